@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from http.client import HTTPConnection
 from pathlib import Path
 
-from benchmarks.api_load import load as load_by
+from benchmarks import api_load
 from benchmarks.api_server import NOTHING
 from benchmarks.databases import load
 from benchmarks.facts import MOST, TENANT, Facts, company
@@ -99,7 +99,7 @@ def _crowd(name: str, up: RunningServer, seconds: float) -> Iterator[Figure]:
     answered: list[float] = []
 
     def errors() -> float:
-        right, wrong = load_by(up.port, requests, seconds)
+        right, wrong = api_load.load(up.port, requests, seconds)
         answered.append(right / seconds)
         assert right, "nobody was answered"
         return float(wrong)

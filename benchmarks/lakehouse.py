@@ -29,8 +29,7 @@ from lakehold.lake.volumes import Volume
 from lakehold.runs import queue
 from lakehold.runs import run_table as states
 from lakehold.runs.service import Runs
-from lakehold.worker import executor_registry
-from lakehold.worker.run_executor import RunExecutor
+from lakehold.worker.run_executor import RunExecutor, step_executors
 from lakehold.worker.server import serve
 from lakehold.worker.spark_session import SparkRuntime
 
@@ -59,9 +58,7 @@ class Lakehouse:
         start = perf_counter()
         with self.platform.write(ED) as ctx:
             _RUNS.start(ctx, uid)
-        running = RunExecutor(
-            self.platform, workspaces.runnables(), lambda: executor_registry.STEP_EXECUTORS, self.warm
-        )
+        running = RunExecutor(self.platform, workspaces.runnables(), step_executors, self.warm)
         with self.platform.database.write(queue.QUEUE_LOCK) as transaction:
             ((number, _),) = queue.claim_runs(transaction, self.platform.clock(), most=1, at_once=2)
         problem, count = running.begin(number)

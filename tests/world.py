@@ -9,7 +9,7 @@ from lakehold.access.facts.changes import resolve_change
 from lakehold.access.facts.records import Add, Attribute, Change, Edge, Fact, Grant, Remove
 from lakehold.access.facts.view import ALL_MEMBERS, FactView, ResourceRow
 from lakehold.access.model.policy import GROUP, MEMBER, MEMBER_OF, TENANT, Policy
-from lakehold.workspaces import policy as shipped
+from lakehold.workspaces import policy as shipped_policy
 
 ALL = "all"
 
@@ -18,7 +18,7 @@ class World:
     """A tenant called `acme` with the group All, and whatever a test adds."""
 
     def __init__(self, policy: Policy | None = None) -> None:
-        self.view = FactView(policy or shipped())
+        self.view = FactView(policy or shipped_policy())
         self._count = 0
         self.tenant = self.add("tenant.tenant", "acme")
         self.add(ALL_MEMBERS, ALL, tenant="acme")

@@ -8,7 +8,7 @@ from threading import Thread
 import pytest
 
 from lakehold.access import AccessEngine, AccessSession, Grant
-from lakehold.access.facts import index as index_module
+from lakehold.access.facts import index
 from lakehold.kit.database import Database
 from tests.access.company import BOB_SEES, TENANT, create_company
 
@@ -118,7 +118,7 @@ def test_a_reader_keeps_its_number_while_others_move_on(access: AccessEngine) ->
 
 @pytest.fixture
 def short_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(index_module, "_JOURNAL", 3)
+    monkeypatch.setattr(index, "_JOURNAL", 3)
 
 
 @pytest.mark.usefixtures("short_memory")

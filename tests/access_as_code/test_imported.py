@@ -10,7 +10,7 @@ from lakehold import workspaces
 from lakehold.access.engine import AccessEngine
 from lakehold.access.facts.records import Attribute
 from lakehold.access_as_code import parse_files, run_files
-from lakehold.access_as_code import plan_text as showing
+from lakehold.access_as_code.plan_text import render_plan
 from lakehold.kit.database import Database
 from tests.access_as_code.direct_writer import apply_files, export_as_owner, plan_files
 
@@ -72,7 +72,7 @@ def toggles(access: AccessEngine) -> Mapping[str, tuple[str, ...]]:
 
 def test_what_files_bring_in_begins_with_both_toggles_on(acme: AccessEngine) -> None:
     made = apply_files(acme, TENANT, files())
-    plan_text = showing.render_plan(made)
+    plan_text = render_plan(made)
     for names in TOGGLES.values():
         for name in names:
             assert f"+ {name} true\n" in plan_text, name

@@ -17,18 +17,18 @@ from lakehold.access_as_code import EntryMetadata, plan, plan_text
 from lakehold.demo import company
 from lakehold.kit.clock import SECOND
 from lakehold.kit.database import Database
-from lakehold.workspaces import policy as shipped
+from lakehold.workspaces import policy as shipped_policy
 from tests.access_as_code.direct_writer import apply_files, export_as_owner, plan_files
 from tests.clock import StoppedClock
 from tests.laws.budget import examples
 from tests.laws.databases import StoredCase, create_tenant, store_case
 from tests.laws.facts import ACME, Case, PossibleFacts, cases, random_policy, shipped_cases
 from tests.laws.models import NAME, random_cases, sketches, texts
-from tests.laws.view_questions import facts as facts_of
+from tests.laws.view_questions import facts as facts_in
 
 BOTH = pytest.mark.parametrize("kind_of_case", [shipped_cases(), random_cases()], ids=["shipped", "random"])
 OWNED = Add(Grant("ann", "owner", ACME))
-TOLD = {
+METADATA = {
     "olga": EntryMetadata(email="olga@corner.example"),
     "otto": EntryMetadata(service=True, description="Runs what runs at night."),
     "orders": EntryMetadata(
@@ -41,14 +41,14 @@ TOLD = {
 def test_the_demo_company(database: Database) -> None:
     access = AccessEngine(database)
     company.load(access)
-    files = export_as_owner(access, company.TENANT, TOLD)
+    files = export_as_owner(access, company.TENANT, METADATA)
     access.create_tenant("elsewhere", "Another", workspaces.models())
     made = apply_files(access, "elsewhere", files)
-    assert made.metadata == TOLD
-    assert export_as_owner(access, "elsewhere", TOLD) == files
+    assert made.metadata == METADATA
+    assert export_as_owner(access, "elsewhere", METADATA) == files
     assert plan_files(access, "elsewhere", files).steps == ()
     with access.read(company.TENANT) as one, access.read("elsewhere") as other:
-        assert len(facts_of(other.current_view())) <= len(facts_of(one.current_view()))  # without what is so anyway
+        assert len(facts_in(other.current_view())) <= len(facts_in(one.current_view()))  # without what is so anyway
         for member in company.PEOPLE:
             for resource in ("orders", "daily_sales", "land_tills", "customer", "make_orders"):
                 assert one.actions(member, resource) == other.actions(member, resource)
@@ -89,8 +89,8 @@ def _schedule(company: StoredCase, case: Case, data: st.DataObject) -> None:
 @st.composite
 def pairs(draw: st.DrawFn) -> tuple[Case, Case]:
     """Two companies under the same models, each with an Owner."""
-    name = draw(st.sampled_from([name for name in shipped().models if name != "tenant"]))
-    return _owned(draw(cases(shipped(), [name]))), _owned(draw(cases(shipped(), [name])))
+    name = draw(st.sampled_from([name for name in shipped_policy().models if name != "tenant"]))
+    return _owned(draw(cases(shipped_policy(), [name]))), _owned(draw(cases(shipped_policy(), [name])))
 
 
 @st.composite

@@ -9,9 +9,8 @@ import pytest
 from lakehold import workspaces
 from lakehold.access.engine import AccessEngine
 from lakehold.access.facts.records import Add, Adopt, Attribute, Edge, Grant, Remove
-from lakehold.access_as_code import ChangePlan, EntryMetadata, apply_plan, file_format, make_plan, parse_files
-from lakehold.access_as_code import plan as plans
-from lakehold.access_as_code import plan_text as showing
+from lakehold.access_as_code import ChangePlan, EntryMetadata, apply_plan, file_format, make_plan, parse_files, plan
+from lakehold.access_as_code.plan_text import render_plan
 from lakehold.access_as_code.steps import Create, Delete, MakeChange, Rename
 from lakehold.demo import company
 from lakehold.kit.clock import DAY
@@ -68,7 +67,7 @@ def edit(files: dict[str, str], name: str, old: str, new: str) -> None:
 def test_nothing_to_do(access: AccessEngine, files: dict[str, str]) -> None:
     found = plan_files(access, CORNER, files)
     assert found.is_empty
-    assert showing.render_plan(found) == "Nothing to do: the tenant is what the files say.\n"
+    assert render_plan(found) == "Nothing to do: the tenant is what the files say.\n"
 
 
 def test_what_a_plan_says(access: AccessEngine, files: dict[str, str]) -> None:
@@ -99,7 +98,7 @@ def test_what_a_plan_says(access: AccessEngine, files: dict[str, str]) -> None:
     assert ("bella", "read", "sales_by_day", False) in set(found.effects.rows())
     assert ("erik", "edit", "returns_table", True) in set(found.effects.rows())
     assert ("erik", "edit", "stock", False) in set(found.effects.rows())
-    plan_text = showing.render_plan(found, rows=True)
+    plan_text = render_plan(found, rows=True)
     assert '~ lakehouse.layer clean "Cleaned"\n' in plan_text
     assert "    + viewer nils, until 2030-01-01\n" in plan_text
     assert '    ~ name "Clean" → "Cleaned"\n' in plan_text
@@ -148,7 +147,7 @@ def test_facts_that_have_begun_or_ended_since(access: AccessEngine, files: dict[
     later = plan_files(access, CORNER, kept)
     clock.advance(2 * 86_400)
     with access.write(CORNER) as session:
-        apply_plan(DirectWriter(session), plans.load_plan(plans.dump_plan(planned_at(later, session.seq))))
+        apply_plan(DirectWriter(session), plan.load_plan(plan.dump_plan(planned_at(later, session.seq))))
     with access.read(CORNER) as session:
         assert session.check("nils", "read", "orders")
         assert not session.check("nils", "read", "sales_by_day")
@@ -262,7 +261,7 @@ def test_a_fifth_model(access: AccessEngine, files: dict[str, str]) -> None:
     files |= {"models/studies.yaml": STUDIES, "workspaces/lab.yaml": LAB}
     made = apply_files(access, CORNER, files)
     assert made.steps[0] == MakeChange(Adopt(STUDIES))
-    assert "~ model studies\n" in showing.render_plan(made)
+    assert "~ model studies\n" in render_plan(made)
     there = export_as_owner(access, CORNER)
     assert there["models/studies.yaml"] == STUDIES
     assert there["workspaces/lab.yaml"].partition("\n")[2] == LAB
@@ -299,11 +298,11 @@ def test_plans_can_be_kept(access: AccessEngine, files: dict[str, str]) -> None:
     edit(files, LAKE, "          viewer: ana\n", "          viewer: {who: ana, from: 2030-01-01T12:30:00Z}\n")
     files |= {"models/studies.yaml": STUDIES, "workspaces/lab.yaml": LAB}
     made = plan_files(access, CORNER, files)
-    kept = plans.load_plan(plans.dump_plan(made))
+    kept = plan.load_plan(plan.dump_plan(made))
     assert (kept.tenant, kept.seq, kept.digest, kept.steps) == (made.tenant, made.seq, made.digest, made.steps)
     with access.write(CORNER) as session:
         apply_plan(DirectWriter(session), kept, parse_files(files))
-    assert "1 of the facts begin later" in showing.render_plan(made)
+    assert "1 of the facts begin later" in render_plan(made)
 
 
 @pytest.mark.parametrize(
@@ -311,15 +310,15 @@ def test_plans_can_be_kept(access: AccessEngine, files: dict[str, str]) -> None:
 )
 def test_what_is_no_plan(text: str) -> None:
     with pytest.raises(InvalidInputError):
-        plans.load_plan(text)
+        plan.load_plan(text)
 
 
 @pytest.mark.parametrize("step", [{}, {"step": "fly"}, {"step": "add", "fact": "x"}, {"step": "create", "kind": 1}, 3])
 def test_what_is_no_step(step: object) -> None:
-    data = json.loads(plans.dump_plan(ChangePlan("corner", 1, "", ())))
+    data = json.loads(plan.dump_plan(ChangePlan("corner", 1, "", ())))
     data["steps"] = [step]
     with pytest.raises(InvalidInputError):
-        plans.load_plan(json.dumps(data))
+        plan.load_plan(json.dumps(data))
 
 
 def test_attributes_go_back_to_their_default(access: AccessEngine, files: dict[str, str]) -> None:
@@ -350,7 +349,7 @@ def test_what_is_told_beside_the_facts(access: AccessEngine, files: dict[str, st
         there = expected | {"adam": EntryMetadata(email="a@corner.example"), "stock": EntryMetadata(description="old")}
         assert make_plan(session, declared, there).metadata == {"stock": EntryMetadata()}
         made = make_plan(session, declared, {"orders": EntryMetadata(settings={"keep": True})})
-        assert "    ~ settings {keep: 3}\n" in showing.render_plan(made)
-        assert plans.load_plan(plans.dump_plan(made)).metadata == expected
+        assert "    ~ settings {keep: 3}\n" in render_plan(made)
+        assert plan.load_plan(plan.dump_plan(made)).metadata == expected
         with pytest.raises(InvalidInputError, match="'otto' is a person in the tenant"):
             make_plan(session, declared, {"otto": EntryMetadata(email="otto@corner.example")})

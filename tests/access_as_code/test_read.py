@@ -9,8 +9,7 @@ from typing import NamedTuple
 import pytest
 
 from lakehold.access.model.errors import ModelError
-from lakehold.access_as_code import parse_files, read_files
-from lakehold.access_as_code import parser as nodes_of_code
+from lakehold.access_as_code import parse_files, parser, read_files
 from lakehold.kit.errors import InvalidInputError, LakeholdError
 
 FILE = "people.yaml"
@@ -116,14 +115,14 @@ def test_deep() -> None:
 
 
 def test_bombs(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(nodes_of_code, "_MOST_PARTS", 10_000)
+    monkeypatch.setattr(parser, "_MOST_PARTS", 10_000)
     lines = ["x0: &x0 [a, a, a, a, a, a, a, a, a, a]"]
     lines += [f"x{n}: &x{n} [{', '.join([f'*x{n - 1}'] * 10)}]" for n in range(1, 9)]
     assert "more than 10,000 parts" in refused("\n".join(lines)).message
 
 
 def test_large(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(nodes_of_code, "_LARGEST", 1_000)
+    monkeypatch.setattr(parser, "_LARGEST", 1_000)
     assert "too many for one file" in refused("# " + "x" * 1_000).message
 
 

@@ -28,13 +28,13 @@ class Writer:
     def __init__(self, address: str, token: str, name: str) -> None:
         self.acknowledged: list[str] = []
         self.stop, self.enough = Event(), Event()
-        self._wanted = ENOUGH
+        self._target = ENOUGH
         self._name = name
         self._client = httpx.Client(base_url=address, headers={"authorization": f"Bearer {token}"}, timeout=120)
 
     def again(self) -> None:
         """As many once more."""
-        self._wanted = len(self.acknowledged) + ENOUGH
+        self._target = len(self.acknowledged) + ENOUGH
         self.enough.clear()
 
     def write(self) -> None:
@@ -50,7 +50,7 @@ class Writer:
                     continue
                 if answer.status_code == 201:
                     self.acknowledged.append(uid)
-                if len(self.acknowledged) >= self._wanted:
+                if len(self.acknowledged) >= self._target:
                     self.enough.set()
 
 

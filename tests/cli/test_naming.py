@@ -10,8 +10,8 @@ from typer.testing import CliRunner
 from lakehold import workspaces
 from lakehold.catalog import resources
 from lakehold.cli import app
-from lakehold.cli.resource_lookup import PIPELINE_KINDS
 from lakehold.directory.platform import Platform
+from lakehold.workspaces import registry
 from tests.cli.command_runner import CommandRunner
 from tests.platform import ADA
 from tests.runs.test_triggers import query
@@ -60,7 +60,7 @@ def test_what_is_run_is_named_as_well(way: CommandRunner) -> None:
 
 
 def test_all_that_is_run_by_itself_is_known_by_name() -> None:
-    assert {*workspaces.runnables().kinds} - {*PIPELINE_KINDS} == {"lakehouse.table"}
+    assert {*workspaces.runnables().kinds} - {*registry.runnable_kinds()} == {"lakehouse.table"}
 
 
 @pytest.mark.parametrize("option", ["--as", "--tenant"])

@@ -20,8 +20,7 @@ from lakehold.lake.iceberg_catalog import IcebergCatalog
 from lakehold.lake.volumes import Volume
 from lakehold.runs import heartbeat, queue
 from lakehold.runs.service import Run, Runs
-from lakehold.worker import executor_registry
-from lakehold.worker.run_executor import RunExecutor
+from lakehold.worker.run_executor import RunExecutor, step_executors
 from lakehold.worker.server import serve
 from lakehold.workspaces.marts import checks
 
@@ -52,7 +51,7 @@ def filled(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Ite
     with demo.serve_api(folder), serve(platform) as (address, warm):
         with platform.database.write() as transaction:
             heartbeat.register_worker(transaction, "here", address)
-        emptied(platform, RunExecutor(platform, workspaces.runnables(), lambda: executor_registry.STEP_EXECUTORS, warm))
+        emptied(platform, RunExecutor(platform, workspaces.runnables(), step_executors, warm))
         yield platform
     platform.close()
 

@@ -141,8 +141,13 @@ def test_tenant_tokens_lose_what_a_group_gave() -> None:
     assert not world.decisions.check(TokenPrincipal("member"), "see", "sales")
 
 
-@rows("token", [("tenant | tokens | of a removed member", TokenPrincipal("member")),
-                ("tenant | tokens | narrowed, of a removed member", TokenPrincipal("member", frozenset({"read"})))])  # fmt: skip
+@rows(
+    "token",
+    [
+        ("tenant | tokens | of a removed member", TokenPrincipal("member")),
+        ("tenant | tokens | narrowed, of a removed member", TokenPrincipal("member", frozenset({"read"}))),
+    ],
+)
 def test_token_of_a_removed_member(token: TokenPrincipal) -> None:
     world = fields()
     assert world.decisions.check(token, "read", "orders")

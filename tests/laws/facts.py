@@ -17,7 +17,7 @@ from lakehold.access.facts.records import Add, Attribute, Edge, Fact, Grant, Rem
 from lakehold.access.facts.view import ALL_MEMBERS
 from lakehold.access.model.loader import parse_model
 from lakehold.access.model.policy import GROUP, MEMBER, MEMBER_OF, TENANT, Policy
-from lakehold.workspaces import policy as shipped
+from lakehold.workspaces import policy as shipped_policy
 from tests.world import ALL, World
 
 ACME = "acme"
@@ -51,7 +51,7 @@ class Case:
     @property
     def policy(self) -> Policy:
         """What applies to the case."""
-        return random_policy(self.model) if self.model else shipped()
+        return random_policy(self.model) if self.model else shipped_policy()
 
     def world(self) -> World:
         """The case in memory."""
@@ -109,12 +109,12 @@ class PossibleFacts:
         self._things = (CaseResource(TENANT, ACME), CaseResource(ALL_MEMBERS, ALL), *things)
         self._places = {thing.uid: place for place, thing in enumerate(self._things)}
 
-    def grants(self, is_wanted_kind: Callable[[str], bool]) -> list[Fact]:
+    def grants(self, accepts_kind: Callable[[str], bool]) -> list[Fact]:
         """Every role on every resource of the kinds that are wanted, to everybody who can hold it."""
         return [
             Grant(subject, role.name, thing.uid)
             for thing in self._things
-            if is_wanted_kind(thing.kind)
+            if accepts_kind(thing.kind)
             for role in self._policy.kinds[thing.kind].schema.roles.values()
             for subject in (MEMBERS if role.person_only else (*MEMBERS, *GROUPS, ALL))
         ]
@@ -137,12 +137,12 @@ class PossibleFacts:
                 found += [Attribute(thing.uid, attribute.name, v, m) for v in attribute.values for m in MEMBERS]
         return found
 
-    def edges(self, is_wanted_edge: Callable[[str], bool]) -> list[Fact]:
+    def edges(self, accepts_edge: Callable[[str], bool]) -> list[Fact]:
         """Every edge that is wanted. None closes a circle: where one could, it points at what was there before."""
         return [
             Edge(edge, thing.uid, end.uid)
             for thing in self._things
-            for edge in filter(is_wanted_edge, self._policy.kinds[thing.kind].schema.edges)
+            for edge in filter(accepts_edge, self._policy.kinds[thing.kind].schema.edges)
             for end in self._things
             if end.kind in self._policy.kinds[thing.kind].steps[edge].kinds
             and (
@@ -204,11 +204,21 @@ def cases(draw: st.DrawFn, policy: Policy, models: Sequence[str], model: str = "
 @st.composite
 def shipped_cases(draw: st.DrawFn, most: int = 2) -> Case:
     """Random facts for one of the models that come with Lakehold."""
-    name = draw(st.sampled_from([name for name in shipped().models if name != "tenant"]))
-    return draw(cases(shipped(), [name], most=most))
+    name = draw(st.sampled_from([name for name in shipped_policy().models if name != "tenant"]))
+    return draw(cases(shipped_policy(), [name], most=most))
 
 
 __all__ = [
-    "ACME", "ALL", "GROUPS", "MEMBERS", "MEMBER_OF", "Case", "PossibleFacts", "CaseResource", "cases", "random_policy",
-    "shipped_cases", "some",
+    "ACME",
+    "ALL",
+    "GROUPS",
+    "MEMBERS",
+    "MEMBER_OF",
+    "Case",
+    "CaseResource",
+    "PossibleFacts",
+    "cases",
+    "random_policy",
+    "shipped_cases",
+    "some",
 ]  # fmt: skip

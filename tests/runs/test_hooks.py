@@ -13,7 +13,7 @@ import sqlalchemy as sa
 from lakehold import workspaces
 from lakehold.access import Add, Attribute, Grant, Remove
 from lakehold.catalog import credentials, resource_edit, resources
-from lakehold.catalog import workspaces as places
+from lakehold.catalog import workspaces as catalog_workspaces
 from lakehold.catalog.resource_edit import ResourceEdit
 from lakehold.directory.caller import Caller
 from lakehold.directory.platform import Platform
@@ -128,7 +128,7 @@ def test_who_may_no_longer_see_it_is_told_nothing(platform: Platform, running: R
 
 def test_an_owner_of_a_report_who_lost_its_mart_is_told_nothing(platform: Platform, running: RunExecutor) -> None:
     with platform.write(ADA) as ctx:
-        places.create(ctx, "marts", "Sales", uid="sales")
+        catalog_workspaces.create(ctx, "marts", "Sales", uid="sales")
         here = {"project": "sales"}
         resources.create(ctx, "marts.storage", "s", uid="s", edges=here, settings={"kind": "files", "folder": ""})
         mart = {"by": "table", "table": "t", "published": True}

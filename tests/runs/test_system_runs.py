@@ -11,7 +11,7 @@ from lakehold.directory.caller import Caller
 from lakehold.directory.platform import Platform
 from lakehold.runs import run_table as states
 from lakehold.runs.run_table import run_step_table, run_table
-from lakehold.worker import system_tables as system_runs
+from lakehold.worker import system_tables
 from tests.platform import ADA, BOB
 from tests.runs.test_runs import start
 from tests.runs.test_triggers import RUNS, query
@@ -19,7 +19,7 @@ from tests.runs.test_triggers import RUNS, query
 
 def system_rows(platform: Platform, caller: Caller, folder: Path) -> list[dict[str, object]]:
     with platform.read(caller) as ctx:
-        files = system_runs.write_runs(RUNS, ctx, folder)
+        files = system_tables.write_runs(RUNS, ctx, folder)
     return [row for file in files for row in pyarrow.parquet.read_table(file).to_pylist()]
 
 

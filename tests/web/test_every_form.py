@@ -51,9 +51,9 @@ def test_every_form_is_answered_with_a_page(shop: Shop) -> None:
 
 
 def is_fine(answer: httpx.Response, template: str) -> bool:
-    as_wanted = answer.status_code in ANSWERS or (answer.status_code == 401 and template == "/sign-in")
+    is_expected = answer.status_code in ANSWERS or (answer.status_code == 401 and template == "/sign-in")
     is_page = answer.has_redirect_location or answer.text.lstrip().startswith("<!doctype html>")
-    return as_wanted and is_page and "did not come from our own pages" not in answer.text
+    return is_expected and is_page and "did not come from our own pages" not in answer.text
 
 
 def forms_of(shop: Shop, here: CrawledCompany) -> Found:

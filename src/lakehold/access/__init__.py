@@ -17,6 +17,7 @@ from lakehold.access.session import AccessSession
 
 __all__ = [
     "AccessEngine",
+    "AccessSession",
     "Add",
     "Adopt",
     "Attribute",
@@ -25,6 +26,5 @@ __all__ = [
     "Grant",
     "Remove",
     "RequestProperties",
-    "AccessSession",
     "TokenPrincipal",
 ]

@@ -44,16 +44,16 @@ class ChangeWriter(Protocol):
         """Delete a resource and end every fact about it."""
 
 
-def apply_plan(ctx: ChangeWriter, plan_values: ChangePlan, desired: DesiredState | None = None) -> None:
+def apply_plan(ctx: ChangeWriter, plan: ChangePlan, desired: DesiredState | None = None) -> None:
     """Take every step, or raise and leave the rollback to the caller.
 
     With the files, it is also refused when they are not those of the plan, and when in the end the tenant differs
     from them. The metadata of the plan is for the caller to set.
     """
-    _refuse_outdated(ctx.session, plan_values, desired)
-    for step in plan_values.steps:
+    _refuse_outdated(ctx.session, plan, desired)
+    for step in plan.steps:
         _take_step(ctx, step)
-    _revoke_creator_roles(ctx, plan_values)
+    _revoke_creator_roles(ctx, plan)
     if desired is not None:
         left = make_plan(ctx.session, desired).steps
         if left:

@@ -69,8 +69,8 @@ def render_junit(report: AssertionReport) -> str:
 def _testcase(result: AssertionResult) -> Iterator[str]:
     assertion = result.assertion
     start = (
-        f'<testcase classname="{_xml(assertion.place.file)}" name="{_xml(assertion.name)}" file="{_xml(assertion.place.file)}"'
-        f' line="{assertion.place.line}" time="{result.seconds:.6f}"'
+        f'<testcase classname="{_xml(assertion.place.file)}" name="{_xml(assertion.name)}"'
+        f' file="{_xml(assertion.place.file)}" line="{assertion.place.line}" time="{result.seconds:.6f}"'
     )
     if result.result == "passed":
         yield f"{start}/>"

@@ -111,7 +111,7 @@ class AssertionResult:
     questions: int
     failures: tuple[AssertionFailure, ...]
     error: str
-    """Why it could not be asked at all; empty if it could."""
+    """Why it could not be evaluated; empty if it could."""
     seconds: float
 
     @property

@@ -10,7 +10,7 @@ from pathlib import Path
 from lakehold import workspaces
 from lakehold.access.facts.view import ALL_MEMBERS
 from lakehold.access.model.errors import SourceLocation, did_you_mean, quote_excerpt
-from lakehold.access.model.loader import parse_model as model_of
+from lakehold.access.model.loader import parse_model
 from lakehold.access.model.policy import GROUP, MEMBER, TENANT, Policy, compile_policy
 from lakehold.access.model.schema import AccessModel
 from lakehold.access_as_code import assertions, file_format, validation
@@ -128,10 +128,10 @@ def _models(
 def _models_in(name: str, text: str, document: MappingNode) -> Iterator[AccessModel]:
     """Yield the model that a file is, or those in its section `models:`."""
     if "model" in document.entries:
-        yield model_of(text, name)
+        yield parse_model(text, name)
     elif "models" in document.entries:
         for key, value in file_format.read_mapping(document.entries["models"][1], "models").entries.values():
-            model = model_of(file_format.read_text(value, "a model"), f"{name}:{key.value}")
+            model = parse_model(file_format.read_text(value, "a model"), f"{name}:{key.value}")
             if model.name != key.value:
                 raise error_at(key.place, f"the model calls itself {model.name!r}.", "Call it the same here.")
             yield model

@@ -50,7 +50,7 @@ def _add(entry: Entry) -> MakeChange:
 
 
 def _after(current: Sequence[Entry], changes: Iterable[MakeChange]) -> Sequence[Entry]:
-    """Return the facts that the store would have after these changes: a beginning fact replaces all others in the slot."""
+    """Return the facts after these changes. A fact that begins replaces all others in its slot."""
     line = list(current)
     for made in changes:
         change, span = made.change, TimeSpan(made.since, made.until)

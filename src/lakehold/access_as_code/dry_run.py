@@ -11,7 +11,7 @@ from lakehold.access.facts.changes import (
     resolve_change,
     resolve_fact,
     with_draft,
-    with_model,
+    with_models,
 )
 from lakehold.access.facts.records import Adopt, Draft, Remove, mentioned_ids
 from lakehold.access.facts.view import AttributeRow, EdgeRow, FactRow, FactView, GrantRow, ResourceRow, role_names
@@ -73,7 +73,7 @@ class DryRun:
             case Delete(_, uid, _):
                 return self._delete(uid)
             case MakeChange(Adopt(source)):
-                self.view = with_model(self.view, source)
+                self.view = with_models(self.view, [source])
                 return ()
             case MakeChange():
                 return self._make(step)
@@ -98,7 +98,7 @@ class DryRun:
 
     def _make(self, step: MakeChange) -> Sequence[RowChange]:
         change = step.change
-        assert not isinstance(change, Adopt)  # noqa: S101 - told apart above
+        assert not isinstance(change, Adopt)  # noqa: S101 - handled above
         self._need_created(mentioned_ids(change.fact))
         if step.since is None or isinstance(change, Remove):
             return resolve_change(self.view, change)

@@ -38,7 +38,7 @@ class ChangePlan:
     """Of the files that it was made from."""
     steps: tuple[Step, ...]
     metadata: Mapping[str, EntryMetadata] = field(default_factory=dict)
-    """What is to be told beside the facts, by id, of all of which something else is told now."""
+    """The desired metadata by id, of those entries whose metadata differs now."""
     effects: AccessEffects | None = None
     """Who wins and loses what; None in a plan that was kept as JSON."""
     names: Mapping[str, str] = field(default_factory=dict)
@@ -117,7 +117,7 @@ def _refuse_used_ids(session: AccessSession, current: TenantState, desired: Tena
 
 
 def _used_ids(session: AccessSession, uids: Iterable[str]) -> Iterable[str]:
-    # past the access filter: only whether an id was ever used is asked, of ids that the principal named
+    # past the access filter: only whether an id was ever used is read, of ids that the principal named
     ids, table = list(uids), tables.resource
     for start in range(0, len(ids), _BATCH):
         query = sa.select(table.c.uid).where(

@@ -124,7 +124,8 @@ class ResourceReader:
             raise error_at(
                 _place_of(entry),
                 f"a {entry.kind} lies in a {' or '.join(step.kinds)}.",
-                f"Put {quote_excerpt(entry.ref)} under `holds:` of one, or name it as `{file_format.escape_keyword(step.edge)}:`.",
+                f"Put {quote_excerpt(entry.ref)} under `holds:` of one,"
+                f" or name it as `{file_format.escape_keyword(step.edge)}:`.",
             )
         self._add_fact(Edge(step.edge, entry.ref, parent), ALWAYS, _place_of(entry))
 

@@ -1,4 +1,4 @@
-"""Writes YAML for people: short values on one line, no needless quotes, and the name in a comment beside an opaque id."""
+"""Writes YAML for people: short values on one line, no needless quotes, and names in comments beside opaque ids."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ below `lakehold.workspaces`. How an endpoint is written is described in `lakehol
 - `catalog`: workspaces, resources, grants, access requests, usage
 - `directory`: sign-in, members, groups, invites, API tokens
 - `iceberg_rest`: the Iceberg REST catalog
-- `lake`: queries, tables, volumes, lineage
+- `lake`: queries, tables, lineage
 - `runs`: runs and triggers
 - `routers`: the list of all routers; a router in it is served, documented, fuzzed and crawled
 """

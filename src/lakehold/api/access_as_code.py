@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from lakehold import access_as_code as code
+from lakehold import access_as_code
 from lakehold.access.facts.view import FactView
 from lakehold.access_as_code import (
     ChangePlan,
@@ -18,7 +18,7 @@ from lakehold.access_as_code import (
     assertion_runner,
     plan_text,
 )
-from lakehold.access_as_code import plan as plans
+from lakehold.access_as_code.plan import dump_plan, load_plan
 from lakehold.api.http.dependencies import ReadContext, WriteContext
 from lakehold.api.http.models import RequestModel, ResponseModel
 from lakehold.api.http.routing import make_router
@@ -119,7 +119,7 @@ class ApplyResultJson(ResponseModel):
     """The number of changes that were made."""
 
     steps: int
-    told: int = Field(description="Of how many things something else is told now: addresses, descriptions, settings.")
+    told: int = Field(description="The number of entries whose metadata changed: addresses, descriptions, settings.")
 
 
 class FileTestReportJson(ResponseModel):
@@ -139,7 +139,7 @@ def export_tenant(ctx: ReadContext) -> TenantFilesJson:
     Needs the right `export`. The files contain no secrets.
     """
     ctx.need("export", ctx.caller.tenant)
-    return TenantFilesJson(files=code.export_tenant(ctx.session, read_metadata(ctx)))
+    return TenantFilesJson(files=access_as_code.export_tenant(ctx.session, read_metadata(ctx)))
 
 
 @routes.post("/plan", openapi_extra=_EXPORT_RIGHT)
@@ -149,9 +149,9 @@ def plan_files(ctx: ReadContext, body: PlanBody) -> PlanResultJson:
     Needs the right `export`.
     """
     ctx.need("export", ctx.caller.tenant)
-    made = _make_plan(ctx, code.parse_files(body.files))
+    made = _make_plan(ctx, access_as_code.parse_files(body.files))
     return PlanResultJson(
-        empty=made.is_empty, text=plan_text.render_plan(made, rows=body.rows), plan=json.loads(plans.dump_plan(made))
+        empty=made.is_empty, text=plan_text.render_plan(made, rows=body.rows), plan=json.loads(dump_plan(made))
     )
 
 
@@ -162,9 +162,9 @@ def apply_files(ctx: WriteContext, body: ApplyBody) -> ApplyResultJson:
     Needs the right `export`, and the right to every single change.
     """
     ctx.need("export", ctx.caller.tenant)
-    declared = code.parse_files(body.files)
-    made = _make_plan(ctx, declared) if body.plan is None else plans.load_plan(json.dumps(body.plan))
-    code.apply_plan(ctx, made, declared)
+    declared = access_as_code.parse_files(body.files)
+    made = _make_plan(ctx, declared) if body.plan is None else load_plan(json.dumps(body.plan))
+    access_as_code.apply_plan(ctx, made, declared)
     write_metadata(ctx, made.metadata)
     return ApplyResultJson(steps=len(made.steps), told=len(made.metadata))
 
@@ -176,7 +176,7 @@ def run_file_tests(ctx: ReadContext, body: FilesBody) -> FileTestReportJson:
     Needs the right `export`.
     """
     ctx.need("export", ctx.caller.tenant)
-    report = assertion_runner.run_session(code.parse_files(body.files), ctx.session)
+    report = assertion_runner.run_session(access_as_code.parse_files(body.files), ctx.session)
     return FileTestReportJson(
         passed=report.exit_code == 0,
         tests=len(report.results),
@@ -187,4 +187,4 @@ def run_file_tests(ctx: ReadContext, body: FilesBody) -> FileTestReportJson:
 
 
 def _make_plan(ctx: RequestContext, declared: DesiredState) -> ChangePlan:
-    return code.make_plan(ctx.session, declared, read_metadata(ctx))
+    return access_as_code.make_plan(ctx.session, declared, read_metadata(ctx))

@@ -156,7 +156,7 @@ def iceberg_table_of(
 
 
 @routes.api_route("/{path:path}/views", methods=["GET", "HEAD"])
-def iceberg_views(ctx: ReadContext, path: str) -> Response:  # noqa: ARG001 - of which namespace is not asked
+def iceberg_views(ctx: ReadContext, path: str) -> Response:  # noqa: ARG001 - the namespace does not matter
     """Return no views."""
     readable_tables.refuse_impersonation(ctx)
     return _json_response({"identifiers": []})
@@ -182,7 +182,7 @@ def iceberg_namespace_of(ctx: ReadContext, prefix: PathText, namespace: PathText
 
 
 @routes.post("/{path:path}/metrics")
-def iceberg_metrics(ctx: ReadContext, path: str) -> Response:  # noqa: ARG001 - of which table is not asked
+def iceberg_metrics(ctx: ReadContext, path: str) -> Response:  # noqa: ARG001 - the table does not matter
     """Accept the scan metrics of a client, and ignore them."""
     readable_tables.refuse_impersonation(ctx)
     return Response(status_code=HTTPStatus.NO_CONTENT)

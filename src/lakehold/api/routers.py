@@ -1,6 +1,6 @@
 """Lists all routers, in the order of the OpenAPI document.
 
-A router in this list is served, documented, fuzzed and crawled for leaks.
+A router in this list is served, documented, fuzzed and crawled for leaks. Ways of working add theirs.
 """
 
 from __future__ import annotations
@@ -12,10 +12,9 @@ from lakehold.api.access import access_models, audit_log, checks, listings, revi
 from lakehold.api.authzen import evaluations, searches
 from lakehold.api.catalog import credentials, grants, kinds, requests, resource_usage, resources, view_as, workspaces
 from lakehold.api.directory import groups, invites, me, members, sign_in, tokens
-from lakehold.api.lake import lineage, queries, tables, volumes
+from lakehold.api.lake import lineage, queries, tables
 from lakehold.api.runs import runs, triggers
-from lakehold.workspaces.lakehouse.api import connections, table_maintenance
-from lakehold.workspaces.marts.api.routers import ROUTERS as MARTS
+from lakehold.workspaces import registry
 
 CATALOG: list[APIRouter] = [
     kinds.routes,
@@ -50,16 +49,10 @@ DIRECTORY: list[APIRouter] = [
 
 PIPELINE: list[APIRouter] = [
     queries.routes,
-    queries.saved_query_routes,
     runs.routes,
-    connections.source_routes,
-    connections.integration_routes,
     lineage.routes,
     tables.routes,
-    table_maintenance.routes,
-    table_maintenance.dropped_routes,
     triggers.routes,
-    volumes.routes,
 ]
 
 
@@ -80,5 +73,5 @@ ROUTERS: list[APIRouter] = [
     access_as_code.routes,
     iceberg_rest.routes,
     *PIPELINE,
-    *MARTS,
+    *(router for workspace in registry.all_workspaces() for router in workspace.api_routers()),
 ]

@@ -1,11 +1,13 @@
 """Workspaces and resources: their metadata, grants, requests for access and access reviews.
 
 - `kinds`: what the models say of a kind: its parent, its edges, the rights to edit and delete it
-- `resources`: create, get, list, search, delete and restore resources; `resource_view`: a resource as a caller sees it
+- `resources`: create, get, list, search, delete and restore resources
+- `resource_view`: a resource as a caller sees it
 - `resource_metadata`: description, settings, version and editors of a resource
 - `resource_edit`: one edit of a resource, checked as a whole, and its move to another parent
 - `workspaces`: workspaces and their members
-- `grants`: who holds which role, and who may do what by which path; `change_preview`: the effects of a change
+- `grants`: who holds which role, and who may do what by which path
+- `change_preview`: the effects of a change
 - `ownership`: transfer of roles that a single person holds
 - `requests`, `approvals`, `request_table`: requests for access, their answers, and their storage
 - `discovery`: names of discoverable resources that the caller may not see

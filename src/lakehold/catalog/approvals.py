@@ -81,7 +81,7 @@ def _need_answerable(ctx: RequestContext, uid: str) -> AccessRequest:
     """Return a pending request of which the caller can give at least a part, or refuse."""
     request = requests.find(ctx, uid)
     if not requests.is_approver(ctx, request):
-        if request.principal == ctx.caller.member:
+        if request.asker == ctx.caller.member:
             raise ConflictError("You cannot answer your own request.", "Wait for those who can, or withdraw it.")
         raise requests.not_found(uid)
     requests.refuse_answered(request)
@@ -101,4 +101,4 @@ def _give(ctx: RequestContext, fact: Fact, until: MomentLike | None) -> None:
 def _notify_asker(ctx: RequestContext, request: AccessRequest, subject: str, settings: Settings | None) -> None:
     if settings is not None:
         body = f"{subject}. {request.answer}\n\n{settings.base_url}/requests/{request.uid}\n"
-        access_mails.queue_mails(ctx, settings, [request.principal], subject, body)
+        access_mails.queue_mails(ctx, settings, [request.asker], subject, body)

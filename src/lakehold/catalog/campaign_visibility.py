@@ -112,7 +112,7 @@ class CampaignVisibility:
         if not self.is_visible(stored):
             return None
         who, what = self._ref(stored.subject_id), self._ref(stored.resource_id)
-        assert who is not None  # noqa: S101 - `shows` has asked
+        assert who is not None  # noqa: S101 - `shows` has checked
         assert what is not None  # noqa: S101 - as above
         role = kinds.schema_of(self._ctx.view, what.uid).roles.get(stored.role)
         return CampaignRow(

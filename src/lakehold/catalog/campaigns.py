@@ -208,7 +208,7 @@ def need_review(ctx: RequestContext, workspace: str) -> None:
 def _to_view(ctx: RequestContext, campaign: Campaign) -> CampaignView:
     visible_refs = VisibleRefs(ctx)
     workspace = visible_refs.by_number(campaign.workspace_id)
-    assert workspace is not None  # noqa: S101 - asked before, see `concerns`
+    assert workspace is not None  # noqa: S101 - checked before, see `concerns`
     return CampaignView(
         campaign, workspace, visible_refs.ref(campaign.started_by), campaign_visibility.load_progress(ctx, campaign)
     )

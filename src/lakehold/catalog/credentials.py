@@ -59,7 +59,7 @@ def copy(ctx: RequestContext, uid: str) -> dict[str, str]:
     schema = kinds.schema_of(ctx.view, uid)
     if COPY not in schema.actions:
         raise InvalidInputError(f"The credentials of a {schema.title.lower()} cannot be copied.", "Set new ones.")
-    # Who looks with another's eyes sees what they may do, not what they know.
+    # An impersonator sees what the member may do, not their secrets.
     ctx.need_writable()
     ctx.need(COPY, uid)
     found = _load(ctx, uid)

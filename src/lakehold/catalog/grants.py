@@ -50,7 +50,7 @@ def change_role(ctx: RequestContext, grant: Grant, role: str, *, until: MomentLi
     """Replace a role by another one, or set another end of the same one."""
     _need_held(ctx, grant)
     new_grant = Grant(grant.subject, require_text(role, "role"), grant.resource)
-    # Both are asked about first: who gives away their own right by the first step could not make the second.
+    # Both are checked first: a caller who revokes their own right by the first change could not make the second.
     ctx.need_change(Add(new_grant))
     if new_grant.role != grant.role:
         ctx.need_change(Remove(grant))
@@ -113,7 +113,7 @@ def _need_held(ctx: RequestContext, grant: Grant) -> None:
     here, who = ctx.view.resource(grant.resource), ctx.view.resource(grant.subject)
     found = tables.grants_on(ctx.session.transaction, ctx.session.tenant, here, ctx.at)
     if not any((span.subject, span.role) == (who, grant.role) for span in found):
-        # Who may not take it away is not told whether it is held.
+        # Checked first, so that a caller who may not revoke it does not learn whether it is held.
         ctx.need_change(Remove(grant))
         raise NotFoundError(f"{quote(grant.subject)} does not hold {quote(grant.role)} there.", "Look at who does.")
 
@@ -142,7 +142,7 @@ class ActionHolders:
     """For each action and path those who hold it by this path, or by one before it."""
     _numbers: Mapping[int, int]
     everybody: bool
-    """Whether all members were asked about, and not the caller alone."""
+    """Whether all members are covered, not the caller alone."""
 
     def path(self, action: str, member: int) -> str:
         """Return the path by which the member may do the action; empty if they may not."""

@@ -82,7 +82,7 @@ def need_right(ctx: RequestContext, right: RequiredRight | None, uid: str, what:
         title = schema_of(ctx.view, uid).title.lower()
         raise ForbiddenError(f"Nobody may {what} a {title}.", "Its model names no action for it.")
     if not ctx.session.can_see(ctx.principal, right.resource):
-        # A narrowed token may see the resource, and not the place further up where the right is asked for.
+        # A narrowed token may see the resource, and not the ancestor on which the right is checked.
         message = f"You may not {what} {describe_resource(ctx.view, uid)}."
         raise DeniedError(message, "This token is narrowed; its member may be able to.", action=what, resource=uid)
     ctx.need(right.action, right.resource)

@@ -6,7 +6,7 @@ from lakehold.access import Add, Grant, Remove
 from lakehold.access.facts.records import require_text
 from lakehold.access.model.policy import MEMBER
 from lakehold.catalog import kinds, resource_view
-from lakehold.directory import member_removal as property_of
+from lakehold.directory import member_removal
 from lakehold.directory.member_removal import OwnedRole
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import ConflictError, InvalidInputError, NotFoundError
@@ -55,7 +55,7 @@ def owned_in_workspace(ctx: RequestContext, uid: str, subject: str) -> list[Owne
         return []
     return [
         each
-        for each in property_of.owned_by(ctx, subject)
+        for each in member_removal.owned_by(ctx, subject)
         if each.resource != uid
         and ctx.session.read_view(lambda view, one=each: kinds.workspace_of(view, one.resource)) == uid  # type: ignore[misc]
         and ctx.session.can_see(ctx.principal, each.resource)
@@ -71,7 +71,7 @@ def transfer_all(ctx: RequestContext, uid: str, subject: str, receiver: str) -> 
     moved: list[OwnedRole] = []
     left: list[OwnedRole] = []
     for each in owned_in_workspace(ctx, uid, subject):
-        if property_of.may_hand_over(ctx, each, receiver):
+        if member_removal.may_hand_over(ctx, each, receiver):
             transfer_role(ctx, each.resource, each.role, receiver, from_=subject)
             moved.append(each)
         else:

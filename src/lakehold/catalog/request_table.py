@@ -93,8 +93,8 @@ access_request_table = sa.Table(
     sa.Column("n", IdType, primary_key=True, autoincrement=True),
     sa.Column("tenant_id", IdType, nullable=False),
     sa.Column("uid", ExactText, nullable=False),
-    sa.Column("principal", ExactText, nullable=False),
-    # As it was asked for: there may be no such resource.
+    sa.Column("asker", ExactText, nullable=False),
+    # As it was requested: there may be no such resource.
     sa.Column("resource", ExactText, nullable=False),
     sa.Column("action", ExactText, nullable=False),
     sa.Column("facts", sa.Text, nullable=False),
@@ -108,9 +108,7 @@ access_request_table = sa.Table(
     sa.Column("until", IdType),
 )
 sa.Index("request_by_uid", access_request_table.c.tenant_id, access_request_table.c.uid, unique=True)
-sa.Index(
-    "request_by_asker", access_request_table.c.tenant_id, access_request_table.c.principal, access_request_table.c.n
-)
+sa.Index("request_by_asker", access_request_table.c.tenant_id, access_request_table.c.asker, access_request_table.c.n)
 sa.Index("request_by_state", access_request_table.c.tenant_id, access_request_table.c.state, access_request_table.c.n)
 
 
@@ -120,7 +118,7 @@ class AccessRequest:
 
     n: int
     uid: str
-    principal: str
+    asker: str
     resource: str
     action: str
     facts: tuple[Fact, ...]
@@ -162,11 +160,11 @@ def get(ctx: RequestContext, uid: str) -> AccessRequest | None:
 
 
 def list_pending(
-    ctx: RequestContext, principal: str, resource: str | None = None, action: str | None = None
+    ctx: RequestContext, asker: str, resource: str | None = None, action: str | None = None
 ) -> list[AccessRequest]:
     """Return somebody's pending requests, all or those about one resource and action."""
     c = access_request_table.c
-    which = (c.principal == principal) & (c.state == PENDING) & (c.expires_at > ctx.at)
+    which = (c.asker == asker) & (c.state == PENDING) & (c.expires_at > ctx.at)
     for column, value in ((c.resource, resource), (c.action, action)):
         which = which if value is None else which & (column == value)
     return list_requests(ctx, which, limit=1_000)

@@ -1,7 +1,7 @@
-"""Requests for access: the principal names what they want to do, and sees the answer.
+"""Requests for access: the asker names what they want to do, and sees the answer.
 
 A request leaks nothing: one about a hidden resource is answered alike whether or not it exists, and does not tell
-the principal what would have to be given. Only a person's answer does.
+the asker what would have to be given. Only a person's answer does.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ class RequestView:
     """A request as the caller may see it."""
 
     request: AccessRequest
-    principal: ResourceRef | None
+    asker: ResourceRef | None
     resource: ResourceRef | None
     """None if the one who looks may neither see it nor find it by name."""
     facts: Sequence[Fact]
-    """What is asked for, and not given yet, if the one who looks may see all of it."""
+    """What is requested and not granted yet, if the caller may see all of it."""
     may_answer: bool
 
 
@@ -50,12 +50,12 @@ def create(
     facts: Collection[Fact] | None = None,
     settings: Settings | None = None,
 ) -> RequestView:
-    """Request to be allowed an action. With `facts`, for one of the ways that `explain` proposes; else for the nearest."""
+    """Request to be allowed an action, by the `facts` that `explain` proposes or else by the nearest way."""
     ctx.need_writable()
     draft = AccessRequest(
         n=0,
         uid=secrets.token_hex(8),
-        principal=ctx.caller.member,
+        asker=ctx.caller.member,
         resource=valid_id(uid),
         action=valid_id(action, "action"),
         facts=tuple(_facts_to_request(ctx, require_text(action, "action"), uid, facts)),
@@ -64,13 +64,13 @@ def create(
         asked_at=ctx.at,
         expires_at=ctx.at + LIFETIME,
     )
-    known = request_table.list_pending(ctx, draft.principal, uid, action)
+    known = request_table.list_pending(ctx, draft.asker, uid, action)
     same = next((one for one in known if set(one.facts) == set(draft.facts)), None)
     if same is not None:
-        # Asked again: one request, with the newest words, and the full time to answer it.
+        # Requested again: still one request, with the newest reason and the full time to answer it.
         newest = {"reason": draft.reason or same.reason, "expires_at": draft.expires_at}
         return to_view(ctx, request_table.update(ctx, same, **newest))
-    if len(request_table.list_pending(ctx, draft.principal)) >= MOST_PENDING:
+    if len(request_table.list_pending(ctx, draft.asker)) >= MOST_PENDING:
         raise ConflictError(f"{MOST_PENDING} of your requests wait for an answer.", "Withdraw some of them first.")
     created = request_table.insert(ctx, draft)
     ctx.note("request access", uid, after={"action": action, "request": created.uid}, reason=created.reason)
@@ -80,16 +80,16 @@ def create(
 
 def list_own(ctx: RequestContext, *, state: str = "", before: int | None = None, limit: int = 50) -> list[RequestView]:
     """Return the caller's own requests, newest first; with a state, only those in it."""
-    which = request_table.access_request_table.c.principal == ctx.caller.member
+    which = request_table.access_request_table.c.asker == ctx.caller.member
     if state:
         which &= request_table.in_state(state, ctx.at)
     return [to_view(ctx, request) for request in request_table.list_requests(ctx, which, before=before, limit=limit)]
 
 
 def get(ctx: RequestContext, uid: str) -> RequestView:
-    """Return one request, for its principal and for those who can approve it or have answered it."""
+    """Return one request, for its asker and for those who can approve it or have answered it."""
     request = find(ctx, uid)
-    if request.principal != ctx.caller.member and not is_approver(ctx, request):
+    if request.asker != ctx.caller.member and not is_approver(ctx, request):
         raise not_found(uid)
     return to_view(ctx, request)
 
@@ -98,7 +98,7 @@ def withdraw(ctx: RequestContext, uid: str) -> RequestView:
     """Withdraw one's own request."""
     ctx.need_writable()
     request = find(ctx, uid)
-    if request.principal != ctx.caller.member:
+    if request.asker != ctx.caller.member:
         raise not_found(uid)
     refuse_answered(request)
     ctx.note("withdraw request", request.resource, after={"request": request.uid})
@@ -118,7 +118,7 @@ def to_view(ctx: RequestContext, request: AccessRequest) -> RequestView:
         resource = discovery.load_ref(ctx, request.resource)
     return RequestView(
         request=replace(request, facts=()),
-        principal=visible_refs.ref(request.principal),
+        asker=visible_refs.ref(request.asker),
         resource=resource,
         facts=tuple(left) if seen else (),
         may_answer=any(may_give(ctx, fact) for fact in left),
@@ -200,8 +200,8 @@ def _facts_to_request(ctx: RequestContext, action: str, uid: str, facts: Collect
 
 
 def _facts_for_hidden(view: FactView, member: str, action: str, uid: str) -> list[Fact]:
-    """Return the facts to request for a resource that the principal knows by its id alone. An unknown action counts as
-    seeing it, so that the principal does not learn its kind from what cannot be done with it.
+    """Return the facts to request for a resource that the asker knows by its id alone. An unknown action counts as
+    seeing it, so that the asker does not learn its kind from what cannot be done with it.
     """
     schema = kinds.schema_of(view, uid)
     ways = request_table.find_ways(view, member, action if action in schema.actions else schema.visible, uid)
@@ -213,8 +213,8 @@ def _notify_givers(ctx: RequestContext, request: AccessRequest, settings: Settin
     if settings is None or not left:
         return
     receivers = ctx.session.read_view(lambda view: request_table.find_givers(view, left))
-    principal = ctx.view.names.get(ctx.view.member(request.principal)) or request.principal
-    body = f"{principal} asks to be allowed something. {request.reason}\n\n{settings.base_url}/requests/{request.uid}\n"
+    asker = ctx.view.names.get(ctx.view.member(request.asker)) or request.asker
+    body = f"{asker} asks to be allowed something. {request.reason}\n\n{settings.base_url}/requests/{request.uid}\n"
     access_mails.queue_mails(
-        ctx, settings, (to for to in receivers if to != request.principal), "Somebody asks for access", body
+        ctx, settings, (to for to in receivers if to != request.asker), "Somebody asks for access", body
     )

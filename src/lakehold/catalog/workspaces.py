@@ -130,7 +130,7 @@ def plan_membership(
     attributes: Mapping[str, str | bool] | None = None,
     lasts: bool = False,
 ) -> MembershipPlan:
-    """Return what `set_member` would change. `lasts`: roles that are held already are given anew, until another time."""
+    """Return what `set_member` would change. `lasts`: roles that are held already get another end."""
     need_workspace(ctx, uid)
     ctx.need_visible(require_text(subject, "id"), "grant")
     schema = kinds.schema_of(ctx.view, uid)
@@ -166,7 +166,7 @@ def plan_removal(ctx: RequestContext, uid: str, subject: str) -> list[Add | Remo
     set_values = ctx.session.read_view(lambda view: _explicit_values(view, uid, subject))
     changes += [Remove(Attribute(uid, name, value, subject)) for name, value in set_values.items()]
     if not changes:
-        # Who may not know who is in it is not told.
+        # Checked first, so that a caller who may not list the members does not learn who is one.
         grants.list_effective(ctx, kinds.schema_of(ctx.view, uid).visible, uid)
         raise NotFoundError(f"{quote(subject)} has no role in {quote(uid)}.", "Look at who has.")
     return changes

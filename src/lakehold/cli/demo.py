@@ -11,8 +11,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from lakehold import workspaces
 from lakehold.demo import activity, company, web_shop, web_shop_data, web_shop_marts
-from lakehold.directory import links
+from lakehold.directory import links, model_upgrade
 from lakehold.directory.caller import Caller
 from lakehold.directory.links import SIGN_IN
 from lakehold.directory.platform import Platform
@@ -49,7 +50,7 @@ def exists(folder: Path) -> bool:
         raise refusal
     platform = Platform(demo_settings(folder))
     try:
-        platform.database.migrate()
+        model_upgrade.migrate(platform, workspaces.models())
         if not company.is_loaded(platform.access):
             raise refusal
     finally:
@@ -63,7 +64,7 @@ def create(folder: Path) -> None:
     shutil.rmtree(part, ignore_errors=True)
     platform = Platform(demo_settings(part))
     try:
-        platform.database.migrate()
+        model_upgrade.migrate(platform, workspaces.models())
         activity.load_with_activity(platform)
         activity.start_access_review(platform)
         web_shop.create_web_shop(platform, folder)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from lakehold import workspaces
 from lakehold.access.model.documentation import to_markdown
-from lakehold.api.http import app as document
+from lakehold.api.http import app
 
 
 def access_tables() -> dict[str, str]:
@@ -23,4 +23,4 @@ def write_docs(folder: Path) -> Iterator[Path]:
         if not page.exists() or page.read_text(encoding="utf-8") != text:
             page.write_text(text, encoding="utf-8")
             yield page
-    yield from document.write_openapi(folder.parent)
+    yield from app.write_openapi(folder.parent)

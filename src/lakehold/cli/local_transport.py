@@ -13,10 +13,11 @@ from collections.abc import Iterator, Mapping
 
 import httpx
 
+from lakehold import workspaces
 from lakehold.api.http.app import create_app
 from lakehold.cli.remote_transport import parse_json
 from lakehold.cli.transport import Json, drop_empty, unwrap_response
-from lakehold.directory import tenants
+from lakehold.directory import model_upgrade, tenants
 from lakehold.directory.caller import Caller
 from lakehold.directory.platform import Platform
 from lakehold.kit.database import Transaction
@@ -35,7 +36,7 @@ class LocalTransport:
     def __init__(self, settings: Settings, tenant: str = "", member: str = "") -> None:
         self.platform = Platform(settings)
         try:
-            self.platform.database.migrate()
+            model_upgrade.migrate(self.platform, workspaces.models())
             self.caller = _resolve_caller(self.platform, tenant, member)
         except BaseException:
             self.platform.close()
@@ -78,10 +79,7 @@ class LocalTransport:
 
     def run_job(self, job: str) -> None:
         """Run the job here, unless a worker has claimed it already."""
-        from lakehold.runs.jobs import (
-            runner,  # noqa: PLC0415 - for the one verb that starts jobs
-            table,  # noqa: PLC0415 - for the one verb that starts jobs
-        )
+        from lakehold.runs.jobs import runner, table  # noqa: PLC0415 - for the one verb that starts jobs
 
         with self.platform.database.write() as transaction:
             claimed = table.claim_job(transaction, job)

@@ -12,12 +12,6 @@ from lakehold.kit.ids import fold_name, quote
 _RESOURCES = "/api/v1/resources"
 _UNKNOWN_STATUSES = {HTTPStatus.FORBIDDEN, HTTPStatus.NOT_FOUND, HTTPStatus.UNPROCESSABLE_ENTITY}
 
-LAKEHOUSE_KINDS = ("lakehouse.lakehouse",)
-PIPELINE_KINDS = (
-    *("lakehouse.source", "lakehouse.query", "lakehouse.history", "lakehouse.destination"),
-    *("marts.data_mart", "marts.report"),
-)
-
 
 def resolve_id(transport: Transport, word: str, kinds: Collection[str]) -> str:
     """Return the id of the resource with this id or name, of one of these kinds.

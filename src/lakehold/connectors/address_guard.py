@@ -77,7 +77,7 @@ def describe_tls_error(error: BaseException) -> str:
 
 
 def is_allowed(text: str, *, private: bool) -> bool:
-    """Return whether requests may go to an address. Link-local, multicast and unspecified addresses are never allowed."""
+    """Return whether requests may go to an address. Link-local, multicast and unspecified ones are never allowed."""
     try:
         address = _embedded_ipv4(ipaddress.ip_address(text.partition("%")[0]))
     except ValueError:

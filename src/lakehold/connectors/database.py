@@ -25,7 +25,7 @@ from lakehold.lake.spark.jvm import jvm_of
 _POSTGRESQL = "jdbc:postgresql:"
 _DRIVERS = {_POSTGRESQL: "org.postgresql.Driver", "jdbc:sqlite:": "org.sqlite.JDBC"}
 _SECRET = re.compile(r"(password|passwd|pwd|secret)\s*=|//[^/@]*:[^/@]*@", re.IGNORECASE)
-# With others its driver can be told to load a class or to write a file.
+# Other options let its driver load a class or write a file.
 _POSTGRESQL_PROPERTIES = frozenset(
     {
         *("ssl", "sslmode", "currentSchema", "ApplicationName", "targetServerType", "prepareThreshold"),
@@ -47,7 +47,7 @@ class JdbcDatabase:
     driver: str = ""
     """The driver's class; those of PostgreSQL and SQLite are known."""
     properties: Mapping[str, str] = field(default_factory=dict, repr=False)
-    """What else the driver is told."""
+    """More properties for the driver."""
 
     def check(self) -> None:
         """Refuse an invalid URL, or one that contains credentials."""
@@ -163,7 +163,7 @@ class JdbcConnection:
             yield
             self._connection.commit()
         except BaseException:
-            # A connection that is gone has undone everything by itself; what broke it is what is told.
+            # A closed connection has rolled back by itself; the first error is the one to raise.
             with suppress(Py4JError):
                 self._connection.rollback()
             raise

@@ -11,7 +11,7 @@ import re
 
 _PLACEHOLDER = "…"
 _MAX_IGNORED_LENGTH = 3
-"""So short a word stands in others; of a host it is veiled with its port alone."""
+"""Shorter words occur within other words: as a host they are redacted only together with their port."""
 _AUTHORITY = re.compile(r"(?://|@|host\s*=\s*)([^/;?()\s]+)", re.IGNORECASE)
 _WITH_PORT = re.compile(r"(?<![\w.-])[a-z][\w.-]*:\d{2,5}(?!\w)", re.IGNORECASE)
 _NUMBERS = re.compile(r"(?<![\w.])\[?([0-9a-f]*(?:[:.][0-9a-f]*){2,}(?:%\w+)?)\]?(?::\d{1,5})?(?!\w)", re.IGNORECASE)

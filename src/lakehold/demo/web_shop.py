@@ -1,7 +1,6 @@
 """The web shop of Corner & Main: orders as files, customers in a database, events behind a paged API.
 
-They are loaded into the layer raw, cleaned in trusted and aggregated in service; customers have a history, and
-daily
+They are loaded into the layer raw, cleaned in trusted and aggregated in service; customers have a history, and daily
 sales are delivered as a file. Adam creates the lakehouse, and Erik its pipelines, through the services.
 """
 

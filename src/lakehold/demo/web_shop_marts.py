@@ -127,7 +127,7 @@ _REPORTS: Mapping[str, tuple[str, str, str, str, Mapping[str, object]]] = {
         _SALES_BY_DAY,
     ),
 }
-"""Name, what it is for, mart, destination and what is asked."""
+"""Name, description, mart, destination and query."""
 
 
 def create_web_shop_marts(platform: Platform) -> None:

@@ -11,7 +11,7 @@ from lakehold.directory.tokens import token_table
 from lakehold.kit.clock import DAY
 
 _KEEP_LISTED = 30 * DAY
-"""So long ended tokens and invites are listed, for whoever wonders why something stopped, or sends one again."""
+"""How long ended tokens and invites stay listed, so that users see why one stopped, or send it again."""
 
 
 def delete_expired(platform: Platform) -> int:

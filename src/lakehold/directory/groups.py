@@ -8,7 +8,7 @@ from lakehold.access import Add, Edge, Remove
 from lakehold.access.facts.view import ALL_MEMBERS, FactView
 from lakehold.access.model.policy import GROUP, MEMBER_OF
 from lakehold.access.query.listing import ListingPage
-from lakehold.directory import members as roles
+from lakehold.directory.members import tenant_roles
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import Moment
 from lakehold.kit.errors import ForbiddenError, InvalidInputError
@@ -22,7 +22,7 @@ class Group:
     uid: str
     name: str
     built_in: bool
-    """All, which is whoever is there."""
+    """Whether it is the built-in group All, which contains every member."""
     members: tuple[str, ...]
     """The ids of those who are in it, by name. Empty for All, which has no list."""
     roles: tuple[str, ...]
@@ -42,7 +42,7 @@ def get(ctx: RequestContext, group: str) -> Group:
     ctx.need("see", group)
     member_ids, name, built_in = ctx.session.read_view(lambda view: _load(view, group))
     visible = tuple(member for member in member_ids if ctx.session.can_see(ctx.principal, member))
-    return Group(group, name, built_in, visible, roles.tenant_roles(ctx, group))
+    return Group(group, name, built_in, visible, tenant_roles(ctx, group))
 
 
 def all_members_group(ctx: RequestContext) -> str:

@@ -42,7 +42,7 @@ class LastUsedTracker:
             self._waiting[used] = at
 
     def flush(self, database: Database) -> int:
-        """Write the recorded uses and return their number. If another process writes at the same time, that is enough."""
+        """Write the recorded uses and return their number. A concurrent write by another process is enough."""
         with self._lock:
             waiting, self._waiting = self._waiting, {}
             if len(self._written) > _MAX_REMEMBERED:

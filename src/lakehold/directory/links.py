@@ -126,7 +126,7 @@ def create(ctx: RequestContext, settings: Settings, member: str, purpose: str, *
 
 
 def request_link(platform: Platform, email: str, purpose: str, client: ClientInfo, tenant: str = "") -> None:
-    """Mail a link to this address, if there is such an account and mail is configured. The caller does not learn which."""
+    """Mail a link to this address, if it has an account and mail is configured. The caller does not learn which."""
     _refuse_unknown_purpose(purpose)
     tenant = tenant or tenants.only_tenant(platform)
     attempt_keys = throttle.attempt_keys(

@@ -52,7 +52,7 @@ def need_set_tenant_roles(ctx: RequestContext, subject: str, roles: Collection[s
     for role in sorted(set(roles) - held):
         ctx.need_change(Add(Grant(subject, role, tenant)))
     for role in sorted(held - set(roles)):
-        # That the last Owner stays is another matter, and told when it is tried.
+        # That the last Owner must stay is checked when the change is made.
         ctx.need("give", tenant, role=role)
 
 
@@ -67,7 +67,7 @@ def set_tenant_roles(ctx: RequestContext, subject: str, roles: Collection[str]) 
         take_tenant_role(ctx, subject, role)
 
 
-# past the access filter: since when a member is there, of one that was asked for before
+# past the access filter: when a member was added, of one whose visibility was checked before
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +151,7 @@ def need_set_email(ctx: RequestContext, member: str) -> None:
 
 
 def set_email(ctx: RequestContext, member: str, email: str) -> None:
-    """Set the e-mail address with which a member signs in. It is guarded like a link, because its reader could sign in."""
+    """Set the e-mail address with which a member signs in. It is guarded like a link: its reader could sign in."""
     ctx.need_writable()
     need_set_email(ctx, member)
     address = valid_email(email)

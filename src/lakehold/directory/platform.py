@@ -12,9 +12,9 @@ from lakehold.directory.caller import Caller
 from lakehold.directory.errors import DeniedError, HiddenError
 from lakehold.directory.last_used import LastUsedTracker
 from lakehold.directory.request_context import RequestContext, audit_entry
-from lakehold.kit import keys
 from lakehold.kit.clock import Clock, now
 from lakehold.kit.database import Database
+from lakehold.kit.keys import KeyRing, load_keys
 from lakehold.kit.settings import Settings
 from lakehold.ledger.audit import DENIED, AuditLog
 
@@ -32,9 +32,9 @@ class Platform:
         self.last_used = LastUsedTracker()
 
     @cached_property
-    def keys(self) -> keys.Keys:
+    def keys(self) -> KeyRing:
         """The encryption and signing keys."""
-        return keys.load_keys(self.settings.key.get_secret_value(), self.settings.data / "key")
+        return load_keys(self.settings.key.get_secret_value(), self.settings.data / "key")
 
     @contextmanager
     def read(self, caller: Caller) -> Iterator[RequestContext]:

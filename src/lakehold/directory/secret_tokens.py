@@ -21,7 +21,7 @@ _ID, _RANDOM, _CHECK = 10, 32, 6
 _PATTERN = re.compile(
     rf"(lh[slip]?_)([0-9A-Za-z]{{{_ID}}})_([0-9A-Za-z]{{{_RANDOM}}})([0-9A-Za-z]{{{_CHECK}}})", re.ASCII
 )
-# What the first run is opened with: no row of any table, only a seal.
+# The secret of the first run: in no table, only signed.
 _SETUP_SECRET = re.compile(r"(lhf_)[0-9a-f]{16,}", re.ASCII)
 
 

@@ -106,7 +106,7 @@ def create_tenant(
         store.add(Grant(owner, "owner", setup.uid))
         account = Account(store.view.member(owner), setup.email, password_hash, service=False, made_at=store.at)
         accounts.insert(transaction, store.tenant, account)
-        # Nobody else can write in a tenant that is not there yet: its turn is ours.
+        # Nobody else can write in a tenant that does not exist yet, so we hold its lock.
         transaction.lock_name = setup.uid
         AuditLog(transaction, store.tenant, setup.uid, platform.keys).append(
             [_audit_entry(store, setup, owner, client or ClientInfo())]

@@ -48,7 +48,7 @@ def _query(table: sa.Table) -> sa.Select[tuple[object, ...]]:
     )
 
 
-# past the access filter: whose token it is is not known yet; what they may read is asked behind this
+# past the access filter: whose token it is is not known yet; what they may read is checked afterwards
 
 READS, ACTIVE, OFF = "reads", "active", "false"
 """What every kind that is a way in has: an edge to what it reads, and an attribute that says whether it is open. The

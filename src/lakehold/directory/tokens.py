@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 import sqlalchemy as sa
 
-from lakehold.access import TokenPrincipal as Narrowed
+from lakehold.access import TokenPrincipal
 from lakehold.access.model.errors import did_you_mean
 from lakehold.directory import accounts, secret_tokens, token_lookup
 from lakehold.directory.act_for import MANAGE, need_act_for, need_self_or_manager, need_unrestricted
@@ -210,7 +210,7 @@ def find_caller(platform: Platform, transaction: Transaction, secret: str) -> Ca
         resources = token_lookup.integration_resources(transaction, found.tenant_id, found.through_id, at)
         if resources is None:
             return None
-    narrowed = Narrowed(
+    narrowed = TokenPrincipal(
         found.member,
         actions=None if actions is None else frozenset(actions),
         resources=None if resources is None else frozenset(resources),

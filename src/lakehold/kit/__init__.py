@@ -6,5 +6,6 @@
 - `database`: SQLite or PostgreSQL behind one URL; one transaction per request or run step
 - `keys`: the key ring that encrypts secrets and seals the audit log
 - `mail`: mail messages, and the SMTP server that they are sent to
+- `parent_watch`: ends a process whose parent has gone
 - `settings`: the platform's settings, from environment variables
 """

@@ -38,10 +38,10 @@ class Transaction:
     connection: sa.Connection
     writes: bool
     lock_name: str | None = None
-    """What this writer had to wait for: until it ends nobody else writes in the same turn."""
+    """The lock that this writer holds: until it ends, no other writer gets the same lock."""
     before_commit: list[Callable[[], object]] = field(default_factory=list)
     after_commit: list[Callable[[], object]] = field(default_factory=list)
-    """What no database can take back, such as a file's removal: done when the rest is certain."""
+    """Hooks for what cannot be rolled back, such as removing a file. They run after the commit."""
 
     @property
     def dialect(self) -> str:
@@ -89,16 +89,16 @@ class Database:
                 with self._advisory_lock(connection, lock_name), connection.begin():
                     transaction = Transaction(connection, writes=True, lock_name=lock_name)
                     yield transaction
-                    for hook_values in transaction.before_commit:
-                        hook_values()
+                    for hook in transaction.before_commit:
+                        hook()
             except sa.exc.DBAPIError as error:
                 if _is_conflict(error):
                     raise BusyError(
                         "Somebody else changed the same thing at the same moment; nothing was written.", "Try again."
                     ) from error
                 raise
-        for hook_values in transaction.after_commit:
-            hook_values()
+        for hook in transaction.after_commit:
+            hook()
 
     @contextmanager
     def _advisory_lock(self, connection: sa.Connection, lock_name: str | None) -> Iterator[None]:

@@ -12,6 +12,8 @@ These modules may be imported by a server:
 - `scans`, `parquet_files`, `filter_expressions`: the PyIceberg scan behind previews; slow to import
 - `row_formats`: names, values and rows in SQL, JSON, CSV and Arrow
 - `volumes`: files of volumes
+- `file_service`: the interface of what keeps the files of a resource
+- `lineage`: the walk from a resource to what it is made from and what reads it
 - `markdown`: Markdown of mails and messages, as HTML and for chats
 - `errors`: errors of queries, tables, sources and deliveries
 

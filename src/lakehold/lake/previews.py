@@ -60,7 +60,7 @@ class PreviewOptions:
     size: int = _SIZE
     """Bytes in memory: rows that would make it more are left out."""
     scan_limit: int = _SCAN_LIMIT
-    """How many rows are looked at before a filter that matches few gives up."""
+    """How many rows are scanned before a filter with few matches gives up."""
 
     @property
     def filters(self) -> Sequence[PreviewFilter]:

@@ -6,7 +6,7 @@ share a name, the name is ambiguous, and the table's id can be used instead.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import cast
 
@@ -20,9 +20,7 @@ from lakehold.kit.errors import ConflictError, ForbiddenError, NotFoundError
 from lakehold.kit.ids import fold_name, quote
 from lakehold.lake.iceberg_catalog import TableIdentifier
 from lakehold.lake.row_formats import quote_identifier
-
-READABLE: Mapping[str, str] = {"lakehouse.table": "read", "marts.data_mart": "use"}
-"""The kinds that are tables to SQL, each with the action that lets one read it."""
+from lakehold.workspaces.registry import readable_kinds
 
 LAKE_CATALOG, WORKSPACE_CATALOG = "lake", "here"
 """What a person's session calls the catalog of all workspaces, and that of one."""
@@ -66,7 +64,7 @@ def resolve_table(ctx: RequestContext, path: Sequence[str], name: str) -> str:
         return view.uid(found[0])
     missing = NotFoundError(f"There is no table {full}.", "Look its name up in the catalog.")
     if called:
-        raise HiddenError(missing, action=READABLE[view.kind(called[0])], resource=view.uid(called[0]))
+        raise HiddenError(missing, action=readable_kinds()[view.kind(called[0])], resource=view.uid(called[0]))
     raise missing
 
 
@@ -141,7 +139,7 @@ def _by_name(ctx: RequestContext, place: int) -> dict[str, list[int]]:
 def _container_kinds(view: FactView) -> frozenset[str]:
     """Return the kinds that are tables or contain tables."""
     found: set[str] = set()
-    waiting = [kind for kind in READABLE if kind in view.policy.kinds]
+    waiting = [kind for kind in readable_kinds() if kind in view.policy.kinds]
     while waiting:
         kind = waiting.pop()
         if kind not in found and kind != TENANT:
@@ -158,7 +156,7 @@ def _is_visible(ctx: RequestContext, here: int) -> bool:
 
 
 def _ancestors_of_token_scope(ctx: RequestContext) -> set[int]:
-    """Return the ancestors of the resources that a token is narrowed to: their names are visible, nothing else in them."""
+    """Return the ancestors of the resources that a token is narrowed to. Only their names are visible."""
     view, narrowed, found = ctx.view, ctx.caller.narrowed, set[int]()
     for uid in (narrowed.resources if narrowed else None) or ():
         number = view.ids.get(uid)
@@ -172,14 +170,14 @@ def _ancestors_of_token_scope(ctx: RequestContext) -> set[int]:
 
 
 def _may_read(ctx: RequestContext, uid: str) -> bool:
-    action = READABLE.get(ctx.view.kind(ctx.view.resource(uid)))
+    action = readable_kinds().get(ctx.view.kind(ctx.view.resource(uid)))
     if action is None:
         return ctx.session.can_see(ctx.principal, uid)
     return ctx.session.check(ctx.principal, action, uid)
 
 
 def _is_table(view: FactView, here: int) -> bool:
-    return view.kind(here) in READABLE
+    return view.kind(here) in readable_kinds()
 
 
 def _entries(ctx: RequestContext, resources: Iterable[int]) -> list[CatalogEntry]:

@@ -164,7 +164,7 @@ def _build_delete_index(location: str, manifests: tuple[ManifestFile, ...]) -> D
         if file.content != DataFileContent.POSITION_DELETES or file.file_format != FileFormat.PARQUET:
             raise ConflictError("Rows of this table were deleted in a way that only Spark knows.", "Run a query.")
         found.add_delete_file(entry, partition_key=file.partition)
-    # It sorts itself when it is first asked, which two threads must not do at once.
+    # It sorts itself at the first lookup, which two threads must not do at once.
     found.referenced_delete_files()
     return found
 

@@ -179,7 +179,8 @@ def valid_path(path: str) -> str:
         if part.startswith(".") or part != part.strip() or "\\" in part or len(part.encode()) > _MAX_NAME_BYTES:
             raise InvalidInputError(
                 f"A file cannot be called {quote(part)}.",
-                f"Leave out backslashes, a dot at the beginning and spaces at the ends; use {_MAX_NAME_BYTES} bytes at most.",
+                "Leave out backslashes, a dot at the beginning and spaces at the ends;"
+                f" use {_MAX_NAME_BYTES} bytes at most.",
             )
     return "/".join(parts)
 

@@ -70,7 +70,7 @@ class AuditLogEntry:
     token: str = ""
     """The API token's id, if it was done through one."""
     viewing_as: str = ""
-    """Whose eyes the member saw with."""
+    """The member whom the caller impersonated."""
     request: str = ""
     address: str = ""
     before: Mapping[str, object] = field(default_factory=dict)

@@ -1,9 +1,7 @@
 """Heartbeats of workers: which workers are alive, and the thread that reports that this one is.
 
-Each worker increments a counter in its row, from a thread of its own so that long work does not make it look
-dead.
-Whoever watches measures with its own clock how long a counter has stood still: the clocks of two machines are
-never
+Each worker increments a counter in its row, from a thread of its own so that long work does not make it look dead.
+Whoever watches measures with its own clock how long a counter has stood still: the clocks of two machines are never
 compared.
 """
 
@@ -68,7 +66,7 @@ class HeartbeatMonitor:
     """Remembers when each counter last changed."""
 
     timeout: float
-    """After how many seconds without a beat a worker is dead."""
+    """After how many seconds without a heartbeat a worker is dead."""
     clock: Callable[[], float] = time.monotonic
     _last_change: dict[str, tuple[int, float]] = field(default_factory=dict)
 
@@ -118,10 +116,10 @@ class HeartbeatThread:
                 with self._platform.database.write() as transaction:
                     alive = record_heartbeat(transaction, self._worker)
             except (LakeholdError, sa.exc.SQLAlchemyError) as error:
-                _log.warning("worker %s could not beat: %s", self._worker, type(error).__name__)
+                _log.warning("worker %s could not write its heartbeat: %s", self._worker, type(error).__name__)
                 continue
             if not alive:
-                # Others do what this one was doing: it must not write another word.
+                # Other workers have taken over its work: it must not write anything more.
                 _log.error("worker %s was silent for too long, and others have taken over; it ends", self._worker)
                 exit_process(_EXIT_CODE_LOST)
 

@@ -66,14 +66,8 @@ def queue_webhook(
 def post_webhook(envelope: str, *, private: bool) -> None:
     """Send the webhook once; raise if it is not accepted. The outbox retries."""
     # Here, not above: only a worker sends, and what stands behind this knows Spark.
-    from lakehold.connectors.destinations.http_delivery import (
-        HttpPoster,  # noqa: PLC0415
-        RetryPolicy,  # noqa: PLC0415
-    )
-    from lakehold.connectors.destinations.webhook import (
-        WebhookDestination,  # noqa: PLC0415
-        http_client,  # noqa: PLC0415
-    )
+    from lakehold.connectors.destinations.http_delivery import HttpPoster, RetryPolicy  # noqa: PLC0415
+    from lakehold.connectors.destinations.webhook import WebhookDestination, http_client  # noqa: PLC0415
 
     request = json.loads(envelope)
     how = WebhookDestination(
@@ -106,8 +100,7 @@ _RUN = re.compile(r"run_\w+")
 def notify(ctx: RequestContext, settings: Settings, runnables: RunnableRegistry, row: RunRow, ended: EndedRun) -> int:
     """Put the mails and the webhook of an ended run into the outbox; return the number of mails.
 
-    Nobody gets two mails of one run. This is part of the transaction that ends the run: if it is not committed,
-    nothing
+    Nobody gets two mails of one run. This is part of the transaction that ends the run: if it is not committed, nothing
     is sent, and after it nobody ends the run again.
     """
     uid = ctx.view.uids.get(row.resource_id)

@@ -16,9 +16,9 @@ from lakehold.runs import run_table as states
 from lakehold.runs.run_table import run_output_table, run_table
 
 QUEUE_LOCK = "runs"
-"""The turn that a writer waits for before it asks."""
+"""The lock that a worker takes before it claims a run."""
 _MAX_CANDIDATES = 100
-"""Of each workspace: however many runs wait in one of them, the others have their turn."""
+"""Per workspace, so that a long queue in one of them does not starve the others."""
 
 
 def claim_runs(transaction: Transaction, at: Moment, *, most: int, at_once: int) -> list[tuple[int, int]]:
@@ -43,7 +43,7 @@ def claim_runs(transaction: Transaction, at: Moment, *, most: int, at_once: int)
             _set_state(transaction, row.n, states.RUNNING, at)
         elif waits != (row.state == states.WAITING):
             _set_state(transaction, row.n, states.WAITING if waits else states.QUEUED)
-        # Whoever came first writes first, begun or not.
+        # Runs with the same output keep their order: one that waits holds back those behind it.
         taken |= writes
     return begun
 

@@ -1,7 +1,6 @@
 """Runs of pipelines: start, stop, resume, retry, reload, backfill, delete; their state and their logs.
 
-A run is inserted in the transaction of the member who starts it, and runs as that member or as who saved the
-trigger.
+A run is inserted in the transaction of the member who starts it, and runs as that member or as who saved the trigger.
 Access is checked again when it starts.
 """
 
@@ -60,7 +59,7 @@ class Run:
     ended_at: Moment | None
     reload: bool
     span: BackfillSpan | None = None
-    """The part that was wanted anew."""
+    """The range of cursor values to load again."""
     steps: tuple[StepState, ...] = ()
 
 
@@ -89,9 +88,9 @@ class Runs:
         runnable = self.runnables.for_resource(ctx, uid)
         checked = (options or RunOptions()).validate()
         need_start(ctx, runnable, uid, checked)
-        # Asked now too, so that what cannot be done is refused to whoever starts it and not only in the background.
+        # Checked now too, so that an invalid run is refused at once and not only in the background.
         runnable.steps(ctx, uid, checked)
-        # Whoever may run a report without seeing its data mart is told that it was started, and no more.
+        # A caller who may run a report without seeing its data mart learns that it was started, and no more.
         return _build_run(ctx, self._row(ctx, self.insert(ctx, uid, checked, cause=cause)))
 
     def insert(self, ctx: RequestContext, uid: str, options: RunOptions, *, cause: str) -> str:

@@ -36,8 +36,7 @@ from lakehold.lake.errors import (
 from lakehold.runs import heartbeat
 
 QUERY_PATH = "/query"
-DESCRIBE_PATH, CHECK_DESTINATION_PATH = "/describe", "/try"
-PROBE_SOURCE_PATH, PROBE_STORAGE_PATH, PROBE_FEED_PATH = "/look", "/look/storage", "/look/feed"
+DESCRIBE_PATH, PROBE_PATH = "/describe", "/probe"
 ARROW_MEDIA_TYPE = "application/vnd.apache.arrow.stream"
 COMPLETE_HEADER = "x-lakehold-complete"
 _TICKET_SECONDS = 60
@@ -101,24 +100,14 @@ def describe_query(platform: Platform, caller: Caller, *, workspace: str, text: 
     return QueryDescription(**_post(platform, caller, DESCRIBE_PATH, {"workspace": workspace, "text": text}))
 
 
-def probe_source(platform: Platform, caller: Caller, request: Mapping[str, object]) -> dict[str, Any]:
-    """Probe a source: list its streams, or sample one of them."""
-    return _post(platform, caller, PROBE_SOURCE_PATH, request)
+def probe(platform: Platform, caller: Caller, name: str, request: Mapping[str, object]) -> dict[str, Any]:
+    """Test a connection, list what it has, or sample it, by the name of its probe: `lakehouse.source`."""
+    return _post(platform, caller, PROBE_PATH, {"probe": name, "request": request})
 
 
-def probe_storage(platform: Platform, caller: Caller, request: Mapping[str, object]) -> dict[str, Any]:
-    """Probe a storage: list its tables, or sample a table or a query."""
-    return _post(platform, caller, PROBE_STORAGE_PATH, request)
-
-
-def probe_feed(platform: Platform, caller: Caller, request: Mapping[str, object]) -> dict[str, Any]:
-    """Probe the connector of a data mart: list its streams, or sample one of them."""
-    return _post(platform, caller, PROBE_FEED_PATH, request)
-
-
-def check_destination(platform: Platform, caller: Caller, request: Mapping[str, object]) -> str:
-    """Test a destination without sending anything, and return the finding as a message."""
-    return str(_post(platform, caller, CHECK_DESTINATION_PATH, request)["said"])
+def check_connection(platform: Platform, caller: Caller, name: str, request: Mapping[str, object]) -> str:
+    """Test where something would be sent, without sending anything, and return the finding as a message."""
+    return str(probe(platform, caller, name, request)["message"])
 
 
 def _post(platform: Platform, caller: Caller, path: str, body: Mapping[str, object]) -> dict[str, Any]:

@@ -1,17 +1,29 @@
 """The web app: server-rendered pages over the same services as the REST API.
 
-- `app_factory`: adds the web app to the FastAPI application; `routers`: the list of all page routers
+- `app_factory`: adds the web app to the FastAPI application
+- `routers`: the list of all page routers
 - `routing`: the router class for pages, with CSRF checks and error pages
-- `pages`: renders a template as a response, and redirects; `templates`: the Jinja environment and its globals
-- `navigation`: data classes of the navigation; `navigation_context`: the navigation of the signed-in member
-- `kind_pages`: which pages, tabs and forms each kind has; `urls`: the URLs of pages
-- `components`: data classes that template macros draw; `list_view`: search, filters, sorting and paging of lists
-- `labels`: numbers, times, names and icons as text; `date_fields`: dates in forms
-- `confirmation`: confirmation pages and the preview of access changes; `access_reason`: why a member has a right
+- `pages`: renders a template as a response, and redirects
+- `templates`: the Jinja environment and its globals
+- `navigation`: data classes of the navigation
+- `navigation_context`: the navigation of the signed-in member
+- `kind_pages`: which pages, tabs and forms each kind has
+- `urls`: the URLs of pages
+- `components`: data classes that template macros draw
+- `list_view`: search, filters, sorting and paging of lists
+- `labels`: numbers, times, names and icons as text
+- `date_fields`: dates in forms
+- `form_values`: numbers and names in forms, and errors that a form is shown again for
+- `confirmation`: confirmation pages and the preview of access changes
+- `access_reason`: why a member has a right
 - `security_headers`, `csrf`, `cookies`: security headers, form tokens, cookies and flash messages
-- `one_time_secret`: the page that shows a new secret once; `palette`: the search of the command palette
-- `assets`: the built static files; `build`: builds them; `patterns`: `/ui/patterns`, the macros on sample data
-- `home_page`: the home page; `access`, `resources`, `workspaces`: who may do what, resources, workspaces
+- `one_time_secret`: the page that shows a new secret once
+- `palette`: the search of the command palette
+- `assets`: the built static files
+- `build`: builds them
+- `patterns`: `/ui/patterns`, the macros on sample data
+- `home_page`: the home page
+- `access`, `resources`, `workspaces`: who may do what, resources, workspaces
 - `audit`, `groups`, `impersonation`, `invites`, `people`, `profile`, `reviews`, `sign_in`: the other shared pages
 - `connections`, `files`, `lineage`, `runs`, `schedules`, `sql`, `tables`: pages that several workspaces share
 

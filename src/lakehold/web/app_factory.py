@@ -20,6 +20,7 @@ from lakehold.web.routers import ROUTERS
 from lakehold.web.routing import router
 from lakehold.web.security_headers import SecurityHeadersMiddleware
 from lakehold.web.templates import TemplateRenderer
+from lakehold.workspaces import registry
 
 theme_routes = router("/ui/theme")
 
@@ -49,8 +50,8 @@ def install_web(
     assets = Assets.load()
     app.state.web = WebApp(TemplateRenderer(assets, folders), load_navigation)
     app.state.finder = finder
-    for router in (assets.routes(), theme_routes, palette.routes, patterns.routes):
-        app.include_router(router)
+    for each in (assets.routes(), theme_routes, palette.routes, patterns.routes):
+        app.include_router(each)
     routing.install_error_handler(app)
     app.add_middleware(SecurityHeadersMiddleware)
 
@@ -58,7 +59,8 @@ def install_web(
 def create_web_app(platform: Platform) -> FastAPI:
     """Create the application with the REST API and all pages."""
     app = create_app(platform)
-    install_web(app, navigation_for_request, find_resources)
-    for router in ROUTERS:
-        app.include_router(router)
+    folders = {each.name: each.templates for each in registry.all_workspaces() if each.templates.is_dir()}
+    install_web(app, navigation_for_request, find_resources, folders)
+    for each in ROUTERS:
+        app.include_router(each)
     return app

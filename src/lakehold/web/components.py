@@ -17,7 +17,7 @@ class PageAction:
     fields: tuple[tuple[str, str], ...] = ()
     """What a POST sends along."""
     confirm: str = ""
-    """A question that is asked first. The endpoint asks it too, see `confirming`."""
+    """A question to confirm first. The endpoint asks it too, see `confirmation`."""
     danger: bool = False
     dialog: bool = False
     """Whether the page at the address opens over this one."""

@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from hashlib import sha256
 
 from lakehold.kit.clock import FOREVER, SECOND, Moment, format_moment
+from lakehold.workspaces.registry import describe_kind
 
 _TIME_UNITS = ((60, "second"), (3600, "minute"), (86_400, "hour"), (86_400 * 30, "day"), (86_400 * 365, "month"))
 _COLORS = 8
@@ -71,46 +72,14 @@ def color_index(name: str) -> int:
     return sha256(name.encode()).digest()[0] % _COLORS
 
 
-_ICONS = {
+_TENANT_ICONS = {
     "tenant.tenant": "building-2",
     "tenant.member": "user",
     "tenant.group": "users",
     "tenant.all_members": "globe",
-    "marts.project": "store",
-    "marts.context": "tag",
-    "marts.storage": "database",
-    "marts.data_mart": "package",
-    "marts.data_mart_trigger": "calendar-clock",
-    "marts.destination": "send",
-    "marts.report": "file-chart-column",
-    "marts.report_trigger": "calendar-clock",
-    "marts.run": "play",
-    "lakehouse.lakehouse": "waves",
-    "lakehouse.layer": "layers",
-    "lakehouse.table": "table-2",
-    "lakehouse.volume": "folder",
-    "lakehouse.stream": "activity",
-    "lakehouse.source": "download",
-    "lakehouse.saved_query": "book-open",
-    "lakehouse.query": "command",
-    "lakehouse.notebook": "book-open",
-    "lakehouse.history": "history",
-    "lakehouse.destination": "send",
-    "lakehouse.integration": "link",
-    "spaces.space": "boxes",
-    "spaces.project": "blocks",
-    "spaces.task": "workflow",
-    "spaces.connection": "link",
-    "spaces.gateway": "route",
-    "spaces.app": "layout-dashboard",
-    "products.project": "sparkles",
-    "products.source": "download",
-    "products.workflow": "workflow",
-    "products.destination": "send",
-    "products.product": "box",
 }
 
 
 def icon_of(kind: str) -> str:
     """Return the name of the icon of a kind; kinds of custom models get a plain circle."""
-    return _ICONS.get(kind, "circle")
+    return _TENANT_ICONS.get(kind) or describe_kind(kind).icon

@@ -18,6 +18,7 @@ from lakehold.directory.request_context import RequestContext
 from lakehold.web import kind_pages, urls
 from lakehold.web.labels import icon_of, pluralize
 from lakehold.web.navigation import ImpersonationBanner, Navigation, NavLink, NavSection, NavUser
+from lakehold.workspaces.registry import describe_kind
 
 T = TypeVar("T")
 
@@ -77,11 +78,10 @@ def listed_kinds(ctx: RequestContext, workspace: KindSchema) -> list[KindSchema]
 def _workspace_section(ctx: RequestContext, found: ResourceSummary) -> NavSection:
     root = kinds.catalog_kind(ctx.view.policy, found.kind)
     href = urls.workspace(found.uid)
-    aside = kind_pages.COLLAPSED_KINDS.get(root.id, frozenset())
     places: dict[bool, list[NavLink]] = {False: [], True: []}
     for kind in listed_kinds(ctx, root):
         place = NavLink(pluralize(kind.title), urls.workspace(found.uid, kind.name), icon_of(kind.id))
-        places[kind.name in aside].append(place)
+        places[describe_kind(kind.id).collapsed].append(place)
     first = (NavLink("Overview", href, "layout-dashboard"), *kind_pages.workspace_links(found.uid, root.id))
     last = (NavLink("Members", f"{href}/members", "users"), *kind_pages.extra_workspace_tabs(found.uid, root.id))
     return NavSection(

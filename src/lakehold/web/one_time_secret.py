@@ -52,7 +52,7 @@ def redirect_to_secret(request: Request, caller: Caller, secret: OneTimeSecret) 
 
 
 @routes.get("")
-def shown_once(request: Request, ctx: ReadContext) -> Response:
+def show_secret(request: Request, ctx: ReadContext) -> Response:
     """Render the secret, or a notice that it was displayed before."""
     secret = _read_cookie(request, ctx.caller)
     crumbs = [Breadcrumb(ctx.view.names.get(ctx.view.resource(ctx.caller.tenant)) or "", "/")]

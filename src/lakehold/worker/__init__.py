@@ -8,5 +8,4 @@ Nothing but the CLI imports it; the server reaches a worker over HTTP.
 - `workflows`: durable workflows on DBOS: a mail, a job, a run, a periodic task
 - `run_executor`: begins a run, executes its steps, ends it
 - `system_tables`: permissions, runs and the audit log as tables for SQL
-- `executor_registry`: the executors of the steps of all workspaces
 """

@@ -16,6 +16,7 @@ import sqlalchemy as sa
 
 from lakehold import workspaces
 from lakehold.api.http import json_logging
+from lakehold.directory import model_upgrade
 from lakehold.directory.platform import Platform
 from lakehold.kit import parent_watch
 from lakehold.kit.clock import Moment
@@ -27,16 +28,14 @@ from lakehold.runs import run_table as states
 from lakehold.runs.heartbeat import HeartbeatThread, exit_process
 from lakehold.runs.jobs import table
 from lakehold.runs.run_table import run_table
-from lakehold.runs.runnable import StepExecutors
 from lakehold.runs.scheduler import housekeeping
 from lakehold.runs.scheduler.periodic import DueTasks, PeriodicTask
 from lakehold.worker import workflows
-from lakehold.worker.run_executor import RunExecutor, spark_job_tag
+from lakehold.worker.run_executor import RunExecutor, spark_job_tag, step_executors
 from lakehold.worker.server import serve
 from lakehold.worker.spark_session import SparkRuntime
 from lakehold.worker.workflows import WorkflowEngine, Workflows
-from lakehold.workspaces.lakehouse import dropped_tables, maintenance
-from lakehold.workspaces.marts.live import pulls
+from lakehold.workspaces import registry
 
 _log = logging.getLogger("lakehold.runs")
 _POLL_SECONDS = 0.5
@@ -168,9 +167,6 @@ class Worker:
             exit_process(0)
 
 
-_QUARTER, _HOUR = 15 * 60, 3600
-
-
 def run_worker(settings: Settings) -> None:
     """Run a worker until SIGINT or SIGTERM."""
     json_logging.configure_logging()
@@ -179,10 +175,10 @@ def run_worker(settings: Settings) -> None:
         signal.signal(number, lambda *_: stop.set())
     parent_watch.watch_parent()
     platform = Platform(settings)
-    platform.database.migrate()
+    model_upgrade.migrate(platform, workspaces.models())
     try:
         with serve(platform) as (address, spark_runtime):
-            run_executor = RunExecutor(platform, workspaces.runnables(), _executors, spark_runtime)
+            run_executor = RunExecutor(platform, workspaces.runnables(), step_executors, spark_runtime)
             worker = Worker(platform, run_executor, spark_runtime, address, _periodic_tasks(spark_runtime))
             spark_runtime.on_stuck = worker.exit_for_restart
             worker.run(stop)
@@ -191,23 +187,9 @@ def run_worker(settings: Settings) -> None:
 
 
 def _periodic_tasks(spark_runtime: SparkRuntime) -> list[PeriodicTask]:
-    """Return the periodic tasks of the workspaces."""
-
-    def purge(platform: Platform) -> None:
-        if dropped_tables.expired_places(platform):
-            from lakehold.workspaces.lakehouse.executors import table_maintenance  # noqa: PLC0415 - as below
-
-            table_maintenance.purge_dropped_tables(platform, spark_runtime.tables)
-
+    """Return the periodic tasks of all ways of working."""
     return [
-        PeriodicTask("keep tables", _QUARTER, maintenance.schedule_maintenance),
-        PeriodicTask("purge tables", _HOUR, purge),
-        PeriodicTask("forget pulls", _HOUR, pulls.delete_old_pulls),
+        task
+        for workspace in registry.all_workspaces()
+        for task in workspace.periodic_tasks(lambda: spark_runtime.tables)
     ]
-
-
-def _executors() -> StepExecutors:
-    # Here, not above: a worker that runs nothing needs no Spark.
-    from lakehold.worker import executor_registry  # noqa: PLC0415
-
-    return executor_registry.STEP_EXECUTORS

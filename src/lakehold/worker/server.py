@@ -7,7 +7,7 @@ Nothing waits in a queue. Every request carries a token that only this installat
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from http import HTTPStatus
 from socket import IPPROTO_TCP, TCP_NODELAY
@@ -29,20 +29,14 @@ from lakehold.directory.caller import Caller
 from lakehold.directory.errors import UnauthorizedError
 from lakehold.directory.platform import Platform
 from lakehold.kit.database import Transaction
+from lakehold.kit.errors import NotFoundError
+from lakehold.kit.ids import quote
 from lakehold.lake import catalog_tokens
 from lakehold.runs.service import Runs
-from lakehold.runs.worker_client import (
-    ARROW_MEDIA_TYPE,
-    CHECK_DESTINATION_PATH,
-    COMPLETE_HEADER,
-    DESCRIBE_PATH,
-    PROBE_FEED_PATH,
-    PROBE_SOURCE_PATH,
-    PROBE_STORAGE_PATH,
-    QUERY_PATH,
-)
+from lakehold.runs.worker_client import ARROW_MEDIA_TYPE, COMPLETE_HEADER, DESCRIBE_PATH, PROBE_PATH, QUERY_PATH
 from lakehold.worker.spark_session import SparkRuntime
 from lakehold.worker.system_tables import SystemTables
+from lakehold.workspaces import registry
 
 _HOST = "127.0.0.1"
 _MAX_TEXT = 1_000_000
@@ -66,50 +60,11 @@ class DescribeQueryRequest(BaseModel):
     text: Annotated[str, Field(max_length=_MAX_TEXT)]
 
 
-class SourceProbeRequest(BaseModel):
-    """A source to probe."""
+class ProbeRequest(BaseModel):
+    """A connection to probe, by the name of its probe: `lakehouse.source`."""
 
-    settings: dict[str, Any]
-    source: str = ""
-    lakehouse: str = ""
-    layer: str = ""
-    secrets: dict[str, str] = {}
-    stream: str = ""
-    how: dict[str, Any] = {}
-
-
-class StorageProbeRequest(BaseModel):
-    """A storage to probe."""
-
-    storage: str = ""
-    project: str = ""
-    settings: dict[str, Any] | None = None
-    secrets: dict[str, str] = {}
-    by: str = ""
-    text: Annotated[str, Field(max_length=_MAX_TEXT)] = ""
-
-
-class FeedProbeRequest(BaseModel):
-    """The connector of a data mart to probe."""
-
-    settings: dict[str, Any]
-    mart: str = ""
-    project: str = ""
-    secrets: dict[str, str] = {}
-    stream: str = ""
-
-
-class DestinationCheckRequest(BaseModel):
-    """A destination to test."""
-
-    settings: dict[str, Any]
-    destination: str = ""
-    lakehouse: str = ""
-    project: str = ""
-    """The one of marts that it lies in; in a lakehouse there is none."""
-    reads: list[str] = []
-    volume: str = ""
-    secrets: dict[str, str] = {}
+    probe: str
+    request: dict[str, Any]
 
 
 class CatalogTokenAuthenticator:
@@ -150,54 +105,18 @@ def describe_query(request: Request, body: DescribeQueryRequest) -> dict[str, An
     return {"fields": fields, "reads": sorted(reads)}
 
 
-@routes.post(PROBE_SOURCE_PATH)
-def probe_source(request: Request, body: SourceProbeRequest) -> dict[str, Any]:
-    """Probe a source."""
-    from lakehold.workspaces.lakehouse.executors import probe  # noqa: PLC0415 - as above
-
-    _start_spark_for(request, body.settings)
-    return probe.probe_source(get_platform(request), _caller(request), probe.SourceProbeTarget(**body.model_dump()))
-
-
-@routes.post(PROBE_STORAGE_PATH)
-def probe_storage(request: Request, body: StorageProbeRequest) -> dict[str, Any]:
-    """Probe a storage."""
-    from lakehold.workspaces.marts.executors import connections  # noqa: PLC0415 - as above
-    from lakehold.workspaces.marts.storages import StorageProbeTarget  # noqa: PLC0415
-
-    return connections.probe_storage(
-        get_platform(request),
-        _caller(request),
-        StorageProbeTarget(**body.model_dump()),
-        lambda: _spark_runtime(request).spark,
-    )
-
-
-@routes.post(PROBE_FEED_PATH)
-def probe_feed(request: Request, body: FeedProbeRequest) -> dict[str, Any]:
-    """Probe the connector of a data mart."""
-    from lakehold.workspaces.marts.executors import connections  # noqa: PLC0415 - as above
-    from lakehold.workspaces.marts.mart_probe import FeedProbeTarget  # noqa: PLC0415
-
-    _start_spark_for(request, body.settings)
-    return connections.probe_feed(get_platform(request), _caller(request), FeedProbeTarget(**body.model_dump()))
-
-
-@routes.post(CHECK_DESTINATION_PATH)
-def check_destination(request: Request, body: DestinationCheckRequest) -> dict[str, str]:
-    """Test a destination."""
-    from lakehold.workspaces.lakehouse.executors import probe  # noqa: PLC0415 - as above
-    from lakehold.workspaces.marts.executors import connections as in_project  # noqa: PLC0415
-
-    if body.settings.get("to") == "database":
-        _ = _spark_runtime(request).spark
-    platform, caller = get_platform(request), _caller(request)
-    if body.project:
-        fields = body.model_dump(include={"settings", "destination", "project", "secrets"})
-        return in_project.check_destination(platform, caller, in_project.MartsDestinationCheck(**fields))
-    return probe.check_destination(
-        platform, caller, probe.LakehouseDestinationCheck(**body.model_dump(exclude={"project"}))
-    )
+@routes.post(PROBE_PATH)
+def run_probe(request: Request, body: ProbeRequest) -> dict[str, Any]:
+    """Test a connection, list what it has, or sample it, as the probe of its way of working does."""
+    model, _, name = body.probe.partition(".")
+    workspace = registry.find_workspace(model)
+    found = workspace.probes().get(name) if workspace else None
+    if found is None:
+        raise NotFoundError(
+            f"There is no probe {quote(body.probe)}.", "The server and the worker may differ in release."
+        )
+    runtime = _spark_runtime(request)
+    return dict(found(get_platform(request), _caller(request), body.request, lambda: runtime.spark))
 
 
 def create_application(platform: Platform, spark_runtime: SparkRuntime) -> FastAPI:
@@ -228,12 +147,6 @@ def serve(platform: Platform) -> Iterator[tuple[str, SparkRuntime]]:
         server.should_exit = True
         thread.join(timeout=10)
         socket.close()
-
-
-def _start_spark_for(request: Request, settings: Mapping[str, Any]) -> None:
-    """Start Spark if the settings name a database: its drivers are Spark's. Files and APIs need none."""
-    if settings.get("connector") == "database":
-        _ = _spark_runtime(request).spark
 
 
 def _spark_runtime(request: Request) -> SparkRuntime:

@@ -1,9 +1,7 @@
 """Durable workflows on DBOS: a mail, a job, a run, a periodic task.
 
-The DBOS tables lie in a file or schema of their own. A workflow has an id made from what it is about, and the
-same id
-is never run twice. Its steps are recorded as they end, and after a crash it continues behind the last of them;
-every
+The DBOS tables lie in a file or schema of their own. A workflow has an id made from what it is about, and the same id
+is never run twice. Its steps are recorded as they end, and after a crash it continues behind the last of them; every
 step may be begun twice and has the same effect as once.
 """
 

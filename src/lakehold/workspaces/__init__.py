@@ -1,8 +1,10 @@
 """Workspaces: one folder for each way of working, with its own nouns and rights.
 
-Each folder of a way of working holds a model.yaml with its kinds, roles and actions. A fifth one is one more
-folder.
+Each folder exports a descriptor from its module `workspace`, which is all that the rest of the platform reads of it.
+A fifth way of working is one more folder, or a package that `LAKEHOLD_WORKSPACES` names.
 
+- `descriptor`: what a folder says about itself: kinds, pages, routes, executors, probes
+- `registry`: all descriptors, found by folder
 - `marts`: projects of storages, data marts, destinations, reports and triggers
 - `lakehouse`: layers, tables and volumes with levels, and the pipelines between them
 - `spaces`: data spaces with projects, tasks, connections, gateways and apps
@@ -16,32 +18,38 @@ folder.
 from __future__ import annotations
 
 from functools import cache
-from pathlib import Path
+from typing import TYPE_CHECKING
 
-from lakehold import directory
-from lakehold.access.model.loader import load_model
-from lakehold.access.model.policy import Policy
-from lakehold.access.model.schema import AccessModel
-from lakehold.runs.runnable import RunnableRegistry
+from lakehold.workspaces import registry
+
+if TYPE_CHECKING:
+    from lakehold.access.model.policy import Policy
+    from lakehold.access.model.schema import AccessModel
+    from lakehold.runs.runnable import RunnableRegistry
+
+# What these functions need is imported in them: a command that only looks a kind up is to start at once.
 
 
 @cache
 def models() -> tuple[AccessModel, ...]:
-    """Return the model of the tenant and those of every workspace folder."""
-    here = Path(__file__).parent
-    return (directory.model(), *(load_model(file) for file in sorted(here.glob("*/model.yaml"))))
+    """Return the model of the tenant and those of every way of working."""
+    from lakehold import directory  # noqa: PLC0415
+    from lakehold.access.model.loader import load_model  # noqa: PLC0415
+
+    return (directory.model(), *(load_model(workspace.model) for workspace in registry.all_workspaces()))
 
 
 @cache
 def policy() -> Policy:
     """Return the compiled policy of the models that come with Lakehold."""
+    from lakehold.access.model.policy import Policy  # noqa: PLC0415
+
     return Policy(models())
 
 
+@cache
 def runnables() -> RunnableRegistry:
-    """Return the registry of the kinds that can be run, of every workspace."""
-    # Here, not above: whoever wants the models alone needs no more.
-    from lakehold.workspaces.lakehouse.pipelines import RUNNABLES as LAKEHOUSE  # noqa: PLC0415
-    from lakehold.workspaces.marts.pipelines import RUNNABLES as MARTS  # noqa: PLC0415
+    """Return the registry of the kinds that can be run, of every way of working."""
+    from lakehold.runs.runnable import RunnableRegistry  # noqa: PLC0415
 
-    return RunnableRegistry([*LAKEHOUSE, *MARTS])
+    return RunnableRegistry([each for workspace in registry.all_workspaces() for each in workspace.runnables()])

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import httpx
 import pytest
 
-from lakehold.access import Add, Grant
+from lakehold import workspaces
+from lakehold.access import Add, Adopt, Grant
+from lakehold.access.model.schema import hash_source
 from tests.access.company import TENANT
 from tests.access.model.test_custom import LIBRARY
 from tests.api.client import Api, json_body, problem
@@ -32,6 +36,33 @@ def test_everybody_reads_the_rules(api: Api) -> None:
     source = json_body(api.get(f"{MODELS}/lakehouse", "bob"))["source"]
     assert source.startswith("#")
     assert "model: lakehouse" in source
+
+
+def test_custom_models_are_told_from_those_of_the_release(library: Api) -> None:
+    found = {model["name"]: model for model in json_body(library.get(MODELS, "bob"))["items"]}
+    assert [name for name, model in found.items() if not model["shipped"]] == ["library"]
+    assert not any(model["outdated"] or model["problem"] for model in found.values())
+    assert json_body(library.get(f"{MODELS}/marts", "bob"))["shipped"] is True
+
+
+def test_those_who_manage_models_see_why_the_release_was_not_adopted(
+    library: Api, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    current = workspaces.models()
+    old = current[0].source.replace("      - export\n", "      - export\n      - lend_books\n")
+    released = tuple(replace(model, released=model.released | {hash_source(old)}) for model in current)
+    monkeypatch.setattr(workspaces, "models", lambda: released)
+    with library.platform.write(ADA) as ctx:
+        ctx.make(Adopt(old))
+        ctx.make(Adopt(LIBRARY.replace("tenant.create_workspace", "tenant.lend_books")))
+    for name, outdated in (("tenant", True), ("library", False)):
+        found = json_body(library.get(f"{MODELS}/{name}", "ada"))
+        assert (found["shipped"], found["outdated"]) == (outdated, outdated)
+        assert "lend_books" in found["problem"]
+        others = json_body(library.get(f"{MODELS}/{name}", "bob"))
+        assert (others["outdated"], others["problem"]) == (outdated, None)
+    tags = {library.get(f"{MODELS}/tenant", member).headers["etag"] for member in ("ada", "bob")}
+    assert len(tags) == 1
 
 
 def test_a_new_model_is_tried_adopted_and_asked(library: Api) -> None:

@@ -25,7 +25,7 @@ __all__ = ["database_url"]
 routes = make_router("/test", "Test")
 
 
-class Wanted(RequestModel):
+class EchoBody(RequestModel):
     name: NameText
     count: int = 1
 
@@ -35,7 +35,7 @@ class Done(ResponseModel):
 
 
 @routes.post("/echo")
-def echo(ctx: ReadContext, body: Wanted) -> Done:
+def echo(ctx: ReadContext, body: EchoBody) -> Done:
     """Say it again."""
     return Done(name=f"{ctx.caller.member} {body.name}")
 

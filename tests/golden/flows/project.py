@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from lakehold import workspaces as models
+from lakehold import workspaces
 from lakehold.access import Add, Attribute, Edge, Grant, Remove
 from lakehold.catalog import credentials, resources
 from lakehold.catalog.resource_view import ResourceView
@@ -13,7 +13,7 @@ from lakehold.runs.scheduler.service import Trigger, Triggers
 from lakehold.runs.service import Run, Runs
 from tests.golden.flows.acme import ANN, AcmeSite
 
-RUNS = Runs(models.runnables())
+RUNS = Runs(workspaces.runnables())
 TRIGGERS = Triggers(RUNS)
 
 

@@ -17,7 +17,7 @@ from lakehold.connectors.sources.rest.connector import RestSource
 from lakehold.connectors.sources.rest.settings import ApiEndpoint, ApiKeyAuth, ApiLimits, ApiSettings, PageNumberPaging
 from lakehold.connectors.sources.sync import FixedBadRowTable, SyncMode, SyncOptions, sync_stream
 from lakehold.kit.errors import InvalidInputError, UnavailableError
-from lakehold.kit.settings import Settings as House
+from lakehold.kit.settings import Settings
 from lakehold.lake.errors import DataError
 from lakehold.lake.iceberg_catalog import IcebergCatalog, TableIdentifier
 from lakehold.lake.spark.tables import Tables
@@ -32,7 +32,7 @@ SHAPE = FileFormat(FileKind.SEPARATED, (StreamField("id", "bigint"), StreamField
 def tables(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Tables]:
     """One lake for all: each table has a number of its own."""
     data = tmp_path_factory.mktemp("data")
-    lake = IcebergCatalog(House(data=data, database=f"sqlite:///{data / 'x.sqlite'}"))
+    lake = IcebergCatalog(Settings(data=data, database=f"sqlite:///{data / 'x.sqlite'}"))
     yield Tables(spark, lake)
     lake.close()
 

@@ -16,7 +16,7 @@ from tests.web.crawler.page_tracker import PageTracker
 from tests.web.crawler.templates import AddressTemplates
 from tests.web.demo import Shop
 
-ALL = [*ROUTERS, palette.routes, patterns.pages, app_factory.theme_routes]
+ALL = [*ROUTERS, palette.routes, patterns.routes, app_factory.theme_routes]
 """Whatever answers with a page."""
 
 

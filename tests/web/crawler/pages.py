@@ -95,9 +95,8 @@ class PageCrawl(Crawl):
         if (one.status_code, hidden_text) != (other.status_code, missing_text) and not self._may_know_all_of(
             person, template
         ):
-            self.leaks.append(
-                f"{person.name}: {template!r} of {word} differs from what is not there: {_first_difference(hidden_text, missing_text)}"
-            )
+            difference = _first_difference(hidden_text, missing_text)
+            self.leaks.append(f"{person.name}: {template!r} of {word} differs from what is not there: {difference}")
 
     def _visit(self, person: Person, client: httpx.Client, address: str) -> httpx.Response:
         before = self.visible_scope(person)

@@ -196,6 +196,6 @@ def test_a_form_that_is_cut_off_leaves_nothing_and_is_no_fault_of_ours(shop: Sho
     with heard("lakehold.requests") as asked, heard("lakehold.errors") as wrong:
         with socket.create_connection((host, int(port))) as line:
             line.sendall("\r\n".join(lines).encode() + head.read()[:500])
-        assert vars(asked.get(timeout=60))["told"]["status"] == 499
+        assert vars(asked.get(timeout=60))["fields"]["status"] == 499
         assert wrong.empty()
     assert names(shop) == []

@@ -10,10 +10,10 @@ import pytest
 
 from lakehold.web.lineage import resource_graph
 from lakehold.web.lineage.resource_graph import GraphBox
-from lakehold.web.sql import query_result
-from lakehold.web.sql.query_result import ChartSeries
 from lakehold.web.tables import grids
 from lakehold.web.tables.grids import GridCell
+from lakehold.workspaces.lakehouse.pages.sql import query_result
+from lakehold.workspaces.lakehouse.pages.sql.query_result import ChartSeries
 
 
 @pytest.mark.parametrize(

@@ -77,10 +77,10 @@ def test_it_reads_its_tables_as_they_are_now_and_while_it_is_active(shop: Shop, 
     assert [read(shop, secret, table) for table in ("orders", "stores")] == [404, 409]
     send(client, f"/resources/{bi}/pipeline/edit", f"/resources/{bi}/pipeline/edit", reads="orders", **form)
     for word, answer in (("deactivate", 401), ("activate", 200), ("deactivate", 401)):
-        send(client, f"/resources/{bi}/pipeline", f"/resources/{bi}/pipeline/{word}")
+        send(client, f"/resources/{bi}/pipeline", f"/resources/{bi}/integration/{word}")
         assert read(shop, secret) == answer
     assert "It is deactivated" in client.get(f"/resources/{bi}/pipeline").text
-    send(client, f"/resources/{bi}/pipeline", f"/resources/{bi}/pipeline/activate")
+    send(client, f"/resources/{bi}/pipeline", f"/resources/{bi}/integration/activate")
     with shop.platform.write(as_member("olga")) as ctx:
         resources.delete(ctx, bi)
     assert read(shop, secret) == 401
@@ -103,7 +103,7 @@ def test_who_may_not_edit_it_opens_nothing(shop: Shop, bi: str) -> None:
     assert "BI" in page
     assert "Make a token" not in page
     assert send(client, f"/resources/{bi}/pipeline", f"/resources/{bi}/integration/token", days="30").status_code == 403
-    assert send(client, f"/resources/{bi}/pipeline", f"/resources/{bi}/pipeline/deactivate").status_code == 403
+    assert send(client, f"/resources/{bi}/pipeline", f"/resources/{bi}/integration/deactivate").status_code == 403
     opened(shop)
     with shop.platform.read(as_member("olga")) as ctx:
         uid = ctx.session.transaction.connection.exec_driver_sql("select id from token where through_id is not null")

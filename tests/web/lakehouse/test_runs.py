@@ -7,7 +7,7 @@ from playwright.sync_api import expect
 
 from lakehold.catalog import resource_edit, resource_metadata
 from lakehold.catalog.resource_edit import ResourceEdit
-from lakehold.web.runs.services import RUNS as kept  # noqa: N811 - the addresses have its name here
+from lakehold.web.runs import services
 from tests.web.conftest import Open, Violations
 from tests.web.demo import Shop
 from tests.web.forms import send
@@ -67,7 +67,7 @@ def test_what_has_ended_is_done_again(open_as: Open, shop: Shop, button: str, sa
     again = page.url.rpartition("/")[2]
     assert again != run
     with shop.platform.read(as_member("erik")) as ctx:
-        assert kept.get(ctx, again).reload == (button == "Reload")
+        assert services.RUNS.get(ctx, again).reload == (button == "Reload")
     assert (state_of(shop, run), state_of(shop, again)) == ("succeeded", "queued")
 
 

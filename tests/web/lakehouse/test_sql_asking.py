@@ -13,7 +13,7 @@ from pyspark.sql import SparkSession
 from lakehold.directory import sign_ins
 from lakehold.directory.caller import Caller, ClientInfo
 from lakehold.web import app_factory
-from tests.lake import shop as shops
+from tests.lake import shop
 from tests.web.lakehouse.editor import write_sql
 from tests.web.site import running
 from tests.web.visitors import visitors
@@ -30,27 +30,27 @@ LONG = "SELECT sum(hash(id)) FROM range(100000000000000)"
 
 
 @pytest.fixture(scope="module")
-def asked(spark: SparkSession, template_file: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[shops.Shop]:
+def asked(spark: SparkSession, template_file: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[shop.Shop]:
     """One shop with rows and a worker for all of these."""
     folder = tmp_path_factory.mktemp("asked")
     file = folder / "lakehold.sqlite"
     shutil.copy(template_file, file)
-    with shops.open_shop(spark, f"sqlite:///{file}", folder / "data") as opened:
+    with shop.open_shop(spark, f"sqlite:///{file}", folder / "data") as opened:
         yield opened
 
 
 @pytest.fixture(scope="module")
-def there(asked: shops.Shop) -> Iterator[str]:
+def there(asked: shop.Shop) -> Iterator[str]:
     with running(app_factory.create_web_app(asked.platform)) as found:
         yield found
 
 
 @pytest.fixture
-def ask_as(browser: Browser, asked: shops.Shop, there: str) -> Iterator[Open]:
+def ask_as(browser: Browser, asked: shop.Shop, there: str) -> Iterator[Open]:
     """Open a page of the shop as somebody."""
 
     def cookie_of(member: str) -> str:
-        with asked.platform.write(Caller(shops.TENANT, member)) as ctx:
+        with asked.platform.write(Caller(shop.TENANT, member)) as ctx:
             visit = ClientInfo("127.0.0.1", "a test", "")
             return sign_ins.create(ctx, asked.platform.settings, member, "test", visit).secret
 
@@ -97,7 +97,7 @@ def test_a_mistake_is_told_at_the_editor_and_nothing_is_lost(ask_as: Open) -> No
     expect(page.get_by_role("textbox", name="SQL")).to_contain_text("FRM raw.orders")
     ask(page, "SELECT * FROM secret.hidden")
     expect(page.get_by_role("alert")).to_contain_text("cannot be found")
-    expect(page.get_by_role("main")).not_to_contain_text(shops.SECRET)
+    expect(page.get_by_role("main")).not_to_contain_text(shop.SECRET)
 
 
 def test_a_query_that_takes_too_long_for_its_asker_is_stopped(ask_as: Open) -> None:

@@ -19,7 +19,7 @@ from lakehold.directory.caller import Caller
 from lakehold.kit.clock import DAY
 from lakehold.ledger.audit import AuditFilter
 from lakehold.runs.jobs import service
-from lakehold.runs.jobs import table as book
+from lakehold.runs.jobs import table as job_table
 from tests.web.conftest import Open, Violations
 from tests.web.demo import Shop
 from tests.web.forms import token
@@ -139,15 +139,15 @@ def test_an_admin_lets_spark_work_it_out_watches_and_takes_the_file(shop: Shop, 
         tenant = ctx.session.tenant
     assert job.wanted == {"format": "csv", "inside": "lake_house"}
     with shop.platform.database.write() as transaction:
-        book.update_job(transaction, job.id, {"state": book.RUNNING, "progress": 40, "doing": "deciding"})
+        job_table.update_job(transaction, job.id, {"state": job_table.RUNNING, "progress": 40, "doing": "deciding"})
     expect(page.get_by_text("Working it out")).to_be_visible()
     expect(page.get_by_text("deciding")).to_be_visible()
-    folder = book.results_folder(shop.platform.settings.data, tenant)
+    folder = job_table.results_folder(shop.platform.settings.data, tenant)
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "found.csv").write_text("member,resource\nana,orders\n", encoding="utf-8")
     with shop.platform.database.write() as transaction:
-        ended = {"state": book.DONE, "progress": 100, "result": "found.csv", "rows": 1, "ended_at": job.made_at}
-        book.update_job(transaction, job.id, ended)
+        ended = {"state": job_table.DONE, "progress": 100, "result": "found.csv", "rows": 1, "ended_at": job.made_at}
+        job_table.update_job(transaction, job.id, ended)
     with page.expect_download() as taken:
         page.get_by_role("link", name="Download csv").click()
     assert taken.value.path().read_text(encoding="utf-8").endswith("ana,orders\n")

@@ -20,8 +20,7 @@ from lakehold.lake.volumes import Volume
 from lakehold.runs import heartbeat, queue
 from lakehold.runs.runnable import BackfillSpan, RunOptions
 from lakehold.runs.service import Run, Runs
-from lakehold.worker import executor_registry
-from lakehold.worker.run_executor import RunExecutor
+from lakehold.worker.run_executor import RunExecutor, step_executors
 from lakehold.worker.spark_session import SparkRuntime
 from tests.lake.shop import ADA, ED, TENANT, Shop, open_shop
 
@@ -117,7 +116,7 @@ def inline_runs(spark: SparkSession, template_file: Path, folder: Path, **settin
         running = RunExecutor(
             shop.platform,
             workspaces.runnables(),
-            lambda: executor_registry.STEP_EXECUTORS,
+            step_executors,
             SparkRuntime(shop.platform, address),
         )
         yield InlineRuns(shop, running)

@@ -19,7 +19,7 @@ from tests.workspaces.lakehouse.inline_runs import InlineRuns
 def tried(here: InlineRuns, settings: Mapping[str, object], by: Caller = ED, **more: object) -> str:
     """What the worker says of one that would read the orders."""
     asked = {"settings": settings, "lakehouse": "shop", "reads": ["orders"], **more}
-    return worker_client.check_destination(here.shop.platform, by, asked)
+    return worker_client.check_connection(here.shop.platform, by, "lakehouse.destination", asked)
 
 
 def test_a_database_lets_us_in_or_says_why_not(here: InlineRuns, server: postgres.Server) -> None:
@@ -52,8 +52,11 @@ def test_only_who_may_make_or_edit_it_tries_it(here: InlineRuns) -> None:
     settings = {"to": "files", "name": "tried", "kind": "csv"}
     uid = here.destination("tried", settings, volume="raw_files")
     asked = {"settings": settings, "destination": uid, "volume": "raw_files"}
-    assert worker_client.check_destination(here.shop.platform, ED, asked) == "tried.csv can be written."
+    assert (
+        worker_client.check_connection(here.shop.platform, ED, "lakehouse.destination", asked)
+        == "tried.csv can be written."
+    )
     for refused in (asked, {**asked, "destination": "", "lakehouse": "shop", "reads": ["orders"]}):
         with pytest.raises(LakeholdError) as raised:
-            worker_client.check_destination(here.shop.platform, RITA, refused)
+            worker_client.check_connection(here.shop.platform, RITA, "lakehouse.destination", refused)
         assert raised.value.status in {403, 404}

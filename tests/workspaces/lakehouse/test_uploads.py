@@ -113,7 +113,7 @@ def test_a_file_that_is_cut_off_leaves_nothing_and_is_no_fault_of_ours(erik: Eri
         with erik.sending("cut.csv", 1_000) as line:
             line.sendall(b"x" * 500)
         answer = asked.get(timeout=PATIENCE)
-        assert vars(answer)["told"]["status"] == 499
+        assert vars(answer)["fields"]["status"] == 499
         assert wrong.empty()
     assert (erik.seen, erik.rough, deeds(erik.corner)) == ([], [], [])
 

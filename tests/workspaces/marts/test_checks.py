@@ -6,7 +6,7 @@ import pytest
 
 from lakehold.kit.errors import ConflictError, InvalidInputError
 from lakehold.runs.runnable import RunOptions
-from lakehold.workspaces.marts import checks as quality
+from lakehold.workspaces.marts.checks import list_results
 from tests.lake.shop import ED, RITA
 from tests.workspaces.lakehouse.inline_runs import RUNS
 from tests.workspaces.marts.project import MartsProject
@@ -50,7 +50,7 @@ def test_each_check_comes_out_as_the_rows_are(here: MartsProject) -> None:
     run = here.run(mart, by=ED)
     assert run.state == "succeeded", run.error
     with here.inline_runs.shop.platform.read(RITA) as ctx:
-        found = list(reversed(quality.list_results(ctx, mart)))
+        found = list(reversed(list_results(ctx, mart)))
     assert [(each.name, each.state, each.said) for each in found[:10]] == OUTCOMES
     assert found[10].state == "unknown"
     assert "no field 'nothing'" in found[10].said
@@ -66,7 +66,7 @@ def test_one_that_stops_fails_the_run_and_is_remembered_all_the_same(here: Marts
     assert (run.state, run.steps[0].state, run.steps[1].state) == ("failed", "succeeded", "failed")
     assert "1,000 at the least" in run.error
     with here.inline_runs.shop.platform.read(ED) as ctx:
-        assert [each.state for each in quality.list_results(ctx, mart)] == ["broken"]
+        assert [each.state for each in list_results(ctx, mart)] == ["broken"]
 
 
 def test_checks_alone_do_not_refresh(here: MartsProject) -> None:
@@ -75,7 +75,7 @@ def test_checks_alone_do_not_refresh(here: MartsProject) -> None:
         run = RUNS.start(ctx, mart, RunOptions(parameters={"do": "check"})).id
     assert [step.name for step in here.inline_runs.execute(run).steps] == ["check"]
     with here.inline_runs.shop.platform.read(ED) as ctx:
-        assert len(quality.list_results(ctx, mart)) == 2
+        assert len(list_results(ctx, mart)) == 2
 
 
 def test_where_there_are_none_there_is_nothing_to_look_at(here: MartsProject) -> None:

@@ -5,13 +5,17 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from lakehold.catalog import credentials, resource_edit, resource_metadata
 from lakehold.catalog.resource_edit import ResourceEdit
+from lakehold.directory.caller import Caller
 from lakehold.directory.errors import DeniedError, HiddenError
+from lakehold.directory.platform import Platform
 from lakehold.kit.errors import InvalidInputError
 from lakehold.workspaces.marts.executors import connections
 from lakehold.workspaces.marts.mart_probe import FeedProbeTarget
@@ -100,30 +104,34 @@ def test_an_api_feeds_it_with_a_secret_of_its_own(here: MartsProject) -> None:
         assert SECRET not in here.lines(refused)
 
 
+def probe_feed(platform: Platform, caller: Caller, target: FeedProbeTarget) -> dict[str, Any]:
+    return connections.probe_feed(platform, caller, asdict(target), dict)
+
+
 def test_what_would_feed_it_is_looked_at_by_who_may_make_or_edit_it(here: MartsProject) -> None:
     platform = here.inline_runs.shop.platform
     with open_shop() as there:
         feed = FeedProbeTarget(api(there.base), project="sales", secrets={"token": SECRET})
-        assert [each["name"] for each in connections.probe_feed(platform, ED, feed)["streams"]] == ["orders"]
+        assert [each["name"] for each in probe_feed(platform, ED, feed)["streams"]] == ["orders"]
         mart = here.mart(api(there.base))
         with platform.write(ED) as ctx:
             credentials.save(ctx, mart, {"token": SECRET})
-        sample = connections.probe_feed(platform, ED, FeedProbeTarget(api(there.base), mart, stream="orders"))
+        sample = probe_feed(platform, ED, FeedProbeTarget(api(there.base), mart, stream="orders"))
         assert [row[0] for row in sample["rows"]] == [1, 2, 3, 4, 5]
         with pytest.raises(DeniedError):
-            connections.probe_feed(platform, RITA, feed)
+            probe_feed(platform, RITA, feed)
         with pytest.raises(DeniedError):
-            connections.probe_feed(platform, RITA, FeedProbeTarget(api(there.base), mart))
+            probe_feed(platform, RITA, FeedProbeTarget(api(there.base), mart))
         with pytest.raises(HiddenError):
-            connections.probe_feed(platform, SAM, FeedProbeTarget(api(there.base), mart))
+            probe_feed(platform, SAM, FeedProbeTarget(api(there.base), mart))
         before = len(there.requests)
         with open_shop() as elsewhere, pytest.raises(InvalidInputError, match="no token"):
             # To edit it is not to have its secret sent elsewhere.
-            connections.probe_feed(platform, ED, FeedProbeTarget(api(elsewhere.base), mart))
+            probe_feed(platform, ED, FeedProbeTarget(api(elsewhere.base), mart))
         assert len(there.requests) == before
     for settings, said in (({"connector": "files"}, "cannot be 'files'"), ({}, "connector")):
         with pytest.raises(InvalidInputError, match=said):
-            connections.probe_feed(platform, ED, FeedProbeTarget(settings, project="sales"))
+            probe_feed(platform, ED, FeedProbeTarget(settings, project="sales"))
 
 
 def test_it_is_tried_over_rest_before_it_is_kept(here: MartsProject) -> None:

@@ -152,19 +152,21 @@ def test_a_destination_is_tried_out_without_a_word(here: MartsProject, room: Rec
     platform = here.inline_runs.shop.platform
     address = f"http://127.0.0.1:{room.port}{SECRET}"
     asked = {"project": "sales", "settings": {"to": "chat"}, "secrets": {"address": address}}
-    assert "can be found" in worker_client.check_destination(platform, RITA, asked)
+    assert "can be found" in worker_client.check_connection(platform, RITA, "marts.destination", asked)
     uid = chat(here, room)
-    assert "can be found" in worker_client.check_destination(
-        platform, RITA, {**asked, "destination": uid, "secrets": {}}
+    assert "can be found" in worker_client.check_connection(
+        platform, RITA, "marts.destination", {**asked, "destination": uid, "secrets": {}}
     )
-    assert "report.csv can be written" in worker_client.check_destination(
-        platform, RITA, {**asked, "settings": {"to": "files"}}
+    assert "report.csv can be written" in worker_client.check_connection(
+        platform, RITA, "marts.destination", {**asked, "settings": {"to": "files"}}
     )
-    assert "asked" in worker_client.check_destination(platform, RITA, {**asked, "settings": {"to": "live"}})
+    assert "asked" in worker_client.check_connection(
+        platform, RITA, "marts.destination", {**asked, "settings": {"to": "live"}}
+    )
     with pytest.raises(LakeholdError, match="no address"):
-        worker_client.check_destination(platform, RITA, {**asked, "secrets": {}})
+        worker_client.check_connection(platform, RITA, "marts.destination", {**asked, "secrets": {}})
     with pytest.raises(LakeholdError):
-        worker_client.check_destination(platform, ED, {**asked, "destination": uid})
+        worker_client.check_connection(platform, ED, "marts.destination", {**asked, "destination": uid})
     assert room.requests == []
 
 

@@ -44,12 +44,12 @@ class CompiledChecks:
     def __init__(self, policy: Policy) -> None:
         self._policy = policy
         self._containers = {end for kind in policy.kinds.values() if kind.parent for end in kind.parent.kinds}
-        # Not by when they are first asked for: a view remembers answers by these numbers, and may outlive this object.
+        # Not in the order of first use: a view caches answers by these numbers, and may outlive this object.
         self._numbers = {key: number for number, key in enumerate(policy.relations)}
         self._tests: dict[RelationKey, RelationTest] = {}
         self._parts: dict[int, tuple[Expression, RelationTest]] = {}
         self.action_tests: dict[tuple[str | None, str], RelationTest] = {}
-        """The actions that somebody has asked for, without what is not an action."""
+        """The actions that were requested, without names that are no actions."""
 
     def relation_test(self, kind: str, name: str) -> RelationTest:
         """Return the function that checks this relation."""

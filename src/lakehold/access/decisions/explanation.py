@@ -64,7 +64,8 @@ def describe_fact(view: FactView, fact: Fact) -> str:
             on_off = {"true": "on", "false": "off"}.get(value, humanize(value))
             return f"{humanize(name)} {on_off} of {describe_resource(view, resource)}"
         case Attribute(resource, name, value, member):
-            return f"{humanize(name)} {humanize(value)} of {describe_resource(view, str(member))} in {describe_resource(view, resource)}"
+            of, within = describe_resource(view, str(member)), describe_resource(view, resource)
+            return f"{humanize(name)} {humanize(value)} of {of} in {within}"
         case Edge(name, source, target):
             if name == MEMBER_OF:
                 return f"{describe_resource(view, source)} in {describe_resource(view, target)}"

@@ -90,7 +90,7 @@ class WayFinder:
             return False
         return self._checks.expression_test(expression)(after, after.subject(subject.id), here)
 
-    # Looking
+    # Search
 
     def _ways(self, expression: Expression, kind: str, subject: MemberSubject, here: int) -> list[FactSet]:
         """Return the ways of one expression, searched once: twenty tables lie in one lakehouse."""

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from lakehold.access.decisions.dependents import DependencyGraph
 from lakehold.access.decisions.member_sets import CompiledMemberSets, Members, bit_positions
-from lakehold.access.facts.changes import resolve_change, with_model
+from lakehold.access.facts.changes import resolve_change, with_models
 from lakehold.access.facts.records import Adopt, Change, require_collection
 from lakehold.access.facts.view import FactRow, FactView
 from lakehold.access.model.policy import Policy
@@ -83,7 +83,7 @@ def diff_views(before: FactView, after: FactView, changed: Sequence[FactRow]) ->
     differences = list(_differences(before, after, changed))
     order = {key: n for n, key in enumerate(_ordered_actions(before.policy, after.policy))}
     groups = sorted(_groups(differences), key=lambda group: (not group.gained, order[group.kind, group.action]))
-    # By name already: the rows may be asked for when the view has moved on.
+    # By name already: the rows may be read when the view has moved on.
     return AccessEffects(tuple(groups), differences, [before.uid(member) for member in before.members])
 
 
@@ -93,7 +93,7 @@ def _apply_changes(before: FactView, changes: Sequence[Change]) -> tuple[FactVie
     require_collection(changes, "change")
     for change in changes:
         if isinstance(change, Adopt):
-            after = with_model(after, change.source)
+            after = with_models(after, [change.source])
             continue
         for opens, row in resolve_change(after, change):
             (after.open if opens else after.close)(row)

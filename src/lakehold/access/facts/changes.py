@@ -227,12 +227,13 @@ def with_changes(view: FactView, changes: Iterable[Add | Remove]) -> FactView:
     return after
 
 
-def with_model(view: FactView, source: str) -> FactView:
-    """Return the view under another model, if the facts keep their meaning under it."""
+def with_models(view: FactView, sources: Iterable[str]) -> FactView:
+    """Return the view under other models, if the facts keep their meaning under them."""
     after = FactView(view.policy, view)
     if not after.sources:
         after.sources = dict(view.policy.sources)
-    after.open(ModelRow(parse_model(require_text(source, "model")).name, source))
+    for source in sources:
+        after.open(ModelRow(parse_model(require_text(source, "model")).name, source))
     after.touch()
     for old in view.policy.kinds:
         if old not in after.policy.kinds and view.by_kind.get(old):

@@ -135,7 +135,7 @@ class FactIndex(FactView):
         self.touch()
         self._journal.append(_Batch(self.version, seq, moment, tuple(openings), logged))
 
-    # Looking back
+    # Older versions
 
     def pin(self, seq: int, at: Moment) -> tuple[int, Moment] | None:
         """Return the version for a transaction that sees this number, and the moment at which it reads: not before what

@@ -5,7 +5,7 @@ commit.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -18,7 +18,7 @@ from lakehold.access.facts.changes import (
     resolve_fact,
     validate_value,
     with_draft,
-    with_model,
+    with_models,
 )
 from lakehold.access.facts.records import (
     Add,
@@ -189,7 +189,7 @@ class FactStore:
         if isinstance(change, Adopt):
             if (since, until) != (None, None):
                 raise InvalidInputError("A model is adopted now, and until another takes its place.", "Name no time.")
-            self._adopt(require_text(change.source, "model"))
+            self.adopt([require_text(change.source, "model")])
             return
         require_change(change)
         row = resolve_fact(self.view, change.fact)
@@ -237,16 +237,19 @@ class FactStore:
             case _:
                 return self._row_condition(row)
 
-    def _adopt(self, source: str) -> None:
-        model = parse_model(source)
-        old = self.view.sources.get(model.name)
-        if old == source:
-            return
-        # Refused as a whole if it does not go together with the others, or if facts would lose their meaning.
-        with_model(self.view, source)
-        if old is not None:
-            self._close("model", self._row_condition(ModelRow(model.name, old)), self.at)
-        self.put_model(ModelRow(model.name, source))
+    def adopt(self, sources: Iterable[str]) -> None:
+        """Adopt models, all of them or none: refused if they do not go together with the others, or if facts would lose
+        their meaning.
+        """
+        old = dict(self.view.sources)
+        rows = [ModelRow(parse_model(source).name, source) for source in sources]
+        new = [row for row in rows if old.get(row.name) != row.source]
+        if new:
+            with_models(self.view, [row.source for row in new])
+        for row in new:
+            if row.name in old:
+                self._close("model", self._row_condition(ModelRow(row.name, old[row.name])), self.at)
+            self.put_model(row)
 
     def put_model(self, row: ModelRow) -> None:
         """Put a model into force from now on."""

@@ -102,7 +102,7 @@ class FactView:
         self._base = base
         self._subjects: dict[int, MemberSubject] = {}
         self.subjects_by_uid: dict[str, MemberSubject] = {}
-        """The members who have asked something of this view, by their id."""
+        """The members who have queried this view, by their id."""
         self._member_numbers: dict[int, int] = {}
         self.duplicate_grants: dict[FactRow, int] = dict(base.duplicate_grants) if base else {}
         self.kinds: Map[int, str] = layer_over(base.kinds if base else None)

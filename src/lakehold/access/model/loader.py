@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Mapping
+from dataclasses import replace
+from functools import lru_cache
 from pathlib import Path
 
 import yaml
@@ -19,8 +21,7 @@ from lakehold.access.model.schema import (
     PolicyRule,
     RoleKind,
 )
-from lakehold.access.model.syntax import KEYWORDS
-from lakehold.access.model.syntax import PathNode as Named
+from lakehold.access.model.syntax import KEYWORDS, PathNode
 from lakehold.access.model.yaml_nodes import NodeReader, compose_yaml
 
 _VERBS = frozenset({"create", "give", "invite"})
@@ -51,7 +52,7 @@ _KIND_FIELDS = [
 
 
 def load_model(path: Path) -> AccessModel:
-    """Load the model in a file."""
+    """Load the model in a file, and the hashes of its released versions from `model.versions` beside it."""
     file = "/".join(path.parts[-2:])
     try:
         data = path.read_bytes()
@@ -61,9 +62,16 @@ def load_model(path: Path) -> AccessModel:
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         raise ModelError(SourceLocation(file, line), "this is not UTF-8.", "Save the file as UTF-8.") from error
-    return parse_model(text, file)
+    return replace(parse_model(text, file), released=_load_hashes(path.with_suffix(".versions")))
 
 
+def _load_hashes(path: Path) -> frozenset[str]:
+    """Return the first word of each line that is no comment; nothing if there is no such file."""
+    lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+    return frozenset(line.split()[0] for line in lines if line.strip() and not line.startswith("#"))
+
+
+@lru_cache(maxsize=32)
 def parse_model(text: str, file: str = "model.yaml") -> AccessModel:
     """Parse the model in a text."""
     return _ModelReader(file).model(compose_yaml(text, file), text)
@@ -185,9 +193,9 @@ class _ModelReader(NodeReader):
         named.
         """
         if node is None:
-            return Clause(usual, Named((usual,)), self._place(key)) if usual in actions else None
+            return Clause(usual, PathNode((usual,)), self._place(key)) if usual in actions else None
         clause = self._clause(node, field)
-        if clause is not None and (not isinstance(clause.tree, Named) or clause.tree.equals is not None):
+        if clause is not None and (not isinstance(clause.tree, PathNode) or clause.tree.equals is not None):
             raise ModelError(clause.place, f"{field} names one action.", "Say edit, or tenant.create_workspace.")
         return clause
 
@@ -286,7 +294,7 @@ class _ModelReader(NodeReader):
     def _values(self, node: yaml.Node) -> tuple[str, ...]:
         values = self._some_words(node, "values")
         for part in self._parts(node):
-            # A value that no expression can name could never be asked for.
+            # A value that no expression can name could never be tested.
             self._name(part, "a value", KEYWORDS)
         return tuple(map(str, values))
 

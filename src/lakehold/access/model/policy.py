@@ -88,9 +88,9 @@ __all__ = [
     "MEMBER",
     "MEMBER_OF",
     "TENANT",
-    "RelationKey",
     "KindPolicy",
     "Policy",
+    "RelationKey",
     "ResolvedRule",
     "compile_policy",
 ]
@@ -101,7 +101,7 @@ GROUP = "tenant.group"
 MEMBER_OF = "member_of"
 
 _MOST_VARIANTS = 64
-"""How many answers to what is asked of the request are kept compiled."""
+"""How many policies that were compiled for request properties are cached."""
 
 
 class Policy:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from hashlib import sha256
 
 from lakehold.access.model.errors import LocatedName, ModelError, SourceLocation, did_you_mean
 from lakehold.access.model.expressions import EdgeStep
@@ -108,9 +109,9 @@ class KindSchema:
     define: Mapping[str, Clause]
     create: Clause | None
     edited_with: Clause | None
-    """Which action, here or further up, is needed to change its name and what is told of it."""
+    """The action, on it or an ancestor, that is needed to edit its name and metadata."""
     deleted_with: Clause | None
-    """Which action, here or further up, is needed to end it."""
+    """The action, on it or an ancestor, that is needed to delete it."""
     actions: tuple[str, ...]
     gates: tuple[PolicyRule, ...]
     allow: tuple[PolicyRule, ...]
@@ -135,6 +136,17 @@ class AccessModel:
     place: SourceLocation
     request: Mapping[str, frozenset[str]] = field(default_factory=dict)
     """The properties that a question may bring along, by side: what conditions may read."""
+    released: frozenset[str] = frozenset()
+    """The hashes of all texts that a release shipped; empty for a model that came with none."""
+
+    def is_release(self, source: str) -> bool:
+        """Return whether a text is this model as this release or an earlier one shipped it."""
+        return source == self.source or hash_source(source) in self.released
+
+
+def hash_source(source: str) -> str:
+    """Return the hash of a model's text, as the file `model.versions` lists it."""
+    return sha256(source.encode()).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)

@@ -161,7 +161,8 @@ class ConditionWriter(StatementBuilder):
             return direct
         return (
             f"{direct} UNION ALL SELECT {e}.source_id FROM access_grant {h} JOIN access_edge {e}"
-            f" ON {e}.target_id = {h}.subject_id AND {e}.name = {literal(f'{MEMBER}.{MEMBER_OF}')} AND {self.is_live(e)}"
+            f" ON {e}.target_id = {h}.subject_id AND {e}.name = {literal(f'{MEMBER}.{MEMBER_OF}')}"
+            f" AND {self.is_live(e)}"
             f" WHERE {h}.resource_id = {resource.sql} AND {h}.role {roles} AND {self.is_live(h)}"
         )
 

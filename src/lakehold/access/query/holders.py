@@ -26,7 +26,8 @@ def _who_statement(policy: Policy, dialect: str, kind: str, action: str) -> SqlS
         sql = ConditionWriter(policy, bind, never, deepest)
         holds = sql.holds(policy.relations[kind, action], kind, member, here)
         return sql.build(
-            f"SELECT m.uid FROM resource m WHERE {sql.kind_condition(MEMBER, 'm')} AND {holds} ORDER BY m.sort_name, m.id"
+            f"SELECT m.uid FROM resource m WHERE {sql.kind_condition(MEMBER, 'm')} AND {holds}"
+            " ORDER BY m.sort_name, m.id"
         )
 
     return SqlStatement(write_shallow(dialect, write))

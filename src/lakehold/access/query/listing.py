@@ -79,14 +79,14 @@ class ListRequest:
 
 
 class ListStrategy(Enum):
-    """How the principal's resources are told from others'."""
+    """How the principal's resources are distinguished from others."""
 
     GRANTS = 1
     """They are found from the principal's grants, and then sorted."""
     INDEX = 2
     """All are handed out in order; the index tells."""
     DATABASE = 3
-    """All are looked at in order, and the database tells."""
+    """All are scanned in order, and the database filters them."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -128,7 +128,8 @@ class ReverseLookup:
             sets.append(held)
         return (
             f"SELECT {e}.{near} AS id FROM access_edge {e} WHERE {e}.{far} IN ({' UNION ALL '.join(sets)})"
-            f" AND {e}.name {in_list(edge_names(step, kind))} AND {self._sql.is_live(e)}{self._kind_condition(step, kind, e)}"
+            f" AND {e}.name {in_list(edge_names(step, kind))} AND {self._sql.is_live(e)}"
+            f"{self._kind_condition(step, kind, e)}"
         )
 
     def _kind_condition(self, step: EdgeStep, kind: str, e: str) -> str:

@@ -32,7 +32,7 @@ class SqlTerm:
     sql: str
     fixed: bool
     pairs: str = ""
-    """The set of those members and resources that are asked together here; empty if nobody needs to know."""
+    """The set of the members and resources that are queried together here; empty if it is not needed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,7 +207,8 @@ class StatementBuilder:
         return self.cte(
             ("members at", resource.sql),
             lambda: (
-                f"SELECT {p}.id AS member_id, {resource.sql} AS id FROM resource {p} WHERE {self.kind_condition(MEMBER, p)}"
+                f"SELECT {p}.id AS member_id, {resource.sql} AS id FROM resource {p}"
+                f" WHERE {self.kind_condition(MEMBER, p)}"
             ),
         )
 

@@ -35,7 +35,7 @@ from lakehold.access.review.workers import (
 from lakehold.kit.errors import InvalidInputError
 
 SMALL_KIND = 10_000
-"""What a kind with up to this many resources is asked at the end of an edge is worked out before, and sent along."""
+"""Conditions at the end of an edge on kinds with up to this many resources are evaluated first, and sent along."""
 _ROOM = 1 << 20
 """But not if its sets have more words than this: eight megabytes for each question."""
 

@@ -18,7 +18,7 @@ from lakehold.access.review.operations import Operation, ReviewBatch
 Batches = Iterable[pa.RecordBatch]
 
 _UNFOLDED = 1 << 22
-"""How many members and resources are looked at at once, one byte each."""
+"""How many pairs of member and resource are processed at once, one byte each."""
 _PENDING = 1 << 22
 """How many words of answers are held back, to be folded with those of further pieces."""
 

@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Annotated
 
 import sqlalchemy as sa
 from pydantic import Field
 
+from lakehold import workspaces
 from lakehold.access import Adopt
 from lakehold.access.facts import tables
 from lakehold.access.model.loader import parse_model
 from lakehold.access.model.schema import AccessModel
 from lakehold.api.access.question_scope import QuestionScope, need_others
 from lakehold.api.access.what_if import EffectGroupJson, ModelSource, effect_groups_json
-from lakehold.api.http import models as frame
 from lakehold.api.http.dependencies import CreateContext, ReadContext, WriteContext
 from lakehold.api.http.etags import IfMatch, TaggedResponse
-from lakehold.api.http.models import RequestModel, ResponseModel, Time, Word, to_datetime
+from lakehold.api.http.models import RequestModel, ResponseModel, Time, Word, to_datetime, to_optional_datetime
 from lakehold.api.http.paging import PageParams, PageResponse
 from lakehold.api.http.routing import make_router, problem_responses
+from lakehold.directory.model_upgrade import ModelStatus, model_status
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import ConflictError, InvalidInputError, NotFoundError
 from lakehold.kit.ids import quote
@@ -26,6 +28,16 @@ from lakehold.kit.ids import quote
 routes = make_router("/api/v1/access/models", "Access models")
 
 ModelName = Annotated[Word, Field(max_length=100, examples=["library"])]
+Shipped = Annotated[bool, Field(description="Whether it came with Lakehold and follows the release; else custom.")]
+Outdated = Annotated[bool, Field(description="Whether the installed release ships a newer version of it.")]
+UpgradeProblem = Annotated[
+    str | None,
+    Field(
+        examples=[None],
+        description="Why the newer models of the release were not adopted; null if nothing stands against them, and for"
+        " callers without the right `manage_models`.",
+    ),
+]
 
 
 class ModelText(RequestModel):
@@ -40,6 +52,9 @@ class ModelSummary(ResponseModel):
     name: ModelName
     title: str = Field(examples=["Library"])
     kinds: list[str] = Field(examples=[["library.library", "library.book"]])
+    shipped: Shipped
+    outdated: Outdated
+    problem: UpgradeProblem
 
 
 class ModelJson(TaggedResponse):
@@ -48,7 +63,14 @@ class ModelJson(TaggedResponse):
     name: ModelName
     title: str = Field(examples=["Library"])
     kinds: list[str] = Field(examples=[["library.library", "library.book"]])
+    shipped: Shipped
+    outdated: Outdated
+    problem: UpgradeProblem
     source: ModelSource
+
+    def version(self) -> bytes:
+        """Return all but the problem, which only those who manage models see."""
+        return f"{self.name} {self.shipped} {self.outdated} {self.source}".encode()
 
 
 class ModelPreviewJson(ResponseModel):
@@ -74,9 +96,21 @@ class ModelVersion(ResponseModel):
 def list_models(ctx: ReadContext) -> PageResponse[ModelSummary]:
     """List all access models of the tenant."""
     ctx.need_visible(ctx.caller.tenant)
-    models = ctx.session.read_view(lambda view: list(view.policy.models.values()))
-    items = [ModelSummary(name=model.name, title=model.title, kinds=_kind_ids(model)) for model in models]
-    return PageResponse(items=sorted(items, key=lambda item: item.name))
+    models = ctx.session.read_view(lambda view: sorted(view.policy.models.values(), key=lambda model: model.name))
+    statuses = _model_statuses(ctx)
+    return PageResponse(
+        items=[
+            ModelSummary(
+                name=model.name,
+                title=model.title,
+                kinds=_kind_ids(model),
+                shipped=statuses[model.name].shipped,
+                outdated=statuses[model.name].outdated,
+                problem=statuses[model.name].problem or None,
+            )
+            for model in models
+        ]
+    )
 
 
 @routes.post("", status_code=201)
@@ -157,7 +191,7 @@ def list_model_versions(ctx: ReadContext, paged: PageParams, name: ModelName) ->
         rows,
         lambda row: (row.id,),
         lambda row: ModelVersion(
-            since=to_datetime(row.since), until=frame.to_optional_datetime(row.until), source=row.source
+            since=to_datetime(row.since), until=to_optional_datetime(row.until), source=row.source
         ),
     )
 
@@ -166,7 +200,27 @@ def _model_json(ctx: RequestContext, name: str) -> ModelJson:
     model = ctx.session.read_view(lambda view: view.policy.models.get(name))
     if model is None:
         raise _unknown_model(name)
-    return ModelJson(name=model.name, title=model.title, kinds=_kind_ids(model), source=model.source)
+    status = _model_statuses(ctx)[name]
+    return ModelJson(
+        name=model.name,
+        title=model.title,
+        kinds=_kind_ids(model),
+        shipped=status.shipped,
+        outdated=status.outdated,
+        problem=status.problem or None,
+        source=model.source,
+    )
+
+
+def _model_statuses(ctx: RequestContext) -> dict[str, ModelStatus]:
+    """Return the status of each model. A problem may name resources, so that only those who manage models see it."""
+    session, tenant = ctx.session, ctx.caller.tenant
+    found = session.cached(
+        ("model status",), lambda: session.read_view(lambda view: model_status(view, workspaces.models()))
+    )
+    if "manage_models" in session.actions(ctx.principal, tenant):
+        return found
+    return {name: replace(status, problem="") for name, status in found.items()}
 
 
 def _kind_ids(model: AccessModel) -> list[str]:

@@ -41,7 +41,7 @@ class AuditEntry(ResponseModel):
     kind: str = Field(examples=["lakehouse.table"])
     outcome: str = Field(examples=["done"])
     token: str = Field(examples=[""], description="The API token's id, if it was done through one.")
-    viewing_as: str = Field(examples=[""], description="Whose eyes the member saw with.")
+    viewing_as: str = Field(examples=[""], description="The member whom the caller impersonated.")
     request: str = Field(examples=["5f0c3f1de1a44d54"])
     address: str = Field(examples=["127.0.0.1"])
     before: dict[str, object] = Field(examples=[{}])

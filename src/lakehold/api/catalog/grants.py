@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from lakehold.access import Add, Grant, Remove
-from lakehold.api.access.what_if import effect_groups_json as effects_told
+from lakehold.api.access.what_if import effect_groups_json
 from lakehold.api.catalog import schemas
 from lakehold.api.catalog.schemas import EffectsJson, RefJson, ResourceId, SubjectId
 from lakehold.api.http.dependencies import CreateContext, ReadContext, WriteContext
@@ -117,7 +117,7 @@ def preview_grants(ctx: ReadContext, resource: ResourceId, body: GrantPreviewBod
     for tried in body.changes:
         grant = Grant(tried.subject, tried.role, resource)
         changes.append(Add(grant) if tried.change == "add" else Remove(grant))
-    return EffectsJson(groups=effects_told(change_preview.preview(ctx, changes)))
+    return EffectsJson(groups=effect_groups_json(change_preview.preview(ctx, changes)))
 
 
 @who_routes.get("")

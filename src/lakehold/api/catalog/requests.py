@@ -8,8 +8,7 @@ from typing import Annotated, Literal
 from fastapi import Query
 from pydantic import Field
 
-from lakehold.api.access.what_if import FactJson, parse_fact
-from lakehold.api.access.what_if import fact_json as fact_told
+from lakehold.api.access.what_if import FactJson, fact_json, parse_fact
 from lakehold.api.catalog import schemas
 from lakehold.api.catalog.schemas import KindName, RefJson
 from lakehold.api.http.dependencies import CreateContext, CurrentPlatform, ReadContext, WriteContext
@@ -69,7 +68,7 @@ class RequestJson(ResponseModel):
     """An access request, as the caller may see it."""
 
     id: RequestId
-    principal: RefJson | None
+    asker: RefJson | None
     asked_for: IdText = Field(description="The id that was asked for. There may be nothing of this id.")
     resource: RefJson | None = Field(description="What it is, if the caller may see it or find it by name.")
     action: Word
@@ -90,8 +89,7 @@ def request_access(ctx: CreateContext, platform: CurrentPlatform, body: NewAcces
     """Request access.
 
     Those who can grant it are notified. Something that the caller may not see is requested by its id, and answered
-    alike
-    whether or not it exists. A second request for the same returns the first one.
+    alike whether or not it exists. A second request for the same returns the first one.
     """
     facts = None if body.facts is None else [parse_fact(fact) for fact in body.facts]
     made = requests.create(ctx, body.action, body.resource, reason=body.reason, facts=facts, settings=platform.settings)
@@ -153,13 +151,13 @@ def _request_json(found: RequestView) -> RequestJson:
     request = found.request
     return RequestJson(
         id=request.uid,
-        principal=schemas.optional_ref_json(found.principal),
+        asker=schemas.optional_ref_json(found.asker),
         asked_for=request.resource,
         resource=schemas.optional_ref_json(found.resource),
         action=request.action,
         reason=request.reason,
         state=_STATES[request.state],
-        facts=[fact_told(fact) for fact in found.facts],
+        facts=[fact_json(fact) for fact in found.facts],
         may_answer=found.may_answer,
         asked_at=to_datetime(request.asked_at),
         expires_at=to_datetime(request.expires_at),

@@ -7,7 +7,6 @@ from typing import Annotated, Literal
 
 from fastapi import Depends, Request, Response
 from pydantic import Field, PrivateAttr
-from starlette.responses import Response
 
 from lakehold import workspaces
 from lakehold.api.directory.schemas import (

@@ -9,8 +9,16 @@ from pydantic import Field
 
 from lakehold.api.directory.schemas import SecretId
 from lakehold.api.http.dependencies import CreateContext, ReadContext, WriteContext
-from lakehold.api.http.models import IdText, NameText, RequestModel, ResponseModel, Time, Word, to_datetime
-from lakehold.api.http.models import to_optional_datetime as told_time
+from lakehold.api.http.models import (
+    IdText,
+    NameText,
+    RequestModel,
+    ResponseModel,
+    Time,
+    Word,
+    to_datetime,
+    to_optional_datetime,
+)
 from lakehold.api.http.paging import PageParams, PageResponse
 from lakehold.api.http.routing import make_router
 from lakehold.directory import tokens
@@ -128,7 +136,7 @@ def _token_json(ctx: RequestContext, token: ApiToken) -> TokenJson:
         resources=None if token.resources is None else [uid for uid in token.resources if _is_visible(ctx, uid)],
         made_by=token.made_by,
         made_at=to_datetime(token.made_at),
-        until=told_time(token.until),
+        until=to_optional_datetime(token.until),
         used_at=to_datetime(token.used_at) if token.used_at else None,
     )
 

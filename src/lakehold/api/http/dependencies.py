@@ -3,6 +3,8 @@
 An endpoint declares `ReadContext`, `WriteContext` or `CreateContext` and gets a `RequestContext`. The dependency
 itself returns a `PendingRequest`; the route (see `routing`) turns it into a `RequestContext` in the thread that runs
 the endpoint, so that authentication, the work itself and the commit are one trip into a thread and one transaction.
+An endpoint that waits for a worker between two transactions declares none, and runs each by itself:
+`read_transaction(request).run(...)`.
 """
 
 from __future__ import annotations
@@ -76,7 +78,7 @@ class PendingRequest:
         self._refuse_impersonator(caller)
 
         def reauthenticated(ctx: RequestContext) -> T:
-            # They may have waited long for their turn.
+            # The write lock may have taken long: the credentials may be revoked since.
             authenticate(authenticator, platform, ctx.session.transaction, self.credentials)
             return do(ctx)
 
@@ -124,12 +126,22 @@ async def _platform_dependency(request: Request) -> Platform:
     return get_platform(request)
 
 
-async def _pending_read(request: Request) -> PendingRequest:
+def read_transaction(request: Request) -> PendingRequest:
+    """Return a runner for a read-only transaction of its own, as the caller."""
     return PendingRequest(request, read_credentials(request), writes=False)
 
 
-async def _pending_write(request: Request) -> PendingRequest:
+def write_transaction(request: Request) -> PendingRequest:
+    """Return a runner for a writing transaction of its own, as the caller."""
     return PendingRequest(request, read_credentials(request), writes=True)
+
+
+async def _pending_read(request: Request) -> PendingRequest:
+    return read_transaction(request)
+
+
+async def _pending_write(request: Request) -> PendingRequest:
+    return write_transaction(request)
 
 
 async def _pending_create(

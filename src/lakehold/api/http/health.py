@@ -138,6 +138,6 @@ def metrics(request: Request) -> Response:
         with get_platform(request).database.read() as transaction:
             registry.set_runs(run_metrics(transaction))
     except sa.exc.SQLAlchemyError:
-        # The requests are told all the same.
+        # The metrics of requests are rendered all the same.
         registry.set_runs([])
     return Response(registry.render(), headers={"content-type": CONTENT_TYPE})

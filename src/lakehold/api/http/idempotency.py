@@ -26,7 +26,7 @@ idempotency_table = sa.Table(
     metadata,
     sa.Column("tenant_id", IdType, primary_key=True),
     sa.Column("member", ExactText, primary_key=True),
-    # The token too: a narrowed one must not be told what its member's own one was told.
+    # The token too: a narrowed one must not get the response that its member got.
     sa.Column("token", ExactText, primary_key=True),
     sa.Column("key", ExactText, primary_key=True),
     sa.Column("made_at", IdType, nullable=False),

@@ -52,5 +52,5 @@ def configure_logging(level: int = logging.INFO) -> None:
     root.setLevel(logging.WARNING)
     logging.getLogger("lakehold").setLevel(level)
     logging.getLogger("uvicorn").setLevel(level)
-    # It writes addresses as they were asked for.
+    # It logs URLs as they were requested.
     logging.getLogger("uvicorn.access").disabled = True

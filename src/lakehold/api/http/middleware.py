@@ -108,7 +108,7 @@ class _RequestTracker:
         message = {} if self._declares_too_much() else await self._receive()
         self._read += len(message.get("body", b""))
         if not message or self._read > _max_body_bytes(self._scope):
-            # Whoever reads the body takes any other error for one in the body.
+            # A reader of the body would take any other error for a malformed body.
             raise HTTPException(HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
         return message
 

@@ -11,9 +11,11 @@ from lakehold.api.catalog.schemas import KindName
 from lakehold.api.http.dependencies import ReadContext
 from lakehold.api.http.models import IdText, NameText, ResponseModel
 from lakehold.api.http.routing import make_router
+from lakehold.catalog import kinds
 from lakehold.directory.request_context import RequestContext
-from lakehold.workspaces.lakehouse import lineage
-from lakehold.workspaces.lakehouse.lineage import MAX_DEPTH, LineageDirection
+from lakehold.kit.errors import InvalidInputError
+from lakehold.lake.lineage import MAX_DEPTH, Lineage, LineageDirection, list_resources
+from lakehold.workspaces.registry import find_lineage
 
 routes = make_router("/api/v1/lineage", "Lineage")
 
@@ -42,7 +44,7 @@ class LineageSideJson(ResponseModel):
 
     items: list[LineageItemJson] = Field(description="The nearest first.")
     links: list[LineageLinkJson] = Field(description="In the direction in which rows go.")
-    more: bool = Field(description="Whether there is more that you may not see. How much, nobody is told.")
+    more: bool = Field(description="Whether there is more that you may not see.")
     cut: bool = Field(description="Whether there is more than is listed: ask for one of these to go on.")
 
 
@@ -56,7 +58,7 @@ class LineageJson(ResponseModel):
 @routes.get("/{resource}")
 def get_lineage(ctx: ReadContext, resource: IdText, depth: Depth = MAX_DEPTH) -> LineageJson:
     """Get what a table, volume or pipeline is made from, and what reads it."""
-    lineage.need_lineage(ctx, resource)
+    lineage = _need_lineage(ctx, resource)
     up, down = lineage.upstream(ctx, resource, max_depth=depth), lineage.downstream(ctx, resource, max_depth=depth)
     return LineageJson(up=_side_json(ctx, up, upward=True), down=_side_json(ctx, down))
 
@@ -64,14 +66,24 @@ def get_lineage(ctx: ReadContext, resource: IdText, depth: Depth = MAX_DEPTH) ->
 @routes.get("/{resource}/impact")
 def get_impact(ctx: ReadContext, resource: IdText, depth: Depth = MAX_DEPTH) -> LineageSideJson:
     """Get what a change of this resource may affect."""
-    lineage.need_lineage(ctx, resource)
+    lineage = _need_lineage(ctx, resource)
     return _side_json(ctx, lineage.downstream(ctx, resource, max_depth=depth))
+
+
+def _need_lineage(ctx: RequestContext, uid: str) -> Lineage:
+    """Return how the lineage of a resource is followed, if the caller sees it and it can have one."""
+    ctx.need_visible(uid)
+    schema = kinds.schema_of(ctx.view, uid)
+    found = find_lineage(schema.id)
+    if found is None:
+        raise InvalidInputError(f"A {schema.title.lower()} has no lineage.", "Choose a table, a volume or a pipeline.")
+    return found
 
 
 def _side_json(ctx: RequestContext, side: LineageDirection, *, upward: bool = False) -> LineageSideJson:
     items = [
         LineageItemJson(id=ref.uid, kind=ref.kind, name=ref.name, steps=steps)
-        for ref, steps in lineage.list_resources(ctx, side)
+        for ref, steps in list_resources(ctx, side)
     ]
     pairs = dict.fromkeys((far, near) if upward else (near, far) for near, far in side.links)
     links = [LineageLinkJson(source=one, target=other) for one, other in pairs]

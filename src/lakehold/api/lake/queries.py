@@ -1,4 +1,4 @@
-"""Endpoints of SQL queries, which run as the caller over the tables that they may read, and of saved queries."""
+"""Endpoints of SQL queries, which run as the caller over the tables that they may read."""
 
 from __future__ import annotations
 
@@ -11,14 +11,13 @@ from pydantic import Field
 
 from lakehold.api.http.authentication import read_credentials
 from lakehold.api.http.dependencies import PendingRequest, ReadContext, get_platform
-from lakehold.api.http.models import IdText, NameText, RequestModel, ResponseModel, Time, to_datetime
+from lakehold.api.http.models import IdText, RequestModel, ResponseModel, Time, to_datetime
 from lakehold.api.http.paging import PageParams, PageResponse
 from lakehold.api.http.routing import REQUIRES_SIGN_IN, make_router, problem_responses
 from lakehold.api.lake import row_formats
 from lakehold.api.lake.row_formats import CSV, JSON
 from lakehold.runs import queries, worker_client
 from lakehold.runs.worker_client import ARROW_MEDIA_TYPE
-from lakehold.workspaces.lakehouse import saved_queries
 
 routes = make_router("/api/v1/queries", "Queries")
 
@@ -56,25 +55,11 @@ class DescribeQueryBody(RequestModel):
     )
 
 
-class SaveAsTableBody(DescribeQueryBody):
-    """A query, and the table to save its result as."""
-
-    layer: IdText = Field(examples=["service"], description="The layer that it is made in.")
-    name: NameText = Field(examples=["order_count"], description="Small letters, digits and _.")
-
-
 class QueryDescriptionJson(ResponseModel):
     """The fields and source tables of a query."""
 
     fields: list[ResultFieldJson]
     reads: list[str] = Field(examples=[["orders"]], description="The tables that it reads.")
-
-
-class SavedTableJson(ResponseModel):
-    """The new table, and the run that fills it."""
-
-    table: str = Field(examples=["order_count"])
-    run: str = Field(examples=["run_1f0c3f1de1a44d54"])
 
 
 class QueryResultJson(ResponseModel):
@@ -115,7 +100,7 @@ def ask_query(
 
     It runs as you, at once. What you may not read is treated as if it did not exist.
     """
-    place = _enter_workspace(request, body.workspace)
+    place = enter_workspace(request, body.workspace)
     stack = ExitStack()
     uid = body.id or f"q_{secrets.token_hex(12)}"
     found = stack.enter_context(queries.run_query(get_platform(request), place, body.sql, uid=uid, rows=body.limit))
@@ -125,22 +110,9 @@ def ask_query(
 @routes.post("/describe", openapi_extra=REQUIRES_SIGN_IN, responses=problem_responses(400, 401, 403, 404, 409, 503))
 def describe_query(request: Request, body: DescribeQueryBody) -> QueryDescriptionJson:
     """Describe the fields and source tables of a query, without running it."""
-    place = _enter_workspace(request, body.workspace)
+    place = enter_workspace(request, body.workspace)
     found = worker_client.describe_query(get_platform(request), place.caller, workspace=place.name, text=body.sql)
     return QueryDescriptionJson(fields=[ResultFieldJson(**field) for field in found.fields], reads=found.reads)
-
-
-@routes.post(
-    "/save", status_code=202, openapi_extra=REQUIRES_SIGN_IN, responses=problem_responses(400, 401, 403, 404, 409, 503)
-)
-def save_query_as_table(request: Request, body: SaveAsTableBody) -> SavedTableJson:
-    """Save the result as a table of a layer. A run fills it, and can be repeated."""
-    place = _enter_workspace(request, body.workspace)
-    found = worker_client.describe_query(get_platform(request), place.caller, workspace=place.name, text=body.sql)
-    table, run = PendingRequest(request, read_credentials(request), writes=True).run(
-        lambda ctx: saved_queries.save_result_as_table(ctx, body.layer, body.name, body.sql, found.reads)
-    )
-    return SavedTableJson(table=table, run=run.id)
 
 
 @routes.delete("/{query}", openapi_extra=REQUIRES_SIGN_IN, status_code=204, responses=problem_responses(401, 403, 404))
@@ -161,7 +133,8 @@ def list_queries(
     return paged.build_page("queries", found, lambda each: (each.n,), _history_entry_json)
 
 
-def _enter_workspace(request: Request, workspace: str) -> queries.QueryScope:
+def enter_workspace(request: Request, workspace: str) -> queries.QueryScope:
+    """Return the workspace that the caller queries, if they may."""
     return PendingRequest(request, read_credentials(request), writes=False).run(
         lambda ctx: queries.open_scope(ctx, workspace)
     )
@@ -177,61 +150,3 @@ def _history_entry_json(entry: queries.PastQuery) -> QueryHistoryEntryJson:
         rows=entry.rows,
         error=entry.error,
     )
-
-
-saved_query_routes = make_router("/api/v1/saved-queries", "Queries")
-
-_SAVED_QUERY_PROBLEMS = problem_responses(400, 401, 403, 404, 409, 503)
-SqlText = Annotated[
-    str, Field(min_length=1, max_length=queries.MAX_QUERY_LENGTH, examples=["SELECT count(*) FROM raw.orders"])
-]
-
-
-class SavedQueryBody(RequestModel):
-    """The text of a saved query."""
-
-    sql: SqlText = Field(description="One SELECT.")
-
-
-class NewSavedQuery(SavedQueryBody):
-    """A query to save."""
-
-    workspace: IdText = Field(examples=["shop_lake"])
-    name: NameText = Field(examples=["How many orders"])
-
-
-class SavedQueryJson(ResponseModel):
-    """A saved query."""
-
-    id: IdText
-    reads: list[str] = Field(examples=[["orders"]], description="The tables that it reads.")
-
-
-@saved_query_routes.post("", status_code=201, openapi_extra=REQUIRES_SIGN_IN, responses=_SAVED_QUERY_PROBLEMS)
-def save_query(request: Request, body: NewSavedQuery) -> SavedQueryJson:
-    """Save a query of your own, with the tables that it reads."""
-    place = _pending_read(request).run(lambda ctx: queries.open_scope(ctx, body.workspace))
-    found = saved_queries.tables_read(get_platform(request), place, body.sql)
-    made = _pending_write(request).run(
-        lambda ctx: saved_queries.create_saved_query(ctx, body.workspace, body.name, body.sql, found)
-    )
-    return SavedQueryJson(id=made, reads=found)
-
-
-@saved_query_routes.put("/{query}", openapi_extra=REQUIRES_SIGN_IN, responses=_SAVED_QUERY_PROBLEMS)
-def replace_query_text(request: Request, query: IdText, body: SavedQueryBody) -> SavedQueryJson:
-    """Replace the text of a query of your own, or of one that fills a table. The tables that it reads are determined
-    anew.
-    """
-    place = _pending_read(request).run(lambda ctx: saved_queries.query_scope(ctx, query))
-    found = saved_queries.tables_read(get_platform(request), place, body.sql)
-    _pending_write(request).run(lambda ctx: saved_queries.update_sql(ctx, query, body.sql, found))
-    return SavedQueryJson(id=query, reads=found)
-
-
-def _pending_read(request: Request) -> PendingRequest:
-    return PendingRequest(request, read_credentials(request), writes=False)
-
-
-def _pending_write(request: Request) -> PendingRequest:
-    return PendingRequest(request, read_credentials(request), writes=True)

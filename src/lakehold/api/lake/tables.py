@@ -20,9 +20,9 @@ from lakehold.kit.errors import InvalidInputError
 from lakehold.lake import previews, readable_tables
 from lakehold.lake.iceberg_catalog import TableIdentifier
 from lakehold.lake.previews import MOST_ROWS, FilterOperator, PreviewFilter, PreviewOptions
-from lakehold.lake.readable_tables import READABLE
 from lakehold.lake.table_metadata import IcebergMetadata
 from lakehold.runs.worker_client import ARROW_MEDIA_TYPE, QueryRows
+from lakehold.workspaces.registry import readable_kinds
 
 routes = make_router("/api/v1/tables", "Tables")
 
@@ -145,10 +145,10 @@ def _parse_filter(field: str, operator: FilterOperator, value: str | None) -> Pr
 def _readable_place(ctx: RequestContext, table: str) -> TableIdentifier:
     ctx.need_visible(table, "read")
     kind = ctx.view.kind(ctx.view.resource(table))
-    if kind not in READABLE:
+    if kind not in readable_kinds():
         title = ctx.view.policy.kinds[kind].schema.title.lower()
         raise InvalidInputError(f"A {title} has no rows.", "Choose a table.")
-    ctx.need(READABLE[kind], table)
+    ctx.need(readable_kinds()[kind], table)
     return readable_tables.identifier_of(ctx, table)
 
 

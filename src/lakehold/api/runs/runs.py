@@ -63,7 +63,7 @@ class RunJson(ResponseModel):
     cause: str = Field(examples=["by hand"])
     started_by: str = Field(examples=["erik"])
     reload: bool
-    span: RunSpanJson | None = Field(examples=[None], description="The part that was wanted anew.")
+    span: RunSpanJson | None = Field(examples=[None], description="The range of cursor values to load again.")
     tries: int = Field(description="How often it was resumed.")
     error: str = Field(examples=[""])
     made_at: Time

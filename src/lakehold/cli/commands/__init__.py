@@ -1,6 +1,5 @@
 """The subcommands, a module for each topic. A command imports what it needs when it is called, so that `lakehold
---help`
-is fast.
+--help` is fast.
 
 - `access`: check, explain, who, can, review
 - `audit`: the audit log

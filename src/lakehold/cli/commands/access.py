@@ -80,9 +80,8 @@ def _print_explanation(explanation: Json) -> None:
     from rich.tree import Tree  # noqa: PLC0415
 
     answer = "[green]may[/green]" if explanation["allowed"] else "[red]may not[/red]"
-    tree = Tree(
-        f"[bold]{escape(explanation['subject'])}[/bold] {answer} {escape(explanation['action'])} {escape(explanation['resource'])}"
-    )
+    subject, action, resource = (escape(explanation[key]) for key in ("subject", "action", "resource"))
+    tree = Tree(f"[bold]{subject}[/bold] {answer} {action} {resource}")
 
     def branch(above: Tree, reason: Json) -> None:
         inner = above.add(f"{_mark(reason['held'])} {escape(reason['text'])}")
@@ -157,7 +156,7 @@ def review(
 def _wait_until_done(cmd: CommandContext, job: Json) -> Json:
     from threading import Event, Thread  # noqa: PLC0415 - loaded by this verb only
 
-    # Here or in a worker: either way it is asked from time to time how far it is.
+    # Here or in a worker: either way its progress is polled.
     thread = Thread(target=cmd.transport.run_job, args=(job["id"],))
     thread.start()
     with _progress_bar(cmd) as update:

@@ -65,7 +65,7 @@ def apply(
             typer.echo(result["text"], nl=False)
             if result["empty"]:
                 return
-            # What was looked at is what is done, or nothing is.
+            # The plan that was reviewed is applied, or nothing is.
             chosen_plan = chosen_plan or result["plan"]
             typer.confirm("Apply this?", abort=True)
         done = cmd.transport.request("POST", f"{_CODE}/apply", body={"files": files, "plan": chosen_plan})
@@ -103,10 +103,10 @@ def _run_live(ctx: typer.Context, folder: Path) -> Json:
 
 def _run_offline(ctx: typer.Context, folder: Path) -> Json:
     with errors.report_errors(as_json=global_options.from_context(ctx).json):
-        from lakehold.access_as_code import (
-            assertion_report,  # noqa: PLC0415 - loaded by this verb only
-            assertion_runner,  # noqa: PLC0415 - loaded by this verb only
-            desired_state,  # noqa: PLC0415 - loaded by this verb only
+        from lakehold.access_as_code import (  # noqa: PLC0415 - loaded by this verb only
+            assertion_report,
+            assertion_runner,
+            desired_state,
         )
 
         report = assertion_runner.run_files(desired_state.read_files(folder))

@@ -12,8 +12,9 @@ import typer
 
 from lakehold.cli.errors import ExitCode
 from lakehold.cli.output import CommandContext, open_command, print_json
-from lakehold.cli.resource_lookup import LAKEHOUSE_KINDS, PIPELINE_KINDS, resolve_id
+from lakehold.cli.resource_lookup import resolve_id
 from lakehold.cli.transport import Json, fetch_all, join_path
+from lakehold.workspaces import registry
 
 _QUERIES = "/api/v1/queries"
 
@@ -47,7 +48,7 @@ def sql(
     uid = f"q_{secrets.token_hex(12)}"
     with open_command(ctx) as cmd:
         body = {
-            "workspace": resolve_id(cmd.transport, workspace, LAKEHOUSE_KINDS),
+            "workspace": resolve_id(cmd.transport, workspace, registry.sql_kinds()),
             "sql": text,
             "limit": limit,
             "id": uid,
@@ -113,7 +114,11 @@ def run(
     """Run something, and wait until it has ended."""
     span = {"from": since, "until": until} if since or until else None
     with open_command(ctx) as cmd:
-        body = {"resource": resolve_id(cmd.transport, resource, PIPELINE_KINDS), "reload": reload, "span": span}
+        body = {
+            "resource": resolve_id(cmd.transport, resource, registry.runnable_kinds()),
+            "reload": reload,
+            "span": span,
+        }
         begun = cmd.transport.request("POST", _RUNS, body=body)
         print_run(cmd, wait_until_ended(cmd, begun) if wait else begun)
 
@@ -126,7 +131,7 @@ def runs(
 ) -> None:
     """Runs, the newest first."""
     with open_command(ctx) as cmd:
-        what = resolve_id(cmd.transport, resource, PIPELINE_KINDS) if resource else None
+        what = resolve_id(cmd.transport, resource, registry.runnable_kinds()) if resource else None
         found = fetch_all(cmd.transport, _RUNS, {"resource": what, "state": state}, limit)
         cmd.print_table(found, _COLUMNS, "No runs.")
 

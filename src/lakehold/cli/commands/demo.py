@@ -18,23 +18,23 @@ def demo(
     It is made at the first start and kept; remove the folder to begin anew.
     """
     with errors.report_errors():
-        from lakehold.cli import demo as company  # noqa: PLC0415 - loaded by this verb only
+        from lakehold.cli import demo as demo_company  # noqa: PLC0415 - loaded by this verb only
         from lakehold.cli.processes import supervisor  # noqa: PLC0415
 
-        if not company.exists(folder):
+        if not demo_company.exists(folder):
             typer.echo("Making Corner & Main, a small retailer …")
-            company.create(folder)
+            demo_company.create(folder)
 
         def ready(address: str) -> None:
             typer.echo(f"Lakehold answers at {address}\n")
-            for name, words, link in company.sign_in_links(folder, address):
+            for name, words, link in demo_company.sign_in_links(folder, address):
                 typer.echo(f"{name}: {words}\n  {link}\n")
             typer.echo("Each link signs in once, in a day at the most; every start prints new ones.")
             typer.echo("The web shop's data arrives in the first minutes: see its runs.")
             typer.echo(f"All of it lies in {folder}, its log in {folder / supervisor.LOG_FILE}. Ctrl-C stops it.")
 
-        with company.serve_api(folder):
-            supervisor.run_supervisor(company.demo_settings(folder), ready, log=folder / supervisor.LOG_FILE)
+        with demo_company.serve_api(folder):
+            supervisor.run_supervisor(demo_company.demo_settings(folder), ready, log=folder / supervisor.LOG_FILE)
 
 
 def tour(
@@ -46,18 +46,18 @@ def tour(
     with errors.report_errors():
         from rich.console import Console  # noqa: PLC0415 - loaded by this verb only
 
-        from lakehold.cli import tour as command  # noqa: PLC0415
+        from lakehold.cli import tour as guided_tour  # noqa: PLC0415
 
-        command.run_tour(Console(), database)
+        guided_tour.run_tour(Console(), database)
 
 
 def docs(
     folder: Annotated[Path, typer.Option(help="Where the pages go.")] = Path("docs/access"),
 ) -> None:
     """Write the access tables of all models."""
-    from lakehold.cli import docs as command  # noqa: PLC0415
+    from lakehold.cli.docs import write_docs  # noqa: PLC0415
 
-    for page in command.write_docs(folder):
+    for page in write_docs(folder):
         typer.echo(f"written: {page}")
 
 

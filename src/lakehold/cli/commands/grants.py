@@ -73,8 +73,8 @@ def grants(
 def _preview(cmd: CommandContext, change: str, subject: str, role: str, resource: str) -> None:
     body = {"changes": [{"change": change, "subject": subject, "role": role}]}
     result = cmd.transport.request("POST", join_path(_RESOURCES, resource, "grants", "preview"), body=body)
-    cmd.print_table(_effect_rows(result), {"": "", "action": "action", "kind": "on", "members": "members", "resources": "resources"},
-             "Nobody would win or lose anything.")  # fmt: skip
+    columns = {"": "", "action": "action", "kind": "on", "members": "members", "resources": "resources"}
+    cmd.print_table(_effect_rows(result), columns, "Nobody would win or lose anything.")
 
 
 def _effect_rows(result: Json) -> list[Json]:

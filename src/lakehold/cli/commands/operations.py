@@ -76,14 +76,8 @@ def init(
     with errors.report_errors(as_json=as_json):
         from lakehold import workspaces  # noqa: PLC0415 - loaded by this verb only
         from lakehold.cli.local_transport import ADDRESS  # noqa: PLC0415
-        from lakehold.directory import (
-            tenants,  # noqa: PLC0415
-            tokens,  # noqa: PLC0415
-        )
-        from lakehold.directory.caller import (
-            Caller,  # noqa: PLC0415
-            ClientInfo,  # noqa: PLC0415
-        )
+        from lakehold.directory import model_upgrade, tenants, tokens  # noqa: PLC0415
+        from lakehold.directory.caller import Caller, ClientInfo  # noqa: PLC0415
         from lakehold.directory.platform import Platform  # noqa: PLC0415
         from lakehold.directory.tenants import TenantSetup  # noqa: PLC0415
         from lakehold.kit import settings  # noqa: PLC0415
@@ -91,13 +85,13 @@ def init(
         password = _read_password()
         platform = Platform(settings.load_settings())
         try:
-            platform.database.migrate()
+            model_upgrade.migrate(platform, workspaces.models())
             founding = TenantSetup(tenant, name, email, password)
             founded = tenants.create_first_tenant(platform, workspaces.models(), founding, ClientInfo(address=ADDRESS))
             result = {"tenant": founded.tenant, "owner": founded.owner}
             if token:
-                with platform.write(Caller(founded.tenant, founded.owner, address=ADDRESS)) as ctx_values:
-                    result["token"] = tokens.create(ctx_values, "first").secret
+                with platform.write(Caller(founded.tenant, founded.owner, address=ADDRESS)) as request_ctx:
+                    result["token"] = tokens.create(request_ctx, "first").secret
         finally:
             platform.close()
         if as_json:
@@ -177,10 +171,7 @@ def rotate() -> None:
     Works on this machine's data folder. Restart servers and workers afterwards, then run `lakehold key finish`.
     """
     with errors.report_errors():
-        from lakehold.kit import (
-            keys,  # noqa: PLC0415 - as above
-            settings,  # noqa: PLC0415 - as above
-        )
+        from lakehold.kit import keys, settings  # noqa: PLC0415 - as above
         from lakehold.kit.errors import ConflictError  # noqa: PLC0415
 
         read = settings.load_settings()
@@ -194,20 +185,19 @@ def rotate() -> None:
 
 @key_commands.command()
 def finish(ctx: typer.Context) -> None:
-    """Write every secret and seal anew with the newest key, and drop the older ones."""
+    """Encrypt every secret and sign every audit log again with the newest key, and drop the older ones."""
     as_json = global_options.from_context(ctx).json
     with errors.report_errors(as_json=as_json):
-        from lakehold.directory.platform import Platform  # noqa: PLC0415 - as above
-        from lakehold.kit import (
-            keys,  # noqa: PLC0415
-            settings,  # noqa: PLC0415
-        )
+        from lakehold import workspaces  # noqa: PLC0415 - as above
+        from lakehold.directory import model_upgrade  # noqa: PLC0415
+        from lakehold.directory.platform import Platform  # noqa: PLC0415
+        from lakehold.kit import keys, settings  # noqa: PLC0415
         from lakehold.runs import key_rotation  # noqa: PLC0415
 
         read = settings.load_settings()
         platform = Platform(read)
         try:
-            platform.database.migrate()
+            model_upgrade.migrate(platform, workspaces.models())
             key_rotation.rotate_keys(platform, lambda what, count: typer.echo(f"{what}: {count:,}", err=True))
         finally:
             platform.close()

@@ -11,7 +11,7 @@ from lakehold.cli.transport import fetch_all, join_path
 
 _REQUESTS = "/api/v1/requests"
 _COLUMNS = {
-    "id": "id", "principal": "who", "action": "wants to", "asked_for": "what", "reason": "why", "state": "state",
+    "id": "id", "asker": "who", "action": "wants to", "asked_for": "what", "reason": "why", "state": "state",
     "answer": "answer",
 }  # fmt: skip
 
@@ -40,7 +40,7 @@ def new(
     *,
     reason: Annotated[str, typer.Option(help="Why.")] = "",
 ) -> None:
-    """Ask to be allowed something. Those who can give it are told."""
+    """Request access. Those who can grant it are notified."""
     with open_command(ctx) as cmd:
         result = cmd.transport.request(
             "POST", _REQUESTS, body={"action": action, "resource": resource, "reason": reason}

@@ -9,8 +9,10 @@ import tempfile
 
 from uvicorn import Server
 
+from lakehold import workspaces
 from lakehold.api.http import json_logging
 from lakehold.api.http.app import server_config
+from lakehold.directory import model_upgrade
 from lakehold.directory.platform import Platform
 from lakehold.kit import parent_watch
 from lakehold.kit.settings import Settings
@@ -22,7 +24,7 @@ def run(settings: Settings, descriptor: int | None = None) -> None:
     json_logging.configure_logging()
     parent_watch.watch_parent()
     platform = Platform(settings)
-    platform.database.migrate()
+    model_upgrade.migrate(platform, workspaces.models())
     # Made here if it was not there, so that two servers that start at once do not each make one later.
     _ = platform.keys
     _set_upload_folder(settings)

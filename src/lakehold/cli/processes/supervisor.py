@@ -1,7 +1,6 @@
 """`lakehold up`: runs a server and a worker as child processes, with one log and one Ctrl-C.
 
-The supervisor opens the port and passes it to the server: while a server that died is restarted, requests wait
-instead
+The supervisor opens the port and passes it to the server: while a server that died is restarted, requests wait instead
 of being refused.
 """
 
@@ -20,7 +19,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO
 
-from lakehold.directory import tenants
+from lakehold import workspaces
+from lakehold.directory import model_upgrade, tenants
 from lakehold.directory.platform import Platform
 from lakehold.kit import parent_watch
 from lakehold.kit.errors import ConflictError, InvalidInputError
@@ -142,7 +142,7 @@ async def _supervise(
     settings: Settings, listener: socket.socket, ready: Callable[[str], object], log: IO[bytes] | None
 ) -> None:
     host, port = listener.getsockname()[:2]
-    # They are told all that we were told, wherever we were told it.
+    # The children get all settings of this process, wherever they came from.
     known = settings.environment() | {"LAKEHOLD_HOST": str(host), "LAKEHOLD_PORT": str(port)}
     file = listener.fileno()
     children = [
@@ -178,13 +178,13 @@ async def _wait_until_ready(host: str, port: int, ready: Callable[[], object]) -
 
 
 def prepare_installation(settings: Settings) -> str:
-    """Migrate the database and create the key.
+    """Migrate the platform to this release and create the key.
 
     Return the path of the first-run link if nobody has signed up yet.
     """
     platform = Platform(settings)
     try:
-        platform.database.migrate()
+        model_upgrade.migrate(platform, workspaces.models())
         _ = platform.keys
         return f"/first-run/{tenants.setup_secret(platform)}" if tenants.is_setup_open(platform) else ""
     finally:

@@ -55,9 +55,9 @@ class ChatDestination:
         return (self.address, *sorted(words - {httpx.URL(self.address).host}, key=len, reverse=True))
 
 
-def deliver_message(
+def deliver_message(  # noqa: PLR0917 - the parts of a delivery
     text: str, rows: int, how: ChatDestination, mark: str, progress: ProgressStore, wait: SleepFunction = time.sleep
-) -> DeliveryResult:  # noqa: PLR0917 - the parts of a delivery
+) -> DeliveryResult:
     """Post the message once; `rows` is how many rows it reports on."""
     how.check()
     if len(text) > _MAX_LENGTH:

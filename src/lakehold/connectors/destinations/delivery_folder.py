@@ -27,7 +27,7 @@ class DeliveryFolder:
     def __init__(self, where: str) -> None:
         self._system, self._path = fs.FileSystem.from_uri(where)
         self.address = where.rstrip("/")
-        """As Spark is told of it."""
+        """The URI of the folder, as Spark takes it."""
 
     def subfolder(self, name: str) -> DeliveryFolder:
         """Return the subfolder of this name."""

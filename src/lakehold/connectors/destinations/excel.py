@@ -127,7 +127,8 @@ class _Sheet:
     def _write_text(self, place: int, text: str) -> None:
         if len(text.encode("utf-16-le")) // 2 > _MAX_CELL_LENGTH:
             raise DataError(
-                f"A value of {self._names[place]!r} has {len(text):,} letters; a cell of Excel holds {_MAX_CELL_LENGTH:,}.",
+                f"A value of {self._names[place]!r} has {len(text):,} letters;"
+                f" a cell of Excel holds {_MAX_CELL_LENGTH:,}.",
                 "Shorten it, or deliver another kind of file.",
             )
         self._sheet.write_string(self.lines, place, text)

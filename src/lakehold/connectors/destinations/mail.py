@@ -58,9 +58,9 @@ class MailDestination:
         valid_name(self.subject, "subject")
 
 
-def deliver_mail(
+def deliver_mail(  # noqa: PLR0917 - the parts of a mail
     rows: DataFrame, how: MailDestination, file: FileDestination, post: SmtpServer, mark: str, progress: ProgressStore
-) -> DeliveryResult:  # noqa: PLR0917 - the parts of a mail
+) -> DeliveryResult:
     """Write the rows to a file and send it to each receiver once."""
     how.check()
     if file.parts:

@@ -52,7 +52,10 @@ class TargetTable:
 
     def append_statements(self) -> Iterator[str]:
         """Yield the statements that append all rows."""
-        yield f"INSERT INTO {self.full_name} ({_comma_list(self.columns)}) SELECT {_comma_list(self.staged_columns)} FROM {self.staging}"
+        yield (
+            f"INSERT INTO {self.full_name} ({_comma_list(self.columns)})"
+            f" SELECT {_comma_list(self.staged_columns)} FROM {self.staging}"
+        )
 
     def overwrite_statements(self) -> Iterator[str]:
         """Yield the statements that replace all rows. Not by TRUNCATE, which some databases show before the commit."""
@@ -75,7 +78,8 @@ class TargetTable:
         if changes:
             yield f"UPDATE {self.full_name} SET {_comma_list(changes)} WHERE EXISTS (SELECT 1 {found})"
         yield (
-            f"INSERT INTO {self.full_name} ({_comma_list(self.columns)}) SELECT {_comma_list([f's.{name}' for name in self.staged_columns])}"
+            f"INSERT INTO {self.full_name} ({_comma_list(self.columns)})"
+            f" SELECT {_comma_list([f's.{name}' for name in self.staged_columns])}"
             f" FROM {self.staging} s WHERE NOT EXISTS (SELECT 1 FROM {self.full_name} WHERE {same})"
         )
 
@@ -113,7 +117,7 @@ class TargetColumn:
 def table_columns(connection: JdbcConnection, full: str) -> list[TargetColumn] | None:
     """Return the columns of a table; None if there is no such table, or none that may be read."""
     try:
-        with connection.query(f"SELECT * FROM {full} WHERE 1 = 0") as answer:  # noqa: S608 - names are quoted
+        with connection.query(f"SELECT * FROM {full} WHERE 1 = 0") as answer:
             metadata = answer.getMetaData()
             return [
                 TargetColumn(
@@ -192,7 +196,7 @@ def fill_staging(
         # With the types of the table itself; and not logged, as it need not outlive a crash.
         pairs = ", ".join(f"{name} AS {new}" for name, new in zip(target.columns, target.staged_columns, strict=True))
         connection.execute(
-            f"CREATE UNLOGGED TABLE {target.staging} AS SELECT {pairs} FROM {target.full_name} WITH NO DATA"  # noqa: S608 - quoted
+            f"CREATE UNLOGGED TABLE {target.staging} AS SELECT {pairs} FROM {target.full_name} WITH NO DATA"
         )
     else:
         types = ", ".join(f"{field.name} {connection.sql_type(field.dataType)}" for field in staged.schema.fields)
@@ -205,23 +209,23 @@ def fill_staging(
 
 def count_staged(connection: JdbcConnection, target: TargetTable) -> int:
     """Return the number of rows in the staging table."""
-    return _query_number(connection, f"SELECT COUNT(*) FROM {target.staging}")  # noqa: S608 - quoted
+    return _query_number(connection, f"SELECT COUNT(*) FROM {target.staging}")
 
 
 def refuse_staged_duplicates(connection: JdbcConnection, target: TargetTable, keys: Sequence[str]) -> None:
-    """Refuse rows with duplicate or missing keys. The staging table is queried, so that the source is read only once."""
+    """Refuse rows with duplicate or missing keys. The staging table is queried, so the source is read only once."""
     staged = [new for name, new in zip(target.columns, target.staged_columns, strict=True) if name in target.keys]
     named, empty = ", ".join(staged), " OR ".join(f"{name} IS NULL" for name in staged)
     names = " and ".join(keys)
-    without = _query_number(connection, f"SELECT COUNT(*) FROM {target.staging} WHERE {empty}")  # noqa: S608 - quoted
+    without = _query_number(connection, f"SELECT COUNT(*) FROM {target.staging} WHERE {empty}")
     if without:
         raise DataError(f"{without:,} rows have no {names}.", "A key must be there in every row.")
-    doubles = f"SELECT {named} FROM {target.staging} GROUP BY {named} HAVING COUNT(*) > 1"  # noqa: S608 - quoted
+    doubles = f"SELECT {named} FROM {target.staging} GROUP BY {named} HAVING COUNT(*) > 1"
     with connection.query(doubles) as answer:
         if not answer.next():
             return
         example = ", ".join(shorten(str(answer.getString(number)), longest=40) for number in range(1, len(staged) + 1))
-    many = _query_number(connection, f"SELECT COUNT(*) FROM ({doubles}) d")  # noqa: S608 - quoted
+    many = _query_number(connection, f"SELECT COUNT(*) FROM ({doubles}) d")
     raise DataError(
         f"{many:,} keys are there more than once, such as {example}.",
         f"Choose a key that tells rows apart, or keep one row for each {names}.",

@@ -173,7 +173,7 @@ def reason_udf(reason: Callable[[str, int], str]) -> Callable[..., Column]:
 
 def _with_reason(rows: DataFrame, reason: Callable[[str, int], str]) -> DataFrame:
     text = f.make_valid_utf8("raw")
-    # A text of ordinary length is looked at as a whole; of a very long one it is enough to know that it is.
+    # A text of ordinary length is compared as a whole; of a very long one it is enough to know that it is.
     whole = f.when(f.octet_length("raw") <= MAX_ROW_BYTES, text).otherwise(f.substring(text, 1, MAX_RAW_LENGTH))
     reason_column = reason_udf(reason)(whole, f.octet_length("raw"))
     cut = f.when(f.length(text) > MAX_RAW_LENGTH, f.concat(f.substring(text, 1, MAX_RAW_LENGTH), f.lit("…"))).otherwise(

@@ -56,9 +56,9 @@ class ReadSpan:
     value: str
     """As `cursors.highest` gives it; empty for a span that has no beginning."""
     including: bool = False
-    """Whether rows of this very value are wanted again: safe with keys, and then none that came late is missed."""
+    """Whether rows with exactly this value are read again: safe with keys, and no late row is missed."""
     until: str = ""
-    """The first value that is no longer wanted; empty if all that follow are."""
+    """The first value that is not included; empty for no upper bound."""
     again: bool = False
     """Whether it is a span that somebody chose, and not how far the stream was read."""
 
@@ -73,7 +73,7 @@ class IncomingRows:
     total: Callable[[], int] | None = None
     """How many there are, good and bad, found at little cost; None if only reading all of them tells."""
     kept: tuple[DataFrame, ...] = ()
-    """What is kept on disk meanwhile, so that a source is asked once."""
+    """Rows that are cached on disk, so that the source is read once."""
     notes: tuple[str, ...] = field(default=())
 
     def close(self) -> None:

@@ -36,7 +36,7 @@ def highest_cursor(rows: DataFrame, field: str) -> str | None:
     name, kind = orderable_field(rows, field)
     top = f.max(f.col(quote_identifier(name)))
     form = _FORMS.get(type(kind))
-    # Every session of ours lives in UTC, so that is the zone in which a moment is told.
+    # All our sessions use UTC, so timestamps are formatted in it.
     row = rows.agg((f.date_format(top, form) if form else top.cast("string")).alias("top")).first()
     return None if row is None else row["top"]
 

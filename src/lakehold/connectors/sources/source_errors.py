@@ -29,7 +29,7 @@ _POSITION = re.compile(r"\s*Position: \d+")
 _BLANKS = re.compile(r"[\s\x00-\x1f\x7f]+")
 
 
-class CarriedError(Exception):  # noqa: N818 - it carries an error
+class CarriedError(Exception):
     """Carries an error of ours through Spark as text."""
 
     def __init__(self, error: LakeholdError) -> None:

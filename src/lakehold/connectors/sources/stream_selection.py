@@ -59,7 +59,7 @@ class StreamSelection:
 
     connector: SourceConnector
     stream: str
-    """The one that it is drawn from, or a pattern that all that are wanted fit."""
+    """The name of the stream to read, or a pattern of names."""
     hidden: tuple[str, ...] = ()
     """Fields that are left out."""
     types: Mapping[str, str] = field(default_factory=dict)

@@ -99,9 +99,9 @@ class SyncResult:
     notes: tuple[str, ...] = ()
 
 
-def sync_stream(
+def sync_stream(  # noqa: PLR0917 - as they are said
     tables: Tables, place: TableIdentifier, connector: SourceConnector, stream: str, how: SyncOptions, mark: str
-) -> SyncResult:  # noqa: PLR0917 - as they are said
+) -> SyncResult:
     """Read a stream and write it into a table."""
     _refuse_invalid_options(how)
     done = _snapshot_of_write(tables, place, mark)

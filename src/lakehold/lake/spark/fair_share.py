@@ -22,9 +22,9 @@ from py4j.protocol import Py4JError
 from pyspark.sql import SparkSession
 
 POOL, GROUP = "spark.scheduler.pool", "spark.jobGroup.id"
-"""What tasks are told of whose they are, and which query's."""
+"""Task properties that name the member and the query."""
 _NOT_RETRYABLE = "lakehold.once"
-"""What tasks are told that are not to be begun twice."""
+"""The task property of tasks that must not be retried."""
 
 _log = logging.getLogger("lakehold.spark")
 _PAUSE = 1.0
@@ -43,9 +43,9 @@ class RunningQuery:
     owner: Owner
     """Tenant and member."""
     group: str = field(default_factory=lambda: uuid4().hex)
-    """What Spark calls all that it does for the query."""
+    """The id of Spark's job group of the query."""
     stop_reason: str = ""
-    """Why, once it was told to stop."""
+    """Why it is cancelled; empty while it is not."""
 
     @property
     def pool(self) -> str:
@@ -126,14 +126,14 @@ class FairShare:
             try:
                 left = self.check(running, list(self._task_sets(running)))
             except Py4JError:
-                # Spark has ended, or is just doing so.
+                # Spark has stopped, or is stopping.
                 left = False
 
     def check(self, running: list[RunningQuery], tasks: list[TaskSet]) -> bool:
         """Act on these queries and tasks; return whether orphaned tasks remain."""
         for each in running:
             if each.stop_reason:
-                # A stage that had not begun when it was told so does not know of it.
+                # A stage that had not begun when the query was cancelled was not cancelled with it.
                 self._stop(each, each.stop_reason)
         left = {each.name for each in tasks if each.is_orphaned and each.running}
         left |= {each.group for each in running if each.stop_reason}

@@ -22,7 +22,7 @@ from lakehold.kit.errors import UnavailableError
 from lakehold.lake.spark import runtime
 
 JAVA_OPTIONS, ALLOW_SECURITY_MANAGER = "spark.driver.extraJavaOptions", "-Djava.security.manager=allow"
-"""How the JVM is started, and what it has to be told in any case."""
+"""The setting with the JVM's options, and the option that every JVM needs."""
 
 _CLASS_PATH, _MEMORY = "spark.driver.extraClassPath", "spark.driver.memory"
 _MAIN, _SHELL = "org.apache.spark.deploy.SparkSubmit", "pyspark-shell"
@@ -41,14 +41,14 @@ MODULES = (
     "--enable-native-access=ALL-UNNAMED",
     "-Dderby.connection.requireAuthentication=false",
 )
-"""What every JVM of Spark is told of the modules of Java."""
+"""The options for Java's modules that every JVM of Spark needs."""
 _COMPILER_OPTIONS = (
     "-XX:Tier4InvocationThreshold=200000",
     "-XX:Tier4MinInvocationThreshold=20000",
     "-XX:Tier4CompileThreshold=500000",
     "-XX:Tier4BackEdgeThreshold=200000",
 )
-"""To compile for good only what is asked very often: at a start nothing is yet, and the second compiler takes a core
+"""To optimise only very hot code: at a start nothing is hot yet, and the second compiler takes a core
 from all the rest. Rows by the million are often enough soon.
 """
 

@@ -123,7 +123,7 @@ class Query:
     id: str
     caller: Caller
     workspace: str
-    """The name of the workspace in which names are looked for; empty for none."""
+    """The workspace in which unqualified names are resolved; empty for none."""
     text: str
     rows: int
 
@@ -193,7 +193,7 @@ class QueryService:
         self._stop(running, reason)
 
     def analyse(self, caller: Caller, workspace: str, text: str, *, seconds: int) -> tuple[DataFrame, frozenset[str]]:
-        """Return the rows of a query, ready to be run within so many seconds, and the ids of the tables that it reads."""
+        """Return the rows of a query, to be run within so many seconds, and the ids of the tables that it reads."""
         token = self._user_sessions.issue_token(caller, seconds)
         return self._analyse_tracked(self._user_sessions.create_session(token, workspace), token, text)
 

@@ -146,9 +146,8 @@ def _alter_table(tables: Tables, place: TableIdentifier, has: StructType, comes:
         if old is None:
             session.sql(f"ALTER TABLE {place.sql} ADD COLUMN {quote_identifier(field.name)} {_sql_type(field)}")
         elif _is_widening(old.dataType, field.dataType):
-            session.sql(
-                f"ALTER TABLE {place.sql} ALTER COLUMN {quote_identifier(old.name)} TYPE {field.dataType.simpleString()}"
-            )
+            column, new_type = quote_identifier(old.name), field.dataType.simpleString()
+            session.sql(f"ALTER TABLE {place.sql} ALTER COLUMN {column} TYPE {new_type}")
 
 
 def _sql_type(field: StructField) -> str:

@@ -25,7 +25,7 @@ from lakehold.lake.readable_tables import LAKE_CATALOG, WORKSPACE_CATALOG
 
 USER_SESSION_CONF = {
     "spark.sql.session.timeZone": "UTC",
-    # Again, so that it holds wherever only the settings of the session are asked.
+    # Again, so that it holds wherever only the session's settings are read.
     "spark.sql.variable.substitute": "false",
     "spark.sql.runSQLOnFiles": "false",
     # A hint could ask for a join that takes all memory.

@@ -28,7 +28,7 @@ _CONF = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
     "spark.log.level": "ERROR",
-    # One person's large query and another's small one take turns.
+    # A large query of one user does not block a small one of another.
     "spark.scheduler.mode": "FAIR",
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.extensions": "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions",
@@ -47,9 +47,9 @@ _CONF = {
 }
 
 _JAVA_FUNCTIONS = ("reflect", "java_method", "try_reflect")
-# Of each error these write down the whole text of the query, with all that somebody typed into it.
+# These log the whole text of a failed query, with all literals in it.
 _QUERY_LOGGERS = ("SQLQueryContextLogger", "DataFrameQueryContextLogger")
-# And these the error with the value that it is about; the principal is told, and the platform's own runs log theirs.
+# And these log errors with the values in them. Users get the error itself, and runs have logs of their own.
 _VALUE_LOGGERS = ("org.apache.spark.executor.Executor", "org.apache.spark.scheduler.TaskSetManager")
 
 

@@ -16,7 +16,7 @@ import pyarrow.dataset
 import pyarrow.parquet
 
 from lakehold.access.review.review import AccessReview
-from lakehold.lake.spark import spark_session as spark
+from lakehold.lake.spark import spark_session
 from lakehold.runs import visibility
 from lakehold.runs.jobs import registry
 from lakehold.runs.jobs.output import JobContext
@@ -40,7 +40,7 @@ def export_audit_log(job_ctx: JobContext) -> tuple[Path, int]:
 def export_access_review(job_ctx: JobContext) -> tuple[Path, int]:
     """Write the access review; return the file and its number of rows."""
     job_ctx.report_progress(5, "starting Spark")
-    session = spark.get_spark_session(job_ctx.platform.settings.spark)
+    session = spark_session.get_spark_session(job_ctx.platform.settings.spark)
     job_ctx.report_progress(20, "reading facts")
     options = job_ctx.options
     kinds = cast("list[str] | None", options.get("kinds"))

@@ -48,7 +48,7 @@ def execute_job(platform: Platform, uid: str) -> JobOutcome:
         file, rows = _exporters()[row.kind](JobContext(platform, row, folder))
     except LakeholdError as error:
         return {"error": str(error)}
-    except Exception:  # noqa: BLE001 - the edge: whoever waits is told, and the log has the rest
+    except Exception:  # noqa: BLE001 - the edge: the job gets a message, and the log the rest
         _log.exception("job %s failed", uid)
         return {"error": "It failed for a reason of our own; the worker's log has it."}
     return {"result": file.name, "rows": rows}

@@ -106,7 +106,7 @@ class DueTriggers:
         if resource is None or not exists(ctx, self._runs.runnables, row):
             # There is nothing left to run, or to run it.
             return False
-        # Whether they still may is asked when it begins, so that a refusal is a run that says so.
+        # Their access is checked when it begins, so that a refusal is a failed run with a message.
         self._runs.insert(ctx, resource, RunOptions(parameters=load_parameters(row)), cause=cause)
         return True
 

@@ -72,7 +72,7 @@ trigger_table = sa.Table(
     # What is run.
     sa.Column("resource_id", IdType, nullable=False),
     sa.Column("settings", sa.Text, nullable=False),
-    # As whom: whoever saved it last, as JSON.
+    # The caller who saved it last, as JSON: it runs as them.
     sa.Column("caller", sa.Text, nullable=False),
     sa.Column("saved_by", ExactText, nullable=False),
     sa.Column("saved_at", IdType, nullable=False),

@@ -210,7 +210,7 @@ def _refuse_cycle(
 
 
 def _schedule_settings(ctx: RequestContext, when: TriggerSchedule) -> dict[str, object]:
-    # By number: a name may change, and an id is looked up anew where it is shown.
+    # By number: a name may change, and an id is resolved where it is rendered.
     after = [str(ctx.view.resource(uid)) for uid in when.after]
     return {"cron": when.cron, "zone": when.zone, "after": after, "every": when.every}
 

@@ -29,7 +29,7 @@ class AccessMatrix:
     rows: list[MatrixRow]
     total: int
     everybody: bool
-    """Whether others are told of, or the caller alone."""
+    """Whether all members are listed, or the caller alone."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 from fastapi import Request, Response
 
 from lakehold.access import Add, Remove
-from lakehold.access.decisions.what_if import AccessEffect as Row
+from lakehold.access.decisions.what_if import AccessEffect
 from lakehold.access.facts.records import Fact
 from lakehold.api.http.dependencies import ReadContext
 from lakehold.catalog import change_preview, request_table
@@ -81,7 +81,7 @@ def _parse_facts(text: str) -> list[Fact]:
         raise InvalidInputError("This address is not whole.", "Go back, and follow the link again.") from None
 
 
-def _visible_lines(ctx: RequestContext, rows: list[Row]) -> list[EffectLine]:
+def _visible_lines(ctx: RequestContext, rows: list[AccessEffect]) -> list[EffectLine]:
     eyes, found = VisibleRefs(ctx), []
     for row in rows:
         member, resource = eyes.ref(row.member), eyes.ref(row.resource)

@@ -13,8 +13,7 @@ from itertools import islice, product
 
 from lakehold.access import Attribute, Edge, Grant
 from lakehold.access.decisions.evaluator import Explanation
-from lakehold.access.decisions.explanation import HIDDEN, Reason
-from lakehold.access.decisions.explanation import RulePath as Rule
+from lakehold.access.decisions.explanation import HIDDEN, Reason, RulePath
 from lakehold.access.model.policy import GROUP, MEMBER, MEMBER_OF
 from lakehold.catalog import kinds
 from lakehold.catalog.resource_view import VisibleRefs
@@ -32,7 +31,7 @@ class PathCondition:
     """One condition of a path: a grant, an attribute, or a condition described as text."""
 
     steps: tuple[Edge, ...]
-    """From the thing that is asked about to where the grant is held, or the attribute set."""
+    """From the resource in question to the one on which the grant or attribute is set."""
     grant: Grant | None = None
     group: Edge | None = None
     """The place in the group that holds the grant."""
@@ -133,7 +132,7 @@ class PathDrawing:
         drawn = [path for rule in found.paths for path in self._rule_paths(rule)]
         return list(dict.fromkeys(drawn))[:MAX_PATHS]
 
-    def _rule_paths(self, rule: Rule) -> Iterator[AccessPath]:
+    def _rule_paths(self, rule: RulePath) -> Iterator[AccessPath]:
         for way in list_alternatives(rule.reason)[:MAX_PATHS]:
             yield AccessPath(self._nodes(way), rule=f"Rule: {rule.rule}" if rule.rule else "Rule", place=rule.place)
 

@@ -10,8 +10,7 @@ from fastapi import Request, Response
 
 from lakehold.access import Attribute, Edge, Grant
 from lakehold.access.decisions.evaluator import Explanation
-from lakehold.access.decisions.explanation import Reason
-from lakehold.access.decisions.explanation import RulePath as Rule
+from lakehold.access.decisions.explanation import Reason, RulePath
 from lakehold.access.decisions.ways import MissingFact, Way
 from lakehold.access.facts.records import Fact
 from lakehold.access.model.policy import MEMBER_OF
@@ -207,7 +206,7 @@ def _explain(ctx: RequestContext, here: ResourceRef, action: str, who: str) -> E
     return ExplanationView(action, found, sentence, paths, gates, urls.request(here.uid, action) if hidden else "")
 
 
-def _explain_gate(rule: Rule) -> ExplanationGate:
+def _explain_gate(rule: RulePath) -> ExplanationGate:
     """Return the gate with its conditions that do not hold."""
     missing = [] if rule.held else list(islice(_unmet_conditions(rule.reason), _MAX_UNMET))
     return ExplanationGate(rule.held, _capitalize(rule.reason.text), rule.rule, rule.place, missing)

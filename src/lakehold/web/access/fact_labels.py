@@ -8,7 +8,7 @@ from lakehold.access.facts.records import Fact
 from lakehold.access.facts.view import FactView
 from lakehold.access.model.policy import MEMBER_OF
 
-__all__ = ["describe_fact", "name_of", "describe_resource", "role_title", "humanize", "kind_title", "value_label"]
+__all__ = ["describe_fact", "describe_resource", "humanize", "kind_title", "name_of", "role_title", "value_label"]
 
 _ON_OFF = {"true": "on", "false": "off"}
 

@@ -77,13 +77,13 @@ def render_request(
 ) -> Response:
     """Render one request with its history and decision forms, with the submitted values after an error."""
     access_request = requests.get(ctx, uid)
-    mine = access_request.request.principal == ctx.caller.member
+    mine = access_request.request.asker == ctx.caller.member
     needed, givable = _needed_facts(ctx, access_request)
     values: dict[str, object] = {
         "told": access_request,
         "mine": mine,
         "title": f"{humanize(access_request.request.action)} {resource_label(access_request)}",
-        "wanted": [_describe_fact(ctx, fact, access_request.request.principal) for fact in needed],
+        "wanted": [_describe_fact(ctx, fact, access_request.request.asker) for fact in needed],
         "able": len(givable),
         "effects": _approval_effects(ctx, access_request, givable),
         "events": _request_events(ctx, access_request),
@@ -101,7 +101,7 @@ def resource_label(access_request: RequestView) -> str:
     return access_request.resource.name if access_request.resource else access_request.request.resource
 
 
-def _render_list(  # noqa: PLR0917 - both lists are told alike
+def _render_list(  # noqa: PLR0917 - both lists are rendered alike
     request: Request,
     ctx: RequestContext,
     which: str,
@@ -148,23 +148,23 @@ def _approval_effects(ctx: RequestContext, access_request: RequestView, givable:
     )
 
 
-def _describe_fact(ctx: RequestContext, fact: Fact, principal: str) -> str:
-    words = ctx.session.read_view(lambda view: fact_labels.describe_fact(view, fact, principal))
+def _describe_fact(ctx: RequestContext, fact: Fact, asker: str) -> str:
+    words = ctx.session.read_view(lambda view: fact_labels.describe_fact(view, fact, asker))
     return words[:1].upper() + words[1:]
 
 
 def _request_events(ctx: RequestContext, access_request: RequestView) -> list[RequestEvent]:
     """Return the history of a request, newest first."""
     request, eyes = access_request.request, VisibleRefs(ctx)
-    principal = (
+    asker = (
         "You"
-        if request.principal == ctx.caller.member
-        else access_request.principal.name
-        if access_request.principal
+        if request.asker == ctx.caller.member
+        else access_request.asker.name
+        if access_request.asker
         else "Somebody"
     )
     first_event = RequestEvent(
-        principal,
+        asker,
         f"asked to {humanize(request.action).lower()} {resource_label(access_request)}",
         request.asked_at,
         "hand",
@@ -203,7 +203,7 @@ def approve(request: Request, ctx: WriteContext, platform: CurrentPlatform, uid:
     access_request = approvals.approve(ctx, uid, until=span.until, answer=answer, settings=platform.settings)
     if access_request.request.state == "pending":
         return pages.redirect(request, f"/requests/{uid}", Flash("You gave your part of it. Others can give the rest."))
-    who = access_request.principal.name if access_request.principal else "They"
+    who = access_request.asker.name if access_request.asker else "They"
     return pages.redirect(
         request,
         "/requests",
@@ -221,7 +221,7 @@ def refuse(request: Request, ctx: WriteContext, platform: CurrentPlatform, uid: 
     except InvalidInputError as error:
         return render_request(request, ctx, uid, {"reason": reason}, {"reason": str(error)})
     access_request = approvals.refuse(ctx, uid, reason, settings=platform.settings)
-    who = access_request.principal.name if access_request.principal else "Who asked"
+    who = access_request.asker.name if access_request.asker else "Who asked"
     return pages.redirect(request, "/requests", Flash(f"You said no. {who} is told why.", tone="info"))
 
 

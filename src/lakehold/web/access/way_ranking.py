@@ -31,7 +31,7 @@ def _distance_range(above: Sequence[str], way: Way) -> tuple[int, int]:
 def _distance(above: Sequence[str], fact: Fact) -> int:
     place = fact.source if isinstance(fact, Edge) else fact.resource
     if isinstance(fact, Edge) and fact.name == MEMBER_OF:
-        # Whoever is in a group has all that it holds: only the tenant's own roles open more.
+        # Members of a group have all that it holds: only the tenant's own roles open more.
         return max(len(above) - 2, 0)
     # What does not lie above it lies beside it, as the tables of a pipeline do.
     return above.index(place) if place in above else 1

@@ -31,7 +31,7 @@ class AuditEntryRow:
     deed: str
     denied: bool
     through: str
-    """A token, or somebody else's eyes."""
+    """The token or the impersonation through which it was done."""
     changes: tuple[FieldChange, ...]
 
 

@@ -1,9 +1,8 @@
 """Forms of resources with a connection: sources, storages and destinations.
 
-- `forms`: helpers to parse forms, the form of pipelines, writable tables and layers
 - `connector_fields`: fields of databases and APIs
 - `source_form`: the form of the connection of a source
 - `delivery_form`: the form of a way of sending
-- `probe`: probing a source through a worker, and the field of an error
+- `probe`: the result of probing a source, and the field of an error
 - `form_page`: renders, tests and saves a form; keeps its secret encrypted meanwhile
 """

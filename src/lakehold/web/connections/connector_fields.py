@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 
 from starlette.datastructures import FormData
 
-from lakehold.web.connections.forms import parse_integer
+from lakehold.web.form_values import parse_integer
 
 POSTGRESQL, OTHER = "postgresql", "other"
 DEFAULT_PORT = "5432"
@@ -95,7 +95,7 @@ def endpoint_errors(endpoints: Sequence[Endpoint]) -> dict[str, str]:
 
 
 def endpoint_settings(endpoints: Sequence[Endpoint], before: Mapping[str, object]) -> list[dict[str, object]]:
-    """Return the endpoints to save. Settings that the form does not have stay unchanged, by the name of the endpoint."""
+    """Return the endpoints to save. Settings that the form does not have are kept, by the name of the endpoint."""
     known = {str(each.get("name")): each for each in _mappings(before.get("endpoints"))}
     return [_merge_endpoint(each, known.get(each["name"], {})) for each in endpoints]
 

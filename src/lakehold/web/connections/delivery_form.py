@@ -13,8 +13,8 @@ from starlette.datastructures import FormData
 
 from lakehold.kit.errors import LakeholdError, NotFoundError
 from lakehold.web.connections import connector_fields
-from lakehold.web.connections.forms import parse_integer, split_names
 from lakehold.web.connections.probe import is_no_worker
+from lakehold.web.form_values import parse_integer, split_names
 
 FILES, DATABASE, WEBHOOK, MAIL = "files", "database", "webhook", "mail"
 CHAT, LIVE = "chat", "live"

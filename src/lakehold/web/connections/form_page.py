@@ -12,6 +12,7 @@ from typing import Generic, Protocol, TypeVar
 from fastapi import Request, Response
 from starlette.datastructures import FormData
 
+from lakehold.api.http.dependencies import read_transaction, write_transaction
 from lakehold.catalog import credentials, kinds, resource_edit, resources
 from lakehold.catalog.resource_edit import ResourceEdit
 from lakehold.catalog.resource_view import ResourceView
@@ -21,10 +22,10 @@ from lakehold.directory.request_context import EdgeTargets, RequestContext
 from lakehold.kit.clock import SECOND, Moment
 from lakehold.kit.errors import InvalidInputError, LakeholdError
 from lakehold.kit.keys import KeyRing
-from lakehold.web import pages, urls
+from lakehold.web import kind_pages, pages, urls
 from lakehold.web.access import resource_header
-from lakehold.web.connections import forms, probe
 from lakehold.web.connections.probe import is_no_worker
+from lakehold.web.form_values import parse_integer
 
 _PURPOSE = "a form's secret"
 _LIFETIME = 3600 * SECOND
@@ -93,8 +94,10 @@ class ConnectionFormPage(ABC, Generic[_F]):
     template: str
     part: str
     """What it is called that is changed here, and where."""
-    workspace_edge, list_view = "lakehouse", "pipelines"
-    """The edge to its workspace, and where all of them are listed there."""
+    workspace_edge: str
+    """The edge to its workspace."""
+    list_view: str
+    """The part of the workspace's URL at which all of them are listed."""
 
     def __init__(self, request: Request, within: str, found: ResourceView | None = None) -> None:
         self.request, self.within, self.found = request, within, found
@@ -117,7 +120,7 @@ class ConnectionFormPage(ABC, Generic[_F]):
     def action_url(self) -> str:
         """The address that the form is submitted to."""
         if self.found is None:
-            return urls.workspace(self.within, f"pipelines/new/{self.noun}")
+            return kind_pages.create_form_url(self.within, self.kind)
         return urls.resource(self.found.uid, self.part)
 
     def heading(self) -> tuple[str, str]:
@@ -158,14 +161,14 @@ class ConnectionFormPage(ABC, Generic[_F]):
 
     def render_again(self, filled: _F, kept: str, *, errors: dict[str, str] | None = None, said: str = "") -> Response:
         """Render the form again, in a transaction of its own."""
-        return probe.read_transaction(self.request).run(
+        return read_transaction(self.request).run(
             lambda ctx: self.render(ctx, filled, kept=kept, errors=errors, said=said)
         )
 
     def render_error(self, filled: _F, kept: str, error: LakeholdError, place: str = "") -> Response:
         """Render the form again with an error, at its field if it is about one."""
         errors, whole = ({place: str(error)}, None) if place else (None, error)
-        return probe.read_transaction(self.request).run(
+        return read_transaction(self.request).run(
             lambda ctx: self.render(ctx, filled, kept=kept, errors=errors, error=whole)
         )
 
@@ -175,7 +178,7 @@ class ConnectionFormPage(ABC, Generic[_F]):
 
     def save(self, filled: _F, secrets: Mapping[str, str]) -> str:
         """Create or edit the resource in a transaction of its own, and return its id."""
-        return probe.write_transaction(self.request).run(lambda ctx: self._save(ctx, filled, secrets))
+        return write_transaction(self.request).run(lambda ctx: self._save(ctx, filled, secrets))
 
     def _save(self, ctx: RequestContext, filled: _F, secrets: Mapping[str, str]) -> str:
         if self.found is None:
@@ -186,7 +189,7 @@ class ConnectionFormPage(ABC, Generic[_F]):
             uid = self.found.uid
             settings = filled.settings(self.found.settings)
             edit_request = ResourceEdit(filled.name, filled.description, settings, edges=filled.edges())
-            resource_edit.apply_edit(ctx, uid, edit_request, expect_version=forms.parse_integer(filled.version))
+            resource_edit.apply_edit(ctx, uid, edit_request, expect_version=parse_integer(filled.version))
         if secrets:
             credentials.save(ctx, uid, dict(secrets))
         return uid

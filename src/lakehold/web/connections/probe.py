@@ -1,4 +1,4 @@
-"""Probing a source through a worker, outside of any transaction, and mapping its errors to fields of the form."""
+"""The result of probing a source, and the form field that an error of it is about."""
 
 from __future__ import annotations
 
@@ -6,17 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from fastapi import Request
-
-from lakehold.api.http.authentication import read_credentials
-from lakehold.api.http.dependencies import PendingRequest, get_platform
-from lakehold.directory.caller import Caller
-from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import InvalidInputError, LakeholdError, NotFoundError, UnavailableError
-from lakehold.runs import worker_client
 from lakehold.web.connections import connector_fields
 from lakehold.web.connections.source_form import API, DATABASE, FILES, SourceForm
-from lakehold.workspaces.lakehouse import connection_access
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,31 +22,6 @@ class SourceProbe:
     def streams(self) -> list[Mapping[str, Any]]:
         """Return the streams of the source."""
         return list(self.found.get("streams", ()))
-
-
-def read_transaction(request: Request) -> PendingRequest:
-    """Return a runner for a read-only transaction of its own, as the caller."""
-    return PendingRequest(request, read_credentials(request), writes=False)
-
-
-def write_transaction(request: Request) -> PendingRequest:
-    """Return a runner for a writing transaction of its own, as the caller."""
-    return PendingRequest(request, read_credentials(request), writes=True)
-
-
-def probe_source(request: Request, asked: Mapping[str, Any]) -> SourceProbe:
-    """Probe a source as the caller. Missing rights are raised; other errors are part of the result."""
-    where = (str(asked.get("source", "")), str(asked.get("lakehouse", "")), str(asked.get("layer", "")))
-
-    def let_in(ctx: RequestContext) -> Caller:
-        connection_access.need_source_probe(ctx, *where)
-        return ctx.caller
-
-    caller = read_transaction(request).run(let_in)
-    try:
-        return SourceProbe(worker_client.probe_source(get_platform(request), caller, asked))
-    except LakeholdError as error:
-        return SourceProbe(error=error)
 
 
 _ACCESS_DENIED = "does not let us in"

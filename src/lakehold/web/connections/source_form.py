@@ -8,16 +8,17 @@ from dataclasses import dataclass, field
 from starlette.datastructures import FormData
 
 from lakehold.catalog.resource_view import ResourceView
-from lakehold.directory.request_context import EdgeTargets
 from lakehold.web.connections import connector_fields
-from lakehold.web.connections.forms import split_names
+from lakehold.web.form_values import split_names
 
 FILES, DATABASE, API = "files", "database", "api"
-CONNECTORS = (
-    (FILES, "Files", "CSV, Excel, JSON or Parquet in a volume of this lakehouse.", "file"),
-    (DATABASE, "Database", "Tables and views of PostgreSQL, or of another database with a driver.", "database"),
-    (API, "API", "Endpoints that answer with JSON, page by page.", "globe"),
-)
+CONNECTOR_LABELS = {FILES: "Files", DATABASE: "Database", API: "API"}
+CONNECTOR_ICONS = {FILES: "file", DATABASE: "database", API: "globe"}
+CONNECTOR_HINTS = {
+    DATABASE: "Tables and views of PostgreSQL, or of another database with a driver.",
+    API: "Endpoints that answer with JSON, page by page.",
+}
+"""What each reads; where files lie is said by the workspace."""
 _TEXTS = {
     FILES: ("volume", "folder"),
     DATABASE: ("product", "host", "port", "database", "address", "driver", "user", "schemas"),
@@ -32,7 +33,6 @@ class SourceForm:
     connector: str = ""
     name: str = ""
     description: str = ""
-    layer: str = ""
     version: str = ""
     texts: Mapping[str, str] = field(default_factory=dict)
     endpoints: Sequence[connector_fields.Endpoint] = ()
@@ -47,10 +47,6 @@ class SourceForm:
         if self.connector == API:
             return connector_fields.API_SECRETS.get(self.text("auth"), "")
         return "password" if self.connector == DATABASE else ""
-
-    def edges(self) -> EdgeTargets:
-        """Return the layer that its tables are created in."""
-        return {"into": [self.layer]}
 
     def settings(self, before: Mapping[str, object] | None = None) -> dict[str, object]:
         """Return the settings to save. Settings that the form does not have stay unchanged."""
@@ -68,13 +64,6 @@ class SourceForm:
                 settings["headers"] = connector_fields.parse_headers(self.text("headers"))
                 settings["limits"] = _limits(self.text("per_second"), was)
         return {**was, "connector": self.connector, **settings}
-
-    def errors(self, *, has_secret: bool) -> dict[str, str]:
-        """Return the errors by field."""
-        found = self.connection_errors(has_secret=has_secret)
-        if not self.layer:
-            found["layer"] = "Choose the layer that its tables go into."
-        return found
 
     def connection_errors(self, *, has_secret: bool) -> dict[str, str]:
         """Return the errors of the name and the connection, by field."""
@@ -102,6 +91,11 @@ class SourceForm:
         return found | connector_fields.endpoint_errors(self.endpoints)
 
 
+def connector_choices(hints: Mapping[str, str]) -> tuple[tuple[str, str, str, str], ...]:
+    """Return the connectors that have a hint, each as word, label, hint and icon."""
+    return tuple((word, CONNECTOR_LABELS[word], about, CONNECTOR_ICONS[word]) for word, about in hints.items())
+
+
 def parse_source_form(form: FormData) -> SourceForm:
     """Parse a submitted form."""
 
@@ -113,25 +107,23 @@ def parse_source_form(form: FormData) -> SourceForm:
         connector,
         text("name"),
         text("description"),
-        text("layer"),
         text("version"),
         {name: text(name) for name in _TEXTS.get(connector, ())},
         connector_fields.parse_endpoints(form) if connector == API else (),
     )
 
 
-def blank_source_form(connector: str, layer: str = "") -> SourceForm:
+def blank_source_form(connector: str) -> SourceForm:
     """Return an empty form for a connector."""
     texts = {DATABASE: connector_fields.split_database_address(""), API: {"auth": connector_fields.NONE}}.get(
         connector, {}
     )
-    return SourceForm(connector if connector in _TEXTS else "", layer=layer, texts=texts)
+    return SourceForm(connector if connector in _TEXTS else "", texts=texts)
 
 
 def source_form_from_resource(found: ResourceView, connector: str = "") -> SourceForm:
     """Return the form for an existing source. `connector` applies if the source has none yet."""
     settings = found.settings or {}
-    into = found.edges.get("into", ())
     chosen = str(settings.get("connector", "")) or connector
     known = chosen if chosen in _TEXTS else ""
     texts = {FILES: _files_fields, DATABASE: _database_fields, API: _api_fields}[known](settings) if known else {}
@@ -139,7 +131,6 @@ def source_form_from_resource(found: ResourceView, connector: str = "") -> Sourc
         known,
         found.name,
         found.description,
-        into[0].uid if into else "",
         str(found.version),
         texts,
         connector_fields.endpoints_from_settings(settings),

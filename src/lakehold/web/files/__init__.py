@@ -1,4 +1,4 @@
 """Pages of files, shared by all workspaces.
 
-- `file_pages`: list, upload, download and delete files of a volume or a storage
+- `file_pages`: list, upload, download and delete the files of a resource
 """

@@ -1,11 +1,11 @@
-"""The files of a volume or a storage: list, upload, download and delete; and the service that keeps them, by kind."""
+"""The files of a resource that has some: list, upload, download and delete."""
 
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Coroutine, Mapping
-from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from collections.abc import Callable, Coroutine
+from dataclasses import replace
+from typing import Any
 from urllib.parse import quote, urlencode
 
 from fastapi import APIRouter, Request, Response
@@ -18,11 +18,11 @@ from lakehold.api.catalog import resource_usage
 from lakehold.api.http.authentication import read_credentials
 from lakehold.api.http.dependencies import CurrentPlatform, PendingRequest, ReadContext, WriteContext, get_platform
 from lakehold.api.http.middleware import allow_body_size
-from lakehold.catalog import resources
+from lakehold.catalog import kinds, resources
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import ConflictError, InvalidInputError, UnavailableError
-from lakehold.kit.settings import Settings
-from lakehold.lake.volumes import PartialFile, Volume, VolumeEntry, describe_disk_error
+from lakehold.lake.file_service import FileHolder
+from lakehold.lake.volumes import VolumeEntry, describe_disk_error
 from lakehold.web import pages, routing, urls
 from lakehold.web.access import resource_header
 from lakehold.web.components import PageAction
@@ -33,51 +33,17 @@ from lakehold.web.list_view import ListColumn, ListState
 from lakehold.web.navigation import Breadcrumb
 from lakehold.web.routing import PageRoute, SubmittedForm, router
 from lakehold.web.runs import labels
-from lakehold.workspaces.lakehouse import volumes
-from lakehold.workspaces.marts import files, mart_kinds
-
-
-class FileService(Protocol):
-    """Lists, reads, stores and removes the files of a resource, after checking the caller's rights."""
-
-    def list_files(self, ctx: RequestContext, settings: Settings, uid: str, folder: str = "") -> list[VolumeEntry]:
-        """Return the files of a folder."""
-
-    def open_file(self, ctx: RequestContext, settings: Settings, uid: str, path: str) -> tuple[Volume, VolumeEntry]:
-        """Return a file that is to be read."""
-
-    def check_upload(
-        self, ctx: RequestContext, settings: Settings, uid: str, path: str, *, replace: bool = False
-    ) -> Volume:
-        """Refuse a file before its content is uploaded."""
-
-    def store_upload(
-        self, ctx: RequestContext, settings: Settings, uid: str, path: str, rough: PartialFile, *, replace: bool = False
-    ) -> None:
-        """Store an uploaded file."""
-
-    def delete_file(self, ctx: RequestContext, settings: Settings, uid: str, path: str) -> None:
-        """Remove a file."""
-
-
-@dataclass(frozen=True, slots=True)
-class FileHolder:
-    """The file service of a kind of resource, and the rights that it asks for."""
-
-    service: FileService
-    read: str
-    write: str
-    remove: str
-
-
-_VOLUME = FileHolder(volumes, "read", "write", "delete_file")
-_BY_KIND: Mapping[str, FileHolder] = {mart_kinds.STORAGE_KIND: FileHolder(files, "use", "edit", "edit")}
+from lakehold.workspaces.registry import find_file_holder
 
 
 def file_holder(ctx: RequestContext, uid: str) -> FileHolder:
-    """Return how the files of a resource are kept. A resource without files is refused by the volumes' service."""
+    """Return how the files of a resource are kept; raise InvalidInputError if it has none."""
     ctx.need_visible(uid)
-    return _BY_KIND.get(ctx.session.read_view(lambda view: view.kind(view.resource(uid))), _VOLUME)
+    schema = ctx.session.read_view(lambda view: kinds.schema_of(view, uid))
+    found = find_file_holder(schema.id)
+    if found is None:
+        raise InvalidInputError(f"A {schema.title.lower()} has no files.", "Choose a volume.")
+    return found
 
 
 _COLUMNS = [ListColumn("Name", "name"), ListColumn("Size", "size", number=True), ListColumn("Changed", "changed")]
@@ -147,7 +113,7 @@ def files_page(request: Request, ctx: ReadContext, platform: CurrentPlatform, ui
         "most": labels.format_size(platform.settings.upload_megabytes * 1_000_000),
         "size": labels.format_size,
     }
-    return pages.render(request, "lakehouse/files.html", values)
+    return pages.render(request, "files/files.html", values)
 
 
 @routes.get("/{uid:path}/files/download")

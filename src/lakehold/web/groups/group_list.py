@@ -9,7 +9,7 @@ from fastapi import Request, Response
 from lakehold.access.model.policy import MEMBER_OF, TENANT
 from lakehold.api.http.dependencies import ReadContext, WriteContext
 from lakehold.directory import groups
-from lakehold.directory import members as roles
+from lakehold.directory.members import tenant_roles
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import Moment
 from lakehold.kit.errors import InvalidInputError
@@ -40,7 +40,7 @@ class GroupRow:
     name: str
     built_in: bool
     members: int | None
-    """None for All, which is whoever is there."""
+    """None for the group All, which contains every member."""
     roles: list[str]
     since: Moment | None
     actions: list[PageAction]
@@ -98,7 +98,7 @@ def _group_row(ctx: RequestContext, member_actions: MemberActions, uid: str, sin
     number = view.resource(uid)
     built_in = since is None
     inside = None if built_in else len(view.edges_in[MEMBER_OF].get(number) or ())
-    titles = [view.policy.role(TENANT, role).title for role in roles.tenant_roles(ctx, uid)]
+    titles = [view.policy.role(TENANT, role).title for role in tenant_roles(ctx, uid)]
     return GroupRow(
         uid, view.names.get(number) or uid, built_in, inside, titles, since, _row_actions(member_actions, uid, built_in)
     )

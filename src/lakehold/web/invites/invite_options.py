@@ -9,8 +9,7 @@ from dataclasses import dataclass
 
 from lakehold.access import Add, Attribute
 from lakehold.access.model.policy import TENANT
-from lakehold.access.model.schema import AttributeKind as Declared
-from lakehold.access.model.schema import KindSchema
+from lakehold.access.model.schema import AttributeKind, KindSchema
 from lakehold.catalog import kinds, workspaces
 from lakehold.catalog.resource_view import ResourceSummary
 from lakehold.directory import invite_grants
@@ -94,7 +93,7 @@ def workspace_options(ctx: RequestContext, workspace: ResourceSummary) -> Worksp
     return WorkspaceInviteOptions(workspace, roles, values, _invite_labels(ctx, schema, workspace.uid, roles))
 
 
-def _membership_value(ctx: RequestContext, uid: str, declared: Declared) -> MembershipValue:
+def _membership_value(ctx: RequestContext, uid: str, declared: AttributeKind) -> MembershipValue:
     def own() -> str:
         view = ctx.view
         found = (view.memberships[declared.name].get(view.resource(uid)) or {}).get(view.member(ctx.caller.member))

@@ -1,5 +1,5 @@
 """Pages of lineage, shared by all workspaces.
 
-- `resource_graph`: links between pipelines and tables, and the layout of a graph
-- `lineage_page`: what a table or a data mart is made from, and what reads it
+- `resource_graph`: the nodes of a graph of resources, and their layout
+- `lineage_page`: what a resource is made from, and what reads it
 """

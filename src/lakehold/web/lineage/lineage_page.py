@@ -1,4 +1,4 @@
-"""The lineage page of a table or a data mart: what it is made from and what reads it, as a graph and as a list."""
+"""The lineage page: what a resource is made from and what reads it, as a graph and as a list."""
 
 from __future__ import annotations
 
@@ -8,18 +8,20 @@ from fastapi import Request, Response
 
 from lakehold.api.http.dependencies import ReadContext
 from lakehold.catalog import resources
-from lakehold.catalog.resource_view import VisibleRefs
+from lakehold.catalog.resource_view import ResourceView, VisibleRefs
 from lakehold.directory.request_context import RequestContext
+from lakehold.kit.errors import NotFoundError
+from lakehold.kit.ids import quote
+from lakehold.lake import lineage
+from lakehold.lake.lineage import MAX_DEPTH, Lineage, LineageDirection
 from lakehold.web import pages
 from lakehold.web.access import resource_header
 from lakehold.web.lineage import resource_graph
 from lakehold.web.lineage.resource_graph import GraphDrawing
 from lakehold.web.routing import router
-from lakehold.web.tables.page_frame import need_table, table_frame
-from lakehold.workspaces.lakehouse import lineage
-from lakehold.workspaces.lakehouse.lineage import LineageDirection
-from lakehold.workspaces.marts import lineage as marts
-from lakehold.workspaces.marts.mart_kinds import DATA_MART_KIND
+from lakehold.web.tables.page_frame import table_frame
+from lakehold.workspaces.descriptor import LINEAGE_PAGE
+from lakehold.workspaces.registry import describe_kind, find_lineage
 
 routes = router("/resources")
 
@@ -27,16 +29,10 @@ _DEFAULT_STEPS = 2
 
 
 @routes.get("/{uid:path}/lineage")
-def table_lineage(request: Request, ctx: ReadContext, uid: str) -> Response:
+def lineage_page(request: Request, ctx: ReadContext, uid: str) -> Response:
     """Render the lineage."""
-    found = resources.get(ctx, uid)
-    is_mart = found.kind == DATA_MART_KIND
-    if not is_mart:
-        found = need_table(ctx, uid, "see")
-    up, down = (
-        walk(ctx, uid)
-        for walk in ((marts.upstream, marts.downstream) if is_mart else (lineage.upstream, lineage.downstream))
-    )
+    found, followed = _need_lineage(ctx, uid)
+    up, down = followed.upstream(ctx, uid), followed.downstream(ctx, uid)
     whole = bool(request.query_params.get("all"))
     near = (up, down) if whole else (up.limit_depth(_DEFAULT_STEPS), down.limit_depth(_DEFAULT_STEPS))
     values = {
@@ -46,14 +42,25 @@ def table_lineage(request: Request, ctx: ReadContext, uid: str) -> Response:
         "read_by": lineage.list_resources(ctx, down),
         "drawing": lineage_drawing(ctx, uid, *near),
         "whole": whole,
-        "is_mart": is_mart,
+        "no_upstream": followed.no_upstream,
+        "no_downstream": followed.no_downstream,
         "goes_on": (up, down) != near,
     }
-    return pages.render(request, "lakehouse/lineage.html", table_frame(ctx, found, "lineage") | values)
+    return pages.render(request, "lineage/lineage.html", table_frame(ctx, found, LINEAGE_PAGE.part) | values)
+
+
+def _need_lineage(ctx: RequestContext, uid: str) -> tuple[ResourceView, Lineage]:
+    """Return the resource and how its lineage is followed, if its kind has the page."""
+    found = resources.get(ctx, uid)
+    followed = find_lineage(found.kind) if LINEAGE_PAGE in describe_kind(found.kind).pages else None
+    if followed is None:
+        raise NotFoundError(f"There is no table {quote(uid)}.", "Look its name up in the catalog.")
+    ctx.need("see", uid)
+    return found, followed
 
 
 def lineage_drawing(ctx: RequestContext, uid: str, up: LineageDirection, down: LineageDirection) -> GraphDrawing:
-    """Return both directions as one drawing, with the table in the middle."""
+    """Return both directions as one drawing, with the resource in the middle."""
     eyes = VisibleRefs(ctx)
     to = _box_factory(ctx, eyes)
     left, right = _node_columns(up), _node_columns(down)
@@ -95,8 +102,8 @@ def _node_key(side: str, uid: str, here: str) -> tuple[str, str]:
 def _node_columns(side: LineageDirection) -> dict[str, int]:
     """Return how far out each node is drawn: farther than all that lead to it, except in cycles."""
     found = dict(side.steps)
-    for _ in range(lineage.MAX_DEPTH):
+    for _ in range(MAX_DEPTH):
         for near, far in side.links:
-            if side.steps[far] and found[near] < lineage.MAX_DEPTH:
+            if side.steps[far] and found[near] < MAX_DEPTH:
                 found[far] = max(found[far], found[near] + 1)
     return found

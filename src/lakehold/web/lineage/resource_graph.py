@@ -1,6 +1,4 @@
-"""The graph of resources: the links between pipelines and tables, and their layout in columns. Templates draw it as
-SVG.
-"""
+"""The graph of resources: its nodes, and their layout in columns. Templates draw it as SVG."""
 
 from __future__ import annotations
 
@@ -8,12 +6,8 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from lakehold.catalog.resource_view import ResourceRef, VisibleRefs
-from lakehold.directory.request_context import RequestContext
-from lakehold.web.access import resource_header
+from lakehold.catalog.resource_view import ResourceRef
 from lakehold.web.labels import icon_of
-from lakehold.workspaces.graph import edge_sources, edge_targets
-from lakehold.workspaces.lakehouse.pipelines.base import LAYER_KIND
 
 K = TypeVar("K", bound=Hashable)
 
@@ -112,36 +106,6 @@ def _link_path(one: tuple[float, float], other: tuple[float, float]) -> str:
 
 
 Link = tuple[str, str]
-PLANNED_TABLE = "\0"
-"""Between a pipeline and the layer in which its table will be made: no id has it in it."""
-
-
-def pipeline_links(ctx: RequestContext, eyes: VisibleRefs, pipelines: Iterable[str]) -> list[Link]:
-    """Return each link between a pipeline and a table once, in the direction of the data."""
-    found: dict[Link, None] = {}
-    for uid in pipelines:
-        for end in eyes.refs(read_ids(ctx, uid)):
-            found[end.uid, uid] = None
-        for end in eyes.refs(written_ids(ctx, eyes, uid)):
-            found[uid, f"{uid}{PLANNED_TABLE}{end.uid}" if end.kind == LAYER_KIND else end.uid] = None
-    return list(found)
-
-
-def read_ids(ctx: RequestContext, uid: str) -> list[str]:
-    """Return the ids that a pipeline reads, visible or not."""
-    return edge_targets(ctx, uid, "reads")
-
-
-def written_ids(ctx: RequestContext, eyes: VisibleRefs, uid: str) -> list[str]:
-    """Return the ids that a pipeline writes, visible or not: its own, those of visible streams, or the target layer."""
-    seen = [each for each in stream_ids(ctx, uid) if eyes.sees(each)]
-    own = [end for each in (uid, *seen) for end in edge_targets(ctx, each, "writes")]
-    return list(dict.fromkeys(own or edge_targets(ctx, uid, "into")))
-
-
-def stream_ids(ctx: RequestContext, uid: str) -> list[str]:
-    """Return the ids of the streams of a source, visible or not."""
-    return sorted(edge_sources(ctx, uid, "source"))
 
 
 def all_nodes(pairs: Iterable[Link], more: Iterable[str] = ()) -> dict[str, None]:
@@ -162,7 +126,7 @@ def connected_nodes(pairs: Sequence[Link], uid: str) -> dict[str, None]:
 
 
 def assign_columns(pairs: Sequence[Link], nodes: Iterable[str]) -> dict[str, int]:
-    """Return the column of each node: to the right of all nodes that lead to it. Links that close a cycle are ignored."""
+    """Return the column of each node, right of all nodes that lead to it. Links that close a cycle are ignored."""
     after: dict[str, list[str]] = {each: [] for each in nodes}
     for one, other in pairs:
         after[one].append(other)
@@ -174,20 +138,6 @@ def assign_columns(pairs: Sequence[Link], nodes: Iterable[str]) -> dict[str, int
             if place[other] > place[one]:
                 found[other] = max(found[other], found[one] + 1)
     return _pull_right(found, pairs)
-
-
-def node_box(ctx: RequestContext, eyes: VisibleRefs, uid: str) -> GraphBox:
-    """Return the box of a node. A table names its layer."""
-    pipeline, _, layer = uid.partition(PLANNED_TABLE)
-    found = eyes.ref(layer or pipeline)
-    assert found is not None  # noqa: S101 - only what is seen was followed
-    if layer:
-        return GraphBox(
-            f"Table in {found.name}", "Not made yet", "circle-dashed", resource_header.overview_url(ctx, layer), uid
-        )
-    title = ctx.view.policy.kind(found.kind).schema.title
-    above = eyes.parent(uid) if found.kind in {"lakehouse.table", "lakehouse.volume"} else None
-    return resource_box(f"{title} in {above.name}" if above else title, found, resource_header.overview_url(ctx, uid))
 
 
 def _topological_order(after: Mapping[str, Sequence[str]]) -> list[str]:

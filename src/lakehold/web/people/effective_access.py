@@ -42,7 +42,7 @@ _MAX_WORKSPACES = 200
 _SIZE = 25
 """Each row is explained."""
 _MAX_SINGLE_CHECKS = 2_000
-"""So many are looked at one by one; of more, both sides are listed."""
+"""Up to this many are checked one by one; of more, both sides are listed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,8 +112,7 @@ def effective_access_page(request: Request, ctx: ReadContext, uid: str) -> Respo
 
 def count_by_workspace(ctx: RequestContext, uid: str) -> list[WorkspaceAccessCounts]:
     """Count the resources that a member can access and the caller may know of, by workspace and kind. For 100,000
-    resources
-    this takes a third of a second, so the result is cached until something changes.
+    resources this takes a third of a second, so the result is cached until something changes.
     """
     return ctx.session.cached((count_by_workspace, uid, ctx.principal), lambda: _count_by_workspace(ctx, uid))
 

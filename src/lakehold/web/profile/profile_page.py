@@ -59,7 +59,7 @@ def render_profile(
 
 
 def _may_set_email(ctx: RequestContext) -> bool:
-    """Whether the caller may change their e-mail address. Whoever reads its mails could sign in, so not everybody may."""
+    """Return whether the caller may change their e-mail address. Its reader could sign in, so not everybody may."""
     try:
         members.need_set_email(ctx, ctx.caller.member)
     except DeniedError:

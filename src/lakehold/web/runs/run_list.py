@@ -17,10 +17,12 @@ from lakehold.web import pages, urls
 from lakehold.web.access import resource_header
 from lakehold.web.labels import humanize
 from lakehold.web.list_view import ListColumn, ListFilter, ListState
+from lakehold.web.navigation import NavLink
 from lakehold.web.routing import router
 from lakehold.web.runs import labels
 from lakehold.web.runs.services import RUNNABLE_KINDS, RUNS
-from lakehold.web.tables.page_frame import LAKEHOUSE
+from lakehold.workspaces.descriptor import RunListTexts
+from lakehold.workspaces.registry import find_workspace
 
 routes = router("/workspaces")
 
@@ -59,7 +61,7 @@ def runs_page(request: Request, ctx: ReadContext, uid: str) -> Response:
     found = _load_runs(ctx, uid, listing)
     values: dict[str, object] = {
         "crumbs": resource_header.breadcrumbs(ctx, uid, "Runs"),
-        "pipelines": _pipelines_url(ctx, uid),
+        **_texts(ctx, uid),
         "listing": listing,
         "columns": COLUMNS,
         "rows": run_rows(ctx, found[: listing.size]),
@@ -67,7 +69,7 @@ def runs_page(request: Request, ctx: ReadContext, uid: str) -> Response:
         "tones": labels.TONES,
         "signs": labels.ICONS,
     }
-    return pages.render(request, "lakehouse/runs.html", values)
+    return pages.render(request, "runs/runs.html", values)
 
 
 def run_rows(ctx: RequestContext, found: Sequence[Run]) -> list[RunRow]:
@@ -85,10 +87,13 @@ def run_rows(ctx: RequestContext, found: Sequence[Run]) -> list[RunRow]:
     ]
 
 
-def _pipelines_url(ctx: RequestContext, uid: str) -> str:
-    """Return the address of the workspace's pipelines, or an empty string if it has none."""
-    is_lake = kinds.schema_of(ctx.view, uid).id == LAKEHOUSE
-    return urls.workspace(uid, "pipelines") if is_lake else ""
+def _texts(ctx: RequestContext, uid: str) -> dict[str, object]:
+    """Return the texts of the workspace, and the link to the page from which its runs are started, or None."""
+    workspace = find_workspace(kinds.schema_of(ctx.view, uid).id)
+    texts = workspace.run_list_texts if workspace else RunListTexts()
+    start = texts.link
+    link = NavLink(start.label, urls.workspace(uid, start.part), start.icon) if start else None
+    return {"note": texts.note, "nothing_yet": texts.empty, "link": link}
 
 
 def _load_runs(ctx: RequestContext, uid: str, listing: ListState) -> list[Run]:

@@ -1,4 +1,4 @@
-"""The page of a run: its state, steps and log, and the actions on it. The page refreshes itself while the run is open."""
+"""The page of a run: its state, steps, log and actions. The page refreshes itself while the run is open."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def live(request: Request, ctx: ReadContext, run: str, was: str = "") -> Respons
     except NotFoundError:
         return Response(status_code=200, headers={"HX-Refresh": "true", "Cache-Control": "no-store"})
     values = {**_page_values(ctx, found), "changed": found.state != was}
-    return pages.render(request, "lakehouse/run_live.html", values, navigation=Navigation())
+    return pages.render(request, "runs/run_live.html", values, navigation=Navigation())
 
 
 @routes.get("/{run}/log")
@@ -70,7 +70,7 @@ def log_page(request: Request, ctx: ReadContext, run: str) -> Response:
         "lines": lines[:_LOG_PAGE],
         "after": str(lines[_LOG_PAGE - 1].n) if len(lines) > _LOG_PAGE else "",
     }
-    return pages.render(request, "lakehouse/run_log.html", values)
+    return pages.render(request, "runs/run_log.html", values)
 
 
 @routes.get("/{run}")
@@ -82,7 +82,7 @@ def run_page(request: Request, ctx: ReadContext, run: str) -> Response:
         "crumbs": resource_header.breadcrumbs(ctx, found.resource, "Run"),
         "changed": False,
     }
-    return pages.render(request, "lakehouse/run.html", values)
+    return pages.render(request, "runs/run.html", values)
 
 
 @routes.post("/{run}/stop")

@@ -5,11 +5,9 @@ from __future__ import annotations
 from lakehold import workspaces
 from lakehold.runs.scheduler.service import Triggers
 from lakehold.runs.service import Runs
-from lakehold.web import kind_pages
+from lakehold.workspaces.registry import describe_kind
 
 RUNS = Runs(workspaces.runnables())
 TRIGGERS = Triggers(RUNS)
-PIPELINE_KINDS = tuple(kind for kind in kind_pages.RESOURCE_OVERVIEWS if kind.startswith("lakehouse."))
-"""The kinds that move data."""
-RUNNABLE_KINDS = (*(kind for kind in PIPELINE_KINDS if kind in RUNS.runnables), "marts.data_mart", "marts.report")
-"""Those that are run again and again: of them, and of what draws from or sends to somewhere else."""
+RUNNABLE_KINDS = tuple(kind for kind in RUNS.runnables.kinds if describe_kind(kind).overview)
+"""The kinds that can be run and have an overview of their own: those that members run again and again."""

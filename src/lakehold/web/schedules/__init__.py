@@ -1,5 +1,5 @@
 """Pages of schedules and triggers, shared by all workspaces.
 
 - `schedule_form`: the form of a schedule, its description in words, time zones
-- `triggers_page`: the triggers of a pipeline
+- `triggers_page`: the triggers of a resource that is run
 """

@@ -20,7 +20,7 @@ from lakehold.web.components import PageAction
 from lakehold.web.confirmation import confirm
 from lakehold.web.cookies import Flash
 from lakehold.web.routing import SubmittedForm, router
-from lakehold.web.runs.pipeline_page import need_pipeline, pipeline_frame, sees_runs
+from lakehold.web.runs.runnable_page import need_runnable, runnable_frame, sees_runs
 from lakehold.web.runs.services import RUNNABLE_KINDS, RUNS, TRIGGERS
 from lakehold.web.schedules import schedule_form
 from lakehold.web.schedules.schedule_form import ScheduleForm, time_zones
@@ -46,13 +46,13 @@ class TriggerRow:
 @routes.get("/{uid:path}/triggers")
 def triggers_page(request: Request, ctx: ReadContext, uid: str, change: str = "") -> Response:
     """Render the triggers and the form for a new one. `change` names the schedule to edit."""
-    return _page(request, ctx, need_pipeline(ctx, uid), changed=change)
+    return _page(request, ctx, need_runnable(ctx, uid), changed=change)
 
 
 @routes.post("/{uid:path}/triggers")
 def add(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm) -> Response:
     """Add a trigger that runs as the caller."""
-    found = need_pipeline(ctx, uid)
+    found = need_runnable(ctx, uid)
     if str(sent.get("by", "cron")) == "cron":
         filled = schedule_form.parse_schedule_form(sent)
         if (errors := filled.errors()) or _is_preview(sent):
@@ -72,7 +72,7 @@ def add(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm) -> R
 def change_schedule(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm) -> Response:
     """Change the schedule of a trigger. It stays paused or active, and runs as the caller from then on."""
     found, known, filled = (
-        need_pipeline(ctx, uid),
+        need_runnable(ctx, uid),
         _need_trigger(ctx, uid, sent),
         schedule_form.parse_schedule_form(sent),
     )
@@ -122,7 +122,7 @@ def _page(
     listed = TRIGGERS.for_resource(ctx, found.uid) if sees_runs(found) else []
     action = RUNS.runnables[found.kind].schedule if can_run else "trigger"
     values: dict[str, object] = {
-        **pipeline_frame(ctx, found, "triggers"),
+        **runnable_frame(ctx, found, "triggers"),
         "can_run": can_run,
         "adding": resource_header.actions_of(ctx, found.uid, {action: PageAction("Add")})[0],
         "triggers": [_trigger_row(ctx, each, action) for each in listed],
@@ -140,7 +140,7 @@ def _page(
         "every": str(filled.get("every", "all")) if filled else "all",
         "errors": errors or {},
     }
-    return pages.render(request, "lakehouse/triggers.html", values, status=422 if errors else 200)
+    return pages.render(request, "schedules/triggers.html", values, status=422 if errors else 200)
 
 
 def _trigger_row(ctx: RequestContext, each: Trigger, action: str) -> TriggerRow:

@@ -40,9 +40,8 @@ def start_session(
     to: str,
     flash: Flash | None = None,
 ) -> Response:
-    """Redirect a member who has just signed in, with the session cookie set. A former session of this browser is
-    ended, and
-    the anonymous visit and its CSRF tokens become invalid.
+    """Redirect a member who has just signed in, with the session cookie set. A former session of this browser is ended,
+    and the anonymous visit and its CSRF tokens become invalid.
     """
     end_session(request, platform, visit)
     response = pages.redirect(request, to, flash)

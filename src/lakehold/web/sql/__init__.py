@@ -1,7 +1,4 @@
-"""The SQL editor and what belongs to it.
+"""What every SQL editor uses.
 
-- `editor`: run a query as the caller; the history of queries
-- `query_result`: the rows, error and chart of a query
-- `saved_queries`: saved queries, and results saved as tables
 - `completion`: names for the completion of the editor
 """

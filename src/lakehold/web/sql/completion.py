@@ -15,6 +15,7 @@ from lakehold.lake.system_tables import SYSTEM
 from lakehold.runs import queries, system_table_schemas
 from lakehold.web.routing import router
 from lakehold.web.tables import grids
+from lakehold.workspaces import registry
 
 routes = router("/workspaces")
 
@@ -67,5 +68,5 @@ def known_fields(
 
 def _may_read(ctx: RequestContext, uid: str) -> bool:
     kind = ctx.session.read_view(lambda view: None if view.ids.get(uid) is None else view.kind(view.resource(uid)))
-    action = readable_tables.READABLE.get(kind or "")
+    action = registry.readable_kinds().get(kind or "")
     return action is not None and ctx.session.check(ctx.principal, action, uid)

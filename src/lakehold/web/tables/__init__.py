@@ -2,5 +2,5 @@
 
 - `grids`: rows as a grid of cells
 - `page_frame`: access checks and template values that the views of a table share
-- `table_pages`: fields, sample, snapshots and writing runs of a table; maintenance and rollback
+- `table_pages`: fields and sample of a table
 """

@@ -1,46 +1,29 @@
-"""Access checks and template values that the pages of lakehouses, tables and data marts share."""
+"""Access checks and template values that the pages of everything with rows share."""
 
 from __future__ import annotations
 
 from urllib.parse import urlencode
 
-from lakehold.catalog import resources, workspaces
-from lakehold.catalog.resource_view import ResourceRef, ResourceView, make_ref
+from lakehold.catalog import resources
+from lakehold.catalog.resource_view import ResourceView
 from lakehold.directory.request_context import RequestContext
-from lakehold.kit.errors import NotFoundError
+from lakehold.kit.errors import NotFoundError, UnavailableError
 from lakehold.kit.ids import quote
-from lakehold.lake.readable_tables import READABLE
+from lakehold.lake import readable_tables
+from lakehold.lake.iceberg_catalog import IcebergCatalog
+from lakehold.lake.table_metadata import IcebergMetadata
 from lakehold.web import kind_pages, urls
 from lakehold.web.access import resource_header
 from lakehold.web.labels import humanize
-
-LAKEHOUSE, TABLE = "lakehouse.lakehouse", "lakehouse.table"
-
-
-def need_lakehouse(ctx: RequestContext, uid: str) -> ResourceRef:
-    """Return the lakehouse, if the caller may see it."""
-    workspaces.need_workspace(ctx, uid)
-    found = ctx.session.read_view(lambda view: make_ref(view, uid))
-    if found.kind != LAKEHOUSE:
-        raise NotFoundError(f"There is no lakehouse {quote(uid)}.", "Look its name up in the list of workspaces.")
-    return found
+from lakehold.workspaces.registry import readable_kinds, sql_kinds
 
 
 def need_rows(ctx: RequestContext, uid: str) -> ResourceView:
-    """Return a resource with rows (table or data mart), if the caller may read it."""
+    """Return a resource with rows, if the caller may read them."""
     found = resources.get(ctx, uid)
-    if found.kind not in READABLE:
+    if found.kind not in readable_kinds():
         raise NotFoundError(f"There is no table {quote(uid)}.", "Look its name up in the catalog.")
-    ctx.need(READABLE[found.kind], uid)
-    return found
-
-
-def need_table(ctx: RequestContext, uid: str, action: str) -> ResourceView:
-    """Return the table, if the caller may perform the action on it."""
-    found = resources.get(ctx, uid)
-    if found.kind != TABLE:
-        raise NotFoundError(f"There is no table {quote(uid)}.", "Look its name up in the catalog.")
-    ctx.need(action, uid)
+    ctx.need(readable_kinds()[found.kind], uid)
     return found
 
 
@@ -57,9 +40,19 @@ def table_frame(ctx: RequestContext, found: ResourceView, part: str) -> dict[str
     }
 
 
+def current_metadata(ctx: RequestContext, lake: IcebergCatalog, uid: str) -> IcebergMetadata | None:
+    """Return the metadata of the table, or None if nothing was written yet."""
+    try:
+        return lake.current_metadata(readable_tables.identifier_of(ctx, uid))
+    except OSError as error:
+        raise UnavailableError("Files of the table are missing.", "Ask an administrator to look after it.") from error
+
+
 def _query_url(ctx: RequestContext, found: ResourceView) -> str:
     """Return the address of the SQL editor for this table, or an empty string if the caller may not query."""
     space = found.workspace
-    if space is None or found.kind != TABLE or not ctx.session.check(ctx.principal, "execute_query", space.uid):
+    if space is None or space.kind not in sql_kinds():
+        return ""
+    if not ctx.session.check(ctx.principal, "execute_query", space.uid):
         return ""
     return f"{urls.workspace(space.uid, 'sql')}?{urlencode({'table': found.uid})}"

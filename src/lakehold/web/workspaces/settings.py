@@ -8,7 +8,7 @@ from fastapi import Request, Response
 from starlette.datastructures import FormData
 
 from lakehold.access import Add, Attribute, Draft
-from lakehold.access.model.schema import AttributeKind as Declared
+from lakehold.access.model.schema import AttributeKind
 from lakehold.api.http.dependencies import ReadContext, WriteContext
 from lakehold.catalog import kinds, resource_edit, resources, workspaces
 from lakehold.catalog.resource_edit import ResourceEdit
@@ -179,7 +179,7 @@ def _switches(ctx: RequestContext, found: ResourceView) -> list[AttributeSwitch]
     ]
 
 
-def _may_switch(ctx: RequestContext, uid: str, declared: Declared) -> bool:
+def _may_switch(ctx: RequestContext, uid: str, declared: AttributeKind) -> bool:
     return all(
         ctx.session.check_change(ctx.principal, Add(Attribute(uid, declared.name, value))) for value in declared.values
     )

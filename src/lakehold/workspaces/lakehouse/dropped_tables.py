@@ -1,8 +1,7 @@
 """Dropped tables: their rows are retained for some days and can be restored as a table of the same name.
 
 Whoever could delete a table then, and may create one in its layer now, may restore it. It gets a new id, its
-description, and the rights of its layer. Grants on the old table ended with it; they are listed, so that they
-can be
+description, and the rights of its layer. Grants on the old table ended with it; they are listed, so that they can be
 granted again.
 """
 
@@ -18,7 +17,7 @@ import sqlalchemy as sa
 from lakehold import workspaces
 from lakehold.access.facts import tables
 
-# past the access filter: what is deleted is in no list; who could delete it is asked of the facts of then
+# past the access filter: deleted tables are in no list; who could delete one is decided by the facts of then
 from lakehold.access.facts.tables import resource
 from lakehold.catalog import kinds, resource_metadata, resources
 from lakehold.catalog.resource_metadata import ResourceMetadata
@@ -30,15 +29,15 @@ from lakehold.kit.clock import DAY, FOREVER, Moment
 from lakehold.kit.errors import ConflictError, NotFoundError
 from lakehold.kit.ids import fold_name, quote
 from lakehold.lake.iceberg_catalog import IcebergCatalog, TableIdentifier
-from lakehold.lake.readable_tables import READABLE
 from lakehold.runs.runnable import RunOptions
 from lakehold.runs.service import Run, Runs
 from lakehold.workspaces.graph import edge_sources
 from lakehold.workspaces.lakehouse.pipelines.base import TABLE_KIND
 from lakehold.workspaces.lakehouse.pipelines.tables import MAINTENANCE_PARAMETER, RESTORE
+from lakehold.workspaces.registry import readable_kinds
 
 _MAX_LISTED, _MAX_CANDIDATES = 50, 1_000
-"""How many are told of, and among how many they are looked for: of each, it is asked who could delete it then."""
+"""How many tables are listed, and how many are examined: for each, who could delete it then is computed."""
 
 
 class _DeletedResource(NamedTuple):
@@ -100,7 +99,7 @@ def expired_places(platform: Platform) -> list[TableIdentifier]:
     try:
         for tenant in tenants.list_all(platform):
             with platform.read(Caller(tenant.uid, "", address="worker")) as ctx:
-                old = (row for row in _deleted_resources(ctx, lake, READABLE) if row.until < until)
+                old = (row for row in _deleted_resources(ctx, lake, readable_kinds()) if row.until < until)
                 found += [TableIdentifier(ctx.session.tenant, row.id) for row in old]
     finally:
         lake.close()

@@ -2,6 +2,7 @@
 
 The rights are in model.yaml: three project roles, owners, two sharing toggles, contexts.
 
+- `workspace`: the descriptor
 - `mart_kinds`: the kinds of resources in a project
 - `definitions`: the definition of a data mart
 - `checks`: data quality checks and their results

@@ -103,7 +103,7 @@ class CheckResult:
 
     name: str
     state: str
-    """Kept, broken, or unknown if it could not be looked at."""
+    """Kept, broken, or unknown if it could not be evaluated."""
     said: str
     at: Moment = 0
 

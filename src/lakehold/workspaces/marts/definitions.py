@@ -22,7 +22,7 @@ class DefinitionType(StrEnum):
     TABLE = "table"
     PATTERN = "pattern"
     CONNECTOR = "connector"
-    """Fed by a stream of a database or an API of its own, into its storage."""
+    """Loaded from a stream of a database or API by its own connector, into its storage."""
 
 
 class StorageType(StrEnum):

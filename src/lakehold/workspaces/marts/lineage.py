@@ -1,34 +1,18 @@
-"""Lineage of data marts: storages, tables, joined marts, reports and destinations, as far as the caller
-sees.
-
-Behind a resource that the caller may not see nothing is followed.
-"""
+"""Lineage of data marts: storages, tables, joined marts, reports and destinations."""
 
 from __future__ import annotations
 
 from lakehold.catalog import resource_metadata
 from lakehold.catalog.resource_view import VisibleRefs
 from lakehold.directory.request_context import RequestContext
+from lakehold.lake.lineage import Lineage
 from lakehold.workspaces.graph import edge_sources, edge_targets
-from lakehold.workspaces.lakehouse.lineage import MAX_DEPTH, LineageDirection, walk
 from lakehold.workspaces.marts import storages
 from lakehold.workspaces.marts.definitions import StorageType
 from lakehold.workspaces.marts.mart_kinds import DATA_MART_KIND, DESTINATION_KIND, REPORT_KIND, STORAGE_KIND
 
-LINEAGE_KINDS = frozenset({DATA_MART_KIND, REPORT_KIND, DESTINATION_KIND, STORAGE_KIND})
 
-
-def upstream(ctx: RequestContext, uid: str, *, max_depth: int = MAX_DEPTH) -> LineageDirection:
-    """Return what the resource is made from."""
-    return walk(ctx, uid, lambda here: _upstream_neighbours(ctx, here), max_depth=max_depth)
-
-
-def downstream(ctx: RequestContext, uid: str, *, max_depth: int = MAX_DEPTH) -> LineageDirection:
-    """Return what is made from the resource."""
-    return walk(ctx, uid, lambda here: _downstream_neighbours(ctx, here), max_depth=max_depth)
-
-
-def _upstream_neighbours(ctx: RequestContext, uid: str) -> list[str]:
+def _upstream_ids(ctx: RequestContext, uid: str) -> list[str]:
     """Return the next resources, visible or not."""
     kind = _kind(ctx, uid)
     if kind == DATA_MART_KIND:
@@ -40,7 +24,7 @@ def _upstream_neighbours(ctx: RequestContext, uid: str) -> list[str]:
     return []
 
 
-def _downstream_neighbours(ctx: RequestContext, uid: str) -> list[str]:
+def _downstream_ids(ctx: RequestContext, uid: str) -> list[str]:
     kind = _kind(ctx, uid)
     if kind == DATA_MART_KIND:
         reports = [each for each in edge_sources(ctx, uid, "data_mart") if _kind(ctx, each) == REPORT_KIND]
@@ -73,3 +57,12 @@ def _tables_read(ctx: RequestContext, uid: str) -> list[str]:
 
 def _kind(ctx: RequestContext, uid: str) -> str:
     return ctx.session.read_view(lambda view: view.kind(view.resource(uid)))
+
+
+LINEAGE = Lineage(
+    upstream_ids=_upstream_ids,
+    downstream_ids=_downstream_ids,
+    no_upstream="It draws from no storage yet.",
+    no_downstream="No report is made of it yet, and no data mart is joined to it.",
+)
+LINEAGE_BY_KIND = {DATA_MART_KIND: LINEAGE}

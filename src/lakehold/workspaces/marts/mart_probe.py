@@ -38,7 +38,7 @@ class FeedProbeTarget:
     secrets: Mapping[str, str] = field(default_factory=dict, repr=False)
     """Instead of those that are kept, or beside them."""
     stream: str = ""
-    """The one that a sample is wanted of; without one, streams are told."""
+    """The stream to sample; without one, the streams are listed."""
 
 
 def need_feed_probe(ctx: RequestContext, probe: FeedProbeTarget) -> None:
@@ -56,7 +56,7 @@ def need_feed_probe(ctx: RequestContext, probe: FeedProbeTarget) -> None:
 
 def probe_feed(platform: Platform, caller: Caller, probe: FeedProbeTarget) -> dict[str, Any]:
     """Probe the connector through the worker, outside of the transaction in which access was checked."""
-    return worker_client.probe_feed(platform, caller, asdict(probe))
+    return worker_client.probe(platform, caller, "marts.feed", asdict(probe))
 
 
 def feed_secrets(ctx: RequestContext, probe: FeedProbeTarget) -> dict[str, str]:
@@ -116,7 +116,7 @@ def probe_storage(platform: Platform, prepared: PreparedProbe) -> StorageProbeRe
         return _probe_lakehouse(platform, prepared, prepared.lake)
     if prepared.where is StorageType.FILES and not prepared.probe.storage:
         return StorageProbeResult(notes=["It has a folder of its own as soon as it is made. Files are brought there."])
-    return StorageProbeResult(**worker_client.probe_storage(platform, prepared.caller, asdict(prepared.probe)))
+    return StorageProbeResult(**worker_client.probe(platform, prepared.caller, "marts.storage", asdict(prepared.probe)))
 
 
 def matching_tables(pattern: str, tables: Sequence[str]) -> list[str]:

@@ -10,7 +10,7 @@ from typing import Any
 
 from lakehold.kit.errors import InvalidInputError
 from lakehold.kit.ids import quote
-from lakehold.lake import row_formats as data
+from lakehold.lake import row_formats
 from lakehold.lake.markdown import escape_chat
 
 MAX_BLOCK_ROWS = 20
@@ -53,7 +53,7 @@ class MessageData:
 
 def format_value(value: object) -> str:
     """Return a value as one line of text."""
-    plain = data.to_json_value(value)
+    plain = row_formats.to_json_value(value)
     if plain is None:
         return ""
     text = str(plain).lower() if isinstance(plain, bool) else str(plain)
@@ -181,7 +181,8 @@ class ChartBlock:
     def html(self) -> str:
         """Return the chart as an HTML table with coloured cells."""
         rows = "".join(
-            f'<tr><td style="{_CHART_CELL_STYLE}">{html.escape(bar.label)}</td><td style="width:200px"><div style="{_BAR_STYLE}'
+            f'<tr><td style="{_CHART_CELL_STYLE}">{html.escape(bar.label)}</td>'
+            f'<td style="width:200px"><div style="{_BAR_STYLE}'
             f'{_POSITIVE_COLOR if bar.part >= 0 else _NEGATIVE_COLOR};width:{abs(bar.part):.0%}"></div></td>'
             f'<td style="text-align:right;padding-left:8px">{html.escape(bar.number)}</td></tr>'
             for bar in self._bars()

@@ -1,7 +1,6 @@
 """The template of a report's message: Markdown in which `{{ … }}` stands for values, a table or a chart.
 
-Values are inserted after the Markdown has become HTML or chat markup, so that nothing in them is read as a
-link, a tag
+Values are inserted after the Markdown has become HTML or chat markup, so that nothing in them is read as a link, a tag
 or a mention.
 """
 

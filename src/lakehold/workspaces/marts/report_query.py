@@ -25,7 +25,7 @@ _NUMBER_TYPES = {*_INTEGER_TYPES, "float", "double"}
 _MONTHS_OF_UNIT = {"month": 1, "quarter": 3, "year": 12}
 _MONTHS_IN_YEAR = 12
 _MAX_DIGITS = 38
-"""So many has the largest number that SQL can be told."""
+"""The digits of the largest decimal in SQL."""
 
 
 def text_literal(value: str) -> str:
@@ -65,7 +65,7 @@ def _number_literal(value: str, *, whole: bool) -> str:
         found = Decimal(value.strip())
     except InvalidOperation:
         raise InvalidInputError(f"{quote(value)} is no number.", "Write one, such as 12.5.") from None
-    # Asked before it is written out: a few letters can stand for a number of a million digits.
+    # Checked before it is written out: a few letters can stand for a number of a million digits.
     small = found.is_finite() and abs(found.adjusted()) < _MAX_DIGITS and len(found.as_tuple().digits) <= _MAX_DIGITS
     if not small or (whole and found != found.to_integral_value()):
         raise InvalidInputError(f"{quote(value)} is no number that the column could have.", "Write another one.")

@@ -13,6 +13,7 @@ from lakehold.kit.errors import ForbiddenError, InvalidInputError
 from lakehold.kit.ids import quote
 from lakehold.lake import readable_tables
 from lakehold.lake.readable_tables import CatalogEntry
+from lakehold.workspaces import registry
 from lakehold.workspaces.graph import edge_sources
 from lakehold.workspaces.marts import mart_kinds
 from lakehold.workspaces.marts.definitions import StorageType
@@ -30,16 +31,16 @@ class StorageProbeTarget:
 
     storage: str = ""
     project: str = ""
-    """Where one would be made."""
+    """The project in which a storage would be created."""
     settings: Mapping[str, object] | None = None
-    """Other ones than those that are kept."""
+    """Settings to use instead of the saved ones."""
     secrets: Mapping[str, str] = field(default_factory=dict, repr=False)
     """Instead of those that are kept, or beside them."""
     by: str = ""
-    """What a sample is wanted of: sql, a table or a pattern; without one, tables are told."""
+    """What to sample: sql, table or pattern; without one, the tables are listed."""
     text: str = ""
     search: str | None = None
-    """A part of the name, where tables are told: of a lakehouse the first that fit; without one, all of them."""
+    """A part of the name by which listed tables are filtered: a lakehouse lists the first matches; empty for all."""
 
 
 def storage_settings(ctx: RequestContext, uid: str) -> SettingsReader:
@@ -101,7 +102,7 @@ def lake_tables(ctx: RequestContext, reader: SettingsReader, search: str | None 
     """
     uid = reader.text("lakehouse")
     if not VisibleRefs(ctx).sees(uid):
-        # Its id stands in the settings, which whoever uses the storage need not know.
+        # Its id is in the settings, which a user of the storage need not know.
         raise ForbiddenError(
             "The storage is a lakehouse that you do not see.", "Ask whoever keeps the lakehouse to let you in."
         )
@@ -124,7 +125,7 @@ def _matching_tables(ctx: RequestContext, lakehouse: str, search: str) -> list[C
     layer, dot, table = search.casefold().partition(".")
     some = ctx.session.list(
         ctx.principal,
-        readable_tables.READABLE[_TABLE],
+        registry.readable_kinds()[_TABLE],
         _TABLE,
         within=lakehouse,
         search=table if dot else search,

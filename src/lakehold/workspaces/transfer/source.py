@@ -1,7 +1,6 @@
 """Connectors of sources, created from settings and secrets; and probing what a connector would read.
 
-Addresses and names come from members and are checked: files are those of a volume that the member may read,
-databases
+Addresses and names come from members and are checked: files are those of a volume that the member may read, databases
 and APIs are where the platform allows them to be.
 """
 
@@ -25,6 +24,7 @@ from lakehold.connectors.sources.rest.settings import (
     ApiEndpoint,
     ApiKeyAuth,
     ApiLimits,
+    ApiSettings,
     BasicAuth,
     BearerAuth,
     CursorPaging,
@@ -33,7 +33,6 @@ from lakehold.connectors.sources.rest.settings import (
     PageNumberPaging,
     Paging,
 )
-from lakehold.connectors.sources.rest.settings import ApiSettings as Api
 from lakehold.kit.errors import InvalidInputError
 from lakehold.kit.ids import quote
 from lakehold.kit.settings import Settings
@@ -106,9 +105,9 @@ class ConnectorFactory:
         fitting = tuple(path for name, path in paths.items() if fnmatchcase(name, together))
         return FileSource(fitting, together=together, formats=formats)
 
-    def _create_api(self, reader: SettingsReader) -> Api:
+    def _create_api(self, reader: SettingsReader) -> ApiSettings:
         limits = reader.nested("limits") if reader.has("limits") else SettingsReader({}, "limits")
-        made = Api(
+        made = ApiSettings(
             reader.text("address"),
             tuple(_create_endpoint(each) for each in reader.nested_list("endpoints")),
             self._create_auth(reader.nested("auth")) if reader.has("auth") else NoAuth(),

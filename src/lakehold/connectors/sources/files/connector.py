@@ -24,8 +24,7 @@ from lakehold.connectors.sources.connector import (
 from lakehold.connectors.sources.cursors import filter_span
 from lakehold.connectors.sources.files import csv_files, excel, file_format, file_head, json_array
 from lakehold.connectors.sources.files.csv_files import group_by_header
-from lakehold.connectors.sources.files.file_format import FileFormat, FileKind, spark_paths
-from lakehold.connectors.sources.files.file_format import source_file_name as file_name
+from lakehold.connectors.sources.files.file_format import FileFormat, FileKind, source_file_name, spark_paths
 from lakehold.connectors.sources.files.file_head import read_head
 from lakehold.connectors.sources.files.format_detection import detect_fields, detect_format, sample_objects
 from lakehold.connectors.sources.source_errors import translate_errors
@@ -123,7 +122,7 @@ def _read_files(spark: SparkSession, files: list[str], shape: FileFormat) -> Inc
         case FileKind.LINES:
             texts = spark.read.text(spark_paths(files)).select(
                 file_format.decode_line(f.col("value"), shape.encoding).alias("raw"),
-                file_name().alias("place"),
+                source_file_name().alias("place"),
             )
             texts = texts.filter(f.trim("raw") != "")
             return replace(json_records.parse_records(texts, shape.fields), total=texts.count)

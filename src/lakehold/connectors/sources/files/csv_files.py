@@ -200,7 +200,7 @@ def _read_multiline_part(spark: SparkSession, header: CsvHeader, shape: FileForm
     swallowed = _may_swallow_rows(texts, _files_with_odd_quotes(spark, header, shape), shape)
     no_text = _any_of([file_format.has_bad_bytes(file_format.correct_encoding(text, shape.encoding)) for text in texts])
     bad = f.coalesce(f.col(MALFORMED).isNotNull() | swallowed | no_text, f.lit(True))
-    # Whoever asks for bad rows alone must let every value be read, or a wrong type would not be noticed.
+    # A query for bad rows alone must read every value, or a wrong type would not be noticed.
     every = f.hash(*(f.col(f"c{place}") for place in places)) >= _SMALLEST
     rows = found.filter(~bad & every).select(
         *(

@@ -193,7 +193,7 @@ class JdbcSource:
     parts: Mapping[str, TablePartitioning] = field(default_factory=dict)
     """The streams that are read in parts, several at a time."""
     queries: Mapping[str, str] = field(default_factory=dict)
-    """Streams that are no tables: what the database is asked instead, in its own SQL."""
+    """Streams that are queries instead of tables, in the database's own SQL."""
     at_once: int = 10_000
     """How many rows the driver fetches at a time."""
     patience: int = 0

@@ -63,7 +63,7 @@ def parse_retry_after(text: str | None) -> float | None:
     return max(0.0, (at - datetime.now(UTC)).total_seconds()) if at.tzinfo else None
 
 
-# They would log every address with all that is asked for, and every header.
+# They would log every URL with its query, and every header.
 for _name in ("httpx", "httpcore"):
     logging.getLogger(_name).setLevel(logging.WARNING)
 
@@ -155,7 +155,7 @@ class ApiClient:
         if ours:
             headers |= {**self._settings.headers, **self._settings.auth.headers()}
         for name, value in self._settings.auth.params().items():
-            # A link may repeat the key that it was asked with.
+            # A link may repeat the key of the request.
             params = url.params.set(name, value) if ours else url.params.remove(name)
             url = url.copy_with(params=params)
         request = httpx.Request("GET", url, headers=headers)
@@ -173,7 +173,8 @@ class ApiClient:
             size += len(chunk)
             if size > self._limits.most_bytes:
                 raise DataError(
-                    f"An answer of the API is longer than {self._limits.most_bytes:,} bytes, at {self.describe_url(url)}.",
+                    f"An answer of the API is longer than {self._limits.most_bytes:,} bytes,"
+                    f" at {self.describe_url(url)}.",
                     "Ask for smaller pages.",
                 )
             if time.monotonic() > until:

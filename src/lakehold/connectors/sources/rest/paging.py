@@ -101,7 +101,7 @@ def _next_page(
         case PageNumberPaging() as paging if more:
             return url, {**params, paging.parameter: str(int(params[paging.parameter]) + 1)}
         case LinkHeaderPaging() if answer.next:
-            # All that was asked for stands in the link.
+            # The link contains all parameters.
             return resolve_link(url, answer.next), {}
         case CursorPaging() as paging:
             value = _text_at(answer.data, paging.path)

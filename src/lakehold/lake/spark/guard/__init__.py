@@ -1,7 +1,7 @@
 """Guards queries of users: what is not on the allow list is refused, including every new node or function.
 
-The REST catalog decides which tables exist for a user (see `lakehold.api.iceberg_rest`); the guard decides what may be done
-with them. It reads the plans of Spark's own parser and analyser, never the text itself.
+The REST catalog decides which tables exist for a user (see `lakehold.api.iceberg_rest`); the guard decides what may be
+done with them. It reads the plans of Spark's own parser and analyser, never the text itself.
 
 - `query_guard`: checks the parsed and the analysed plan, and the tables that it reads
 - `allow_list`: the allowed functions, plan nodes and expressions

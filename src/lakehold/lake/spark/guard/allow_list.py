@@ -103,7 +103,7 @@ PARSED_NODES = frozenset().union(
         """,
     ),
 )
-"""What only the parser makes of a query, before anything is looked up."""
+"""Plan nodes of the parser only, before names are resolved."""
 
 ANALYSED_NODES = frozenset().union(
     READ_NODES,

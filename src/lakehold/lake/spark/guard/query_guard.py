@@ -175,7 +175,7 @@ class QueryGuard:
             return self._analyse_guarded(session, text)
 
     def _analyse_guarded(self, session: SparkSession, text: str) -> DataFrame:
-        java = session._jsparkSession  # noqa: SLF001 - plans are told of by the JVM alone
+        java = session._jsparkSession  # noqa: SLF001 - only the JVM has the plans
         parsed = java.sessionState().sqlParser().parsePlan(text)
         for plan_nodes in parsed_plan_nodes(session, parsed):
             self._refuse_parts(plan_nodes, self._parsed)

@@ -33,7 +33,7 @@ class SourceProbeBody(RequestModel):
     credentials: dict[IdText, Annotated[str, Field(max_length=20_000, examples=[""])]] = Field(
         default_factory=dict, examples=[{}], description="Not kept."
     )
-    stream: PlainText = Field(default="", description="The one that a sample is wanted of.")
+    stream: PlainText = Field(default="", description="The stream to sample.")
     how: SettingsJson = Field(default_factory=dict, examples=[{}], description="The settings of that stream.")
 
 
@@ -58,7 +58,9 @@ def look_at_source(request: Request, body: SourceProbeBody) -> SourceProbeJson:
     caller = PendingRequest(request, read_credentials(request), writes=False).run(let_in)
     values = body.model_dump()
     return SourceProbeJson(
-        **worker_client.probe_source(get_platform(request), caller, {**values, "secrets": values.pop("credentials")})
+        **worker_client.probe(
+            get_platform(request), caller, "lakehouse.source", {**values, "secrets": values.pop("credentials")}
+        )
     )
 
 

@@ -5,7 +5,7 @@ Nothing is written or sent.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -13,11 +13,11 @@ from typing import Any
 from lakehold.catalog import credentials
 from lakehold.directory.caller import Caller
 from lakehold.directory.platform import Platform
+from lakehold.workspaces.descriptor import Probe
 from lakehold.workspaces.lakehouse import connection_access, volumes
 from lakehold.workspaces.settings_reader import SettingsReader
-from lakehold.workspaces.transfer import source as moving
 from lakehold.workspaces.transfer.delivery import TableDelivery
-from lakehold.workspaces.transfer.source import ConnectorFactory
+from lakehold.workspaces.transfer.source import ConnectorFactory, probe_connector
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,16 +31,22 @@ class SourceProbeTarget:
     secrets: Mapping[str, str] = field(default_factory=dict, repr=False)
     """Instead of those that are kept, or beside them."""
     stream: str = ""
-    """The one that a sample is wanted of; without one, streams are told."""
+    """The stream to sample; without one, the streams are listed."""
     how: Mapping[str, object] = field(default_factory=dict)
     """The settings of the stream."""
 
 
-def probe_source(platform: Platform, caller: Caller, probe: SourceProbeTarget) -> dict[str, Any]:
+def probe_source(
+    platform: Platform, caller: Caller, request: Mapping[str, Any], start_spark: Callable[[], object]
+) -> dict[str, Any]:
     """Return as JSON the streams of the source, or a sample of one.
 
     Only for those who may create or edit such a source.
     """
+    probe = SourceProbeTarget(**request)
+    if probe.settings.get("connector") == "database":
+        # Its drivers are Spark's. Files and APIs need none.
+        start_spark()
     reader = SettingsReader(probe.settings, "source")
     with platform.read(caller) as ctx:
         connection_access.need_source_probe(ctx, probe.source, probe.lakehouse, probe.layer)
@@ -51,7 +57,7 @@ def probe_source(platform: Platform, caller: Caller, probe: SourceProbeTarget) -
     connector = ConnectorFactory(platform.settings, {**stored, **probe.secrets}, volume).create_connector(
         reader, streams
     )
-    return moving.probe_connector(connector, probe.stream)
+    return probe_connector(connector, probe.stream)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,8 +73,13 @@ class LakehouseDestinationCheck:
     """Instead of those that are kept, or beside them."""
 
 
-def check_destination(platform: Platform, caller: Caller, check: LakehouseDestinationCheck) -> dict[str, str]:
+def check_destination(
+    platform: Platform, caller: Caller, request: Mapping[str, Any], start_spark: Callable[[], object]
+) -> dict[str, str]:
     """Test a destination and return the finding as a message; refused if nothing could be sent."""
+    check = LakehouseDestinationCheck(**request)
+    if check.settings.get("to") == "database":
+        start_spark()
     reader = SettingsReader(check.settings, "destination")
     with platform.read(caller) as ctx:
         connection_access.need_destination_check(ctx, check.destination, check.lakehouse, check.reads, check.volume)
@@ -76,4 +87,7 @@ def check_destination(platform: Platform, caller: Caller, check: LakehouseDestin
         to_files = reader.text("to", "") == "files" and check.volume
         volume = volumes.open_volume(ctx, platform.settings, check.volume, "write") if to_files else None
     factory = ConnectorFactory(platform.settings, {**stored, **check.secrets}, volume)
-    return {"said": TableDelivery(factory, reader, "", "", Path(), None).check()}
+    return {"message": TableDelivery(factory, reader, "", "", Path(), None).check()}
+
+
+PROBES: Mapping[str, Probe] = {"source": probe_source, "destination": check_destination}

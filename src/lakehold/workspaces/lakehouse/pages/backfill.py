@@ -15,10 +15,10 @@ from lakehold.runs.runnable import BackfillSpan, RunOptions
 from lakehold.web import kind_pages, pages, urls
 from lakehold.web.access import resource_header
 from lakehold.web.cookies import Flash
-from lakehold.web.lineage import resource_graph
 from lakehold.web.routing import SubmittedForm, router
-from lakehold.web.runs.pipeline_page import BACKFILL_KINDS, need_pipeline
 from lakehold.web.runs.services import RUNS
+from lakehold.workspaces.lakehouse.pages import pipeline_graph
+from lakehold.workspaces.lakehouse.pages.pipeline_kinds import BACKFILL_KINDS, need_pipeline
 from lakehold.workspaces.lakehouse.pipelines.connections import INCREMENTAL
 from lakehold.workspaces.lakehouse.pipelines.tables import QueryPipeline
 
@@ -89,7 +89,7 @@ def _visible_cursors(ctx: RequestContext, found: ResourceView) -> list[BackfillC
     if found.kind == QueryPipeline.kind:
         field = str((found.settings or {}).get("cursor", ""))
         return [BackfillCursor("", field)] if field else []
-    streams = VisibleRefs(ctx).refs(resource_graph.stream_ids(ctx, found.uid))
+    streams = VisibleRefs(ctx).refs(pipeline_graph.stream_ids(ctx, found.uid))
     stream_settings = [(each.name, resource_metadata.load(ctx, each.uid).settings) for each in streams]
     return [
         BackfillCursor(name, str(of.get("cursor", ""))) for name, of in stream_settings if of.get("mode") == INCREMENTAL

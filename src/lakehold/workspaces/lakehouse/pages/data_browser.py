@@ -28,16 +28,17 @@ from lakehold.web.list_view import ListColumn, ListState
 from lakehold.web.navigation import Breadcrumb
 from lakehold.web.routing import SubmittedForm, router
 from lakehold.web.runs import labels
-from lakehold.web.tables.page_frame import need_lakehouse
 from lakehold.workspaces.lakehouse import dropped_tables
 from lakehold.workspaces.lakehouse.dropped_tables import RestorableTable
+from lakehold.workspaces.lakehouse.pages.page_frame import need_lakehouse
+from lakehold.workspaces.registry import describe_kind
 
 routes = router("/workspaces")
 
 LAYER, TABLE, VOLUME = (f"lakehouse.{name}" for name in ("layer", "table", "volume"))
 _PER_LAYER, _PAGE_SIZE, _MAX_LAYERS = 20, 50, 100
 _MAX_OPEN_LAYERS, _MAX_MATCHES = 4, 100
-"""So many layers show what lies in them, the others where it is; and so much is shown of what was searched for."""
+"""How many layers are expanded, and how many search results are listed."""
 _COLUMNS = [
     ListColumn("Name", "name"),
     ListColumn("Rows", number=True),
@@ -182,7 +183,7 @@ def _items(ctx: RequestContext, lake: IcebergCatalog, found: Iterable[ResourceSu
 
 
 def _item(resource: ResourceSummary, location: str | None) -> DataItem:
-    part = kind_pages.RESOURCE_PAGES[resource.kind][0].part if resource.kind in kind_pages.RESOURCE_PAGES else ""
+    part = next((page.part for page in describe_kind(resource.kind).pages), "")
     href = urls.resource(resource.uid, part)
     now = _current_snapshot(location) if location else None
     if now is None:

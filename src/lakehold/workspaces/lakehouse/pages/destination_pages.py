@@ -9,7 +9,7 @@ from typing import Any
 from fastapi import Request, Response
 from starlette.datastructures import FormData
 
-from lakehold.api.http.dependencies import CurrentPlatform, ReadContext, get_platform
+from lakehold.api.http.dependencies import CurrentPlatform, ReadContext, get_platform, read_transaction
 from lakehold.catalog import credentials
 from lakehold.catalog.resource_view import ResourceView, VisibleRefs
 from lakehold.directory.caller import Caller
@@ -21,8 +21,7 @@ from lakehold.runs.service import Run, StepState
 from lakehold.web import pages, urls
 from lakehold.web.access import resource_header
 from lakehold.web.components import PageAction
-from lakehold.web.connections import delivery_form, form_page, forms, probe
-from lakehold.web.connections import delivery_form as way
+from lakehold.web.connections import delivery_form, form_page
 from lakehold.web.connections.delivery_form import (
     DATABASE,
     DELIVERY_ICONS,
@@ -33,12 +32,13 @@ from lakehold.web.connections.delivery_form import (
     DeliveryForm,
 )
 from lakehold.web.cookies import Flash
+from lakehold.web.form_values import CORRECTABLE_ERRORS
 from lakehold.web.routing import SubmittedForm, router
 from lakehold.web.runs import labels
 from lakehold.web.runs.services import RUNS
-from lakehold.web.tables.page_frame import need_lakehouse
 from lakehold.workspaces.lakehouse import connection_access, volumes
-from lakehold.workspaces.lakehouse.connection_access import DESTINATION_KIND
+from lakehold.workspaces.lakehouse.pages import table_options
+from lakehold.workspaces.lakehouse.pages.page_frame import need_lakehouse
 
 _WAY_HINTS = {
     FILES: "In a volume of this lakehouse: CSV, Excel, Parquet or JSON.",
@@ -87,17 +87,19 @@ def parse_destination_form(form: FormData) -> LakehouseDestinationForm:
     """Parse a submitted form."""
     name, description, version = (str(form.get(each, "")).strip() for each in ("name", "description", "version"))
     reads = [str(each) for each in form.getlist("reads") if each]
-    return _complete_form(way.parse_delivery_form(form), name, description.replace("\r\n", "\n"), reads, version)
+    return _complete_form(
+        delivery_form.parse_delivery_form(form), name, description.replace("\r\n", "\n"), reads, version
+    )
 
 
 def blank_destination_form(to: str, reads: Sequence[str] = ()) -> LakehouseDestinationForm:
     """Return an empty form for a way of sending."""
-    return _complete_form(way.blank_delivery_form(to), reads=reads)
+    return _complete_form(delivery_form.blank_delivery_form(to), reads=reads)
 
 
 def destination_form_from_resource(found: ResourceView, to: str = "") -> LakehouseDestinationForm:
     """Return the form for an existing destination. `to` applies if it has no way of sending yet."""
-    filled = way.delivery_form_of_settings(found.settings or {}, to)
+    filled = delivery_form.delivery_form_of_settings(found.settings or {}, to)
     writes = [end.uid for end in found.edges.get("writes", ()) if end.kind == "lakehouse.volume"]
     filled = replace(filled, texts={**filled.texts, "volume": writes[0] if writes else ""})
     reads = [end.uid for end in found.edges.get("reads", ())]
@@ -119,9 +121,9 @@ def run_connection_test(request: Request, asked: Mapping[str, Any]) -> tuple[str
         connection_access.need_destination_check(ctx, destination, lakehouse, asked.get("reads", ()), volume)
         return ctx.caller
 
-    caller = probe.read_transaction(request).run(let_in)
+    caller = read_transaction(request).run(let_in)
     try:
-        return worker_client.check_destination(get_platform(request), caller, asked), None
+        return worker_client.check_connection(get_platform(request), caller, "lakehouse.destination", asked), None
     except LakeholdError as error:
         return "", error
 
@@ -140,7 +142,7 @@ def new_form(request: Request, ctx: ReadContext, uid: str, to: str = "", table: 
 @new.post("/{uid:path}/pipelines/new/destination")
 def make(request: Request, platform: CurrentPlatform, uid: str, sent: SubmittedForm) -> Response:
     """Test and create the destination."""
-    probe.read_transaction(request).run(lambda ctx: need_lakehouse(ctx, uid))
+    read_transaction(request).run(lambda ctx: need_lakehouse(ctx, uid))
     return _submit_form(LakehouseDestinationFormPage(request, uid), platform, sent)
 
 
@@ -156,7 +158,7 @@ def edit_form(request: Request, ctx: ReadContext, uid: str, to: str = "") -> Res
 @routes.post("/{uid:path}/delivery")
 def edit(request: Request, platform: CurrentPlatform, uid: str, sent: SubmittedForm) -> Response:
     """Test and save the destination."""
-    found = probe.read_transaction(request).run(
+    found = read_transaction(request).run(
         lambda ctx: form_page.need_editable(ctx, uid, connection_access.DESTINATION_KIND)
     )
     return _submit_form(LakehouseDestinationFormPage(request, form_page.workspace_id(found), found), platform, sent)
@@ -165,7 +167,7 @@ def edit(request: Request, platform: CurrentPlatform, uid: str, sent: SubmittedF
 @routes.post("/{uid:path}/delivery/try")
 def try_out(request: Request, uid: str) -> Response:
     """Test the saved destination."""
-    found = probe.read_transaction(request).run(
+    found = read_transaction(request).run(
         lambda ctx: form_page.need_editable(ctx, uid, connection_access.DESTINATION_KIND)
     )
     filled = destination_form_from_resource(found)
@@ -179,27 +181,26 @@ class LakehouseDestinationFormPage(form_page.ConnectionFormPage[LakehouseDestina
     """The form page of a lakehouse's destination."""
 
     kind, template, part = connection_access.DESTINATION_KIND, "lakehouse/delivery.html", "delivery"
+    workspace_edge, list_view = "lakehouse", "pipelines"
 
     def extra_values(self, ctx: RequestContext) -> dict[str, object]:
         """Return the template values of this form alone."""
         writable = ctx.session.list(
-            ctx.principal, "write", volumes.VOLUME_KIND, within=self.within, limit=forms.MAX_TARGETS
+            ctx.principal, "write", volumes.VOLUME_KIND, within=self.within, limit=table_options.MAX_TARGETS
         ).items
         return {
             "ways": WAYS,
             "modes": delivery_form.WRITE_MODES,
             "shapes": delivery_form.FILE_FORMATS,
-            "reads": forms.readable_tables(ctx, self.within),
-            "volumes": forms.qualified_names(ctx, writable),
+            "reads": table_options.readable_tables(ctx, self.within),
+            "volumes": table_options.qualified_names(ctx, writable),
         }
 
 
 def _submit_form(form: LakehouseDestinationFormPage, platform: Platform, sent: FormData) -> Response:
     """Handle a submitted form: render it again, test the connection, or save."""
     filled, do = parse_destination_form(sent), str(sent.get("do", ""))
-    secret, kept = form_page.read_secret(
-        platform, probe.read_transaction(form.request).run(lambda ctx: ctx.caller), sent
-    )
+    secret, kept = form_page.read_secret(platform, read_transaction(form.request).run(lambda ctx: ctx.caller), sent)
     if wrong := filled.errors():
         return form.render_again(filled, kept, errors=wrong)
     secrets = {filled.credential: secret} if secret and filled.credential else {}
@@ -210,7 +211,7 @@ def _submit_form(form: LakehouseDestinationFormPage, platform: Platform, sent: F
         return form.render_again(filled, kept, said=said)
     try:
         uid = form.save(filled, secrets)
-    except forms.CORRECTABLE_ERRORS as refusal:
+    except CORRECTABLE_ERRORS as refusal:
         return form.render_error(filled, kept, refusal)
     said = "Saved. It is so from the next run on." if form.found else f"{filled.name} was made. Run it to send."
     return pages.redirect(form.request, urls.resource(uid, "pipeline"), Flash(said))
@@ -223,8 +224,6 @@ def _test_request(
     settings = filled.settings(form.found.settings if form.found else None)
     return {**there, "settings": settings, "reads": list(filled.reads), "volume": filled.volume, "secrets": secrets}
 
-
-__all__ = ["DESTINATION_KIND", "TEMPLATE", "destination_values"]
 
 TEMPLATE = "lakehouse/destination.html"
 _MAX_DELIVERIES = 8

@@ -1,16 +1,18 @@
-"""The page of an integration: the tables that it opens to tools, and its tokens."""
+"""The page of an integration: the tables that it opens to tools, and its tokens; activate and deactivate."""
 
 from __future__ import annotations
 
 from fastapi import Request, Response
 
 from lakehold.api.http.dependencies import WriteContext, get_platform
+from lakehold.catalog import kinds
 from lakehold.catalog.resource_view import ResourceView, VisibleRefs
 from lakehold.directory import tokens
 from lakehold.directory.errors import DeniedError
 from lakehold.directory.request_context import RequestContext
 from lakehold.directory.tokens import ApiToken
 from lakehold.kit.errors import ConflictError, InvalidInputError, NotFoundError
+from lakehold.runs.scheduler.service import ACTIVATE, DEACTIVATE
 from lakehold.web import one_time_secret, pages, urls
 from lakehold.web.access import resource_header
 from lakehold.web.components import PageAction
@@ -22,8 +24,6 @@ from lakehold.workspaces.lakehouse import integrations
 from lakehold.workspaces.lakehouse.integrations import INTEGRATION_KIND
 
 routes = router("/resources")
-
-__all__ = ["INTEGRATION_KIND", "TEMPLATE", "integration_values", "routes"]
 
 TEMPLATE = "lakehouse/integration.html"
 _LIFETIMES = {"30": "30 days", "90": "90 days", "365": "1 year", "never": "No end"}
@@ -64,6 +64,39 @@ def revoke(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm) -
     return pages.redirect(request, back, Flash("The token was revoked."))
 
 
+@routes.post("/{uid:path}/integration/activate")
+def activate(request: Request, ctx: WriteContext, uid: str) -> Response:
+    """Activate an integration: its tokens are accepted."""
+    _set_active(ctx, uid, active=True)
+    flash = Flash("Its tokens are let in again.", undo=urls.resource(uid, "integration/deactivate"))
+    return pages.redirect(request, resource_header.overview_url(ctx, uid), flash)
+
+
+@routes.post("/{uid:path}/integration/deactivate")
+def deactivate(request: Request, ctx: WriteContext, uid: str) -> Response:
+    """Deactivate an integration: its tokens are refused."""
+    _set_active(ctx, uid, active=False)
+    flash = Flash("Its tokens let nobody in any more.", undo=urls.resource(uid, "integration/activate"))
+    return pages.redirect(request, resource_header.overview_url(ctx, uid), flash)
+
+
+def _set_active(ctx: RequestContext, uid: str, *, active: bool) -> None:
+    ctx.need_visible(uid)
+    schema = kinds.schema_of(ctx.view, uid)
+    if schema.id != INTEGRATION_KIND:
+        raise InvalidInputError(f"A {schema.title.lower()} is no integration.", "Choose one.")
+    integrations.set_active(ctx, uid, active=active)
+
+
+def activation_actions(ctx: RequestContext, found: ResourceView) -> list[PageAction]:
+    """Return the action that activates or deactivates an integration; none for other kinds."""
+    if found.kind != INTEGRATION_KIND:
+        return []
+    word, icon = (DEACTIVATE, "pause") if integrations.is_active(ctx, found.uid) else (ACTIVATE, "play")
+    turn = PageAction(word.capitalize(), urls.resource(found.uid, f"integration/{word}"), "post", icon)
+    return resource_header.actions_of(ctx, found.uid, {word: turn})
+
+
 def integration_values(
     request: Request, ctx: RequestContext, eyes: VisibleRefs, found: ResourceView
 ) -> dict[str, object]:
@@ -85,5 +118,5 @@ def _visible_tokens(ctx: RequestContext, uid: str) -> list[ApiToken]:
     try:
         return tokens.list_of_integration(ctx, uid)
     except DeniedError:
-        # Who looks with another's eyes sees none of their tokens.
+        # During impersonation the member's tokens are not listed.
         return []

@@ -19,14 +19,15 @@ from lakehold.web.navigation_context import listed_kinds
 from lakehold.web.resources import workspace_page
 from lakehold.web.routing import router
 from lakehold.web.runs import labels, run_list
-from lakehold.web.runs.services import PIPELINE_KINDS, RUNS
-from lakehold.web.tables.page_frame import need_lakehouse
+from lakehold.web.runs.services import RUNS
 from lakehold.workspaces.lakehouse.pages.data_browser import LAYER, TABLE, VOLUME
+from lakehold.workspaces.lakehouse.pages.page_frame import need_lakehouse
+from lakehold.workspaces.lakehouse.pages.pipeline_kinds import PIPELINE_KINDS
 
 routes = router("/workspaces")
 
 _SAVED = "lakehouse.saved_query"
-_LATEST, _SHOWN, _COUNTED, _MOST_LAYERS = 8, 6, 500, 12
+_LATEST, _MAX_ITEMS, _COUNTED, _MOST_LAYERS = 8, 6, 500, 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,9 +56,9 @@ def overview(request: Request, ctx: ReadContext, uid: str) -> Response:
         "more_layers": layers.after is not None,
         "new_layer": workspace_page.create_action(ctx, kinds.catalog_kind(ctx.view.policy, LAYER), uid),
         "runs": run_list.run_rows(ctx, RUNS.page(ctx, within=uid, limit=_LATEST)),
-        "failed": run_list.run_rows(ctx, RUNS.page(ctx, within=uid, state=FAILED, limit=_SHOWN)),
+        "failed": run_list.run_rows(ctx, RUNS.page(ctx, within=uid, state=FAILED, limit=_MAX_ITEMS)),
         "pipelines": _pipelines(ctx, uid),
-        "saved": resources.page(ctx, _SAVED, within=uid, limit=_SHOWN).items,
+        "saved": resources.page(ctx, _SAVED, within=uid, limit=_MAX_ITEMS).items,
         "tones": labels.TONES,
         "signs": labels.ICONS,
     }
@@ -71,7 +72,7 @@ def _create_actions(ctx: RequestContext, uid: str) -> list[PageAction]:
 
 
 def _pipelines(ctx: RequestContext, uid: str) -> Sequence[ResourceSummary]:
-    return resources.find(ctx, among=PIPELINE_KINDS, within=uid, limit=_SHOWN).items
+    return resources.find(ctx, among=PIPELINE_KINDS, within=uid, limit=_MAX_ITEMS).items
 
 
 def _counts(ctx: RequestContext, uid: str) -> list[KindCount]:

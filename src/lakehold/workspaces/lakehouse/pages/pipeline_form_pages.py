@@ -7,7 +7,7 @@ from typing import Literal
 
 from fastapi import Request, Response
 
-from lakehold.api.http.dependencies import CurrentPlatform, ReadContext
+from lakehold.api.http.dependencies import CurrentPlatform, ReadContext, read_transaction, write_transaction
 from lakehold.catalog import kinds, resource_edit, resources
 from lakehold.catalog.resource_edit import ResourceEdit
 from lakehold.catalog.resource_view import ResourceView, VisibleRefs
@@ -18,12 +18,13 @@ from lakehold.lake.errors import LimitExceededError, QueryError, RefusedQueryErr
 from lakehold.runs import queries, worker_client
 from lakehold.web import kind_pages, pages, urls
 from lakehold.web.access import resource_header
-from lakehold.web.connections import forms, probe
-from lakehold.web.connections.forms import PipelineForm
 from lakehold.web.cookies import Flash
+from lakehold.web.form_values import CORRECTABLE_ERRORS, parse_integer
 from lakehold.web.routing import SubmittedForm, router
-from lakehold.web.runs.pipeline_page import FORM_KINDS, need_pipeline
-from lakehold.web.tables.page_frame import need_lakehouse
+from lakehold.workspaces.lakehouse.pages import pipeline_form, table_options
+from lakehold.workspaces.lakehouse.pages.page_frame import need_lakehouse
+from lakehold.workspaces.lakehouse.pages.pipeline_form import PipelineForm
+from lakehold.workspaces.lakehouse.pages.pipeline_kinds import FORM_KINDS, need_pipeline
 
 
 def check_query(
@@ -33,9 +34,9 @@ def check_query(
     query is not checked before its first run.
     """
     errors = filled.errors(kind)
-    if kind != forms.QUERY or "sql" in errors:
+    if kind != pipeline_form.QUERY or "sql" in errors:
         return filled, errors
-    reading = probe.read_transaction(request)
+    reading = read_transaction(request)
     place = reading.run(lambda ctx: queries.open_scope(ctx, workspace))
     try:
         found = worker_client.describe_query(platform, place.caller, workspace=place.name, text=filled.sql)
@@ -59,8 +60,8 @@ new = router("/workspaces")
 routes = router("/resources")
 
 _NEXT_STEPS = {
-    **dict.fromkeys((forms.QUERY, forms.HISTORY), " Run it to fill its table."),
-    forms.INTEGRATION: " Make a token to let a tool in.",
+    **dict.fromkeys((pipeline_form.QUERY, pipeline_form.HISTORY), " Run it to fill its table."),
+    pipeline_form.INTEGRATION: " Make a token to let a tool in.",
 }
 PipelineNoun = Literal["query", "history", "notebook", "integration"]
 
@@ -71,15 +72,15 @@ def new_form(
 ) -> Response:
     """Render the form for a new one. The address may name a table to read, and the query."""
     need_lakehouse(ctx, uid)
-    output = forms.NOWHERE if word in {"notebook", "integration"} else forms.NEW
-    filled = forms.PipelineForm(reads=[table] if table else [], sql=sql, output=output)
+    output = pipeline_form.NOWHERE if word in {"notebook", "integration"} else pipeline_form.NEW
+    filled = pipeline_form.PipelineForm(reads=[table] if table else [], sql=sql, output=output)
     return _render_form(request, ctx, uid, f"lakehouse.{word}", filled)
 
 
 @new.post("/{uid:path}/pipelines/new/{word}")
 def make(request: Request, platform: CurrentPlatform, uid: str, word: PipelineNoun, sent: SubmittedForm) -> Response:
     """Create it. A query is checked first, outside of any transaction."""
-    kind, filled, reading = f"lakehouse.{word}", forms.parse_pipeline_form(sent), probe.read_transaction(request)
+    kind, filled, reading = f"lakehouse.{word}", pipeline_form.parse_pipeline_form(sent), read_transaction(request)
     reading.run(lambda ctx: need_lakehouse(ctx, uid))
     filled, errors = check_query(request, platform, uid, kind, filled)
     if errors:
@@ -87,10 +88,10 @@ def make(request: Request, platform: CurrentPlatform, uid: str, word: PipelineNo
     edges = {"lakehouse": uid, **filled.edges(kind)}
     settings, words = filled.settings(kind), filled.description
     try:
-        made = probe.write_transaction(request).run(
+        made = write_transaction(request).run(
             lambda ctx: resources.create(ctx, kind, filled.name, edges=edges, settings=settings, description=words)
         )
-    except forms.CORRECTABLE_ERRORS as refused:
+    except CORRECTABLE_ERRORS as refused:
         error = refused
         return reading.run(lambda ctx: _render_form(request, ctx, uid, kind, filled, error=error))
     return pages.redirect(
@@ -105,17 +106,17 @@ def edit_form(request: Request, ctx: ReadContext, uid: str) -> Response:
     """Render the form of an existing one."""
     found = _need_edit(ctx, uid)
     return _render_form(
-        request, ctx, _workspace_id(found), found.kind, forms.pipeline_form_from_resource(found), found=found
+        request, ctx, _workspace_id(found), found.kind, pipeline_form.pipeline_form_from_resource(found), found=found
     )
 
 
 @routes.post("/{uid:path}/pipeline/edit")
 def edit(request: Request, platform: CurrentPlatform, uid: str, sent: SubmittedForm) -> Response:
     """Save the form, unless the resource has changed since it was rendered."""
-    reading = probe.read_transaction(request)
+    reading = read_transaction(request)
     found = reading.run(lambda ctx: _need_edit(ctx, uid))
     within = _workspace_id(found)
-    filled, errors = check_query(request, platform, within, found.kind, forms.parse_pipeline_form(sent))
+    filled, errors = check_query(request, platform, within, found.kind, pipeline_form.parse_pipeline_form(sent))
     if errors:
         return reading.run(
             lambda ctx: _render_form(request, ctx, within, found.kind, filled, found=found, errors=errors)
@@ -126,12 +127,12 @@ def edit(request: Request, platform: CurrentPlatform, uid: str, sent: SubmittedF
         settings=filled.settings(found.kind, found.settings),
         edges=filled.edges(found.kind),
     )
-    version = forms.parse_integer(filled.version)
+    version = parse_integer(filled.version)
     try:
-        probe.write_transaction(request).run(
+        write_transaction(request).run(
             lambda ctx: resource_edit.apply_edit(ctx, uid, edit_request, expect_version=version)
         )
-    except forms.CORRECTABLE_ERRORS as refused:
+    except CORRECTABLE_ERRORS as refused:
         error = refused
         return reading.run(lambda ctx: _render_form(request, ctx, within, found.kind, filled, found=found, error=error))
     return pages.redirect(
@@ -157,7 +158,7 @@ def _render_form(
     ctx: RequestContext,
     within: str,
     kind: str,
-    filled: forms.PipelineForm,
+    filled: pipeline_form.PipelineForm,
     *,
     found: ResourceView | None = None,
     errors: dict[str, str] | None = None,
@@ -177,7 +178,7 @@ def _render_form(
         "lakehouse": within,
         "is_new": found is None,
         "filled": filled,
-        "options": forms.pipeline_form_options(ctx, within),
+        "options": table_options.pipeline_form_options(ctx, within),
         "errors": errors or {},
         "error": error,
     }

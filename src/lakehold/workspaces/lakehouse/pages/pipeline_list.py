@@ -16,7 +16,7 @@ from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import Moment
 from lakehold.runs.scheduler.service import Trigger
 from lakehold.runs.service import Run
-from lakehold.web import kind_pages, pages, urls
+from lakehold.web import pages, urls
 from lakehold.web.access import resource_header
 from lakehold.web.components import PageAction
 from lakehold.web.labels import pluralize
@@ -26,8 +26,11 @@ from lakehold.web.navigation import NavLink
 from lakehold.web.resources import workspace_page
 from lakehold.web.routing import router
 from lakehold.web.runs import labels
-from lakehold.web.runs.services import PIPELINE_KINDS, RUNS, TRIGGERS
-from lakehold.web.tables.page_frame import need_lakehouse
+from lakehold.web.runs.services import RUNS, TRIGGERS
+from lakehold.workspaces.lakehouse.pages import pipeline_graph
+from lakehold.workspaces.lakehouse.pages.page_frame import need_lakehouse
+from lakehold.workspaces.lakehouse.pages.pipeline_kinds import PIPELINE_KINDS
+from lakehold.workspaces.registry import describe_kind
 
 routes = router("/workspaces")
 
@@ -95,14 +98,14 @@ def graph_page(request: Request, ctx: ReadContext, uid: str, focus: str = "") ->
     need_lakehouse(ctx, uid)
     eyes = VisibleRefs(ctx)
     found = resources.find(ctx, among=PIPELINE_KINDS, within=uid, limit=_MAX_GRAPH_NODES)
-    links = resource_graph.pipeline_links(ctx, eyes, [item.uid for item in found.items])
+    links = pipeline_graph.pipeline_links(ctx, eyes, [item.uid for item in found.items])
     things = resource_graph.all_nodes(links, [item.uid for item in found.items])
     near = eyes.ref(focus) if focus in things else None
     if near is not None:
         things = resource_graph.connected_nodes(links, focus)
         links = [pair for pair in links if set(pair) <= things.keys()]
     columns = resource_graph.assign_columns(links, things)
-    nodes = {each: (columns[each], resource_graph.node_box(ctx, eyes, each)) for each in things}
+    nodes = {each: (columns[each], pipeline_graph.node_box(ctx, eyes, each)) for each in things}
     drawn = [item for item in found.items if item.uid in things]
     last = _last_runs(ctx, drawn)
     values: dict[str, object] = {
@@ -135,7 +138,7 @@ def _create_actions(ctx: RequestContext, uid: str) -> list[PageAction]:
     return [
         workspace_page.create_action(ctx, ctx.view.policy.kind(kind).schema, uid)
         for kind in PIPELINE_KINDS
-        if kind in kind_pages.CREATE_FORMS
+        if describe_kind(kind).create_form
     ]
 
 

@@ -10,7 +10,7 @@ from lakehold.api.http.dependencies import CurrentPlatform, ReadContext, WriteCo
 from lakehold.api.http.models import IdText, PlainText, ResponseModel, Time, to_datetime
 from lakehold.api.http.paging import PageParams, PageResponse
 from lakehold.api.http.routing import make_router, problem_responses
-from lakehold.api.lake.volumes import OCTET_STREAM, FilePath, VolumeFileJson, files_page
+from lakehold.api.lake.files import OCTET_STREAM, FilePath, VolumeFileJson, files_page
 from lakehold.kit.errors import NotFoundError
 from lakehold.kit.ids import quote
 from lakehold.workspaces.marts import files

@@ -27,9 +27,8 @@ from lakehold.kit.errors import BusyError
 from lakehold.runs import worker_client
 from lakehold.runs.worker_client import ARROW_MEDIA_TYPE, QueryRows, RecordBatches
 from lakehold.workspaces.marts.live import pulls
-from lakehold.workspaces.marts.live import secrets as entering
 from lakehold.workspaces.marts.live.pulls import ReportPull
-from lakehold.workspaces.marts.live.secrets import LiveAccess
+from lakehold.workspaces.marts.live.secrets import LiveAccess, authenticate
 
 routes = make_router("/api/v1/live", "Live reports")
 
@@ -136,4 +135,4 @@ def _record_pull(
 def _authenticate(request: Request, platform: Platform, destination: str, client: ClientInfo) -> LiveAccess:
     scheme, _, secret = request.headers.get("authorization", "").partition(" ")
     bearer = secret.strip() if scheme.lower() == "bearer" else ""
-    return retry_when_busy(lambda: entering.authenticate(platform, destination, bearer, client))
+    return retry_when_busy(lambda: authenticate(platform, destination, bearer, client))

@@ -54,7 +54,7 @@ class RenderedMessageJson(ResponseModel):
 
     text: str = Field(examples=["4 rows"], description="As a mail says it in plain text.")
     html: str = Field(examples=["<p>4 rows</p>"], description="As a mail shows it; values in it are escaped.")
-    chat: str = Field(examples=["4 rows"], description="As a chat is told it.")
+    chat: str = Field(examples=["4 rows"], description="As chat markup.")
 
 
 @routes.post(

@@ -14,7 +14,7 @@ from lakehold.api.http.dependencies import CurrentPlatform, PendingRequest, Read
 from lakehold.api.http.models import IdText, PlainText, RequestModel, ResponseModel
 from lakehold.api.http.paging import PageParams, PageResponse
 from lakehold.api.http.routing import REQUIRES_SIGN_IN, make_router, problem_responses
-from lakehold.api.lake.volumes import OCTET_STREAM, UPLOAD_CONTENT, FilePath, VolumeFileJson, files_page, receive_upload
+from lakehold.api.lake.files import OCTET_STREAM, UPLOAD_CONTENT, FilePath, VolumeFileJson, files_page, receive_upload
 from lakehold.runs import queries
 from lakehold.workspaces.marts import files, mart_probe
 from lakehold.workspaces.marts.mart_probe import StorageProbeResult

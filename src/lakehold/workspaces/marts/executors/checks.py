@@ -9,7 +9,7 @@ from lakehold.kit.clock import SECOND
 from lakehold.kit.errors import LakeholdError
 from lakehold.lake import readable_tables
 from lakehold.lake.errors import DataError
-from lakehold.lake.spark import row_checks as rows_are
+from lakehold.lake.spark import row_checks
 from lakehold.runs.runnable import StepContext, StepResult
 from lakehold.workspaces.marts import checks
 from lakehold.workspaces.marts.checks import BROKEN, KEPT, UNKNOWN, CheckKind, CheckResult, QualityCheck, load_checks
@@ -52,16 +52,18 @@ def _violation(check: QualityCheck, rows: DataFrame, step_ctx: StepContext) -> s
     """Return a message of what is wrong, or an empty text."""
     match check.kind:
         case CheckKind.NOT_NULL:
-            return _count_message(rows_are.count_nulls(rows, check.fields[0]), "have no value")
+            return _count_message(row_checks.count_nulls(rows, check.fields[0]), "have no value")
         case CheckKind.UNIQUE:
-            return _count_message(rows_are.count_duplicates(rows, check.fields), "have the same values as another")
+            return _count_message(row_checks.count_duplicates(rows, check.fields), "have the same values as another")
         case CheckKind.ACCEPTED_VALUES:
-            return _count_message(rows_are.count_unexpected(rows, check.fields[0], check.values), "have another value")
+            return _count_message(
+                row_checks.count_unexpected(rows, check.fields[0], check.values), "have another value"
+            )
         case CheckKind.ROW_COUNT:
             return _row_count_message(check, rows.count())
         case CheckKind.FRESHNESS:
             now = datetime.fromtimestamp(step_ctx.platform.clock() / SECOND, UTC)
-            return _freshness_message(check, rows_are.latest_time(rows, check.fields[0]), now)
+            return _freshness_message(check, row_checks.latest_time(rows, check.fields[0]), now)
         case _:
             return _count_message(step_ctx.run_query("", check.sql)[0].count(), "are wrong")
 

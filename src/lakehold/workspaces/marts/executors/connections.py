@@ -19,6 +19,7 @@ from lakehold.kit.errors import InvalidInputError
 from lakehold.kit.settings import Settings
 from lakehold.lake import readable_tables
 from lakehold.lake.volumes import Volume
+from lakehold.workspaces.descriptor import Probe
 from lakehold.workspaces.marts import destinations, mart_probe, storages
 from lakehold.workspaces.marts.definitions import CONNECTORS, DATA_MART_LABEL, DefinitionType, StorageType
 from lakehold.workspaces.marts.live import LIVE_TYPE
@@ -30,17 +31,23 @@ from lakehold.workspaces.transfer.delivery import TableDelivery
 from lakehold.workspaces.transfer.source import ConnectorFactory
 
 
-def probe_feed(platform: Platform, caller: Caller, request: FeedProbeTarget) -> dict[str, Any]:
+def probe_feed(
+    platform: Platform, caller: Caller, request: Mapping[str, Any], start_spark: Callable[[], object]
+) -> dict[str, Any]:
     """Return the streams of the connector, or a sample of one.
 
     Only for those who may create or edit such a data mart.
     """
-    reader = SettingsReader(request.settings, DATA_MART_LABEL)
+    probe = FeedProbeTarget(**request)
+    reader = SettingsReader(probe.settings, DATA_MART_LABEL)
     reader.one_of("connector", CONNECTORS, "")
     with platform.read(caller) as ctx:
-        mart_probe.need_feed_probe(ctx, request)
-        secrets = mart_probe.feed_secrets(ctx, request)
-    return source.probe_connector(ConnectorFactory(platform.settings, secrets).create_connector(reader), request.stream)
+        mart_probe.need_feed_probe(ctx, probe)
+        secrets = mart_probe.feed_secrets(ctx, probe)
+    if probe.settings.get("connector") == "database":
+        # Its drivers are Spark's. Files and APIs need none.
+        start_spark()
+    return source.probe_connector(ConnectorFactory(platform.settings, secrets).create_connector(reader), probe.stream)
 
 
 def storage_connector(
@@ -58,18 +65,19 @@ def storage_connector(
 
 
 def probe_storage(
-    platform: Platform, caller: Caller, probe: StorageProbeTarget, start_spark: Callable[[], object]
+    platform: Platform, caller: Caller, request: Mapping[str, Any], start_spark: Callable[[], object]
 ) -> dict[str, Any]:
     """Return as JSON the tables of a storage, or a sample.
 
     Only for those who may use the storage, or create or edit one like this.
     """
+    probe = StorageProbeTarget(**request)
     with platform.read(caller) as ctx:
         reader = storages.need_probe(ctx, probe)
         secrets = storages.probe_secrets(ctx, probe)
         place = readable_tables.identifier_of(ctx, probe.storage) if probe.storage else None
     if storages.storage_type(reader) is StorageType.DATABASE:
-        # Its drivers are Spark's. Files are looked at without.
+        # Its drivers are Spark's. Files are read without it.
         start_spark()
     volume = Volume(platform.settings, place) if place else None
     sql = probe.text if probe.by == DefinitionType.SQL else ""
@@ -106,14 +114,22 @@ class MartsDestinationCheck:
     """Instead of those that are kept, or beside them."""
 
 
-def check_destination(platform: Platform, caller: Caller, check: MartsDestinationCheck) -> dict[str, str]:
+def check_destination(
+    platform: Platform, caller: Caller, request: Mapping[str, Any], start_spark: Callable[[], object]
+) -> dict[str, str]:
     """Test a destination and return the finding as a message; refused if nothing could be sent."""
+    check = MartsDestinationCheck(**request)
+    if check.settings.get("to") == "database":
+        start_spark()
     with platform.read(caller) as ctx:
         destinations.need_destination_check(ctx, check.destination, check.project)
         stored = credentials.load_for_test(ctx, check.destination, check.settings) if check.destination else {}
         volume = Volume(platform.settings, readable_tables.identifier_of(ctx, check.destination or check.project))
     if check.settings.get("to") == LIVE_TYPE:
-        return {"said": "It sends nothing: it is asked. Make a secret for whoever asks it."}
+        return {"message": "It sends nothing: it is asked. Make a secret for whoever asks it."}
     factory = ConnectorFactory(platform.settings, {**stored, **check.secrets}, volume)
     reader = SettingsReader({**_DEFAULT_SETTINGS, **check.settings}, "destination")
-    return {"said": TableDelivery(factory, reader, "", "", Path(), None, allows_messages=True).check()}
+    return {"message": TableDelivery(factory, reader, "", "", Path(), None, allows_messages=True).check()}
+
+
+PROBES: Mapping[str, Probe] = {"storage": probe_storage, "feed": probe_feed, "destination": check_destination}

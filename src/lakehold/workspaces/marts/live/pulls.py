@@ -106,7 +106,7 @@ def _need_of_saver(ctx: RequestContext, action: str, uid: str, report: str) -> N
 
 def _refusal(platform: Platform, access: LiveAccess, lake: IcebergCatalog, report: str, saver: Caller | None) -> str:
     try:
-        # Nobody has asked for it: what is refused here is no attempt, and is not written down as one.
+        # No client sent this: a refusal here is no attempt, and is not audited.
         with platform.database.read() as transaction:
             ctx = RequestContext(
                 platform.access.session(transaction, access.tenant), _saver_caller(access, saver, report), platform.keys

@@ -1,11 +1,8 @@
 """The side of a project on which its members are, and since when.
 
-Technical is who holds Project Admin or Technical User in it, directly or by a group; business is every other
-member.
-Above is who is its admin by a role in the tenant and has not joined. Since when is computed from grants and
-groups,
-which are closed and never deleted: nothing has to be done when a role changes, a grant expires, or somebody
-leaves a
+Technical is who holds Project Admin or Technical User in it, directly or by a group; business is every other member.
+Above is who is its admin by a role in the tenant and has not joined. Since when is computed from grants and groups,
+which are closed and never deleted: nothing has to be done when a role changes, a grant expires, or somebody leaves a
 group.
 """
 

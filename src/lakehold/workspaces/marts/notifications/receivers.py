@@ -1,11 +1,9 @@
 """Receivers of notifications in a project: by their role, or by a preference; and changing preferences.
 
-Project Admins and Technical Users are subscribed by default; Business Users, and admins who have their role
-from the
-tenant, are not. A preference counts if it was saved since its member came to their side: whoever is promoted,
-demoted, or leaves and comes back, starts with the default again. Those who manage the project's settings change
-any
-preference, and every member their own.
+Project Admins and Technical Users are subscribed by default; Business Users, and admins who have their role from the
+tenant, are not. A preference counts if it was saved since its member came to their side: whoever is promoted, demoted,
+or leaves and comes back, starts with the default again. Those who manage the project's settings change any preference,
+and every member their own.
 """
 
 from __future__ import annotations

@@ -45,7 +45,7 @@ def run_notices(ctx: RequestContext, uid: str, mart: str, ended: EndedRun) -> li
 def _create_notice(ctx: RequestContext, uid: str, mart: str, channel: NotificationChannel, message: str) -> RunNotice:
     project = kinds.workspace_of(ctx.view, mart)
     assert project is not None  # noqa: S101 - every mart lies in one
-    # Whom a mart or a report names is told of what goes wrong.
+    # Members named by the mart or report are notified of failures.
     also = () if channel is NotificationChannel.SUCCEEDED_RUNS else notified_members(ctx, uid) or ()
     members = members_allowed(ctx, receivers.channel_receivers(ctx, project, channel, also), "see", mart)
     return RunNotice(_SUMMARIES[channel], members, message, f"/workspaces/{quote(project, safe='')}/notifications")

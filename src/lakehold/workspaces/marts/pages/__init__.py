@@ -1,6 +1,7 @@
 """Pages of a project of data marts beside those that all workspaces share.
 
 - `overview`: a project at a glance
+- `home_section`: what the home page shows to members who only report
 - `page_frame`: template values, form page and credentials copy that resources share
 - `storage_form`: the form of a storage
 - `storage_pages`: the page of a storage, and its tables

@@ -1,4 +1,4 @@
-"""The form of a project's destination and its pages. The connection can be tested before it is saved, and at any time."""
+"""The form and pages of a project's destination. The connection can be tested before it is saved, and later."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 from fastapi import Request, Response
 from starlette.datastructures import FormData
 
-from lakehold.api.http.dependencies import CurrentPlatform, ReadContext, get_platform
+from lakehold.api.http.dependencies import CurrentPlatform, ReadContext, get_platform, read_transaction
 from lakehold.catalog import kinds, resources, workspaces
 from lakehold.catalog.resource_view import ResourceView
 from lakehold.directory.caller import Caller
@@ -18,8 +18,7 @@ from lakehold.kit.errors import LakeholdError, NotFoundError
 from lakehold.kit.ids import quote
 from lakehold.runs import worker_client
 from lakehold.web import kind_pages, pages
-from lakehold.web.connections import delivery_form, form_page, forms, probe
-from lakehold.web.connections import delivery_form as way
+from lakehold.web.connections import delivery_form, form_page
 from lakehold.web.connections.delivery_form import (
     CHAT,
     DATABASE,
@@ -33,6 +32,7 @@ from lakehold.web.connections.delivery_form import (
 )
 from lakehold.web.connections.form_page import workspace_id
 from lakehold.web.cookies import Flash
+from lakehold.web.form_values import CORRECTABLE_ERRORS
 from lakehold.web.routing import SubmittedForm, router
 from lakehold.workspaces.marts import destinations, mart_kinds
 from lakehold.workspaces.marts.pages import page_frame
@@ -87,18 +87,21 @@ class MartDestinationForm(DeliveryForm):
 def parse_destination_form(form: FormData) -> MartDestinationForm:
     """Parse a submitted form."""
     name, description, version = (str(form.get(each, "")).strip() for each in ("name", "description", "version"))
-    return _complete_form(way.parse_delivery_form(form), name, description.replace("\r\n", "\n"), version)
+    return _complete_form(delivery_form.parse_delivery_form(form), name, description.replace("\r\n", "\n"), version)
 
 
 def blank_destination_form(to: str) -> MartDestinationForm:
     """Return an empty form for a way of sending."""
-    return _complete_form(way.blank_delivery_form(to))
+    return _complete_form(delivery_form.blank_delivery_form(to))
 
 
 def destination_form_from_resource(found: ResourceView, to: str = "") -> MartDestinationForm:
     """Return the form for an existing destination. `to` applies if it has no way of sending yet."""
     return _complete_form(
-        way.delivery_form_of_settings(found.settings or {}, to), found.name, found.description, str(found.version)
+        delivery_form.delivery_form_of_settings(found.settings or {}, to),
+        found.name,
+        found.description,
+        str(found.version),
     )
 
 
@@ -122,7 +125,7 @@ def new_form(request: Request, ctx: ReadContext, uid: str, to: str = "") -> Resp
 @new.post("/{uid:path}/destinations/new")
 def make(request: Request, platform: CurrentPlatform, uid: str, sent: SubmittedForm) -> Response:
     """Create the destination, or test it first."""
-    probe.read_transaction(request).run(lambda ctx: need_project(ctx, uid))
+    read_transaction(request).run(lambda ctx: need_project(ctx, uid))
     return _submit_form(MartDestinationFormPage(request, uid), platform, sent)
 
 
@@ -138,14 +141,14 @@ def edit_form(request: Request, ctx: ReadContext, uid: str, to: str = "") -> Res
 @routes.post("/{uid:path}/destination/edit")
 def edit(request: Request, platform: CurrentPlatform, uid: str, sent: SubmittedForm) -> Response:
     """Save the destination, or test it first."""
-    found = probe.read_transaction(request).run(lambda ctx: need_edit(ctx, uid))
+    found = read_transaction(request).run(lambda ctx: need_edit(ctx, uid))
     return _submit_form(MartDestinationFormPage(request, workspace_id(found), found), platform, sent)
 
 
 @routes.post("/{uid:path}/destination/try")
 def try_out(request: Request, uid: str) -> Response:
     """Test the saved destination."""
-    found = probe.read_transaction(request).run(lambda ctx: need_edit(ctx, uid))
+    found = read_transaction(request).run(lambda ctx: need_edit(ctx, uid))
     asked = {"destination": uid, "project": workspace_id(found), "settings": dict(found.settings or {})}
     said, refused = _run_connection_test(request, asked)
     flash = Flash(said) if refused is None else Flash(str(refused), tone="bad")
@@ -187,7 +190,7 @@ def need_edit(ctx: RequestContext, uid: str) -> ResourceView:
 
 def _submit_form(form: MartDestinationFormPage, platform: CurrentPlatform, sent: SubmittedForm) -> Response:
     """Handle a submitted form: render it again, test the connection, or save."""
-    filled, reading = parse_destination_form(sent), probe.read_transaction(form.request)
+    filled, reading = parse_destination_form(sent), read_transaction(form.request)
     secret, kept = form_page.read_secret(platform, reading.run(lambda ctx: ctx.caller), sent)
     if wrong := filled.errors(has_secret=bool(secret) or filled.credential in reading.run(form.secrets)):
         return form.render_again(filled, kept, errors=wrong)
@@ -199,7 +202,7 @@ def _submit_form(form: MartDestinationFormPage, platform: CurrentPlatform, sent:
         return form.render_again(filled, kept, said=said)
     try:
         uid = form.save(filled, secrets)
-    except forms.CORRECTABLE_ERRORS as refusal:
+    except CORRECTABLE_ERRORS as refusal:
         return form.render_error(filled, kept, refusal)
     said = "Saved. It is so from the next report on." if form.found else f"{filled.name} was made."
     return pages.redirect(form.request, kind_pages.resource_overview_url(uid, mart_kinds.DESTINATION_KIND), Flash(said))
@@ -220,8 +223,8 @@ def _run_connection_test(request: Request, asked: Mapping[str, Any]) -> tuple[st
         destinations.need_destination_check(ctx, str(asked.get("destination", "")), str(asked["project"]))
         return ctx.caller
 
-    caller = probe.read_transaction(request).run(let_in)
+    caller = read_transaction(request).run(let_in)
     try:
-        return worker_client.check_destination(get_platform(request), caller, asked), None
+        return worker_client.check_connection(get_platform(request), caller, "marts.destination", asked), None
     except LakeholdError as error:
         return "", error

@@ -136,7 +136,7 @@ def _receiver_list(
         sorts=("name",),
         filters=(ListFilter("role", "Role", tuple(_titles(ctx, uid).items())), _CHANNEL_FILTER),
     )
-    # However it is asked for, the list is at one address.
+    # However it is filtered, the list has one URL.
     listing = replace(listing, path=urls.workspace(uid, NOTIFICATIONS_PART))
     rows = [each for each in everybody if _matches(each, listing)]
     on = receivers.project_channels(ctx, uid)

@@ -97,11 +97,6 @@ class ProjectFormPage(form_page.ConnectionFormPage[_F], ABC):
         word = cls.kind.rpartition(".")[2]
         cls.part, cls.list_view = f"{word}/edit", word
 
-    @property
-    def action_url(self) -> str:
-        """The address that the form is submitted to."""
-        return super().action_url if self.found else urls.workspace(self.within, f"{self.noun}s/new")
-
     def heading(self) -> tuple[str, str]:
         """Return the last breadcrumb and the title."""
         return ("Edit", f"Edit {self.found.name}") if self.found else super().heading()

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from fastapi import APIRouter
 
-from lakehold.workspaces.marts.pages import destination_form as destinations
-from lakehold.workspaces.marts.pages import destination_pages, notifications, overview, page_frame
-from lakehold.workspaces.marts.pages import destination_pages as destination
-from lakehold.workspaces.marts.pages import notifications as notifying
-from lakehold.workspaces.marts.pages import storage_form as storages
-from lakehold.workspaces.marts.pages import storage_pages as storage
-from lakehold.workspaces.marts.pages import storage_pages as storage_tables
+from lakehold.workspaces.marts.pages import (
+    destination_form,
+    destination_pages,
+    notifications,
+    overview,
+    page_frame,
+    storage_form,
+    storage_pages,
+)
 from lakehold.workspaces.marts.pages.data_marts import (
     connector_form,
     data_mart_pages,
@@ -18,9 +20,8 @@ from lakehold.workspaces.marts.pages.data_marts import (
     quality_pages,
     schema_page,
 )
-from lakehold.workspaces.marts.pages.reports import form_pages as reports
+from lakehold.workspaces.marts.pages.reports import form_pages as report_form_pages
 from lakehold.workspaces.marts.pages.reports import report_page
-from lakehold.workspaces.marts.pages.reports import report_page as report
 
 DATA_MART_ROUTERS: list[APIRouter] = [
     *(form_pages.new, form_pages.routes, connector_form.new, connector_form.routes, data_mart_pages.routes),
@@ -30,16 +31,22 @@ DATA_MART_ROUTERS: list[APIRouter] = [
 
 ROUTERS: list[APIRouter] = [
     *(overview.routes, quality_pages.routes),
-    *(storages.new, storages.routes, storage_tables.table_routes, storage.routes),
+    *(storage_form.new, storage_form.routes, storage_pages.table_routes, storage_pages.routes),
     *DATA_MART_ROUTERS,
     *(
-        destinations.new,
-        destinations.routes,
+        destination_form.new,
+        destination_form.routes,
         destination_pages.live_routes,
         destination_pages.file_routes,
-        destination.routes,
+        destination_pages.routes,
     ),
-    *(reports.new, reports.routes, report_page.insight_routes, report_page.project_routes, report.routes),
-    *(notifications.routes, notifying.change_routes),
+    *(
+        report_form_pages.new,
+        report_form_pages.routes,
+        report_page.insight_routes,
+        report_page.project_routes,
+        report_page.routes,
+    ),
+    *(notifications.routes, notifications.change_routes),
     page_frame.credential_routes,
 ]

@@ -9,7 +9,7 @@ from fastapi import Request, Response
 from starlette.datastructures import FormData
 
 from lakehold.access import Draft
-from lakehold.api.http.dependencies import CurrentPlatform, ReadContext
+from lakehold.api.http.dependencies import CurrentPlatform, ReadContext, read_transaction
 from lakehold.catalog import kinds, resources, workspaces
 from lakehold.catalog.resource_view import ResourceView
 from lakehold.directory.platform import Platform
@@ -17,11 +17,11 @@ from lakehold.directory.request_context import EdgeTargets, RequestContext
 from lakehold.kit.errors import InvalidInputError, LakeholdError, NotFoundError
 from lakehold.kit.ids import quote
 from lakehold.web import pages, urls
-from lakehold.web.connections import connector_fields, form_page, forms, probe
+from lakehold.web.connections import connector_fields, form_page
 from lakehold.web.connections.form_page import workspace_id
-from lakehold.web.connections.forms import split_names
 from lakehold.web.connections.probe import is_no_worker
 from lakehold.web.cookies import Flash
+from lakehold.web.form_values import CORRECTABLE_ERRORS, split_names
 from lakehold.web.labels import format_count
 from lakehold.web.routing import SubmittedForm, router
 from lakehold.workspaces.marts.definitions import StorageType
@@ -165,7 +165,7 @@ def new_form(request: Request, ctx: ReadContext, uid: str, kind: str = "") -> Re
 @new.post("/{uid:path}/storages/new")
 def make(request: Request, platform: CurrentPlatform, uid: str, sent: SubmittedForm) -> Response:
     """Test and create the storage."""
-    probe.read_transaction(request).run(lambda ctx: need_project(ctx, uid))
+    read_transaction(request).run(lambda ctx: need_project(ctx, uid))
     return _submit_form(StorageFormPage(request, uid), platform, sent)
 
 
@@ -179,7 +179,7 @@ def edit_form(request: Request, ctx: ReadContext, uid: str, kind: str = "") -> R
 @routes.post("/{uid:path}/storage/edit")
 def edit(request: Request, platform: CurrentPlatform, uid: str, sent: SubmittedForm) -> Response:
     """Test and save the storage."""
-    found = probe.read_transaction(request).run(lambda ctx: _need_edit(ctx, uid))
+    found = read_transaction(request).run(lambda ctx: _need_edit(ctx, uid))
     return _submit_form(StorageFormPage(request, workspace_id(found), found), platform, sent)
 
 
@@ -210,9 +210,7 @@ class StorageFormPage(page_frame.ProjectFormPage[StorageForm]):
 def _submit_form(page: StorageFormPage, platform: Platform, sent: FormData) -> Response:
     """Handle a submitted form: render it again, test the connection, or save."""
     filled, do = parse_storage_form(sent), str(sent.get("do", ""))
-    secret, kept = form_page.read_secret(
-        platform, probe.read_transaction(page.request).run(lambda ctx: ctx.caller), sent
-    )
+    secret, kept = form_page.read_secret(platform, read_transaction(page.request).run(lambda ctx: ctx.caller), sent)
     if wrong := filled.errors():
         return page.render_again(filled, kept, errors=wrong)
     secrets = {filled.credential: secret} if secret and filled.credential else {}
@@ -224,7 +222,7 @@ def _submit_form(page: StorageFormPage, platform: Platform, sent: FormData) -> R
             return page.render_again(filled, kept, said=_probe_message(filled, looked))
     try:
         uid = page.save(filled, secrets)
-    except forms.CORRECTABLE_ERRORS as refusal:
+    except CORRECTABLE_ERRORS as refusal:
         return page.render_error(filled, kept, refusal)
     words = f"{filled.name} was made." if page.found is None else "Saved."
     return pages.redirect(page.request, urls.resource(uid, "storage"), Flash(words))

@@ -9,14 +9,13 @@ from urllib.parse import urlencode
 from fastapi import Request, Response
 
 from lakehold.api.catalog import resource_usage
-from lakehold.api.http.dependencies import CurrentPlatform, ReadContext
+from lakehold.api.http.dependencies import CurrentPlatform, ReadContext, read_transaction
 from lakehold.catalog import credentials, kinds
 from lakehold.catalog.resource_view import ResourceView, VisibleRefs
 from lakehold.directory.request_context import RequestContext
 from lakehold.web import kind_pages, pages, urls
 from lakehold.web.access import resource_header
 from lakehold.web.components import PageAction
-from lakehold.web.connections import probe
 from lakehold.web.list_view import ListColumn, ListState
 from lakehold.web.routing import router
 from lakehold.workspaces.marts import storages
@@ -42,7 +41,7 @@ def storage_page(request: Request, ctx: ReadContext, platform: CurrentPlatform, 
 @routes.post("/{uid:path}/storage/test")
 def test(request: Request, uid: str) -> Response:
     """Test the connection and render the result."""
-    reading = probe.read_transaction(request)
+    reading = read_transaction(request)
     found = reading.run(lambda ctx: need_storage(ctx, uid))
     looked = probe_storage(request, StorageProbeTarget(uid))
     return reading.run(lambda ctx: _page(request, ctx, found, looked))
@@ -112,7 +111,7 @@ _TABLE_COLUMNS = [ListColumn("Name", "name"), ListColumn("Keys", wide=True)]
 @table_routes.get("/{uid:path}/tables")
 def tables_page(request: Request, uid: str, table: str = "") -> Response:
     """Render the tables that a worker finds in the storage, or the first rows of one."""
-    reading = probe.read_transaction(request)
+    reading = read_transaction(request)
     found = reading.run(lambda ctx: _need_use(ctx, uid))
     if table:
         looked = probe_storage(request, StorageProbeTarget(uid, by=DefinitionType.TABLE.value, text=table))
@@ -173,4 +172,5 @@ def _table_url(uid: str, each: Mapping[str, Any]) -> str:
 def _new_mart_from_table_url(found: ResourceView, each: Mapping[str, Any]) -> str:
     """Return the address of the form for a data mart of a table."""
     within = found.workspace.uid if found.workspace else ""
-    return f"{kind_pages.create_form_url(within, 'marts.data_mart')}?{urlencode({'storage': found.uid, 'table': each['name']})}"
+    query = urlencode({"storage": found.uid, "table": each["name"]})
+    return f"{kind_pages.create_form_url(within, 'marts.data_mart')}?{query}"

@@ -8,16 +8,14 @@ from dataclasses import dataclass, field
 from fastapi import Request
 
 from lakehold.access import Draft
-from lakehold.api.http.dependencies import get_platform
+from lakehold.api.http.dependencies import get_platform, read_transaction
 from lakehold.catalog.resource_view import ResourceRef, ResourceSummary, VisibleRefs, load_summaries
 from lakehold.directory.errors import DeniedError, HiddenError, UnauthorizedError
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import LakeholdError
 from lakehold.web import kind_pages
-from lakehold.web.connections.probe import read_transaction
 from lakehold.web.tables import grids
-from lakehold.workspaces.marts import mart_probe
-from lakehold.workspaces.marts import storages as kept
+from lakehold.workspaces.marts import mart_probe, storages
 from lakehold.workspaces.marts.definitions import StorageType
 from lakehold.workspaces.marts.mart_kinds import DATA_MART_KIND, STORAGE_KIND
 from lakehold.workspaces.marts.mart_probe import StorageProbeResult
@@ -111,7 +109,7 @@ def joinable_marts(ctx: RequestContext, project: str, but: str) -> list[tuple[st
 def _load_storage(ctx: RequestContext, uid: str) -> tuple[ResourceRef | None, str, str]:
     ctx.need_visible(uid)
     ctx.need("use", uid)
-    settings, eyes = kept.storage_settings(ctx, uid), VisibleRefs(ctx)
+    settings, eyes = storages.storage_settings(ctx, uid), VisibleRefs(ctx)
     kind, lakehouse = str(settings.raw.get("kind", "")), eyes.ref(str(settings.raw.get("lakehouse", "")))
     may_ask = kind == StorageType.LAKE and lakehouse and ctx.session.check(ctx.principal, _EXECUTE, lakehouse.uid)
     return eyes.ref(uid), kind, lakehouse.uid if lakehouse and may_ask else ""

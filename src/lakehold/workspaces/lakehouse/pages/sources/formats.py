@@ -8,7 +8,7 @@ from typing import Any
 
 from starlette.datastructures import FormData
 
-from lakehold.web.connections.forms import parse_integer
+from lakehold.web.form_values import parse_integer
 
 TYPES = (
     ("string", "Text"),

@@ -10,6 +10,7 @@ from urllib.parse import urlencode
 from fastapi import Request, Response
 from starlette.datastructures import FormData
 
+from lakehold.api.http.dependencies import read_transaction, write_transaction
 from lakehold.catalog import resource_edit, resource_metadata
 from lakehold.catalog.resource_edit import ResourceEdit
 from lakehold.catalog.resource_view import ResourceRef, ResourceView, VisibleRefs
@@ -17,14 +18,13 @@ from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import NotFoundError
 from lakehold.web import pages
 from lakehold.web.access import resource_header
-from lakehold.web.connections import probe
 from lakehold.web.connections.probe import SourceProbe
 from lakehold.web.connections.source_form import API, FILES
 from lakehold.web.cookies import Flash
-from lakehold.web.lineage import resource_graph
 from lakehold.web.routing import SubmittedForm, router
 from lakehold.web.tables import grids
-from lakehold.workspaces.lakehouse.pages.sources import formats, setup_pages
+from lakehold.workspaces.lakehouse.pages import pipeline_graph
+from lakehold.workspaces.lakehouse.pages.sources import formats, setup_pages, source_probe
 from lakehold.workspaces.lakehouse.pages.sources.setup_pages import need_source
 
 routes = router("/resources")
@@ -58,14 +58,14 @@ class StreamPreview:
 @routes.get("/{uid:path}/preview")
 def preview_page(request: Request, uid: str, stream: str = "") -> Response:
     """Render the first rows of a stream, by default of the first one."""
-    looked = probe.read_transaction(request).run(lambda ctx: _load_preview(ctx, uid, stream))
+    looked = read_transaction(request).run(lambda ctx: _load_preview(ctx, uid, stream))
     return _page(request, looked, dict(looked.settings), None)
 
 
 @routes.post("/{uid:path}/preview")
 def change(request: Request, uid: str, sent: SubmittedForm) -> Response:
     """Preview with the changed format, or save it."""
-    looked = probe.read_transaction(request).run(lambda ctx: _load_preview(ctx, uid, str(sent.get("stream", ""))))
+    looked = read_transaction(request).run(lambda ctx: _load_preview(ctx, uid, str(sent.get("stream", ""))))
     how, endpoints = _parse_changes(looked, sent)
     do, before = str(sent.get("do", "")), str(sent.get("before", ""))
     if do == "next" and _form_fingerprint(how, sent) == before:
@@ -75,7 +75,7 @@ def change(request: Request, uid: str, sent: SubmittedForm) -> Response:
     seen = _probe(request, looked, how, endpoints)
     if seen.error is not None:
         return _page(request, looked, how, endpoints, before=before, seen=seen)
-    probe.write_transaction(request).run(lambda ctx: _save(ctx, looked, how, endpoints))
+    write_transaction(request).run(lambda ctx: _save(ctx, looked, how, endpoints))
     if do == "next":
         return pages.redirect(request, setup_pages.setup_url(uid, setup_pages.SCHEDULE))
     to = setup_pages.step_url(uid, setup_pages.PREVIEW, setup=_is_setup(request))
@@ -86,7 +86,7 @@ def change(request: Request, uid: str, sent: SubmittedForm) -> Response:
 
 def _load_preview(ctx: RequestContext, uid: str, stream: str) -> StreamPreview:
     source = need_source(ctx, uid)
-    found = sorted(VisibleRefs(ctx).refs(resource_graph.stream_ids(ctx, uid)), key=lambda ref: ref.name.casefold())
+    found = sorted(VisibleRefs(ctx).refs(pipeline_graph.stream_ids(ctx, uid)), key=lambda ref: ref.name.casefold())
     chosen = next((each for each in found if each.uid == stream), None)
     if stream and chosen is None:
         raise NotFoundError("The source has no such stream.", "Choose one of its streams.")
@@ -120,7 +120,7 @@ def _save(ctx: RequestContext, looked: StreamPreview, how: Mapping[str, Any], en
 
 
 def _probe(request: Request, looked: StreamPreview, how: Mapping[str, Any], endpoints: object) -> SourceProbe:
-    return probe.probe_source(request, looked.probe_request(how, endpoints)) if looked.chosen else SourceProbe()
+    return source_probe.probe_source(request, looked.probe_request(how, endpoints)) if looked.chosen else SourceProbe()
 
 
 def _is_setup(request: Request) -> bool:
@@ -171,7 +171,7 @@ def _page(
         status = 422 if found.error is not None and request.method == "POST" else 200
         return pages.render(request, "lakehouse/preview.html", values, status=status)
 
-    return probe.read_transaction(request).run(page)
+    return read_transaction(request).run(page)
 
 
 def _file_format(seen: SourceProbe, how: Mapping[str, Any]) -> dict[str, Any] | None:

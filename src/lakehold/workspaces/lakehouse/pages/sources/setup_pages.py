@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from fastapi import Request, Response
 from starlette.datastructures import FormData
 
-from lakehold.api.http.dependencies import CurrentPlatform, ReadContext, WriteContext
+from lakehold.api.http.dependencies import CurrentPlatform, ReadContext, WriteContext, read_transaction
 from lakehold.catalog.resource_view import ResourceView
 from lakehold.directory.errors import DeniedError, HiddenError
 from lakehold.directory.platform import Platform
@@ -16,16 +16,19 @@ from lakehold.kit.errors import ConflictError, InvalidInputError
 from lakehold.runs.service import Run
 from lakehold.web import pages, urls
 from lakehold.web.access import resource_header
-from lakehold.web.connections import connector_fields, form_page, forms, probe, source_form
-from lakehold.web.connections.source_form import SourceForm
+from lakehold.web.connections import connector_fields, form_page, probe
 from lakehold.web.cookies import Flash
+from lakehold.web.form_values import CORRECTABLE_ERRORS
 from lakehold.web.labels import format_count
 from lakehold.web.routing import SubmittedForm, router
 from lakehold.web.runs.services import RUNS, TRIGGERS
-from lakehold.web.schedules import schedule_form as timing
+from lakehold.web.schedules import schedule_form
 from lakehold.web.schedules.schedule_form import ScheduleForm, time_zones
-from lakehold.web.tables.page_frame import need_lakehouse
 from lakehold.workspaces.lakehouse import connection_access, volumes
+from lakehold.workspaces.lakehouse.pages import table_options
+from lakehold.workspaces.lakehouse.pages.page_frame import need_lakehouse
+from lakehold.workspaces.lakehouse.pages.sources import connection_form, source_probe
+from lakehold.workspaces.lakehouse.pages.sources.connection_form import LakehouseSourceForm
 
 CONNECT, STREAMS, PREVIEW, SCHEDULE = "connection", "streams", "preview", "schedule"
 _STEP_LABELS = {CONNECT: "Connect", STREAMS: "Choose streams", PREVIEW: "Preview", SCHEDULE: "Schedule"}
@@ -73,13 +76,13 @@ routes = router("/resources")
 def new_form(request: Request, ctx: ReadContext, uid: str, connector: str = "", layer: str = "") -> Response:
     """Render the form for a new source. The connector is chosen first."""
     need_lakehouse(ctx, uid)
-    return SourceFormPage(request, uid).render(ctx, source_form.blank_source_form(connector, layer))
+    return SourceFormPage(request, uid).render(ctx, connection_form.blank_connection_form(connector, layer))
 
 
 @new.post("/{uid:path}/pipelines/new/source")
 def make(request: Request, platform: CurrentPlatform, uid: str, sent: SubmittedForm) -> Response:
     """Test the connection and create the source."""
-    probe.read_transaction(request).run(lambda ctx: need_lakehouse(ctx, uid))
+    read_transaction(request).run(lambda ctx: need_lakehouse(ctx, uid))
     return _submit_form(SourceFormPage(request, uid), platform, sent)
 
 
@@ -88,14 +91,14 @@ def edit_form(request: Request, ctx: ReadContext, uid: str, connector: str = "")
     """Render the form of an existing source, without its secrets."""
     found = need_source(ctx, uid)
     return SourceFormPage(request, form_page.workspace_id(found), found).render(
-        ctx, source_form.source_form_from_resource(found, connector)
+        ctx, connection_form.connection_form_from_resource(found, connector)
     )
 
 
 @routes.post("/{uid:path}/connection")
 def edit(request: Request, platform: CurrentPlatform, uid: str, sent: SubmittedForm) -> Response:
     """Test the connection and save the source."""
-    found = probe.read_transaction(request).run(lambda ctx: need_source(ctx, uid))
+    found = read_transaction(request).run(lambda ctx: need_source(ctx, uid))
     return _submit_form(SourceFormPage(request, form_page.workspace_id(found), found), platform, sent)
 
 
@@ -104,10 +107,11 @@ def need_source(ctx: RequestContext, uid: str) -> ResourceView:
     return form_page.need_editable(ctx, uid, connection_access.SOURCE_KIND)
 
 
-class SourceFormPage(form_page.ConnectionFormPage[SourceForm]):
+class SourceFormPage(form_page.ConnectionFormPage[LakehouseSourceForm]):
     """The connection form page of a source, the first step of its set-up."""
 
     kind, template, part = connection_access.SOURCE_KIND, "lakehouse/connection.html", CONNECT
+    workspace_edge, list_view = "lakehouse", "pipelines"
 
     @property
     def setup(self) -> bool:
@@ -122,21 +126,21 @@ class SourceFormPage(form_page.ConnectionFormPage[SourceForm]):
     def extra_values(self, ctx: RequestContext) -> dict[str, object]:
         """Return the template values of this form alone."""
         found = ctx.session.list(
-            ctx.principal, "read", volumes.VOLUME_KIND, within=self.within, limit=forms.MAX_TARGETS
+            ctx.principal, "read", volumes.VOLUME_KIND, within=self.within, limit=table_options.MAX_TARGETS
         ).items
         return {
             "steps": setup_steps(CONNECT, self.uid) if self.setup else [],
-            "connectors": source_form.CONNECTORS,
-            "layers": [(each, name) for name, each in forms.writable_layers(ctx, self.within).items()],
-            "volumes": forms.qualified_names(ctx, found),
+            "connectors": connection_form.CONNECTORS,
+            "layers": [(each, name) for name, each in table_options.writable_layers(ctx, self.within).items()],
+            "volumes": table_options.qualified_names(ctx, found),
             "setup": self.setup,
         }
 
 
 def _submit_form(form: SourceFormPage, platform: Platform, sent: FormData) -> Response:
     """Handle a submitted form: render it again, test the connection, or save."""
-    filled, do = source_form.parse_source_form(sent), str(sent.get("do", ""))
-    reading = probe.read_transaction(form.request)
+    filled, do = connection_form.parse_connection_form(sent), str(sent.get("do", ""))
+    reading = read_transaction(form.request)
     secret, kept = form_page.read_secret(platform, reading.run(lambda ctx: ctx.caller), sent)
     if do == "more":
         return form.render_again(
@@ -154,22 +158,22 @@ def _submit_form(form: SourceFormPage, platform: Platform, sent: FormData) -> Re
             return form.render_again(filled, kept, said=said)
     try:
         uid = form.save(filled, secrets)
-    except forms.CORRECTABLE_ERRORS as refusal:
+    except CORRECTABLE_ERRORS as refusal:
         return form.render_error(filled, kept, refusal)
     if form.setup:
         return pages.redirect(form.request, setup_url(uid, STREAMS), Flash(f"{filled.name} is connected."))
     return pages.redirect(form.request, urls.resource(uid, "pipeline"), Flash("Saved. It is so from the next run on."))
 
 
-def _test_connection(form: SourceFormPage, filled: SourceForm, secrets: dict[str, str]) -> probe.SourceProbe:
+def _test_connection(form: SourceFormPage, filled: LakehouseSourceForm, secrets: dict[str, str]) -> probe.SourceProbe:
     there = {"source": form.uid} if form.found else {"lakehouse": form.within, "layer": filled.layer}
     before = form.found.settings if form.found else None
-    return probe.probe_source(form.request, {**there, "settings": filled.settings(before), "secrets": secrets})
+    return source_probe.probe_source(form.request, {**there, "settings": filled.settings(before), "secrets": secrets})
 
 
 schedule_routes = router("/resources")
 
-_FREQUENCY_CHOICES = ((timing.BY_HAND, "Only by hand", "Whenever somebody runs it."), *timing.FREQUENCIES)
+_FREQUENCY_CHOICES = ((schedule_form.BY_HAND, "Only by hand", "Whenever somebody runs it."), *schedule_form.FREQUENCIES)
 
 
 @schedule_routes.get("/{uid:path}/schedule")
@@ -181,12 +185,12 @@ def schedule_page(request: Request, ctx: ReadContext, uid: str) -> Response:
 @schedule_routes.post("/{uid:path}/schedule")
 def schedule(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm) -> Response:
     """Save the schedule, and start the first run if requested."""
-    found, filled, run_now = need_source(ctx, uid), timing.parse_schedule_form(sent), bool(sent.get("run_now"))
+    found, filled, run_now = need_source(ctx, uid), schedule_form.parse_schedule_form(sent), bool(sent.get("run_now"))
     if errors := filled.errors(may_rest=True):
         return _schedule_form_page(request, ctx, found, filled, run_now=run_now, errors=errors)
     if str(sent.get("do", "")) == "times":
         return _schedule_form_page(request, ctx, found, filled, run_now=run_now)
-    if filled.every != timing.BY_HAND:
+    if filled.every != schedule_form.BY_HAND:
         TRIGGERS.save(ctx, uid, filled.to_schedule())
     started: Run | None = None
     home, said = resource_header.overview_url(ctx, uid), Flash(f"{found.name} is set up.")
@@ -206,7 +210,11 @@ def _schedule_form_page(
     run_now: bool,
     errors: dict[str, str] | None = None,
 ) -> Response:
-    due = [] if errors or filled.every == timing.BY_HAND else timing.next_times(filled.to_schedule(), ctx.at)
+    due = (
+        []
+        if errors or filled.every == schedule_form.BY_HAND
+        else schedule_form.next_times(filled.to_schedule(), ctx.at)
+    )
     values: dict[str, object] = {
         "crumbs": resource_header.breadcrumbs(ctx, found.uid, "Schedule"),
         "found": found,

@@ -8,6 +8,7 @@ from urllib.parse import urlencode
 
 from fastapi import Request, Response
 
+from lakehold.api.http.dependencies import read_transaction, write_transaction
 from lakehold.catalog import credentials, resource_metadata
 from lakehold.catalog.resource_view import ResourceRef, ResourceView, VisibleRefs, attributes_of
 from lakehold.directory.request_context import RequestContext
@@ -16,21 +17,21 @@ from lakehold.runs.service import Run, StepState
 from lakehold.web import pages, urls
 from lakehold.web.access import resource_header
 from lakehold.web.components import PageAction
-from lakehold.web.connections import forms, probe, source_form
+from lakehold.web.connections import source_form
 from lakehold.web.connections.probe import SourceProbe
 from lakehold.web.cookies import Flash
+from lakehold.web.form_values import CORRECTABLE_ERRORS
 from lakehold.web.labels import format_count
-from lakehold.web.lineage import resource_graph
 from lakehold.web.routing import SubmittedForm, router
 from lakehold.web.runs.services import RUNS
 from lakehold.workspaces.graph import edge_targets
-from lakehold.workspaces.lakehouse.pages.sources import setup_pages, stream_form
+from lakehold.workspaces.lakehouse.pages import pipeline_graph, table_options
+from lakehold.workspaces.lakehouse.pages.sources import setup_pages, source_probe, stream_form
 from lakehold.workspaces.lakehouse.pages.sources.setup_pages import need_source
 from lakehold.workspaces.lakehouse.pages.sources.stream_form import SYNC_MODES
 from lakehold.workspaces.lakehouse.pipelines.base import LAYER_KIND
 
 TEMPLATE = "lakehouse/source.html"
-_CONNECTOR_LABELS = {word: label for word, label, _, _ in source_form.CONNECTORS}
 _AUTH_LABELS = {"none": "Without anything", "bearer": "With a token", "basic": "With a password", "key": "With a key"}
 
 
@@ -92,11 +93,11 @@ def _connection_facts(ctx: RequestContext, eyes: VisibleRefs, found: ResourceVie
             place += [("Endpoints", format_count(len(filled.endpoints), "endpoint"))]
         case _:
             return []
-    return [("From", _CONNECTOR_LABELS[filled.connector]), *place]
+    return [("From", source_form.CONNECTOR_LABELS[filled.connector]), *place]
 
 
 def _streams(ctx: RequestContext, eyes: VisibleRefs, found: ResourceView, runs: Sequence[Run]) -> list[StreamRow]:
-    seen = sorted(eyes.refs(resource_graph.stream_ids(ctx, found.uid)), key=lambda ref: ref.name.casefold())
+    seen = sorted(eyes.refs(pipeline_graph.stream_ids(ctx, found.uid)), key=lambda ref: ref.name.casefold())
     last = _last_steps(ctx, runs)
     return [_stream(ctx, eyes, found, ref, last.get(ref.name)) for ref in seen]
 
@@ -135,21 +136,21 @@ routes = router("/resources")
 @routes.get("/{uid:path}/streams")
 def streams_page(request: Request, uid: str) -> Response:
     """Render the streams that a worker finds at the source, and those that are saved."""
-    found = probe.read_transaction(request).run(lambda ctx: need_source(ctx, uid))
-    seen = probe.probe_source(request, {"source": uid, "settings": dict(found.settings or {})})
+    found = read_transaction(request).run(lambda ctx: need_source(ctx, uid))
+    seen = source_probe.probe_source(request, {"source": uid, "settings": dict(found.settings or {})})
 
     def page(ctx: RequestContext) -> Response:
         layer = next((end.name for end in found.edges.get("into", ())), "")
         rows = stream_form.merge_stream_rows(stream_form.saved_stream_rows(ctx, uid), seen.streams, layer)
         return _page(request, ctx, found, rows, seen=seen)
 
-    return probe.read_transaction(request).run(page)
+    return read_transaction(request).run(page)
 
 
 @routes.post("/{uid:path}/streams")
 def choose(request: Request, uid: str, sent: SubmittedForm) -> Response:
     """Save the chosen streams, all or none."""
-    reading, rows = probe.read_transaction(request), stream_form.parse_stream_rows(sent)
+    reading, rows = read_transaction(request), stream_form.parse_stream_rows(sent)
     found = reading.run(lambda ctx: need_source(ctx, uid))
     if str(sent.get("do", "")) == "more":
         named = _add_named(found, rows, str(sent.get("more", "")).strip())
@@ -158,10 +159,10 @@ def choose(request: Request, uid: str, sent: SubmittedForm) -> Response:
     if errors:
         return reading.run(lambda ctx: _page(request, ctx, found, rows, errors=errors))
     try:
-        count = probe.write_transaction(request).run(
+        count = write_transaction(request).run(
             lambda ctx: stream_form.save_streams(ctx, uid, rows, _targets(ctx, found))
         )
-    except forms.CORRECTABLE_ERRORS as refusal:
+    except CORRECTABLE_ERRORS as refusal:
         error = refusal
         return reading.run(lambda ctx: _page(request, ctx, found, rows, error=error))
     setup = _is_setup(request)
@@ -191,8 +192,8 @@ def _errors(ctx: RequestContext, found: ResourceView, rows: Sequence[stream_form
     return errors
 
 
-def _targets(ctx: RequestContext, found: ResourceView) -> forms.WriteTargets:
-    return forms.write_targets(ctx, found.workspace.uid if found.workspace else "")
+def _targets(ctx: RequestContext, found: ResourceView) -> table_options.WriteTargets:
+    return table_options.write_targets(ctx, found.workspace.uid if found.workspace else "")
 
 
 def _is_setup(request: Request) -> bool:

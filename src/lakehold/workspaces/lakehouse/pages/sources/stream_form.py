@@ -14,9 +14,10 @@ from lakehold.catalog.resource_edit import ResourceEdit
 from lakehold.catalog.resource_view import VisibleRefs, attributes_of
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import InvalidInputError
-from lakehold.web.connections.forms import WriteTargets, parse_integer, split_names
-from lakehold.web.lineage import resource_graph
+from lakehold.web.form_values import parse_integer, split_names
 from lakehold.workspaces.graph import edge_targets
+from lakehold.workspaces.lakehouse.pages import pipeline_graph
+from lakehold.workspaces.lakehouse.pages.table_options import WriteTargets
 from lakehold.workspaces.lakehouse.pipelines.base import LAYER_KIND
 from lakehold.workspaces.lakehouse.pipelines.connections import STREAM_KIND
 from lakehold.workspaces.settings_reader import valid_table_name
@@ -99,7 +100,7 @@ def saved_stream_rows(ctx: RequestContext, source: str) -> list[StreamFormRow]:
     """Return the rows of the saved streams that the caller may see."""
     eyes = VisibleRefs(ctx)
     into = edge_targets(ctx, source, "into")
-    rows = [_saved_row(ctx, eyes, each.uid, into) for each in eyes.refs(resource_graph.stream_ids(ctx, source))]
+    rows = [_saved_row(ctx, eyes, each.uid, into) for each in eyes.refs(pipeline_graph.stream_ids(ctx, source))]
     return sorted(rows, key=lambda row: row.stream.casefold())
 
 

@@ -9,23 +9,22 @@ from typing import Any
 from fastapi import Request, Response
 from starlette.datastructures import FormData
 
-from lakehold.api.http.dependencies import CurrentPlatform, ReadContext, get_platform
+from lakehold.api.http.dependencies import CurrentPlatform, ReadContext, get_platform, read_transaction
 from lakehold.catalog.resource_view import ResourceView
 from lakehold.directory.caller import Caller
 from lakehold.directory.platform import Platform
 from lakehold.directory.request_context import EdgeTargets, RequestContext
 from lakehold.kit.errors import LakeholdError
 from lakehold.web import pages, urls
-from lakehold.web.connections import connector_fields, form_page, forms, probe, source_form
+from lakehold.web.connections import connector_fields, form_page, probe, source_form
 from lakehold.web.connections.form_page import workspace_id
-from lakehold.web.connections.forms import split_names
 from lakehold.web.connections.probe import SourceProbe
 from lakehold.web.connections.source_form import SourceForm
 from lakehold.web.cookies import Flash
+from lakehold.web.form_values import CORRECTABLE_ERRORS, split_names
 from lakehold.web.labels import format_count
 from lakehold.web.routing import SubmittedForm, router
 from lakehold.workspaces.marts import mart_probe
-from lakehold.workspaces.marts import mart_probe as of_storages
 from lakehold.workspaces.marts.definitions import (
     CONNECTORS,
     DATA_MART_LABEL,
@@ -41,7 +40,9 @@ from lakehold.workspaces.marts.pages.data_marts.form_pages import need_edit, nee
 from lakehold.workspaces.marts.pages.storage_probe import probe_grid
 from lakehold.workspaces.settings_reader import SettingsReader
 
-CONNECTOR_KINDS = tuple(each for each in source_form.CONNECTORS if each[0] in CONNECTORS)
+CONNECTOR_KINDS = source_form.connector_choices(
+    {word: about for word, about in source_form.CONNECTOR_HINTS.items() if word in CONNECTORS}
+)
 _OTHER_DEFINITIONS = (DefinitionType.SQL.value, DefinitionType.TABLE.value, DefinitionType.PATTERN.value, "reads")
 """What a definition of another sort says."""
 
@@ -165,7 +166,7 @@ def new_form(request: Request, ctx: ReadContext, uid: str, connector: str = "", 
 @new.post("/{uid:path}/marts/fed")
 def make(request: Request, platform: CurrentPlatform, uid: str, sent: SubmittedForm) -> Response:
     """Test and create the data mart."""
-    probe.read_transaction(request).run(lambda ctx: need_project(ctx, uid))
+    read_transaction(request).run(lambda ctx: need_project(ctx, uid))
     return _submit_form(ConnectorFormPage(request, uid), platform, sent)
 
 
@@ -181,7 +182,7 @@ def edit_form(request: Request, ctx: ReadContext, uid: str, connector: str = "")
 @routes.post("/{uid:path}/mart/feed")
 def edit(request: Request, platform: CurrentPlatform, uid: str, sent: SubmittedForm) -> Response:
     """Test and save the data mart."""
-    found = probe.read_transaction(request).run(lambda ctx: need_edit(ctx, uid))
+    found = read_transaction(request).run(lambda ctx: need_edit(ctx, uid))
     return _submit_form(ConnectorFormPage(request, workspace_id(found), found), platform, sent)
 
 
@@ -203,7 +204,7 @@ class ConnectorFormPage(page_frame.ProjectFormPage[ConnectorForm]):
 
     def extra_values(self, ctx: RequestContext) -> dict[str, object]:
         """Return the template values of this form alone."""
-        rows = of_storages.StorageProbeResult(
+        rows = mart_probe.StorageProbeResult(
             fields=self.probe_result.found.get("fields", ()), rows=self.probe_result.found.get("rows", ())
         )
         return {
@@ -223,7 +224,7 @@ class ConnectorFormPage(page_frame.ProjectFormPage[ConnectorForm]):
             mart_probe.need_feed_probe(ctx, asked)
             return ctx.caller
 
-        caller = probe.read_transaction(self.request).run(let_in)
+        caller = read_transaction(self.request).run(let_in)
         try:
             return SourceProbe(mart_probe.probe_feed(get_platform(self.request), caller, asked))
         except LakeholdError as error:
@@ -233,7 +234,7 @@ class ConnectorFormPage(page_frame.ProjectFormPage[ConnectorForm]):
 def _submit_form(page: ConnectorFormPage, platform: Platform, sent: FormData) -> Response:
     """Handle a submitted form: render it again, test the connection, or save."""
     filled, do = parse_connector_form(sent), str(sent.get("do", ""))
-    reading = probe.read_transaction(page.request)
+    reading = read_transaction(page.request)
     secret, kept = form_page.read_secret(platform, reading.run(lambda ctx: ctx.caller), sent)
     if do == "more":
         more = [*filled.endpoints, dict.fromkeys(connector_fields.ENDPOINT_FIELDS, "")]
@@ -254,7 +255,7 @@ def _submit_form(page: ConnectorFormPage, platform: Platform, sent: FormData) ->
             return page.render_again(filled, kept, said=_probe_message(page.probe_result))
     try:
         uid = page.save(filled, secrets)
-    except forms.CORRECTABLE_ERRORS as refusal:
+    except CORRECTABLE_ERRORS as refusal:
         return page.render_error(filled, kept, refusal)
     words = "Saved. It is so from the next refresh on."
     made = f"{filled.name} was made. Refresh it to draw its rows."
@@ -266,7 +267,7 @@ def _sample_errors(filled: ConnectorForm, seen: Mapping[str, Any]) -> dict[str, 
     if not filled.stream:
         there = ", ".join(str(each["name"]) for each in list(seen.get("streams", ()))[:10])
         return {"stream": f"Choose what it draws: {there}." if there else "There is nothing that it could draw."}
-    return of_storages.definition_errors(
+    return mart_probe.definition_errors(
         MartDefinition.from_settings(SettingsReader(filled.settings(), DATA_MART_LABEL)), seen.get("fields", ())
     )
 

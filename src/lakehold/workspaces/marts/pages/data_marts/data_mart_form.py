@@ -10,7 +10,7 @@ from starlette.datastructures import FormData
 
 from lakehold.catalog.resource_view import ResourceView, VisibleRefs
 from lakehold.directory.request_context import EdgeTargets, RequestContext
-from lakehold.web.connections.forms import split_names
+from lakehold.web.form_values import split_names
 from lakehold.workspaces.marts.definitions import REFRESH_MODES, DefinitionType, reads_from
 
 MAX_JOINS = 20
@@ -132,7 +132,7 @@ class DataMartForm:
     kept_as: str = ""
     joins: Sequence[JoinForm] = ()
     more_joins: bool = False
-    """Whether there are joins that whoever fills it in does not see."""
+    """Whether there are joins that the user may not see."""
 
     @property
     def text(self) -> str:

@@ -25,13 +25,12 @@ from lakehold.web.cookies import Flash
 from lakehold.web.labels import humanize
 from lakehold.web.list_view import ListColumn, ListState
 from lakehold.web.routing import router
-from lakehold.web.runs import labels, pipeline_page
+from lakehold.web.runs import labels, runnable_page
 from lakehold.web.runs.run_list import run_rows
 from lakehold.web.runs.services import RUNS, TRIGGERS
 from lakehold.web.schedules import schedule_form
 from lakehold.workspaces.graph import edge_sources, edge_targets
-from lakehold.workspaces.marts import checks as quality
-from lakehold.workspaces.marts.checks import BROKEN, KEPT, load_checks
+from lakehold.workspaces.marts.checks import BROKEN, KEPT, list_results, load_checks
 from lakehold.workspaces.marts.mart_kinds import REPORT_KIND
 from lakehold.workspaces.marts.pages import page_frame
 from lakehold.workspaces.marts.pages.data_marts import data_mart_form
@@ -137,7 +136,7 @@ def mart_page(request: Request, ctx: ReadContext, platform: CurrentPlatform, lak
     resource_usage.record(platform, ctx, kinds.catalog_kind(ctx.view.policy, found.kind).visible, uid)
     schema, eyes = kinds.catalog_kind(ctx.view.policy, found.kind), VisibleRefs(ctx)
     standing = _load_status(ctx, lake, uid)
-    around = pipeline_page.pipeline_frame(ctx, found, "mart")
+    around = runnable_page.runnable_frame(ctx, found, "mart")
     joined = edge_targets(ctx, uid, "joins")
     drawn = edge_targets(ctx, uid, "storage")
     values: dict[str, object] = {
@@ -159,8 +158,8 @@ def mart_page(request: Request, ctx: ReadContext, platform: CurrentPlatform, lak
         "reports": mart_reports(ctx, uid)[: _LATEST + 1],
         "latest": _LATEST,
         "new_report": new_report_url(found),
-        "runs": run_rows(ctx, pipeline_page.latest_runs(ctx, found, _LATEST)),
-        "triggers": TRIGGERS.for_resource(ctx, uid) if pipeline_page.sees_runs(found) else [],
+        "runs": run_rows(ctx, runnable_page.latest_runs(ctx, found, _LATEST)),
+        "triggers": TRIGGERS.for_resource(ctx, uid) if runnable_page.sees_runs(found) else [],
         "said": schedule_form.describe_cron,
         "followed": lambda trigger: eyes.refs(trigger.when.after),
         "may": resource_header.actions_of(ctx, uid),
@@ -196,7 +195,7 @@ def _load_status(ctx: RequestContext, lake: IcebergCatalog, uid: str) -> DataMar
     except InvalidInputError:
         names = set()
     last: dict[str, str] = {}
-    for each in quality.list_results(ctx, uid):
+    for each in list_results(ctx, uid):
         if each.name in names:
             last.setdefault(each.name, each.state)
     said = list(last.values())

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from fastapi import Request, Response
 from starlette.datastructures import FormData
 
+from lakehold.api.http.dependencies import read_transaction, write_transaction
 from lakehold.api.iceberg_rest import get_lake
 from lakehold.catalog import kinds, resource_edit, resources, workspaces
 from lakehold.catalog.resource_edit import ResourceEdit
@@ -18,9 +19,9 @@ from lakehold.kit.ids import quote
 from lakehold.lake import readable_tables
 from lakehold.web import pages, urls
 from lakehold.web.access import resource_header
-from lakehold.web.connections import forms, probe
 from lakehold.web.connections.probe import is_no_worker
 from lakehold.web.cookies import Flash
+from lakehold.web.form_values import CORRECTABLE_ERRORS, parse_integer
 from lakehold.web.routing import SubmittedForm, router
 from lakehold.workspaces.graph import edge_targets
 from lakehold.workspaces.marts.definitions import DATA_MART_LABEL, MartDefinition
@@ -60,7 +61,7 @@ def run_definition_test(request: Request, filled: DataMartForm, before: Mapping[
     if "columns" in found:
         found[filled.by] = f"The schema names a field that would be gone. {found.pop('columns')}"
     names = [each["name"] for each in looked.seen.fields]
-    found |= probe.read_transaction(request).run(lambda ctx: _join_column_errors(request, ctx, filled, names))
+    found |= read_transaction(request).run(lambda ctx: _join_column_errors(request, ctx, filled, names))
     return DefinitionTest(looked.seen, found)
 
 
@@ -87,14 +88,14 @@ routes = router("/resources")
 @new.get("/{uid:path}/marts/new")
 def new_form(request: Request, uid: str, storage: str = "", table: str = "") -> Response:
     """Render the form for a new data mart. Its storage is chosen first."""
-    probe.read_transaction(request).run(lambda ctx: need_project(ctx, uid))
+    read_transaction(request).run(lambda ctx: need_project(ctx, uid))
     return DataMartFormPage(request, uid).render(data_mart_form.blank_data_mart_form(storage, table))
 
 
 @new.post("/{uid:path}/marts/new")
 def make(request: Request, uid: str, sent: SubmittedForm) -> Response:
     """Test and create the data mart."""
-    probe.read_transaction(request).run(lambda ctx: need_project(ctx, uid))
+    read_transaction(request).run(lambda ctx: need_project(ctx, uid))
     return _submit_form(DataMartFormPage(request, uid), sent)
 
 
@@ -109,7 +110,7 @@ def edit_form(request: Request, uid: str, storage: str = "", choose: str = "") -
             request, _workspace_id(found), found, has_hidden_storage=hidden and not choose
         ), data_mart_form.data_mart_form_from_resource(ctx, found)
 
-    page, filled = probe.read_transaction(request).run(present)
+    page, filled = read_transaction(request).run(present)
     return page.render(replace(filled, storage="" if choose else storage or filled.storage))
 
 
@@ -123,7 +124,7 @@ def edit(request: Request, uid: str, sent: SubmittedForm) -> Response:
             request, _workspace_id(found), found, has_hidden_storage=True
         ), data_mart_form.data_mart_form_from_resource(ctx, found)
 
-    page, was = probe.read_transaction(request).run(present)
+    page, was = read_transaction(request).run(present)
     filled = data_mart_form.parse_data_mart_form(sent)
     if page.found is not None and sent.get("do") == "save" and filled.definition == was.definition:
         return _save_name(page, page.found.uid, filled)
@@ -159,7 +160,7 @@ class DataMartFormPage:
     ) -> None:
         self.request, self.within, self.found = request, within, found
         self.has_hidden_storage = has_hidden_storage
-        """Whether it draws from a storage that whoever fills it in does not see: that stays so."""
+        """Whether it reads a storage that the user may not see, which is left unchanged."""
         self.action_url = urls.resource(found.uid, "mart/edit") if found else urls.workspace(within, "marts/new")
 
     def render(
@@ -205,19 +206,19 @@ class DataMartFormPage:
             }
             return pages.render(self.request, "marts/mart_form.html", values, status=422 if errors or error else 200)
 
-        return probe.read_transaction(self.request).run(page)
+        return read_transaction(self.request).run(page)
 
 
 def _save_name(page: DataMartFormPage, uid: str, filled: DataMartForm) -> Response:
     """Save name and description alone. The unchanged definition is not tested again."""
     if wrong := filled.name_errors():
         return page.render(filled, errors=wrong)
-    edit_request, version = ResourceEdit(filled.name, filled.description), forms.parse_integer(filled.version)
+    edit_request, version = ResourceEdit(filled.name, filled.description), parse_integer(filled.version)
     try:
-        probe.write_transaction(page.request).run(
+        write_transaction(page.request).run(
             lambda ctx: resource_edit.apply_edit(ctx, uid, edit_request, expect_version=version)
         )
-    except forms.CORRECTABLE_ERRORS as refusal:
+    except CORRECTABLE_ERRORS as refusal:
         return page.render(filled, error=refusal)
     return pages.redirect(page.request, urls.resource(uid, "mart"), Flash("Saved."))
 
@@ -238,8 +239,8 @@ def _submit_form(page: DataMartFormPage, sent: FormData) -> Response:
     if do == "try":
         return page.render(filled, error=trial.no_worker, trial=None if trial.no_worker else trial)
     try:
-        uid = probe.write_transaction(page.request).run(lambda ctx: _save(ctx, page, filled, trial.seen.reads))
-    except forms.CORRECTABLE_ERRORS as refusal:
+        uid = write_transaction(page.request).run(lambda ctx: _save(ctx, page, filled, trial.seen.reads))
+    except CORRECTABLE_ERRORS as refusal:
         return page.render(filled, error=refusal)
     words = f"{filled.name} was made. Refresh it to draw its rows." if page.found is None else "Saved."
     return pages.redirect(page.request, urls.resource(uid, "mart"), Flash(words))
@@ -256,7 +257,7 @@ def _save(ctx: RequestContext, page: DataMartFormPage, filled: DataMartForm, rea
     uid, before = page.found.uid, page.found.settings or {}
     settings = {**filled.settings(before, data_mart_form.hidden_joins(ctx, before)), "reads": seen}
     edit_request = ResourceEdit(filled.name, filled.description, settings, edges=filled.edges())
-    resource_edit.apply_edit(ctx, uid, edit_request, expect_version=forms.parse_integer(filled.version))
+    resource_edit.apply_edit(ctx, uid, edit_request, expect_version=parse_integer(filled.version))
     return uid
 
 

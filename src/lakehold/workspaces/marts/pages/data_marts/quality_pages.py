@@ -20,9 +20,8 @@ from lakehold.web import pages, urls
 from lakehold.web.access import resource_header
 from lakehold.web.components import PageAction
 from lakehold.web.confirmation import confirm
-from lakehold.web.connections import forms
-from lakehold.web.connections.forms import parse_integer, split_names
 from lakehold.web.cookies import Flash
+from lakehold.web.form_values import CORRECTABLE_ERRORS, parse_integer, split_names
 from lakehold.web.routing import SubmittedForm, router
 from lakehold.web.runs.services import RUNS
 from lakehold.web.tables.page_frame import table_frame
@@ -114,7 +113,7 @@ def save(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm) -> 
             _save_check(ctx, found, n, filled)
         except InvalidInputError as error:
             errors = {"fields": str(error)}
-        except forms.CORRECTABLE_ERRORS as error:
+        except CORRECTABLE_ERRORS as error:
             errors = {"check": str(error)}
     if errors:
         return _render_form(request, ctx, found, n, filled, errors=errors)
@@ -148,14 +147,14 @@ def check_settings(settings: Mapping[str, object]) -> Sequence[Mapping[str, obje
 def _save_check(ctx: RequestContext, found: ResourceView, n: int, filled: CheckForm) -> None:
     settings = dict(resource_metadata.load(ctx, found.uid).settings)
     some = [dict(each) for each in check_settings(settings)]
-    check_values = filled.to_settings()
-    name = QualityCheck.from_settings(SettingsReader(check_values, DATA_MART_LABEL)).name
+    new_check = filled.to_settings()
+    name = QualityCheck.from_settings(SettingsReader(new_check, DATA_MART_LABEL)).name
     if any(_check_name(each) == name for place, each in enumerate(some) if place != n):
         raise InvalidInputError(f"There is a check called {name} already.", "Give this one another name.")
     if 0 <= n < len(some):
-        some[n] = check_values
+        some[n] = new_check
     else:
-        some.append(check_values)
+        some.append(new_check)
     if len(some) > _MAX_CHECKS:
         raise InvalidInputError(f"A data mart has {_MAX_CHECKS} checks at the most.", "Take one away first.")
     resource_edit.apply_edit(
@@ -232,7 +231,7 @@ class CheckHistory:
     last: CheckResult | None
     before: list[CheckResult]
     actions: list[PageAction]
-    """What whoever edits the mart can do with it."""
+    """The actions for users who may edit the mart."""
 
 
 @routes.get("/{uid:path}/quality")

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from fastapi import Request, Response
 from starlette.datastructures import FormData
 
+from lakehold.api.http.dependencies import read_transaction, write_transaction
 from lakehold.api.iceberg_rest import get_lake
 from lakehold.catalog import resource_edit, resource_metadata
 from lakehold.catalog.resource_edit import ResourceEdit
@@ -16,8 +17,8 @@ from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import InvalidInputError, LakeholdError
 from lakehold.lake import readable_tables
 from lakehold.web import pages, urls
-from lakehold.web.connections import forms, probe
 from lakehold.web.cookies import Flash
+from lakehold.web.form_values import CORRECTABLE_ERRORS, parse_integer
 from lakehold.web.routing import SubmittedForm, router
 from lakehold.web.tables import grids
 from lakehold.workspaces.graph import edge_targets
@@ -56,9 +57,9 @@ class SchemaRow:
 @routes.get("/{uid:path}/schema")
 def schema_page(request: Request, uid: str, draw: str = "") -> Response:
     """Render the fields; with `draw`, they are read from the storage too."""
-    found = probe.read_transaction(request).run(lambda ctx: need_mart(ctx, uid))
+    found = read_transaction(request).run(lambda ctx: need_mart(ctx, uid))
     drawn = _probe_fields(request, found) if draw and found.settings is not None else None
-    return probe.read_transaction(request).run(
+    return read_transaction(request).run(
         lambda ctx: _page(request, ctx, found, _schema_rows(request, ctx, found, drawn), drawn)
     )
 
@@ -66,13 +67,13 @@ def schema_page(request: Request, uid: str, draw: str = "") -> Response:
 @routes.post("/{uid:path}/schema")
 def save(request: Request, uid: str, sent: SubmittedForm) -> Response:
     """Save the schema."""
-    rows, version = _parse_rows(sent), forms.parse_integer(str(sent.get("version", "")))
-    found = probe.read_transaction(request).run(lambda ctx: need_edit(ctx, uid))
+    rows, version = _parse_rows(sent), parse_integer(str(sent.get("version", "")))
+    found = read_transaction(request).run(lambda ctx: need_edit(ctx, uid))
     try:
-        probe.write_transaction(request).run(lambda ctx: _save(ctx, uid, rows, version))
-    except forms.CORRECTABLE_ERRORS as refusal:
+        write_transaction(request).run(lambda ctx: _save(ctx, uid, rows, version))
+    except CORRECTABLE_ERRORS as refusal:
         error = refusal
-        return probe.read_transaction(request).run(lambda ctx: _page(request, ctx, found, rows, error=error))
+        return read_transaction(request).run(lambda ctx: _page(request, ctx, found, rows, error=error))
     here = urls.resource(uid, "schema")
     return pages.redirect(request, here, Flash("Saved. Types and hidden fields are so from the next refresh on."))
 
@@ -123,7 +124,7 @@ def _probe_fields(request: Request, found: ResourceView) -> StorageProbe | None:
         definition = MartDefinition.from_settings(SettingsReader(found.settings or {}, DATA_MART_LABEL))
     except InvalidInputError as error:
         return StorageProbe(error=error)
-    storage = probe.read_transaction(request).run(lambda ctx: next(iter(edge_targets(ctx, found.uid, "storage")), ""))
+    storage = read_transaction(request).run(lambda ctx: next(iter(edge_targets(ctx, found.uid, "storage")), ""))
     return (
         probe_storage(request, StorageProbeTarget(storage, by=definition.by.value, text=definition.text))
         if storage

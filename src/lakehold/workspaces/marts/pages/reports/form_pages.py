@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 
 from fastapi import Request, Response
 
-from lakehold.api.http.dependencies import ReadContext
+from lakehold.api.http.dependencies import ReadContext, read_transaction, write_transaction
 from lakehold.api.iceberg_rest import get_lake
 from lakehold.catalog import kinds, resource_edit, resources
 from lakehold.catalog.resource_edit import ResourceEdit
@@ -18,15 +18,15 @@ from lakehold.kit.errors import LakeholdError, NotFoundError
 from lakehold.kit.ids import quote
 from lakehold.web import kind_pages, pages, urls
 from lakehold.web.access import resource_header
-from lakehold.web.connections import delivery_form, forms, probe
+from lakehold.web.connections import delivery_form
 from lakehold.web.connections.probe import is_no_worker
 from lakehold.web.cookies import Flash
+from lakehold.web.form_values import CORRECTABLE_ERRORS, parse_integer
 from lakehold.web.routing import SubmittedForm, router
 from lakehold.web.schedules.schedule_form import time_zones
 from lakehold.workspaces.marts.mart_kinds import DATA_MART_KIND, REPORT_KIND
 from lakehold.workspaces.marts.pages.destination_form import need_project
 from lakehold.workspaces.marts.pages.reports import form_options, preview, report_form
-from lakehold.workspaces.marts.pages.reports import form_options as types
 from lakehold.workspaces.marts.pages.reports.preview import ReportSample
 from lakehold.workspaces.marts.pages.reports.report_form import ReportForm
 
@@ -52,7 +52,7 @@ def make(request: Request, uid: str, sent: SubmittedForm) -> Response:
         need_project(ctx, uid)
         return _need_usable_mart(ctx, str(sent.get("mart", "")))
 
-    return _submit_form(ReportFormPage(request, uid, probe.read_transaction(request).run(asked)), sent)
+    return _submit_form(ReportFormPage(request, uid, read_transaction(request).run(asked)), sent)
 
 
 @routes.get("/{uid:path}/report/edit")
@@ -67,7 +67,7 @@ def edit_form(request: Request, ctx: ReadContext, uid: str) -> Response:
 @routes.post("/{uid:path}/report/edit")
 def edit(request: Request, uid: str, sent: SubmittedForm) -> Response:
     """Save the report, or render the form again after another button."""
-    found, mart = probe.read_transaction(request).run(lambda ctx: _need_edit(ctx, uid))
+    found, mart = read_transaction(request).run(lambda ctx: _need_edit(ctx, uid))
     return _submit_form(ReportFormPage(request, _workspace_id(found), mart, found), sent)
 
 
@@ -120,10 +120,10 @@ class ReportFormPage:
             "columns": order,
             "names": [(each.name, each.label) for each in known.columns],
             "sorts": [("", "–"), *((name, known.label_of(name)) for name in sorts)],
-            "operators": types.operator_options,
-            "sums": types.aggregate_options,
-            "hint": types.value_hint,
-            "sends": types.SEND_MODES,
+            "operators": form_options.operator_options,
+            "sums": form_options.aggregate_options,
+            "hint": form_options.value_hint,
+            "sends": form_options.SEND_MODES,
             "shapes": [("", "As its destination says"), *delivery_form.FILE_FORMATS],
             "zones": [(each, each) for each in time_zones()],
             "destinations": form_options.destination_options(ctx, self.within, self.found),
@@ -149,7 +149,7 @@ def _submit_form(form: ReportFormPage, sent: SubmittedForm) -> Response:
     said, do, reading = (
         report_form.parse_report_form(sent),
         str(sent.get("do", "")),
-        probe.read_transaction(form.request),
+        read_transaction(form.request),
     )
     if not form.mart:
         return reading.run(lambda ctx: form.render(ctx, said))
@@ -171,8 +171,8 @@ def _submit_form(form: ReportFormPage, sent: SubmittedForm) -> Response:
     if wrong:
         return reading.run(lambda ctx: form.render(ctx, said, errors=wrong))
     try:
-        uid = probe.write_transaction(form.request).run(lambda ctx: _save(ctx, form, said, before))
-    except forms.CORRECTABLE_ERRORS as refusal:
+        uid = write_transaction(form.request).run(lambda ctx: _save(ctx, form, said, before))
+    except CORRECTABLE_ERRORS as refusal:
         error = refusal
         return reading.run(lambda ctx: form.render(ctx, said, error=error))
     words = (
@@ -192,7 +192,7 @@ def _save(ctx: RequestContext, form: ReportFormPage, said: ReportForm, before: M
         )
     goal = {"destination": [said.destination]} if said.destination else None
     edit_request = ResourceEdit(said.name, said.description, settings, edges=goal)
-    resource_edit.apply_edit(ctx, form.found.uid, edit_request, expect_version=forms.parse_integer(said.version))
+    resource_edit.apply_edit(ctx, form.found.uid, edit_request, expect_version=parse_integer(said.version))
     return form.found.uid
 
 

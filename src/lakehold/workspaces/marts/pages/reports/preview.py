@@ -12,14 +12,13 @@ from dataclasses import dataclass
 from fastapi import Request
 from markupsafe import Markup
 
-from lakehold.api.http.dependencies import get_platform
+from lakehold.api.http.dependencies import get_platform, read_transaction
 from lakehold.api.iceberg_rest import get_lake
 from lakehold.directory.caller import Caller
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import InvalidInputError, LakeholdError
 from lakehold.lake import readable_tables
 from lakehold.runs import worker_client
-from lakehold.web.connections import probe
 from lakehold.web.tables import grids
 from lakehold.web.tables.grids import Grid
 from lakehold.workspaces.marts import reports
@@ -57,7 +56,7 @@ def preview_report(request: Request, mart: str, settings: Mapping[str, object], 
         return ctx.caller, reports.report_sql(ctx, get_lake(request), reader, mart), reports.report_day(ctx, reader)
 
     try:
-        caller, text, day = probe.read_transaction(request).run(asked)
+        caller, text, day = read_transaction(request).run(asked)
         uid = f"q_{secrets.token_hex(12)}"
         with worker_client.run_query(
             get_platform(request), caller, uid=uid, workspace="", text=text, rows=_MAX_ROWS

@@ -11,7 +11,7 @@ from lakehold.catalog.resource_view import ResourceView
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import InvalidInputError, LakeholdError
 from lakehold.lake.iceberg_catalog import IcebergCatalog
-from lakehold.web.connections.forms import parse_integer, split_names
+from lakehold.web.form_values import parse_integer, split_names
 from lakehold.workspaces.marts import reports
 from lakehold.workspaces.marts.message_template import MessageTemplate
 from lakehold.workspaces.marts.pages.reports.form_options import UNARY_OPERATORS
@@ -230,7 +230,7 @@ def _query_errors(ctx: RequestContext, lake: IcebergCatalog, mart: str, said: Re
         except InvalidInputError as error:
             found["zone" if "time zone" in error.message else place] = str(error)
         except LakeholdError:
-            # Nothing can be asked of the mart at present: the form says so by itself.
+            # The mart cannot be queried at present: the form says so by itself.
             return {}
     return found or _message_errors(ctx, lake, mart, said)
 

@@ -1,4 +1,4 @@
-"""The pages of a report: query, destination, runs and insights; the rows that it would send now; a project's insights."""
+"""The pages of a report: query, destination, runs, insights and a preview of its rows; and a project's insights."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fastapi import Request, Response
 
 from lakehold.api.catalog import resource_usage
-from lakehold.api.http.dependencies import CurrentPlatform, ReadContext
+from lakehold.api.http.dependencies import CurrentPlatform, ReadContext, read_transaction
 from lakehold.api.iceberg_rest import CurrentLake
 from lakehold.catalog import kinds, resource_metadata, resources
 from lakehold.catalog.resource_view import ResourceRef, ResourceView, VisibleRefs, owners_of
@@ -19,13 +19,12 @@ from lakehold.runs.service import Run
 from lakehold.web import pages, urls
 from lakehold.web.access import resource_header
 from lakehold.web.components import PageAction
-from lakehold.web.connections import probe
 from lakehold.web.connections.probe import is_no_worker
 from lakehold.web.list_view import ListColumn, ListState
 from lakehold.web.routing import router
 from lakehold.web.runs import labels
-from lakehold.web.runs.pipeline_page import latest_runs, pipeline_frame
 from lakehold.web.runs.run_list import run_rows
+from lakehold.web.runs.runnable_page import latest_runs, runnable_frame
 from lakehold.web.runs.services import RUNS, TRIGGERS
 from lakehold.web.schedules import schedule_form
 from lakehold.workspaces.graph import edge_targets
@@ -111,7 +110,7 @@ def report_insights(request: Request, ctx: ReadContext, uid: str) -> Response:
     found = need_report(ctx, uid)
     insight = insights.report_insight(ctx, uid)
     values: dict[str, object] = {
-        **pipeline_frame(ctx, found, "insights"),
+        **runnable_frame(ctx, found, "insights"),
         "told": insight,
         "took": _average_durations(insight),
     }
@@ -169,7 +168,7 @@ def report_page(request: Request, ctx: ReadContext, platform: CurrentPlatform, l
     resource_usage.record(platform, ctx, "see", uid)
     last = _last_deliveries(ctx, found)
     values: dict[str, object] = {
-        **pipeline_frame(ctx, found, "report"),
+        **runnable_frame(ctx, found, "report"),
         "may": resource_header.actions_of(ctx, uid),
         "asks": describe_query(
             report_form.report_form_from_resource(found, resource_metadata.load(ctx, uid).settings),
@@ -203,15 +202,15 @@ def report_rows(request: Request, uid: str) -> Response:
         mart = ctx.session.read_view(lambda view: kinds.parent_of(view, uid)) or ""
         return found, mart, dict(resource_metadata.load(ctx, uid).settings)
 
-    found, mart, settings = probe.read_transaction(request).run(asked)
+    found, mart, settings = read_transaction(request).run(asked)
     seen = preview.preview_report(request, mart, settings, found.name)
 
     def page(ctx: RequestContext) -> Response:
         no_worker = seen.error is not None and is_no_worker(seen.error)
-        values = {**pipeline_frame(ctx, found, "rows"), "seen": seen, "no_worker": no_worker}
+        values = {**runnable_frame(ctx, found, "rows"), "seen": seen, "no_worker": no_worker}
         return pages.render(request, "marts/report_rows.html", values)
 
-    return probe.read_transaction(request).run(page)
+    return read_transaction(request).run(page)
 
 
 def _may_see_query(ctx: RequestContext, found: ResourceView) -> bool:

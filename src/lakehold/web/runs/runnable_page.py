@@ -1,0 +1,171 @@
+"""The pages and actions that all resources that can be run share: their runs; run, reload, activate and deactivate."""
+
+from __future__ import annotations
+
+from fastapi import Request, Response
+
+from lakehold.api.http.dependencies import ReadContext, WriteContext
+from lakehold.catalog import kinds, resources
+from lakehold.catalog.resource_view import ResourceView
+from lakehold.directory.request_context import RequestContext
+from lakehold.kit.clock import SECOND
+from lakehold.kit.errors import ConflictError, InvalidInputError
+from lakehold.runs import run_table as states
+from lakehold.runs.runnable import RunOptions
+from lakehold.runs.scheduler.service import ACTIVATE, DEACTIVATE
+from lakehold.runs.service import Run
+from lakehold.web import kind_pages, pages, urls
+from lakehold.web.access import resource_header
+from lakehold.web.components import PageAction
+from lakehold.web.cookies import Flash
+from lakehold.web.labels import humanize
+from lakehold.web.list_view import ListColumn, ListFilter, ListState
+from lakehold.web.routing import SubmittedForm, router
+from lakehold.web.runs import labels
+from lakehold.web.runs.run_list import COLUMNS, run_rows
+from lakehold.web.runs.services import RUNNABLE_KINDS, RUNS, TRIGGERS
+from lakehold.workspaces.registry import describe_kind, find_workspace
+
+routes = router("/resources")
+
+_STATES = tuple((state, humanize(state)) for state in labels.TONES)
+_COLUMNS = [ListColumn("Run"), *COLUMNS[1:]]
+_MAX_CHARTED = 30
+
+
+@routes.get("/{uid:path}/runs")
+def runs_page(request: Request, ctx: ReadContext, uid: str) -> Response:
+    """Render the runs of a resource."""
+    found = need_runnable(ctx, uid)
+    listing = ListState.from_request(request, ("-made",), (ListFilter("state", "State", _STATES),))
+    some: list[Run] = []
+    if sees_runs(found):
+        state, before = listing.chosen["state"] or None, listing.after or None
+        some = RUNS.page(ctx, resource=uid, state=state, before=before, limit=listing.size + 1)
+    ended = [run for run in latest_runs(ctx, found, _MAX_CHARTED) if run.started_at and run.ended_at][::-1]
+    values: dict[str, object] = {
+        **runnable_frame(ctx, found, "runs"),
+        "listing": listing,
+        "columns": _COLUMNS,
+        "rows": run_rows(ctx, some[: listing.size]),
+        "after": some[listing.size - 1].id if len(some) > listing.size else "",
+        "spans": [max((run.ended_at or 0) - (run.started_at or 0), 0) / SECOND for run in ended],
+        "drawn": [
+            "bad" if run.state == states.FAILED else "off" if run.state == states.STOPPED else "" for run in ended
+        ],
+        "tones": labels.TONES,
+        "signs": labels.ICONS,
+    }
+    return pages.render(request, "runs/resource_runs.html", values)
+
+
+@routes.post("/{uid:path}/pipeline/run")
+def run(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm) -> Response:
+    """Run the resource now, or reload all of its data, as the caller."""
+    found = need_runnable(ctx, uid)
+    anew = bool(sent.get("reload"))
+    try:
+        started = RUNS.start(ctx, uid, RunOptions(reload=anew))
+    except (ConflictError, InvalidInputError) as error:
+        return pages.redirect(request, resource_header.overview_url(ctx, uid), Flash(str(error), tone="bad"))
+    return pages.redirect(request, urls.run(started.id), Flash(f"{found.name} was started."))
+
+
+@routes.post("/{uid:path}/pipeline/activate")
+def activate(request: Request, ctx: WriteContext, uid: str) -> Response:
+    """Activate the triggers of a resource; it runs as the caller."""
+    ctx.need_visible(uid)
+    TRIGGERS.set_all_active(ctx, uid, active=True)
+    flash = Flash("It runs by itself from now on, as you.", undo=urls.resource(uid, "pipeline/deactivate"))
+    return pages.redirect(request, resource_header.overview_url(ctx, uid), flash)
+
+
+@routes.post("/{uid:path}/pipeline/deactivate")
+def deactivate(request: Request, ctx: WriteContext, uid: str) -> Response:
+    """Deactivate the triggers of a resource."""
+    ctx.need_visible(uid)
+    TRIGGERS.set_all_active(ctx, uid, active=False)
+    flash = Flash("It does not run by itself any more.", undo=urls.resource(uid, "pipeline/activate"))
+    return pages.redirect(request, resource_header.overview_url(ctx, uid), flash)
+
+
+def need_runnable(ctx: RequestContext, uid: str) -> ResourceView:
+    """Return the resource; raise InvalidInputError if its kind has no pages of runs and triggers."""
+    found = resources.get(ctx, uid)
+    if found.kind not in RUNNABLE_KINDS and not _has_runnable_overview(found.kind):
+        title = kinds.catalog_kind(ctx.view.policy, found.kind).title
+        raise InvalidInputError(f"A {title.lower()} is no pipeline.", "Look at the list of pipelines.")
+    return found
+
+
+def _has_runnable_overview(kind: str) -> bool:
+    """Return whether a kind shares its overview with one that can be run, though it cannot be run itself yet."""
+    workspace, overview = find_workspace(kind), describe_kind(kind).overview
+    return any(
+        find_workspace(each) == workspace and describe_kind(each).overview == overview for each in RUNNABLE_KINDS
+    )
+
+
+def sees_runs(found: ResourceView) -> bool:
+    """Return whether the resource has runs that the caller may see."""
+    return found.kind in RUNS.runnables and RUNS.runnables[found.kind].see in found.actions
+
+
+def latest_runs(ctx: RequestContext, found: ResourceView, limit: int) -> list[Run]:
+    """Return the newest runs of a resource."""
+    return RUNS.page(ctx, resource=found.uid, limit=limit) if sees_runs(found) else []
+
+
+def runnable_frame(ctx: RequestContext, found: ResourceView, part: str) -> dict[str, object]:
+    """Return the template values that all pages of a resource that is run share."""
+    last = kind_pages.page_label(found.kind, part)
+    return {
+        "found": found,
+        "crumbs": resource_header.breadcrumbs(ctx, found.uid, *([last] if last else [])),
+        "tabs": resource_header.tabs(ctx, found.uid),
+        "tab": urls.resource(found.uid, part),
+        "run_now": _run_actions(ctx, found),
+        "menu": _menu(ctx, found),
+    }
+
+
+def _run_actions(ctx: RequestContext, found: ResourceView) -> list[PageAction]:
+    here = urls.resource(found.uid, "pipeline/run")
+    if found.kind not in RUNS.runnables:
+        title = kinds.catalog_kind(ctx.view.policy, found.kind).title.lower()
+        return [PageAction("Run now", icon="play", why_not=f"A {title} cannot be run here yet.")]
+    runnable = RUNS.runnables[found.kind]
+    now = PageAction("Run now", here, "post", "play")
+    sure = "Load all of it anew? What is in its tables is replaced."
+    again = PageAction("Reload", here, "post", "refresh-cw", fields=(("reload", "1"),), confirm=sure)
+    candidates = [*([(runnable.stop, again)] if runnable.reloads else []), (runnable.trigger, now)]
+    return [act for action, each in candidates for act in resource_header.actions_of(ctx, found.uid, {action: each})]
+
+
+def _menu(ctx: RequestContext, found: ResourceView) -> list[PageAction]:
+    here, workspace = urls.resource, find_workspace(found.kind)
+    edit = kind_pages.edit_form_url(found.uid, found.kind) or here(found.uid, "edit")
+    candidates = {
+        "edit": PageAction("Edit", edit, icon="pencil"),
+        "delete": PageAction(
+            "Delete", here(found.uid, "delete"), "post", "trash-2", danger=True, confirm=f"Delete {found.name}?"
+        ),
+    }
+    return [
+        *(workspace.menu_actions(ctx, found) if workspace else ()),
+        *_activation_actions(ctx, found),
+        *resource_header.actions_of(ctx, found.uid, candidates),
+    ]
+
+
+def _activation_actions(ctx: RequestContext, found: ResourceView) -> list[PageAction]:
+    """Return the actions that activate or deactivate its triggers; none if the caller may not see them."""
+    if not sees_runs(found):
+        return []
+    triggers = TRIGGERS.for_resource(ctx, found.uid)
+    here = urls.resource
+    on = PageAction("Activate", here(found.uid, "pipeline/activate"), "post", "play")
+    off = PageAction("Deactivate", here(found.uid, "pipeline/deactivate"), "post", "pause")
+    candidates = {ACTIVATE: on} if any(not each.active for each in triggers) else {}
+    candidates |= {DEACTIVATE: off} if any(each.active for each in triggers) else {}
+    return resource_header.actions_of(ctx, found.uid, candidates) if candidates else []

@@ -1,0 +1,137 @@
+"""The descriptor of a way of working: everything that the rest of the platform knows about its folder.
+
+Each folder exports one `Workspace` from its module `workspace`. Pages, REST routes, executors and the like are given as
+functions that import them when they are asked for, so that the server never loads Spark, a worker no pages, and a
+command that only needs the access models neither.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    from fastapi import APIRouter
+
+    from lakehold.catalog.resource_view import ResourceView
+    from lakehold.directory.caller import Caller
+    from lakehold.directory.platform import Platform
+    from lakehold.directory.request_context import RequestContext
+    from lakehold.lake.file_service import FileHolder
+    from lakehold.lake.lineage import Lineage
+    from lakehold.lake.spark.tables import Tables
+    from lakehold.runs.runnable import Runnable, StepExecutors
+    from lakehold.runs.scheduler.periodic import PeriodicTask
+    from lakehold.web.components import PageAction
+
+
+@dataclass(frozen=True, slots=True)
+class PageLink:
+    """A page of a resource or a workspace: its label, the last part of its URL, its icon."""
+
+    label: str
+    part: str
+    icon: str
+
+
+RUNS_PAGE, TRIGGERS_PAGE = PageLink("Runs", "runs", "activity"), PageLink("Triggers", "triggers", "calendar-clock")
+LINEAGE_PAGE = PageLink("Lineage", "lineage", "git-branch")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KindDescriptor:
+    """A kind of resource: how it is shown, and what can be done with it beside what all resources have."""
+
+    name: str
+    icon: str = "circle"
+    pages: tuple[PageLink, ...] = ()
+    """The tabs of a resource after its overview."""
+    overview: str = ""
+    """The part of the URL of its own overview; empty if it has the general one."""
+    create_form: str = ""
+    """The part of the workspace's URL of its own create form; empty if it has the general one."""
+    edit_form: str = ""
+    """The part of the URL of its own edit form; empty if it has the general one."""
+    collapsed: bool = False
+    """Whether the navigation folds it away, because other pages lead to it."""
+    reads_rows: str = ""
+    """The action that lets a member read its rows in SQL; empty if it is no table."""
+
+
+class Probe(Protocol):
+    """Tests a connection, lists its streams or tables, or samples one, before anything is saved."""
+
+    def __call__(
+        self, platform: Platform, caller: Caller, request: Mapping[str, Any], start_spark: Callable[[], object], /
+    ) -> Mapping[str, Any]:
+        """Return what was found. A probe that needs Spark's drivers starts Spark first."""
+
+
+@dataclass(frozen=True, slots=True)
+class HomeSection:
+    """A part of the home page that a way of working adds for those whom it concerns."""
+
+    template: str
+    values: Mapping[str, object]
+
+
+@dataclass(frozen=True, slots=True)
+class RunListTexts:
+    """The texts of the list of a workspace's runs, and the page that it links to."""
+
+    note: str = "The newest first."
+    empty: str = "None that you can see."
+    link: PageLink | None = None
+    """The page of the workspace from which runs are started, if it has one for that."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Workspace:
+    """A way of working."""
+
+    name: str
+    """The name of its access model."""
+    folder: Path
+    """Holds `model.yaml`, `model.versions` with the hashes of its releases, and `templates/` if it has pages."""
+    root: KindDescriptor
+    """The kind of the workspaces themselves."""
+    kinds: tuple[KindDescriptor, ...] = ()
+    pages: tuple[PageLink, ...] = ()
+    """The pages of a workspace after its overview."""
+    tabs: tuple[PageLink, ...] = ()
+    """The pages of a workspace next to its members."""
+    has_sql: bool = False
+    """Whether members query a workspace in SQL."""
+    runnables: Callable[[], Sequence[Runnable]] = tuple
+    executors: Callable[[], StepExecutors] = dict
+    """How its steps are executed; only a worker calls this."""
+    probes: Callable[[], Mapping[str, Probe]] = dict
+    """By name, such as `source`; only a worker calls this."""
+    periodic_tasks: Callable[[Callable[[], Tables]], Sequence[PeriodicTask]] = lambda _tables: ()
+    """The work that a worker does for it again and again; the tables start Spark when they are asked for."""
+    page_routers: Callable[[], Sequence[APIRouter]] = tuple
+    api_routers: Callable[[], Sequence[APIRouter]] = tuple
+    lineage: Callable[[], Mapping[str, Lineage]] = dict
+    """By the full id of a kind: what its resources are made from, and what reads them."""
+    file_services: Callable[[], Mapping[str, FileHolder]] = dict
+    """By the full id of a kind: how the files of its resources are kept."""
+    home_section: Callable[[RequestContext], HomeSection | None] = lambda _ctx: None
+    menu_actions: Callable[[RequestContext, ResourceView], Sequence[PageAction]] = lambda _ctx, _found: ()
+    """What the menu of a resource that is run offers beside what all have."""
+    run_list_texts: RunListTexts = RunListTexts()
+
+    @property
+    def model(self) -> Path:
+        """The file with its access model."""
+        return self.folder / "model.yaml"
+
+    @property
+    def templates(self) -> Path:
+        """The folder with its page templates, which may be missing."""
+        return self.folder / "templates"
+
+    def kind_descriptors(self) -> Mapping[str, KindDescriptor]:
+        """Return its kinds by their full ids."""
+        return {f"{self.name}.{kind.name}": kind for kind in (self.root, *self.kinds)}

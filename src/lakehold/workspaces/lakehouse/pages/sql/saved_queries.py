@@ -1,0 +1,231 @@
+"""Saved queries: save, open, rename and delete; and saving the result of a query as a table."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from urllib.parse import quote, urlencode
+
+from fastapi import Request, Response
+
+from lakehold.api.http.authentication import read_credentials
+from lakehold.api.http.dependencies import CurrentPlatform, PendingRequest, ReadContext, WriteContext
+from lakehold.catalog import kinds, resource_edit, resource_view, resources
+from lakehold.catalog.resource_edit import ResourceEdit
+from lakehold.catalog.resource_view import ResourceView
+from lakehold.directory.errors import DeniedError
+from lakehold.directory.request_context import RequestContext
+from lakehold.kit.errors import ConflictError, InvalidInputError, LakeholdError, NotFoundError
+from lakehold.kit.ids import quote as quote_text
+from lakehold.lake.errors import QueryError, RefusedQueryError
+from lakehold.runs import queries, worker_client
+from lakehold.web import pages, urls
+from lakehold.web.access import resource_header
+from lakehold.web.components import PageAction
+from lakehold.web.confirmation import confirm
+from lakehold.web.cookies import Flash
+from lakehold.web.routing import SubmittedForm, router
+from lakehold.workspaces.lakehouse import saved_queries
+from lakehold.workspaces.lakehouse.pages.page_frame import need_lakehouse
+from lakehold.workspaces.lakehouse.saved_queries import SAVED_QUERY
+
+routes = router("/workspaces")
+
+_AT_ONCE, _MOST = 200, 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class OpenSavedQuery:
+    """A saved query that is open in the editor."""
+
+    uid: str
+    name: str
+    sql: str
+    may_edit: bool
+
+
+def own_saved_queries(ctx: RequestContext, workspace: str) -> list[resource_view.ResourceRef]:
+    """Return the caller's saved queries of a workspace, by name."""
+    found: list[resource_view.ResourceRef] = []
+    after, seen = None, 0
+    while seen < _MOST:
+        some = ctx.session.list(ctx.principal, "see", SAVED_QUERY, within=workspace, after=after, limit=_AT_ONCE)
+        found += [
+            resource_view.ResourceRef(each.uid, each.kind, each.name) for each in some.items if _is_mine(ctx, each.uid)
+        ]
+        seen, after = seen + len(some.items), some.after
+        if after is None:
+            break
+    return found
+
+
+def saved_query_actions(workspace: str, kept: resource_view.ResourceRef) -> list[PageAction]:
+    """Return the actions on a saved query of the caller."""
+    here = urls.workspace(workspace, f"sql/saved/{quote(kept.uid, safe='')}")
+    return [
+        PageAction("Rename", f"{here}/rename", icon="pencil", dialog=True),
+        PageAction("Delete", f"{here}/delete", "post", "trash-2", danger=True, confirm=f"Delete {kept.name}?"),
+    ]
+
+
+def open_saved_query(ctx: RequestContext, workspace: str, uid: str) -> OpenSavedQuery:
+    """Return a saved query of the lakehouse with its text."""
+    found = _need_saved_query(ctx, workspace, uid)
+    if found.settings is None:
+        raise NotFoundError(f"There is no saved query {quote_text(uid)}.", "Look its name up beside the editor.")
+    return OpenSavedQuery(uid, found.name, str(found.settings.get("sql", "")), found.may_edit)
+
+
+@routes.post("/{uid:path}/sql/save")
+def save(request: Request, platform: CurrentPlatform, uid: str, sent: SubmittedForm) -> Response:
+    """Save the text in the open saved query, or as a new one after asking for its name. The worker determines which
+    tables it reads, outside of any transaction.
+    """
+    sql, kept = str(sent.get("sql", "")), str(sent.get("saved", ""))
+    reading, writing = (PendingRequest(request, read_credentials(request), writes=writes) for writes in (False, True))
+    place = reading.run(lambda ctx: queries.open_scope(ctx, uid))
+    if kept and not sent.get("anew"):
+        found = reading.run(lambda ctx: open_saved_query(ctx, uid, kept))
+        read = saved_queries.tables_read_if_known(platform, place, sql)
+        writing.run(lambda ctx: saved_queries.update_sql(ctx, kept, sql, read))
+        return pages.redirect(request, _editor_url(uid, kept), Flash(f"{found.name} was saved."))
+    if "name" not in sent:
+        return reading.run(lambda ctx: _name_form(request, ctx, uid, sql))
+    name = str(sent["name"]).strip()
+    try:
+        read = saved_queries.tables_read_if_known(platform, place, sql)
+        made = writing.run(lambda ctx: saved_queries.create_saved_query(ctx, uid, name, sql, read))
+    except (InvalidInputError, ConflictError) as refused:
+        error = refused
+        return reading.run(lambda ctx: _name_form(request, ctx, uid, sql, name=name, error=error))
+    return pages.redirect(request, _editor_url(uid, made), Flash(f"{name} was saved."))
+
+
+@routes.get("/{uid:path}/sql/saved/{query:path}/rename")
+def rename_form(request: Request, ctx: ReadContext, uid: str, query: str) -> Response:
+    """Render the form that asks for the new name."""
+    return _rename_form(request, ctx, uid, _need_edit(ctx, uid, query))
+
+
+@routes.post("/{uid:path}/sql/saved/{query:path}/rename")
+def rename(request: Request, ctx: WriteContext, uid: str, query: str, sent: SubmittedForm) -> Response:
+    """Rename a saved query."""
+    found, name = _need_edit(ctx, uid, query), str(sent.get("name", "")).strip()
+    try:
+        resource_edit.apply_edit(ctx, query, ResourceEdit(name=name))
+    except (InvalidInputError, ConflictError) as error:
+        return _rename_form(request, ctx, uid, found, name=name, error=error)
+    return pages.redirect(request, _editor_url(uid, query), Flash(f"It is called {name} now."))
+
+
+@routes.post("/{uid:path}/sql/saved/{query:path}/delete")
+def delete(request: Request, ctx: WriteContext, uid: str, query: str, sent: SubmittedForm) -> Response:
+    """Delete a saved query, after a confirmation."""
+    found = _need_saved_query(ctx, uid, query)
+    text = "Its text is gone with it. What it read stays as it is."
+    if question := confirm(request, sent, f"Delete {found.name}?", text, do="Delete", back=_editor_url(uid, query)):
+        return question
+    resources.delete(ctx, query)
+    return pages.redirect(request, urls.workspace(uid, "sql"), Flash(f"{found.name} was deleted."))
+
+
+def _name_form(
+    request: Request, ctx: RequestContext, uid: str, sql: str, *, name: str = "", error: LakeholdError | None = None
+) -> Response:
+    values: dict[str, object] = {
+        "crumbs": resource_header.breadcrumbs(ctx, uid, "SQL", "Save"),
+        "space": need_lakehouse(ctx, uid),
+        "sql": sql,
+        "name": name,
+        "error": error,
+    }
+    return pages.render(request, "lakehouse/sql_save.html", values, status=422 if error else 200)
+
+
+def _rename_form(
+    request: Request,
+    ctx: RequestContext,
+    uid: str,
+    found: ResourceView,
+    *,
+    name: str | None = None,
+    error: LakeholdError | None = None,
+) -> Response:
+    values: dict[str, object] = {
+        "crumbs": resource_header.breadcrumbs(ctx, uid, "SQL", "Rename"),
+        "space": uid,
+        "found": found,
+        "name": found.name if name is None else name,
+        "error": error,
+    }
+    return pages.render(request, "lakehouse/sql_rename.html", values, status=422 if error else 200)
+
+
+def _need_saved_query(ctx: RequestContext, workspace: str, uid: str) -> ResourceView:
+    need_lakehouse(ctx, workspace)
+    found = resources.get(ctx, uid)
+    if found.kind != SAVED_QUERY or found.workspace is None or found.workspace.uid != workspace:
+        raise NotFoundError(f"There is no saved query {quote_text(uid)}.", "Look its name up beside the editor.")
+    return found
+
+
+def _need_edit(ctx: RequestContext, workspace: str, uid: str) -> ResourceView:
+    found = _need_saved_query(ctx, workspace, uid)
+    kinds.need_right(ctx, ctx.session.read_view(lambda view: kinds.edit_right(view, uid)), uid, "edit")
+    return found
+
+
+def _is_mine(ctx: RequestContext, uid: str) -> bool:
+    owners = ctx.session.read_view(lambda view: resource_view.owners_of(view, uid))
+    return any(ctx.caller.member in held for held in owners.values())
+
+
+def _editor_url(workspace: str, uid: str) -> str:
+    return f"{urls.workspace(workspace, 'sql')}?{urlencode({'open': uid})}"
+
+
+table_routes = router("/workspaces")
+
+_MAX_LAYERS = 200
+_CORRECTABLE_ERRORS = (InvalidInputError, ConflictError, DeniedError, QueryError, RefusedQueryError)
+
+
+@table_routes.post("/{uid:path}/sql/table")
+def keep(request: Request, platform: CurrentPlatform, uid: str, sent: SubmittedForm) -> Response:
+    """Ask for name and layer, then start a run that creates the table. The worker determines what the query reads."""
+    reading = PendingRequest(request, read_credentials(request), writes=False)
+    place = reading.run(lambda ctx: queries.open_scope(ctx, uid))
+    sql, name, layer = (str(sent.get(field, "")).strip() for field in ("sql", "name", "layer"))
+    if "name" not in sent:
+        return reading.run(lambda ctx: _save_table_page(request, ctx, uid, sql))
+    try:
+        found = worker_client.describe_query(platform, place.caller, workspace=place.name, text=sql)
+        _, run = PendingRequest(request, read_credentials(request), writes=True).run(
+            lambda ctx: saved_queries.save_result_as_table(ctx, layer, name, sql, found.reads)
+        )
+    except _CORRECTABLE_ERRORS as error:
+        refusal = error
+        return reading.run(lambda ctx: _save_table_page(request, ctx, uid, sql, name=name, layer=layer, error=refusal))
+    return pages.redirect(request, urls.run(run.id), Flash(f"{name} is being filled."))
+
+
+def _save_table_page(
+    request: Request,
+    ctx: RequestContext,
+    uid: str,
+    sql: str,
+    *,
+    name: str = "",
+    layer: str = "",
+    error: LakeholdError | None = None,
+) -> Response:
+    found = ctx.session.list(ctx.principal, "create_table", "lakehouse.layer", within=uid, limit=_MAX_LAYERS)
+    values: dict[str, object] = {
+        "crumbs": resource_header.breadcrumbs(ctx, uid, "SQL", "Save as a table"),
+        "space": need_lakehouse(ctx, uid),
+        "sql": sql,
+        "name": name,
+        "layer": layer,
+        "layers": [(each.uid, each.name) for each in found.items],
+        "error": error,
+    }
+    return pages.render(request, "lakehouse/sql_table.html", values, status=422 if error else 200)

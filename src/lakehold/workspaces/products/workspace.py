@@ -1,0 +1,19 @@
+"""The descriptor of data products. Its access model decides already; there are no pages of its own yet."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from lakehold.workspaces.descriptor import KindDescriptor, Workspace
+
+WORKSPACE = Workspace(
+    name="products",
+    folder=Path(__file__).parent,
+    root=KindDescriptor(name="project", icon="sparkles"),
+    kinds=(
+        KindDescriptor(name="source", icon="download"),
+        KindDescriptor(name="workflow", icon="workflow"),
+        KindDescriptor(name="destination", icon="send"),
+        KindDescriptor(name="product", icon="box"),
+    ),
+)

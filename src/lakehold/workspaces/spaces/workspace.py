@@ -1,0 +1,20 @@
+"""The descriptor of data spaces. Its access model decides already; there are no pages of its own yet."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from lakehold.workspaces.descriptor import KindDescriptor, Workspace
+
+WORKSPACE = Workspace(
+    name="spaces",
+    folder=Path(__file__).parent,
+    root=KindDescriptor(name="space", icon="boxes"),
+    kinds=(
+        KindDescriptor(name="project", icon="blocks"),
+        KindDescriptor(name="task", icon="workflow"),
+        KindDescriptor(name="connection", icon="link"),
+        KindDescriptor(name="gateway", icon="route"),
+        KindDescriptor(name="app", icon="layout-dashboard"),
+    ),
+)
