@@ -38,6 +38,7 @@ check: $(VENV)/ready ## lint, types and imports only
 	$(BIN)/ruff check --quiet .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
+	$(BIN)/python .ci/duplicates.py
 
 bench: $(VENV)/ready-bench ## measure speed beside peers; ONLY=access for one part
 	$(BIN)/python -m benchmarks $(ONLY)

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 import sqlalchemy as sa
 
 from lakehold.access import Add, Grant, Remove
+
+# past the access filter: since when a member is there, of one that was asked for before
 from lakehold.access.facts.tables import resource
 from lakehold.access.facts.view import FactView, role_names
 from lakehold.access.model.policy import MEMBER, MEMBER_OF
@@ -65,9 +67,6 @@ def set_tenant_roles(ctx: RequestContext, subject: str, roles: Collection[str]) 
         give_tenant_role(ctx, subject, role)
     for role in sorted(held - set(roles)):
         take_tenant_role(ctx, subject, role)
-
-
-# past the access filter: when a member was added, of one whose visibility was checked before
 
 
 @dataclass(frozen=True, slots=True)

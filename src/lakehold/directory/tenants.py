@@ -11,6 +11,8 @@ import sqlalchemy as sa
 
 from lakehold.access import Grant
 from lakehold.access.facts.store import FactStore
+
+# past the access filter: tenants are known to the installation alone
 from lakehold.access.facts.tables import resource
 from lakehold.access.model.policy import MEMBER
 from lakehold.access.model.schema import AccessModel
@@ -24,8 +26,6 @@ from lakehold.kit.database import Transaction
 from lakehold.kit.errors import ConflictError, InvalidInputError
 from lakehold.kit.ids import valid_id, valid_name
 from lakehold.ledger.audit import AuditLog, AuditLogEntry
-
-# past the access filter: tenants are known to the installation alone
 
 _LOCK = "tenants"
 _MAX_ID_LENGTH = 40

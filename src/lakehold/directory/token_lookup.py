@@ -11,13 +11,12 @@ from functools import cache
 
 import sqlalchemy as sa
 
+# past the access filter: the tenant and the member are known by the secret of the token, and found here
 from lakehold.access.facts.tables import attribute, edge, resource
 from lakehold.access.model.policy import MEMBER
 from lakehold.directory import secret_tokens
 from lakehold.kit.clock import FOREVER, Moment
 from lakehold.kit.database import Transaction
-
-# past the access filter: the tenant and the member are known by the secret, and found here
 
 SecretRow = sa.Row[tuple[object, ...]]
 
@@ -47,8 +46,6 @@ def _query(table: sa.Table) -> sa.Select[tuple[object, ...]]:
         )
     )
 
-
-# past the access filter: whose token it is is not known yet; what they may read is checked afterwards
 
 READS, ACTIVE, OFF = "reads", "active", "false"
 """What every kind that is a way in has: an edge to what it reads, and an attribute that says whether it is open. The

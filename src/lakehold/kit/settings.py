@@ -21,6 +21,13 @@ class Settings(BaseSettings):
     key: Annotated[
         SecretStr, Field(description="The key for secrets. Without one: made on the first run, kept in the folder.")
     ] = SecretStr("")
+    workspaces: Annotated[
+        str,
+        Field(
+            description="More ways of working: Python packages with a module `workspace` each, separated by commas."
+            " Read when a process starts."
+        ),
+    ] = ""
     host: Annotated[str, Field(description="The address that the server listens on.")] = "127.0.0.1"
     port: Annotated[int, Field(ge=0, le=65535, description="The port that the server listens on.")] = 8400
     address: Annotated[

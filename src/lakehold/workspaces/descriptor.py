@@ -8,7 +8,7 @@ command that only needs the access models neither.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -93,6 +93,10 @@ class Workspace:
 
     name: str
     """The name of its access model."""
+    description: str = ""
+    """What it is for, for those who choose a model for a new workspace."""
+    attribute_hints: Mapping[str, str] = field(default_factory=dict)
+    """What an attribute of a workspace does when it is on."""
     folder: Path
     """Holds `model.yaml`, `model.versions` with the hashes of its releases, and `templates/` if it has pages."""
     root: KindDescriptor

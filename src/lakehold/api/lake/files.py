@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Annotated
+from collections.abc import Sequence
+from typing import Annotated, Any
 
-from fastapi import Request
+from fastapi import Request, Response
 from fastapi.concurrency import contextmanager_in_threadpool, run_in_threadpool
+from fastapi.responses import FileResponse
 from pydantic import Field
 
 from lakehold.api.http.authentication import read_credentials
@@ -14,11 +15,13 @@ from lakehold.api.http.dependencies import PendingRequest, get_platform
 from lakehold.api.http.middleware import allow_body_size
 from lakehold.api.http.models import PlainText, ResponseModel, Time, to_datetime
 from lakehold.api.http.paging import PageParams, PageResponse
+from lakehold.api.http.routing import REQUIRES_SIGN_IN, problem_responses
 from lakehold.directory.request_context import RequestContext
-from lakehold.lake.volumes import PartialFile, Volume, VolumeEntry
+from lakehold.lake.file_service import FileService
+from lakehold.lake.volumes import Volume, VolumeEntry
 
 OCTET_STREAM = "application/octet-stream"
-UPLOAD_CONTENT = {"content": {OCTET_STREAM: {"schema": {"type": "string", "format": "binary"}}}}
+_CONTENT = {OCTET_STREAM: {"schema": {"type": "string", "format": "binary"}}}
 FilePath = Annotated[PlainText, Field(min_length=1, examples=["2031/orders.csv"])]
 """The name of a file; a slash stands behind each folder that it is in."""
 
@@ -32,6 +35,25 @@ class VolumeFileJson(ResponseModel):
     changed_at: Time
 
 
+DOWNLOAD: dict[str, Any] = {
+    "response_class": FileResponse,
+    "responses": {200: {"description": "The file", "content": {OCTET_STREAM: {}}}},
+}
+"""What the document says of an endpoint that sends a file."""
+UPLOAD: dict[str, Any] = {
+    "status_code": 201,
+    "response_model": VolumeFileJson,
+    "openapi_extra": {**REQUIRES_SIGN_IN, "requestBody": {"required": True, "content": _CONTENT}},
+    "responses": problem_responses(401, 403, 404, 409, 413, 503),
+}
+"""What the document says of an endpoint that receives a file."""
+
+
+def send_file(found: Volume, file: VolumeEntry) -> Response:
+    """Return the content of a file."""
+    return FileResponse(found.path_on_disk(file.path), media_type=OCTET_STREAM, filename=file.name)
+
+
 def files_page(paged: PageParams, found: Sequence[VolumeEntry], folder: str) -> PageResponse[VolumeFileJson]:
     """Return a page of the files of a folder."""
     start = paged.start_key(f"files {folder}", int)
@@ -41,23 +63,27 @@ def files_page(paged: PageParams, found: Sequence[VolumeEntry], folder: str) -> 
 
 
 async def receive_upload(
-    request: Request,
-    path: str,
-    prepare: Callable[[RequestContext], Volume],
-    finish: Callable[[RequestContext, PartialFile], None],
+    request: Request, service: FileService, uid: str, path: str, *, replace: bool
 ) -> VolumeFileJson:
     """Receive an upload. The right is checked before it is received, and again afterwards.
 
     However slow the sender is, no thread waits for it, because all requests share a limited number of threads.
     """
-    credentials = read_credentials(request)
-    allow_body_size(request.scope, get_platform(request).settings.upload_megabytes * 1_000_000)
+    credentials, settings = read_credentials(request), get_platform(request).settings
+
+    def prepare(ctx: RequestContext) -> Volume:
+        return service.check_upload(ctx, settings, uid, path, replace=replace)
+
+    def finish(ctx: RequestContext) -> None:
+        service.store_upload(ctx, settings, uid, path, rough, replace=replace)
+
+    allow_body_size(request.scope, settings.upload_megabytes * 1_000_000)
     target_volume = await run_in_threadpool(PendingRequest(request, credentials, writes=True).run, prepare)
     async with contextmanager_in_threadpool(target_volume.open_partial()) as rough:
         async for part in request.stream():
             await run_in_threadpool(rough.write, part)
         await run_in_threadpool(rough.flush_to_disk)
-        await run_in_threadpool(PendingRequest(request, credentials, writes=True).run, lambda ctx: finish(ctx, rough))
+        await run_in_threadpool(PendingRequest(request, credentials, writes=True).run, finish)
     return _file_json(target_volume.get_file(path))
 
 

@@ -168,7 +168,7 @@ def _switches(ctx: RequestContext, found: ResourceView) -> list[AttributeSwitch]
         AttributeSwitch(
             name,
             humanize(name),
-            model_labels.ATTRIBUTE_HINTS.get(name, ""),
+            model_labels.attribute_hint(name),
             found.attributes[name],
             declared.is_flag,
             [(value, humanize(value)) for value in declared.values],

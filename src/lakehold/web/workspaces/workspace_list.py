@@ -188,7 +188,7 @@ def _form(
         "choice": chosen,
         "filled": filled,
         "switches": [
-            (name, humanize(name), model_labels.ATTRIBUTE_HINTS.get(name, ""), on.get(name, False))
+            (name, humanize(name), model_labels.attribute_hint(name), on.get(name, False))
             for name in flag_attributes(chosen.root)
         ],
         "errors": errors or {},

@@ -114,6 +114,8 @@ def _pipeline(name: str, icon: str, edit_form: str = "pipeline/edit", *, runs: b
 
 WORKSPACE = Workspace(
     name="lakehouse",
+    description="Layers of tables and files, and the pipelines that fill them. "
+    "Viewer, Editor and Manager on a layer or a single table.",
     folder=Path(__file__).parent,
     root=KindDescriptor(name="lakehouse", icon="waves", overview="lakehouse"),
     kinds=(

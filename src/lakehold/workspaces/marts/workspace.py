@@ -89,6 +89,11 @@ def _home_section(ctx: RequestContext) -> HomeSection | None:
 
 WORKSPACE = Workspace(
     name="marts",
+    description="Data marts on your storages, and reports from them that arrive on time. "
+    "Project Admins, Technical Users and Business Users.",
+    attribute_hints={
+        "technical_users_control_all_reports": "Technical Users run, edit and delete every report of the project.",
+    },
     folder=Path(__file__).parent,
     root=KindDescriptor(name="project", icon="store", overview="overview"),
     kinds=(

@@ -8,6 +8,11 @@ from lakehold.workspaces.descriptor import KindDescriptor, Workspace
 
 WORKSPACE = Workspace(
     name="products",
+    description="Mastered entities such as customers or items, curated by people, with a page about each.",
+    attribute_hints={
+        "discoverable": "Others find its name and description, and can ask for it.",
+        "project_admins_assign_roles": "Admins of the project give roles in it, not only those of the tenant.",
+    },
     folder=Path(__file__).parent,
     root=KindDescriptor(name="project", icon="sparkles"),
     kinds=(

@@ -8,6 +8,10 @@ from lakehold.workspaces.descriptor import KindDescriptor, Workspace
 
 WORKSPACE = Workspace(
     name="spaces",
+    description="Data projects whose tasks move data between connections, and apps on top. Roles add up as needed.",
+    attribute_hints={
+        "personal": "Only its owner is in it, and nobody can be added.",
+    },
     folder=Path(__file__).parent,
     root=KindDescriptor(name="space", icon="boxes"),
     kinds=(

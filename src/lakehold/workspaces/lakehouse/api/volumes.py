@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from fastapi import Request, Response
-from fastapi.responses import FileResponse
 
-from lakehold.api.http.dependencies import CurrentPlatform, ReadContext, WriteContext, get_platform
+from lakehold.api.http.dependencies import CurrentPlatform, ReadContext, WriteContext
 from lakehold.api.http.models import IdText, PlainText
 from lakehold.api.http.paging import PageParams, PageResponse
-from lakehold.api.http.routing import REQUIRES_SIGN_IN, make_router, problem_responses
-from lakehold.api.lake.files import OCTET_STREAM, UPLOAD_CONTENT, FilePath, VolumeFileJson, files_page, receive_upload
+from lakehold.api.http.routing import make_router
+from lakehold.api.lake.files import DOWNLOAD, UPLOAD, FilePath, VolumeFileJson, files_page, receive_upload, send_file
 from lakehold.workspaces.lakehouse import volumes
 
 routes = make_router("/api/v1/volumes", "Volumes")
@@ -23,35 +22,18 @@ def list_files(
     return files_page(paged, volumes.list_files(ctx, platform.settings, volume, folder), folder)
 
 
-@routes.get(
-    "/{volume}/files/{path:path}",
-    response_class=FileResponse,
-    responses={200: {"description": "The file", "content": {OCTET_STREAM: {}}}},
-)
+@routes.get("/{volume}/files/{path:path}", **DOWNLOAD)
 def download_file(ctx: ReadContext, platform: CurrentPlatform, volume: IdText, path: FilePath) -> Response:
     """Download a file."""
-    found, file = volumes.open_file(ctx, platform.settings, volume, path)
-    return FileResponse(found.path_on_disk(path), media_type=OCTET_STREAM, filename=file.name)
+    return send_file(*volumes.open_file(ctx, platform.settings, volume, path))
 
 
-@routes.put(
-    "/{volume}/files/{path:path}",
-    status_code=201,
-    response_model=VolumeFileJson,
-    openapi_extra={**REQUIRES_SIGN_IN, "requestBody": {"required": True, **UPLOAD_CONTENT}},
-    responses=problem_responses(401, 403, 404, 409, 413, 503),
-)
+@routes.put("/{volume}/files/{path:path}", **UPLOAD)
 async def upload_file(request: Request, volume: IdText, path: FilePath, *, replace: bool = False) -> VolumeFileJson:
     """Upload a file, which is the body of the request. An existing file of the same name is kept, unless `replace`
     is set.
     """
-    settings = get_platform(request).settings
-    return await receive_upload(
-        request,
-        path,
-        lambda ctx: volumes.check_upload(ctx, settings, volume, path, replace=replace),
-        lambda ctx, rough: volumes.store_upload(ctx, settings, volume, path, rough, replace=replace),
-    )
+    return await receive_upload(request, volumes, volume, path, replace=replace)
 
 
 @routes.delete("/{volume}/files/{path:path}", status_code=204)

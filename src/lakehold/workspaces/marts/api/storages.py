@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Annotated, Any, Literal
 
 from fastapi import Request, Response
-from fastapi.responses import FileResponse
 from pydantic import Field
 
 from lakehold.api.catalog.schemas import SettingsJson
@@ -14,7 +13,7 @@ from lakehold.api.http.dependencies import CurrentPlatform, PendingRequest, Read
 from lakehold.api.http.models import IdText, PlainText, RequestModel, ResponseModel
 from lakehold.api.http.paging import PageParams, PageResponse
 from lakehold.api.http.routing import REQUIRES_SIGN_IN, make_router, problem_responses
-from lakehold.api.lake.files import OCTET_STREAM, UPLOAD_CONTENT, FilePath, VolumeFileJson, files_page, receive_upload
+from lakehold.api.lake.files import DOWNLOAD, UPLOAD, FilePath, VolumeFileJson, files_page, receive_upload, send_file
 from lakehold.runs import queries
 from lakehold.workspaces.marts import files, mart_probe
 from lakehold.workspaces.marts.mart_probe import StorageProbeResult
@@ -133,35 +132,18 @@ def list_storage_files(
     return files_page(paged, files.list_files(ctx, platform.settings, storage, folder), folder)
 
 
-@file_routes.get(
-    "/{storage}/files/{path:path}",
-    response_class=FileResponse,
-    responses={200: {"description": "The file", "content": {OCTET_STREAM: {}}}},
-)
+@file_routes.get("/{storage}/files/{path:path}", **DOWNLOAD)
 def download_storage_file(ctx: ReadContext, platform: CurrentPlatform, storage: IdText, path: FilePath) -> Response:
     """Download a file, for those who may use the storage."""
-    found, file = files.open_file(ctx, platform.settings, storage, path)
-    return FileResponse(found.path_on_disk(path), media_type=OCTET_STREAM, filename=file.name)
+    return send_file(*files.open_file(ctx, platform.settings, storage, path))
 
 
-@file_routes.put(
-    "/{storage}/files/{path:path}",
-    status_code=201,
-    response_model=VolumeFileJson,
-    openapi_extra={**REQUIRES_SIGN_IN, "requestBody": {"required": True, **UPLOAD_CONTENT}},
-    responses=problem_responses(401, 403, 404, 409, 413, 503),
-)
+@file_routes.put("/{storage}/files/{path:path}", **UPLOAD)
 async def upload_storage_file(
     request: Request, storage: IdText, path: FilePath, *, replace: bool = False
 ) -> VolumeFileJson:
     """Upload a file, which is the body of the request, for those who may edit the storage."""
-    settings = get_platform(request).settings
-    return await receive_upload(
-        request,
-        path,
-        lambda ctx: files.check_upload(ctx, settings, storage, path, replace=replace),
-        lambda ctx, rough: files.store_upload(ctx, settings, storage, path, rough, replace=replace),
-    )
+    return await receive_upload(request, files, storage, path, replace=replace)
 
 
 @file_routes.delete("/{storage}/files/{path:path}", status_code=204)

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 
 import sqlalchemy as sa
 
+# past the access filter: the tenant is known by the secret, and found here
 from lakehold.access.facts.tables import resource
 from lakehold.catalog import resource_metadata
 from lakehold.directory import secret_tokens, throttle
@@ -118,8 +119,6 @@ def _mine(ctx: RequestContext, uid: str) -> sa.ColumnElement[bool]:
     c = live_secret_table.c
     return sa.and_(c.tenant_id == ctx.session.tenant, c.resource_id == ctx.view.resource(uid))
 
-
-# past the access filter: the tenant is known by the secret, and found here
 
 _NOBODY = 0
 """Attempts are counted for no tenant: it is not known whose they would be."""
