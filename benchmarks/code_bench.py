@@ -19,7 +19,8 @@ ASSERTIONS = 1_000
 MOST = 2.0
 _MEMBERS, _GROUPS, _LAYERS, _TABLES = 200, 20, 10, 100
 _RUN = (
-    "import sys; from lakehold.access_as_code import read, run_files; sys.exit(run_files(read(sys.argv[1])).exit_code)"
+    "import sys; from lakehold.access_as_code import read_files, run_files;"
+    " sys.exit(run_files(read_files(sys.argv[1])).exit_code)"
 )
 _PARSE = (
     "import sys, yaml, pathlib\n"

@@ -16,10 +16,10 @@ from tests.access.company import BOB_SEES, TENANT, create_company
 # Answers one question for each line it is sent, from an index of its own that it keeps.
 OTHER = """
 import sys
-from lakehold.access import Access
+from lakehold.access import AccessEngine
 from lakehold.kit.database import Database
 
-access = Access(Database(sys.argv[1]))
+access = AccessEngine(Database(sys.argv[1]))
 for line in sys.stdin:
     with access.read("acme") as session:
         answers = {

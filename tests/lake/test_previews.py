@@ -54,10 +54,11 @@ WITHOUT_SPARK = """
 import sys
 from pathlib import Path
 from lakehold.kit.settings import Settings
-from lakehold.lake.iceberg_catalog import Lake, Place
-from lakehold.lake.previews import preview
+from lakehold.lake.iceberg_catalog import IcebergCatalog, TableIdentifier
+from lakehold.lake.previews import read_preview
 assert "pyiceberg" not in sys.modules
-print(len(preview(Lake(Settings(data=Path(sys.argv[1]))), Place(1, int(sys.argv[2]))).rows))
+lake = IcebergCatalog(Settings(data=Path(sys.argv[1])))
+print(len(read_preview(lake, TableIdentifier(1, int(sys.argv[2]))).rows))
 assert not [name for name in sys.modules if name.startswith(("pyspark", "py4j", "lakehold.lake.spark"))]
 """
 

@@ -10,6 +10,7 @@ import sqlalchemy as sa
 
 from lakehold.access import Attribute, Edge, Grant
 from lakehold.access.decisions.evaluator import compiled_checks
+from lakehold.access.decisions.way_ranking import rank_ways
 from lakehold.access.decisions.ways import MOST_WAYS, Way, WayFinder
 from lakehold.access.decisions.what_if import compiled_member_sets
 from lakehold.access.facts.changes import fact_holds, resolve_fact
@@ -35,7 +36,7 @@ def find_ways(view: FactView, member: str, action: str, uid: str) -> list[Way]:
         found.append(Way(finder.missing_facts(facts)))
         if len(found) == MOST_WAYS:
             break
-    return found
+    return [way for _, way in rank_ways(view, uid, found)]
 
 
 def way_facts(way: Way) -> list[Fact]:

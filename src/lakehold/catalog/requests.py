@@ -11,6 +11,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 from lakehold.access import Add
+from lakehold.access.decisions.way_ranking import rank_ways
 from lakehold.access.facts.records import Fact, require_text
 from lakehold.access.facts.view import FactView
 from lakehold.catalog import access_mails, discovery, kinds, request_table, resource_metadata
@@ -185,7 +186,7 @@ def _facts_to_request(ctx: RequestContext, action: str, uid: str, facts: Collect
     explained = ctx.session.explain(member, action, uid)
     if explained.allowed:
         raise ConflictError("You may do this already.", "There is nothing to ask for.")
-    proposed = [request_table.way_facts(way) for way in explained.ways]
+    proposed = [request_table.way_facts(way) for _, way in rank_ways(ctx.view, uid, explained.ways)]
     if facts is not None:
         chosen = next((way for way in proposed if set(way) == set(facts)), None)
         if chosen is None:

@@ -13,6 +13,7 @@ from datetime import datetime
 from lakehold.access import AccessSession, Add, Adopt, Attribute, Draft, Edge, Grant, Remove
 from lakehold.access.decisions.explanation import describe_action, describe_fact, describe_resource
 from lakehold.access.decisions.principal import Principal
+from lakehold.access.decisions.way_ranking import rank_ways
 from lakehold.access.decisions.ways import Way
 from lakehold.access.facts.records import Change, Fact, mentioned_ids
 from lakehold.access.facts.view import FactView
@@ -108,8 +109,9 @@ class RequestContext:
         narrowed = "This token is narrowed; its member may be able to. " if self.caller.narrowed else ""
         if not ways:
             return DeniedError(message, f"{narrowed}{otherwise}".strip(), action=action, resource=resource)
-        missing = " and ".join(describe_fact(self.view, need.fact) for need in ways[0].needed)
-        givers = tuple(dict.fromkeys(giver for need in ways[0].needed for giver in need.givers))
+        _, nearest = rank_ways(self.view, resource, ways)[0]
+        missing = " and ".join(describe_fact(self.view, need.fact) for need in nearest.needed)
+        givers = tuple(dict.fromkeys(giver for need in nearest.needed for giver in need.givers))
         visible = tuple(giver for giver in givers if self.session.can_see(self.principal, giver))
         names = tuple(self.view.names.get(self.view.resource(giver)) or giver for giver in visible)
         hint = f"{narrowed}Missing: {missing}." + (f" Can be given by {', '.join(names)}." if names else "")

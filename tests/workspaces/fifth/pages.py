@@ -31,7 +31,10 @@ def bed_page(request: Request, ctx: ReadContext, uid: str) -> Response:
 @new.get("/{uid:path}/beds/new")
 def new_bed(request: Request, ctx: ReadContext, uid: str) -> Response:
     """Render the form."""
-    values = {"crumbs": resource_header.breadcrumbs(ctx, uid, "New bed"), "to": urls.workspace(uid, "beds/new")}
+    values: dict[str, object] = {
+        "crumbs": resource_header.breadcrumbs(ctx, uid, "New bed"),
+        "to": urls.workspace(uid, "beds/new"),
+    }
     return pages.render(request, "gardens/new_bed.html", values)
 
 

@@ -6,6 +6,7 @@
 - `principal`: who is asking: a member, or an API token narrowed to actions or resources
 - `explanation`: why, as a tree of paths, and facts phrased in the words of their model
 - `ways`: what would have to be added to make a denial an allow, and who could add it
+- `way_ranking`: orders the ways to a right, the nearest to the resource first
 - `dependents`: which relations of which resources can change when a fact does
 - `what_if`: who gains and loses what by a change
 """

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from lakehold.access.model.schema import AccessModel, AttributeKind, Clause, EdgeKind, KindSchema, PolicyRule, RoleKind
+from lakehold.access.model.syntax import PathNode
 
 YES, NO = "✓", "–"
 
@@ -18,7 +19,8 @@ def _page(model: AccessModel) -> Iterator[str]:
     yield f"# {model.title}: who may do what"
     yield ""
     yield "Written from the model by `make docs`; change the model, not this page."
-    yield "Every ✓ is a path that allows the action; a decision is the union of all paths. Nothing denies."
+    yield "Every ✓ is a path that allows the action, by its role or by one that it implies; a decision is the union of"
+    yield "all paths. Nothing denies."
     yield ""
     if model.everyone:
         yield f"The group All means those who hold a role on the {model.everyone.replace('_', ' ')}."
@@ -26,10 +28,10 @@ def _page(model: AccessModel) -> Iterator[str]:
         yield "The group All means every member of the tenant."
     for kind in model.kinds.values():
         yield ""
-        yield from _kind(kind)
+        yield from _kind(model, kind)
 
 
-def _kind(kind: KindSchema) -> Iterator[str]:
+def _kind(model: AccessModel, kind: KindSchema) -> Iterator[str]:
     yield f"## {kind.title}"
     yield ""
     where = f"Lies in a {kind.parent.replace('_', ' ')}. " if kind.parent else ""
@@ -40,7 +42,7 @@ def _kind(kind: KindSchema) -> Iterator[str]:
         yield " ".join((where + created_by + becomes + " " + rights).split())
         yield ""
     if kind.actions:
-        yield from _matrix(kind)
+        yield from _matrix(model, kind)
     if kind.gates:
         yield ""
         yield from _table(["gate", "for"], ([_code(gate.when), ", ".join(gate.may)] for gate in kind.gates))
@@ -66,10 +68,39 @@ def _edit_and_delete_rights(kind: KindSchema) -> str:
     return " ".join(f"{words}: {_code(clause)}." for clause, usual, words in clauses if clause and clause.text != usual)
 
 
-def _matrix(kind: KindSchema) -> Iterator[str]:
-    paths = [_path(rule) for rule in kind.allow]
-    rows = ([action, *(YES if action in rule.may else NO for rule in kind.allow)] for action in kind.actions)
-    yield from _table(["action", *paths], rows)
+def _matrix(model: AccessModel, kind: KindSchema) -> Iterator[str]:
+    columns = [(_path(rule), _actions(model, kind, rule)) for rule in kind.allow]
+    rows = ([action, *(YES if action in may else NO for _, may in columns)] for action in kind.actions)
+    yield from _table(["action", *(path for path, _ in columns)], rows)
+
+
+def _actions(model: AccessModel, kind: KindSchema, rule: PolicyRule) -> set[str]:
+    """Return what a rule allows, and what its role may do by the roles that it implies, under the same condition."""
+    found, names = set(rule.may), _role_path(rule)
+    if names is None:
+        return found
+    *edges, name = names
+    owner: KindSchema | None = kind
+    for edge in edges:
+        known = owner.edges.get(edge) if owner else None
+        owner = model.kinds.get(known.to[0]) if known else None
+    role = owner.roles.get(name) if owner else None
+    while owner and role and role.implies:
+        role = owner.roles.get(role.implies)
+        path = (*edges, role.name) if role else ()
+        found |= {
+            action
+            for other in kind.allow
+            if _role_path(other) == path and (other.when is None or (rule.when and other.when.text == rule.when.text))
+            for action in other.may
+        }
+    return found
+
+
+def _role_path(rule: PolicyRule) -> tuple[str, ...] | None:
+    """Return the names that lead to the one role which a rule is about; None if it is about more than a role."""
+    tree = rule.who.tree if rule.who else None
+    return tuple(tree.names) if isinstance(tree, PathNode) and tree.equals is None else None
 
 
 def _path(rule: PolicyRule) -> str:

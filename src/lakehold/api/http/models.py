@@ -5,9 +5,9 @@ example.
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
-from typing import Annotated, ClassVar, Generic, TypeVar
+from typing import Annotated, ClassVar
 
 from pydantic import AfterValidator, AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field
 
@@ -88,33 +88,3 @@ def _none_for_empty(value: object) -> object:
 
 EmptyAsNone = BeforeValidator(_none_for_empty)
 """A query parameter that is there but empty counts as not there."""
-
-
-T = TypeVar("T")
-R = TypeVar("R")
-
-MAX_BATCH_ITEMS = 100
-
-
-class BatchBody(RequestModel, Generic[T]):
-    """A request body with several items."""
-
-    items: Annotated[list[T], Field(min_length=1, max_length=MAX_BATCH_ITEMS)]
-
-
-class BatchResponse(ResponseModel, Generic[R]):
-    """The results of a batch, in the order of the request."""
-
-    items: list[R]
-
-
-def apply_to_each(items: Sequence[T], do: Callable[[T], R]) -> list[R]:
-    """Apply `do` to all items or none. The first error names its item and ends the transaction."""
-    results: list[R] = []
-    for index, item in enumerate(items):
-        try:
-            results.append(do(item))
-        except LakeholdError as error:
-            error.message = f"Item {index + 1} of {len(items)}: {error.message}"
-            raise
-    return results

@@ -9,7 +9,6 @@
 - `effect_preview`: the effect of a change
 - `explanation`: the page that explains one decision
 - `explain_paths`: explanations as drawn paths
-- `way_ranking`: orders the ways to a right
 - `fact_labels`: grants, edges and attributes as text
 - `request_pages`: lists of access requests, one request, and its approval or refusal
 - `request_form`: the form for a new access request

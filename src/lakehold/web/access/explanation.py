@@ -11,6 +11,7 @@ from fastapi import Request, Response
 from lakehold.access import Attribute, Edge, Grant
 from lakehold.access.decisions.evaluator import Explanation
 from lakehold.access.decisions.explanation import Reason, RulePath
+from lakehold.access.decisions.way_ranking import rank_ways
 from lakehold.access.decisions.ways import MissingFact, Way
 from lakehold.access.facts.records import Fact
 from lakehold.access.model.policy import MEMBER_OF
@@ -21,7 +22,6 @@ from lakehold.directory.request_context import RequestContext
 from lakehold.web import pages, urls
 from lakehold.web.access import fact_labels, resource_header
 from lakehold.web.access.explain_paths import PathDrawing
-from lakehold.web.access.way_ranking import rank_ways
 from lakehold.web.components import AccessPath, AccessPathNode
 from lakehold.web.labels import format_count, humanize
 from lakehold.web.routing import router
@@ -39,7 +39,7 @@ class MissingAccess:
 
     def draw_paths(self, found: Explanation) -> list[AccessPath]:
         """Draw each way to the right; the member themself can request it."""
-        return [self._draw_path(found, way, n) for n, way in rank_ways(self._ctx, self._here, found.ways)]
+        return [self._draw_path(found, way, n) for n, way in rank_ways(self._ctx.view, self._here, found.ways)]
 
     def describe_givers(self, way: Way) -> tuple[str, ...]:
         """Name those who could give everything that is missing; where nobody could alone, who could give which part."""

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from fastapi import Request, Response
 
 from lakehold.access.decisions.evaluator import Explanation
+from lakehold.access.decisions.way_ranking import rank_ways
 from lakehold.api.http.dependencies import CurrentPlatform, ReadContext, WriteContext
 from lakehold.catalog import discovery, kinds, request_table, requests
 from lakehold.catalog.resource_view import ResourceRef, VisibleRefs
@@ -18,7 +19,6 @@ from lakehold.kit.errors import ConflictError, InvalidInputError, NotFoundError
 from lakehold.web import pages, urls
 from lakehold.web.access.explanation import MissingAccess
 from lakehold.web.access.request_pages import resource_label
-from lakehold.web.access.way_ranking import rank_ways
 from lakehold.web.cookies import Flash
 from lakehold.web.labels import humanize
 from lakehold.web.navigation import Breadcrumb
@@ -123,7 +123,7 @@ def _draft_for_visible(ctx: RequestContext, here: ResourceRef, action: str) -> A
     found = ctx.session.explain(ctx.principal, action, here.uid)
     missing = MissingAccess(ctx, ctx.caller.member, here.uid)
     ways = {}
-    for n, way in rank_ways(ctx, here.uid, found.ways):
+    for n, way in rank_ways(ctx.view, here.uid, found.ways):
         facts = request_table.way_facts(way)
         words = " and ".join(missing.describe_fact(fact) for fact in facts)
         givers = missing.describe_givers(way)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
+from lakehold.access.decisions.way_ranking import rank_ways
 from lakehold.access.facts.view import FactView
 from lakehold.access.model.policy import TENANT
 from lakehold.catalog import kinds
@@ -18,7 +19,6 @@ from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import LakeholdError
 from lakehold.web import kind_pages, urls
 from lakehold.web.access import fact_labels
-from lakehold.web.access.way_ranking import rank_ways
 from lakehold.web.components import PageAction
 from lakehold.web.labels import humanize
 from lakehold.web.navigation import Breadcrumb, NavLink
@@ -130,7 +130,7 @@ def _describe_nearest_way(ctx: RequestContext, uid: str, action: str) -> str:
         return ""
     if not ways:
         return ""
-    _, way = rank_ways(ctx, uid, ways)[0]
+    _, way = rank_ways(ctx.view, uid, ways)[0]
     facts = (needed.fact for needed in way.needed)
     return ctx.session.read_view(
         lambda view: " and ".join(fact_labels.describe_fact(view, each, ctx.caller.member) for each in facts)

@@ -7,25 +7,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from lakehold.access import Edge
 from lakehold.access.decisions.ways import Way
-from lakehold.access.facts.records import Fact
+from lakehold.access.facts.records import Edge, Fact
 from lakehold.access.facts.view import FactView
 from lakehold.access.model.policy import MEMBER_OF
-from lakehold.catalog import kinds
-from lakehold.directory.request_context import RequestContext
 
 
-def rank_ways(ctx: RequestContext, uid: str, ways: Sequence[Way]) -> list[tuple[int, Way]]:
+def rank_ways(view: FactView, uid: str, ways: Sequence[Way]) -> list[tuple[int, Way]]:
     """Return the ways to a right on a resource, nearest first, each with its number."""
-    above = ctx.session.read_view(lambda view: _with_ancestors(view, uid))
+    above = _with_ancestors(view, uid)
     return sorted(enumerate(ways), key=lambda each: _distance_range(above, each[1]))
 
 
 def _distance_range(above: Sequence[str], way: Way) -> tuple[int, int]:
     """Return the distance of the nearest and of the farthest part of a way."""
     parts = [_distance(above, needed.fact) for needed in way.needed]
-    return min(parts), max(parts)
+    return min(parts, default=0), max(parts, default=0)
 
 
 def _distance(above: Sequence[str], fact: Fact) -> int:
@@ -39,7 +36,11 @@ def _distance(above: Sequence[str], fact: Fact) -> int:
 
 def _with_ancestors(view: FactView, uid: str) -> list[str]:
     """Return the resource followed by its ancestors up to the tenant."""
-    found = [uid]
-    while (parent := kinds.parent_of(view, found[-1])) is not None:
-        found.append(parent)
+    found, here = [uid], view.resource(uid)
+    while parent := view.policy.kind(view.kind(here)).schema.parent:
+        ends = view.edges_out[parent].get(here)
+        if not ends:
+            break
+        here = ends[0]
+        found.append(view.uid(here))
     return found
