@@ -14,7 +14,7 @@ from benchmarks.plot import Axes, draw
 from lakehold.lake.iceberg_catalog import TableIdentifier
 from lakehold.lake.spark.table_writer import TableWriteOptions, WriteMode, write_rows
 
-_PLOT = Path(__file__).parents[1] / "docs" / "pipeline" / "merge.svg"
+_PLOT = Path(__file__).parents[1] / "docs" / "images" / "merge.svg"
 _AXES = Axes("rows in the table", "seconds", (1_000_000, 3_160_000, 10_000_000), "s", 1)
 _PARTS = 100
 _SMALL, _LARGE = 10_000, 100_000

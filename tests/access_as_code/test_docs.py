@@ -1,11 +1,14 @@
-"""docs/code.md names every word of the format, and its examples can be read. That they run is tested with all pages."""
+"""docs/reference/access-as-code.md names every word of the format, and its examples can be read.
+
+That they run is tested with all pages.
+"""
 
 from __future__ import annotations
 
 from lakehold.access_as_code import assertions, file_format, parse_files
 from tests.docs.test_docs import DOCS, blocks
 
-PAGE = DOCS / "code.md"
+PAGE = DOCS / "reference" / "access-as-code.md"
 
 
 def test_every_word_is_documented() -> None:

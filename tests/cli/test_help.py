@@ -17,7 +17,7 @@ from lakehold.cli.errors import ExitCode, exit_code_for_status
 from lakehold.cli.global_options import FLAGS, VALUES, move_options_first
 
 DOCS = Path(__file__).parents[2] / "docs"
-PAGE = (DOCS / "cli.md").read_text(encoding="utf-8")
+PAGE = (DOCS / "reference" / "cli.md").read_text(encoding="utf-8")
 HEAVY = ("pyspark", "pyarrow", "fastapi", "uvicorn", "starlette", "sqlalchemy", "alembic", "pydantic", "dbos", "httpx")
 
 
@@ -62,7 +62,7 @@ def test_every_verb_has_help_and_is_documented(words: tuple[str, ...]) -> None:
     done = CliRunner().invoke(app, [*words, "--help"])
     assert done.exit_code == 0
     assert "Usage:" in done.output
-    assert f"`lakehold {' '.join(words)}" in PAGE, f"docs/cli.md does not tell of `lakehold {' '.join(words)}`."
+    assert f"`lakehold {' '.join(words)}" in PAGE, f"docs/reference/cli.md does not name `lakehold {' '.join(words)}`."
 
 
 @pytest.mark.parametrize("words", list(commands()), ids=" ".join)

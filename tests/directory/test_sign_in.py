@@ -191,7 +191,7 @@ def test_a_password_that_changes_while_it_is_compared_lets_nobody_in(acme: AcmeP
     class Slow(PasswordMethod):
         """Somebody else is faster between the comparison and the sign-in."""
 
-        def prove(self, platform: Platform, tenant: str) -> SignInProof:
+        def verify(self, platform: Platform, tenant: str) -> SignInProof:
             proof = PasswordMethod.verify(self, platform, tenant)
             with acme.platform.write(bob) as ctx:
                 accounts.set_password(ctx, "bob", passwords.hash_password("another password"))

@@ -107,7 +107,7 @@ def run_examples(page: Path) -> None:
 
 
 # The tutorial is a shell's, and has a test of its own.
-@pytest.mark.parametrize("page", [README, *sorted(set(DOCS.glob("*.md")) - {DOCS / "tutorial.md"})], ids=named)
+@pytest.mark.parametrize("page", [page for page in markdown() if any(blocks(page, "python"))], ids=named)
 def test_examples_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     run_examples(page)
@@ -119,11 +119,11 @@ def test_examples_in_yaml_can_be_read(page: Path) -> None:
         assert isinstance(yaml.safe_load(text), dict)
 
 
-def test_the_readme_shows_what_the_tour_prints() -> None:
+def test_the_concept_page_shows_what_the_tour_prints() -> None:
     out = io.StringIO()
     tour.run_tour(Console(file=out, width=80), "")
     printed = iter([line.rstrip() for line in out.getvalue().splitlines()])
-    ((_, excerpt),) = blocks(README, "text")
+    ((_, excerpt),) = blocks(DOCS / "concepts" / "access-model.md", "text")
     for line in excerpt.splitlines():
         assert line == "…" or line in printed, f"The tour does not print this, or not in this order: {line}"
 
@@ -143,14 +143,14 @@ def _errors() -> Iterator[type[LakeholdError]]:
 
 
 def test_every_error_code_is_documented() -> None:
-    text = (DOCS / "access.md").read_text(encoding="utf-8")
+    text = (DOCS / "reference" / "errors.md").read_text(encoding="utf-8")
     for error in _errors():
         line = f"| `{error.code}` | {error.status} | `{error.__name__}` |"
-        assert line in text, f"docs/access.md, Errors: there is no line that begins with {line}"
+        assert line in text, f"docs/reference/errors.md: there is no line that begins with {line}"
 
 
 def test_every_command_is_documented() -> None:
-    text = "".join(text for _, text in texts([README, *DOCS.glob("*.md")]))
+    text = "".join(text for _, text in texts([README, *DOCS.rglob("*.md")]))
     for command in cli.app.registered_commands:
         name = command.name or getattr(command.callback, "__name__", "").replace("_", "-")
         assert re.search(rf"`lakehold {name}[` ]", text), f"README.md and docs do not name `lakehold {name}`"
@@ -175,7 +175,7 @@ def test_every_keyword_of_the_model_language_is_documented() -> None:
         reader.model(yaml_nodes.compose_yaml(model.source, "model.yaml"), model.source)
     assert {"model", "in", "last_stays", "also_after", "values", "who", "for"} <= reader.known
     words = reader.known | syntax.KEYWORDS | yaml_nodes._RESERVED | loader._VERBS | {"person", "anyone"}
-    text = (DOCS / "models.md").read_text(encoding="utf-8")
+    text = (DOCS / "reference" / "models.md").read_text(encoding="utf-8")
     assert not [word for word in sorted(words) if f"`{word}`" not in text]
 
 
@@ -189,6 +189,12 @@ def test_every_dependency_has_its_line() -> None:
     lines = (DOCS / "decisions" / "dependencies.md").read_text(encoding="utf-8").splitlines()
     documented = {line.split("`")[1] for line in lines if line.startswith("| `")}
     assert documented == {re.split(r"[\s\[<>=!~;]", entry, maxsplit=1)[0] for entry in expected}
+
+
+def test_the_index_names_every_page() -> None:
+    index = DOCS / "README.md"
+    linked = {(DOCS / found["target"]).resolve() for found in _LINK.finditer(index.read_text(encoding="utf-8"))}
+    assert not [named(page) for page in sorted(DOCS.rglob("*.md")) if page not in linked and page != index]
 
 
 @pytest.mark.parametrize("page", sorted((DOCS / "decisions").glob("*.md")), ids=named)

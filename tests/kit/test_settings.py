@@ -11,7 +11,7 @@ from lakehold.kit import settings
 from lakehold.kit.errors import InvalidInputError
 from lakehold.kit.settings import Settings
 
-PAGE = (Path(__file__).parents[2] / "docs" / "settings.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[2] / "docs" / "reference" / "settings.md").read_text(encoding="utf-8")
 
 
 def test_every_setting_is_documented_with_its_default() -> None:

@@ -151,7 +151,7 @@ def test_one_that_cannot_be_started_leaves_the_others_alone(
             raise ConflictError("It cannot be.", "Never mind.")
         return plain(ctx, uid, asked, cause=cause)
 
-    monkeypatch.setattr(RUNS, "write", write)
+    monkeypatch.setattr(RUNS, "insert", write)
     assert FIRING.start_due(platform, due) == 2
     assert FIRING.start_due(platform, due) == 0
     monkeypatch.undo()

@@ -1,5 +1,5 @@
 """Pages of every room on one picture: `LAKEHOLD_DEMO=lakehold-demo python -m tests.web.contact_sheet` writes
-docs/pages.jpg, and docs/access-page.jpg for the README, of the demo company once `lakehold demo` has filled it.
+docs/images/pages.jpg, of the demo company once `lakehold demo` has filled it.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from playwright.sync_api import Browser, sync_playwright
 from tests.web import chromium
 from tests.web.pictures import take
 
-DOCS = Path(__file__).parents[2] / "docs"
+IMAGES = Path(__file__).parents[2] / "docs" / "images"
 PAGES = (
     ("", "/sign-in"),
     ("tara", "/"),
@@ -43,7 +43,6 @@ PAGES = (
     ("nils", "/"),
     ("nils", "/resources/daily_sales"),
 )
-README = "tara_resources_daily_sales_access_light.png"
 _QUALITY = 72
 
 
@@ -53,9 +52,8 @@ def main() -> None:
         folder = Path(name)
         take(folder, list(PAGES), playwright)
         browser = playwright.chromium.launch(executable_path=chromium.executable(), args=chromium.arguments())
-        _lay_out(browser, DOCS / "access-page.jpg", [folder / README], 1280, 1280)
         files = [_file(folder, number, member, path) for number, (member, path) in enumerate(PAGES)]
-        _lay_out(browser, DOCS / "pages.jpg", files, 1640, 400)
+        _lay_out(browser, IMAGES / "pages.jpg", files, 1640, 400)
         browser.close()
 
 

@@ -10,7 +10,7 @@ import httpx
 from lakehold.web.assets import Assets
 from lakehold.web.templates import TEMPLATES_DIR, TemplateRenderer
 
-DOCS = Path(__file__).parents[2] / "docs" / "web.md"
+DOCS = Path(__file__).parents[2] / "docs" / "reference" / "web.md"
 
 
 def macros() -> list[str]:

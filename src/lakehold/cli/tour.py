@@ -54,7 +54,8 @@ def _print_tour(console: Console, session: AccessSession) -> None:
     _explain(console, session)
     _what_if(console, session)
     console.print(
-        "\nRead on: [cyan]docs/access/[/cyan] has every rule as a table, [cyan]docs/access.md[/cyan] the API."
+        "\nRead on: [cyan]docs/access/[/cyan] has every rule as a table,"
+        " [cyan]docs/reference/access-engine.md[/cyan] the API."
     )
 
 

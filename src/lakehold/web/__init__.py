@@ -27,5 +27,5 @@
 - `audit`, `groups`, `impersonation`, `invites`, `people`, `profile`, `reviews`, `sign_in`: the other shared pages
 - `connections`, `files`, `lineage`, `runs`, `schedules`, `sql`, `tables`: pages that several workspaces share
 
-`docs/web.md` explains how to write a page.
+`docs/reference/web.md` explains how to write a page.
 """

@@ -16,7 +16,8 @@ _Socket = Annotated[int | None, typer.Option("--socket", hidden=True, help="A li
 def up() -> None:
     """Start everything: a server and a worker, with one log and one Ctrl-C.
 
-    Settings come from the environment, see docs/settings.md; without any, everything lies in ./lakehold-data.
+    Settings come from the environment, see docs/reference/settings.md; without any, everything is kept in
+    ./lakehold-data.
     """
     with errors.report_errors():
         from lakehold.api.http import json_logging  # noqa: PLC0415 - loaded by this verb only

@@ -56,12 +56,8 @@ def look_at_source(request: Request, body: SourceProbeBody) -> SourceProbeJson:
         return ctx.caller
 
     caller = PendingRequest(request, read_credentials(request), writes=False).run(let_in)
-    values = body.model_dump()
-    return SourceProbeJson(
-        **worker_client.probe(
-            get_platform(request), caller, "lakehouse.source", {**values, "secrets": values.pop("credentials")}
-        )
-    )
+    values = {**body.model_dump(exclude={"credentials"}), "secrets": body.credentials}
+    return SourceProbeJson(**worker_client.probe(get_platform(request), caller, "lakehouse.source", values))
 
 
 integration_routes = make_router("/api/v1/integrations", "Integrations")
