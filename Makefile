@@ -5,10 +5,10 @@ BIN := $(VENV)/bin
 export SPARK_LOCAL_IP := 127.0.0.1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check bench docs lock clean assets
+.PHONY: help demo test test-all check bench docs lock clean assets
 
 help: ## show the verbs
-	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
 
 $(VENV)/ready: requirements.txt requirements-dev.txt pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit("Python 3.11 or newer is needed: make PYTHON=python3.11 …") if sys.version_info < (3, 11) else None'
@@ -26,8 +26,13 @@ $(VENV)/ready-bench: $(VENV)/ready requirements-bench.txt
 demo: assets ## start the server with the demo company, and print links that sign in as five of its people
 	@$(BIN)/lakehold demo
 
-test: check assets ## lint, types, imports and every test
-	$(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder
+PYTEST = $(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder
+
+test: check assets ## lint, types, imports and every test but the rare ones
+	$(PYTEST) -m "not rare"
+
+test-all: assets ## the long and rare tests: the wheel, bombs, all kills, every twin on PostgreSQL
+	$(PYTEST) -m rare
 
 # The files that browsers get: built when missing or stale, which takes a tenth of a second to see.
 assets: $(VENV)/ready

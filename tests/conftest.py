@@ -31,10 +31,32 @@ os.environ.setdefault("JDK_JAVA_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:+UseSeria
 BOTH = ("sqlite", "postgresql")
 
 
+TESTS = Path(__file__).parent
+SQL_ROOMS = (
+    *("access/facts", "access/test_commit_order", "access/test_statements", "access/test_two_processes"),
+    *("access/test_writers", "catalog", "directory/test_model_upgrade", "directory/test_tokens", "kit", "laws"),
+    *("ledger", "migrations/test_migrations", "runs/test_jobs", "runs/test_runs", "runs/test_triggers"),
+)
+"""Where SQL is written or transactions meet: their tests run on both databases every time. Elsewhere the twin on
+PostgreSQL is rare, but for one flow of each service.
+"""
+
+
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Run files with slow tests first, so that no process waits at the end for one that has just begun."""
+    """Mark the rare twins, and run files with slow tests first, so that no process waits at the end for one that has
+    just begun.
+    """
+    for item in items:
+        if _is_postgresql_twin(item) and not item.path.relative_to(TESTS).as_posix().startswith(SQL_ROOMS):
+            item.add_marker("rare")
     slow = {item.path for item in items if item.get_closest_marker("slow")}
     items.sort(key=lambda item: item.path not in slow)
+
+
+def _is_postgresql_twin(item: pytest.Item) -> bool:
+    callspec = getattr(item, "callspec", None)
+    return callspec is not None and "postgresql" in callspec.params.values() and not item.get_closest_marker("flow")
 
 
 @pytest.fixture(scope="session")

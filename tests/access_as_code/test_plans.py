@@ -120,6 +120,7 @@ def test_effects_are_those_of_what_if(access: AccessEngine, files: dict[str, str
         assert set(found.effects.rows()) == set(asked.rows())
 
 
+@pytest.mark.flow
 def test_applied(access: AccessEngine, files: dict[str, str]) -> None:
     edit(files, LAKE, "          viewer: ana\n", "          viewer: {who: ana, from: 2030-01-01}\n")
     edit(files, SALES, "business_user: [bella, boris]", "business_user: [bella, boris, nils]")

@@ -64,6 +64,7 @@ def everybody(api: Api) -> tuple[Api, dict[str, str]]:
     )
 
 
+@pytest.mark.flow
 def test_everybody_gets_what_is_theirs(everybody: tuple[Api, dict[str, str]]) -> None:
     api, tokens = everybody
     found = {

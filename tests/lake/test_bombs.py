@@ -25,7 +25,7 @@ from lakehold.runs import worker_client
 from tests.processes import Process, children
 from tests.runs.workers import worker_environment
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.rare]
 
 TENANT = "acme"
 RITA, ED = (Caller(TENANT, member) for member in ("rita", "ed"))

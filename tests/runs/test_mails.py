@@ -63,6 +63,7 @@ def test_a_mail_is_sent_as_it_was_written_and_then_forgotten(platform: Platform,
     assert row.body == ""
 
 
+@pytest.mark.flow
 def test_two_workers_send_each_mail_once(platform: Platform, post: MailServer) -> None:
     for number in range(30):
         put(platform, f"m{number}@example.test")

@@ -26,6 +26,7 @@ def look(platform: Platform, uid: str) -> Job:
         return service.get_job(ctx, uid)
 
 
+@pytest.mark.flow
 def test_jobs_are_done_by_whichever_worker_finds_them(platform: Platform) -> None:
     with start_worker(platform) as one, start_worker(platform, one) as two:
         with platform.write(ADA) as ctx:
@@ -70,6 +71,7 @@ def test_a_review_goes_on_after_its_worker_was_killed(platform: Platform) -> Non
     assert {(row["member"], row["resource"], row["action"]) for row in rows} == expected
 
 
+@pytest.mark.flow
 @pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
 def test_several_may_begin_at_once_on_an_empty_database(
     kind: str, tmp_path: Path, request: pytest.FixtureRequest

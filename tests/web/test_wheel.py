@@ -12,7 +12,7 @@ import pytest
 
 from tests.processes import Process
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.rare]
 
 ROOT = Path(__file__).parents[2]
 UV = Path(sys.executable).parent / "uv"

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
+import pytest
+
 from lakehold.api.catalog import resource_usage
 from lakehold.kit.clock import SECOND
 from lakehold.ledger.audit import AuditFilter
@@ -17,6 +19,7 @@ def later(corner: DemoPlatform, days: int) -> str:
     return (datetime.fromtimestamp(corner.hand.at / SECOND, UTC) + timedelta(days=days)).isoformat()
 
 
+@pytest.mark.flow
 def test_a_role_is_given_changed_and_taken_away(api: Api, corner: DemoPlatform) -> None:
     given = json_body(api.post(GRANTS, "mona", {"subject": "nils", "role": "viewer", "until": later(corner, 3)}), 201)
     assert (given["items"][0]["role"], given["items"][0]["until"] is None) == ("viewer", False)
@@ -55,6 +58,7 @@ def test_a_preview(api: Api) -> None:
     assert json_body(api.get(GRANTS, "mona"))["items"] == []
 
 
+@pytest.mark.flow
 def test_access_is_asked_for_and_given(api: Api, corner: DemoPlatform) -> None:
     asked = json_body(
         api.post("/api/v1/requests", "ana", {"resource": "orders", "action": "edit", "reason": "For the fair."}), 201

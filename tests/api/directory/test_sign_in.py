@@ -61,6 +61,7 @@ def secret_of(link: Json) -> str:
     return str(link).rpartition("/")[2]
 
 
+@pytest.mark.flow
 def test_the_first_run(new: Api) -> None:
     assert new.get("/api/v1/first-run").json() == {"open": True}
     browser = begun(new)
@@ -162,6 +163,7 @@ def test_asking_for_a_link_is_answered_alike(new: Api) -> None:
     assert answers[0].json() == answers[1].json()
 
 
+@pytest.mark.flow
 def test_an_invite_is_made_looked_at_and_accepted(new: Api) -> None:
     browser = begun(new)
     body = {"email": "new@example.org", "roles": [{"role": "viewer", "resource": "acme"}]}

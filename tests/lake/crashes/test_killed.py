@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import cast
 
 import pytest
 import sqlalchemy as sa
@@ -51,6 +52,27 @@ PIECES: Sequence[KilledPipeline] = [
     *(ToHook(point) for point in (HALF, "one taken", "written")),
     *(ToMail(point) for point in (HALF, "one taken", "written")),
 ]
+STORIES = {
+    piece.uid
+    for piece in (
+        *(
+            IntoTable("ingest", "merge", COMMIT),
+            IntoTable("query", "append", HALF),
+            IntoTable("history", "kept", COMMIT),
+        ),
+        *(IntoTable("query", "append", "recorded"), LAST, IntoTable("ingest", "append", "bad rows kept", "bad.csv")),
+        *(IntoFile("file placed"), IntoDatabase("upsert", "moved"), ToHook("one taken"), ToMail("one taken")),
+    )
+}
+"""One of each kind of write, and of each part of a run. The others are rare."""
+
+
+def cases(pieces: Sequence[KilledPipeline]) -> list[object]:
+    """The pieces as parameters, those that are no story as rare ones."""
+    rare = pytest.mark.rare
+    return [pytest.param(each, id=each.uid, marks=() if each.uid in STORIES else rare) for each in pieces]
+
+
 FILES = {
     "news.csv": "id,word\n2,B\n3,c\n",
     "more.csv": "id,word,more\n2,B,x\n3,c,y\n",
@@ -75,18 +97,21 @@ def world(
 
 
 @pytest.fixture(scope="module")
-def crash(world: CrashEnvironment) -> CrashResult:
-    """One for all: each run is at its own point when their worker is killed."""
-    for piece in PIECES:
+def crash(world: CrashEnvironment, request: pytest.FixtureRequest) -> CrashResult:
+    """One for all that are asked for: each run is at its own point when their worker is killed."""
+    mine = (item for item in request.session.items if isinstance(item, pytest.Function) and item.path == request.path)
+    asked = {cast("KilledPipeline", item.callspec.params["piece"]).uid for item in mine if hasattr(item, "callspec")}
+    pieces = [piece for piece in PIECES if piece.uid in asked or piece is LAST]
+    for piece in pieces:
         piece.make(world)
     after = IntoTable("query", "append", "after another")
     after.make(world)
     with world.here.shop.platform.write(ED) as ctx:
         Triggers(RUNS).save(ctx, after.uid, TriggerSchedule(after=(LAST.uid,)))
-    return scenario.run_scenario(world, PIECES)
+    return scenario.run_scenario(world, pieces)
 
 
-@pytest.mark.parametrize("piece", PIECES, ids=lambda piece: piece.uid)
+@pytest.mark.parametrize("piece", cases(PIECES))
 def test_what_was_killed_is_as_if_it_had_run_once(crash: CrashResult, piece: KilledPipeline) -> None:
     run = crash.runs[piece.uid]
     assert (run.state, run.error) == ("succeeded", "")
@@ -95,7 +120,7 @@ def test_what_was_killed_is_as_if_it_had_run_once(crash: CrashResult, piece: Kil
     assert piece.left(crash.world) == []
 
 
-@pytest.mark.parametrize("piece", [each for each in PIECES if "bad" in each.point], ids=lambda piece: piece.uid)
+@pytest.mark.parametrize("piece", cases([each for each in PIECES if "bad" in each.point]))
 def test_bad_rows_are_kept_once(crash: CrashResult, piece: KilledPipeline) -> None:
     assert [step.bad for step in crash.runs[piece.uid].steps] == [1]
     shop = crash.world.here.shop

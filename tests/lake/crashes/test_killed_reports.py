@@ -21,7 +21,7 @@ from tests.smtp import mail_server
 from tests.workspaces.lakehouse.inline_runs import RUNS, inline_runs
 from tests.workspaces.marts.project import create_project
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.rare]
 
 WAYS = ("mail", "webhook", "chat")
 UNSURE = [ReportCase(to, "one taken") for to in WAYS]

@@ -40,6 +40,7 @@ def deeds(corner: DemoPlatform) -> list[str]:
     return [line.entry.action for line in corner.log() if line.entry.action.endswith("file")]
 
 
+@pytest.mark.flow
 def test_an_editor_puts_a_file_and_a_viewer_reads_it(api: Api, corner: DemoPlatform) -> None:
     made = json_body(api.call("PUT", f"{FILES}/2031/Ürders.csv", "erik", content=b"id\n1\n"), 201)
     assert (made["path"], made["bytes"], made["folder"]) == ("2031/Ürders.csv", 5, False)
