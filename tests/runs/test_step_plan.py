@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
+
+from lakehold.kit.errors import ConflictError
 from lakehold.runs.runnable import BackfillSpan
-from lakehold.runs.step_plan import dump_step, load_step, replan
+from lakehold.runs.step_plan import dump_step, load_step, replan, step_named
 from lakehold.worker.run_executor import step_executors
 from lakehold.workspaces.lakehouse.steps import (
     DescribeFields,
@@ -59,3 +62,14 @@ def test_a_step_that_is_tried_again_follows_its_corrected_definition() -> None:
 
 def test_a_step_that_the_definition_no_longer_has_stays_as_it_was() -> None:
     assert replan(dump_step(STREAM), [QUERY]) == dump_step(STREAM)
+
+
+def test_a_run_that_has_no_plan_yet_finds_its_step_by_name() -> None:
+    assert step_named("orders", [QUERY, STREAM]) is STREAM
+    with pytest.raises(ConflictError, match="no step 'gone' any more"):
+        step_named("gone", [QUERY, STREAM])
+
+
+def test_a_step_whose_way_of_working_is_gone_is_refused_in_words() -> None:
+    with pytest.raises(ConflictError, match="no step 'SendReport'"):
+        load_step(dump_step(STEPS[-1]), [MaterialiseQuery])

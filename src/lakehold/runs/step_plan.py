@@ -11,6 +11,8 @@ from dataclasses import asdict
 
 from pydantic import TypeAdapter
 
+from lakehold.kit.errors import ConflictError
+from lakehold.kit.ids import quote
 from lakehold.runs.runnable import Step
 
 
@@ -22,8 +24,18 @@ def dump_step(step: Step) -> str:
 def load_step(text: str, types: Iterable[type[Step]]) -> Step:
     """Return a stored step. Its type is found by name among those that there are executors of."""
     stored = json.loads(text)
-    found = next(each for each in types if each.__name__ == stored["type"])
+    found = next((each for each in types if each.__name__ == stored["type"]), None)
+    if found is None:
+        raise ConflictError(f"This installation has no step {quote(stored['type'])}.", "Start the run anew.")
     return TypeAdapter(found).validate_python(stored["fields"])
+
+
+def step_named(name: str, planned: Sequence[Step]) -> Step:
+    """Return the step of this name, for runs whose plan was not stored."""
+    found = next((step for step in planned if step.name == name), None)
+    if found is None:
+        raise ConflictError(f"The definition has no step {quote(name)} any more.", "Start the run anew.")
+    return found
 
 
 def replan(stored: str, planned: Sequence[Step]) -> str:

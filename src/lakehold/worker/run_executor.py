@@ -186,11 +186,11 @@ class RunExecutor:
 
     def _planned_step(self, row: RunRow, place: int) -> Step:
         """Return a step of the stored plan, if the caller still has the rights to all that it does."""
-        stored = self._step_row(row.n, place).plan
-        if not stored:
-            # A run of a release that planned each step anew.
-            return self._steps(row)[place]
-        step = step_plan.load_step(stored, self._executors())
+        state = self._step_row(row.n, place)
+        if not state.plan:
+            # A release that planned each step anew began the run: its step is the one of the same name.
+            return step_plan.step_named(state.name, self._steps(row))
+        step = step_plan.load_step(state.plan, self._executors())
         with self._platform.read(load_caller(row)) as ctx:
             runnable, uid = self._runnables[row.kind], _resource(ctx, row)
             need_start(ctx, runnable, uid, load_options(row))

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lakehold.kit.errors import InvalidInputError
+from lakehold.kit.ids import quote
 from lakehold.workspaces.descriptor import RUNS_PAGE, KindDescriptor, Workspace
 
 if TYPE_CHECKING:
@@ -29,8 +30,15 @@ def all_workspaces() -> tuple[Workspace, ...]:
     here = Path(__file__).parent
     shipped = [f"lakehold.workspaces.{file.parent.name}" for file in here.glob("*/workspace.py")]
     added = [package.strip() for package in os.environ.get(_ADDED, "").split(",") if package.strip()]
-    found = [_load(package) for package in (*shipped, *added)]
-    return tuple(sorted(found, key=lambda workspace: workspace.name))
+    found: dict[str, Workspace] = {}
+    for package in (*shipped, *added):
+        workspace = _load(package)
+        if found.setdefault(workspace.name, workspace) is not workspace:
+            raise InvalidInputError(
+                f"{package} is the second way of working that is called {quote(workspace.name)}.",
+                f"Rename its model, or take the package out of {_ADDED}.",
+            )
+    return tuple(found[name] for name in sorted(found))
 
 
 def _load(package: str) -> Workspace:

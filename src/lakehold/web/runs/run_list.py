@@ -20,9 +20,9 @@ from lakehold.web.list_view import ListColumn, ListFilter, ListState
 from lakehold.web.navigation import NavLink
 from lakehold.web.routing import router
 from lakehold.web.runs import labels
-from lakehold.web.runs.services import RUNNABLE_KINDS, RUNS
+from lakehold.web.runs.services import RUNS
 from lakehold.workspaces.descriptor import RunListTexts
-from lakehold.workspaces.registry import find_workspace
+from lakehold.workspaces.registry import find_workspace, runnable_kinds
 
 routes = router("/workspaces")
 
@@ -109,7 +109,7 @@ def _load_runs(ctx: RequestContext, uid: str, listing: ListState) -> list[Run]:
 
 def _pipeline_filter(ctx: RequestContext, uid: str) -> ListFilter:
     found: list[tuple[str, str]] = []
-    for kind in RUNNABLE_KINDS:
+    for kind in runnable_kinds():
         sight = ctx.view.policy.kind(kind).schema.visible
         some = ctx.session.list(ctx.principal, sight, kind, within=uid, limit=_MOST_OPTIONS).items
         found += [(item.uid, item.name) for item in some]

@@ -23,8 +23,8 @@ from lakehold.web.list_view import ListColumn, ListFilter, ListState
 from lakehold.web.routing import SubmittedForm, router
 from lakehold.web.runs import labels
 from lakehold.web.runs.run_list import COLUMNS, run_rows
-from lakehold.web.runs.services import RUNNABLE_KINDS, RUNS, TRIGGERS
-from lakehold.workspaces.registry import describe_kind, find_workspace
+from lakehold.web.runs.services import RUNS, TRIGGERS
+from lakehold.workspaces.registry import describe_kind, find_workspace, runnable_kinds
 
 routes = router("/resources")
 
@@ -92,7 +92,7 @@ def deactivate(request: Request, ctx: WriteContext, uid: str) -> Response:
 def need_runnable(ctx: RequestContext, uid: str) -> ResourceView:
     """Return the resource; raise InvalidInputError if its kind has no pages of runs and triggers."""
     found = resources.get(ctx, uid)
-    if found.kind not in RUNNABLE_KINDS and not _has_runnable_overview(found.kind):
+    if found.kind not in runnable_kinds() and not _has_runnable_overview(found.kind):
         title = kinds.catalog_kind(ctx.view.policy, found.kind).title
         raise InvalidInputError(f"A {title.lower()} is no pipeline.", "Look at the list of pipelines.")
     return found
@@ -102,7 +102,7 @@ def _has_runnable_overview(kind: str) -> bool:
     """Return whether a kind shares its overview with one that can be run, though it cannot be run itself yet."""
     workspace, overview = find_workspace(kind), describe_kind(kind).overview
     return any(
-        find_workspace(each) == workspace and describe_kind(each).overview == overview for each in RUNNABLE_KINDS
+        find_workspace(each) == workspace and describe_kind(each).overview == overview for each in runnable_kinds()
     )
 
 

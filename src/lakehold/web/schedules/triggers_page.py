@@ -21,9 +21,10 @@ from lakehold.web.confirmation import confirm
 from lakehold.web.cookies import Flash
 from lakehold.web.routing import SubmittedForm, router
 from lakehold.web.runs.runnable_page import need_runnable, runnable_frame, sees_runs
-from lakehold.web.runs.services import RUNNABLE_KINDS, RUNS, TRIGGERS
+from lakehold.web.runs.services import RUNS, TRIGGERS
 from lakehold.web.schedules import schedule_form
 from lakehold.web.schedules.schedule_form import ScheduleForm, time_zones
+from lakehold.workspaces.registry import runnable_kinds
 
 routes = router("/resources")
 
@@ -164,7 +165,7 @@ def _upstream_options(ctx: RequestContext, found: ResourceView) -> list[tuple[st
     """Return the pipelines that a trigger can wait for: those whose runs the caller may see."""
     within = found.workspace.uid if found.workspace else None
     others: list[tuple[str, str]] = []
-    for kind in RUNNABLE_KINDS:
+    for kind in runnable_kinds():
         see = RUNS.runnables[kind].see
         some = ctx.session.list(ctx.principal, see, kind, within=within, limit=_MOST_OTHERS).items
         others += [(item.uid, item.name) for item in some if item.uid != found.uid]
