@@ -8,14 +8,19 @@ from typing import ClassVar
 class LakeholdError(Exception):
     """The base class of all errors that a person can act on: what is wrong, where, and what to do next."""
 
-    code: ClassVar[str] = "error"
+    code: str = "error"
     status: ClassVar[int] = 400
     retryable: ClassVar[bool] = False
 
-    def __init__(self, message: str, hint: str = "") -> None:
+    def __init__(self, message: str, hint: str = "", *, field: str = "", code: str = "") -> None:
         super().__init__(message)
         self.message = message
         self.hint = hint
+        self.field = field
+        """The setting or form field that is wrong, such as `keys` or `endpoints.0.path`; empty if it is none."""
+        if code:
+            self.code = code
+            """A narrower code than that of the class, for handlers that tell such errors apart."""
 
     def __str__(self) -> str:
         return f"{self.message} {self.hint}".strip()
