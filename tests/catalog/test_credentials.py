@@ -86,7 +86,9 @@ def test_who_edits_does_not_get_at_them_by_sending_them_elsewhere(corner: DemoPl
 def test_who_may_copy_them_may_send_them_elsewhere(corner: DemoPlatform) -> None:
     with corner.write(as_member("tara")) as ctx:
         credentials.save(ctx, "lake", {"password": SECRET})
-        resource_edit.apply_edit(ctx, "lake", ResourceEdit(settings={"address": "jdbc:postgresql://new/db"}))
+        resource_edit.apply_edit(
+            ctx, "lake", ResourceEdit(settings={"kind": "database", "address": "jdbc:postgresql://new/db"})
+        )
         assert credentials.list_names(ctx, "lake") == ["password"]
 
 

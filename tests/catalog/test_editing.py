@@ -48,7 +48,7 @@ def test_what_it_is_made_with_can_be_another_and_not_nothing(corner: DemoPlatfor
 def test_all_of_an_edit_is_made_at_once(corner: DemoPlatform) -> None:
     changes = ResourceEdit(
         name="Sales by day",
-        settings={"hour": 5},
+        settings={"by": "sql", "sql": "SELECT 5"},
         attributes={"shared_for_maintenance": True},
         edges={"contexts": ["emea"], "joins": ["returns"]},
     )
@@ -57,7 +57,7 @@ def test_all_of_an_edit_is_made_at_once(corner: DemoPlatform) -> None:
         mart = resources.get(ctx, "daily_sales")
     assert (mart.name, mart.settings, mart.attributes["shared_for_maintenance"]) == (
         "Sales by day",
-        {"hour": 5},
+        {"by": "sql", "sql": "SELECT 5"},
         "true",
     )
     assert {name: [end.uid for end in found] for name, found in mart.edges.items()} == {
@@ -68,7 +68,7 @@ def test_all_of_an_edit_is_made_at_once(corner: DemoPlatform) -> None:
     assert mart.updated_by is not None
     assert mart.updated_by.uid == "tara"
     (entry,) = [line.entry for line in corner.log(AuditFilter(action="edit"))]
-    assert entry.after == {"settings": ["hour"]}, "which settings, not what they say"
+    assert entry.after == {"settings": ["by", "sql"]}, "which settings, not what they say"
 
 
 def test_nothing_is_made_of_an_edit_that_may_not_be_made_as_a_whole(corner: DemoPlatform) -> None:

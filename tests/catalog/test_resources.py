@@ -23,7 +23,7 @@ def test_a_resource_is_made_from_a_draft_and_read_back(corner: DemoPlatform) -> 
             edges={"project": "sales", "storage": "lake", "contexts": ["emea"]},
             attributes={"shared_for_reporting": True},
             description="How many people come in.",
-            settings={"refresh": {"hour": 6}},
+            settings={"by": "sql", "sql": "SELECT 6"},
         )
     with corner.read(as_member("tara")) as ctx:
         mart = resources.get(ctx, made)
@@ -46,7 +46,7 @@ def test_a_resource_is_made_from_a_draft_and_read_back(corner: DemoPlatform) -> 
         "business_owner": [],
     }
     assert "configure_sharing" in mart.actions
-    assert (mart.may_edit, mart.may_delete, mart.settings) == (True, True, {"refresh": {"hour": 6}})
+    assert (mart.may_edit, mart.may_delete, mart.settings) == (True, True, {"by": "sql", "sql": "SELECT 6"})
     assert (mart.version, mart.created_at, mart.updated_at) == (1, mart.updated_at, mart.created_at)
     assert mart.created_by is not None
     assert mart.created_by.uid == "tara"

@@ -68,7 +68,7 @@ def test_an_admin_does_not_view_as_an_owner(corner: DemoPlatform) -> None:
 def test_one_at_a_time(corner: DemoPlatform) -> None:
     with corner.write(as_member("olga")) as ctx:
         seen = impersonation.start(ctx, "adam")
-        with pytest.raises(ConflictError, match="your own eyes"):
+        with pytest.raises(ConflictError, match="view as yourself"):
             impersonation.start(ctx, "olga")
         with pytest.raises(ConflictError, match="nobody else"):
             impersonation.stop(ctx)

@@ -67,7 +67,7 @@ def gardens(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Gardens]:
         check=True,
     )
     with Process("up", environment) as process:
-        line, _ = process.wait_for_lines("answers at", "is ready")
+        line, _ = process.wait_for_lines("running at", "is ready")
         found = Gardens(environment, line.split()[-1], json.loads(made.stdout)["token"])
         found.cli("workspace", "new", "gardens", "Rose garden")
         yield found

@@ -4,6 +4,7 @@
 - `resources`: create, get, list, search, delete and restore resources
 - `resource_view`: a resource as a caller sees it
 - `resource_metadata`: description, settings, version and editors of a resource
+- `resource_settings`: settings, validated by the schema of their kind
 - `resource_edit`: one edit of a resource, checked as a whole, and its move to another parent
 - `workspaces`: workspaces and their members
 - `grants`: who holds which role, and who may do what by which path

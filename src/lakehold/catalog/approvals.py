@@ -62,10 +62,10 @@ def refuse(ctx: RequestContext, uid: str, answer: str, *, settings: Settings | N
     request = _need_answerable(ctx, uid)
     why = requests.valid_reason(answer)
     if not why.strip():
-        raise InvalidInputError("A refusal needs a reason.", "Say in a few words why not.")
+        raise InvalidInputError("A refusal needs a reason.", "Enter a reason.")
     ctx.note("refuse request", request.resource, after={"request": request.uid}, reason=why)
     request = request_table.update(ctx, request, state=REFUSED, answer=why)
-    _notify_asker(ctx, request, "Your request was refused", settings)
+    _notify_asker(ctx, request, "Your request was denied", settings)
     return requests.to_view(ctx, request)
 
 

@@ -31,7 +31,7 @@ from lakehold.catalog.campaign_visibility import CampaignProgress
 from lakehold.catalog.resource_view import ResourceRef, VisibleRefs
 from lakehold.directory.request_context import MomentLike, RequestContext
 from lakehold.kit.clock import FOREVER, Moment
-from lakehold.kit.errors import ConflictError, InvalidInputError, NotFoundError
+from lakehold.kit.errors import ConflictError, InvalidInputError, NotFoundError, at_field
 from lakehold.kit.ids import quote, valid_id, valid_name
 from lakehold.kit.settings import Settings
 
@@ -94,16 +94,20 @@ def start(
     ctx.need_writable()
     need_review(ctx, require_text(workspace, "workspace"))
     if asks not in ASKS:
-        raise InvalidInputError(f"A campaign does not ask about {quote(str(asks))}.", f"Use {' or '.join(ASKS)}.")
+        raise InvalidInputError(
+            f"A campaign does not ask about {quote(str(asks))}.", f"Use {' or '.join(ASKS)}.", field="asks"
+        )
     due_at = None if due is None else require_moment(due)
     if due_at is not None and due_at <= ctx.at:
-        raise InvalidInputError("A campaign is due in the future.", "Choose a later day, or none.")
+        raise InvalidInputError("A campaign is due in the future.", "Choose a later day, or none.", field="due")
     here = ctx.view.resource(workspace)
+    with at_field("name"):
+        name = valid_name(name)
     campaign = Campaign(
         n=0,
         uid=secrets.token_hex(8),
         workspace_id=here,
-        name=valid_name(name),
+        name=name,
         asks=asks,
         started_at=ctx.at,
         started_by=ctx.caller.member,
@@ -177,7 +181,7 @@ def find(ctx: RequestContext, uid: str) -> Campaign:
     """Return the campaign with this id, if the caller takes part in it."""
     campaign = campaign_table.get(ctx, valid_id(uid))
     if campaign is None or not is_participant(ctx, campaign):
-        raise NotFoundError(f"There is no campaign {quote(uid)}.", "Look the id up in the list of campaigns.")
+        raise NotFoundError(f"There is no campaign {quote(uid)}.", "Check the ID in the list of campaigns.")
     return campaign
 
 
@@ -227,6 +231,7 @@ def _rows_to_review(ctx: RequestContext, here: int, asks: str) -> list[StoredDec
         raise ConflictError(
             "More roles are held in this workspace than people could decide about one by one.",
             "Ask about those on the workspace itself, or let Spark work out who could do what.",
+            field="asks",
         )
     return [StoredDecision(n, *key, *span) for n, (key, span) in enumerate(times.items(), start=1)]
 
@@ -243,4 +248,4 @@ def _notify_reviewers(ctx: RequestContext, campaign: Campaign, workspace: str, s
         return
     others = [one.uid for one in reviewers(ctx, workspace) if one.uid != ctx.caller.member]
     body = f"A review of who holds what has begun: {campaign.name}\n\n{settings.base_url}/reviews/{campaign.uid}\n"
-    access_mails.queue_mails(ctx, settings, others, "Look through who holds what", body)
+    access_mails.queue_mails(ctx, settings, others, "Access review", body)

@@ -39,11 +39,11 @@ def impersonate(ctx: RequestContext, member: str) -> Caller:
     if ctx.caller.impersonator:
         raise ConflictError("You already view as somebody else.", "Stop that first.")
     if ctx.caller.narrowed is not None and ctx.caller.narrowed.is_narrowed:
-        raise ForbiddenError("A narrowed token sees with nobody else's eyes.", "Use one that is not narrowed.")
+        raise ForbiddenError("A narrowed token cannot view as another member.", "Use one that is not narrowed.")
     ctx.need(VIEW_AS, ctx.caller.tenant)
     ctx.view.member(member)
     if member == ctx.caller.member:
-        raise ConflictError("You see with your own eyes already.", "Name somebody else.")
+        raise ConflictError("You cannot view as yourself.", "Name somebody else.")
     # Who manages Owners is seen as only by who does too, or an Admin would see what is an Owner's alone.
     if ctx.session.check(member, _MANAGE_OWNERS, ctx.caller.tenant):
         ctx.need(_MANAGE_OWNERS, ctx.caller.tenant)

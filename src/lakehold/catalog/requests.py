@@ -162,7 +162,7 @@ def refuse_answered(request: AccessRequest) -> None:
 
 def not_found(uid: str) -> NotFoundError:
     """Return the error for a request that does not exist or is hidden from the caller."""
-    return NotFoundError(f"There is no request {quote(uid)}.", "Look the id up in the list of requests.")
+    return NotFoundError(f"There is no request {quote(uid)}.", "Check the ID in the list of requests.")
 
 
 def valid_reason(reason: object) -> str:
@@ -181,7 +181,7 @@ def _facts_to_request(ctx: RequestContext, action: str, uid: str, facts: Collect
     exists = ctx.session.read_view(lambda view: view.ids.get(uid) is not None)
     if not exists or not ctx.session.can_see(ctx.principal, uid):
         if facts is not None:
-            raise NotFoundError(f"There is no resource {quote(uid)}.", "Look the id up in a list.")
+            raise NotFoundError(f"There is no resource {quote(uid)}.", "Check the ID.")
         return ctx.session.read_view(lambda view: _facts_for_hidden(view, member, action, uid)) if exists else []
     explained = ctx.session.explain(member, action, uid)
     if explained.allowed:
@@ -216,6 +216,4 @@ def _notify_givers(ctx: RequestContext, request: AccessRequest, settings: Settin
     receivers = ctx.session.read_view(lambda view: request_table.find_givers(view, left))
     asker = ctx.view.names.get(ctx.view.member(request.asker)) or request.asker
     body = f"{asker} asks to be allowed something. {request.reason}\n\n{settings.base_url}/requests/{request.uid}\n"
-    access_mails.queue_mails(
-        ctx, settings, (to for to in receivers if to != request.asker), "Somebody asks for access", body
-    )
+    access_mails.queue_mails(ctx, settings, (to for to in receivers if to != request.asker), "Access request", body)

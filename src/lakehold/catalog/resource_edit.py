@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from lakehold.access import Add, Attribute, Edge, Remove
 from lakehold.access.decisions.what_if import AccessEffects
@@ -13,7 +13,7 @@ from lakehold.access.facts.records import require_mapping, require_text
 from lakehold.access.model.errors import did_you_mean
 from lakehold.access.model.schema import EdgeKind
 from lakehold.access.model.syntax import PathNode
-from lakehold.catalog import change_preview, credentials, kinds, resource_metadata, resource_view
+from lakehold.catalog import change_preview, credentials, kinds, resource_metadata, resource_settings, resource_view
 from lakehold.directory.request_context import EdgeTargets, RequestContext
 from lakehold.kit.errors import ConflictError, InvalidInputError
 from lakehold.kit.ids import quote, valid_name
@@ -28,6 +28,9 @@ class ResourceEdit:
     name: str | None = None
     description: str | None = None
     settings: Mapping[str, object] | None = None
+    """All of them, but for those that only the platform sets: they stay."""
+    managed: Mapping[str, object] | None = None
+    """Settings that only the platform sets."""
     attributes: Mapping[str, str | bool] | None = None
     edges: EdgeTargets | None = None
     """All ends of each edge that is named. Ends that the caller may not see stay."""
@@ -64,6 +67,7 @@ def plan_edit(ctx: RequestContext, uid: str, edit: ResourceEdit) -> EditPlan:
     ctx.need_visible(uid, "edit")
     kinds.catalog_kind(ctx.view.policy, kinds.schema_of(ctx.view, uid).id)
     before = resource_metadata.load(ctx, uid)
+    edit = _with_valid_settings(kinds.schema_of(ctx.view, uid).id, before.settings, edit)
     changed_fields = _changed_fields(ctx, uid, edit, before)
     attribute_changes = _attribute_changes(ctx, uid, edit.attributes)
     edge_changes = _edge_changes(ctx, uid, edit.edges)
@@ -74,6 +78,14 @@ def plan_edit(ctx: RequestContext, uid: str, edit: ResourceEdit) -> EditPlan:
         kinds.need_right(ctx, ctx.session.read_view(lambda view: kinds.edit_right(view, uid)), uid, "edit")
     changes = (*attribute_changes, *(change for some in edge_changes.values() for change in some))
     return EditPlan(uid, edit, before, changed_fields, changes)
+
+
+def _with_valid_settings(kind: str, before: Mapping[str, object], edit: ResourceEdit) -> ResourceEdit:
+    if edit.settings is None and edit.managed is None:
+        return edit
+    resource_metadata.valid_settings(before if edit.settings is None else edit.settings)
+    after = resource_settings.validate_edit(kind, before, edit.settings, edit.managed)
+    return replace(edit, settings=after, managed=None)
 
 
 def apply_edit_plan(ctx: RequestContext, plan: EditPlan) -> int:

@@ -140,6 +140,20 @@ def save(
     return old.version + 1
 
 
+def save_managed(ctx: RequestContext, uid: str, managed: Mapping[str, object]) -> None:
+    """Save settings that only the platform sets, as a finding of its own: nobody has edited the resource by that."""
+    before = load(ctx, uid).settings
+    after = {**before, **managed}
+    if after == before:
+        return
+    ctx.need_writable()
+    c = detail_table.c
+    which = sa.and_(c.tenant_id == ctx.session.tenant, c.resource_id == ctx.view.resource(uid))
+    ctx.session.transaction.connection.execute(
+        detail_table.update().where(which).values(settings=valid_settings(after))
+    )
+
+
 def clear(ctx: RequestContext, number: int) -> None:
     """Clear the settings of a deleted resource. Its description stays, for a restore."""
     c = detail_table.c
@@ -155,7 +169,7 @@ def need_version(ctx: RequestContext, uid: str, version: int | None) -> None:
     if present != version:
         raise VersionConflictError(
             f"It is at version {present} by now, and version {version} was expected.",
-            "Read it anew, and make the change on top of that.",
+            "Reload it and apply the change again.",
         )
 
 

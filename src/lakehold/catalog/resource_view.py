@@ -8,9 +8,10 @@ from functools import partial
 
 from lakehold.access.facts.view import FactView
 from lakehold.access.query.listing import ListedResource
-from lakehold.catalog import kinds, resource_metadata
+from lakehold.catalog import kinds, resource_metadata, resource_settings
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import Moment
+from lakehold.kit.settings_schema import SettingsProblem
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +35,8 @@ class ResourceSummary:
     version: int
     since: Moment
     actions: Sequence[str]
+    settings_problems: Sequence[SettingsProblem] = ()
+    """Why stored settings cannot be used, for those who may edit them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +51,8 @@ class ResourceView:
     description: str
     settings: Mapping[str, object] | None
     """None for those who may not edit it."""
+    settings_problems: Sequence[SettingsProblem]
+    """Why stored settings cannot be used, for those who may edit them."""
     attributes: Mapping[str, str]
     edges: Mapping[str, Sequence[ResourceRef]]
     owners: Mapping[str, Sequence[ResourceRef]]
@@ -123,6 +128,7 @@ def load_resource(ctx: RequestContext, uid: str) -> ResourceView:
         workspace=visible_refs.workspace(uid),
         description=stored.description,
         settings=stored.settings if may_edit else None,
+        settings_problems=resource_settings.find_problems(here.kind, stored.settings) if may_edit else (),
         attributes=ask(lambda view: attributes_of(view, uid)),
         edges={name: visible_refs.refs(ends) for name, ends in ask(lambda view: edges_of(view, uid)).items()},
         owners={role: visible_refs.refs(held) for role, held in ask(lambda view: owners_of(view, uid)).items()},
@@ -151,9 +157,20 @@ def load_summaries(ctx: RequestContext, found: Sequence[ListedResource]) -> list
             version=stored[item.id].version if item.id in stored else 1,
             since=item.since,
             actions=ctx.session.actions(ctx.principal, item.uid),
+            settings_problems=_visible_problems(ctx, item, stored.get(item.id)),
         )
         for item in found
     ]
+
+
+def _visible_problems(
+    ctx: RequestContext, item: ListedResource, stored: resource_metadata.ResourceMetadata | None
+) -> Sequence[SettingsProblem]:
+    """Return what is wrong with the settings of a listed resource, for those who may edit it."""
+    problems = resource_settings.find_problems(item.kind, stored.settings) if stored else ()
+    if problems and kinds.has_right(ctx, ctx.session.read_view(lambda view: kinds.edit_right(view, item.uid))):
+        return problems
+    return ()
 
 
 def attributes_of(view: FactView, uid: str) -> dict[str, str]:

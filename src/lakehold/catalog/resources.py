@@ -10,7 +10,7 @@ from lakehold.access import Add, Attribute
 from lakehold.access.decisions.explanation import describe_resource
 from lakehold.access.facts.view import FactView
 from lakehold.access.query.listing import ListedResource, to_cursor
-from lakehold.catalog import credentials, kinds, resource_metadata, resource_view
+from lakehold.catalog import credentials, kinds, resource_metadata, resource_settings, resource_view
 from lakehold.catalog.resource_view import ResourceSummary, ResourceView
 from lakehold.directory.request_context import EdgeTargets, RequestContext
 from lakehold.kit.clock import Moment
@@ -36,11 +36,16 @@ def create(
     attributes: Mapping[str, str | bool] | None = None,
     description: str = "",
     settings: Mapping[str, object] | None = None,
+    managed: Mapping[str, object] | None = None,
 ) -> str:
-    """Create a resource with its parent and edges, attributes and metadata, and return its id."""
+    """Create a resource with its parent and edges, attributes and metadata, and return its id.
+
+    `managed` are settings that only the platform sets.
+    """
     kinds.catalog_kind(ctx.view.policy, kind)
     resource_metadata.valid_description(description)
     resource_metadata.valid_settings({} if settings is None else settings)
+    settings = resource_settings.validate_new(kind, settings or {}, managed)
     created = ctx.create(kind, name, uid=uid, edges=edges, attributes=attributes)
     resource_metadata.create(ctx, created, description=description, settings=settings)
     return created

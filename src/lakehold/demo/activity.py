@@ -97,7 +97,6 @@ def _add_usage(platform: Platform) -> None:
 
 
 def _read_action(ctx: RequestContext, uid: str) -> str:
-    """Return the reading action that the member has."""
     may = ctx.session.actions(ctx.principal, uid)
     return next((action for action in ("read", "use", "view", "open") if action in may), may[0])
 

@@ -11,7 +11,6 @@ from lakehold.demo import lakehouse, marts, products, spaces
 from lakehold.kit.errors import NotFoundError
 
 TENANT = "corner"
-ALL_GROUP = f"{TENANT}/all"
 
 PEOPLE = {
     "olga": "Olga, Owner",

@@ -151,7 +151,7 @@ def _create_marts(ctx: RequestContext) -> None:
     for uid, mart in _MARTS.items():
         joins = [{"mart": other, "name": "customer", "on": {key: key}} for other, key in mart.joins.items()]
         edges = {**here, "storage": STORAGE, "joins": list(mart.joins)}
-        settings = {**mart.settings, "joins": joins, "published": True}
+        settings = {**mart.settings, "joins": joins}
         resources.create(
             ctx,
             "marts.data_mart",
@@ -159,6 +159,7 @@ def _create_marts(ctx: RequestContext) -> None:
             uid=uid,
             edges=edges,
             settings=settings,
+            managed={"published": True},
             attributes=for_reports,
             description=mart.about,
         )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import ClassVar
 
 
@@ -24,6 +26,16 @@ class LakeholdError(Exception):
 
     def __str__(self) -> str:
         return f"{self.message} {self.hint}".strip()
+
+
+@contextmanager
+def at_field(name: str) -> Iterator[None]:
+    """Let the errors raised inside be about this setting, unless they name one themselves."""
+    try:
+        yield
+    except LakeholdError as error:
+        error.field = error.field or name
+        raise
 
 
 class InvalidInputError(LakeholdError):

@@ -6,6 +6,7 @@ Names are for people: they are compared without case and in one unicode form.
 
 from __future__ import annotations
 
+import re
 import unicodedata
 
 from lakehold.kit.errors import InvalidInputError
@@ -13,6 +14,7 @@ from lakehold.kit.errors import InvalidInputError
 MAX_ID = 200
 MAX_NAME = 200
 _MAX_QUOTED = 40
+_TABLE_NAME = re.compile(r"[a-z][a-z0-9_]{0,62}")
 
 
 def quote(text: str) -> str:
@@ -31,6 +33,17 @@ def valid_name(text: object, what: str = "name") -> str:
     if isinstance(text, str) and not text.strip():
         raise InvalidInputError(f"{_article(what)} must not be empty.", "Give it at least one visible character.")
     return _validate(text, what, MAX_NAME)
+
+
+def valid_table_name(text: str) -> str:
+    """Return `text` if a table can have this name; raise `InvalidInputError` otherwise."""
+    if not _TABLE_NAME.fullmatch(text):
+        raise InvalidInputError(
+            f"A table cannot be called {quote(text)}.",
+            "Use small letters, digits and _, with a letter first, 63 at the most.",
+            field="table",
+        )
+    return text
 
 
 def fold_name(name: str) -> str:

@@ -66,9 +66,7 @@ class SmtpServer:
 
 
 def build_message(sender: str, receiver: str, subject: str, body: str, *, uid: str) -> EmailMessage:
-    """Build a plain-text mail. The `Message-ID` is made from `uid`, so that receivers recognise a mail that is sent
-    again.
-    """
+    """Build a plain-text mail. By its `Message-ID`, made from `uid`, receivers recognise a repetition."""
     mail = EmailMessage()
     mail["From"] = sender
     mail["To"] = receiver

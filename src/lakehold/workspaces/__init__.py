@@ -9,10 +9,9 @@ A fifth way of working is one more folder, or a package that `LAKEHOLD_WORKSPACE
 - `lakehouse`: layers, tables and volumes with levels, and the pipelines between them
 - `spaces`: data spaces with projects, tasks, connections, gateways and apps
 - `products`: mastered entities with roles inherited from tenant to project to product
-- `settings_reader`: typed reading of the settings of a resource
 - `graph`: neighbours of a resource in the graph of edges
 - `volume_files`: files of a resource, stored and deleted
-- `transfer`: connectors and deliveries for the executors of all workspaces; only a worker imports it
+- `transfer`: probes of sources and the state of deliveries, for executors; only a worker imports it
 """
 
 from __future__ import annotations

@@ -19,11 +19,12 @@ if TYPE_CHECKING:
     from lakehold.directory.caller import Caller
     from lakehold.directory.platform import Platform
     from lakehold.directory.request_context import RequestContext
-    from lakehold.lake.file_service import FileHolder
+    from lakehold.kit.settings_schema import SettingsSchema
     from lakehold.lake.lineage import Lineage
     from lakehold.lake.spark.tables import Tables
+    from lakehold.lake.volumes import FileHolder
     from lakehold.runs.runnable import Runnable, StepExecutors
-    from lakehold.runs.scheduler.periodic import PeriodicTask
+    from lakehold.runs.scheduler.housekeeping import PeriodicTask
     from lakehold.web.components import PageAction
 
 
@@ -81,8 +82,8 @@ class HomeSection:
 class RunListTexts:
     """The texts of the list of a workspace's runs, and the page that it links to."""
 
-    note: str = "The newest first."
-    empty: str = "None that you can see."
+    note: str = "Newest first."
+    empty: str = "Runs appear here."
     link: PageLink | None = None
     """The page of the workspace from which runs are started, if it has one for that."""
 
@@ -108,6 +109,8 @@ class Workspace:
     """The pages of a workspace next to its members."""
     has_sql: bool = False
     """Whether members query a workspace in SQL."""
+    settings_schemas: Callable[[], Mapping[str, SettingsSchema[Any]]] = dict
+    """By the name of a kind: what its settings must be. Those of other kinds are free."""
     runnables: Callable[[], Sequence[Runnable]] = tuple
     executors: Callable[[], StepExecutors] = dict
     """How its steps are executed; only a worker calls this."""

@@ -10,15 +10,16 @@ from collections.abc import Mapping
 from functools import cache
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from lakehold.kit.errors import InvalidInputError
 from lakehold.kit.ids import quote
 from lakehold.workspaces.descriptor import RUNS_PAGE, KindDescriptor, Workspace
 
 if TYPE_CHECKING:
-    from lakehold.lake.file_service import FileHolder
+    from lakehold.kit.settings_schema import SettingsSchema
     from lakehold.lake.lineage import Lineage
+    from lakehold.lake.volumes import FileHolder
 
 _ADDED = "LAKEHOLD_WORKSPACES"
 _PLAIN = KindDescriptor(name="")
@@ -67,6 +68,21 @@ def find_workspace(kind: str) -> Workspace | None:
     """Return the way of working that a kind belongs to; None for kinds of the tenant and of custom models."""
     name = kind.partition(".")[0]
     return next((workspace for workspace in all_workspaces() if workspace.name == name), None)
+
+
+def find_settings_schema(kind: str) -> SettingsSchema[Any] | None:
+    """Return the schema of the settings of a kind; None if its settings are free."""
+    workspace = find_workspace(kind)
+    return workspace.settings_schemas().get(kind.partition(".")[2]) if workspace else None
+
+
+def settings_schemas() -> Mapping[str, SettingsSchema[Any]]:
+    """Return the schemas of the settings of all kinds that have one, by their full ids."""
+    return {
+        f"{workspace.name}.{kind}": schema
+        for workspace in all_workspaces()
+        for kind, schema in workspace.settings_schemas().items()
+    }
 
 
 def find_lineage(kind: str) -> Lineage | None:

@@ -14,7 +14,7 @@ def test_a_resource_from_its_making_to_its_end(api: Api) -> None:
         "edges": {"project": ["sales"], "storage": ["lake"]},
         "attributes": {"shared_for_reporting": True},
         "description": "How many people come in.",
-        "settings": {"hour": 6},
+        "settings": {"by": "sql", "sql": "SELECT 6"},
     }
     made = api.post("/api/v1/resources", "tara", body)
     mart = json_body(made, 201)

@@ -156,7 +156,7 @@ def test_who_a_database_does_not_know_is_told_so_and_goes_on_when_it_does(
     source = here.source("stranger", {**_database(server, name), "user": "nobody_here"})
     here.stream(source, "t", stream="public.t")
     run = here.run(source)
-    assert (run.state, "does not let us in" in run.error) == ("failed", True), run.error
+    assert (run.state, "denied access" in run.error) == ("failed", True), run.error
     with here.shop.platform.write(ED) as ctx:
         resource_edit.apply_edit(ctx, source, ResourceEdit(settings=_database(server, name)))
         RUNS.resume(ctx, run.id)

@@ -92,7 +92,11 @@ def test_a_destination_without_a_volume_or_a_table_is_refused_at_once(here: Inli
     with here.shop.platform.write(ED) as ctx:
         edges = {"lakehouse": "shop", "into": "raw"}
         empty_platform = resources.create(
-            ctx, "lakehouse.destination", "empty", edges=edges, settings={"to": "webhook"}
+            ctx,
+            "lakehouse.destination",
+            "empty",
+            edges=edges,
+            settings={"to": "webhook", "address": "http://127.0.0.1:9"},
         )
     with here.shop.platform.write(ED) as ctx, pytest.raises(LakeholdError, match="no table"):
         RUNS.start(ctx, empty_platform)

@@ -10,7 +10,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from lakehold.access import Attribute
-from lakehold.kit.errors import LakeholdError
+from lakehold.kit.errors import InvalidInputError, LakeholdError
 from tests import postgres
 from tests.lake.shop import RITA
 from tests.lake.sources.fake_api import ApiRequest, ApiResponse, FakeApi, serve_fake_api
@@ -104,18 +104,53 @@ def test_a_wrong_password_and_an_unreachable_host_are_told_and_no_secret_is(here
     assert SECRET not in run.error + "".join(here.lines(run))
 
 
+ORDERS = {"name": "orders", "path": "/orders"}
+
+
+@pytest.mark.parametrize(
+    ("settings", "words", "field"),
+    [
+        ({"connector": "ftp"}, "cannot be 'ftp'", "connector"),
+        ({"connector": "files"}, "no volume", "volume"),
+        ({"connector": "database", "address": "nonsense"}, "no address of a database", "address"),
+        ({"connector": "database", "adress": "jdbc:postgresql://h/d"}, "no address", "address"),
+        (
+            {"connector": "api", "address": "file:///etc", "endpoints": [ORDERS]},
+            "address of the API is none",
+            "address",
+        ),
+        ({"connector": "api", "address": "http://127.0.0.1"}, "needs endpoints", "endpoints"),
+        (
+            {"connector": "api", "address": "http://127.0.0.1", "endpoints": [{"name": "a", "path": ""}]},
+            "no path",
+            "endpoints.0.path",
+        ),
+        (
+            {"connector": "api", "address": "http://127.0.0.1", "endpoints": [ORDERS], "auth": {"kind": "basic"}},
+            "no user",
+            "auth.user",
+        ),
+    ],
+)
+def test_settings_that_cannot_be_used_are_not_saved(
+    here: InlineRuns, settings: dict[str, object], words: str, field: str
+) -> None:
+    with pytest.raises(InvalidInputError, match=words) as caught:
+        here.source("never", settings)
+    assert caught.value.field == field
+
+
 @pytest.mark.parametrize(
     ("settings", "words"),
     [
-        ({}, "connector"),
-        ({"connector": "ftp"}, "cannot be 'ftp'"),
         ({"connector": "database", "address": "jdbc:sqlite:/var/elsewhere"}, "not allowed here"),
-        ({"connector": "database", "address": "nonsense"}, "no address of a database"),
-        ({"connector": "api", "address": "file:///etc"}, "address of the API is none"),
-        ({"connector": "api", "address": "http://127.0.0.1", "auth": {"kind": "bearer"}}, "has no token"),
+        (
+            {"connector": "api", "address": "http://127.0.0.1", "endpoints": [ORDERS], "auth": {"kind": "bearer"}},
+            "has no token",
+        ),
     ],
 )
-def test_settings_that_cannot_be_are_told_by_name(here: InlineRuns, settings: dict[str, object], words: str) -> None:
+def test_what_only_a_run_can_tell_is_told_by_name(here: InlineRuns, settings: dict[str, object], words: str) -> None:
     source = here.source(f"wrong_{abs(hash(words))}", settings)
     here.stream(source, "some", stream="some")
     run = here.run(source)

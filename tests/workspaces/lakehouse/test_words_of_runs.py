@@ -72,7 +72,7 @@ def source(here: InlineRuns, name: str, settings: dict[str, object], stream: str
     [
         ("unknown_host", f"jdbc:postgresql://{NOWHERE}:5432/x", "ann", "There is no host"),
         ("wrong_port", "jdbc:postgresql://127.0.0.1:9/x", "ann", "cannot be reached"),
-        ("stranger", "jdbc:postgresql://127.0.0.1:{port}/postgres", "ann_unknown", "does not let us in"),
+        ("stranger", "jdbc:postgresql://127.0.0.1:{port}/postgres", "ann_unknown", "denied access"),
         ("no_tls", "jdbc:postgresql://127.0.0.1:{port}/postgres?sslmode=verify-full", "ann", "SSL"),
         ("link_local", "jdbc:postgresql://169.254.1.1:{port}/postgres", "ann", "nothing may be sent to"),
     ],
@@ -114,7 +114,7 @@ def echoing(context: ssl.SSLContext | None = None) -> Iterator[int]:
     server = HTTPServer(("127.0.0.1", 0), _Echo)
     if context is not None:
         server.socket = context.wrap_socket(server.socket, server_side=True)
-    thread = threading.Thread(target=server.serve_forever)
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
     thread.start()
     try:
         yield server.server_port
@@ -157,7 +157,7 @@ def test_an_api_that_refuses_leads_elsewhere_or_is_not_to_be_trusted(
 ) -> None:
     with echoing() as port, echoing(untrusted) as safe:
         for name, settings, words in (
-            ("api_echo", api(f"http://127.0.0.1:{port}/{SECRET}"), "does not let us in: it answers 403 at /rows"),
+            ("api_echo", api(f"http://127.0.0.1:{port}/{SECRET}"), "denied access: it answers 403 at /rows"),
             ("api_moved", api(f"http://127.0.0.1:{port}", "moved"), "leads to something that is no address"),
             ("api_tls", api(f"https://127.0.0.1:{safe}"), "certificate that is not to be trusted"),
             ("api_plain", api(f"https://127.0.0.1:{port}"), "does not speak TLS"),

@@ -37,14 +37,22 @@ class MartsProject:
         return uid
 
     def mart(
-        self, settings: Mapping[str, object], *, storage: str = LAKE, joins: tuple[str, ...] = (), name: str = ""
+        self,
+        settings: Mapping[str, object],
+        *,
+        storage: str = LAKE,
+        joins: tuple[str, ...] = (),
+        name: str = "",
+        published: bool = True,
     ) -> str:
         """A data mart of Ed's, published and open for reports."""
         uid = _unique_name("mart")
         with self.inline_runs.shop.platform.write(ED) as ctx:
             edges = {"project": "sales", "storage": storage, "joins": joins}
-            mart_settings = {"published": True, **settings}
-            resources.create(ctx, "marts.data_mart", name or uid, uid=uid, edges=edges, settings=mart_settings)
+            managed = {"published": published}
+            resources.create(
+                ctx, "marts.data_mart", name or uid, uid=uid, edges=edges, settings=settings, managed=managed
+            )
             ctx.make(Add(Attribute(uid, "shared_for_reporting", "true")))
         return uid
 

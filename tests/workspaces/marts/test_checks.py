@@ -97,6 +97,6 @@ def test_where_there_are_none_there_is_nothing_to_look_at(here: MartsProject) ->
     ],
 )
 def test_a_check_that_means_nothing_is_refused_by_name(here: MartsProject, check: dict[str, object], said: str) -> None:
-    mart = here.mart({"by": "sql", "sql": ROWS, "checks": [check]})
-    with pytest.raises(InvalidInputError, match=said):
-        here.run(mart, by=ED)
+    with pytest.raises(InvalidInputError, match=said) as caught:
+        here.mart({"by": "sql", "sql": ROWS, "checks": [check]})
+    assert caught.value.field.startswith("checks.0.")

@@ -12,8 +12,7 @@ from pyarrow import parquet
 from lakehold.access import Grant
 from lakehold.directory.errors import HiddenError
 from lakehold.kit.errors import ConflictError, InvalidInputError
-from lakehold.workspaces.marts.definitions import DATA_MART_LABEL, MartDefinition, reads_from
-from lakehold.workspaces.settings_reader import SettingsReader
+from lakehold.workspaces.marts.settings import DATA_MART, reads_from
 from tests.lake.shop import ED, TENANT
 from tests.workspaces.marts.project import SALES, MartsProject
 
@@ -137,9 +136,9 @@ def test_a_storage_that_one_may_no_longer_use_gets_no_copy(here: MartsProject, f
 )
 def test_a_copy_is_not_where_its_rows_come_from(by: str, text: str, name: str, so: bool) -> None:
     assert reads_from(by, text, name) is so
-    settings = SettingsReader({"by": by, by: text, "kept_as": name}, DATA_MART_LABEL)
+    settings = {"by": by, by: text, "kept_as": name}
     if so:
         with pytest.raises(InvalidInputError, match="it draws from that"):
-            MartDefinition.from_settings(settings)
+            DATA_MART.parse(settings)
     else:
-        assert MartDefinition.from_settings(settings).kept_as == name
+        assert DATA_MART.parse(settings).kept_as == name

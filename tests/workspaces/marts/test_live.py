@@ -210,7 +210,7 @@ def test_a_deleted_destination_gives_nothing_until_it_is_back(
 def test_a_draft_is_not_pulled_and_a_live_report_is_not_sent(
     here: MartsProject, api: Api, live: tuple[str, str]
 ) -> None:
-    draft = here.mart({"by": "sql", "sql": SALES, "published": False})
+    draft = here.mart({"by": "sql", "sql": SALES}, published=False)
     report = here.report(draft, live[0], FIRST)
     assert "draft" in problem(pull(api, live, report), 409, "conflict")["detail"]
     with pytest.raises(ConflictError, match="pulled, and not sent"):

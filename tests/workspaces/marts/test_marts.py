@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from lakehold.access import Grant
+from lakehold.catalog import resource_edit, resource_metadata, resources
+from lakehold.catalog.resource_edit import ResourceEdit
 from lakehold.directory.errors import DeniedError, HiddenError
 from lakehold.kit.errors import InvalidInputError
 from tests.lake.shop import ED, RITA, SAM, TENANT
@@ -115,18 +117,48 @@ def test_a_storage_that_one_may_no_longer_use_refreshes_nothing(here: MartsProje
 
 
 @pytest.mark.parametrize(
-    ("settings", "said"),
+    ("settings", "said", "field"),
     [
-        ({"by": "sql"}, "no sql"),
-        ({"by": "magic", "sql": "SELECT 1"}, "cannot be 'magic'"),
-        ({"by": "sql", "sql": "SELECT 1", "mode": "merge"}, "primary key"),
-        ({"by": "sql", "sql": "SELECT 1", "mode": "incremental"}, "cursor"),
-        ({"by": "sql", "sql": "SELECT 1", "columns": [{"name": "a"}, {"name": "a"}]}, "twice"),
+        ({"by": "sql"}, "no sql", "sql"),
+        ({"by": "magic", "sql": "SELECT 1"}, "cannot be 'magic'", "by"),
+        ({"by": "sql", "sql": "SELECT 1", "mode": "merge"}, "primary key", "keys"),
+        ({"by": "sql", "sql": "SELECT 1", "mode": "incremental"}, "cursor", "cursor"),
+        ({"by": "sql", "sql": "SELECT 1", "columns": [{"name": "a"}, {"name": "a"}]}, "twice", "columns"),
     ],
 )
-def test_a_definition_that_means_nothing_is_refused_by_name(
-    here: MartsProject, settings: dict[str, object], said: str
+def test_a_definition_that_cannot_be_used_is_refused_by_its_field(
+    here: MartsProject, settings: dict[str, object], said: str, field: str
 ) -> None:
-    mart = here.mart(settings)
+    with pytest.raises(InvalidInputError, match=said) as caught:
+        here.mart(settings)
+    assert caught.value.field == field
+    # One that was stored before it was validated is readable, and refused when it is run and when it is saved again.
+    mart, platform = here.mart({}), here.inline_runs.shop.platform
+    with platform.write(ED) as ctx:
+        resource_metadata.save(ctx, mart, settings=settings)
+        assert resources.get(ctx, mart).settings == settings
+        listed = resources.page(ctx, "marts.data_mart", search=mart).items
+        assert [each.settings_problems[0].field for each in listed] == [field]
     with pytest.raises(InvalidInputError, match=said):
         here.run(mart, by=ED)
+    with pytest.raises(InvalidInputError, match=said), platform.write(ED) as ctx:
+        resource_edit.apply_edit(ctx, mart, ResourceEdit(settings={**settings, "keys": []}))
+
+
+def test_its_lineage_is_what_its_rows_were_made_from(here: MartsProject) -> None:
+    platform = here.inline_runs.shop.platform
+
+    def reads() -> object:
+        with platform.read(ED) as ctx:
+            return resource_metadata.load(ctx, mart).settings.get("reads")
+
+    mart = here.create_refreshed_mart({"by": "sql", "sql": "SELECT id FROM raw.customers"})
+    assert reads() == ["customers"]
+    with platform.write(ED) as ctx:
+        changed = {"by": "sql", "sql": "SELECT id FROM raw.orders"}
+        version = resource_edit.apply_edit(ctx, mart, ResourceEdit(settings=changed))
+    assert reads() == ["customers"], "its rows are still those"
+    assert here.run(mart, by=ED).state == "succeeded"
+    assert reads() == ["orders"]
+    with platform.read(ED) as ctx:
+        assert resource_metadata.load(ctx, mart).version == version, "nobody has edited it"

@@ -12,7 +12,7 @@ from lakehold.access import Add, Attribute, Grant, Remove
 from lakehold.directory import members
 from lakehold.kit.clock import DAY
 from lakehold.ledger import outbox
-from lakehold.runs import outbox_delivery
+from lakehold.runs import notifications
 from lakehold.runs.scheduler.due import DueTriggers
 from lakehold.runs.scheduler.schedule import TriggerSchedule
 from lakehold.runs.scheduler.service import Triggers
@@ -55,8 +55,8 @@ def arrived(here: MartsProject, post: MailServer) -> dict[str, EmailMessage]:
     with platform.database.read() as transaction:
         waiting = outbox.due_messages(transaction, platform.clock(), limit=100)
     for mail in waiting:
-        problem = outbox_delivery.send(platform, mail.id, mail.tries)
-        outbox_delivery.record_result(platform, mail.id, mail.tries, problem)
+        problem = notifications.send(platform, mail.id, mail.tries)
+        notifications.record_result(platform, mail.id, mail.tries, problem)
         assert problem == ""
     found = [post.next_mail() for _ in waiting]
     assert post.accepted.empty()

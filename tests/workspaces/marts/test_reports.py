@@ -10,7 +10,7 @@ from lakehold.access import Add, Attribute, Grant, Remove
 from lakehold.catalog import resource_edit
 from lakehold.catalog.resource_edit import ResourceEdit
 from lakehold.directory.errors import DeniedError
-from lakehold.kit.errors import ConflictError
+from lakehold.kit.errors import ConflictError, InvalidInputError
 from lakehold.lake.errors import QueryError
 from lakehold.runs.scheduler.schedule import TriggerSchedule
 from lakehold.runs.scheduler.service import Triggers
@@ -76,14 +76,10 @@ def test_conditions_are_of_their_columns_types(
         ({"columns": ["nothing"]}, "no column 'nothing'"),
         ({"where": [{"column": "id", "is": "=", "value": "1 OR 1=1"}]}, "is no number"),
         ({"where": [{"column": "day", "is": "=", "value": "soon"}]}, "is no day"),
-        ({"where": [{"column": "id", "is": "like", "value": "1"}]}, "cannot be 'like'"),
         ({"where": [{"column": "id", "value": ":unknown"}]}, "parameter 'unknown'"),
         ({"columns": ["id"], "sort": [{"column": "day"}]}, "does not show"),
-        ({"sums": [{"how": "sum"}]}, "of a column"),
         ({"sums": [{"how": "average", "column": "day"}]}, "it has no numbers"),
         ({"columns": ["id"], "sums": [{"how": "count", "name": "id"}]}, "Two columns of the report are called 'id'"),
-        ({"where": [{"column": "id", "value": 1}]}, "The value of the where of the report is a text"),
-        ({"delivery": {"address": "http://127.0.0.1"}}, "does not say 'address'"),
     ],
 )
 def test_what_cannot_be_asked_is_told_by_name(
@@ -94,6 +90,25 @@ def test_what_cannot_be_asked_is_told_by_name(
     assert run.state == "failed"
     assert said in run.error
     assert here.files(destination).list_folder() == []
+
+
+@pytest.mark.parametrize(
+    ("settings", "said", "field"),
+    [
+        ({"where": [{"column": "id", "is": "like", "value": "1"}]}, "cannot be 'like'", "where.0.is"),
+        ({"where": [{"column": "id", "value": 1}]}, "is a text", "where.0.value"),
+        ({"sums": [{"how": "sum"}]}, "of a column", "sums.0.column"),
+        ({"delivery": {"address": "http://127.0.0.1"}}, "no setting 'address'", "delivery.address"),
+        ({"zone": "Mars/Base"}, "no time zone 'Mars/Base'", "zone"),
+        ({"colums": ["id"]}, "no setting 'colums'", "colums"),
+    ],
+)
+def test_settings_that_cannot_be_used_are_not_saved(
+    here: MartsProject, mart: str, settings: dict[str, object], said: str, field: str
+) -> None:
+    with pytest.raises(InvalidInputError, match=said) as caught:
+        here.report(mart, here.destination(FILE), settings)
+    assert caught.value.field == field
 
 
 def test_a_joined_mart_is_asked_too_and_must_be_usable(here: MartsProject) -> None:
@@ -145,16 +160,14 @@ def test_it_is_sent_only_if_something_has_changed(here: MartsProject) -> None:
         resource_edit.apply_edit(
             ctx,
             mart,
-            ResourceEdit(
-                settings={"by": "sql", "sql": "SELECT id, amount FROM raw.orders WHERE id < 4", "published": True}
-            ),
+            ResourceEdit(settings={"by": "sql", "sql": "SELECT id, amount FROM raw.orders WHERE id < 4"}),
         )
     assert here.run(mart, by=ED).state == "succeeded"
     assert "delivered" in here.lines(here.run(report, by=RITA))
 
 
 def test_a_draft_is_not_reported_on(here: MartsProject) -> None:
-    draft = here.mart({"published": False}, name="Unsaid")
+    draft = here.mart({}, name="Unsaid", published=False)
     report = here.report(draft, here.destination(FILE), {})
     with pytest.raises(ConflictError, match="The data mart Unsaid is a draft"):
         here.run(report, by=RITA)

@@ -51,7 +51,7 @@ def test_a_lake_shows_the_tables_that_its_looker_may_read(here: MartsProject, ap
         ({}, "not said which storage"),
         ({"project": "sales"}, "not said which storage"),
         ({"project": "sales", "settings": {"kind": "lake", "lakehouse": "sales"}}, "'sales' is no lakehouse"),
-        ({"project": "sales", "settings": {"kind": 7}}, "is a text"),
+        ({"project": "sales", "settings": {"kind": 7}}, "kind of the storage cannot be '7'"),
         # It begins as the installation allows, and leads elsewhere.
         ({"project": "sales", "settings": {"kind": "database", "address": "jdbc:sqlite:/a/../b"}}, "not allowed here"),
     ],

@@ -4,6 +4,7 @@ and write.
 The rights are in model.yaml: Viewer, Editor and Manager; down from layers, up to layers, every() over pipelines.
 
 - `workspace`: the descriptor
+- `settings`: the settings schemas of its kinds
 - `pipelines`: what can be run: inputs, outputs and steps of each
 - `steps`: the steps of pipelines
 - `executors`: executes the steps; only a worker imports it

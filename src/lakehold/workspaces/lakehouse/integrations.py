@@ -10,7 +10,7 @@ from lakehold.catalog.resource_edit import ResourceEdit
 from lakehold.catalog.resource_view import attributes_of
 from lakehold.directory import tokens
 from lakehold.directory.request_context import RequestContext
-from lakehold.directory.token_lookup import ACTIVE, OFF
+from lakehold.directory.secret_tokens import ACTIVE, OFF
 from lakehold.directory.tokens import CreatedToken
 from lakehold.kit.errors import ConflictError, InvalidInputError
 from lakehold.kit.ids import quote

@@ -43,8 +43,8 @@ LINEAGE = Lineage(
     upstream_ids=_upstream_ids,
     downstream_ids=_downstream_ids,
     representation=_show_source,
-    no_upstream="Nothing writes it yet. A source, a query or a history could.",
-    no_downstream="Nothing reads it yet: it can be changed without breaking anything that is known here.",
+    no_upstream="No upstream. Sources, queries and histories write tables.",
+    no_downstream="No downstream. Nothing known here depends on it.",
 )
 LINEAGE_BY_KIND = {f"lakehouse.{name}": LINEAGE for name in ("table", "volume", *_PIPELINES)}
 """The kinds that rows come from, go through or go into."""

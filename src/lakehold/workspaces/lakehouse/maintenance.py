@@ -26,7 +26,7 @@ from lakehold.lake import readable_tables, table_metadata
 from lakehold.lake.iceberg_catalog import IcebergCatalog, TableIdentifier
 from lakehold.lake.table_metadata import IcebergMetadata
 from lakehold.runs import run_table as states
-from lakehold.runs.run_table import run_table
+from lakehold.runs.run_table import CauseKind, StoredCause, run_table
 from lakehold.runs.runnable import RunOptions
 from lakehold.runs.service import Run, Runs
 from lakehold.workspaces.lakehouse.pipelines.base import TABLE_KIND
@@ -89,7 +89,7 @@ def _start_run(ctx: RequestContext, uid: str, parameters: Mapping[str, object]) 
 
 _log = logging.getLogger("lakehold.runs")
 
-MAINTENANCE_CAUSE = "for upkeep"
+MAINTENANCE_CAUSE = StoredCause(CauseKind.MAINTENANCE)
 _MANY_SNAPSHOTS = 20
 
 
@@ -165,7 +165,7 @@ def _table_needs_maintenance(location: str, last: Moment | None, at: Moment, day
 def _last_maintenance(ctx: RequestContext) -> tuple[set[int], dict[int, Moment]]:
     """Return the workspaces in which maintenance is running, and when the last one of each table ended."""
     c = run_table.c
-    mine = sa.and_(c.tenant_id == ctx.session.tenant, c.cause == MAINTENANCE_CAUSE)
+    mine = sa.and_(c.tenant_id == ctx.session.tenant, c.cause == MAINTENANCE_CAUSE.text)
     connection = ctx.session.transaction.connection
     busy = connection.execute(sa.select(c.workspace_id).where(mine, c.state.in_(states.OPEN))).scalars()
     ended = sa.select(c.resource_id, sa.func.max(c.ended_at)).where(mine, c.ended_at.is_not(None))

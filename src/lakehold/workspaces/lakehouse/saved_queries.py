@@ -14,11 +14,11 @@ from lakehold.catalog.resource_edit import ResourceEdit
 from lakehold.directory.platform import Platform
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import InvalidInputError, UnavailableError
+from lakehold.kit.ids import valid_table_name
 from lakehold.lake.errors import LimitExceededError, QueryError, RefusedQueryError
 from lakehold.runs import queries, worker_client
 from lakehold.runs.service import Run, Runs
 from lakehold.workspaces.lakehouse.pipelines.base import TABLE_KIND
-from lakehold.workspaces.settings_reader import valid_table_name
 
 
 def save_result_as_table(

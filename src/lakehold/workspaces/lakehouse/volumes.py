@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from lakehold.directory.request_context import RequestContext
-from lakehold.kit.errors import InvalidInputError
+from lakehold.kit.errors import InvalidInputError, at_field
 from lakehold.kit.settings import Settings
 from lakehold.lake import readable_tables
 from lakehold.lake.volumes import PartialFile, Volume, VolumeEntry, valid_path
@@ -49,10 +49,11 @@ def delete_file(ctx: RequestContext, settings: Settings, uid: str, path: str) ->
 
 def open_volume(ctx: RequestContext, settings: Settings, uid: str, action: str) -> Volume:
     """Return the volume if the caller may do this with its files."""
-    ctx.need_visible(uid, action)
-    kind = ctx.view.kind(ctx.view.resource(uid))
-    if kind != VOLUME_KIND:
-        title = ctx.view.policy.kinds[kind].schema.title.lower()
-        raise InvalidInputError(f"A {title} has no files.", "Choose a volume.")
-    ctx.need(action, uid)
+    with at_field("volume"):
+        ctx.need_visible(uid, action)
+        kind = ctx.view.kind(ctx.view.resource(uid))
+        if kind != VOLUME_KIND:
+            title = ctx.view.policy.kinds[kind].schema.title.lower()
+            raise InvalidInputError(f"A {title} has no files.", "Choose a volume.")
+        ctx.need(action, uid)
     return Volume(settings, readable_tables.identifier_of(ctx, uid))

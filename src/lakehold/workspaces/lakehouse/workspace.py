@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from lakehold.workspaces.descriptor import (
     LINEAGE_PAGE,
@@ -23,15 +23,22 @@ if TYPE_CHECKING:
     from lakehold.catalog.resource_view import ResourceView
     from lakehold.directory.platform import Platform
     from lakehold.directory.request_context import RequestContext
-    from lakehold.lake.file_service import FileHolder
+    from lakehold.kit.settings_schema import SettingsSchema
     from lakehold.lake.lineage import Lineage
     from lakehold.lake.spark.tables import Tables
+    from lakehold.lake.volumes import FileHolder
     from lakehold.runs.runnable import Runnable, StepExecutors
-    from lakehold.runs.scheduler.periodic import PeriodicTask
+    from lakehold.runs.scheduler.housekeeping import PeriodicTask
     from lakehold.web.components import PageAction
 
 _QUARTER, _HOUR = 15 * 60, 3600
 _PIPELINES_PAGE = PageLink("Pipelines", "pipelines", "workflow")
+
+
+def _settings_schemas() -> Mapping[str, SettingsSchema[Any]]:
+    from lakehold.workspaces.lakehouse import settings  # noqa: PLC0415
+
+    return settings.BY_KIND
 
 
 def _runnables() -> Sequence[Runnable]:
@@ -53,7 +60,7 @@ def _probes() -> Mapping[str, Probe]:
 
 
 def _periodic_tasks(tables: Callable[[], Tables]) -> Sequence[PeriodicTask]:
-    from lakehold.runs.scheduler.periodic import PeriodicTask  # noqa: PLC0415
+    from lakehold.runs.scheduler.housekeeping import PeriodicTask  # noqa: PLC0415
     from lakehold.workspaces.lakehouse import dropped_tables, maintenance  # noqa: PLC0415
 
     def purge(platform: Platform) -> None:
@@ -87,7 +94,7 @@ def _lineage() -> Mapping[str, Lineage]:
 
 
 def _file_services() -> Mapping[str, FileHolder]:
-    from lakehold.lake.file_service import FileHolder  # noqa: PLC0415
+    from lakehold.lake.volumes import FileHolder  # noqa: PLC0415
     from lakehold.workspaces.lakehouse import volumes  # noqa: PLC0415
 
     return {volumes.VOLUME_KIND: FileHolder(volumes, read="read", write="write", remove="delete_file")}
@@ -152,6 +159,7 @@ WORKSPACE = Workspace(
         RUNS_PAGE,
     ),
     has_sql=True,
+    settings_schemas=_settings_schemas,
     runnables=_runnables,
     executors=_executors,
     probes=_probes,
@@ -160,8 +168,8 @@ WORKSPACE = Workspace(
     api_routers=_api_routers,
     menu_actions=_menu_actions,
     run_list_texts=RunListTexts(
-        "Every time that a pipeline has run, the newest first.",
-        "None that you can see. Open a pipeline and run it, or give it a schedule.",
+        "All pipeline runs, newest first.",
+        "Run a pipeline, or add a schedule.",
         _PIPELINES_PAGE,
     ),
     lineage=_lineage,

@@ -4,8 +4,8 @@ The rights are in model.yaml: three project roles, owners, two sharing toggles, 
 
 - `workspace`: the descriptor
 - `mart_kinds`: the kinds of resources in a project
-- `definitions`: the definition of a data mart
-- `checks`: data quality checks and their results
+- `settings`: the settings schemas of storages, data marts, destinations and reports
+- `checks`: results of data quality checks
 - `storages`: the type and the tables of a storage, and who may probe it
 - `destinations`: who may test a destination, and its reports
 - `mart_probe`: probes of storages and connectors

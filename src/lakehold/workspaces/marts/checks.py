@@ -1,79 +1,15 @@
-"""Data quality checks of data marts: their definition in the settings, and their results over time."""
+"""Results of the data quality checks of data marts, over time."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import StrEnum
 
 import sqlalchemy as sa
 
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import Moment
 from lakehold.kit.database import IdType, Transaction, metadata
-from lakehold.kit.errors import InvalidInputError
 from lakehold.workspaces.marts import mart_kinds
-from lakehold.workspaces.settings_reader import SettingsReader
-
-
-class CheckKind(StrEnum):
-    """The kind of a check."""
-
-    NOT_NULL = "not null"
-    UNIQUE = "unique"
-    ACCEPTED_VALUES = "accepted values"
-    ROW_COUNT = "row count"
-    FRESHNESS = "freshness"
-    SQL = "sql"
-
-
-@dataclass(frozen=True, slots=True)
-class QualityCheck:
-    """One check of a data mart."""
-
-    kind: CheckKind
-    name: str
-    fields: tuple[str, ...] = ()
-    values: tuple[str, ...] = ()
-    least: int = 0
-    most: int | None = None
-    hours: float = 0
-    sql: str = ""
-    """Gives the rows that are wrong."""
-    stops: bool = False
-    """Whether a run fails if it is broken; else it warns."""
-
-    @classmethod
-    def from_settings(cls, reader: SettingsReader) -> QualityCheck:
-        """Return the check that the settings describe, or raise if they are invalid."""
-        kind = CheckKind(reader.one_of("check", tuple(CheckKind), ""))
-        fields = reader.texts("fields")
-        if kind not in {CheckKind.ROW_COUNT, CheckKind.SQL} and not fields:
-            raise InvalidInputError(f"A check of {kind} is of a field.", "Name it in fields.")
-        if kind in {CheckKind.NOT_NULL, CheckKind.ACCEPTED_VALUES, CheckKind.FRESHNESS} and len(fields) > 1:
-            raise InvalidInputError(f"A check of {kind} is of one field.", "Write one check for each.")
-        values = reader.texts("values")
-        if kind is CheckKind.ACCEPTED_VALUES and not values:
-            raise InvalidInputError(f"A check of {kind} names them.", "Write them in values.")
-        least, most = reader.count("least", 0), reader.count("most", 0) if reader.has("most") else None
-        if most is not None and most < least:
-            raise InvalidInputError(f"{most:,} rows at the most are less than {least:,}.", "Correct least or most.")
-        return cls(
-            kind,
-            reader.text("name", " ".join((kind, *fields)).strip()),
-            fields,
-            values,
-            least,
-            most,
-            reader.number("hours", 24),
-            reader.text("sql") if kind is CheckKind.SQL else "",
-            reader.flag("stops", default=False),
-        )
-
-
-def load_checks(reader: SettingsReader) -> tuple[QualityCheck, ...]:
-    """Return all checks of a data mart."""
-    return tuple(QualityCheck.from_settings(each) for each in reader.nested_list("checks"))
-
 
 quality_table = sa.Table(
     "quality",

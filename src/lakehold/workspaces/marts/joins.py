@@ -17,9 +17,8 @@ from lakehold.lake.iceberg_catalog import IcebergCatalog
 from lakehold.lake.row_formats import quote_identifier
 from lakehold.workspaces.graph import edge_targets
 from lakehold.workspaces.marts import mart_kinds
-from lakehold.workspaces.marts.definitions import DATA_MART_LABEL
 from lakehold.workspaces.marts.report_query import QuerySource, SourceColumn
-from lakehold.workspaces.settings_reader import SettingsReader
+from lakehold.workspaces.marts.settings import DATA_MART
 
 _MAX_DEPTH = 5
 
@@ -59,17 +58,16 @@ class _JoinBuilder:
         self.tables.append(
             f"{path} AS {alias}" if on is None else f"LEFT JOIN {path} AS {alias} ON {self._condition(prefix, on)}"
         )
-        reader = SettingsReader(resource_metadata.load(self.work, mart).settings, DATA_MART_LABEL)
+        settings = DATA_MART.parse(resource_metadata.load(self.work, mart).settings)
         allowed = set(edge_targets(self.work, mart, "joins"))
-        for each in reader.nested_list("joins"):
-            other, name = each.text("mart"), each.text("name")
-            if other not in allowed:
-                raise InvalidInputError(f"The data mart is not joined to {quote(other)}.", "Save its joins anew.")
+        for join in settings.joins:
+            if join.mart not in allowed:
+                raise InvalidInputError(f"The data mart is not joined to {quote(join.mart)}.", "Save its joins anew.")
             if prefix.count(".") >= _MAX_DEPTH:
                 raise ConflictError(
                     f"More than {_MAX_DEPTH} data marts are joined one behind the other.", "Join fewer."
                 )
-            self.add(other, f"{prefix}{name}.", _JoinCondition(prefix, each.pairs("on")))
+            self.add(join.mart, f"{prefix}{join.name}.", _JoinCondition(prefix, join.on))
 
     def _add_columns(self, mart: str, prefix: str, alias: str) -> None:
         now = self.lake.current_metadata(readable_tables.identifier_of(self.work, mart))
@@ -115,11 +113,8 @@ def available_columns(ctx: RequestContext, lake: IcebergCatalog, mart: str) -> l
 
 def _column_labels(ctx: RequestContext, mart: str, prefix: str = "") -> dict[str, tuple[str, str]]:
     """Return aliases and descriptions by name."""
-    reader = SettingsReader(resource_metadata.load(ctx, mart).settings, DATA_MART_LABEL)
-    found = {
-        f"{prefix}{each.text('name')}": (each.text("alias", ""), each.text("description", ""))
-        for each in reader.nested_list("columns")
-    }
-    for each in reader.nested_list("joins"):
-        found |= _column_labels(ctx, each.text("mart"), f"{prefix}{each.text('name')}.")
+    settings = DATA_MART.parse(resource_metadata.load(ctx, mart).settings)
+    found = {f"{prefix}{column.name}": (column.alias, column.description) for column in settings.columns}
+    for join in settings.joins:
+        found |= _column_labels(ctx, join.mart, f"{prefix}{join.name}.")
     return found

@@ -5,11 +5,12 @@ from __future__ import annotations
 from lakehold.catalog import resource_metadata
 from lakehold.catalog.resource_view import VisibleRefs
 from lakehold.directory.request_context import RequestContext
+from lakehold.kit.errors import InvalidInputError
 from lakehold.lake.lineage import Lineage
 from lakehold.workspaces.graph import edge_sources, edge_targets
 from lakehold.workspaces.marts import storages
-from lakehold.workspaces.marts.definitions import StorageType
 from lakehold.workspaces.marts.mart_kinds import DATA_MART_KIND, DESTINATION_KIND, REPORT_KIND, STORAGE_KIND
+from lakehold.workspaces.marts.settings import LakeStorageSettings
 
 
 def _upstream_ids(ctx: RequestContext, uid: str) -> list[str]:
@@ -43,13 +44,13 @@ def _tables_read(ctx: RequestContext, uid: str) -> list[str]:
     if isinstance(reads, list) and reads:
         # What it was seen to read when it was saved; some may be gone by now.
         return [uid for uid in map(str, reads) if ctx.view.ids.get(uid) is not None]
-    storage = storages.storage_settings(ctx, storage_uid)
-    lakehouse = str(storage.raw.get("lakehouse", ""))
-    if (
-        storage.raw.get("kind") != StorageType.LAKE
-        or settings.get("by") != "table"
-        or not VisibleRefs(ctx).sees(lakehouse)
-    ):
+    try:
+        storage = storages.storage_settings(ctx, storage_uid)
+    except InvalidInputError:
+        return []
+    if settings.get("by") != "table" or not isinstance(storage, LakeStorageSettings):
+        return []
+    if not VisibleRefs(ctx).sees(storage.lakehouse):
         return []
     named = str(settings.get("table", "")).casefold()
     return [each.uid for each in storages.lake_tables(ctx, storage).tables if each.name.casefold() == named]
@@ -62,7 +63,7 @@ def _kind(ctx: RequestContext, uid: str) -> str:
 LINEAGE = Lineage(
     upstream_ids=_upstream_ids,
     downstream_ids=_downstream_ids,
-    no_upstream="It draws from no storage yet.",
-    no_downstream="No report is made of it yet, and no data mart is joined to it.",
+    no_upstream="No storage selected.",
+    no_downstream="No reports or joined data marts.",
 )
 LINEAGE_BY_KIND = {DATA_MART_KIND: LINEAGE}

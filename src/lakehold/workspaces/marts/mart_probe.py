@@ -23,9 +23,8 @@ from lakehold.lake import readable_tables, row_formats
 from lakehold.lake.row_formats import quote_identifier
 from lakehold.runs import worker_client
 from lakehold.workspaces.marts import mart_kinds, storages
-from lakehold.workspaces.marts.definitions import DefinitionType, MartDefinition, StorageType
+from lakehold.workspaces.marts.settings import DefinitionType, LakeStorageSettings, MartSettings, StorageType
 from lakehold.workspaces.marts.storages import LakeTables, StorageProbeTarget
-from lakehold.workspaces.settings_reader import SettingsReader
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,20 +93,18 @@ class StorageProbeResult:
 
 def prepare_storage_probe(ctx: RequestContext, probe: StorageProbeTarget) -> PreparedProbe:
     """Refuse unless the caller may probe the storage."""
-    reader = storages.need_probe(ctx, probe)
-    where = storages.storage_type(reader)
+    storage = storages.need_probe(ctx, probe)
     if probe.by and probe.by not in _PROBED_TYPES:
         raise InvalidInputError(
             f"What is defined by {quote(probe.by)} is not looked at in a storage.", f"Use {', '.join(_PROBED_TYPES)}."
         )
-    return PreparedProbe(
-        ctx.caller, probe, where, _lake_tables(ctx, reader, probe) if where is StorageType.LAKE else None
-    )
+    lake = _lake_tables(ctx, storage, probe) if isinstance(storage, LakeStorageSettings) else None
+    return PreparedProbe(ctx.caller, probe, StorageType(storage.kind), lake)
 
 
-def _lake_tables(ctx: RequestContext, reader: SettingsReader, probe: StorageProbeTarget) -> LakeTables:
+def _lake_tables(ctx: RequestContext, storage: LakeStorageSettings, probe: StorageProbeTarget) -> LakeTables:
     """Return the tables of the lakehouse: those that match the search for a list, all of them for a pattern."""
-    return storages.lake_tables(ctx, reader, None if probe.by else probe.search)
+    return storages.lake_tables(ctx, storage, None if probe.by else probe.search)
 
 
 def probe_storage(platform: Platform, prepared: PreparedProbe) -> StorageProbeResult:
@@ -136,7 +133,7 @@ def pattern_notes(found: Sequence[str]) -> list[str]:
     return [f"{len(found):,} tables fit: {some}{more}. The first of them is shown."]
 
 
-def definition_errors(definition: MartDefinition, fields: Sequence[Mapping[str, str]]) -> dict[str, str]:
+def definition_errors(definition: MartSettings, fields: Sequence[Mapping[str, str]]) -> dict[str, str]:
     """Return an error for each setting of a definition that names a field that does not exist."""
     names = [each["name"] for each in fields]
     there = f"There are: {', '.join(names[:20])}." if names else ""

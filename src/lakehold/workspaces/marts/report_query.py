@@ -12,11 +12,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from decimal import Decimal, InvalidOperation
+from typing import get_args
 
 from lakehold.kit.errors import InvalidInputError
 from lakehold.kit.ids import quote
 from lakehold.lake.row_formats import quote_identifier, quote_literal
-from lakehold.workspaces.settings_reader import SettingsReader
+from lakehold.workspaces.marts.settings import MAX_ROWS, Operator, ReportCondition, ReportSettings
 
 _RELATIVE_DATE = re.compile(r"(today|week|month|quarter|year)\s*(?:([+-])\s*(\d{1,4}))?")
 _DECIMAL_TYPE = re.compile(r"decimal\(.*")
@@ -108,11 +109,10 @@ def _parse_relative(value: str, today: date) -> date | None:
         raise InvalidInputError(f"{quote(value)} is no day that there is.", "Choose one nearer to today.") from None
 
 
-MAX_ROWS = 10_000_000
 _COMPARISONS = {"=": "=", "!=": "<>", "<": "<", "<=": "<=", ">": ">", ">=": ">="}
 _UNARY_OPERATORS = {"is empty": "{0} IS NULL", "is not empty": "{0} IS NOT NULL"}
 _TEXT_OPERATORS = {"contains": "contains({0}, {1})", "starts with": "startswith({0}, {1})"}
-OPERATORS = (*_COMPARISONS, *_TEXT_OPERATORS, "in", *_UNARY_OPERATORS)
+OPERATORS = get_args(Operator)
 AGGREGATES = {
     "count": "count({0})",
     "count distinct": "count(DISTINCT {0})",
@@ -153,7 +153,7 @@ class QuerySource:
 class ReportQuery:
     """The query of a report."""
 
-    reader: SettingsReader
+    report: ReportSettings
     at: datetime
     """When; relative dates start from here."""
     parameters: Mapping[str, str]
@@ -165,15 +165,14 @@ class ReportQuery:
             f"SELECT {', '.join(f'{sql} AS {quote_identifier(name)}' for name, sql in selected.items())}",
             f"FROM {source.sql}",
         ]
-        where = [self._condition(source, each) for each in self.reader.nested_list("where")]
+        where = [self._condition(source, each) for each in self.report.where]
         if where:
             parts.append(f"WHERE {' AND '.join(where)}")
-        if self.reader.nested_list("sums"):
-            groups = [source.column(name).sql for name in self.reader.texts("columns")]
+        if self.report.sums:
+            groups = [source.column(name).sql for name in self.report.columns]
             parts += [f"GROUP BY {', '.join(groups)}"] if groups else []
         parts += self._order_by(selected)
-        limit = self.reader.count("limit", MAX_ROWS, least=1)
-        return "\n".join([*parts, f"LIMIT {min(limit, MAX_ROWS)}"])
+        return "\n".join([*parts, f"LIMIT {min(self.report.limit, MAX_ROWS)}"])
 
     def columns(self, source: QuerySource) -> tuple[str, ...]:
         """Return the names of the columns."""
@@ -181,32 +180,25 @@ class ReportQuery:
 
     def _selected_columns(self, source: QuerySource) -> dict[str, str]:
         """Return the SQL of each column of the result by its name."""
-        sums, names = self.reader.nested_list("sums"), self.reader.texts("columns")
+        sums, names = self.report.sums, self.report.columns
         chosen = names if names or sums else tuple(source.columns)
         found = {name: source.column(name).sql for name in chosen}
         for each in sums:
-            how, name = each.one_of("how", tuple(AGGREGATES), ""), each.text("column", "")
-            if not name and how != "count":
-                raise InvalidInputError(f"A {how} is of a column.", "Name one.")
-            called = each.text("name", "").strip() or (f"{how} of {name}" if name else how)
-            if called in found:
-                raise InvalidInputError(f"Two columns of the report are called {quote(called)}.", "Rename one of them.")
-            found[called] = AGGREGATES[how].format(_aggregated_column(source, how, name) if name else "*")
+            how, name, title = each.how, each.column, each.title
+            if title in found:
+                raise InvalidInputError(f"Two columns of the report are called {quote(title)}.", "Rename one of them.")
+            found[title] = AGGREGATES[how].format(_aggregated_column(source, how, name) if name else "*")
         if not found:
             raise InvalidInputError("The report has no columns.", "Choose at least one.")
         return found
 
-    def _condition(self, source: QuerySource, reader: SettingsReader) -> str:
-        column = source.column(reader.text("column"))
-        operator = reader.one_of("is", OPERATORS, "=")
+    def _condition(self, source: QuerySource, condition: ReportCondition) -> str:
+        column, operator, value = source.column(condition.column), condition.operator, condition.value
         if operator in _UNARY_OPERATORS:
             return _UNARY_OPERATORS[operator].format(column.sql)
         if operator == "in":
-            among = [self._literal(value, column) for value in reader.texts("values")]
-            if not among:
-                raise InvalidInputError("To be in a list, the list needs a value.", "Name one, or leave it out.")
+            among = [self._literal(each, column) for each in condition.values]
             return f"{column.sql} IN ({', '.join(among)})"
-        value = reader.text("value")
         if operator in _TEXT_OPERATORS:
             return _TEXT_OPERATORS[operator].format(column.sql, text_literal(self._resolve_parameter(value)))
         return f"{column.sql} {_COMPARISONS[operator]} {self._literal(value, column)}"
@@ -227,13 +219,13 @@ class ReportQuery:
 
     def _order_by(self, selected: Mapping[str, str]) -> Sequence[str]:
         found = []
-        for each in self.reader.nested_list("sort"):
-            name = each.text("column")
+        for each in self.report.sort:
+            name = each.column
             if name not in selected:
                 raise InvalidInputError(
                     f"The report is sorted by {quote(name)}, which it does not show.", "Show it, or sort by another."
                 )
-            found.append(f"{quote_identifier(name)} {'DESC' if each.flag('descending', default=False) else 'ASC'}")
+            found.append(f"{quote_identifier(name)} {'DESC' if each.descending else 'ASC'}")
         return [f"ORDER BY {', '.join(found)}"] if found else []
 
 

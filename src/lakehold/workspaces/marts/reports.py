@@ -7,15 +7,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+from zoneinfo import ZoneInfo
 
 from lakehold.catalog import resource_metadata
 from lakehold.directory.caller import Caller
 from lakehold.directory.platform import Platform
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import SECOND
-from lakehold.kit.errors import InvalidInputError
-from lakehold.kit.ids import quote
 from lakehold.lake import readable_tables
 from lakehold.lake.iceberg_catalog import IcebergCatalog
 from lakehold.runs import worker_client
@@ -23,47 +21,41 @@ from lakehold.workspaces.marts import joins
 from lakehold.workspaces.marts.message_blocks import MessageData
 from lakehold.workspaces.marts.message_template import DEFAULT_TEMPLATE, MessageTemplate, RenderedMessage
 from lakehold.workspaces.marts.report_query import ReportQuery
-from lakehold.workspaces.settings_reader import SettingsReader
-
-REPORT_LABEL = "report"
+from lakehold.workspaces.marts.settings import REPORT, ReportSettings
 
 
-def report_settings(ctx: RequestContext, uid: str) -> SettingsReader:
-    """Return a reader of the settings of a report."""
-    return SettingsReader(resource_metadata.load(ctx, uid).settings, REPORT_LABEL)
+def report_settings(ctx: RequestContext, uid: str) -> ReportSettings:
+    """Return the settings of a report."""
+    return REPORT.parse(resource_metadata.load(ctx, uid).settings)
 
 
 def report_sql(
     ctx: RequestContext,
     lake: IcebergCatalog,
-    reader: SettingsReader,
+    report: ReportSettings,
     mart: str,
     parameters: Mapping[str, str] | None = None,
 ) -> str:
     """Return the SELECT of a report. Parameters that are given override those of the report."""
-    return _load_query(ctx, reader, parameters).to_sql(joins.query_source(ctx, lake, mart))
+    return _load_query(ctx, report, parameters).to_sql(joins.query_source(ctx, lake, mart))
 
 
-def report_columns(ctx: RequestContext, lake: IcebergCatalog, reader: SettingsReader, mart: str) -> tuple[str, ...]:
+def report_columns(ctx: RequestContext, lake: IcebergCatalog, report: ReportSettings, mart: str) -> tuple[str, ...]:
     """Return the names of the report's columns."""
-    return _load_query(ctx, reader, None).columns(joins.query_source(ctx, lake, mart))
+    return _load_query(ctx, report, None).columns(joins.query_source(ctx, lake, mart))
 
 
-def report_day(ctx: RequestContext, reader: SettingsReader) -> str:
+def report_day(ctx: RequestContext, report: ReportSettings) -> str:
     """Return the current day in the time zone of the report."""
-    return _now(ctx, reader).date().isoformat()
+    return _now(ctx, report).date().isoformat()
 
 
-def _load_query(ctx: RequestContext, reader: SettingsReader, parameters: Mapping[str, str] | None) -> ReportQuery:
-    return ReportQuery(reader, _now(ctx, reader), {**reader.pairs("parameters"), **(parameters or {})})
+def _load_query(ctx: RequestContext, report: ReportSettings, parameters: Mapping[str, str] | None) -> ReportQuery:
+    return ReportQuery(report, _now(ctx, report), {**report.parameters, **(parameters or {})})
 
 
-def _now(ctx: RequestContext, reader: SettingsReader) -> datetime:
-    zone = reader.text("zone", "UTC")
-    try:
-        return datetime.fromtimestamp(ctx.at / SECOND, UTC).astimezone(ZoneInfo(zone))
-    except (ZoneInfoNotFoundError, ValueError, OSError):
-        raise InvalidInputError(f"There is no time zone {quote(zone)}.", "Write Europe/Berlin.") from None
+def _now(ctx: RequestContext, report: ReportSettings) -> datetime:
+    return datetime.fromtimestamp(ctx.at / SECOND, UTC).astimezone(ZoneInfo(report.zone))
 
 
 _PREVIEW_ROWS = 100
@@ -83,9 +75,9 @@ class PreparedPreview:
 
 def check_message(ctx: RequestContext, lake: IcebergCatalog, settings: Mapping[str, Any], mart: str) -> None:
     """Refuse a report whose message names a column that it does not have."""
-    reader = SettingsReader(settings, REPORT_LABEL)
-    if template := reader.text("message", ""):
-        MessageTemplate(template).check(report_columns(ctx, lake, reader, mart))
+    report = REPORT.parse(settings)
+    if report.message:
+        MessageTemplate(report.message).check(report_columns(ctx, lake, report, mart))
 
 
 def prepare_preview(
@@ -94,10 +86,10 @@ def prepare_preview(
     """Refuse unless the caller may use the data mart and the message can be rendered."""
     readable_tables.refuse_impersonation(ctx)
     check_message(ctx, lake, settings, mart)
-    reader = SettingsReader(settings, REPORT_LABEL)
-    message = MessageTemplate(reader.text("message", "") or DEFAULT_TEMPLATE)
-    text = report_sql(ctx, lake, reader, mart)
-    return PreparedPreview(ctx.caller, text, message, name, report_day(ctx, reader))
+    report = REPORT.parse(settings)
+    message = MessageTemplate(report.message or DEFAULT_TEMPLATE)
+    text = report_sql(ctx, lake, report, mart)
+    return PreparedPreview(ctx.caller, text, message, name, report_day(ctx, report))
 
 
 def render_preview(platform: Platform, preview: PreparedPreview) -> RenderedMessage:

@@ -16,10 +16,8 @@ from lakehold.lake.readable_tables import CatalogEntry
 from lakehold.workspaces import registry
 from lakehold.workspaces.graph import edge_sources
 from lakehold.workspaces.marts import mart_kinds
-from lakehold.workspaces.marts.definitions import StorageType
-from lakehold.workspaces.settings_reader import SettingsReader
+from lakehold.workspaces.marts.settings import STORAGE, LakeStorageSettings, StorageSettings
 
-STORAGE_LABEL = "storage"
 _TABLE, _LAKEHOUSE = "lakehouse.table", "lakehouse.lakehouse"
 MAX_TABLES = 500
 """So many tables of a lakehouse are offered at once."""
@@ -43,17 +41,12 @@ class StorageProbeTarget:
     """A part of the name by which listed tables are filtered: a lakehouse lists the first matches; empty for all."""
 
 
-def storage_settings(ctx: RequestContext, uid: str) -> SettingsReader:
-    """Return a reader of the settings of a storage."""
-    return SettingsReader(resource_metadata.load(ctx, uid).settings, STORAGE_LABEL)
+def storage_settings(ctx: RequestContext, uid: str) -> StorageSettings:
+    """Return the settings of a storage."""
+    return STORAGE.parse(resource_metadata.load(ctx, uid).settings)
 
 
-def storage_type(reader: SettingsReader) -> StorageType:
-    """Return the type of a storage."""
-    return StorageType(reader.one_of("kind", tuple(StorageType), ""))
-
-
-def need_probe(ctx: RequestContext, probe: StorageProbeTarget) -> SettingsReader:
+def need_probe(ctx: RequestContext, probe: StorageProbeTarget) -> StorageSettings:
     """Return the settings to probe.
 
     Whoever uses a storage may probe it as it is; other settings need the right to edit it or to create one. It
@@ -71,7 +64,7 @@ def need_probe(ctx: RequestContext, probe: StorageProbeTarget) -> SettingsReader
         ctx.need_draft(Draft(mart_kinds.STORAGE_KIND, {"project": probe.project}))
     if probe.settings is None:
         return storage_settings(ctx, probe.storage)
-    return SettingsReader(probe.settings, STORAGE_LABEL)
+    return STORAGE.parse(probe.settings)
 
 
 def probe_secrets(ctx: RequestContext, probe: StorageProbeTarget) -> dict[str, str]:
@@ -95,19 +88,21 @@ class LakeTables:
     tables: Sequence[CatalogEntry]
 
 
-def lake_tables(ctx: RequestContext, reader: SettingsReader, search: str | None = None) -> LakeTables:
+def lake_tables(ctx: RequestContext, storage: LakeStorageSettings, search: str | None = None) -> LakeTables:
     """Return the tables of the lakehouse with the rights of the caller: a storage gives no access of its own.
 
     All of them; or, with a search, the first whose name matches.
     """
-    uid = reader.text("lakehouse")
+    uid = storage.lakehouse
     if not VisibleRefs(ctx).sees(uid):
         # Its id is in the settings, which a user of the storage need not know.
         raise ForbiddenError(
-            "The storage is a lakehouse that you do not see.", "Ask whoever keeps the lakehouse to let you in."
+            "The storage is a lakehouse that you do not see.",
+            "Ask whoever keeps the lakehouse to let you in.",
+            field="lakehouse",
         )
     if ctx.view.kind(ctx.view.resource(uid)) != _LAKEHOUSE:
-        raise InvalidInputError(f"{quote(uid)} is no lakehouse.", "Set lakehouse to the id of one.")
+        raise InvalidInputError(f"{quote(uid)} is no lakehouse.", "Set lakehouse to the id of one.", field="lakehouse")
     name = ctx.view.names.get(ctx.view.resource(uid)) or uid
     return LakeTables(name, _all_tables(ctx, name) if search is None else _matching_tables(ctx, uid, search))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from lakehold.workspaces.descriptor import (
     LINEAGE_PAGE,
@@ -22,13 +22,20 @@ if TYPE_CHECKING:
     from fastapi import APIRouter
 
     from lakehold.directory.request_context import RequestContext
-    from lakehold.lake.file_service import FileHolder
+    from lakehold.kit.settings_schema import SettingsSchema
     from lakehold.lake.lineage import Lineage
     from lakehold.lake.spark.tables import Tables
+    from lakehold.lake.volumes import FileHolder
     from lakehold.runs.runnable import Runnable, StepExecutors
-    from lakehold.runs.scheduler.periodic import PeriodicTask
+    from lakehold.runs.scheduler.housekeeping import PeriodicTask
 
 _HOUR = 3600
+
+
+def _settings_schemas() -> Mapping[str, SettingsSchema[Any]]:
+    from lakehold.workspaces.marts import settings  # noqa: PLC0415
+
+    return settings.BY_KIND
 
 
 def _runnables() -> Sequence[Runnable]:
@@ -50,7 +57,7 @@ def _probes() -> Mapping[str, Probe]:
 
 
 def _periodic_tasks(_tables: Callable[[], Tables]) -> Sequence[PeriodicTask]:
-    from lakehold.runs.scheduler.periodic import PeriodicTask  # noqa: PLC0415
+    from lakehold.runs.scheduler.housekeeping import PeriodicTask  # noqa: PLC0415
     from lakehold.workspaces.marts.live import pulls  # noqa: PLC0415
 
     return (PeriodicTask("forget pulls", _HOUR, pulls.delete_old_pulls),)
@@ -75,7 +82,7 @@ def _lineage() -> Mapping[str, Lineage]:
 
 
 def _file_services() -> Mapping[str, FileHolder]:
-    from lakehold.lake.file_service import FileHolder  # noqa: PLC0415
+    from lakehold.lake.volumes import FileHolder  # noqa: PLC0415
     from lakehold.workspaces.marts import files, mart_kinds  # noqa: PLC0415
 
     return {mart_kinds.STORAGE_KIND: FileHolder(files, read="use", write="edit", remove="edit")}
@@ -149,6 +156,7 @@ WORKSPACE = Workspace(
     ),
     pages=(RUNS_PAGE, PageLink("Insights", "insights", "chart-line")),
     tabs=(PageLink("Notifications", "notifications", "bell"),),
+    settings_schemas=_settings_schemas,
     runnables=_runnables,
     executors=_executors,
     probes=_probes,
@@ -159,7 +167,7 @@ WORKSPACE = Workspace(
     file_services=_file_services,
     home_section=_home_section,
     run_list_texts=RunListTexts(
-        "Every refresh of a data mart and every run of a report, the newest first.",
-        "None that you can see. Refresh a data mart or run a report, or give one a schedule.",
+        "All refreshes and report runs, newest first.",
+        "Refresh a data mart, run a report, or add a schedule.",
     ),
 )

@@ -10,8 +10,8 @@ WORKSPACE = Workspace(
     name="products",
     description="Mastered entities such as customers or items, curated by people, with a page about each.",
     attribute_hints={
-        "discoverable": "Others find its name and description, and can ask for it.",
-        "project_admins_assign_roles": "Admins of the project give roles in it, not only those of the tenant.",
+        "discoverable": "Others can find it and request access.",
+        "project_admins_assign_roles": "Project admins can grant roles, not only tenant admins.",
     },
     folder=Path(__file__).parent,
     root=KindDescriptor(name="project", icon="sparkles"),

@@ -10,7 +10,7 @@ WORKSPACE = Workspace(
     name="spaces",
     description="Data projects whose tasks move data between connections, and apps on top. Roles add up as needed.",
     attribute_hints={
-        "personal": "Only its owner is in it, and nobody can be added.",
+        "personal": "Only its owner has access; no members can be added.",
     },
     folder=Path(__file__).parent,
     root=KindDescriptor(name="space", icon="boxes"),

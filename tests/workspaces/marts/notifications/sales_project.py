@@ -153,9 +153,12 @@ def create_sales_project(platform: Platform, *, settings: Mapping[str, object] |
             members.set_email(ctx, member, f"{member}@x.test")
     with platform.write(TESS) as ctx:
         resources.create(ctx, "marts.storage", "Lake", uid="lake", edges={"project": PROJECT})
-        mart_settings = {"by": "sql", "sql": "SELECT 1", "published": True, **(settings or {})}
+        mart_settings = {"by": "sql", "sql": "SELECT 1", **(settings or {})}
         edges = {"project": PROJECT, "storage": "lake"}
-        resources.create(ctx, "marts.data_mart", "Orders", uid=MART, edges=edges, settings=mart_settings)
+        managed = {"published": True}
+        resources.create(
+            ctx, "marts.data_mart", "Orders", uid=MART, edges=edges, settings=mart_settings, managed=managed
+        )
     sales_project = SalesProject(platform)
     sales_project.set_shared(reporting=True)
     with platform.write(BEN) as ctx:

@@ -38,7 +38,7 @@ def held(sales_project: SalesProject, run: str, point: str, post: MailServer) ->
             assert first.stop(signal.SIGKILL) == -signal.SIGKILL
 
 
-@pytest.mark.parametrize("point", ["told", "ended"])
+@pytest.mark.parametrize("point", ["told", pytest.param("ended", marks=pytest.mark.rare)])
 def test_everybody_is_told_once(sales_project: SalesProject, post: MailServer, point: str) -> None:
     sales_project.set_role("ned", "technical_user")
     with sales_project.platform.write(TESS) as ctx:

@@ -7,17 +7,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 from lakehold.catalog import credentials
+from lakehold.connectors import registry as connectors
+from lakehold.connectors.destinations.delivery import DeliveryRequest
+from lakehold.connectors.registry import ConnectorEnvironment
+from lakehold.connectors.sources.source import StreamOptions
 from lakehold.directory.caller import Caller
 from lakehold.directory.platform import Platform
+from lakehold.workspaces import transfer
 from lakehold.workspaces.descriptor import Probe
 from lakehold.workspaces.lakehouse import connection_access, volumes
-from lakehold.workspaces.settings_reader import SettingsReader
-from lakehold.workspaces.transfer.delivery import TableDelivery
-from lakehold.workspaces.transfer.source import ConnectorFactory, probe_connector
+from lakehold.workspaces.lakehouse.settings import DESTINATION, SOURCE, STREAM
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,20 +46,24 @@ def probe_source(
     Only for those who may create or edit such a source.
     """
     probe = SourceProbeTarget(**request)
-    if probe.settings.get("connector") == "database":
-        # Its drivers are Spark's. Files and APIs need none.
+    source = SOURCE.parse(probe.settings)
+    if source.needs_drivers:
         start_spark()
-    reader = SettingsReader(probe.settings, "source")
     with platform.read(caller) as ctx:
         connection_access.need_source_probe(ctx, probe.source, probe.lakehouse, probe.layer)
         stored = credentials.load_for_test(ctx, probe.source, probe.settings) if probe.source else {}
-        reads_files = reader.text("connector", "") == "files"
-        volume = volumes.open_volume(ctx, platform.settings, reader.text("volume"), "read") if reads_files else None
-    streams = {probe.stream: SettingsReader(probe.how, "stream")} if probe.stream else {}
-    connector = ConnectorFactory(platform.settings, {**stored, **probe.secrets}, volume).create_connector(
-        reader, streams
-    )
-    return probe_connector(connector, probe.stream)
+        at = source.volume_id
+        volume = volumes.open_volume(ctx, platform.settings, at, "read") if at else None
+    environment = ConnectorEnvironment(platform.settings, {**stored, **probe.secrets}, volume)
+    opened = connectors.open_source(environment, source, _stream_options(probe))
+    return transfer.probe_source(opened, probe.stream)
+
+
+def _stream_options(probe: SourceProbeTarget) -> StreamOptions | None:
+    if not probe.stream:
+        return None
+    stream = STREAM.parse({**probe.how, "stream": probe.stream})
+    return StreamOptions(probe.stream, stream.format, stream.parts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,16 +84,16 @@ def check_destination(
 ) -> dict[str, str]:
     """Test a destination and return the finding as a message; refused if nothing could be sent."""
     check = LakehouseDestinationCheck(**request)
-    if check.settings.get("to") == "database":
+    to = DESTINATION.parse(check.settings)
+    if to.needs_drivers:
         start_spark()
-    reader = SettingsReader(check.settings, "destination")
     with platform.read(caller) as ctx:
         connection_access.need_destination_check(ctx, check.destination, check.lakehouse, check.reads, check.volume)
         stored = credentials.load_for_test(ctx, check.destination, check.settings) if check.destination else {}
-        to_files = reader.text("to", "") == "files" and check.volume
+        to_files = to.writes_volume and check.volume
         volume = volumes.open_volume(ctx, platform.settings, check.volume, "write") if to_files else None
-    factory = ConnectorFactory(platform.settings, {**stored, **check.secrets}, volume)
-    return {"message": TableDelivery(factory, reader, "", "", Path(), None).check()}
+    environment = ConnectorEnvironment(platform.settings, {**stored, **check.secrets}, volume)
+    return {"message": connectors.open_destination(environment, to, DeliveryRequest()).check()}
 
 
 PROBES: Mapping[str, Probe] = {"source": probe_source, "destination": check_destination}

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from lakehold.access import Add, Edge, Remove
 from lakehold.catalog import resources
 from lakehold.connectors.sources import cursors
-from lakehold.connectors.sources.connector import ReadSpan
+from lakehold.connectors.sources.source import ReadSpan
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import SECOND
 from lakehold.kit.errors import ConflictError

@@ -5,62 +5,52 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from lakehold.catalog import credentials, resource_metadata
-from lakehold.connectors.sources.connector import ReadSpan
-from lakehold.connectors.sources.sync import SyncMode, SyncOptions, current_cursor, sync_stream
+from lakehold.connectors import registry as connectors
+from lakehold.connectors.registry import ConnectorEnvironment
+from lakehold.connectors.sources.settings import SyncMode
+from lakehold.connectors.sources.source import ReadSpan, StreamOptions
+from lakehold.connectors.sources.sync import SyncOptions, current_cursor, sync_stream
 from lakehold.lake.iceberg_catalog import TableIdentifier
 from lakehold.lake.spark.schema_evolution import SchemaEvolution
 from lakehold.runs.runnable import StepContext, StepResult
 from lakehold.workspaces.lakehouse import volumes
 from lakehold.workspaces.lakehouse.executors import tables
-from lakehold.workspaces.lakehouse.pipelines.base import EVOLUTIONS
-from lakehold.workspaces.lakehouse.pipelines.connections import stream_settings
+from lakehold.workspaces.lakehouse.pipelines.connections import source_settings, stream_settings
+from lakehold.workspaces.lakehouse.settings import DESTINATION, StreamSettings
 from lakehold.workspaces.lakehouse.steps import DeliverTable, IngestStream
-from lakehold.workspaces.settings_reader import SettingsReader
-from lakehold.workspaces.transfer.delivery import StepDeliveryProgress, TableDelivery, delivery_result
-from lakehold.workspaces.transfer.source import ConnectorFactory
+from lakehold.workspaces.transfer import delivery_request, delivery_result
 
 
 def deliver_table(step: DeliverTable, step_ctx: StepContext) -> StepResult:
     """Send the rows that the table has now, read as the caller of the run."""
     with step_ctx.platform.read(step_ctx.caller) as ctx:
-        reader = SettingsReader(resource_metadata.load(ctx, step.destination).settings, "destination")
+        to = DESTINATION.parse(resource_metadata.load(ctx, step.destination).settings)
         secrets = credentials.load_for_use(ctx, step.destination)
         volume = volumes.open_volume(ctx, step_ctx.platform.settings, step.writes[0], "write") if step.writes else None
     rows = tables.read_table(step_ctx, step.table)
     step_ctx.check_stopped()
-    factory = ConnectorFactory(step_ctx.platform.settings, secrets, volume)
-    table_delivery = TableDelivery(
-        factory,
-        reader,
-        "" if step.alone else step.name,
-        step_ctx.mark,
-        step_ctx.retained_folder,
-        StepDeliveryProgress(step_ctx),
-    )
-    return delivery_result(step_ctx, table_delivery.send(rows))
+    environment = ConnectorEnvironment(step_ctx.platform.settings, secrets, volume)
+    request = delivery_request(step_ctx, "" if step.alone else step.name)
+    return delivery_result(step_ctx, connectors.open_destination(environment, to, request).send(rows))
 
 
-SYNC_MODES = tuple(SyncMode)
 _UNLIMITED = 2**62
 
 
 def ingest_stream(step: IngestStream, step_ctx: StepContext) -> StepResult:
     """Load the stream with one write, and write the rejected rows with another."""
     with step_ctx.platform.read(step_ctx.caller) as ctx:
-        stream, source = (
-            stream_settings(ctx, step.stream),
-            SettingsReader(resource_metadata.load(ctx, step.source).settings, "source"),
-        )
-        settings, at = step_ctx.platform.settings, source.text("volume", "")
+        stream, source = stream_settings(ctx, step.stream), source_settings(ctx, step.source)
+        settings = step_ctx.platform.settings
+        at = source.volume_id
         volume = volumes.open_volume(ctx, settings, at, "read") if at else None
-        factory = ConnectorFactory(settings, credentials.load_for_use(ctx, step.source), volume)
+        environment = ConnectorEnvironment(settings, credentials.load_for_use(ctx, step.source), volume)
     place = tables.output_place(step_ctx, step.into)
     how = _sync_options(step_ctx, step, stream, place)
-    name = stream.text("stream")
     step_ctx.check_stopped()
-    done = sync_stream(
-        step_ctx.tables, place, factory.create_connector(source, {name: stream}), name, how, step_ctx.mark
-    )
+    options = StreamOptions(stream.stream, stream.format, stream.parts)
+    connector = connectors.open_source(environment, source, options)
+    done = sync_stream(step_ctx.tables, place, connector, stream.stream, how, step_ctx.mark)
     for note in done.notes:
         step_ctx.log(note)
     step_ctx.log(
@@ -74,26 +64,26 @@ def ingest_stream(step: IngestStream, step_ctx: StepContext) -> StepResult:
 
 
 def _sync_options(
-    step_ctx: StepContext, step: IngestStream, reader: SettingsReader, place: TableIdentifier
+    step_ctx: StepContext, step: IngestStream, stream: StreamSettings, place: TableIdentifier
 ) -> SyncOptions:
     """Return how the stream is loaded; a reload of an incremental stream replaces everything."""
-    mode = SyncMode(reader.one_of("mode", SYNC_MODES, SyncMode.FULL))
+    mode = stream.mode
     if step.reload and mode in {SyncMode.INCREMENTAL, SyncMode.APPEND}:
         mode = SyncMode.FULL
-    cursor = reader.text("cursor", "") if mode is SyncMode.INCREMENTAL else ""
+    cursor = stream.cursor if mode is SyncMode.INCREMENTAL else ""
     span = _backfill_range(step, cursor)
-    keeps = reader.flag("keep_bad", default=True)
-    most = reader.count("most_bad", 0) if reader.has("most_bad") else _UNLIMITED if span and keeps else None
+    keeps = stream.keep_bad
+    most = stream.most_bad if stream.most_bad is not None else _UNLIMITED if span and keeps else None
     return SyncOptions(
         mode,
-        reader.texts("keys"),
+        stream.keys,
         cursor,
         None if span else current_cursor(step_ctx.tables, place, cursor, step_ctx.mark),
         _RejectedTable(step_ctx, step) if keeps and not span else None,
         most,
-        reader.flag("allow_empty", default=False),
-        SchemaEvolution(reader.one_of("evolution", EVOLUTIONS, "merge")),
-        reader.texts("partitioned_by"),
+        stream.allow_empty,
+        SchemaEvolution(stream.evolution),
+        stream.partitioned_by,
         span,
     )
 

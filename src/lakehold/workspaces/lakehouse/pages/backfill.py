@@ -9,6 +9,7 @@ from fastapi import Request, Response
 from lakehold.api.http.dependencies import ReadContext, WriteContext
 from lakehold.catalog import resource_metadata
 from lakehold.catalog.resource_view import ResourceView, VisibleRefs
+from lakehold.connectors.sources.settings import SyncMode
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import ConflictError, InvalidInputError, LakeholdError
 from lakehold.runs.runnable import BackfillSpan, RunOptions
@@ -19,7 +20,6 @@ from lakehold.web.routing import SubmittedForm, router
 from lakehold.web.runs.services import RUNS
 from lakehold.workspaces.lakehouse.pages import pipeline_graph
 from lakehold.workspaces.lakehouse.pages.pipeline_kinds import BACKFILL_KINDS, need_pipeline
-from lakehold.workspaces.lakehouse.pipelines.connections import INCREMENTAL
 from lakehold.workspaces.lakehouse.pipelines.tables import QueryPipeline
 
 routes = router("/resources")
@@ -50,13 +50,13 @@ def backfill(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm)
         return _page(request, ctx, found, span, errors={"from": str(error)})
     except ConflictError as error:
         return _page(request, ctx, found, span, error=error)
-    return pages.redirect(request, urls.run(started.id), Flash(f"A past span of {found.name} is run anew."))
+    return pages.redirect(request, urls.run(started.id), Flash(f"Backfill of {found.name} started."))
 
 
 def _need_backfillable(ctx: RequestContext, uid: str) -> ResourceView:
     found = need_pipeline(ctx, uid)
     if found.kind not in BACKFILL_KINDS:
-        raise InvalidInputError("This is done as a whole each time.", "Run it, or reload it.")
+        raise InvalidInputError("This pipeline has no cursor.", "Run it, or run a full refresh.")
     ctx.need(RUNS.runnables[found.kind].stop, uid)
     return found
 
@@ -71,7 +71,7 @@ def _page(
     error: LakeholdError | None = None,
 ) -> Response:
     values: dict[str, object] = {
-        "crumbs": resource_header.breadcrumbs(ctx, found.uid, "A past span"),
+        "crumbs": resource_header.breadcrumbs(ctx, found.uid, "Backfill"),
         "found": found,
         "to": urls.resource(found.uid, "pipeline/backfill"),
         "back": resource_header.overview_url(ctx, found.uid),
@@ -92,5 +92,7 @@ def _visible_cursors(ctx: RequestContext, found: ResourceView) -> list[BackfillC
     streams = VisibleRefs(ctx).refs(pipeline_graph.stream_ids(ctx, found.uid))
     stream_settings = [(each.name, resource_metadata.load(ctx, each.uid).settings) for each in streams]
     return [
-        BackfillCursor(name, str(of.get("cursor", ""))) for name, of in stream_settings if of.get("mode") == INCREMENTAL
+        BackfillCursor(name, str(of.get("cursor", "")))
+        for name, of in stream_settings
+        if of.get("mode") == SyncMode.INCREMENTAL
     ]

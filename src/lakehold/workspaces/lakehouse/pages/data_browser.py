@@ -101,7 +101,7 @@ def browse_layer(request: Request, ctx: ReadContext, lake: CurrentLake, uid: str
     found = resources.get(ctx, layer)
     listing = ListState.from_request(request, ("name",), size=_PAGE_SIZE)
     if found.kind != LAYER or found.workspace is None or found.workspace.uid != space.uid:
-        raise NotFoundError(f"There is no layer {quote_text(layer)}.", "Look its name up among the layers.")
+        raise NotFoundError(f"There is no layer {quote_text(layer)}.", "Check the name in the list of layers.")
     some = resources.find(
         ctx,
         listing.search,

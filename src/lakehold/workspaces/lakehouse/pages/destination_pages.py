@@ -41,10 +41,10 @@ from lakehold.workspaces.lakehouse.pages import table_options
 from lakehold.workspaces.lakehouse.pages.page_frame import need_lakehouse
 
 _WAY_HINTS = {
-    FILES: "In a volume of this lakehouse: CSV, Excel, Parquet or JSON.",
-    DATABASE: "Rows into a table of PostgreSQL, or of another database.",
-    WEBHOOK: "Batches of rows to an address, signed.",
-    MAIL: "A file to people, as an attachment.",
+    FILES: "CSV, Excel, Parquet or JSON in a volume.",
+    DATABASE: "Rows into a table of PostgreSQL or another database.",
+    WEBHOOK: "Signed batches of rows to a URL.",
+    MAIL: "A file as attachment.",
 }
 WAYS = tuple((word, DELIVERY_LABELS[word], about, DELIVERY_ICONS[word]) for word, about in _WAY_HINTS.items())
 
@@ -73,13 +73,13 @@ class LakehouseDestinationForm(DeliveryForm):
 
     def errors(self) -> dict[str, str]:
         """Return the errors by field."""
-        found: dict[str, str] = {} if self.name else {"name": "Give it a name."}
+        found: dict[str, str] = {} if self.name else {"name": "Enter a name."}
         if not self.reads:
-            found["reads"] = "Choose at least one table that is sent."
+            found["reads"] = "Select at least one table."
         if self.to == FILES and not self.volume:
-            found["volume"] = "Choose the volume that the file goes into."
+            found["volume"] = "Select a volume."
         if self.to == MAIL and not self.text("subject"):
-            found["subject"] = "Write what the mail is about."
+            found["subject"] = "Enter a subject."
         return {**found, **self.delivery_errors()}
 
 
@@ -207,13 +207,13 @@ def _submit_form(form: LakehouseDestinationFormPage, platform: Platform, sent: F
     if do == "test":
         said, refused = run_connection_test(form.request, _test_request(form, filled, secrets))
         if refused is not None:
-            return form.render_error(filled, kept, refused, delivery_form.error_field(refused, filled))
+            return form.render_error(filled, kept, refused)
         return form.render_again(filled, kept, said=said)
     try:
         uid = form.save(filled, secrets)
     except CORRECTABLE_ERRORS as refusal:
         return form.render_error(filled, kept, refusal)
-    said = "Saved. It is so from the next run on." if form.found else f"{filled.name} was made. Run it to send."
+    said = "Saved. Applies from the next run." if form.found else f"{filled.name} was created. Run it to send data."
     return pages.redirect(form.request, urls.resource(uid, "pipeline"), Flash(said))
 
 
@@ -244,7 +244,7 @@ def destination_values(
     """Return the template values of the page."""
     here = urls.resource
     change = PageAction("Edit", here(found.uid, "delivery"), icon="pencil")
-    trial = PageAction("Test", here(found.uid, "delivery/try"), "post", "zap")
+    trial = PageAction("Test connection", here(found.uid, "delivery/try"), "post", "zap")
     is_set = found.settings is None or bool(found.settings.get("to"))
     return {
         "where": None if found.settings is None else _connection_facts(ctx, eyes, found),
@@ -259,7 +259,7 @@ def _connection_facts(ctx: RequestContext, eyes: VisibleRefs, found: ResourceVie
     filled = destination_form_from_resource(found)
     if not filled.to:
         return []
-    secret = [(name.capitalize(), "Kept, and not shown") for name in credentials.list_names(ctx, found.uid)]
+    secret = [(name.capitalize(), "Saved (hidden)") for name in credentials.list_names(ctx, found.uid)]
     return [("As", delivery_form.DELIVERY_LABELS[filled.to]), *_target_facts(eyes, found, filled), *secret]
 
 
@@ -268,7 +268,7 @@ def _target_facts(
 ) -> delivery_form.LabelledValues:
     volume = eyes.ref(filled.volume)
     return delivery_form.describe_target(
-        filled, found.settings or {}, volume=volume.name if volume else "None that you can see"
+        filled, found.settings or {}, volume=volume.name if volume else "Not visible to you"
     )
 
 

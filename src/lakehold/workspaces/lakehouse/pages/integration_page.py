@@ -35,16 +35,16 @@ def make_token(request: Request, ctx: WriteContext, uid: str, sent: SubmittedFor
     """Create a token as the caller. Its secret is shown once."""
     days = str(sent.get("days", _DEFAULT))
     if days not in _LIFETIMES:
-        raise InvalidInputError("That is no time that a token lasts.", "Choose one from the list.")
+        raise InvalidInputError("Invalid expiration.", "Choose one from the list.")
     try:
         made = integrations.create_token(ctx, uid, None if days == "never" else int(days))
     except ConflictError as error:
         return pages.redirect(request, resource_header.overview_url(ctx, uid), Flash(str(error), tone="bad"))
     secret = OneTimeSecret(
-        f"{made.token.name} is open",
+        f"Token of {made.token.name}",
         "Token",
         made.secret,
-        "Give it to the tool. It reads the tables of the integration as you, for as long as you may.",
+        "Use it in the tool. It reads the tables of the integration with your permissions.",
         made.token.until,
         resource_header.overview_url(ctx, uid),
     )
@@ -57,7 +57,7 @@ def revoke(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm) -
     back, token_id = resource_header.overview_url(ctx, uid), str(sent.get("token", ""))
     if token_id not in {each.id for each in tokens.list_of_integration(ctx, uid)}:
         raise NotFoundError("There is no such token here.", "Reload the page.")
-    said = "The tool that has it is let in no more."
+    said = "Tools that use it lose access immediately."
     if asked := confirm(request, sent, "Revoke this token?", said, do="Revoke", back=back):
         return asked
     tokens.revoke(ctx, token_id)
@@ -68,7 +68,7 @@ def revoke(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm) -
 def activate(request: Request, ctx: WriteContext, uid: str) -> Response:
     """Activate an integration: its tokens are accepted."""
     _set_active(ctx, uid, active=True)
-    flash = Flash("Its tokens are let in again.", undo=urls.resource(uid, "integration/deactivate"))
+    flash = Flash("Activated. Its tokens are accepted.", undo=urls.resource(uid, "integration/deactivate"))
     return pages.redirect(request, resource_header.overview_url(ctx, uid), flash)
 
 
@@ -76,7 +76,7 @@ def activate(request: Request, ctx: WriteContext, uid: str) -> Response:
 def deactivate(request: Request, ctx: WriteContext, uid: str) -> Response:
     """Deactivate an integration: its tokens are refused."""
     _set_active(ctx, uid, active=False)
-    flash = Flash("Its tokens let nobody in any more.", undo=urls.resource(uid, "integration/activate"))
+    flash = Flash("Deactivated. Its tokens are rejected.", undo=urls.resource(uid, "integration/activate"))
     return pages.redirect(request, resource_header.overview_url(ctx, uid), flash)
 
 
@@ -84,7 +84,7 @@ def _set_active(ctx: RequestContext, uid: str, *, active: bool) -> None:
     ctx.need_visible(uid)
     schema = kinds.schema_of(ctx.view, uid)
     if schema.id != INTEGRATION_KIND:
-        raise InvalidInputError(f"A {schema.title.lower()} is no integration.", "Choose one.")
+        raise InvalidInputError(f"A {schema.title.lower()} is not an integration.", "Choose one.")
     integrations.set_active(ctx, uid, active=active)
 
 
@@ -101,7 +101,7 @@ def integration_values(
     request: Request, ctx: RequestContext, eyes: VisibleRefs, found: ResourceView
 ) -> dict[str, object]:
     """Return the template values of the page."""
-    opening = PageAction("Make a token", urls.resource(found.uid, "integration/token"), "post", "key-round")
+    opening = PageAction("Create token", urls.resource(found.uid, "integration/token"), "post", "key-round")
     base = get_platform(request).settings.base_url
     return {
         "is_open": integrations.is_active(ctx, found.uid),

@@ -17,7 +17,7 @@ def need_lakehouse(ctx: RequestContext, uid: str) -> ResourceRef:
     workspaces.need_workspace(ctx, uid)
     found = ctx.session.read_view(lambda view: make_ref(view, uid))
     if found.kind != LAKEHOUSE_KIND:
-        raise NotFoundError(f"There is no lakehouse {quote(uid)}.", "Look its name up in the list of workspaces.")
+        raise NotFoundError(f"There is no lakehouse {quote(uid)}.", "Check the name in the list of workspaces.")
     return found
 
 
@@ -25,6 +25,6 @@ def need_table(ctx: RequestContext, uid: str, action: str) -> ResourceView:
     """Return the table, if the caller may perform the action on it."""
     found = resources.get(ctx, uid)
     if found.kind != TABLE_KIND:
-        raise NotFoundError(f"There is no table {quote(uid)}.", "Look its name up in the catalog.")
+        raise NotFoundError(f"There is no table {quote(uid)}.", "Check the name in the catalog.")
     ctx.need(action, uid)
     return found

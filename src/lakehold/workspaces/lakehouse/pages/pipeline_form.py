@@ -6,15 +6,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import get_args
 
 from starlette.datastructures import FormData
 
 from lakehold.catalog.resource_view import ResourceRef, ResourceView
 from lakehold.directory.request_context import EdgeTargets
 from lakehold.kit.errors import InvalidInputError
+from lakehold.kit.ids import valid_table_name
 from lakehold.web.form_values import split_names
-from lakehold.workspaces.lakehouse.pipelines.base import LAYER_KIND, TABLE_KIND, WRITE_MODES
-from lakehold.workspaces.settings_reader import SettingsReader
+from lakehold.workspaces.lakehouse.pipelines.base import LAYER_KIND, TABLE_KIND
+from lakehold.workspaces.lakehouse.settings import WriteMode
 
 QUERY, HISTORY, NOTEBOOK, INTEGRATION = (
     f"lakehouse.{word}" for word in ("query", "history", "notebook", "integration")
@@ -71,35 +73,35 @@ class PipelineForm:
         """Return the errors by field."""
         found: dict[str, str] = {}
         if not self.name:
-            found["name"] = "Give it a name."
+            found["name"] = "Enter a name."
         if kind == QUERY and not self.sql.strip():
-            found["sql"] = "Write the query whose rows are kept."
+            found["sql"] = "Enter a query."
         if kind == HISTORY and len(self.reads) != 1:
-            found["reads"] = "Choose the table whose history is kept."
+            found["reads"] = "Select a table."
         if kind == INTEGRATION:
-            return found if self.reads else {**found, "reads": "Choose at least one table that it lets others read."}
+            return found if self.reads else {**found, "reads": "Select at least one table."}
         if kind == NOTEBOOK and self.output == NOWHERE:
-            return found if self.reads else {**found, "reads": "Choose what it reads, or where it writes."}
+            return found if self.reads else {**found, "reads": "Select what it reads or writes."}
         found |= self._output_errors()
         if kind == NOTEBOOK:
             return found
         if not split_names(self.keys) and (kind == HISTORY or self.mode in _BY_KEY):
-            found["keys"] = "Name the fields by which a row is known."
-        if kind == QUERY and self.mode not in WRITE_MODES:
-            found["mode"] = "Choose one of these."
+            found["keys"] = "Enter the key fields."
+        if kind == QUERY and self.mode not in get_args(WriteMode):
+            found["mode"] = "Select an option."
         return found
 
     def _output_errors(self) -> dict[str, str]:
         if self.output == THERE:
             if not self.there:
-                return {"there": "Choose the table that it writes."}
-            return {"there": "A table cannot be kept in itself."} if self.there in self.reads else {}
+                return {"there": "Select a table."}
+            return {"there": "The history needs another table."} if self.there in self.reads else {}
         if not self.layer:
-            return {"layer": "Choose the layer in which the table is made."}
+            return {"layer": "Select a layer."}
         try:
-            SettingsReader({"table": self.table}, "table").table_name()
+            valid_table_name(self.table)
         except InvalidInputError as error:
-            return {"table": str(error) if self.table else "Name the table that is made."}
+            return {"table": str(error) if self.table else "Enter a table name."}
         return {}
 
 

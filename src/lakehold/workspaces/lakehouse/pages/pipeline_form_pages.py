@@ -48,7 +48,7 @@ def check_query(
     if not missed:
         return filled, errors
     names = ", ".join(reading.run(lambda ctx: _names(ctx, missed)))
-    said = f"It reads {names} too, now ticked. Save it once more."
+    said = f"It also reads {names}, now selected. Save again."
     return replace(filled, reads=[*filled.reads, *missed]), {"reads": said, **errors}
 
 
@@ -60,8 +60,8 @@ new = router("/workspaces")
 routes = router("/resources")
 
 _NEXT_STEPS = {
-    **dict.fromkeys((pipeline_form.QUERY, pipeline_form.HISTORY), " Run it to fill its table."),
-    pipeline_form.INTEGRATION: " Make a token to let a tool in.",
+    **dict.fromkeys((pipeline_form.QUERY, pipeline_form.HISTORY), " Run it to fill the table."),
+    pipeline_form.INTEGRATION: " Create a token to connect a tool.",
 }
 PipelineNoun = Literal["query", "history", "notebook", "integration"]
 
@@ -97,7 +97,7 @@ def make(request: Request, platform: CurrentPlatform, uid: str, word: PipelineNo
     return pages.redirect(
         request,
         kind_pages.resource_overview_url(made, kind),
-        Flash(f"{filled.name} was made.{_NEXT_STEPS.get(kind, '')}"),
+        Flash(f"{filled.name} was created.{_NEXT_STEPS.get(kind, '')}"),
     )
 
 
@@ -136,7 +136,7 @@ def edit(request: Request, platform: CurrentPlatform, uid: str, sent: SubmittedF
         error = refused
         return reading.run(lambda ctx: _render_form(request, ctx, within, found.kind, filled, found=found, error=error))
     return pages.redirect(
-        request, kind_pages.resource_overview_url(uid, found.kind), Flash("Saved. It is so from the next run on.")
+        request, kind_pages.resource_overview_url(uid, found.kind), Flash("Saved. Applies from the next run.")
     )
 
 

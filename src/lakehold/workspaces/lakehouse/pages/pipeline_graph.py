@@ -6,9 +6,9 @@ from collections.abc import Iterable
 
 from lakehold.catalog.resource_view import VisibleRefs
 from lakehold.directory.request_context import RequestContext
+from lakehold.web import lineage_page
 from lakehold.web.access import resource_header
-from lakehold.web.lineage import resource_graph
-from lakehold.web.lineage.resource_graph import GraphBox, Link
+from lakehold.web.lineage_page import GraphBox, Link
 from lakehold.workspaces.graph import edge_sources, edge_targets
 from lakehold.workspaces.lakehouse.pipelines.base import LAYER_KIND, TABLE_KIND
 from lakehold.workspaces.lakehouse.volumes import VOLUME_KIND
@@ -52,10 +52,10 @@ def node_box(ctx: RequestContext, eyes: VisibleRefs, uid: str) -> GraphBox:
     assert found is not None  # noqa: S101 - only what is seen was followed
     if layer:
         return GraphBox(
-            f"Table in {found.name}", "Not made yet", "circle-dashed", resource_header.overview_url(ctx, layer), uid
+            f"Table in {found.name}", "Not created yet", "circle-dashed", resource_header.overview_url(ctx, layer), uid
         )
     title = ctx.view.policy.kind(found.kind).schema.title
     above = eyes.parent(uid) if found.kind in {TABLE_KIND, VOLUME_KIND} else None
-    return resource_graph.resource_box(
+    return lineage_page.resource_box(
         f"{title} in {above.name}" if above else title, found, resource_header.overview_url(ctx, uid)
     )

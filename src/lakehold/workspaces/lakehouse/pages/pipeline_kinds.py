@@ -23,5 +23,5 @@ def need_pipeline(ctx: RequestContext, uid: str) -> ResourceView:
     found = resources.get(ctx, uid)
     if found.kind not in PIPELINE_KINDS:
         title = kinds.catalog_kind(ctx.view.policy, found.kind).title
-        raise InvalidInputError(f"A {title.lower()} is no pipeline.", "Look at the list of pipelines.")
+        raise InvalidInputError(f"A {title.lower()} is not a pipeline.", "Open the list of pipelines.")
     return found

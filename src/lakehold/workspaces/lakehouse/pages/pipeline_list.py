@@ -16,11 +16,10 @@ from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import Moment
 from lakehold.runs.scheduler.service import Trigger
 from lakehold.runs.service import Run
-from lakehold.web import pages, urls
+from lakehold.web import lineage_page, pages, urls
 from lakehold.web.access import resource_header
 from lakehold.web.components import PageAction
 from lakehold.web.labels import pluralize
-from lakehold.web.lineage import resource_graph
 from lakehold.web.list_view import ListColumn, ListFilter, ListState
 from lakehold.web.navigation import NavLink
 from lakehold.web.resources import workspace_page
@@ -38,7 +37,7 @@ _COLUMNS = [
     ListColumn("Name", "name"),
     ListColumn("Kind", wide=True),
     ListColumn("Last run"),
-    ListColumn("Next", wide=True),
+    ListColumn("Next run", wide=True),
     ListColumn("State"),
 ]
 _MAX_GRAPH_NODES = 60
@@ -99,24 +98,24 @@ def graph_page(request: Request, ctx: ReadContext, uid: str, focus: str = "") ->
     eyes = VisibleRefs(ctx)
     found = resources.find(ctx, among=PIPELINE_KINDS, within=uid, limit=_MAX_GRAPH_NODES)
     links = pipeline_graph.pipeline_links(ctx, eyes, [item.uid for item in found.items])
-    things = resource_graph.all_nodes(links, [item.uid for item in found.items])
+    things = lineage_page.all_nodes(links, [item.uid for item in found.items])
     near = eyes.ref(focus) if focus in things else None
     if near is not None:
-        things = resource_graph.connected_nodes(links, focus)
+        things = lineage_page.connected_nodes(links, focus)
         links = [pair for pair in links if set(pair) <= things.keys()]
-    columns = resource_graph.assign_columns(links, things)
+    columns = lineage_page.assign_columns(links, things)
     nodes = {each: (columns[each], pipeline_graph.node_box(ctx, eyes, each)) for each in things}
     drawn = [item for item in found.items if item.uid in things]
     last = _last_runs(ctx, drawn)
     values: dict[str, object] = {
         **_frame(ctx, uid, "pipelines/graph"),
-        "drawing": resource_graph.layout_graph(nodes, links, focus if near else None),
+        "drawing": lineage_page.layout_graph(nodes, links, focus if near else None),
         "states": {each: run.state for each, run in last.items()},
         "pipelines": frozenset(item.uid for item in drawn),
         "focus": near,
         "cut": found.after is not None,
         "tones": labels.TONES,
-        "box": (resource_graph.WIDTH, resource_graph.HEIGHT),
+        "box": (lineage_page.WIDTH, lineage_page.HEIGHT),
     }
     return pages.render(request, "lakehouse/graph.html", values)
 

@@ -34,24 +34,24 @@ routes = router("/resources")
 _LATEST = 5
 _EXCLUDED_SETTINGS = frozenset({"sql"})
 _SETTING_LABELS = {
-    "at": "Time of a row",
-    "cursor": "Field of a past span",
-    "closes_missing": "Rows that are gone are closed",
-    "evolution": "When fields differ",
+    "at": "Valid-from field",
+    "cursor": "Cursor field",
+    "closes_missing": "Close deleted rows",
+    "evolution": "Schema changes",
     "keys": "Keys",
-    "last_by": "Of two at once, the last by",
-    "mode": "Rows that are there",
-    "partitioned_by": "Split by",
-    "table": "Name of the new table",
+    "last_by": "Deduplicate by latest",
+    "mode": "Write mode",
+    "partitioned_by": "Partitioned by",
+    "table": "New table",
 }
 _VALUE_LABELS = {
-    ("mode", "overwrite"): "are replaced",
-    ("mode", "append"): "stay, new ones are added",
-    ("mode", "merge"): "stay, those with the same key are replaced",
-    ("mode", "mirror"): "follow: changed, added and taken away by key",
-    ("evolution", "merge"): "new fields are added",
-    ("evolution", "strict"): "it is refused",
-    ("evolution", "overwrite"): "the table gets the new fields",
+    ("mode", "overwrite"): "Full refresh",
+    ("mode", "append"): "Append",
+    ("mode", "merge"): "Upsert by key",
+    ("mode", "mirror"): "Mirror by key",
+    ("evolution", "merge"): "Add new fields",
+    ("evolution", "strict"): "Reject",
+    ("evolution", "overwrite"): "Replace the fields",
 }
 
 
@@ -124,7 +124,7 @@ def menu_actions(ctx: RequestContext, found: ResourceView) -> list[PageAction]:
     if found.kind not in PIPELINE_KINDS:
         return []
     graph = urls.workspace(found.workspace.uid, "pipelines/graph") if found.workspace else ""
-    graph_action = PageAction("In the graph", f"{graph}?{urlencode({'focus': found.uid})}", icon="git-branch")
+    graph_action = PageAction("Show in graph", f"{graph}?{urlencode({'focus': found.uid})}", icon="git-branch")
     return [
         *([graph_action] if graph else []),
         *_backfill_actions(ctx, found),
@@ -135,5 +135,5 @@ def menu_actions(ctx: RequestContext, found: ResourceView) -> list[PageAction]:
 def _backfill_actions(ctx: RequestContext, found: ResourceView) -> list[PageAction]:
     if found.kind not in BACKFILL_KINDS:
         return []
-    past = PageAction("Run a past span…", urls.resource(found.uid, "pipeline/backfill"), icon="history")
+    past = PageAction("Backfill…", urls.resource(found.uid, "pipeline/backfill"), icon="history")
     return resource_header.actions_of(ctx, found.uid, {RUNS.runnables[found.kind].stop: past})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fastapi import APIRouter
 
-from lakehold.web.sql import completion
+from lakehold.web import sql_completion
 from lakehold.workspaces.lakehouse.pages import (
     backfill,
     data_browser,
@@ -39,7 +39,7 @@ PIPELINE_ROUTERS: list[APIRouter] = [
 DATA_ROUTERS: list[APIRouter] = [
     *(
         editor.history_routes,
-        completion.routes,
+        sql_completion.routes,
         saved_queries.routes,
         saved_queries.table_routes,
         editor.routes,

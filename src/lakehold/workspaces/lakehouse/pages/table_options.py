@@ -9,8 +9,8 @@ from lakehold.access.query.listing import ListedResource
 from lakehold.catalog.resource_view import VisibleRefs
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import InvalidInputError
+from lakehold.kit.ids import valid_table_name
 from lakehold.workspaces.lakehouse.pipelines.base import LAYER_KIND, TABLE_KIND
-from lakehold.workspaces.settings_reader import valid_table_name
 
 MAX_TARGETS = 500
 _MAX_OPTIONS = 300
@@ -39,9 +39,9 @@ class WriteTargets:
             return WriteTarget(self.tables[text])
         layer, dot, table = text.rpartition(".")
         if not dot:
-            raise InvalidInputError("Write the layer too.", "Such as raw.orders.")
+            raise InvalidInputError("Include the layer.", "Such as raw.orders.")
         if layer not in self.layers:
-            raise InvalidInputError("There is no layer of this name in which you may make tables.", "Choose another.")
+            raise InvalidInputError("No layer of this name where you can create tables.", "Choose another.")
         return WriteTarget(self.layers[layer], valid_table_name(table))
 
 

@@ -24,18 +24,18 @@ from lakehold.web.cookies import Flash
 from lakehold.web.routing import SubmittedForm, router
 from lakehold.web.runs import labels
 from lakehold.web.runs.services import RUNS
-from lakehold.web.tables.page_frame import current_metadata, table_frame
+from lakehold.web.table_pages import current_metadata, table_frame
 from lakehold.workspaces.lakehouse import lineage, maintenance
 from lakehold.workspaces.lakehouse.pages.page_frame import need_table
 
 maintenance_routes = router("/resources")
 
-_ROLLBACK_WARNING = "What was written since stays among the snapshots until it expires, and can be rolled back to."
+_ROLLBACK_WARNING = "Newer snapshots are kept until they expire."
 
 
 def maintenance_actions(ctx: RequestContext, uid: str) -> list[PageAction]:
     """Return the actions that maintain the table as a whole."""
-    keep = PageAction("Keep it up", urls.resource(uid, "snapshots/upkeep"), "post", "sparkles")
+    keep = PageAction("Optimize", urls.resource(uid, "snapshots/upkeep"), "post", "sparkles")
     return resource_header.actions_of(ctx, uid, {"write": keep})
 
 
@@ -49,7 +49,7 @@ def rollback_action(ctx: RequestContext, uid: str, each: IcebergSnapshot) -> Pag
         "post",
         "undo-2",
         fields=(("snapshot", str(each.id)),),
-        confirm=f"Roll back to what it was? {_ROLLBACK_WARNING}",
+        confirm=f"Roll back to this snapshot? {_ROLLBACK_WARNING}",
     )
 
 
@@ -58,7 +58,7 @@ def keep(request: Request, ctx: WriteContext, uid: str) -> Response:
     """Start a run that compacts the files of the table and expires old snapshots."""
     found = need_table(ctx, uid, "write")
     return pages.redirect(
-        request, urls.run(maintenance.maintain_table(ctx, uid).id), Flash(f"{found.name} is being kept up.")
+        request, urls.run(maintenance.maintain_table(ctx, uid).id), Flash(f"{found.name} is being optimized.")
     )
 
 
@@ -67,9 +67,9 @@ def roll_back(request: Request, ctx: WriteContext, lake: CurrentLake, uid: str, 
     """Start a run that rolls the table back to a snapshot, after a confirmation."""
     found, number = need_table(ctx, uid, "rollback"), str(sent.get("snapshot", ""))
     if not number.lstrip("-").isascii() or not number.lstrip("-").isdigit():
-        raise InvalidInputError("That is no snapshot.", "Choose one from the list.")
+        raise InvalidInputError("Unknown snapshot.", "Choose one from the list.")
     back = urls.resource(uid, "snapshots")
-    question = f"Roll {found.name} back to what it was?"
+    question = f"Roll back {found.name} to this snapshot?"
     if asked := confirm(request, sent, question, _ROLLBACK_WARNING, do="Roll back", back=back):
         return asked
     run = maintenance.roll_back_table(ctx, lake, uid, int(number))

@@ -5,18 +5,15 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Sequence
 
-from lakehold.catalog import resource_metadata
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import ConflictError
 from lakehold.kit.ids import quote
+from lakehold.kit.settings_schema import InvalidSettingError
 from lakehold.runs.runnable import BaseRunnable, RunOptions, Step
 from lakehold.workspaces.graph import edge_targets
-from lakehold.workspaces.lakehouse.steps import OutputTarget, WriteOptions
-from lakehold.workspaces.settings_reader import SettingsReader
+from lakehold.workspaces.lakehouse.steps import OutputTarget
 
 LAYER_KIND, TABLE_KIND = "lakehouse.layer", "lakehouse.table"
-WRITE_MODES = ("overwrite", "append", "merge", "mirror")
-EVOLUTIONS = ("merge", "strict", "overwrite")
 
 
 class LakehousePipeline(BaseRunnable):
@@ -43,11 +40,7 @@ class LakehousePipeline(BaseRunnable):
         for each in step.writes:
             need_writable_target(ctx, each)
 
-    def read_settings(self, ctx: RequestContext, uid: str) -> SettingsReader:
-        """Return a reader of its settings."""
-        return SettingsReader(resource_metadata.load(ctx, uid).settings, self.label)
-
-    def output_target(self, ctx: RequestContext, uid: str, reader: SettingsReader) -> OutputTarget:
+    def output_target(self, ctx: RequestContext, uid: str, table: str) -> OutputTarget:
         """Return where its rows are written; refused if the caller may not write there."""
         found = self.outputs(ctx, uid)
         if len(found) != 1:
@@ -55,30 +48,22 @@ class LakehousePipeline(BaseRunnable):
                 f"The {self.label} {quote(uid)} writes {'no table' if not found else 'several tables'}.",
                 "Let it write one table, or one layer in which the table is made.",
             )
-        return resolve_output(ctx, uid, found[0], reader)
+        return resolve_output(ctx, uid, found[0], table)
 
 
-def resolve_output(ctx: RequestContext, uid: str, target: str, reader: SettingsReader) -> OutputTarget:
-    """Return a table that the caller may write, or a layer in which they may create one."""
+def resolve_output(ctx: RequestContext, uid: str, target: str, table: str) -> OutputTarget:
+    """Return a table that the caller may write, or a layer in which they may create one of this name."""
     need_writable_target(ctx, target)
-    table = reader.table_name() if ctx.view.kind(ctx.view.resource(target)) == LAYER_KIND else ""
-    return OutputTarget(pipeline=uid, target=target, table=table)
+    is_layer = ctx.view.kind(ctx.view.resource(target)) == LAYER_KIND
+    if is_layer and not table:
+        raise InvalidSettingError(f"{quote(uid)} has no table.", "Set table, the name that it gets.", field="table")
+    return OutputTarget(pipeline=uid, target=target, table=table if is_layer else "")
 
 
 def need_writable_target(ctx: RequestContext, target: str) -> None:
     """Refuse a table or volume that the caller may not write, and a layer in which they may not create a table."""
     ctx.need_visible(target, "write")
     ctx.need("create_table" if ctx.view.kind(ctx.view.resource(target)) == LAYER_KIND else "write", target)
-
-
-def read_write_options(reader: SettingsReader, *, default: str = "overwrite") -> WriteOptions:
-    """Return how rows are written into the table."""
-    return WriteOptions(
-        mode=reader.one_of("mode", WRITE_MODES, default),
-        keys=reader.texts("keys"),
-        evolution=reader.one_of("evolution", EVOLUTIONS, "merge"),
-        partitioned_by=reader.texts("partitioned_by"),
-    )
 
 
 def readable_inputs(ctx: RequestContext, uid: str, edge: str = "reads") -> tuple[str, ...]:

@@ -8,15 +8,15 @@ from collections.abc import Sequence
 
 from lakehold.access.facts.view import FactView
 from lakehold.catalog import resource_metadata
+from lakehold.connectors.sources.settings import SourceSettings, SyncMode
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import ConflictError
 from lakehold.kit.ids import quote
-from lakehold.runs.runnable import RunOptions, Step
+from lakehold.runs.runnable import RunOptions, Step, refuse_backfill
 from lakehold.workspaces.graph import edge_targets
-from lakehold.workspaces.lakehouse import volumes
+from lakehold.workspaces.lakehouse import settings, volumes
 from lakehold.workspaces.lakehouse.pipelines.base import LakehousePipeline, readable_inputs, resolve_output
 from lakehold.workspaces.lakehouse.steps import DeliverTable, IngestStream
-from lakehold.workspaces.settings_reader import SettingsReader, refuse_backfill
 
 
 class DestinationPipeline(LakehousePipeline):
@@ -49,7 +49,7 @@ class DestinationPipeline(LakehousePipeline):
 
     def _volume(self, ctx: RequestContext, uid: str) -> tuple[str, ...]:
         """Return the volume that files go into; refused if the caller may not write there."""
-        if self.read_settings(ctx, uid).text("to", "") != "files":
+        if resource_metadata.load(ctx, uid).settings.get("to") != "files":
             return ()
         found = [
             end
@@ -65,7 +65,6 @@ class DestinationPipeline(LakehousePipeline):
 
 
 STREAM_KIND = "lakehouse.stream"
-INCREMENTAL = "incremental"
 _OFF = "false"
 
 
@@ -85,7 +84,7 @@ class SourcePipeline(LakehousePipeline):
 
     def steps(self, ctx: RequestContext, uid: str, options: RunOptions) -> Sequence[Step]:
         """Return one step for each enabled stream."""
-        need_readable_files(ctx, self.read_settings(ctx, uid))
+        need_readable_files(ctx, uid)
         found = enabled_streams(ctx, uid)
         if not found:
             raise ConflictError(f"No stream of the source {quote(uid)} is enabled.", "Enable at least one.")
@@ -95,7 +94,7 @@ class SourcePipeline(LakehousePipeline):
 
     def need_step(self, ctx: RequestContext, uid: str, step: Step) -> None:
         """Refuse a step also if the caller may no longer read the files of the source."""
-        need_readable_files(ctx, self.read_settings(ctx, uid))
+        need_readable_files(ctx, uid)
         super().need_step(ctx, uid, step)
 
 
@@ -113,24 +112,29 @@ def enabled_streams(ctx: RequestContext, uid: str) -> list[str]:
 
 def _incremental_streams(ctx: RequestContext, uid: str, found: Sequence[str]) -> list[str]:
     """Return the streams that are read by a cursor: only these can be backfilled."""
-    some = [stream for stream in found if stream_settings(ctx, stream).text("mode", "") == INCREMENTAL]
+    some = [stream for stream in found if stream_settings(ctx, stream).mode is SyncMode.INCREMENTAL]
     if not some:
         raise ConflictError(
             f"No stream of the source {quote(uid)} is read by a cursor, so it has no span.",
-            f"Set the mode of a stream to {INCREMENTAL}, or reload it.",
+            f"Set the mode of a stream to {SyncMode.INCREMENTAL}, or reload it.",
         )
     return some
 
 
-def need_readable_files(ctx: RequestContext, reader: SettingsReader) -> None:
+def need_readable_files(ctx: RequestContext, uid: str) -> None:
     """Refuse unless the caller may read the volume that the source reads files of."""
-    if reader.text("connector", "") == "files":
-        ctx.need("read", reader.text("volume"))
+    if volume := source_settings(ctx, uid).volume_id:
+        ctx.need("read", volume)
 
 
-def stream_settings(ctx: RequestContext, stream: str) -> SettingsReader:
-    """Return a reader of the settings of a stream."""
-    return SettingsReader(resource_metadata.load(ctx, stream).settings, "stream")
+def source_settings(ctx: RequestContext, source: str) -> SourceSettings:
+    """Return the settings of a source."""
+    return settings.SOURCE.parse(resource_metadata.load(ctx, source).settings)
+
+
+def stream_settings(ctx: RequestContext, stream: str) -> settings.StreamSettings:
+    """Return the settings of a stream."""
+    return settings.STREAM.parse(resource_metadata.load(ctx, stream).settings)
 
 
 def _output_of(ctx: RequestContext, uid: str, stream: str) -> str:
@@ -143,7 +147,7 @@ def _ingest_step(ctx: RequestContext, uid: str, stream: str, options: RunOptions
         raise ConflictError(
             f"The stream {quote(stream)} writes no table.", "Choose a table, or a layer for the source."
         )
-    into = resolve_output(ctx, stream, end, stream_settings(ctx, stream))
+    into = resolve_output(ctx, stream, end, stream_settings(ctx, stream).table)
     name = ctx.view.names.get(ctx.view.resource(stream)) or stream
     return IngestStream(
         name=name, writes=(into.target,), source=uid, stream=stream, into=into, reload=options.reload, span=options.span

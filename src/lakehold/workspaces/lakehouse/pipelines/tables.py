@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from lakehold.catalog import kinds
+from lakehold.catalog import kinds, resource_metadata
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import ConflictError, InvalidInputError
 from lakehold.kit.ids import quote
-from lakehold.runs.runnable import RunOptions, Step
+from lakehold.runs.runnable import RunOptions, Step, refuse_backfill
 from lakehold.workspaces.graph import edge_sources, edge_targets
 from lakehold.workspaces.lakehouse.pipelines.base import (
     TABLE_KIND,
     LakehousePipeline,
-    read_write_options,
     readable_inputs,
 )
+from lakehold.workspaces.lakehouse.settings import HISTORY, QUERY, TABLE, QuerySettings
 from lakehold.workspaces.lakehouse.steps import (
     DescribeFields,
     MaintainTable,
@@ -26,14 +26,10 @@ from lakehold.workspaces.lakehouse.steps import (
     UpdateHistory,
     WriteOptions,
 )
-from lakehold.workspaces.settings_reader import SettingsReader, refuse_backfill
 
 
 class HistoryPipeline(LakehousePipeline):
-    """Keeps every state of each row of a table (SCD2).
-
-    Its settings: `keys`, `at`, `track`, `ignore`, `closes_missing`, `last_by`, and `table` if there is none yet.
-    """
+    """Keeps every state of each row of a table (SCD2)."""
 
     kind = "lakehouse.history"
     label = "history"
@@ -41,13 +37,13 @@ class HistoryPipeline(LakehousePipeline):
     def steps(self, ctx: RequestContext, uid: str, options: RunOptions) -> Sequence[Step]:
         """Return one step that updates the history. A reload does not discard earlier states."""
         refuse_backfill(options, self.label)
-        reader = self.read_settings(ctx, uid)
+        settings = HISTORY.parse(resource_metadata.load(ctx, uid).settings)
         reads = readable_inputs(ctx, uid)
         if len(reads) != 1:
             raise ConflictError(
                 f"The history {quote(uid)} reads {'no table' if not reads else 'several tables'}.", "Let it read one."
             )
-        into = self.output_target(ctx, uid, reader)
+        into = self.output_target(ctx, uid, settings.table)
         if into.target == reads[0]:
             raise ConflictError("A history is kept in a table of its own.", "Let it write another table.")
         step = UpdateHistory(
@@ -56,43 +52,45 @@ class HistoryPipeline(LakehousePipeline):
             writes=(into.target,),
             source=reads[0],
             into=into,
-            keys=reader.texts("keys"),
-            at=reader.text("at", ""),
-            track=reader.texts("track"),
-            ignore=reader.texts("ignore"),
-            last_by=reader.text("last_by", ""),
-            closes_missing=reader.flag("closes_missing", default=True),
+            keys=settings.keys,
+            at=settings.at,
+            track=settings.track,
+            ignore=settings.ignore,
+            last_by=settings.last_by,
+            closes_missing=settings.closes_missing,
         )
         return [step]
 
 
 class QueryPipeline(LakehousePipeline):
-    """Writes the rows of a query into a table.
-
-    Its settings: `sql`, `mode`, `keys`, `evolution`, `partitioned_by`, `cursor`, and `table` if there is none.
-    """
+    """Writes the rows of a query into a table."""
 
     kind = "lakehouse.query"
     label = "query"
 
     def steps(self, ctx: RequestContext, uid: str, options: RunOptions) -> Sequence[Step]:
         """Return one step that writes the rows. A reload replaces them all."""
-        reader, view = self.read_settings(ctx, uid), ctx.view
+        settings, view = QUERY.parse(resource_metadata.load(ctx, uid).settings), ctx.view
         reads = readable_inputs(ctx, uid)
-        into = self.output_target(ctx, uid, reader)
+        into = self.output_target(ctx, uid, settings.table)
         chosen = (
-            WriteOptions(evolution=read_write_options(reader).evolution)
+            WriteOptions(evolution=settings.evolution)
             if options.reload
-            else read_write_options(reader)
+            else WriteOptions(
+                mode=settings.mode,
+                keys=settings.keys,
+                evolution=settings.evolution,
+                partitioned_by=settings.partitioned_by,
+            )
         )
-        cursor = _backfill_cursor(reader) if options.span else ""
+        cursor = _backfill_cursor(settings) if options.span else ""
         workspace = view.names.get(view.resource(kinds.workspace_of(view, uid) or uid)) or ""
         step = MaterialiseQuery(
             name="query",
             reads=reads,
             writes=(into.target,),
             workspace=workspace,
-            sql=reader.text("sql"),
+            sql=settings.sql,
             into=into,
             how=chosen,
             cursor=cursor,
@@ -101,15 +99,15 @@ class QueryPipeline(LakehousePipeline):
         return [step]
 
 
-def _backfill_cursor(reader: SettingsReader) -> str:
+def _backfill_cursor(settings: QuerySettings) -> str:
     """Return the field that a backfill is limited by; refused where a part of the rows has no meaning."""
-    if not reader.has("cursor"):
+    if not settings.cursor:
         raise ConflictError(
             "The query names no cursor, so it has no span.", "Set cursor to a field of its rows, or reload it."
         )
-    if read_write_options(reader).mode == "mirror":
+    if settings.mode == "mirror":
         raise ConflictError("A query that mirrors gives all of its rows each time.", "Run it as a whole.")
-    return reader.text("cursor")
+    return settings.cursor
 
 
 MAINTENANCE_PARAMETER = "do"
@@ -182,7 +180,7 @@ def _is_table(ctx: RequestContext, uid: str) -> bool:
 
 
 class SavedTablePipeline(LakehousePipeline):
-    """A table: written again from the query whose result it is, and maintained. Its settings: `sql`."""
+    """A table: written again from the query whose result it is, and maintained."""
 
     kind = TABLE_KIND
     label = "table"
@@ -211,8 +209,8 @@ class SavedTablePipeline(LakehousePipeline):
         if maintenance_action(options):
             return maintenance_steps(ctx, uid, options)
         refuse_backfill(options, self.label)
-        reader, view = self.read_settings(ctx, uid), ctx.view
-        if not reader.has("sql"):
+        sql, view = TABLE.parse(resource_metadata.load(ctx, uid).settings).sql, ctx.view
+        if not sql:
             raise ConflictError(
                 f"The table {quote(uid)} is not the result of a query.", "Run the source or the query that writes it."
             )
@@ -222,7 +220,7 @@ class SavedTablePipeline(LakehousePipeline):
             reads=readable_inputs(ctx, uid, "saved_from"),
             writes=(uid,),
             workspace=view.names.get(view.resource(kinds.workspace_of(view, uid) or uid)) or "",
-            sql=reader.text("sql"),
+            sql=sql,
             into=OutputTarget(pipeline=uid, target=uid),
             how=WriteOptions(evolution="overwrite"),
         )

@@ -20,12 +20,10 @@ from lakehold.kit.errors import InvalidInputError
 from lakehold.workspaces.marts import checks, mart_probe
 from lakehold.workspaces.marts.api import storages
 from lakehold.workspaces.marts.api.storages import OptionalId, SecretTexts, StorageSampleJson
-from lakehold.workspaces.marts.checks import load_checks
-from lakehold.workspaces.marts.definitions import DATA_MART_LABEL, DefinitionType, MartDefinition
 from lakehold.workspaces.marts.mart_probe import FeedProbeTarget, StorageProbeResult
 from lakehold.workspaces.marts.pipelines import data_mart
+from lakehold.workspaces.marts.settings import DefinitionType, parse_definition
 from lakehold.workspaces.marts.storages import StorageProbeTarget
-from lakehold.workspaces.settings_reader import SettingsReader
 
 routes = make_router("/api/v1/marts", "Data marts")
 
@@ -64,14 +62,12 @@ def try_mart(request: Request, body: MartPreviewBody) -> StorageSampleJson:
 
     Of one that a connector fills, for those who may edit it or create one.
     """
-    reader = SettingsReader(body.settings, DATA_MART_LABEL)
-    definition = MartDefinition.from_settings(reader)
-    load_checks(reader)
+    definition = parse_definition(body.settings)
     if definition.by is DefinitionType.CONNECTOR:
         seen = _probe_connector(request, body, definition.text)
     else:
         seen = storages.run_probe(
-            request, StorageProbeTarget(body.storage, by=definition.by.value, text=definition.text)
+            request, StorageProbeTarget(body.storage, by=definition.by or "", text=definition.text)
         )
     for message in mart_probe.definition_errors(definition, seen.fields).values():
         raise InvalidInputError(message, "Correct the settings.")

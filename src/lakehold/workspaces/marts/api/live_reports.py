@@ -17,9 +17,8 @@ from lakehold.api.http.dependencies import CurrentPlatform, retry_when_busy
 from lakehold.api.http.models import IdText, ResponseModel
 from lakehold.api.http.routing import make_router, problem_responses
 from lakehold.api.iceberg_rest import CurrentLake
-from lakehold.api.lake import row_formats
-from lakehold.api.lake.queries import QueryResultJson
-from lakehold.api.lake.row_formats import CSV, JSON
+from lakehold.api.lake import queries
+from lakehold.api.lake.queries import CSV, JSON, QueryResultJson
 from lakehold.directory.caller import ClientInfo
 from lakehold.directory.platform import Platform
 from lakehold.kit.clock import Moment
@@ -94,7 +93,7 @@ def pull_live_report(
     found = stack.enter_context(_run_query(platform, pull))
     counting = _CountingBatches(found.batches)
     stack.callback(lambda: _record_pull(platform, entered, pull, at, counting, begun))
-    return row_formats.stream_rows(QueryRows(counting, found.complete), _MEDIA_TYPES.get(format or "", accept), stack)
+    return queries.stream_rows(QueryRows(counting, found.complete), _MEDIA_TYPES.get(format or "", accept), stack)
 
 
 class _CountingBatches:

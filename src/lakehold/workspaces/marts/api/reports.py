@@ -16,9 +16,8 @@ from lakehold.api.http.dependencies import PendingRequest, ReadContext, WriteCon
 from lakehold.api.http.models import IdText, NameText, RequestModel, ResponseModel, Time, to_datetime
 from lakehold.api.http.routing import REQUIRES_SIGN_IN, make_router, problem_responses
 from lakehold.api.iceberg_rest import get_lake
-from lakehold.api.lake import row_formats
-from lakehold.api.lake.queries import QueryResultJson
-from lakehold.api.lake.row_formats import CSV, JSON
+from lakehold.api.lake import queries
+from lakehold.api.lake.queries import CSV, JSON, QueryResultJson
 from lakehold.directory.caller import Caller
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import Moment
@@ -28,7 +27,7 @@ from lakehold.runs.worker_client import ARROW_MEDIA_TYPE
 from lakehold.workspaces.marts import insights, reports
 from lakehold.workspaces.marts.insights import ReportUsage
 from lakehold.workspaces.marts.live import pulls
-from lakehold.workspaces.settings_reader import SettingsReader
+from lakehold.workspaces.marts.settings import REPORT
 
 routes = make_router("/api/v1/reports", "Reports")
 
@@ -96,15 +95,15 @@ def preview_report(
 
     def asked(ctx: RequestContext) -> tuple[Caller, str]:
         readable_tables.refuse_impersonation(ctx)
-        reader = SettingsReader(body.settings, reports.REPORT_LABEL)
-        return ctx.caller, reports.report_sql(ctx, get_lake(request), reader, body.mart, body.parameters)
+        report = REPORT.parse(body.settings)
+        return ctx.caller, reports.report_sql(ctx, get_lake(request), report, body.mart, body.parameters)
 
     caller, text = PendingRequest(request, read_credentials(request), writes=False).run(asked)
     stack, uid = ExitStack(), f"q_{secrets.token_hex(12)}"
     found = stack.enter_context(
         worker_client.run_query(get_platform(request), caller, uid=uid, workspace="", text=text, rows=_PREVIEW_ROWS)
     )
-    return row_formats.stream_rows(found, accept, stack)
+    return queries.stream_rows(found, accept, stack)
 
 
 insight_routes = make_router("/api/v1", "Reports")

@@ -12,8 +12,9 @@ from lakehold.lake.errors import DataError
 from lakehold.lake.spark import row_checks
 from lakehold.runs.runnable import StepContext, StepResult
 from lakehold.workspaces.marts import checks
-from lakehold.workspaces.marts.checks import BROKEN, KEPT, UNKNOWN, CheckKind, CheckResult, QualityCheck, load_checks
+from lakehold.workspaces.marts.checks import BROKEN, KEPT, UNKNOWN, CheckResult
 from lakehold.workspaces.marts.pipelines.data_mart import mart_settings
+from lakehold.workspaces.marts.settings import CheckKind, QualityCheck
 from lakehold.workspaces.marts.steps import RunChecks
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 def run_checks(step: RunChecks, step_ctx: StepContext) -> StepResult:
     """Run all checks, whatever the result of one is; fail the run after all results are stored."""
     with step_ctx.platform.read(step_ctx.caller) as ctx:
-        quality_checks = load_checks(mart_settings(ctx, step.mart))
+        quality_checks = mart_settings(ctx, step.mart).checks
         place = readable_tables.identifier_of(ctx, step.mart)
     rows = step_ctx.tables.read(place)
     found = [_check_result(check, rows, step_ctx) for check in quality_checks]

@@ -7,28 +7,36 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
-from pathlib import Path
 from typing import Any
 
 from lakehold.catalog import credentials
-from lakehold.connectors.sources.connector import SourceConnector
-from lakehold.connectors.sources.jdbc.connector import JdbcSource
+from lakehold.connectors import registry as connectors
+from lakehold.connectors.database.jdbc import open_database
+from lakehold.connectors.database.source import JdbcSource
+from lakehold.connectors.destinations.delivery import DeliveryRequest
+from lakehold.connectors.files.source import open_folder
+from lakehold.connectors.registry import ConnectorEnvironment
+from lakehold.connectors.sources.source import SourceConnector
 from lakehold.directory.caller import Caller
 from lakehold.directory.platform import Platform
 from lakehold.kit.errors import InvalidInputError
 from lakehold.kit.settings import Settings
 from lakehold.lake import readable_tables
 from lakehold.lake.volumes import Volume
+from lakehold.workspaces import transfer
 from lakehold.workspaces.descriptor import Probe
 from lakehold.workspaces.marts import destinations, mart_probe, storages
-from lakehold.workspaces.marts.definitions import CONNECTORS, DATA_MART_LABEL, DefinitionType, StorageType
-from lakehold.workspaces.marts.live import LIVE_TYPE
 from lakehold.workspaces.marts.mart_probe import SAMPLE_ROWS, FeedProbeTarget, matching_tables, pattern_notes
+from lakehold.workspaces.marts.settings import (
+    DESTINATION,
+    DatabaseStorageSettings,
+    DefinitionType,
+    LakeStorageSettings,
+    LiveSettings,
+    StorageSettings,
+    parse_connection,
+)
 from lakehold.workspaces.marts.storages import StorageProbeTarget
-from lakehold.workspaces.settings_reader import SettingsReader
-from lakehold.workspaces.transfer import source
-from lakehold.workspaces.transfer.delivery import TableDelivery
-from lakehold.workspaces.transfer.source import ConnectorFactory
 
 
 def probe_feed(
@@ -39,29 +47,29 @@ def probe_feed(
     Only for those who may create or edit such a data mart.
     """
     probe = FeedProbeTarget(**request)
-    reader = SettingsReader(probe.settings, DATA_MART_LABEL)
-    reader.one_of("connector", CONNECTORS, "")
+    connection = parse_connection(probe.settings)
     with platform.read(caller) as ctx:
         mart_probe.need_feed_probe(ctx, probe)
         secrets = mart_probe.feed_secrets(ctx, probe)
-    if probe.settings.get("connector") == "database":
-        # Its drivers are Spark's. Files and APIs need none.
+    if connection.needs_drivers:
         start_spark()
-    return source.probe_connector(ConnectorFactory(platform.settings, secrets).create_connector(reader), probe.stream)
+    return transfer.probe_source(
+        connectors.open_source(ConnectorEnvironment(platform.settings, secrets), connection), probe.stream
+    )
 
 
 def storage_connector(
-    settings: Settings, reader: SettingsReader, secrets: Mapping[str, str], volume: Volume | None, sql: str = ""
+    settings: Settings, storage: StorageSettings, secrets: Mapping[str, str], volume: Volume | None, sql: str = ""
 ) -> SourceConnector:
     """Return the connector of a storage: its tables or files, or one query as a stream."""
-    where = storages.storage_type(reader)
-    factory = ConnectorFactory(settings, secrets, volume)
-    connector_settings = SettingsReader({**reader.raw, "connector": where.value}, storages.STORAGE_LABEL)
-    if not sql:
-        return factory.create_connector(connector_settings)
-    if where is not StorageType.DATABASE:
+    assert not isinstance(storage, LakeStorageSettings)  # noqa: S101 - a lakehouse is read in SQL, as the caller
+    environment = ConnectorEnvironment(settings, secrets, volume)
+    if isinstance(storage, DatabaseStorageSettings):
+        database = open_database(environment, storage)
+        return JdbcSource(database, queries={sql: sql}) if sql else JdbcSource(database, storage.schemas)
+    if sql:
         raise InvalidInputError("Files are not asked in SQL.", "Define the data mart by a table or a pattern.")
-    return JdbcSource(factory.create_database(connector_settings), queries={sql: sql})
+    return open_folder(environment, storage.folder)
 
 
 def probe_storage(
@@ -73,15 +81,15 @@ def probe_storage(
     """
     probe = StorageProbeTarget(**request)
     with platform.read(caller) as ctx:
-        reader = storages.need_probe(ctx, probe)
+        storage = storages.need_probe(ctx, probe)
         secrets = storages.probe_secrets(ctx, probe)
         place = readable_tables.identifier_of(ctx, probe.storage) if probe.storage else None
-    if storages.storage_type(reader) is StorageType.DATABASE:
+    if isinstance(storage, DatabaseStorageSettings):
         # Its drivers are Spark's. Files are read without it.
         start_spark()
     volume = Volume(platform.settings, place) if place else None
     sql = probe.text if probe.by == DefinitionType.SQL else ""
-    connector = storage_connector(platform.settings, reader, secrets, volume, sql)
+    connector = storage_connector(platform.settings, storage, secrets, volume, sql)
     return _sample(connector, probe) if probe.by else _list_tables(connector)
 
 
@@ -97,10 +105,6 @@ def _sample(connector: SourceConnector, probe: StorageProbeTarget) -> dict[str, 
         notes = pattern_notes(found)
     sample = asdict(connector.sample(found[0], SAMPLE_ROWS))
     return {**sample, "notes": [*notes, *sample["notes"]]}
-
-
-_DEFAULT_SETTINGS = {"name": "report", "subject": "report"}
-"""What each report says itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,17 +123,19 @@ def check_destination(
 ) -> dict[str, str]:
     """Test a destination and return the finding as a message; refused if nothing could be sent."""
     check = MartsDestinationCheck(**request)
-    if check.settings.get("to") == "database":
+    to = DESTINATION.parse(check.settings)
+    if to.needs_drivers:
         start_spark()
     with platform.read(caller) as ctx:
         destinations.need_destination_check(ctx, check.destination, check.project)
         stored = credentials.load_for_test(ctx, check.destination, check.settings) if check.destination else {}
         volume = Volume(platform.settings, readable_tables.identifier_of(ctx, check.destination or check.project))
-    if check.settings.get("to") == LIVE_TYPE:
+    if isinstance(to, LiveSettings):
         return {"message": "It sends nothing: it is asked. Make a secret for whoever asks it."}
-    factory = ConnectorFactory(platform.settings, {**stored, **check.secrets}, volume)
-    reader = SettingsReader({**_DEFAULT_SETTINGS, **check.settings}, "destination")
-    return {"message": TableDelivery(factory, reader, "", "", Path(), None, allows_messages=True).check()}
+    environment = ConnectorEnvironment(platform.settings, {**stored, **check.secrets}, volume)
+    # Each report says these itself.
+    named = transfer.with_report_name(to, "report")
+    return {"message": connectors.open_destination(environment, named, DeliveryRequest()).check()}
 
 
 PROBES: Mapping[str, Probe] = {"storage": probe_storage, "feed": probe_feed, "destination": check_destination}

@@ -2,29 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
 from lakehold.catalog import credentials, resource_metadata
+from lakehold.connectors import registry as connectors
+from lakehold.connectors.destinations.delivery import DeliveryMessage
 from lakehold.connectors.destinations.delivery_folder import DeliveryFolder
+from lakehold.connectors.destinations.settings import DestinationSettings
+from lakehold.connectors.files.settings import FileDestinationSettings
+from lakehold.connectors.registry import ConnectorEnvironment
 from lakehold.directory.request_context import RequestContext
-from lakehold.kit.errors import InvalidInputError
-from lakehold.kit.ids import quote
 from lakehold.lake import readable_tables
 from lakehold.lake.spark import row_checks
 from lakehold.lake.volumes import Volume
-from lakehold.runs import run_state
+from lakehold.runs import run_table
 from lakehold.runs.runnable import StepContext, StepResult
+from lakehold.workspaces import transfer
 from lakehold.workspaces.graph import edge_sources
 from lakehold.workspaces.marts import reports
 from lakehold.workspaces.marts.message_blocks import MAX_BLOCK_ROWS, MessageData
 from lakehold.workspaces.marts.message_template import DEFAULT_TEMPLATE, MessageTemplate
+from lakehold.workspaces.marts.settings import DESTINATION, ReportSettings
 from lakehold.workspaces.marts.steps import SendReport
-from lakehold.workspaces.settings_reader import SettingsReader
-from lakehold.workspaces.transfer import delivery
-from lakehold.workspaces.transfer.delivery import DeliveryMessage, TableDelivery
-from lakehold.workspaces.transfer.source import ConnectorFactory
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -35,9 +35,9 @@ _MESSAGE_FILE = "said.json"
 class ReportMessage:
     """The message of a report, rendered once for each run so that a repeated delivery says the same."""
 
-    def __init__(self, ctx: RequestContext, name: str, report: SettingsReader, to: str) -> None:
+    def __init__(self, ctx: RequestContext, name: str, report: ReportSettings, to: str) -> None:
         self._name, self._day = name, reports.report_day(ctx, report)
-        template = report.text("message", "")
+        template = report.message
         self._message = MessageTemplate(template or DEFAULT_TEMPLATE) if template or to == "chat" else None
         self._to = to
 
@@ -62,17 +62,13 @@ class ReportMessage:
         return DeliveryMessage(written.text, written.html, written.chat, count)
 
 
-_CONDITIONS = ("always", "rows", "changed")
-_DELIVERY_SETTINGS = frozenset({"name", "subject", "body", "kind"})
-
-
 def send_report(step: SendReport, step_ctx: StepContext) -> StepResult:
     """Query the report and send it, if its condition holds."""
     with step_ctx.platform.read(step_ctx.caller) as ctx:
         report = reports.report_settings(ctx, step.report)
         ctx.need("use", step.destination)
-        table_delivery, message = _prepare_delivery(ctx, step_ctx, step, report)
-        before = str(run_state.last_run_state(ctx, step.report).get("seal", ""))
+        environment, to, message = _prepare_delivery(ctx, step_ctx, step, report)
+        before = str(run_table.last_run_state(ctx, step.report).get("seal", ""))
         text = reports.report_sql(ctx, step_ctx.tables.lake, report, step.mart)
     rows = step_ctx.run_query("", text)[0]
     step_ctx.check_stopped()
@@ -80,29 +76,25 @@ def send_report(step: SendReport, step_ctx: StepContext) -> StepResult:
     if reason:
         step_ctx.log(f"Nothing was sent: {reason}")
         return StepResult(state={"seal": before})
-    sent = replace(table_delivery, message=message.render(rows, step_ctx)).send(rows)
-    return delivery.delivery_result(step_ctx, sent, seal=fingerprint)
+    request = replace(transfer.delivery_request(step_ctx), message=message.render(rows, step_ctx))
+    sent = connectors.open_destination(environment, to, request).send(rows)
+    return transfer.delivery_result(step_ctx, sent, seal=fingerprint)
 
 
 def _prepare_delivery(
-    ctx: RequestContext, step_ctx: StepContext, step: SendReport, report: SettingsReader
-) -> tuple[TableDelivery, ReportMessage]:
+    ctx: RequestContext, step_ctx: StepContext, step: SendReport, report: ReportSettings
+) -> tuple[ConnectorEnvironment, DestinationSettings, ReportMessage]:
     name = ctx.view.names.get(ctx.view.resource(step.report)) or step.report
     # What a report says of how it is sent goes before what its destination says.
-    settings = {**resource_metadata.load(ctx, step.destination).settings, **_delivery_settings(report, "delivery")}
+    stored = resource_metadata.load(ctx, step.destination).settings
+    said = {key: value for key, value in asdict(report.delivery).items() if value is not None}
+    to = DESTINATION.parse({**stored, **said} if stored.get("to") in {"files", "mail"} else stored)
     volume = Volume(step_ctx.platform.settings, readable_tables.identifier_of(ctx, step.destination))
-    factory = ConnectorFactory(step_ctx.platform.settings, credentials.load_for_use(ctx, step.destination), volume)
-    reader = SettingsReader({"name": _file_name(ctx, step, name), "subject": name, **settings}, "destination")
-    table_delivery = TableDelivery(
-        factory,
-        reader,
-        "",
-        step_ctx.mark,
-        step_ctx.retained_folder,
-        delivery.StepDeliveryProgress(step_ctx),
-        allows_messages=True,
-    )
-    return table_delivery, ReportMessage(ctx, name, report, reader.text("to", ""))
+    secrets = credentials.load_for_use(ctx, step.destination)
+    environment = ConnectorEnvironment(step_ctx.platform.settings, secrets, volume)
+    if isinstance(to, FileDestinationSettings):
+        to = replace(to, name=to.name or _file_name(ctx, step, name))
+    return environment, transfer.with_report_name(to, name), ReportMessage(ctx, name, report, to.to)
 
 
 def _file_name(ctx: RequestContext, step: SendReport, name: str) -> str:
@@ -116,25 +108,12 @@ def _file_name(ctx: RequestContext, step: SendReport, name: str) -> str:
     return f"{name} {step.report}" if is_twice else name
 
 
-def _delivery_settings(report: SettingsReader, name: str) -> Mapping[str, object]:
-    """Return the delivery settings of the report: texts, and nothing of where it goes."""
-    if not report.has(name):
-        return {}
-    given = report.nested(name).raw
-    if unknown := sorted(set(given) - _DELIVERY_SETTINGS):
-        raise InvalidInputError(
-            f"A report does not say {quote(unknown[0])} of its delivery.",
-            f"It may say {', '.join(sorted(_DELIVERY_SETTINGS))}.",
-        )
-    return given
-
-
-def _skip_reason(rows: DataFrame, report: SettingsReader, before: str) -> tuple[str, str]:
+def _skip_reason(rows: DataFrame, report: ReportSettings, before: str) -> tuple[str, str]:
     """Return why nothing is sent, if nothing is.
 
     And a fingerprint of the rows, where it matters whether they have changed.
     """
-    match report.one_of("send", _CONDITIONS, "always"):
+    match report.send:
         case "rows":
             return ("there are no rows." if row_checks.is_empty(rows) else ""), ""
         case "changed":

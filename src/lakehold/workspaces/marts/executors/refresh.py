@@ -5,29 +5,38 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from lakehold.catalog import credentials
-from lakehold.connectors.database import JdbcDatabase
-from lakehold.connectors.destinations import files, jdbc
+from lakehold.catalog import credentials, resource_metadata
+from lakehold.connectors import registry as connectors
+from lakehold.connectors.database import destination as jdbc
+from lakehold.connectors.database.destination import JdbcDestination
+from lakehold.connectors.database.jdbc import JdbcDatabase, open_database
+from lakehold.connectors.database.settings import DeliveryMode
 from lakehold.connectors.destinations.file_formats import ParquetFormat
-from lakehold.connectors.destinations.files import FileDestination
-from lakehold.connectors.destinations.jdbc import DeliveryMode, JdbcDestination
-from lakehold.connectors.sources.connector import SourceConnector
+from lakehold.connectors.files import destination as files
+from lakehold.connectors.files.destination import FileDestination
+from lakehold.connectors.registry import ConnectorEnvironment
+from lakehold.connectors.sources.settings import SyncMode
+from lakehold.connectors.sources.source import SourceConnector
 from lakehold.connectors.sources.stream_selection import SELECTION_STREAM, LakeSource, StreamSelection
-from lakehold.connectors.sources.sync import SyncMode, SyncOptions, current_cursor, sync_stream
+from lakehold.connectors.sources.sync import SyncOptions, current_cursor, sync_stream
 from lakehold.directory.request_context import RequestContext
 from lakehold.lake import readable_tables
 from lakehold.lake.iceberg_catalog import TableIdentifier
 from lakehold.lake.row_formats import quote_identifier
 from lakehold.lake.volumes import Volume
 from lakehold.runs.runnable import StepContext, StepResult
+from lakehold.workspaces import transfer
 from lakehold.workspaces.marts import storages
-from lakehold.workspaces.marts.definitions import DefinitionType, MartDefinition, StorageType
 from lakehold.workspaces.marts.executors import connections
-from lakehold.workspaces.marts.pipelines.data_mart import mart_settings
+from lakehold.workspaces.marts.pipelines.data_mart import mart_definition
+from lakehold.workspaces.marts.settings import (
+    DatabaseStorageSettings,
+    DefinitionType,
+    FileStorageSettings,
+    LakeStorageSettings,
+    MartSettings,
+)
 from lakehold.workspaces.marts.steps import CopyToStorage, RefreshMart
-from lakehold.workspaces.settings_reader import SettingsReader
-from lakehold.workspaces.transfer import delivery
-from lakehold.workspaces.transfer.source import ConnectorFactory
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -39,23 +48,21 @@ def copy_to_storage(step: CopyToStorage, step_ctx: StepContext) -> StepResult:
     with step_ctx.platform.read(step_ctx.caller) as ctx:
         ctx.need("use", step.storage)
         volume = Volume(settings, readable_tables.identifier_of(ctx, step.storage))
-        factory = ConnectorFactory(settings, credentials.load_for_use(ctx, step.storage), volume)
-        reader, name = (
-            storages.storage_settings(ctx, step.storage),
-            MartDefinition.from_settings(mart_settings(ctx, step.mart)).kept_as,
-        )
+        environment = ConnectorEnvironment(settings, credentials.load_for_use(ctx, step.storage), volume)
+        storage, name = storages.storage_settings(ctx, step.storage), mart_definition(ctx, step.mart).kept_as
         place = readable_tables.identifier_of(ctx, step.mart)
+    assert not isinstance(storage, LakeStorageSettings)  # noqa: S101 - refused when the run was planned
     to = (
-        _target_table(factory.create_database(reader), name)
-        if storages.storage_type(reader) is StorageType.DATABASE
-        else _target_file(volume, reader, name)
+        _target_table(open_database(environment, storage), name)
+        if isinstance(storage, DatabaseStorageSettings)
+        else _target_file(volume, storage, name)
     )
     step_ctx.check_stopped()
     rows = step_ctx.tables.read(place)
     if isinstance(to, JdbcDestination):
-        return delivery.delivery_result(step_ctx, jdbc.deliver_rows(rows, to, step_ctx.mark))
+        return transfer.delivery_result(step_ctx, jdbc.deliver_rows(rows, to, step_ctx.mark))
     # Where in the storage, not where on this machine.
-    return delivery.delivery_result(
+    return transfer.delivery_result(
         step_ctx, replace(files.deliver_files(rows, to, step_ctx.mark), places=(to.file_name,))
     )
 
@@ -65,17 +72,18 @@ def _target_table(database: JdbcDatabase, name: str) -> JdbcDestination:
     return JdbcDestination(database, table, schema, DeliveryMode.OVERWRITE, only_own=True)
 
 
-def _target_file(volume: Volume, reader: SettingsReader, name: str) -> FileDestination:
-    return FileDestination(str(volume.folder_on_disk(reader.text("folder", ""))), name, ParquetFormat(), only_own=True)
+def _target_file(volume: Volume, storage: FileStorageSettings, name: str) -> FileDestination:
+    return FileDestination(str(volume.folder_on_disk(storage.folder)), name, ParquetFormat(), only_own=True)
 
 
 def refresh_mart(step: RefreshMart, step_ctx: StepContext) -> StepResult:
     """Write what the definition returns now."""
+    reads: set[str] = set()
     with step_ctx.platform.read(step_ctx.caller) as ctx:
-        definition = MartDefinition.from_settings(mart_settings(ctx, step.mart))
+        definition = mart_definition(ctx, step.mart)
         place = readable_tables.identifier_of(ctx, step.mart)
         drawn = StreamSelection(
-            _mart_connector(ctx, step_ctx, step, definition),
+            _mart_connector(ctx, step_ctx, step, definition, reads),
             definition.text,
             tuple(column.name for column in definition.columns if column.hidden),
             {column.name: column.type for column in definition.columns if column.type and not column.hidden},
@@ -92,44 +100,50 @@ def refresh_mart(step: RefreshMart, step_ctx: StepContext) -> StepResult:
     )
     for note in done.notes:
         step_ctx.log(note)
+    if reads:
+        # Its lineage is what its rows were made from, whichever way the definition was saved.
+        with step_ctx.platform.write(step_ctx.caller) as ctx:
+            resource_metadata.save_managed(ctx, step.mart, {"reads": sorted(reads)})
     written = done.written
     step_ctx.log(f"{written.added:,} rows written, {written.removed:,} removed; the data mart has {written.total:,}")
     return StepResult(written.added, written.size, done.bad, {"cursor": done.cursor} if done.cursor else {})
 
 
 def _mart_connector(
-    ctx: RequestContext, step_ctx: StepContext, step: RefreshMart, definition: MartDefinition
+    ctx: RequestContext, step_ctx: StepContext, step: RefreshMart, definition: MartSettings, reads: set[str]
 ) -> SourceConnector:
     """Return the connector of the rows: the storage, or a connector of the data mart with its own secrets."""
     if definition.by is DefinitionType.CONNECTOR:
-        return ConnectorFactory(step_ctx.platform.settings, credentials.load_for_use(ctx, step.mart)).create_connector(
-            mart_settings(ctx, step.mart)
-        )
-    return _storage_connector(ctx, step_ctx, step.storage, definition)
+        environment = ConnectorEnvironment(step_ctx.platform.settings, credentials.load_for_use(ctx, step.mart))
+        return connectors.open_source(environment, definition.connection())
+    return _storage_connector(ctx, step_ctx, step.storage, definition, reads)
 
 
 def _storage_connector(
-    ctx: RequestContext, step_ctx: StepContext, storage: str, definition: MartDefinition
+    ctx: RequestContext, step_ctx: StepContext, storage: str, definition: MartSettings, reads: set[str]
 ) -> SourceConnector:
-    reader = storages.storage_settings(ctx, storage)
-    if storages.storage_type(reader) is StorageType.LAKE:
-        return _lakehouse_reader(ctx, step_ctx, reader, definition)
+    storage_settings = storages.storage_settings(ctx, storage)
+    if isinstance(storage_settings, LakeStorageSettings):
+        return _lakehouse_reader(ctx, step_ctx, storage_settings, definition, reads)
     settings = step_ctx.platform.settings
     volume = Volume(settings, readable_tables.identifier_of(ctx, storage))
     sql = definition.text if definition.by is DefinitionType.SQL else ""
-    return connections.storage_connector(settings, reader, credentials.load_for_use(ctx, storage), volume, sql)
+    secrets = credentials.load_for_use(ctx, storage)
+    return connections.storage_connector(settings, storage_settings, secrets, volume, sql)
 
 
 def _lakehouse_reader(
-    ctx: RequestContext, step_ctx: StepContext, reader: SettingsReader, definition: MartDefinition
+    ctx: RequestContext, step_ctx: StepContext, storage: LakeStorageSettings, definition: MartSettings, reads: set[str]
 ) -> LakeSource:
-    """Return a reader of the lakehouse as the caller of the run, who needs rights there."""
-    lake = storages.lake_tables(ctx, reader)
+    """Return a reader of the lakehouse as the caller of the run, who needs rights there. What it reads is added."""
+    lake = storages.lake_tables(ctx, storage)
     tables = tuple(each.name for each in lake.tables)
 
     def ask(stream: str) -> DataFrame:
         text = stream if definition.by is DefinitionType.SQL else f"SELECT * FROM {_quoted_table(stream)}"  # noqa: S608 - quoted
-        return step_ctx.run_query(lake.lakehouse, text)[0]
+        rows, tables_read = step_ctx.run_query(lake.lakehouse, text)
+        reads.update(tables_read)
+        return rows
 
     return LakeSource(ask, lambda: tables)
 
@@ -140,10 +154,10 @@ def _quoted_table(name: str) -> str:
 
 
 def _sync_options(
-    step_ctx: StepContext, definition: MartDefinition, place: TableIdentifier, *, reload: bool
+    step_ctx: StepContext, definition: MartSettings, place: TableIdentifier, *, reload: bool
 ) -> SyncOptions:
     """Return how rows are loaded; a reload of an incremental mart replaces everything."""
-    mode = SyncMode(definition.mode)
+    mode = definition.mode
     if reload and mode in {SyncMode.INCREMENTAL, SyncMode.APPEND}:
         mode = SyncMode.FULL
     cursor = definition.cursor if mode is SyncMode.INCREMENTAL else ""

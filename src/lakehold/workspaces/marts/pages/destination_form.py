@@ -38,12 +38,12 @@ from lakehold.workspaces.marts import destinations, mart_kinds
 from lakehold.workspaces.marts.pages import page_frame
 
 _WAY_HINTS = {
-    FILES: "CSV, Excel, Parquet or JSON lines, to be downloaded from its page.",
-    MAIL: "What a report says, and a file with its rows, to people.",
-    CHAT: "A message to a channel of Slack, or of what understands the same.",
-    WEBHOOK: "Batches of rows to an address, signed.",
-    DATABASE: "Rows into a table of PostgreSQL, or of another database.",
-    LIVE: "Nothing is sent: BI tools pull the rows, with a secret of its own.",
+    FILES: "CSV, Excel, Parquet or JSON Lines, for download.",
+    MAIL: "The report's message with its rows attached.",
+    CHAT: "A message to a channel of Slack or a compatible tool.",
+    WEBHOOK: "Signed batches of rows to a URL.",
+    DATABASE: "Rows into a table of PostgreSQL or another database.",
+    LIVE: "BI tools pull the rows with a secret.",
 }
 WAYS = tuple((word, DELIVERY_LABELS[word], about, DELIVERY_ICONS[word]) for word, about in _WAY_HINTS.items())
 _FORM_SETTINGS = frozenset(
@@ -76,11 +76,11 @@ class MartDestinationForm(DeliveryForm):
 
     def errors(self, *, has_secret: bool) -> dict[str, str]:
         """Return the errors by field."""
-        found: dict[str, str] = {} if self.name else {"name": "Give it a name."}
+        found: dict[str, str] = {} if self.name else {"name": "Enter a name."}
         if self.to == DATABASE and not self.text("table"):
-            found["table"] = "Name the table that its rows go into."
+            found["table"] = "Enter a table."
         if self.to == CHAT and not has_secret:
-            found["secret"] = "Paste the address that the chat gave you."  # noqa: S105 - words
+            found["secret"] = "Enter the webhook URL."  # noqa: S105 - words
         return {**found, **self.delivery_errors()}
 
 
@@ -170,14 +170,14 @@ def need_project(ctx: RequestContext, uid: str) -> None:
     """Raise NotFoundError unless the workspace is a project."""
     workspaces.need_workspace(ctx, uid)
     if kinds.schema_of(ctx.view, uid).id != mart_kinds.PROJECT_KIND:
-        raise NotFoundError(f"There is no project {quote(uid)}.", "Look its name up among the workspaces.")
+        raise NotFoundError(f"There is no project {quote(uid)}.", "Check the name in the list of workspaces.")
 
 
 def need_destination(ctx: RequestContext, uid: str) -> ResourceView:
     """Return the destination, if the caller may see it."""
     found = resources.get(ctx, uid)
     if found.kind != mart_kinds.DESTINATION_KIND:
-        raise NotFoundError(f"There is no destination {quote(uid)}.", "Look its name up in the project.")
+        raise NotFoundError(f"There is no destination {quote(uid)}.", "Check the name in the project.")
     return found
 
 
@@ -198,13 +198,13 @@ def _submit_form(form: MartDestinationFormPage, platform: CurrentPlatform, sent:
     if str(sent.get("do", "")) == "test":
         said, refused = _run_connection_test(form.request, _test_request(form, filled, secrets))
         if refused is not None:
-            return form.render_error(filled, kept, refused, delivery_form.error_field(refused, filled))
+            return form.render_error(filled, kept, refused)
         return form.render_again(filled, kept, said=said)
     try:
         uid = form.save(filled, secrets)
     except CORRECTABLE_ERRORS as refusal:
         return form.render_error(filled, kept, refusal)
-    said = "Saved. It is so from the next report on." if form.found else f"{filled.name} was made."
+    said = "Saved. Applies from the next run." if form.found else f"{filled.name} was created."
     return pages.redirect(form.request, kind_pages.resource_overview_url(uid, mart_kinds.DESTINATION_KIND), Flash(said))
 
 

@@ -56,14 +56,14 @@ def make(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm) -> 
     """Create the secret, or rotate it after a confirmation."""
     found, back = need_edit(ctx, uid), kind_pages.resource_overview_url(uid, mart_kinds.DESTINATION_KIND)
     if secrets.get_secret(ctx, uid) is not None:
-        text = "The one that there is ends at once: whatever pulls with it needs the new one."
+        text = "The current secret stops working immediately."
         if question := confirm(request, sent, f"Rotate the secret of {found.name}?", text, do="Rotate", back=back):
             return question
     try:
         made = secrets.create_secret(ctx, uid)
     except ConflictError as error:
         return pages.redirect(request, back, Flash(str(error), tone="bad"))
-    words = "BI tools show it to pull the reports that go here. Keep it where secrets are kept."
+    words = "BI tools use it to pull reports. Keep it secret."
     one_time = one_time_secret.OneTimeSecret(f"Secret of {found.name}", "Secret", made.text, words, FOREVER, back)
     return one_time_secret.redirect_to_secret(request, ctx.caller, one_time)
 
@@ -72,14 +72,14 @@ def make(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm) -> 
 def revoke(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm) -> Response:
     """Revoke the secret, after a confirmation."""
     found, back = need_edit(ctx, uid), kind_pages.resource_overview_url(uid, mart_kinds.DESTINATION_KIND)
-    text = "Nothing can be pulled until another one is made."
+    text = "Reports cannot be pulled until a new secret is created."
     if question := confirm(request, sent, f"Revoke the secret of {found.name}?", text, do="Revoke", back=back):
         return question
     try:
         secrets.revoke_secret(ctx, uid)
     except ConflictError as error:
         return pages.redirect(request, back, Flash(str(error), tone="bad"))
-    return pages.redirect(request, back, Flash("The secret was revoked. Nothing can be pulled with it any more."))
+    return pages.redirect(request, back, Flash("The secret was revoked."))
 
 
 def live_section(
@@ -94,11 +94,11 @@ def live_section(
     pulled = [(each, f"{base}/{urls.segment(each.uid)}") for each in reports]
     example = f'curl -H "Authorization: Bearer $SECRET" "{pulled[0][1]}?format=csv"' if pulled else ""
     here = urls.resource(uid, "destination/secret")
-    asked = "Rotate the secret? The one that there is ends at once."
+    asked = "Rotate the secret? The current one stops working immediately."
     fresh = (
         PageAction("Rotate", here, "post", "refresh-cw", confirm=asked)
         if secret
-        else PageAction("Make a secret", here, "post", "key-round")
+        else PageAction("Create secret", here, "post", "key-round")
     )
     end = PageAction("Revoke", f"{here}/revoke", "post", "x", confirm="Revoke the secret?", danger=True)
     return LiveSection(
@@ -202,7 +202,7 @@ def _connection_facts(ctx: RequestContext, found: ResourceView) -> delivery_form
     if not filled.to:
         return []
     kept = credentials.list_names(ctx, found.uid)
-    secrets = [(name.capitalize(), "Kept, and not shown") for name in kept]
+    secrets = [(name.capitalize(), "Saved (hidden)") for name in kept]
     return [
         ("As", delivery_form.DELIVERY_LABELS[filled.to]),
         *delivery_form.describe_target(filled, found.settings),
@@ -222,10 +222,10 @@ def _latest_runs(ctx: RequestContext, reports: list[ResourceRef]) -> list[Delive
 
 def _destination_actions(ctx: RequestContext, found: ResourceView) -> dict[str, object]:
     here, uid = urls.resource, found.uid
-    asked = f"Delete {found.name}? Reports that go there can only be read until it is back."
+    asked = f"Delete {found.name}? Its reports are read-only until it is restored."
     candidates = {
         "change": ("edit", PageAction("Edit", here(uid, "destination/edit"), icon="pencil")),
-        "trial": ("edit", PageAction("Test", here(uid, "destination/try"), "post", "zap")),
+        "trial": ("edit", PageAction("Test connection", here(uid, "destination/try"), "post", "zap")),
         "restore": ("restore", PageAction("Restore", here(uid, "restore"), "post", "undo-2")),
         "delete": ("delete", PageAction("Delete", here(uid, "delete"), "post", "trash-2", confirm=asked, danger=True)),
     }

@@ -72,11 +72,11 @@ def _validate_address(address: str, *, private: bool) -> str:
     try:
         parts = httpx.URL(address)
     except httpx.InvalidURL:
-        raise InvalidInputError("The address cannot be read.", "Write https://, the host and the path.") from None
+        raise InvalidInputError("Invalid URL.", "Use https:// with host and path.") from None
     if parts.scheme not in ({"http", "https"} if private else {"https"}) or not parts.host:
-        raise InvalidInputError("Nothing is sent to an address of this kind.", "Write https://, the host and the path.")
+        raise InvalidInputError("Only https URLs are allowed.", "Use https:// with host and path.")
     if parts.userinfo:
-        raise InvalidInputError("The address has a password in it.", "Leave it out; what is sent is signed.")
+        raise InvalidInputError("The URL contains a password.", "Remove it. Requests are signed.")
     return address
 
 
@@ -84,9 +84,9 @@ routes = router("/workspaces")
 
 NOTIFICATIONS_PART, RECEIVERS_PART = "notifications", "notifications/receivers"
 CHANNEL_HINTS = {
-    NotificationChannel.FAILED_RUNS: "A refresh or a report that failed, or was refused, with the reason.",
-    NotificationChannel.BROKEN_CHECKS: "A data quality check that did not hold, with what was found.",
-    NotificationChannel.SUCCEEDED_RUNS: "Every refresh and report that went well.",
+    NotificationChannel.FAILED_RUNS: "A refresh or report failed or was denied, with the reason.",
+    NotificationChannel.BROKEN_CHECKS: "A data quality check failed, with the result.",
+    NotificationChannel.SUCCEEDED_RUNS: "A refresh or report succeeded.",
 }
 _CHANNEL_FILTER = ListFilter("receives", "Receives", tuple((each.value, each.label) for each in NotificationChannel))
 
@@ -145,7 +145,7 @@ def _receiver_list(
     return {
         "listing": listing,
         "columns": [
-            ListColumn("Who", "name"),
+            ListColumn("Member", "name"),
             *(ListColumn(each.label if on[each] else f"{each.label}, off") for each in NotificationChannel),
         ],
         # What is changed leads back to the part of the list that it was changed in.
@@ -213,7 +213,7 @@ def choose(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm) -
     if request.headers.get("hx-request"):
         return render_notifications(request, ctx, uid)
     back = urls.workspace(uid, NOTIFICATIONS_PART) + (f"?{request.url.query}" if request.url.query else "")
-    return pages.redirect(request, back, Flash(f"{found.member.name} was changed."))
+    return pages.redirect(request, back, Flash(f"{found.member.name} was updated."))
 
 
 @change_routes.post("/{uid:path}/notifications/hook")

@@ -57,7 +57,7 @@ def overview(request: Request, ctx: ReadContext, uid: str) -> Response:
     workspaces.need_workspace(ctx, uid)
     found = resources.get(ctx, uid)
     if found.kind != PROJECT_KIND:
-        raise NotFoundError(f"There is no project {quote(uid)}.", "Look at the list of workspaces.")
+        raise NotFoundError(f"There is no project {quote(uid)}.", "Open the list of workspaces.")
     shelves = {kind.rpartition(".")[2]: _kind_section(ctx, uid, kind) for kind in _KINDS}
     values: dict[str, object] = {
         "crumbs": resource_header.breadcrumbs(ctx, uid),
@@ -96,7 +96,7 @@ def _create_action(ctx: RequestContext, schema: KindSchema, uid: str) -> PageAct
         may = bool(ctx.session.list(ctx.principal, "use", DATA_MART_KIND, within=uid, limit=1).items)
     else:
         may = ctx.session.check(ctx.principal, "create", Draft(schema.id, {"project": uid}))
-    return new if may else replace(new, why_not="Your role here does not let you make one.")
+    return new if may else replace(new, why_not="You do not have permission to create one.")
 
 
 def _published_ids(ctx: RequestContext, marts: list[ResourceSummary]) -> frozenset[str]:

@@ -54,7 +54,7 @@ def copy(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm) -> 
     """Show the credentials once to a caller who may copy them, after a confirmation. The copy is audited."""
     found, back = resources.get(ctx, uid), resource_header.overview_url(ctx, uid)
     ctx.need(credentials.COPY, uid)
-    text = "They are shown to you once. It is written down who copied them, and when."
+    text = "They are shown once. This is recorded in the audit log."
     if question := confirm(request, sent, f"Copy the credentials of {found.name}?", text, do="Copy", back=back):
         return question
     copied = credentials.copy(ctx, uid)
@@ -65,8 +65,8 @@ def copy(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm) -> 
     secret_text = (
         next(iter(copied.values())) if alone else "; ".join(f"{name}: {each}" for name, each in copied.items())
     )
-    words = "Whoever has this can do what the platform does with it. Keep it where secrets are kept."
-    hint = "It was written down that you copied it."
+    words = "Keep it secret."
+    hint = "This was recorded in the audit log."
     return one_time_secret.redirect_to_secret(
         request,
         ctx.caller,
@@ -77,7 +77,7 @@ def copy(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm) -> 
 def copy_credentials_action(ctx: RequestContext, uid: str) -> PageAction:
     """Return the action that copies the credentials."""
     here = urls.resource(uid, "credentials/copy")
-    question = "Copy the credentials? It is written down who copied them."
+    question = "Copy the credentials? This is recorded in the audit log."
     return resource_header.actions_of(
         ctx, uid, {credentials.COPY: PageAction("Copy credentials", here, "post", "copy", confirm=question)}
     )[0]

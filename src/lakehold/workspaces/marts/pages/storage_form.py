@@ -14,38 +14,36 @@ from lakehold.catalog import kinds, resources, workspaces
 from lakehold.catalog.resource_view import ResourceView
 from lakehold.directory.platform import Platform
 from lakehold.directory.request_context import EdgeTargets, RequestContext
-from lakehold.kit.errors import InvalidInputError, LakeholdError, NotFoundError
+from lakehold.kit.errors import NotFoundError
 from lakehold.kit.ids import quote
 from lakehold.web import pages, urls
 from lakehold.web.connections import connector_fields, form_page
 from lakehold.web.connections.form_page import workspace_id
-from lakehold.web.connections.probe import is_no_worker
 from lakehold.web.cookies import Flash
 from lakehold.web.form_values import CORRECTABLE_ERRORS, split_names
 from lakehold.web.labels import format_count
 from lakehold.web.routing import SubmittedForm, router
-from lakehold.workspaces.marts.definitions import StorageType
 from lakehold.workspaces.marts.mart_kinds import STORAGE_KIND
 from lakehold.workspaces.marts.pages import page_frame
 from lakehold.workspaces.marts.pages.storage_probe import StorageProbe, probe_storage
+from lakehold.workspaces.marts.settings import StorageType
 from lakehold.workspaces.marts.storages import StorageProbeTarget
 
 STORAGE_KINDS = (
     (
         StorageType.LAKE.value,
         "Lakehouse",
-        "Tables of a lakehouse here. Everybody reads them with their own levels.",
+        "Tables of a lakehouse. Members read them with their own access.",
         "waves",
     ),
-    (StorageType.DATABASE.value, "Database", "PostgreSQL, or another database with a driver.", "database"),
-    (StorageType.FILES.value, "Files", "CSV, Excel, JSON or Parquet in a folder of its own.", "folder"),
+    (StorageType.DATABASE.value, "Database", "PostgreSQL, or another database with a JDBC driver.", "database"),
+    (StorageType.FILES.value, "Files", "CSV, Excel, JSON or Parquet files.", "folder"),
 )
 _TEXTS = {
     StorageType.LAKE.value: ("lakehouse",),
     StorageType.DATABASE.value: ("product", "host", "port", "database", "address", "driver", "user", "schemas"),
     StorageType.FILES.value: ("folder",),
 }
-_ACCESS_DENIED = "does not let us in"
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +65,17 @@ class StorageForm:
         """The name of the secret that the kind needs, or an empty string."""
         return "password" if self.kind == StorageType.DATABASE else ""
 
+    @property
+    def fields(self) -> Mapping[str, str]:
+        """The form fields by setting."""
+        match self.kind:
+            case "lake":
+                return {"lakehouse": "lakehouse"}
+            case "database":
+                return {**connector_fields.database_fields(self.texts), "schemas": "schemas"}
+            case _:
+                return {"folder": "folder"}
+
     @staticmethod
     def edges() -> EdgeTargets:
         """Return no edges: a storage only belongs to its project."""
@@ -87,9 +96,9 @@ class StorageForm:
 
     def errors(self) -> dict[str, str]:
         """Return the errors by field."""
-        found: dict[str, str] = {} if self.name else {"name": "Give it a name."}
+        found: dict[str, str] = {} if self.name else {"name": "Enter a name."}
         if self.kind == StorageType.LAKE and not self.text("lakehouse"):
-            found["lakehouse"] = "Choose the lakehouse whose tables it has."
+            found["lakehouse"] = "Select a lakehouse."
         if self.kind == StorageType.DATABASE:
             found |= connector_fields.database_errors(self.texts)
         return found
@@ -128,21 +137,6 @@ def storage_form_from_resource(found: ResourceView, kind: str = "") -> StorageFo
     if known == StorageType.DATABASE:
         texts |= connector_fields.split_database_address(str(settings.get("address", "")))
     return StorageForm(known, found.name, found.description, str(found.version), texts)
-
-
-def storage_error_field(error: LakeholdError, filled: StorageForm) -> str:
-    """Return the form field that a probe error is about, or an empty string."""
-    if is_no_worker(error):
-        return ""
-    if filled.kind == StorageType.LAKE:
-        return "lakehouse"
-    if filled.kind == StorageType.FILES:
-        return "folder"
-    if _ACCESS_DENIED in error.message or (isinstance(error, InvalidInputError) and "password" in error.message):
-        return "secret"
-    if filled.text("product") == connector_fields.OTHER:
-        return "driver" if "driver" in error.message else "address"
-    return "database" if isinstance(error, NotFoundError) else "host"
 
 
 def _format_value(value: object) -> str:
@@ -193,7 +187,7 @@ def need_storage(ctx: RequestContext, uid: str) -> ResourceView:
     """Return the storage, if the caller may see it."""
     found = resources.get(ctx, uid)
     if found.kind != STORAGE_KIND:
-        raise NotFoundError(f"There is no storage {quote(uid)}.", "Look its name up in the project.")
+        raise NotFoundError(f"There is no storage {quote(uid)}.", "Check the name in the project.")
     return found
 
 
@@ -217,14 +211,14 @@ def _submit_form(page: StorageFormPage, platform: Platform, sent: FormData) -> R
     if do != "save":
         looked = _test_connection(page, filled, secrets)
         if looked.error is not None:
-            return page.render_error(filled, kept, looked.error, storage_error_field(looked.error, filled))
+            return page.render_error(filled, kept, looked.error)
         if do == "test":
             return page.render_again(filled, kept, said=_probe_message(filled, looked))
     try:
         uid = page.save(filled, secrets)
     except CORRECTABLE_ERRORS as refusal:
         return page.render_error(filled, kept, refusal)
-    words = f"{filled.name} was made." if page.found is None else "Saved."
+    words = f"{filled.name} was created." if page.found is None else "Saved."
     return pages.redirect(page.request, urls.resource(uid, "storage"), Flash(words))
 
 
@@ -240,7 +234,7 @@ def _probe_message(filled: StorageForm, looked: StorageProbe) -> str:
     if looked.seen.notes:
         return looked.seen.notes[0]
     noun = "file" if filled.kind == StorageType.FILES else "table"
-    return f"It can be reached: {format_count(len(looked.seen.tables), noun)} found."
+    return f"Connection successful: {format_count(len(looked.seen.tables), noun)} found."
 
 
 def _need_edit(ctx: RequestContext, uid: str) -> ResourceView:

@@ -10,7 +10,7 @@ from fastapi import Request, Response
 
 from lakehold.api.catalog import resource_usage
 from lakehold.api.http.dependencies import CurrentPlatform, ReadContext, read_transaction
-from lakehold.catalog import credentials, kinds
+from lakehold.catalog import credentials, kinds, resource_metadata
 from lakehold.catalog.resource_view import ResourceView, VisibleRefs
 from lakehold.directory.request_context import RequestContext
 from lakehold.web import kind_pages, pages, urls
@@ -19,10 +19,10 @@ from lakehold.web.components import PageAction
 from lakehold.web.list_view import ListColumn, ListState
 from lakehold.web.routing import router
 from lakehold.workspaces.marts import storages
-from lakehold.workspaces.marts.definitions import DefinitionType, StorageType
 from lakehold.workspaces.marts.pages import page_frame, storage_form
 from lakehold.workspaces.marts.pages.storage_form import need_storage
 from lakehold.workspaces.marts.pages.storage_probe import StorageProbe, probe_grid, probe_storage
+from lakehold.workspaces.marts.settings import DefinitionType, StorageType
 from lakehold.workspaces.marts.storages import StorageProbeTarget
 
 routes = router("/resources")
@@ -48,8 +48,8 @@ def test(request: Request, uid: str) -> Response:
 
 
 def _page(request: Request, ctx: RequestContext, found: ResourceView, looked: StorageProbe | None = None) -> Response:
-    settings, uid = storages.storage_settings(ctx, found.uid), found.uid
-    kind = str(settings.raw.get("kind", ""))
+    settings, uid = resource_metadata.load(ctx, found.uid).settings, found.uid
+    kind = str(settings.get("kind", ""))
     marts, more = storages.marts_of(ctx, uid)
     (set_up,) = resource_header.actions_of(
         ctx, uid, {"edit": PageAction("Set up", kind_pages.edit_form_url(uid, found.kind), icon="pencil")}
@@ -80,10 +80,10 @@ def _setting_facts(ctx: RequestContext, found: ResourceView) -> list[tuple[str, 
         case "database":
             kept = credentials.list_names(ctx, found.uid)
             place = [("Address", str(settings.get("address", ""))), ("User name", filled.text("user"))]
-            place.append(("Schemas", filled.text("schemas") or "That of the connection"))
-            return [*place, *((name.capitalize(), "Kept, and not shown") for name in kept)]
+            place.append(("Schemas", filled.text("schemas") or "Default of the connection"))
+            return [*place, *((name.capitalize(), "Saved (hidden)") for name in kept)]
         case "files":
-            return [("Folder", filled.text("folder") or "The top")]
+            return [("Folder", filled.text("folder") or "Top folder")]
         case _:
             return []
 
@@ -116,7 +116,7 @@ def tables_page(request: Request, uid: str, table: str = "") -> Response:
     if table:
         looked = probe_storage(request, StorageProbeTarget(uid, by=DefinitionType.TABLE.value, text=table))
         return reading.run(lambda ctx: _table_page(request, ctx, found, table, looked))
-    is_set = reading.run(lambda ctx: bool(storages.storage_settings(ctx, uid).raw.get("kind")))
+    is_set = reading.run(lambda ctx: bool(resource_metadata.load(ctx, uid).settings.get("kind")))
     search = ListState.from_request(request, ("name",)).search
     listed = probe_storage(request, StorageProbeTarget(uid, search=search)) if is_set else None
     return reading.run(lambda ctx: _tables_page(request, ctx, found, listed))

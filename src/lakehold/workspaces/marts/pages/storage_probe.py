@@ -9,16 +9,16 @@ from fastapi import Request
 
 from lakehold.access import Draft
 from lakehold.api.http.dependencies import get_platform, read_transaction
+from lakehold.catalog import resource_metadata
 from lakehold.catalog.resource_view import ResourceRef, ResourceSummary, VisibleRefs, load_summaries
 from lakehold.directory.errors import DeniedError, HiddenError, UnauthorizedError
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import LakeholdError
-from lakehold.web import kind_pages
-from lakehold.web.tables import grids
-from lakehold.workspaces.marts import mart_probe, storages
-from lakehold.workspaces.marts.definitions import StorageType
+from lakehold.web import kind_pages, table_pages
+from lakehold.workspaces.marts import mart_probe
 from lakehold.workspaces.marts.mart_kinds import DATA_MART_KIND, STORAGE_KIND
 from lakehold.workspaces.marts.mart_probe import StorageProbeResult
+from lakehold.workspaces.marts.settings import StorageType
 from lakehold.workspaces.marts.storages import StorageProbeTarget
 
 _NUMBERS = ("tinyint", "smallint", "int", "bigint", "float", "double", "decimal")
@@ -43,13 +43,17 @@ def probe_storage(request: Request, asked: StorageProbeTarget) -> StorageProbe:
         return StorageProbe(error=error)
 
 
-def probe_grid(seen: StorageProbeResult) -> grids.Grid:
+def probe_grid(seen: StorageProbeResult) -> table_pages.Grid:
     """Return the rows of a probe as a grid."""
     columns = [
-        grids.GridColumn(each["name"], each["type"], each["type"].startswith(_NUMBERS) and "<" not in each["type"])
+        table_pages.GridColumn(
+            each["name"], each["type"], each["type"].startswith(_NUMBERS) and "<" not in each["type"]
+        )
         for each in seen.fields
     ]
-    return grids.Grid(columns, [[grids.format_cell(value) for value in row[: len(columns)]] for row in seen.rows])
+    return table_pages.Grid(
+        columns, [[table_pages.format_cell(value) for value in row[: len(columns)]] for row in seen.rows]
+    )
 
 
 _MAX_OPTIONS = 200
@@ -109,7 +113,7 @@ def joinable_marts(ctx: RequestContext, project: str, but: str) -> list[tuple[st
 def _load_storage(ctx: RequestContext, uid: str) -> tuple[ResourceRef | None, str, str]:
     ctx.need_visible(uid)
     ctx.need("use", uid)
-    settings, eyes = storages.storage_settings(ctx, uid), VisibleRefs(ctx)
-    kind, lakehouse = str(settings.raw.get("kind", "")), eyes.ref(str(settings.raw.get("lakehouse", "")))
+    settings, eyes = resource_metadata.load(ctx, uid).settings, VisibleRefs(ctx)
+    kind, lakehouse = str(settings.get("kind", "")), eyes.ref(str(settings.get("lakehouse", "")))
     may_ask = kind == StorageType.LAKE and lakehouse and ctx.session.check(ctx.principal, _EXECUTE, lakehouse.uid)
     return eyes.ref(uid), kind, lakehouse.uid if lakehouse and may_ask else ""

@@ -17,14 +17,12 @@ from lakehold.kit.errors import ConflictError, InvalidInputError
 from lakehold.kit.ids import quote
 from lakehold.lake import readable_tables
 from lakehold.lake.iceberg_catalog import IcebergCatalog
-from lakehold.runs.runnable import BaseRunnable, EndedRun, RunNotice, RunOptions, Step
+from lakehold.runs.runnable import BaseRunnable, EndedRun, RunNotice, RunOptions, Step, refuse_backfill
 from lakehold.workspaces.graph import edge_sources, edge_targets
 from lakehold.workspaces.marts import mart_kinds, storages
-from lakehold.workspaces.marts.checks import load_checks
-from lakehold.workspaces.marts.definitions import DATA_MART_LABEL, MartDefinition, StorageType
 from lakehold.workspaces.marts.notifications import run_notices
+from lakehold.workspaces.marts.settings import DATA_MART, LakeStorageSettings, MartSettings, parse_definition
 from lakehold.workspaces.marts.steps import CopyToStorage, RefreshMart, RunChecks
-from lakehold.workspaces.settings_reader import SettingsReader, refuse_backfill
 
 TASK_PARAMETER, CHECK_TASK = "do", "check"
 """The option to run only the checks."""
@@ -48,11 +46,10 @@ class DataMartPipeline(BaseRunnable):
 
         Rows that fail a blocking check are not copied to the storage.
         """
-        refuse_backfill(options, DATA_MART_LABEL)
+        refuse_backfill(options, DATA_MART.label)
         ctx.need(self.trigger, uid)
-        reader = mart_settings(ctx, uid)
-        definition = MartDefinition.from_settings(reader)
-        looks = [RunChecks(name="check", reads=(uid,), mart=uid)] if load_checks(reader) else []
+        settings = mart_definition(ctx, uid)
+        looks = [RunChecks(name="check", reads=(uid,), mart=uid)] if settings.checks else []
         if options.parameters.get(TASK_PARAMETER) == CHECK_TASK:
             return looks or _no_checks(ctx, uid)
         storage = storage_of(ctx, uid)
@@ -60,9 +57,9 @@ class DataMartPipeline(BaseRunnable):
         refresh = RefreshMart(
             name="refresh", reads=(storage,), writes=(uid,), mart=uid, storage=storage, reload=options.reload
         )
-        if not definition.kept_as:
+        if not settings.kept_as:
             return [refresh, *looks]
-        _refuse_copy_name(ctx, uid, storage, definition.kept_as)
+        _refuse_copy_name(ctx, uid, storage, settings.kept_as)
         return [refresh, *looks, CopyToStorage(name="keep", reads=(uid, storage), mart=uid, storage=storage)]
 
     def need_step(self, ctx: RequestContext, uid: str, step: Step) -> None:
@@ -82,12 +79,13 @@ class DataMartPipeline(BaseRunnable):
 
 def _refuse_copy_name(ctx: RequestContext, uid: str, storage: str, name: str) -> None:
     """Refuse a copy whose name another data mart of the storage uses."""
-    if storages.storage_type(storages.storage_settings(ctx, storage)) is StorageType.LAKE:
+    if isinstance(storages.storage_settings(ctx, storage), LakeStorageSettings):
         raise ConflictError(
             "A data mart of a lakehouse is kept in the lake as it is.", "Leave the name of the copy, kept_as, empty."
         )
     others = (each for each in edge_sources(ctx, storage, "storage") if each != uid)
-    if any(str(mart_settings(ctx, each).raw.get("kept_as", "")).casefold() == name.casefold() for each in others):
+    names = (str(resource_metadata.load(ctx, each).settings.get("kept_as", "")) for each in others)
+    if any(each.casefold() == name.casefold() for each in names):
         raise ConflictError(f"Another data mart of this storage is kept as {quote(name)}.", "Choose another name.")
 
 
@@ -102,17 +100,21 @@ def project_admin_right(ctx: RequestContext, uid: str) -> RequiredRight:
     return RequiredRight("manage_settings", project)
 
 
-def mart_settings(ctx: RequestContext, uid: str) -> SettingsReader:
-    """Return a reader of the settings of a data mart."""
-    return SettingsReader(resource_metadata.load(ctx, uid).settings, DATA_MART_LABEL)
+def mart_settings(ctx: RequestContext, uid: str) -> MartSettings:
+    """Return the settings of a data mart."""
+    return DATA_MART.parse(resource_metadata.load(ctx, uid).settings)
+
+
+def mart_definition(ctx: RequestContext, uid: str) -> MartSettings:
+    """Return the settings of a data mart that is defined; refused for one that is not."""
+    return parse_definition(resource_metadata.load(ctx, uid).settings)
 
 
 def need_published(ctx: RequestContext, uid: str) -> None:
     """Refuse a data mart that is a draft."""
-    reader = mart_settings(ctx, uid)
-    if not reader.flag("published", default=False):
+    if not mart_settings(ctx, uid).published:
         raise ConflictError(f"The {describe_resource(ctx.view, uid)} is a draft.", "Publish it first.")
-    MartDefinition.from_settings(reader)
+    mart_definition(ctx, uid)
 
 
 def storage_of(ctx: RequestContext, uid: str) -> str:
@@ -126,9 +128,7 @@ def storage_of(ctx: RequestContext, uid: str) -> str:
 def publish(ctx: RequestContext, lake: IcebergCatalog, uid: str) -> None:
     """Publish a data mart that has rows, so that it can be reported on."""
     _need_editable(ctx, uid)
-    reader = mart_settings(ctx, uid)
-    MartDefinition.from_settings(reader)
-    load_checks(reader)
+    mart_definition(ctx, uid)
     storage_of(ctx, uid)
     if lake.current_metadata(readable_tables.identifier_of(ctx, uid)) is None:
         raise ConflictError(
@@ -154,5 +154,4 @@ def _need_editable(ctx: RequestContext, uid: str) -> None:
 
 
 def _set_published(ctx: RequestContext, uid: str, *, published: bool) -> None:
-    settings = {**resource_metadata.load(ctx, uid).settings, "published": published}
-    resource_edit.apply_edit(ctx, uid, ResourceEdit(settings=settings))
+    resource_edit.apply_edit(ctx, uid, ResourceEdit(managed={"published": published}))

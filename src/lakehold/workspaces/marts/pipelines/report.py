@@ -9,15 +9,14 @@ from lakehold.catalog import kinds, resource_metadata
 from lakehold.catalog.kinds import RequiredRight
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import ConflictError
-from lakehold.runs.runnable import BaseRunnable, EndedRun, RunNotice, RunOptions, Step
+from lakehold.runs.runnable import BaseRunnable, EndedRun, RunNotice, RunOptions, Step, refuse_backfill
 from lakehold.workspaces.graph import edge_targets
 from lakehold.workspaces.marts import mart_kinds
 from lakehold.workspaces.marts.live import LIVE_TYPE
 from lakehold.workspaces.marts.notifications import run_notices
 from lakehold.workspaces.marts.pipelines.data_mart import need_published, project_admin_right
-from lakehold.workspaces.marts.reports import REPORT_LABEL
+from lakehold.workspaces.marts.settings import REPORT
 from lakehold.workspaces.marts.steps import SendReport
-from lakehold.workspaces.settings_reader import refuse_backfill
 
 
 class ReportPipeline(BaseRunnable):
@@ -37,7 +36,7 @@ class ReportPipeline(BaseRunnable):
 
     def steps(self, ctx: RequestContext, uid: str, options: RunOptions) -> Sequence[Step]:
         """Return one step that queries and sends."""
-        refuse_backfill(options, REPORT_LABEL)
+        refuse_backfill(options, REPORT.label)
         mart, destination = mart_of(ctx, uid), destination_of(ctx, uid)
         ctx.need(self.trigger, uid)
         if resource_metadata.load(ctx, destination).settings.get("to") == LIVE_TYPE:

@@ -12,7 +12,7 @@ from lakehold.web.connections import source_form
 from lakehold.web.connections.source_form import FILES, SourceForm
 
 CONNECTORS = source_form.connector_choices(
-    {FILES: "CSV, Excel, JSON or Parquet in a volume of this lakehouse.", **source_form.CONNECTOR_HINTS}
+    {FILES: "CSV, Excel, JSON or Parquet files in a volume.", **source_form.CONNECTOR_HINTS}
 )
 
 
@@ -30,7 +30,7 @@ class LakehouseSourceForm(SourceForm):
         """Return the errors by field."""
         found = self.connection_errors(has_secret=has_secret)
         if not self.layer:
-            found["layer"] = "Choose the layer that its tables go into."
+            found["layer"] = "Select a layer."
         return found
 
 

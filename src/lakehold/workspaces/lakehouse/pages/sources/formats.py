@@ -12,23 +12,23 @@ from lakehold.web.form_values import parse_integer
 
 TYPES = (
     ("string", "Text"),
-    ("bigint", "Whole number"),
-    ("int", "Whole number, small"),
+    ("bigint", "Integer"),
+    ("int", "Integer (32 bit)"),
     ("double", "Number"),
-    ("decimal(18,2)", "Number with two decimals"),
-    ("boolean", "True or false"),
-    ("date", "Day"),
-    ("timestamp", "Moment, with its zone"),
-    ("timestamp_ntz", "Moment, as on the clock"),
+    ("decimal(18,2)", "Decimal (2 places)"),
+    ("boolean", "Boolean"),
+    ("date", "Date"),
+    ("timestamp", "Timestamp with time zone"),
+    ("timestamp_ntz", "Timestamp without time zone"),
 )
 KINDS = (
-    ("separated", "Values with a sign between them (CSV)"),
-    ("json_lines", "An object on each line"),
-    ("json", "One list of objects"),
-    ("excel", "A workbook"),
+    ("separated", "CSV"),
+    ("json_lines", "JSON Lines"),
+    ("json", "JSON array"),
+    ("excel", "Excel"),
     ("parquet", "Parquet"),
 )
-DELIMITERS = ((",", "Comma"), (";", "Semicolon"), ("\t", "Tab"), ("|", "Bar"))
+DELIMITERS = ((",", "Comma"), (";", "Semicolon"), ("\t", "Tab"), ("|", "Pipe"))
 ENCODINGS = ("utf-8", "windows-1252", "iso-8859-1", "utf-16", "utf-16le", "utf-16be")
 QUOTES = (('"', 'Double: "'), ("'", "Single: '"), ("", "None"))
 _FORMAT_KEYS = ("kind", "encoding", "delimiter", "quote", "header", "sheet")

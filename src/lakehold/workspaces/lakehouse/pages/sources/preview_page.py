@@ -16,13 +16,12 @@ from lakehold.catalog.resource_edit import ResourceEdit
 from lakehold.catalog.resource_view import ResourceRef, ResourceView, VisibleRefs
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import NotFoundError
-from lakehold.web import pages
+from lakehold.web import pages, table_pages
 from lakehold.web.access import resource_header
 from lakehold.web.connections.probe import SourceProbe
 from lakehold.web.connections.source_form import API, FILES
 from lakehold.web.cookies import Flash
 from lakehold.web.routing import SubmittedForm, router
-from lakehold.web.tables import grids
 from lakehold.workspaces.lakehouse.pages import pipeline_graph
 from lakehold.workspaces.lakehouse.pages.sources import formats, setup_pages, source_probe
 from lakehold.workspaces.lakehouse.pages.sources.setup_pages import need_source
@@ -80,7 +79,7 @@ def change(request: Request, uid: str, sent: SubmittedForm) -> Response:
         return pages.redirect(request, setup_pages.setup_url(uid, setup_pages.SCHEDULE))
     to = setup_pages.step_url(uid, setup_pages.PREVIEW, setup=_is_setup(request))
     to = f"{to}{'&' if '?' in to else '?'}{urlencode({'stream': looked.chosen.uid})}"
-    words = f"{looked.chosen.name} is read so from the next run on."
+    words = f"Saved. Applies from the next run of {looked.chosen.name}."
     return pages.redirect(request, to, Flash(words))
 
 
@@ -89,7 +88,7 @@ def _load_preview(ctx: RequestContext, uid: str, stream: str) -> StreamPreview:
     found = sorted(VisibleRefs(ctx).refs(pipeline_graph.stream_ids(ctx, uid)), key=lambda ref: ref.name.casefold())
     chosen = next((each for each in found if each.uid == stream), None)
     if stream and chosen is None:
-        raise NotFoundError("The source has no such stream.", "Choose one of its streams.")
+        raise NotFoundError("The source has no such stream.", "Select one of its streams.")
     chosen = chosen or next(iter(found), None)
     return StreamPreview(source, found, chosen, resource_metadata.load(ctx, chosen.uid).settings if chosen else {})
 
@@ -180,10 +179,10 @@ def _file_format(seen: SourceProbe, how: Mapping[str, Any]) -> dict[str, Any] | 
     return {**file_format, "fields": seen.found.get("fields", [])} if isinstance(file_format, Mapping) else None
 
 
-def _grid(seen: SourceProbe) -> grids.Grid:
+def _grid(seen: SourceProbe) -> table_pages.Grid:
     columns = [
-        grids.GridColumn(str(each["name"]), str(each["type"]), str(each["type"]).startswith(_NUMBERS))
+        table_pages.GridColumn(str(each["name"]), str(each["type"]), str(each["type"]).startswith(_NUMBERS))
         for each in seen.found.get("fields", ())
     ]
-    rows = [[grids.format_cell(value) for value in row[: len(columns)]] for row in seen.found.get("rows", ())]
-    return grids.Grid(columns, rows)
+    rows = [[table_pages.format_cell(value) for value in row[: len(columns)]] for row in seen.found.get("rows", ())]
+    return table_pages.Grid(columns, rows)

@@ -31,7 +31,7 @@ from lakehold.workspaces.lakehouse.pages.sources import connection_form, source_
 from lakehold.workspaces.lakehouse.pages.sources.connection_form import LakehouseSourceForm
 
 CONNECT, STREAMS, PREVIEW, SCHEDULE = "connection", "streams", "preview", "schedule"
-_STEP_LABELS = {CONNECT: "Connect", STREAMS: "Choose streams", PREVIEW: "Preview", SCHEDULE: "Schedule"}
+_STEP_LABELS = {CONNECT: "Connect", STREAMS: "Select streams", PREVIEW: "Preview", SCHEDULE: "Schedule"}
 _SETUP_QUERY = "?setup=1"
 
 
@@ -152,17 +152,17 @@ def _submit_form(form: SourceFormPage, platform: Platform, sent: FormData) -> Re
     if do != "save":
         seen = _test_connection(form, filled, secrets)
         if seen.error is not None:
-            return form.render_error(filled, kept, seen.error, probe.error_field(seen.error, filled))
+            return form.render_error(filled, kept, seen.error)
         if do == "test":
-            said = f"It can be reached: {format_count(len(seen.streams), 'stream')} found."
+            said = f"Connection successful: {format_count(len(seen.streams), 'stream')} found."
             return form.render_again(filled, kept, said=said)
     try:
         uid = form.save(filled, secrets)
     except CORRECTABLE_ERRORS as refusal:
         return form.render_error(filled, kept, refusal)
     if form.setup:
-        return pages.redirect(form.request, setup_url(uid, STREAMS), Flash(f"{filled.name} is connected."))
-    return pages.redirect(form.request, urls.resource(uid, "pipeline"), Flash("Saved. It is so from the next run on."))
+        return pages.redirect(form.request, setup_url(uid, STREAMS), Flash(f"{filled.name} was created."))
+    return pages.redirect(form.request, urls.resource(uid, "pipeline"), Flash("Saved. Applies from the next run."))
 
 
 def _test_connection(form: SourceFormPage, filled: LakehouseSourceForm, secrets: dict[str, str]) -> probe.SourceProbe:
@@ -173,7 +173,7 @@ def _test_connection(form: SourceFormPage, filled: LakehouseSourceForm, secrets:
 
 schedule_routes = router("/resources")
 
-_FREQUENCY_CHOICES = ((schedule_form.BY_HAND, "Only by hand", "Whenever somebody runs it."), *schedule_form.FREQUENCIES)
+_FREQUENCY_CHOICES = ((schedule_form.BY_HAND, "Manual", "No schedule."), *schedule_form.FREQUENCIES)
 
 
 @schedule_routes.get("/{uid:path}/schedule")
@@ -197,7 +197,7 @@ def schedule(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm)
     try:
         started = RUNS.start(ctx, uid) if run_now else None
     except (ConflictError, InvalidInputError, DeniedError, HiddenError) as error:
-        said = Flash(f"{found.name} is set up, and cannot run yet: {error}", tone="warn")
+        said = Flash(f"{found.name} is set up, but cannot run yet: {error}", tone="warn")
     return pages.redirect(request, urls.run(started.id) if started else home, said)
 
 

@@ -32,7 +32,7 @@ from lakehold.workspaces.lakehouse.pages.sources.stream_form import SYNC_MODES
 from lakehold.workspaces.lakehouse.pipelines.base import LAYER_KIND
 
 TEMPLATE = "lakehouse/source.html"
-_AUTH_LABELS = {"none": "Without anything", "bearer": "With a token", "basic": "With a password", "key": "With a key"}
+_AUTH_LABELS = {"none": "None", "bearer": "Bearer token", "basic": "User name and password", "key": "API key"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ def source_values(
     here, setup = urls.resource, setup_pages.setup_url(found.uid, setup_pages.CONNECT)
     streams = _streams(ctx, eyes, found, runs)
     change = PageAction("Edit", here(found.uid, setup_pages.CONNECT), icon="pencil")
-    choose = PageAction("Choose streams", here(found.uid, setup_pages.STREAMS), icon="pencil")
+    choose = PageAction("Select streams", here(found.uid, setup_pages.STREAMS), icon="pencil")
     is_set = found.settings is not None and bool(found.settings.get("connector"))
     if is_set and not streams:
         setup = setup_pages.setup_url(found.uid, setup_pages.STREAMS)
@@ -78,7 +78,7 @@ def _connection_facts(ctx: RequestContext, eyes: VisibleRefs, found: ResourceVie
     settings = found.settings or {}
     filled = source_form.source_form_from_resource(found)
     kept = credentials.list_names(ctx, found.uid)
-    secret = [(name.capitalize(), "Kept, and not shown") for name in kept]
+    secret = [(name.capitalize(), "Saved (hidden)") for name in kept]
     match filled.connector:
         case "files":
             volume = eyes.ref(filled.text("volume"))
@@ -86,10 +86,10 @@ def _connection_facts(ctx: RequestContext, eyes: VisibleRefs, found: ResourceVie
         case "database":
             schemas = filled.text("schemas")
             place = [("Address", str(settings.get("address", ""))), ("User name", filled.text("user"))]
-            place += [("Schemas", schemas or "That of the connection"), *secret]
+            place += [("Schemas", schemas or "Default of the connection"), *secret]
         case "api":
             auth = _AUTH_LABELS.get(filled.text("auth"), filled.text("auth"))
-            place = [("Address", filled.text("address")), ("Let in", auth), *secret]
+            place = [("Address", filled.text("address")), ("Authentication", auth), *secret]
             place += [("Endpoints", format_count(len(filled.endpoints), "endpoint"))]
         case _:
             return []
@@ -188,7 +188,7 @@ def _errors(ctx: RequestContext, found: ResourceView, rows: Sequence[stream_form
         if row.on:
             errors |= row.errors(n, targets)
     if not any(row.on for row in rows) and not any(row.uid for row in rows):
-        errors["streams"] = "Choose at least one stream."
+        errors["streams"] = "Select at least one stream."
     return errors
 
 

@@ -14,20 +14,20 @@ from lakehold.catalog.resource_edit import ResourceEdit
 from lakehold.catalog.resource_view import VisibleRefs, attributes_of
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import InvalidInputError
+from lakehold.kit.ids import valid_table_name
 from lakehold.web.form_values import parse_integer, split_names
 from lakehold.workspaces.graph import edge_targets
 from lakehold.workspaces.lakehouse.pages import pipeline_graph
 from lakehold.workspaces.lakehouse.pages.table_options import WriteTargets
 from lakehold.workspaces.lakehouse.pipelines.base import LAYER_KIND
 from lakehold.workspaces.lakehouse.pipelines.connections import STREAM_KIND
-from lakehold.workspaces.settings_reader import valid_table_name
 
 SYNC_MODES = (
-    ("full", "All rows, in the place of those that are there"),
-    ("merge", "All rows, merged by key"),
-    ("mirror", "All rows, and those that are gone go"),
-    ("append", "All rows, added to those that are there"),
-    ("incremental", "Only what is new, by a field that grows"),
+    ("full", "Full refresh"),
+    ("merge", "Upsert by key"),
+    ("mirror", "Mirror by key"),
+    ("append", "Append"),
+    ("incremental", "Incremental (cursor)"),
 )
 KEYED_MODES = frozenset({"merge", "mirror"})
 INCREMENTAL = "incremental"
@@ -58,11 +58,11 @@ class StreamFormRow:
         """Return the errors by field."""
         found: dict[str, str] = {}
         if self.mode not in dict(SYNC_MODES):
-            found[f"mode-{n}"] = "Choose one of these."
+            found[f"mode-{n}"] = "Select an option."
         if self.mode in KEYED_MODES and not split_names(self.keys):
-            found[f"keys-{n}"] = "Name the fields by which a row is known."
+            found[f"keys-{n}"] = "Enter the key fields."
         if self.mode == INCREMENTAL and not self.cursor:
-            found[f"cursor-{n}"] = "Name the field that only grows."
+            found[f"cursor-{n}"] = "Enter the cursor field."
         if self.table or not self.uid:
             try:
                 targets.resolve(self.table)
@@ -126,7 +126,7 @@ def save_streams(ctx: RequestContext, source: str, rows: Sequence[StreamFormRow]
     for row in rows:
         if row.uid:
             if row.uid not in before:
-                raise InvalidInputError("A stream is of another source, or gone.", "Reload the page.")
+                raise InvalidInputError("A stream was deleted or belongs to another source.", "Reload the page.")
             _change(ctx, row, before[row.uid], targets)
         elif row.on:
             _make(ctx, source, row, targets)

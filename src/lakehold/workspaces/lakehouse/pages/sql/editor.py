@@ -36,8 +36,8 @@ history_routes = router("/workspaces")
 _RECENT, _PAGE_SIZE = 8, 50
 _HISTORY_COLUMNS = [
     ListColumn("Query"),
-    ListColumn("Asked"),
-    ListColumn("Took", number=True, wide=True),
+    ListColumn("Started"),
+    ListColumn("Duration", number=True, wide=True),
     ListColumn("Rows", number=True),
 ]
 
@@ -73,7 +73,7 @@ def get_past_query(ctx: RequestContext, workspace: str, number: str) -> PastQuer
     n = int(number) if number.isdigit() and len(number) < 16 else 0  # noqa: PLR2004 - as long as numbers are
     found = queries.list_past_queries(ctx, workspace=workspace, behind=n + 1, limit=1)
     if not found or found[0].n != n:
-        raise NotFoundError("You have not asked this query here.", "It may be too long ago.")
+        raise NotFoundError("This query is not in your history.", "It may have expired.")
     return found[0]
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,9 +13,9 @@ from lakehold.kit.clock import SECOND
 from lakehold.kit.errors import InvalidInputError, LakeholdError
 from lakehold.lake.errors import StoppedError
 from lakehold.runs import queries
+from lakehold.web import table_pages
 from lakehold.web.runs import labels
-from lakehold.web.tables import grids
-from lakehold.web.tables.grids import Grid
+from lakehold.web.table_pages import Grid
 
 CHART_KINDS = (("bars", "Bars"), ("line", "Line"))
 MAX_CHART_ROWS = 200
@@ -99,9 +98,9 @@ def unpack_series(text: str) -> list[ChartSeries]:
             ChartSeries(str(name), bool(number), _parse_values(values, bool(number))) for name, number, values in packed
         ]
     except (ValueError, TypeError, RecursionError):
-        raise InvalidInputError("There is nothing to draw.", "Run the query again.") from None
+        raise InvalidInputError("No result to chart.", "Run the query again.") from None
     if not any(each.is_number for each in found) or len({len(each.values) for each in found}) != 1:
-        raise InvalidInputError("There are no numbers to draw.", "Let the query give at least one.")
+        raise InvalidInputError("The result has no number to chart.", "Add at least one to the query.")
     return found
 
 
@@ -195,7 +194,6 @@ def _shorten(text: str) -> str:
 
 MAX_RESULT_ROWS = 500
 """As many as somebody looks through; all of them are in the download."""
-_POSITION = re.compile(r"line (\d+), at character (\d+)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,8 +212,9 @@ class EditorResult:
     @property
     def line(self) -> tuple[int, int] | None:
         """Return line and character of the error, counted from one, or None."""
-        found = _POSITION.search(str(self.error)) if self.error else None
-        return (int(found[1]), int(found[2])) if found else None
+        name, _, position = self.error.field.partition(".") if self.error else ("", "", "")
+        line, _, character = position.partition(".")
+        return (int(line), int(character)) if name == "sql" and character else None
 
     @property
     def columns(self) -> list[tuple[str, str]]:
@@ -238,7 +237,7 @@ def run_query(platform: Platform, place: queries.QueryScope, sql: str, uid: str)
     began = time.perf_counter()
     try:
         with queries.run_query(platform, place, sql, uid=uid, rows=MAX_RESULT_ROWS) as found:
-            grid = grids.build_grid(found.batches.schema, found.batches)
+            grid = table_pages.build_grid(found.batches.schema, found.batches)
             complete = found.complete
     except StoppedError:
         return EditorResult(sql, _elapsed(began), stopped=True)

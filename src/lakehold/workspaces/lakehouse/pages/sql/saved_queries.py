@@ -71,7 +71,7 @@ def open_saved_query(ctx: RequestContext, workspace: str, uid: str) -> OpenSaved
     """Return a saved query of the lakehouse with its text."""
     found = _need_saved_query(ctx, workspace, uid)
     if found.settings is None:
-        raise NotFoundError(f"There is no saved query {quote_text(uid)}.", "Look its name up beside the editor.")
+        raise NotFoundError(f"There is no saved query {quote_text(uid)}.", "Check the list beside the editor.")
     return OpenSavedQuery(uid, found.name, str(found.settings.get("sql", "")), found.may_edit)
 
 
@@ -114,14 +114,14 @@ def rename(request: Request, ctx: WriteContext, uid: str, query: str, sent: Subm
         resource_edit.apply_edit(ctx, query, ResourceEdit(name=name))
     except (InvalidInputError, ConflictError) as error:
         return _rename_form(request, ctx, uid, found, name=name, error=error)
-    return pages.redirect(request, _editor_url(uid, query), Flash(f"It is called {name} now."))
+    return pages.redirect(request, _editor_url(uid, query), Flash(f"Renamed to {name}."))
 
 
 @routes.post("/{uid:path}/sql/saved/{query:path}/delete")
 def delete(request: Request, ctx: WriteContext, uid: str, query: str, sent: SubmittedForm) -> Response:
     """Delete a saved query, after a confirmation."""
     found = _need_saved_query(ctx, uid, query)
-    text = "Its text is gone with it. What it read stays as it is."
+    text = "The query text is deleted. Tables do not change."
     if question := confirm(request, sent, f"Delete {found.name}?", text, do="Delete", back=_editor_url(uid, query)):
         return question
     resources.delete(ctx, query)
@@ -164,7 +164,7 @@ def _need_saved_query(ctx: RequestContext, workspace: str, uid: str) -> Resource
     need_lakehouse(ctx, workspace)
     found = resources.get(ctx, uid)
     if found.kind != SAVED_QUERY or found.workspace is None or found.workspace.uid != workspace:
-        raise NotFoundError(f"There is no saved query {quote_text(uid)}.", "Look its name up beside the editor.")
+        raise NotFoundError(f"There is no saved query {quote_text(uid)}.", "Check the list beside the editor.")
     return found
 
 
@@ -205,7 +205,7 @@ def keep(request: Request, platform: CurrentPlatform, uid: str, sent: SubmittedF
     except _CORRECTABLE_ERRORS as error:
         refusal = error
         return reading.run(lambda ctx: _save_table_page(request, ctx, uid, sql, name=name, layer=layer, error=refusal))
-    return pages.redirect(request, urls.run(run.id), Flash(f"{name} is being filled."))
+    return pages.redirect(request, urls.run(run.id), Flash(f"{name} is being created."))
 
 
 def _save_table_page(
@@ -220,7 +220,7 @@ def _save_table_page(
 ) -> Response:
     found = ctx.session.list(ctx.principal, "create_table", "lakehouse.layer", within=uid, limit=_MAX_LAYERS)
     values: dict[str, object] = {
-        "crumbs": resource_header.breadcrumbs(ctx, uid, "SQL", "Save as a table"),
+        "crumbs": resource_header.breadcrumbs(ctx, uid, "SQL", "Save as table"),
         "space": need_lakehouse(ctx, uid),
         "sql": sql,
         "name": name,

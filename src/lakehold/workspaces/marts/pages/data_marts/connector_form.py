@@ -11,12 +11,13 @@ from starlette.datastructures import FormData
 
 from lakehold.api.http.dependencies import CurrentPlatform, ReadContext, get_platform, read_transaction
 from lakehold.catalog.resource_view import ResourceView
+from lakehold.connectors.sources.settings import SyncMode
 from lakehold.directory.caller import Caller
 from lakehold.directory.platform import Platform
 from lakehold.directory.request_context import EdgeTargets, RequestContext
 from lakehold.kit.errors import LakeholdError
 from lakehold.web import pages, urls
-from lakehold.web.connections import connector_fields, form_page, probe, source_form
+from lakehold.web.connections import connector_fields, form_page, source_form
 from lakehold.web.connections.form_page import workspace_id
 from lakehold.web.connections.probe import SourceProbe
 from lakehold.web.connections.source_form import SourceForm
@@ -25,20 +26,17 @@ from lakehold.web.form_values import CORRECTABLE_ERRORS, split_names
 from lakehold.web.labels import format_count
 from lakehold.web.routing import SubmittedForm, router
 from lakehold.workspaces.marts import mart_probe
-from lakehold.workspaces.marts.definitions import (
-    CONNECTORS,
-    DATA_MART_LABEL,
-    REFRESH_MODES,
-    DefinitionType,
-    MartDefinition,
-)
 from lakehold.workspaces.marts.mart_kinds import DATA_MART_KIND
 from lakehold.workspaces.marts.mart_probe import FeedProbeTarget
 from lakehold.workspaces.marts.pages import page_frame, storage_probe
 from lakehold.workspaces.marts.pages.data_marts import data_mart_form
 from lakehold.workspaces.marts.pages.data_marts.form_pages import need_edit, need_project
 from lakehold.workspaces.marts.pages.storage_probe import probe_grid
-from lakehold.workspaces.settings_reader import SettingsReader
+from lakehold.workspaces.marts.settings import (
+    CONNECTORS,
+    DefinitionType,
+    parse_definition,
+)
 
 CONNECTOR_KINDS = source_form.connector_choices(
     {word: about for word, about in source_form.CONNECTOR_HINTS.items() if word in CONNECTORS}
@@ -88,6 +86,11 @@ class ConnectorForm:
         """The endpoints of an API."""
         return self.reach.endpoints
 
+    @property
+    def fields(self) -> Mapping[str, str]:
+        """The form fields by setting."""
+        return {**self.reach.fields, **{name: name for name in ("storage", "stream", "mode", "keys", "cursor")}}
+
     def text(self, name: str) -> str:
         """Return the text of a field of the connection."""
         return self.reach.text(name)
@@ -107,11 +110,11 @@ class ConnectorForm:
         """Return the errors by field. An existing data mart may have a storage that its editor does not see."""
         found = self.reach.connection_errors(has_secret=has_secret)
         if is_new and not self.storage:
-            found["storage"] = "Choose the storage that it belongs to."
+            found["storage"] = "Select a storage."
         if self.mode in {"merge", "mirror"} and not split_names(self.keys):
-            found["keys"] = "Name the fields by which a row is known."
+            found["keys"] = "Enter the key fields."
         if self.mode == "incremental" and not self.cursor:
-            found["cursor"] = "Name the field by which new rows are told."
+            found["cursor"] = "Enter the cursor field."
         return found
 
 
@@ -127,7 +130,7 @@ def parse_connector_form(form: FormData) -> ConnectorForm:
         reach,
         text("storage"),
         text("stream") or only,
-        mode if mode in REFRESH_MODES else "full",
+        mode if mode in set(SyncMode) else "full",
         text("keys"),
         text("cursor"),
     )
@@ -146,7 +149,7 @@ def connector_form_from_resource(found: ResourceView, connector: str = "") -> Co
         source_form.source_form_from_resource(found, connector if connector in CONNECTORS else ""),
         next((end.uid for end in found.edges.get("storage", ())), ""),
         str(settings.get("stream", "")),
-        mode if mode in REFRESH_MODES else "full",
+        mode if mode in set(SyncMode) else "full",
         ", ".join(map(str, keys)) if isinstance(keys, list) else "",
         str(settings.get("cursor", "")),
     )
@@ -246,9 +249,7 @@ def _submit_form(page: ConnectorFormPage, platform: Platform, sent: FormData) ->
     if do != "save":
         page.probe_result = page.probe(filled, secrets, filled.stream)
         if page.probe_result.error is not None:
-            return page.render_error(
-                filled, kept, page.probe_result.error, _probe_error_field(page.probe_result.error, filled)
-            )
+            return page.render_error(filled, kept, page.probe_result.error)
         if wrong := _sample_errors(filled, page.probe_result.found):
             return page.render_again(filled, kept, errors=wrong)
         if do == "test":
@@ -257,8 +258,8 @@ def _submit_form(page: ConnectorFormPage, platform: Platform, sent: FormData) ->
         uid = page.save(filled, secrets)
     except CORRECTABLE_ERRORS as refusal:
         return page.render_error(filled, kept, refusal)
-    words = "Saved. It is so from the next refresh on."
-    made = f"{filled.name} was made. Refresh it to draw its rows."
+    words = "Saved. Applies from the next refresh."
+    made = f"{filled.name} was created. Refresh it to load rows."
     return pages.redirect(page.request, urls.resource(uid, "mart"), Flash(words if page.found else made))
 
 
@@ -266,16 +267,9 @@ def _sample_errors(filled: ConnectorForm, seen: Mapping[str, Any]) -> dict[str, 
     """Return the errors that a sample reveals, by field. Without a stream there is no sample."""
     if not filled.stream:
         there = ", ".join(str(each["name"]) for each in list(seen.get("streams", ()))[:10])
-        return {"stream": f"Choose what it draws: {there}." if there else "There is nothing that it could draw."}
-    return mart_probe.definition_errors(
-        MartDefinition.from_settings(SettingsReader(filled.settings(), DATA_MART_LABEL)), seen.get("fields", ())
-    )
-
-
-def _probe_error_field(error: LakeholdError, filled: ConnectorForm) -> str:
-    """Return the form field that a probe error is about."""
-    return "stream" if error.message.startswith("There is no ") else probe.error_field(error, filled.reach)
+        return {"stream": f"Select a stream: {there}." if there else "No streams found."}
+    return mart_probe.definition_errors(parse_definition(filled.settings()), seen.get("fields", ()))
 
 
 def _probe_message(seen: SourceProbe) -> str:
-    return f"It can be reached, and gives {format_count(len(seen.found.get('fields', ())), 'field')}."
+    return f"Connection successful: {format_count(len(seen.found.get('fields', ())), 'field')}."

@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from starlette.datastructures import FormData
 
 from lakehold.catalog.resource_view import ResourceView, VisibleRefs
+from lakehold.connectors.sources.settings import SyncMode
 from lakehold.directory.request_context import EdgeTargets, RequestContext
 from lakehold.web.form_values import split_names
-from lakehold.workspaces.marts.definitions import REFRESH_MODES, DefinitionType, reads_from
+from lakehold.workspaces.marts.settings import DefinitionType, reads_from
 
 MAX_JOINS = 20
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,62}")
@@ -63,15 +64,15 @@ def join_errors(joins: Sequence[JoinForm], own: str = "") -> dict[str, str]:
     known: set[str] = set()
     for n, join in enumerate(joins):
         if not join.mart:
-            found[f"join_mart-{n}"] = "Choose the data mart that is joined."
+            found[f"join_mart-{n}"] = "Select a data mart."
         elif join.mart == own:
-            found[f"join_mart-{n}"] = "A data mart is not joined to itself."
+            found[f"join_mart-{n}"] = "A data mart cannot be joined to itself."
         if not _NAME.fullmatch(join.name):
-            found[f"join_name-{n}"] = "Give it a short name of letters and digits: its columns have it before theirs."
+            found[f"join_name-{n}"] = "Enter a prefix of letters and digits."
         elif join.name in known:
-            found[f"join_name-{n}"] = "Another one has this name."
+            found[f"join_name-{n}"] = "This prefix is already used."
         if not parse_join_columns(join.on) or not all(parse_join_columns(join.on).values()):
-            found[f"join_on-{n}"] = "Say which columns are the same, such as customer = id."
+            found[f"join_on-{n}"] = "Enter the join columns, such as customer = id."
         known.add(join.name)
     return found
 
@@ -96,21 +97,21 @@ def _format_columns(on: object) -> str:
 
 
 DEFINITION_KINDS = (
-    (DefinitionType.SQL.value, "A query", "One SELECT, in the SQL of the storage."),
-    (DefinitionType.TABLE.value, "A table", "All rows of one table of the storage."),
-    (DefinitionType.PATTERN.value, "A pattern", "All tables whose names fit it, one below the other."),
+    (DefinitionType.SQL.value, "SQL query", "One SELECT in the storage's SQL dialect."),
+    (DefinitionType.TABLE.value, "Table", "All rows of one table."),
+    (DefinitionType.PATTERN.value, "Table pattern", "The union of all matching tables."),
 )
 SYNC_MODES = (
-    ("full", "Are replaced", "All of them, each time."),
-    ("append", "Stay", "What is drawn is added to them."),
-    ("merge", "Are merged by key", "Those with the same key are replaced."),
-    ("mirror", "Follow by key", "As merged; and those whose key does not come any more go."),
-    ("incremental", "Stay, only new ones are drawn", "What lies behind the greatest value of a cursor so far."),
+    ("full", "Full refresh", "Replaces all rows."),
+    ("append", "Append", "Adds rows to the existing ones."),
+    ("merge", "Upsert by key", "Updates rows with the same key, inserts the others."),
+    ("mirror", "Mirror by key", "Upsert, and deletes rows whose key is no longer there."),
+    ("incremental", "Incremental (cursor)", "Reads only rows after the last cursor value."),
 )
 _EMPTY_MESSAGES = {
-    DefinitionType.SQL: "Write the query whose rows it has.",
-    DefinitionType.TABLE: "Choose the table whose rows it has.",
-    DefinitionType.PATTERN: "Write a pattern, such as sales.orders_*.",
+    DefinitionType.SQL: "Enter a query.",
+    DefinitionType.TABLE: "Select a table.",
+    DefinitionType.PATTERN: "Enter a pattern, such as sales.orders_*.",
 }
 
 
@@ -177,7 +178,7 @@ class DataMartForm:
 
     def name_errors(self) -> dict[str, str]:
         """Return the errors of the name."""
-        return {} if self.name else {"name": "Give it a name."}
+        return {} if self.name else {"name": "Enter a name."}
 
     def errors(self, own: str = "") -> dict[str, str]:
         """Return the errors by field."""
@@ -185,11 +186,11 @@ class DataMartForm:
         if not self.is_fed and not self.text.strip():
             found[self.by] = _EMPTY_MESSAGES[DefinitionType(self.by)]
         if self.mode in {"merge", "mirror"} and not split_names(self.keys):
-            found["keys"] = "Name the fields by which a row is known."
+            found["keys"] = "Enter the key fields."
         if self.mode == "incremental" and not self.cursor:
-            found["cursor"] = "Name the field by which new rows are told."
+            found["cursor"] = "Enter the cursor field."
         if self.kept_as and reads_from(self.by, self.text, self.kept_as):
-            found["kept_as"] = "It draws from that. Give the copy another name."
+            found["kept_as"] = "This is its source table. Choose another name."
         return found | join_errors(self.joins, own)
 
 
@@ -209,7 +210,7 @@ def parse_data_mart_form(form: FormData) -> DataMartForm:
         sql=str(form.get("sql", "")).replace("\r\n", "\n").strip(),
         table=text("table"),
         pattern=text("pattern"),
-        mode=mode if mode in REFRESH_MODES else "full",
+        mode=mode if mode in set(SyncMode) else "full",
         keys=text("keys"),
         cursor=text("cursor"),
         kept_as=text("kept_as"),
@@ -237,7 +238,7 @@ def data_mart_form_from_resource(ctx: RequestContext, found: ResourceView) -> Da
         sql=str(settings.get("sql", "")),
         table=str(settings.get("table", "")),
         pattern=str(settings.get("pattern", "")),
-        mode=mode if mode in REFRESH_MODES else "full",
+        mode=mode if mode in set(SyncMode) else "full",
         keys=", ".join(map(str, keys)) if isinstance(keys, list) else "",
         cursor=str(settings.get("cursor", "")),
         kept_as=str(settings.get("kept_as", "")),

@@ -10,7 +10,7 @@ from fastapi import Request, Response
 from lakehold.api.catalog import resource_usage
 from lakehold.api.http.dependencies import CurrentPlatform, ReadContext, WriteContext
 from lakehold.api.iceberg_rest import CurrentLake
-from lakehold.catalog import kinds
+from lakehold.catalog import kinds, resource_metadata
 from lakehold.catalog.resource_view import ResourceRef, ResourceView, VisibleRefs, owners_of
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import Moment, to_moment
@@ -30,19 +30,19 @@ from lakehold.web.runs.run_list import run_rows
 from lakehold.web.runs.services import RUNS, TRIGGERS
 from lakehold.web.schedules import schedule_form
 from lakehold.workspaces.graph import edge_sources, edge_targets
-from lakehold.workspaces.marts.checks import BROKEN, KEPT, list_results, load_checks
+from lakehold.workspaces.marts.checks import BROKEN, KEPT, list_results
 from lakehold.workspaces.marts.mart_kinds import REPORT_KIND
 from lakehold.workspaces.marts.pages import page_frame
 from lakehold.workspaces.marts.pages.data_marts import data_mart_form
 from lakehold.workspaces.marts.pages.data_marts.form_pages import need_mart
 from lakehold.workspaces.marts.pipelines import data_mart
-from lakehold.workspaces.marts.pipelines.data_mart import mart_settings
+from lakehold.workspaces.marts.settings import DATA_MART
 
 report_routes = router("/resources")
 
 _REPORT_COLUMNS = [
     ListColumn("Report", "name"),
-    ListColumn("To", wide=True),
+    ListColumn("Destination", wide=True),
     ListColumn("Owner", wide=True),
     ListColumn("Last run"),
 ]
@@ -108,9 +108,7 @@ def _report_row(ctx: RequestContext, eyes: VisibleRefs, ref: ResourceRef) -> Mar
 routes = router("/resources")
 
 _LATEST = 5
-_DEFINITION_LABELS = {word: label for word, label, _ in data_mart_form.DEFINITION_KINDS} | {
-    "connector": "A connector of its own"
-}
+_DEFINITION_LABELS = {word: label for word, label, _ in data_mart_form.DEFINITION_KINDS} | {"connector": "Connector"}
 _MODE_LABELS = {word: label for word, label, _ in data_mart_form.SYNC_MODES}
 _ACTION_LABELS = {"Run now": "Refresh now"}
 
@@ -177,7 +175,7 @@ def publish(request: Request, ctx: WriteContext, lake: CurrentLake, uid: str) ->
         data_mart.publish(ctx, lake, uid)
     except (ConflictError, InvalidInputError) as error:
         return pages.redirect(request, here, Flash(str(error), tone="bad"))
-    return pages.redirect(request, here, Flash(f"{found.name} is published.", undo=f"{here}/unpublish"))
+    return pages.redirect(request, here, Flash(f"{found.name} was published.", undo=f"{here}/unpublish"))
 
 
 @routes.post("/{uid:path}/mart/unpublish")
@@ -185,13 +183,13 @@ def unpublish(request: Request, ctx: WriteContext, uid: str) -> Response:
     """Make the data mart a draft again."""
     found, here = need_mart(ctx, uid), urls.resource(uid, "mart")
     data_mart.unpublish(ctx, uid)
-    return pages.redirect(request, here, Flash(f"{found.name} is a draft again.", undo=f"{here}/publish"))
+    return pages.redirect(request, here, Flash(f"{found.name} was unpublished.", undo=f"{here}/publish"))
 
 
 def _load_status(ctx: RequestContext, lake: IcebergCatalog, uid: str) -> DataMartStatus:
-    settings = mart_settings(ctx, uid)
+    settings = resource_metadata.load(ctx, uid).settings
     try:
-        names = {check.name for check in load_checks(settings)}
+        names = {check.name for check in DATA_MART.parse(settings).checks}
     except InvalidInputError:
         names = set()
     last: dict[str, str] = {}
@@ -200,7 +198,7 @@ def _load_status(ctx: RequestContext, lake: IcebergCatalog, uid: str) -> DataMar
             last.setdefault(each.name, each.state)
     said = list(last.values())
     standing = DataMartStatus(
-        settings.raw.get("published") is True, checks=len(names), kept=said.count(KEPT), broken=said.count(BROKEN)
+        settings.get("published") is True, checks=len(names), kept=said.count(KEPT), broken=said.count(BROKEN)
     )
     try:
         now = lake.current_metadata(readable_tables.identifier_of(ctx, uid))
@@ -220,10 +218,10 @@ def _definition_facts(found: ResourceView) -> list[tuple[str, str]] | None:
     by, mode = str(settings.get("by", "")), str(settings.get("mode", "full"))
     if by not in _DEFINITION_LABELS:
         return []
-    facts = [("Defined by", _DEFINITION_LABELS[by])]
+    facts = [("Definition", _DEFINITION_LABELS[by])]
     facts += [(by.capitalize(), str(settings.get(by, "")))] if by != "sql" else []
     facts += [("Stream", str(settings.get("stream", "")))] if by == "connector" else []
-    facts.append(("Rows that are there", _MODE_LABELS.get(mode, mode)))
+    facts.append(("Sync mode", _MODE_LABELS.get(mode, mode)))
     keys = settings.get("keys")
     facts += [("Primary key", ", ".join(map(str, keys)))] if isinstance(keys, list) and keys else []
     facts += [("Cursor", str(settings["cursor"]))] if settings.get("cursor") else []
@@ -233,13 +231,13 @@ def _definition_facts(found: ResourceView) -> list[tuple[str, str]] | None:
 def _publish_action(ctx: RequestContext, found: ResourceView, standing: DataMartStatus) -> PageAction:
     here = urls.resource(found.uid, "mart")
     if standing.published:
-        asks = f"Make a draft of {found.name} again? Reports on it are refused until it is back."
+        asks = f"Unpublish {found.name}? Its reports cannot run until it is published again."
         act = PageAction("Unpublish", f"{here}/unpublish", "post", "undo-2", confirm=asks)
     else:
         act = PageAction("Publish", f"{here}/publish", "post", "circle-check")
     action = resource_header.actions_of(ctx, found.uid, {"edit": act})[0]
     if not action.why_not and not standing.published and standing.rows is None:
-        return replace(action, why_not="It has no rows yet. Refresh it once, then publish it.")
+        return replace(action, why_not="No rows yet. Refresh it before publishing.")
     return action
 
 

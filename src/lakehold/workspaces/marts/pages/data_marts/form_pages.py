@@ -17,22 +17,21 @@ from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import InvalidInputError, LakeholdError, NotFoundError
 from lakehold.kit.ids import quote
 from lakehold.lake import readable_tables
+from lakehold.runs.worker_client import NoWorkerError
 from lakehold.web import pages, urls
 from lakehold.web.access import resource_header
-from lakehold.web.connections.probe import is_no_worker
 from lakehold.web.cookies import Flash
 from lakehold.web.form_values import CORRECTABLE_ERRORS, parse_integer
 from lakehold.web.routing import SubmittedForm, router
 from lakehold.workspaces.graph import edge_targets
-from lakehold.workspaces.marts.definitions import DATA_MART_LABEL, MartDefinition
 from lakehold.workspaces.marts.mart_kinds import DATA_MART_KIND
 from lakehold.workspaces.marts.mart_probe import StorageProbeResult, definition_errors
 from lakehold.workspaces.marts.pages import storage_probe
 from lakehold.workspaces.marts.pages.data_marts import data_mart_form
 from lakehold.workspaces.marts.pages.data_marts.data_mart_form import DataMartForm, JoinForm, parse_join_columns
 from lakehold.workspaces.marts.pages.storage_probe import probe_grid, probe_storage
+from lakehold.workspaces.marts.settings import parse_definition
 from lakehold.workspaces.marts.storages import StorageProbeTarget
-from lakehold.workspaces.settings_reader import SettingsReader
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,16 +49,16 @@ def run_definition_test(request: Request, filled: DataMartForm, before: Mapping[
         return DefinitionTest()
     looked = probe_storage(request, StorageProbeTarget(filled.storage, by=filled.by, text=filled.text))
     if looked.error is not None:
-        if is_no_worker(looked.error):
+        if isinstance(looked.error, NoWorkerError):
             return DefinitionTest(no_worker=looked.error)
         return DefinitionTest(errors={filled.by: str(looked.error)})
     try:
-        definition = MartDefinition.from_settings(SettingsReader(filled.settings(before), DATA_MART_LABEL))
+        definition = parse_definition(filled.settings(before))
     except InvalidInputError as error:
         return DefinitionTest(looked.seen, {filled.by: str(error)})
     found = definition_errors(definition, looked.seen.fields)
     if "columns" in found:
-        found[filled.by] = f"The schema names a field that would be gone. {found.pop('columns')}"
+        found[filled.by] = f"The schema contains a field that no longer exists. {found.pop('columns')}"
     names = [each["name"] for each in looked.seen.fields]
     found |= read_transaction(request).run(lambda ctx: _join_column_errors(request, ctx, filled, names))
     return DefinitionTest(looked.seen, found)
@@ -141,7 +140,7 @@ def need_mart(ctx: RequestContext, uid: str) -> ResourceView:
     """Return the data mart, if the caller may see it."""
     found = resources.get(ctx, uid)
     if found.kind != DATA_MART_KIND:
-        raise NotFoundError(f"There is no data mart {quote(uid)}.", "Look its name up in the project.")
+        raise NotFoundError(f"There is no data mart {quote(uid)}.", "Check the name in the project.")
     return found
 
 
@@ -230,7 +229,7 @@ def _submit_form(page: DataMartFormPage, sent: FormData) -> Response:
         return page.render(replace(filled, joins=[*filled.joins, JoinForm()]))
     before = page.found.settings if page.found else None
     if filled.is_fed and (before or {}).get("by") != filled.by:
-        raise InvalidInputError("What feeds a data mart is not said by this form.", "It has a form of its own.")
+        raise InvalidInputError("The connector is not edited in this form.", "Use the connection form.")
     if wrong := filled.errors(page.found.uid if page.found else ""):
         return page.render(filled, errors=wrong)
     trial = run_definition_test(page.request, filled, before)
@@ -242,7 +241,7 @@ def _submit_form(page: DataMartFormPage, sent: FormData) -> Response:
         uid = write_transaction(page.request).run(lambda ctx: _save(ctx, page, filled, trial.seen.reads))
     except CORRECTABLE_ERRORS as refusal:
         return page.render(filled, error=refusal)
-    words = f"{filled.name} was made. Refresh it to draw its rows." if page.found is None else "Saved."
+    words = f"{filled.name} was created. Refresh it to load rows." if page.found is None else "Saved."
     return pages.redirect(page.request, urls.resource(uid, "mart"), Flash(words))
 
 
@@ -250,13 +249,18 @@ def _save(ctx: RequestContext, page: DataMartFormPage, filled: DataMartForm, rea
     seen = [ref.uid for ref in VisibleRefs(ctx).refs(reads)]
     if page.found is None:
         edges = {"project": page.within, **filled.edges()}
-        settings = {**filled.settings(), "reads": seen}
         return resources.create(
-            ctx, DATA_MART_KIND, filled.name, edges=edges, settings=settings, description=filled.description
+            ctx,
+            DATA_MART_KIND,
+            filled.name,
+            edges=edges,
+            settings=filled.settings(),
+            managed={"reads": seen},
+            description=filled.description,
         )
     uid, before = page.found.uid, page.found.settings or {}
-    settings = {**filled.settings(before, data_mart_form.hidden_joins(ctx, before)), "reads": seen}
-    edit_request = ResourceEdit(filled.name, filled.description, settings, edges=filled.edges())
+    settings = filled.settings(before, data_mart_form.hidden_joins(ctx, before))
+    edit_request = ResourceEdit(filled.name, filled.description, settings, {"reads": seen}, edges=filled.edges())
     resource_edit.apply_edit(ctx, uid, edit_request, expect_version=parse_integer(filled.version))
     return uid
 

@@ -24,23 +24,22 @@ from lakehold.web.cookies import Flash
 from lakehold.web.form_values import CORRECTABLE_ERRORS, parse_integer, split_names
 from lakehold.web.routing import SubmittedForm, router
 from lakehold.web.runs.services import RUNS
-from lakehold.web.tables.page_frame import table_frame
+from lakehold.web.table_pages import table_frame
 from lakehold.workspaces.marts import checks, mart_kinds
-from lakehold.workspaces.marts.checks import BROKEN, KEPT, UNKNOWN, CheckKind, CheckResult, QualityCheck, load_checks
-from lakehold.workspaces.marts.definitions import DATA_MART_LABEL
+from lakehold.workspaces.marts.checks import BROKEN, KEPT, UNKNOWN, CheckResult
 from lakehold.workspaces.marts.pages.data_marts.form_pages import need_edit
 from lakehold.workspaces.marts.pipelines.data_mart import CHECK_TASK, TASK_PARAMETER, mart_settings
-from lakehold.workspaces.settings_reader import SettingsReader
+from lakehold.workspaces.marts.settings import QUALITY_CHECK, CheckKind
 
 check_routes = router("/resources")
 
 CHECK_KINDS = (
-    (CheckKind.NOT_NULL.value, "Not empty", "A field has a value in every row."),
-    (CheckKind.UNIQUE.value, "Unique", "No two rows have the same values in some fields."),
-    (CheckKind.ACCEPTED_VALUES.value, "Accepted values", "A field has only values of a list."),
-    (CheckKind.ROW_COUNT.value, "Number of rows", "There are enough rows, and not too many."),
-    (CheckKind.FRESHNESS.value, "Freshness", "The newest value of a field is not too old."),
-    (CheckKind.SQL.value, "SQL of your own", "A query gives the rows that are wrong."),
+    (CheckKind.NOT_NULL.value, "Not empty", "Every row has a value."),
+    (CheckKind.UNIQUE.value, "Unique", "No duplicate values in the given fields."),
+    (CheckKind.ACCEPTED_VALUES.value, "Accepted values", "Only listed values occur."),
+    (CheckKind.ROW_COUNT.value, "Row count", "The number of rows is in a range."),
+    (CheckKind.FRESHNESS.value, "Freshness", "The newest value is recent enough."),
+    (CheckKind.SQL.value, "Custom SQL", "A query that returns failing rows."),
 )
 _TEXTS = ("name", "fields", "values", "least", "most", "hours", "sql")
 _BY_FIELD = frozenset({CheckKind.NOT_NULL, CheckKind.UNIQUE, CheckKind.ACCEPTED_VALUES, CheckKind.FRESHNESS})
@@ -79,15 +78,15 @@ class CheckForm:
     def errors(self) -> dict[str, str]:
         """Return the errors by field."""
         numbers = [name for name in ("least", "most", "hours") if self.text(name)]
-        found = {name: "Write a whole number." for name in numbers if parse_integer(self.text(name)) is None}
+        found = {name: "Enter a whole number." for name in numbers if parse_integer(self.text(name)) is None}
         if self.kind in _BY_FIELD and not split_names(self.text("fields")):
-            found["fields"] = "Name the field that it is about."
+            found["fields"] = "Enter a field."
         if self.kind == CheckKind.ACCEPTED_VALUES and not split_names(self.text("values")):
-            found["values"] = "Name the values that it may have."
+            found["values"] = "Enter the accepted values."
         if self.kind == CheckKind.ROW_COUNT and not self.text("least") and not self.text("most"):
-            found["least"] = "Say how many there are at the least, or at the most."
+            found["least"] = "Enter a minimum or a maximum."
         if self.kind == CheckKind.SQL and not self.text("sql"):
-            found["sql"] = "Write a SELECT that gives the rows that are wrong."
+            found["sql"] = "Enter a SELECT that returns failing rows."
         return found
 
 
@@ -117,7 +116,7 @@ def save(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm) -> 
             errors = {"check": str(error)}
     if errors:
         return _render_form(request, ctx, found, n, filled, errors=errors)
-    return pages.redirect(request, urls.resource(uid, "quality"), Flash("Saved. The next refresh looks at it."))
+    return pages.redirect(request, urls.resource(uid, "quality"), Flash("Saved. Runs with the next refresh."))
 
 
 @check_routes.post("/{uid:path}/checks/remove")
@@ -126,7 +125,7 @@ def remove(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm) -
     found, n = need_edit(ctx, uid), parse_integer(str(sent.get("n", "")))
     settings, back = dict(found.settings or {}), urls.resource(uid, "quality")
     check = _need_check(settings, -1 if n is None else n)
-    if question := confirm(request, sent, "Take this check away?", _check_name(check), do="Take away", back=back):
+    if question := confirm(request, sent, "Delete this check?", _check_name(check), do="Delete", back=back):
         return question
     left = [each for place, each in enumerate(check_settings(settings)) if place != n]
     resource_edit.apply_edit(
@@ -135,7 +134,7 @@ def remove(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm) -
         ResourceEdit(settings={**settings, "checks": left}),
         expect_version=parse_integer(str(sent.get("version", ""))),
     )
-    return pages.redirect(request, back, Flash("The check is gone."))
+    return pages.redirect(request, back, Flash("The check was deleted."))
 
 
 def check_settings(settings: Mapping[str, object]) -> Sequence[Mapping[str, object]]:
@@ -148,15 +147,15 @@ def _save_check(ctx: RequestContext, found: ResourceView, n: int, filled: CheckF
     settings = dict(resource_metadata.load(ctx, found.uid).settings)
     some = [dict(each) for each in check_settings(settings)]
     new_check = filled.to_settings()
-    name = QualityCheck.from_settings(SettingsReader(new_check, DATA_MART_LABEL)).name
+    name = QUALITY_CHECK.parse(new_check).name
     if any(_check_name(each) == name for place, each in enumerate(some) if place != n):
-        raise InvalidInputError(f"There is a check called {name} already.", "Give this one another name.")
+        raise InvalidInputError(f"A check named {name} already exists.", "Choose another name.")
     if 0 <= n < len(some):
         some[n] = new_check
     else:
         some.append(new_check)
     if len(some) > _MAX_CHECKS:
-        raise InvalidInputError(f"A data mart has {_MAX_CHECKS} checks at the most.", "Take one away first.")
+        raise InvalidInputError(f"A data mart has {_MAX_CHECKS} checks at most.", "Delete one first.")
     resource_edit.apply_edit(
         ctx,
         found.uid,
@@ -168,13 +167,13 @@ def _save_check(ctx: RequestContext, found: ResourceView, n: int, filled: CheckF
 def _need_check(settings: Mapping[str, object], n: int) -> Mapping[str, object]:
     some = check_settings(settings)
     if not 0 <= n < len(some):
-        raise NotFoundError("There is no such check any more.", "Look at the list of checks.")
+        raise NotFoundError("This check no longer exists.", "Open the list of checks.")
     return some[n]
 
 
 def _check_name(check: Mapping[str, object]) -> str:
     try:
-        return QualityCheck.from_settings(SettingsReader(check, DATA_MART_LABEL)).name
+        return QUALITY_CHECK.parse(check).name
     except InvalidInputError:
         return str(check.get("name", ""))
 
@@ -240,7 +239,7 @@ def quality_page(request: Request, ctx: ReadContext, uid: str) -> Response:
     found = _need_data_mart(ctx, uid)
     trouble = None
     try:
-        names = [check.name for check in load_checks(mart_settings(ctx, uid))]
+        names = [check.name for check in mart_settings(ctx, uid).checks]
     except InvalidInputError as error:
         names, trouble = [], error
     values: dict[str, object] = {
@@ -261,20 +260,20 @@ def check_now(request: Request, ctx: WriteContext, uid: str) -> Response:
         started = RUNS.start(ctx, uid, RunOptions(parameters={TASK_PARAMETER: CHECK_TASK}))
     except (ConflictError, InvalidInputError) as error:
         return pages.redirect(request, urls.resource(uid, "quality"), Flash(str(error), tone="bad"))
-    return pages.redirect(request, urls.run(started.id), Flash("The checks are looked at."))
+    return pages.redirect(request, urls.run(started.id), Flash("The checks are running."))
 
 
 def _need_data_mart(ctx: RequestContext, uid: str) -> ResourceView:
     found = resources.get(ctx, uid)
     if found.kind != mart_kinds.DATA_MART_KIND:
-        raise NotFoundError(f"There is no data mart {quote(uid)}.", "Look its name up in the project.")
+        raise NotFoundError(f"There is no data mart {quote(uid)}.", "Check the name in the project.")
     ctx.need("see", uid)
     return found
 
 
 def _quality_actions(ctx: RequestContext, uid: str, *, some: bool) -> list[PageAction]:
     new = PageAction("New check", urls.resource(uid, "checks"), icon="plus")
-    now = PageAction("Check now", urls.resource(uid, "quality"), "post", "circle-check")
+    now = PageAction("Run checks", urls.resource(uid, "quality"), "post", "circle-check")
     return [
         act for each in ((now, new) if some else (new,)) for act in resource_header.actions_of(ctx, uid, {"edit": each})
     ]
@@ -293,8 +292,8 @@ def _check_histories(found: ResourceView, names: list[str], outcomes: list[Check
 
 def _check_actions(found: ResourceView, n: int) -> list[PageAction]:
     here, sent = urls.resource(found.uid, "checks"), (("n", str(n)), ("version", str(found.version)))
-    asks = "Take this check away?"
+    asks = "Delete this check?"
     return [
-        PageAction("Change", f"{here}?n={n}", icon="pencil"),
-        PageAction("Take away", f"{here}/remove", "post", "trash-2", sent, asks, danger=True),
+        PageAction("Edit", f"{here}?n={n}", icon="pencil"),
+        PageAction("Delete", f"{here}/remove", "post", "trash-2", sent, asks, danger=True),
     ]

@@ -16,18 +16,16 @@ from lakehold.catalog.resource_view import ResourceView
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import InvalidInputError, LakeholdError
 from lakehold.lake import readable_tables
-from lakehold.web import pages, urls
+from lakehold.web import pages, table_pages, urls
 from lakehold.web.cookies import Flash
 from lakehold.web.form_values import CORRECTABLE_ERRORS, parse_integer
 from lakehold.web.routing import SubmittedForm, router
-from lakehold.web.tables import grids
 from lakehold.workspaces.graph import edge_targets
-from lakehold.workspaces.marts.definitions import DATA_MART_LABEL, MartColumn, MartDefinition
 from lakehold.workspaces.marts.pages import page_frame
 from lakehold.workspaces.marts.pages.data_marts.form_pages import need_edit, need_mart
 from lakehold.workspaces.marts.pages.storage_probe import StorageProbe, probe_storage
+from lakehold.workspaces.marts.settings import MartColumn, parse_definition
 from lakehold.workspaces.marts.storages import StorageProbeTarget
-from lakehold.workspaces.settings_reader import SettingsReader
 
 routes = router("/resources")
 
@@ -75,7 +73,7 @@ def save(request: Request, uid: str, sent: SubmittedForm) -> Response:
         error = refusal
         return read_transaction(request).run(lambda ctx: _page(request, ctx, found, rows, error=error))
     here = urls.resource(uid, "schema")
-    return pages.redirect(request, here, Flash("Saved. Types and hidden fields are so from the next refresh on."))
+    return pages.redirect(request, here, Flash("Saved. Types and hidden fields apply from the next refresh."))
 
 
 def _page(
@@ -106,7 +104,8 @@ def _schema_rows(
     said, keys = _columns(settings), frozenset(_keys(settings))
     now = get_lake(request).current_metadata(readable_tables.identifier_of(ctx, found.uid))
     there = {
-        each.name: (grids.sql_field_type(each.type), each.description or "") for each in (now.fields if now else ())
+        each.name: (table_pages.sql_field_type(each.type), each.description or "")
+        for each in (now.fields if now else ())
     }
     if found.may_edit:
         there |= {each["name"]: ("", "") for each in (drawn.seen.fields if drawn else ()) if each["name"] not in there}
@@ -121,12 +120,12 @@ def _row(name: str, kind: str, about: str, said: MartColumn, *, key: bool) -> Sc
 def _probe_fields(request: Request, found: ResourceView) -> StorageProbe | None:
     """Return the fields that the storage has now."""
     try:
-        definition = MartDefinition.from_settings(SettingsReader(found.settings or {}, DATA_MART_LABEL))
+        definition = parse_definition(found.settings or {})
     except InvalidInputError as error:
         return StorageProbe(error=error)
     storage = read_transaction(request).run(lambda ctx: next(iter(edge_targets(ctx, found.uid, "storage")), ""))
     return (
-        probe_storage(request, StorageProbeTarget(storage, by=definition.by.value, text=definition.text))
+        probe_storage(request, StorageProbeTarget(storage, by=definition.by or "", text=definition.text))
         if storage
         else None
     )
@@ -155,15 +154,13 @@ def _save(ctx: RequestContext, uid: str, rows: Sequence[SchemaRow], version: int
     need_edit(ctx, uid)
     hidden = next((row.name for row in rows if row.hidden and row.key), "")
     if hidden:
-        raise InvalidInputError(f"{hidden} is hidden, and a part of the primary key.", "A key has to be kept.")
+        raise InvalidInputError(f"{hidden} is part of the primary key.", "Key fields cannot be hidden.")
     columns = [_column_settings(row) for row in rows]
     settings = {
         **resource_metadata.load(ctx, uid).settings,
         "columns": [each for each in columns if len(each) > 1],
         "keys": [row.name for row in rows if row.key],
     }
-    if settings.get("by"):
-        MartDefinition.from_settings(SettingsReader(settings, DATA_MART_LABEL))
     resource_edit.apply_edit(ctx, uid, ResourceEdit(settings=settings), expect_version=version)
 
 

@@ -21,9 +21,9 @@ OPERATORS = {
     "=": "is",
     "!=": "is not",
     "<": "is less than",
-    "<=": "is at the most",
+    "<=": "is at most",
     ">": "is more than",
-    ">=": "is at the least",
+    ">=": "is at least",
     "contains": "contains",
     "starts with": "starts with",
     "in": "is one of",
@@ -33,12 +33,12 @@ OPERATORS = {
 _TIME_OPERATORS = {"<": "is before", "<=": "is not after", ">": "is after", ">=": "is not before"}
 UNARY_OPERATORS = frozenset({"is empty", "is not empty"})
 AGGREGATES = {
-    "count": "How many",
-    "count distinct": "How many different",
+    "count": "Count",
+    "count distinct": "Count distinct",
     "sum": "Sum",
     "average": "Average",
-    "least": "Least",
-    "most": "Most",
+    "least": "Minimum",
+    "most": "Maximum",
 }
 _COMPARISONS = ("=", "!=", "<", "<=", ">", ">=")
 _OPERATORS_BY_KIND = {
@@ -56,14 +56,14 @@ _AGGREGATES_BY_KIND = {
 _HINTS = {
     TEXT: "",
     NUMBER: "A number, such as 12.5.",
-    TIME: "A day such as 2026-11-30; or from today: today - 7, week, month - 1, year.",
+    TIME: "A date such as 2026-11-30, or relative: today - 7, week, month - 1, year.",
     YES_NO: "true or false.",
     OTHER: "",
 }
 SEND_MODES = (
-    ("always", "Always", "Each time that it runs."),
-    ("rows", "Only if there are rows", "Nothing is sent where there is nothing to say."),
-    ("changed", "Only if they have changed", "Since they were last sent."),
+    ("always", "Always", "On every run."),
+    ("rows", "Only if there are rows", "Skips empty results."),
+    ("changed", "Only if rows changed", "Since the last delivery."),
 )
 
 
@@ -103,7 +103,7 @@ def aggregate_options(type_name: str) -> list[tuple[str, str]]:
 def value_hint(type_name: str, operator: str) -> str:
     """Return the hint for a filter value."""
     words = _HINTS[column_kind(type_name)]
-    return f"{words} With commas between them.".strip() if operator == "in" else words
+    return f"{words} Comma-separated.".strip() if operator == "in" else words
 
 
 _MAX_OPTIONS = 300
@@ -160,7 +160,7 @@ def destination_options(ctx: RequestContext, within: str, found: ResourceView | 
     if found is None:
         return [("", "–"), *options]
     now = {end.uid for end in found.edges.get("destination", ())}
-    return options if now & {uid for uid, _ in options} else [("", "As it is"), *options]
+    return options if now & {uid for uid, _ in options} else [("", "Keep current"), *options]
 
 
 def mart_columns(ctx: RequestContext, lake: IcebergCatalog, mart: str) -> MartColumns:

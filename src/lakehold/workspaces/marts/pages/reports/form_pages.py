@@ -16,10 +16,10 @@ from lakehold.catalog.resource_view import ResourceView
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import LakeholdError, NotFoundError
 from lakehold.kit.ids import quote
+from lakehold.runs.worker_client import NoWorkerError
 from lakehold.web import kind_pages, pages, urls
 from lakehold.web.access import resource_header
 from lakehold.web.connections import delivery_form
-from lakehold.web.connections.probe import is_no_worker
 from lakehold.web.cookies import Flash
 from lakehold.web.form_values import CORRECTABLE_ERRORS, parse_integer
 from lakehold.web.routing import SubmittedForm, router
@@ -99,7 +99,7 @@ class ReportFormPage:
             "errors": errors or {},
             "error": error,
             "seen": seen,
-            "no_worker": seen is not None and seen.error is not None and is_no_worker(seen.error),
+            "no_worker": seen is not None and isinstance(seen.error, NoWorkerError),
         }
         values |= self._options(ctx, said) if self.mart else {"marts": form_options.mart_options(ctx, self.within)}
         status = 422 if errors or error else 200
@@ -124,7 +124,7 @@ class ReportFormPage:
             "sums": form_options.aggregate_options,
             "hint": form_options.value_hint,
             "sends": form_options.SEND_MODES,
-            "shapes": [("", "As its destination says"), *delivery_form.FILE_FORMATS],
+            "shapes": [("", "Default of the destination"), *delivery_form.FILE_FORMATS],
             "zones": [(each, each) for each in time_zones()],
             "destinations": form_options.destination_options(ctx, self.within, self.found),
         }
@@ -140,7 +140,7 @@ def need_report(ctx: RequestContext, uid: str) -> ResourceView:
     """Return the report, if the caller may see it."""
     found = resources.get(ctx, uid)
     if found.kind != REPORT_KIND:
-        raise NotFoundError(f"There is no report {quote(uid)}.", "Look its name up in the project.")
+        raise NotFoundError(f"There is no report {quote(uid)}.", "Check the name in the project.")
     return found
 
 
@@ -175,11 +175,7 @@ def _submit_form(form: ReportFormPage, sent: SubmittedForm) -> Response:
     except CORRECTABLE_ERRORS as refusal:
         error = refusal
         return reading.run(lambda ctx: form.render(ctx, said, error=error))
-    words = (
-        "Saved. It is so from the next run on."
-        if form.found
-        else f"{said.name} was made. Run it, or give it a trigger."
-    )
+    words = "Saved. Applies from the next run." if form.found else f"{said.name} was created. Run it, or add a trigger."
     return pages.redirect(form.request, kind_pages.resource_overview_url(uid, REPORT_KIND), Flash(words))
 
 
@@ -206,7 +202,7 @@ def _need_usable_mart(ctx: RequestContext, mart: str) -> str:
     """Return the data mart if the caller may report on it; empty if none is named."""
     if mart:
         if kinds.schema_of(ctx.view, resources.get(ctx, mart).uid).id != DATA_MART_KIND:
-            raise NotFoundError(f"There is no data mart {quote(mart)}.", "Look its name up in the project.")
+            raise NotFoundError(f"There is no data mart {quote(mart)}.", "Check the name in the project.")
         ctx.need("use", mart)
     return mart
 

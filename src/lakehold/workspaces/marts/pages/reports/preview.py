@@ -19,12 +19,12 @@ from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import InvalidInputError, LakeholdError
 from lakehold.lake import readable_tables
 from lakehold.runs import worker_client
-from lakehold.web.tables import grids
-from lakehold.web.tables.grids import Grid
+from lakehold.web import table_pages
+from lakehold.web.table_pages import Grid
 from lakehold.workspaces.marts import reports
 from lakehold.workspaces.marts.message_blocks import MAX_BLOCK_ROWS, MessageData
 from lakehold.workspaces.marts.message_template import MessageTemplate
-from lakehold.workspaces.settings_reader import SettingsReader
+from lakehold.workspaces.marts.settings import REPORT
 
 _MAX_ROWS = 100
 _STYLE = re.compile(r' style="[^"]*"')
@@ -49,11 +49,11 @@ class ReportSample:
 
 def preview_report(request: Request, mart: str, settings: Mapping[str, object], name: str) -> ReportSample:
     """Run the report's query as the caller. Refusals are part of the result."""
-    reader = SettingsReader(settings, reports.REPORT_LABEL)
 
     def asked(ctx: RequestContext) -> tuple[Caller, str, str]:
         readable_tables.refuse_impersonation(ctx)
-        return ctx.caller, reports.report_sql(ctx, get_lake(request), reader, mart), reports.report_day(ctx, reader)
+        report = REPORT.parse(settings)
+        return ctx.caller, reports.report_sql(ctx, get_lake(request), report, mart), reports.report_day(ctx, report)
 
     try:
         caller, text, day = read_transaction(request).run(asked)
@@ -67,10 +67,10 @@ def preview_report(request: Request, mart: str, settings: Mapping[str, object], 
     rows = [row for batch in batches for row in zip(*(each.to_pylist() for each in batch.columns), strict=True)]
     first = MessageData(name, day, tuple(schema.names), rows[: MAX_BLOCK_ROWS + 1], len(rows), complete)
     try:
-        words = render_message(reader.text("message", ""), first)
+        words = render_message(REPORT.parse(settings).message, first)
     except InvalidInputError as error:
-        return ReportSample(grids.build_grid(schema, batches), complete, wrong_words=error)
-    return ReportSample(grids.build_grid(schema, batches), complete, words)
+        return ReportSample(table_pages.build_grid(schema, batches), complete, wrong_words=error)
+    return ReportSample(table_pages.build_grid(schema, batches), complete, words)
 
 
 def render_message(template: str, first: MessageData) -> Markup:

@@ -11,11 +11,11 @@ from lakehold.catalog.resource_view import ResourceView
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import InvalidInputError, LakeholdError
 from lakehold.lake.iceberg_catalog import IcebergCatalog
-from lakehold.web.form_values import parse_integer, split_names
+from lakehold.web.form_values import errors_by_field, parse_integer, split_names
 from lakehold.workspaces.marts import reports
 from lakehold.workspaces.marts.message_template import MessageTemplate
 from lakehold.workspaces.marts.pages.reports.form_options import UNARY_OPERATORS
-from lakehold.workspaces.settings_reader import SettingsReader
+from lakehold.workspaces.marts.settings import REPORT
 
 _FORM_SETTINGS = frozenset(
     {"columns", "sums", "where", "sort", "limit", "parameters", "zone", "send", "message", "delivery"}
@@ -201,13 +201,13 @@ def report_errors(
     ctx: RequestContext, lake: IcebergCatalog, mart: str, said: ReportForm, *, has_goal: bool
 ) -> dict[str, str]:
     """Return all errors of the form by field."""
-    found: dict[str, str] = {} if said.name else {"name": "Give it a name."}
+    found: dict[str, str] = {} if said.name else {"name": "Enter a name."}
     if not said.destination and not has_goal:
-        found["destination"] = "Choose where it goes."
+        found["destination"] = "Select a destination."
     if said.limit and not parse_integer(said.limit):
-        found["limit"] = "Write a number from one on."
+        found["limit"] = "Enter a number of 1 or more."
     if ":" not in said.parameters and said.parameters:
-        found["parameters"] = "Write a name, a colon and a value on each line."
+        found["parameters"] = "Enter name: value on each line."
     return {**found, **_query_errors(ctx, lake, mart, said)}
 
 
@@ -226,9 +226,9 @@ def _query_errors(ctx: RequestContext, lake: IcebergCatalog, mart: str, said: Re
         if place == "sort" and found:
             break
         try:
-            reports.report_sql(ctx, lake, SettingsReader({**whole_of, **part_settings}, reports.REPORT_LABEL), mart)
+            reports.report_sql(ctx, lake, REPORT.parse({**whole_of, **part_settings}), mart)
         except InvalidInputError as error:
-            found["zone" if "time zone" in error.message else place] = str(error)
+            found |= errors_by_field(error, {"zone": "zone"}, place)
         except LakeholdError:
             # The mart cannot be queried at present: the form says so by itself.
             return {}
@@ -239,9 +239,7 @@ def _message_errors(ctx: RequestContext, lake: IcebergCatalog, mart: str, said: 
     if not said.message:
         return {}
     try:
-        MessageTemplate(said.message).check(
-            reports.report_columns(ctx, lake, SettingsReader(said.settings(), reports.REPORT_LABEL), mart)
-        )
+        MessageTemplate(said.message).check(reports.report_columns(ctx, lake, REPORT.parse(said.settings()), mart))
     except InvalidInputError as error:
         return {"message": str(error)}
     return {}

@@ -16,10 +16,10 @@ from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import SECOND
 from lakehold.runs import run_table as states
 from lakehold.runs.service import Run
+from lakehold.runs.worker_client import NoWorkerError
 from lakehold.web import pages, urls
 from lakehold.web.access import resource_header
 from lakehold.web.components import PageAction
-from lakehold.web.connections.probe import is_no_worker
 from lakehold.web.list_view import ListColumn, ListState
 from lakehold.web.routing import router
 from lakehold.web.runs import labels
@@ -44,33 +44,31 @@ _SEND_LABELS = {word: label for word, label, _ in form_options.SEND_MODES}
 def describe_query(said: ReportForm, known: MartColumns) -> QueryFacts:
     """Return the query as pairs of label and value."""
     label = known.label_of
-    grouped = "By" if said.sums else "Columns"
-    found: QueryFacts = [
-        (grouped, ", ".join(map(label, said.columns)) or ("All rows together" if said.sums else "All"))
-    ]
+    grouped = "Group by" if said.sums else "Columns"
+    found: QueryFacts = [(grouped, ", ".join(map(label, said.columns)) or ("None (total)" if said.sums else "All"))]
     if said.sums:
-        found.append(("Sums", ", ".join(_aggregate_label(each, known) for each in said.sums)))
+        found.append(("Aggregations", ", ".join(_aggregate_label(each, known) for each in said.sums)))
     if said.where:
-        found.append(("Only where", _join_conditions([_condition_label(each, known) for each in said.where])))
+        found.append(("Filters", _join_conditions([_condition_label(each, known) for each in said.where])))
     if said.sort:
         words = [
-            f"{label(each['column'])}, the {'most' if each['way'] == 'down' else 'least'} first" for each in said.sort
+            f"{label(each['column'])} ({'descending' if each['way'] == 'down' else 'ascending'})" for each in said.sort
         ]
-        found.append(("Sorted by", "; ".join(words)))
+        found.append(("Sort by", "; ".join(words)))
     if said.limit:
-        found.append(("At the most", f"{int(said.limit):,} rows"))
+        found.append(("Row limit", f"{int(said.limit):,} rows"))
     if said.parameters:
         found.append(("Parameters", said.parameters.replace("\n", "; ")))
     return [
         *found,
-        ("Sent", _SEND_LABELS.get(said.send, said.send)),
-        *([("Days begin in", said.zone)] if said.zone != "UTC" else []),
+        ("Send", _SEND_LABELS.get(said.send, said.send)),
+        *([("Time zone", said.zone)] if said.zone != "UTC" else []),
     ]
 
 
 def _aggregate_label(each: FormRow, known: MartColumns) -> str:
     how = form_options.AGGREGATES.get(each["how"] or "count", each["how"])
-    words = f"{how} of {known.label_of(each['column'])}" if each["column"] else "How many rows"
+    words = f"{how} of {known.label_of(each['column'])}" if each["column"] else "Number of rows"
     return f"{words}, as {aggregate_name(each)}" if each["name"] else words
 
 
@@ -89,11 +87,11 @@ project_routes = router("/workspaces")
 
 _COLUMNS = [
     ListColumn("Report", "name"),
-    ListColumn("Goes to", wide=True),
+    ListColumn("Destination", wide=True),
     ListColumn("Sent", "sent", number=True),
     ListColumn("Failed", "failed", number=True),
-    ListColumn("Read", "read", number=True),
-    ListColumn("Last", "last"),
+    ListColumn("Pulled", "read", number=True),
+    ListColumn("Last delivery", "last"),
 ]
 _SORTS = {
     "name": lambda each: each.report.name.casefold(),
@@ -206,7 +204,7 @@ def report_rows(request: Request, uid: str) -> Response:
     seen = preview.preview_report(request, mart, settings, found.name)
 
     def page(ctx: RequestContext) -> Response:
-        no_worker = seen.error is not None and is_no_worker(seen.error)
+        no_worker = isinstance(seen.error, NoWorkerError)
         values = {**runnable_frame(ctx, found, "rows"), "seen": seen, "no_worker": no_worker}
         return pages.render(request, "marts/report_rows.html", values)
 
@@ -234,7 +232,7 @@ def _report_destination(ctx: RequestContext, uid: str) -> ReportDestination:
         return ReportDestination(seen, gone, [], None)
     here = (("back", urls.resource(uid)),)
     # Who sees the report may be who brings it back, though they do not see where it goes.
-    restore = PageAction("Restore it", urls.resource(there[0], "restore"), "post", "undo-2", here)
+    restore = PageAction("Restore", urls.resource(there[0], "restore"), "post", "undo-2", here)
     may = resources.may_restore(ctx, there[0])
     return ReportDestination(seen, gone, _owners(ctx, seen.uid) if seen else [], restore if may else None)
 

@@ -1,0 +1,201 @@
+"""Schemas of the settings of resources: frozen dataclasses that are validated from JSON.
+
+A schema is a dataclass derived from `SettingsRecord`, or a union of several that are told apart by one setting. What a
+type alone cannot say is checked in `__post_init__`, which raises `InvalidSettingError` with the setting's name.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any, Generic, TypeVar
+
+from pydantic import AfterValidator, ConfigDict, StringConstraints, TypeAdapter, ValidationError
+from pydantic_core import ErrorDetails, PydanticCustomError
+
+from lakehold.kit.errors import InvalidInputError
+from lakehold.kit.ids import quote
+
+T = TypeVar("T")
+
+
+class InvalidSettingError(InvalidInputError, ValueError):
+    """A setting that cannot be used. As a ValueError it is collected with where in the settings it was found."""
+
+
+class SettingsRecord:
+    """The base of all settings: a misspelled setting is an error, not ignored."""
+
+    __slots__ = ()
+    __pydantic_config__ = ConfigDict(extra="forbid", use_attribute_docstrings=True)
+
+
+def _refuse_blank(text: str) -> str:
+    if not text.strip():
+        raise PydanticCustomError("blank", "blank")
+    return text
+
+
+Text = Annotated[str, AfterValidator(_refuse_blank)]
+"""A text that must be there."""
+TableName = Annotated[str, StringConstraints(pattern=r"^([a-z][a-z0-9_]{0,62})?$")]
+"""The name of a table that is to be created; empty if there is none."""
+
+
+@dataclass(frozen=True, slots=True)
+class SettingsProblem:
+    """What is wrong with a setting, and what to do."""
+
+    field: str
+    """Its path, such as `keys` or `endpoints.0.path`; empty if it is about several."""
+    message: str
+    hint: str = ""
+
+    def to_error(self) -> InvalidSettingError:
+        """Return the problem as an error."""
+        return InvalidSettingError(self.message, self.hint, field=self.field)
+
+
+class SettingsSchema(Generic[T]):
+    """Validates the settings of one kind of resource."""
+
+    def __init__(
+        self,
+        label: str,
+        record: Any,  # noqa: ANN401 - a type or a union
+        *,
+        common: type[SettingsRecord] | None = None,
+        managed: Sequence[str] = (),
+    ) -> None:
+        self.label = label
+        self.managed = tuple(managed)
+        """Settings that only the platform changes, by actions of their own."""
+        self._adapter: TypeAdapter[T] = TypeAdapter(record)
+        # Settings that several kinds have, and that are read on their own.
+        self._common = TypeAdapter(common) if common else None
+        self._common_names = frozenset(getattr(common, "__dataclass_fields__", ()))
+
+    def parse(self, settings: Mapping[str, object]) -> T:
+        """Return the validated settings, or raise an error that names the setting."""
+        try:
+            return self._validate(settings)
+        except ValidationError as error:
+            problem = _describe(error.errors()[0], settings, self.label)
+            raise problem.to_error() from None
+
+    def is_draft(self, settings: Mapping[str, object]) -> bool:
+        """Return whether nothing of the kind's own is set yet."""
+        return not set(self._own(settings)) - set(self.managed)
+
+    def problems(self, settings: Mapping[str, object]) -> list[SettingsProblem]:
+        """Return everything that is wrong with the settings."""
+        try:
+            self._validate_common(settings)
+            if not self.is_draft(settings):
+                self._validate(settings)
+        except ValidationError as error:
+            return [_describe(each, settings, self.label) for each in error.errors()]
+        return []
+
+    def check(self, settings: Mapping[str, object]) -> None:
+        """Refuse settings that cannot be used; a draft may be completed later."""
+        for problem in self.problems(settings):
+            raise problem.to_error()
+
+    def json_schema(self, ref_template: str = "#/$defs/{model}") -> dict[str, Any]:
+        """Return the JSON schema of the kind's own settings."""
+        return self._adapter.json_schema(ref_template=ref_template)
+
+    def _validate(self, settings: Mapping[str, object]) -> T:
+        return _validate(self._adapter, self._own(settings))
+
+    def _validate_common(self, settings: Mapping[str, object]) -> None:
+        if self._common is not None:
+            _validate(self._common, {name: settings[name] for name in self._common_names if name in settings})
+
+    def _own(self, settings: Mapping[str, object]) -> dict[str, object]:
+        return {name: value for name, value in settings.items() if name not in self._common_names}
+
+
+def _validate(adapter: TypeAdapter[T], settings: Mapping[str, object]) -> T:
+    # As JSON, whose types are compared strictly: "5" is no number, and a list may be a tuple.
+    return adapter.validate_json(json.dumps(_without_null(settings)), strict=True)
+
+
+def _without_null(value: object) -> object:
+    """Return the settings without those that are null, which is as good as not set."""
+    if isinstance(value, Mapping):
+        return {name: _without_null(each) for name, each in value.items() if each is not None}
+    return [_without_null(each) for each in value] if isinstance(value, list | tuple) else value
+
+
+def _describe(error: ErrorDetails, settings: Mapping[str, object], label: str) -> SettingsProblem:
+    """Return an error of validation in words that name the setting."""
+    context = error.get("ctx", {})
+    own = context.get("error")
+    path = _path(error["loc"], settings, of_record=own is not None)
+    if isinstance(own, InvalidSettingError):
+        return SettingsProblem(".".join(filter(None, (*path, own.field))), own.message, own.hint)
+    if error["type"].startswith("union_tag"):
+        path = [*path, str(context["discriminator"]).strip("'")]
+    field = ".".join(path)
+    name = path[-1] if path else "setting"
+    owner = f"{'.'.join(path[:-1])} of the {label}" if len(path) > 1 else label
+    return SettingsProblem(field, *_wording(error, name, owner))
+
+
+def _wording(error: ErrorDetails, name: str, owner: str) -> tuple[str, str]:
+    """Return message and hint of an error of validation."""
+    context, value = error.get("ctx", {}), error["input"]
+    match error["type"]:
+        case "missing" | "blank" | "union_tag_not_found":
+            return f"The {owner} has no {name}.", f"Set {name} in its settings."
+        case "extra_forbidden" | "unexpected_keyword_argument":
+            return f"The {owner} has no setting {quote(name)}.", "Look for a spelling mistake, or leave it out."
+        case "string_type":
+            return f"The {name} of the {owner} is a text.", f'Write "{name}": "…".'
+        case "bool_type":
+            return f"The {name} of the {owner} is true or false.", f'Write "{name}": true.'
+        case "literal_error" | "enum" | "union_tag_invalid":
+            expected = str(context.get("expected", context.get("expected_tags", ""))).replace("'", "")
+            shown = value.get(name) if isinstance(value, Mapping) else value
+            return f"The {name} of the {owner} cannot be {quote(str(shown))}.", f"Use {expected}."
+        case "tuple_type" | "list_type":
+            return f"The {name} of the {owner} is a list.", f'Write "{name}": [].'
+        case "dict_type" | "dataclass_type" | "dataclass_exact_type" | "model_attributes_type":
+            return f"The {name} of the {owner} is a mapping.", f'Write "{name}": {{}}.'
+        case "int_type" | "int_from_float" | "int_parsing":
+            return f"The {name} of the {owner} is a whole number.", "Write one."
+        case "float_type" | "float_parsing":
+            return f"The {name} of the {owner} is a number.", "Write one."
+        case "greater_than_equal":
+            return f"The {name} of the {owner} is no number from {context['ge']}.", "Write one."
+        case "less_than_equal":
+            return f"The {name} of the {owner} is no number up to {context['le']}.", "Write one."
+        case "string_pattern_mismatch":
+            return (
+                f"The {name} of the {owner} cannot be {quote(str(value))}.",
+                "Use small letters, digits and _, with a letter first, 63 at the most.",
+            )
+    return f"The {name} of the {owner} is not valid: {error['msg']}.", "Correct it."
+
+
+def _path(location: Sequence[int | str], settings: Mapping[str, object], *, of_record: bool) -> list[str]:
+    """Return the path of a setting, without the names of the variants that pydantic puts between."""
+    found: list[str] = []
+    value: object = settings
+    for n, part in enumerate(location):
+        is_setting = n == len(location) - 1 and not of_record
+        if isinstance(value, Mapping) and isinstance(part, str) and not is_setting and _is_variant(value, part):
+            continue
+        found.append(str(part))
+        if isinstance(value, Mapping):
+            value = value.get(str(part))
+        elif isinstance(value, list | tuple) and isinstance(part, int) and part < len(value):
+            value = value[part]
+    return found
+
+
+def _is_variant(settings: Mapping[str, object], part: str) -> bool:
+    return part in settings.values() or part not in settings

@@ -1,0 +1,383 @@
+"""Settings of the kinds of a project: storages, data marts, destinations and reports."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from fnmatch import fnmatchcase
+from typing import Annotated, Any, Literal
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from pydantic import Field
+
+from lakehold.connectors.api.settings import ApiAuthSettings, ApiEndpoint, ApiLimitSettings, ApiSourceSettings
+from lakehold.connectors.chat.connector import ChatSettings
+from lakehold.connectors.database.settings import DatabaseDestinationSettings, DatabaseSettings, DatabaseSourceSettings
+from lakehold.connectors.destinations.settings import DestinationSettings
+from lakehold.connectors.files.settings import FileDestinationSettings, OutputKind
+from lakehold.connectors.mail.connector import MailSettings
+from lakehold.connectors.sources.settings import SyncMode
+from lakehold.connectors.webhook.connector import WebhookSettings
+from lakehold.kit.ids import quote
+from lakehold.kit.settings_schema import InvalidSettingError, SettingsRecord, SettingsSchema, Text
+from lakehold.runs.runnable import RunSettings
+
+CONNECTORS = ("database", "api")
+COPY_SUFFIX = ".parquet"
+"""Of the copy of a data mart in a folder."""
+
+
+class StorageType(StrEnum):
+    """The type of a storage."""
+
+    LAKE = "lake"
+    DATABASE = "database"
+    FILES = "files"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LakeStorageSettings(SettingsRecord):
+    """Tables of a lakehouse of the tenant, read with the rights of whoever reads."""
+
+    kind: Literal["lake"] = "lake"
+    lakehouse: Text
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DatabaseStorageSettings(DatabaseSettings):
+    """Tables and views of a database."""
+
+    kind: Literal["database"] = "database"
+    schemas: tuple[str, ...] = ()
+    """Only these; empty for all that the user sees."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileStorageSettings(SettingsRecord):
+    """Files in a folder of the storage's own."""
+
+    kind: Literal["files"] = "files"
+    folder: str = ""
+
+
+StorageSettings = LakeStorageSettings | DatabaseStorageSettings | FileStorageSettings
+
+
+class DefinitionType(StrEnum):
+    """How a data mart is defined."""
+
+    SQL = "sql"
+    TABLE = "table"
+    PATTERN = "pattern"
+    CONNECTOR = "connector"
+    """Loaded from a stream of a database or API by its own connector, into its storage."""
+
+
+@dataclass(frozen=True, slots=True)
+class MartColumn(SettingsRecord):
+    """A field of a data mart as its readers see it. A hidden field is not stored at all."""
+
+    name: Text
+    alias: str = ""
+    description: str = ""
+    type: str = ""
+    """Another one than it arrives with."""
+    hidden: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class MartJoin(SettingsRecord):
+    """Another data mart that is joined to this one; its columns have the name of the join as a prefix."""
+
+    mart: Text
+    name: Text
+    on: Mapping[str, str] = field(default_factory=dict)
+    """The columns that are equal: ours, by theirs."""
+
+
+class CheckKind(StrEnum):
+    """The kind of a check."""
+
+    NOT_NULL = "not null"
+    UNIQUE = "unique"
+    ACCEPTED_VALUES = "accepted values"
+    ROW_COUNT = "row count"
+    FRESHNESS = "freshness"
+    SQL = "sql"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QualityCheck(SettingsRecord):
+    """One check of a data mart."""
+
+    kind: Annotated[CheckKind, Field(alias="check")]
+    given_name: Annotated[str, Field(alias="name")] = ""
+    fields: tuple[str, ...] = ()
+    values: tuple[str, ...] = ()
+    least: Annotated[int, Field(ge=0)] = 0
+    most: Annotated[int, Field(ge=0)] | None = None
+    hours: Annotated[float, Field(ge=0)] = 24
+    sql: str = ""
+    """Gives the rows that are wrong."""
+    stops: bool = False
+    """Whether a run fails if it is broken; else it warns."""
+
+    @property
+    def name(self) -> str:
+        """Its name, or what it checks."""
+        return self.given_name or " ".join((self.kind, *self.fields)).strip()
+
+    def __post_init__(self) -> None:
+        kind = self.kind
+        if kind not in {CheckKind.ROW_COUNT, CheckKind.SQL} and not self.fields:
+            raise InvalidSettingError(f"A check of {kind} is of a field.", "Name it in fields.", field="fields")
+        if kind in {CheckKind.NOT_NULL, CheckKind.ACCEPTED_VALUES, CheckKind.FRESHNESS} and len(self.fields) > 1:
+            raise InvalidSettingError(
+                f"A check of {kind} is of one field.", "Write one check for each.", field="fields"
+            )
+        if kind is CheckKind.ACCEPTED_VALUES and not self.values:
+            raise InvalidSettingError(f"A check of {kind} names them.", "Write them in values.", field="values")
+        if kind is CheckKind.SQL and not self.sql.strip():
+            raise InvalidSettingError("A check by SQL has no sql.", "Write a SELECT of the wrong rows.", field="sql")
+        if self.most is not None and self.most < self.least:
+            raise InvalidSettingError(
+                f"{self.most:,} rows at the most are less than {self.least:,}.", "Correct least or most.", field="most"
+            )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MartSettings(SettingsRecord):
+    """A data mart: what it is made from, how it is refreshed, and its columns, checks and joins.
+
+    One that says nothing of what it is made from is a draft: it can be saved, but not refreshed.
+    """
+
+    by: DefinitionType | None = None
+    sql: str = ""
+    table: str = ""
+    pattern: str = ""
+    """Of the names of tables, with `*` for any letters."""
+    stream: str = ""
+    mode: SyncMode = SyncMode.FULL
+    keys: tuple[str, ...] = ()
+    cursor: str = ""
+    columns: tuple[MartColumn, ...] = ()
+    checks: tuple[QualityCheck, ...] = ()
+    joins: tuple[MartJoin, ...] = ()
+    kept_as: str = ""
+    """What a copy of its rows is called in its storage; empty if none is kept there."""
+    connector: Literal["database", "api", ""] = ""
+    address: str = ""
+    user: str = ""
+    driver: str = ""
+    properties: Mapping[str, str] = field(default_factory=dict)
+    schemas: tuple[str, ...] = ()
+    endpoints: tuple[ApiEndpoint, ...] = ()
+    auth: ApiAuthSettings = field(default_factory=ApiAuthSettings)
+    headers: Mapping[str, str] = field(default_factory=dict)
+    limits: ApiLimitSettings = field(default_factory=ApiLimitSettings)
+    published: bool = False
+    reads: tuple[str, ...] = ()
+    """The tables of a lakehouse that it was last seen to read."""
+
+    def __post_init__(self) -> None:
+        if self.by is None and self.sql.strip():
+            object.__setattr__(self, "by", DefinitionType.SQL)
+        if self.by is not None and not self.text.strip():
+            name = "stream" if self.by is DefinitionType.CONNECTOR else self.by.value
+            raise InvalidSettingError(f"The data mart has no {name}.", f"Set {name} in its settings.", field=name)
+        if self.by is DefinitionType.CONNECTOR:
+            self.connection()
+        if self.mode in {SyncMode.MERGE, SyncMode.MIRROR} and not self.keys:
+            raise InvalidSettingError("To merge, the data mart needs a primary key.", "Set keys.", field="keys")
+        if self.mode is SyncMode.INCREMENTAL and not self.cursor:
+            raise InvalidSettingError("To read only what is new, a cursor is needed.", "Set cursor.", field="cursor")
+        if self.by is not None and reads_from(self.by, self.text, self.kept_as):
+            raise InvalidSettingError(
+                f"The data mart cannot be kept as {quote(self.kept_as)}: it draws from that.",
+                "Give the copy another name.",
+                field="kept_as",
+            )
+        names = [column.name for column in self.columns]
+        if twice := next((name for name in names if names.count(name) > 1), ""):
+            raise InvalidSettingError(
+                f"The column {quote(twice)} of the data mart stands twice.", "Keep one of them.", field="columns"
+            )
+
+    def need_definition(self) -> None:
+        """Refuse a data mart that is not defined yet."""
+        if self.by is None:
+            raise InvalidSettingError("The data mart has no sql.", "Set sql in its settings.", field="sql")
+
+    @property
+    def text(self) -> str:
+        """The query, the table, the pattern or the stream."""
+        match self.by:
+            case DefinitionType.TABLE:
+                return self.table
+            case DefinitionType.PATTERN:
+                return self.pattern
+            case DefinitionType.CONNECTOR:
+                return self.stream
+            case _:
+                return self.sql
+
+    def connection(self) -> DatabaseSourceSettings | ApiSourceSettings:
+        """Return the connection of a data mart that is loaded by a connector."""
+        if not self.connector:
+            raise InvalidSettingError("The data mart has no connector.", "Use database, api.", field="connector")
+        if not self.address.strip():
+            raise InvalidSettingError("The data mart has no address.", "Set address in its settings.", field="address")
+        if self.connector == "api":
+            return ApiSourceSettings(
+                address=self.address,
+                endpoints=self.endpoints,
+                auth=self.auth,
+                headers=self.headers,
+                limits=self.limits,
+            )
+        return DatabaseSourceSettings(
+            address=self.address, user=self.user, driver=self.driver, properties=self.properties, schemas=self.schemas
+        )
+
+
+def reads_from(by: str, text: str, name: str) -> bool:
+    """Return whether a definition reads what has this name in its storage, as far as the definition says so.
+
+    A file has an ending there. A table without a schema may be in any schema, so it counts as the one that is read.
+    """
+    if not name or by not in {DefinitionType.TABLE, DefinitionType.PATTERN}:
+        return False
+    drawn = {text, text if "." in name else text.rpartition(".")[2]}
+    called = (name, f"{name}{COPY_SUFFIX}")
+    return any(
+        each == one or (by == DefinitionType.PATTERN and fnmatchcase(each, one)) for each in called for one in drawn
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LiveSettings(DestinationSettings):
+    """Reports that other programs pull."""
+
+    to: Literal["live"] = "live"
+
+
+MartDestinationSettings = (
+    FileDestinationSettings | DatabaseDestinationSettings | WebhookSettings | MailSettings | ChatSettings | LiveSettings
+)
+
+MAX_ROWS = 10_000_000
+Aggregate = Literal["count", "count distinct", "sum", "average", "least", "most"]
+Operator = Literal["=", "!=", "<", "<=", ">", ">=", "contains", "starts with", "in", "is empty", "is not empty"]
+_UNARY_OPERATORS = {"is empty", "is not empty"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReportAggregate(SettingsRecord):
+    """An aggregated column of a report."""
+
+    how: Aggregate
+    column: str = ""
+    name: str = ""
+
+    def __post_init__(self) -> None:
+        if not self.column and self.how != "count":
+            raise InvalidSettingError(f"A {self.how} is of a column.", "Name one.", field="column")
+
+    @property
+    def title(self) -> str:
+        """The name of the column in the report."""
+        return self.name.strip() or (f"{self.how} of {self.column}" if self.column else self.how)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReportCondition(SettingsRecord):
+    """A condition on the rows of a report."""
+
+    column: Text
+    operator: Annotated[Operator, Field(alias="is")] = "="
+    value: str = ""
+    """A value that begins with a colon is a parameter; two colons stand for one."""
+    values: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.operator == "in" and not self.values:
+            raise InvalidSettingError(
+                "To be in a list, the list needs a value.", "Name one, or leave it out.", field="values"
+            )
+        if self.operator not in _UNARY_OPERATORS and self.operator != "in" and not self.value.strip():
+            raise InvalidSettingError("The condition has no value.", "Set value.", field="value")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReportSort(SettingsRecord):
+    """A column that a report is sorted by."""
+
+    column: Text
+    descending: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReportDelivery(SettingsRecord):
+    """What a report says of its delivery before what its destination says."""
+
+    name: str | None = None
+    subject: str | None = None
+    body: str | None = None
+    kind: OutputKind | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReportSettings(SettingsRecord):
+    """A report: its query on a data mart, when it is sent, and its message."""
+
+    columns: tuple[str, ...] = ()
+    """Without any, all of them."""
+    sums: tuple[ReportAggregate, ...] = ()
+    where: tuple[ReportCondition, ...] = ()
+    sort: tuple[ReportSort, ...] = ()
+    limit: Annotated[int, Field(ge=1)] = MAX_ROWS
+    zone: str = "UTC"
+    """The time zone of relative dates."""
+    parameters: Mapping[str, str] = field(default_factory=dict)
+    send: Literal["always", "rows", "changed"] = "always"
+    """Always; only if there are rows; only if they have changed since it was last sent."""
+    message: str = ""
+    delivery: ReportDelivery = field(default_factory=ReportDelivery)
+
+    def __post_init__(self) -> None:
+        try:
+            ZoneInfo(self.zone)
+        except (ZoneInfoNotFoundError, ValueError, OSError):
+            raise InvalidSettingError(
+                f"There is no time zone {quote(self.zone)}.", "Write Europe/Berlin.", field="zone"
+            ) from None
+
+
+def parse_definition(settings: Mapping[str, object]) -> MartSettings:
+    """Return the settings of a data mart; refused if it is not defined."""
+    found = DATA_MART.parse(settings)
+    found.need_definition()
+    return found
+
+
+def parse_connection(settings: Mapping[str, object]) -> DatabaseSourceSettings | ApiSourceSettings:
+    """Return the connection of a data mart whose definition may be unfinished."""
+    undefined = {"by": None, "stream": None, "mode": None, "keys": None, "cursor": None}
+    return DATA_MART.parse({**settings, **undefined}).connection()
+
+
+STORAGE = SettingsSchema[StorageSettings]("storage", Annotated[StorageSettings, Field(discriminator="kind")])
+DATA_MART = SettingsSchema[MartSettings]("data mart", MartSettings, managed=("published", "reads"), common=RunSettings)
+DESTINATION = SettingsSchema[MartDestinationSettings](
+    "destination", Annotated[MartDestinationSettings, Field(discriminator="to")]
+)
+QUALITY_CHECK = SettingsSchema[QualityCheck]("check", QualityCheck)
+REPORT = SettingsSchema[ReportSettings]("report", ReportSettings, common=RunSettings)
+BY_KIND: Mapping[str, SettingsSchema[Any]] = {
+    "storage": STORAGE,
+    "data_mart": DATA_MART,
+    "destination": DESTINATION,
+    "report": REPORT,
+}

@@ -1,0 +1,69 @@
+"""Transfer of rows in and out, for the executors of all workspaces: probes of sources, and the state of deliveries.
+
+Only a worker imports this.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+from lakehold.connectors.destinations.delivery import DeliveryProgress, DeliveryRequest, DeliveryResult
+from lakehold.connectors.destinations.settings import DestinationSettings
+from lakehold.connectors.files.settings import FileDestinationSettings
+from lakehold.connectors.files.source import FileSource
+from lakehold.connectors.mail.connector import MailSettings
+from lakehold.connectors.sources.source import SourceConnector
+from lakehold.runs.runnable import StepContext, StepResult
+
+_SAMPLE_ROWS = 20
+
+
+def probe_source(source: SourceConnector, stream: str) -> dict[str, Any]:
+    """Return as JSON a sample of a stream, or without a stream the streams that there are."""
+    if not stream:
+        source.check()
+        return {"streams": [asdict(each) for each in source.streams()]}
+    found = asdict(source.sample(stream, _SAMPLE_ROWS))
+    if isinstance(source, FileSource):
+        found["format"] = source.stream_format(stream).to_json()
+    return found
+
+
+def with_report_name(to: DestinationSettings, name: str) -> DestinationSettings:
+    """Return the settings with a name for the file and a subject for the mail, where they have none."""
+    if isinstance(to, MailSettings):
+        return replace(to, name=to.name or name, subject=to.subject or name)
+    return replace(to, name=to.name or name) if isinstance(to, FileDestinationSettings) else to
+
+
+def delivery_result(step_ctx: StepContext, sent: DeliveryResult, **more: object) -> StepResult:
+    """Log what was delivered and return it as the result of the step."""
+    step_ctx.log(f"{sent.rows:,} rows delivered: {sent.said or ', '.join(sent.places)}")
+    if sent.words:
+        step_ctx.log(sent.words, "info" if sent.sure else "warning")
+    return StepResult(sent.rows, sent.size, state={"places": list(sent.places), "sure": sent.sure, **more})
+
+
+@dataclass(frozen=True, slots=True)
+class StepDeliveryProgress:
+    """The progress of a delivery, saved with its step."""
+
+    step_ctx: StepContext
+
+    def read(self) -> DeliveryProgress | None:
+        """Return the progress, or None if the delivery was never begun."""
+        saved: Mapping[str, Any] = self.step_ctx.load_progress()
+        if not saved:
+            return None
+        return DeliveryProgress(**{**saved, "refused": tuple(saved["refused"])})
+
+    def keep(self, reached: DeliveryProgress) -> None:
+        """Save the progress."""
+        self.step_ctx.save_progress(asdict(reached))
+
+
+def delivery_request(step_ctx: StepContext, table: str = "") -> DeliveryRequest:
+    """Return the request of a step's delivery."""
+    return DeliveryRequest(table, step_ctx.mark, step_ctx.retained_folder, StepDeliveryProgress(step_ctx))
