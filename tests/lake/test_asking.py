@@ -93,6 +93,7 @@ def test_what_is_wrong_with_a_query_is_told(client: httpx.Client, sql: str, code
     response = asked(client, sql)
     assert (response.status_code, response.json()["code"]) == (422, code)
     assert said in response.json()["detail"]
+    assert response.json().get("field") == ("sql.1.1" if sql == "SELEC 1" else None)
     assert "spark." not in response.text
 
 

@@ -14,6 +14,7 @@ from lakehold import workspaces
 from lakehold.access import Add, Grant, Remove
 from lakehold.catalog import resource_edit, resources
 from lakehold.catalog.resource_edit import ResourceEdit
+from lakehold.runs.run_table import CauseKind, StoredCause
 from lakehold.runs.runnable import RunOptions
 from lakehold.runs.service import Run, Runs
 from tests.lake.shop import ADA, ED, Shop, open_shop
@@ -113,7 +114,7 @@ def test_an_error_in_the_query_is_told_and_after_its_correction_the_run_goes_on(
 def test_whoever_lost_the_right_meanwhile_is_refused_by_its_name(busy: Shop, working: Process) -> None:
     uid = made(busy, "query", "lost", ["orders"], sql="SELECT id FROM raw.orders")
     with busy.platform.write(ED) as ctx:
-        run = RUNS.insert(ctx, uid, RunOptions(), cause="by schedule")
+        run = RUNS.insert(ctx, uid, RunOptions(), cause=StoredCause(CauseKind.SCHEDULE, "0 6 * * * UTC"))
         ctx.session.store.apply(Remove(Grant("ed", "editor", "raw")))
     refused = ended(busy, working, run)
     with busy.platform.access.write("acme") as session:
@@ -125,7 +126,7 @@ def test_whoever_lost_the_right_meanwhile_is_refused_by_its_name(busy: Shop, wor
 def test_a_run_is_stopped_in_the_middle(busy: Shop, working: Process) -> None:
     uid = made(busy, "query", "long", ["orders"], sql=SLOW.replace("60000", "2000000"))
     run = begun(busy, uid)
-    working.wait_for_line(f"run {run}: query is begun")
+    working.wait_for_line(f"run {run}: query started")
     with busy.platform.write(ED) as ctx:
         RUNS.stop(ctx, run)
     assert ended(busy, working, run).state == "stopped"
@@ -134,9 +135,9 @@ def test_a_run_is_stopped_in_the_middle(busy: Shop, working: Process) -> None:
 @pytest.mark.slow
 def test_a_worker_that_is_killed_is_followed_by_one_that_goes_on(busy: Shop, working: Process) -> None:
     """The last one: it ends the worker of all others."""
-    uid = made(busy, "query", "killed", ["orders"], sql=SLOW, mode="append")
+    uid = made(busy, "query", "killed", ["orders"], sql=SLOW.replace("60000", "30000"), mode="append")
     run = begun(busy, uid)
-    working.wait_for_line(f"run {run}: query is begun")
+    working.wait_for_line(f"run {run}: query started")
     working.stop(signal.SIGKILL)
     with start_worker(busy.platform) as second:
         done = ended(busy, second, run)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from lakehold.connectors.database import JdbcDatabase
-from lakehold.connectors.destinations.webhook import WebhookDestination
+from lakehold.connectors.database.jdbc import JdbcDatabase
 from lakehold.connectors.redaction import hosts_of_url, redact
+from lakehold.connectors.webhook.destination import WebhookDestination
 
 BASIC = "Basic YW5uOmh1bnRlcjI="
 API, HOOKS = "api.corp.test", "hooks.corp.test"

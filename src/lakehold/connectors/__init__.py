@@ -1,8 +1,11 @@
-"""Connectors: sources and destinations of rows. Only a worker imports this package.
+"""Connectors: one folder each, with its descriptor, settings, source and destination.
 
-- `sources`: files, databases and APIs that rows are read from
-- `destinations`: files, databases, webhooks, mails and chats that rows are delivered to
-- `database`: a database behind JDBC, and a connection to it
+Only a worker imports more of it than the registry and settings, which know nothing of Spark.
+
+- `registry`: all connectors, found by folder; opens sources and destinations with settings, secrets and a volume
+- `files`, `database`, `api`, `webhook`, `mail`, `chat`: the connectors
+- `sources`: what all sources have in common: sync modes, cursors, bad rows, field types
+- `destinations`: what all destinations have in common: progress, folders, file formats, requests
 - `address_guard`: keeps requests out of private networks
 - `redaction`: messages of other systems without hosts, users and files
 """

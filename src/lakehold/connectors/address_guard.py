@@ -53,13 +53,14 @@ def resolve_host(host: str, port: int, *, private: bool) -> str:
         found = socket.getaddrinfo(host.strip("[]"), port, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError):
         words = "There is no host of the name that the address has."
-        raise UnavailableError(words, "Check the address, then run it again.") from None
+        raise UnavailableError(words, "Check the address, then run it again.", field="address") from None
     addresses = [str(where[0]) for *_, where in found]
     for address in addresses:
         if not is_allowed(address, private=private):
             raise InvalidInputError(
                 "The address is one that nothing may be sent to.",
                 "Use one on the internet, or ask an admin to allow private addresses.",
+                field="address",
             )
     return addresses[0]
 

@@ -24,8 +24,9 @@ def create_filled_mart(world: CrashEnvironment, spark: SparkSession) -> None:
     shop = world.here.shop
     with shop.platform.write(ED) as ctx:
         edges = {"project": "sales", "storage": LAKE}
-        settings = {"by": "table", "table": "raw.news", "published": True}
-        resources.create(ctx, "marts.data_mart", MART, uid=MART, edges=edges, settings=settings)
+        settings = {"by": "table", "table": "raw.news"}
+        managed = {"published": True}
+        resources.create(ctx, "marts.data_mart", MART, uid=MART, edges=edges, settings=settings, managed=managed)
     rows = spark.createDataFrame(NEW, "id long, word string").coalesce(1)
     write_rows(shop.tables, shop.place(MART), rows, TableWriteOptions(WriteMode.OVERWRITE, "first"))
 

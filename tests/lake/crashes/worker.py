@@ -17,8 +17,14 @@ import pyarrow as pa
 from pyspark import TaskContext
 from pyspark.sql import DataFrame, SparkSession
 
-from lakehold.connectors.destinations import chat, delivery_folder, files, jdbc, mail, target_table, webhook
+from lakehold.connectors.chat import destination as chat
+from lakehold.connectors.database import destination as jdbc
+from lakehold.connectors.database import target_table
+from lakehold.connectors.destinations import delivery_folder
+from lakehold.connectors.files import destination as files
+from lakehold.connectors.mail import destination as mail
 from lakehold.connectors.sources import sync
+from lakehold.connectors.webhook import destination as webhook
 from lakehold.kit.settings import Settings
 from lakehold.lake.iceberg_catalog import IcebergCatalog
 from lakehold.lake.spark import spark_session, table_writer

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from lakehold.connectors.destinations.chat import MAYBE_TWICE, ChatDestination, deliver_message
+from lakehold.connectors.chat.destination import MAYBE_TWICE, ChatDestination, deliver_message
 from lakehold.connectors.destinations.delivery import DeliveryProgress
 from lakehold.connectors.destinations.http_delivery import RetryPolicy
 from lakehold.kit.errors import InvalidInputError, UnavailableError

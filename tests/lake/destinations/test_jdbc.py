@@ -11,8 +11,9 @@ import psycopg
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
-from lakehold.connectors.database import JdbcDatabase
-from lakehold.connectors.destinations.jdbc import DeliveryMode, JdbcDestination, deliver_rows
+from lakehold.connectors.database.destination import JdbcDestination, deliver_rows
+from lakehold.connectors.database.jdbc import JdbcDatabase
+from lakehold.connectors.database.settings import DeliveryMode
 from lakehold.kit.errors import ConflictError, InvalidInputError, LakeholdError, UnavailableError
 from lakehold.lake.errors import DataError, DeliveryError
 from tests import postgres
@@ -214,7 +215,7 @@ def test_a_database_that_is_not_there_or_does_not_know_us_is_told_of(
     cases: list[tuple[JdbcDatabase, type[LakeholdError], str]] = [
         (replace(database, url="jdbc:postgresql://127.0.0.1:1/x"), UnavailableError, "cannot be reached"),
         (replace(database, url=f"{base}/nothing"), DeliveryError, 'database "nothing" does not exist'),
-        (replace(database, user="nobody"), DeliveryError, "does not let us in: .*role … does not exist"),
+        (replace(database, user="nobody"), DeliveryError, "denied access: .*role … does not exist"),
         (replace(database, url="jdbc:nope://x", driver="no.such.Driver"), UnavailableError, "no driver no.such.Driver"),
         (replace(database, user="guest"), DeliveryError, "permission denied"),
     ]

@@ -14,8 +14,8 @@ from pyspark.sql import SparkSession
 
 from lakehold.connectors.destinations.delivery import DeliveryProgress
 from lakehold.connectors.destinations.excel import ExcelFormat
-from lakehold.connectors.destinations.files import FileDestination
-from lakehold.connectors.destinations.mail import MailDestination, deliver_mail
+from lakehold.connectors.files.destination import FileDestination
+from lakehold.connectors.mail.destination import MailDestination, deliver_mail
 from lakehold.kit.errors import InvalidInputError, LakeholdError, UnavailableError
 from lakehold.kit.mail import SmtpServer
 from lakehold.lake.errors import DataError, DeliveryError

@@ -17,7 +17,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from lakehold.connectors.destinations.delivery import DeliveryProgress
 from lakehold.connectors.destinations.http_delivery import RetryPolicy
-from lakehold.connectors.destinations.webhook import WebhookDestination, deliver_batches, discard_spool
+from lakehold.connectors.webhook.destination import WebhookDestination, deliver_batches, discard_spool
 from lakehold.kit.errors import InvalidInputError, LakeholdError, UnavailableError
 from lakehold.lake.errors import DataError, DeliveryError
 from tests.lake.destinations.receiver import GONE, Answer, ProgressRecord, Receiver, run_receiver

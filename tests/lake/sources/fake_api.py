@@ -78,7 +78,7 @@ def serve_fake_api() -> Iterator[FakeApi]:
     """Serve the API while the block lasts."""
     with _Server(("127.0.0.1", 0), _ApiHandler) as server:
         server.api = FakeApi(int(server.server_address[1]))
-        thread = Thread(target=server.serve_forever)
+        thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
         thread.start()
         try:
             yield server.api

@@ -12,9 +12,10 @@ import pytest
 import xlsxwriter
 from pyspark.sql import SparkSession
 
-from lakehold.connectors.sources.connector import IncomingRows, ReadSpan, StreamField
-from lakehold.connectors.sources.files.connector import FileSource
-from lakehold.connectors.sources.files.format_detection import detect_format
+from lakehold.connectors.files.format_detection import detect_format
+from lakehold.connectors.files.source import FileSource
+from lakehold.connectors.sources.field_types import StreamField
+from lakehold.connectors.sources.source import IncomingRows, ReadSpan
 from lakehold.connectors.sources.source_errors import translate_errors
 from lakehold.kit.errors import InvalidInputError
 from lakehold.lake.errors import DataError

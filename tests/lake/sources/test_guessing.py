@@ -10,9 +10,9 @@ import pyarrow.parquet as pq
 import pytest
 import xlsxwriter
 
-from lakehold.connectors.sources.files.connector import FileSource
-from lakehold.connectors.sources.files.file_format import FileFormat, FileKind
-from lakehold.connectors.sources.files.format_detection import detect_format
+from lakehold.connectors.files.format_detection import detect_format
+from lakehold.connectors.files.settings import FileFormat, FileKind, parse_file_format
+from lakehold.connectors.files.source import FileSource
 from lakehold.kit.errors import InvalidInputError, LakeholdError, NotFoundError
 from lakehold.lake.errors import DataError
 from tests.lake.sources.files import write_file
@@ -93,25 +93,25 @@ def test_names_are_made_distinct_and_that_is_told(tmp_path: Path) -> None:
 def test_what_was_guessed_can_be_kept_and_changed(tmp_path: Path) -> None:
     shape = detect_format(write_file(tmp_path, "a.csv.gz", "id,price\n1,2.5\n"))
     settings = json.loads(json.dumps(shape.to_json()))
-    assert FileFormat.from_json(settings) == shape
+    assert parse_file_format(settings) == shape
     settings["fields"][1]["type"] = "DECIMAL(10, 2)"
-    assert FileFormat.from_json(settings).field_type("PRICE") == "decimal(10,2)"
+    assert parse_file_format(settings).field_type("PRICE") == "decimal(10,2)"
 
 
 @pytest.mark.parametrize(
     ("changed", "said"),
     [
-        ({"kind": "pdf"}, "no kind of file 'pdf'"),
+        ({"kind": "pdf"}, "cannot be 'pdf'"),
         ({"delimiter": "||"}, "delimiter must be one character"),
         ({"delimiter": '"'}, "cannot be the quote too"),
         ({"encoding": "klingon"}, "'klingon' cannot be read"),
         ({"fields": [{"name": "a", "type": "int; drop"}]}, "no type 'int; drop'"),
-        ({"colour": "red"}, "no colour"),
+        ({"colour": "red"}, "no setting 'colour'"),
     ],
 )
 def test_a_format_that_cannot_be_is_refused(changed: dict[str, object], said: str) -> None:
     with pytest.raises(InvalidInputError, match=said):
-        FileFormat.from_json({"kind": "separated", **changed})
+        parse_file_format({"kind": "separated", **changed})
 
 
 @pytest.mark.parametrize(

@@ -13,10 +13,12 @@ import psycopg
 import pytest
 from pyspark.sql import SparkSession
 
-from lakehold.connectors.database import JdbcDatabase
-from lakehold.connectors.sources.connector import ReadSpan, StreamField
+from lakehold.connectors.database.jdbc import JdbcDatabase
+from lakehold.connectors.database.settings import TablePartitioning
+from lakehold.connectors.database.source import JdbcSource
 from lakehold.connectors.sources.cursors import highest_cursor
-from lakehold.connectors.sources.jdbc.connector import JdbcSource, TablePartitioning
+from lakehold.connectors.sources.field_types import StreamField
+from lakehold.connectors.sources.source import ReadSpan
 from lakehold.kit.errors import InvalidInputError, LakeholdError, NotFoundError, UnavailableError
 from lakehold.lake.errors import DataError, SourceError
 from tests import postgres
@@ -132,7 +134,7 @@ def test_what_is_wrong_is_told_soon_and_without_the_password(spark: SparkSession
     guarded = replace(shop, user="guarded", password=SECRET)
     JdbcSource(guarded).check()
     cases: list[tuple[JdbcDatabase, type[LakeholdError], str]] = [
-        (replace(guarded, password=f"not {SECRET}"), SourceError, "does not let us in.*password"),
+        (replace(guarded, password=f"not {SECRET}"), SourceError, "denied access.*password"),
         (
             replace(shop, url="jdbc:postgresql://nowhere.invalid/x", password=SECRET),
             UnavailableError,
@@ -154,7 +156,7 @@ def test_what_is_wrong_is_told_soon_and_without_the_password(spark: SparkSession
         assert "\n" not in str(error.value)
         assert not any(word in str(error.value) for word in ("nowhere", "127.0.0.1", '"guarded"'))
     assert monotonic() - begun < 60
-    with pytest.raises(SourceError, match="does not let us read"):
+    with pytest.raises(SourceError, match="denied read access"):
         JdbcSource(guarded).sample("public.orders", 1)
     assert SECRET not in repr(guarded)
 

@@ -9,10 +9,8 @@ from time import monotonic
 
 import pytest
 
-from lakehold.connectors.sources.connector import StreamField
-from lakehold.connectors.sources.rest.client import parse_retry_after
-from lakehold.connectors.sources.rest.connector import RestSource
-from lakehold.connectors.sources.rest.settings import (
+from lakehold.connectors.api.client import parse_retry_after
+from lakehold.connectors.api.settings import (
     ApiAuth,
     ApiEndpoint,
     ApiKeyAuth,
@@ -26,6 +24,8 @@ from lakehold.connectors.sources.rest.settings import (
     PageNumberPaging,
     Paging,
 )
+from lakehold.connectors.api.source import RestSource
+from lakehold.connectors.sources.field_types import StreamField
 from lakehold.kit.errors import InvalidInputError, LakeholdError, NotFoundError, UnavailableError
 from lakehold.lake.errors import DataError, SourceError
 from tests.lake.sources.fake_api import ApiRequest, ApiResponse, FakeApi, serve_fake_api
@@ -35,7 +35,12 @@ QUICK = ApiLimits(backoff=0.001, retries=2, patience=2)
 
 
 def rest(
-    api: FakeApi, paging: Paging = None, *, records: str = "", auth: ApiAuth | None = None, limits: ApiLimits = QUICK
+    api: FakeApi,
+    paging: Paging | None = None,
+    *,
+    records: str = "",
+    auth: ApiAuth | None = None,
+    limits: ApiLimits = QUICK,
 ) -> RestSource:
     endpoint = ApiEndpoint("orders", "/orders", records, paging, {"state": "all"})
     return RestSource(ApiSettings(api.base, (endpoint,), auth or NoAuth(), limits=limits, private=True))
@@ -125,7 +130,7 @@ def test_what_may_pass_is_tried_again(api: FakeApi) -> None:
     with pytest.raises(UnavailableError, match=r"answers 502\. It was tried 3 times"):
         rest(api).check()
     api.routes["/v1/orders"] = lambda _: ApiResponse(status=429, headers={"Retry-After": "9999"})
-    with pytest.raises(UnavailableError, match="wait for 9,999 seconds"):
+    with pytest.raises(UnavailableError, match="retry after 9,999 seconds"):
         rest(api).check()
 
 
@@ -148,7 +153,7 @@ def test_how_long_an_api_asks_us_to_wait() -> None:
 @pytest.mark.parametrize(
     ("said", "kind", "words"),
     [
-        (ApiResponse(status=401), SourceError, "does not let us in: it answers 401 at /orders"),
+        (ApiResponse(status=401), SourceError, "denied access: it answers 401 at /orders"),
         (ApiResponse(status=403), SourceError, "answers 403"),
         (ApiResponse(status=404), NotFoundError, "nothing at /orders"),
         (ApiResponse(status=400), SourceError, "refuses: it answers 400"),

@@ -10,12 +10,14 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from lakehold.connectors.sources.connector import ReadSpan, StreamField
-from lakehold.connectors.sources.files.connector import FileSource
-from lakehold.connectors.sources.files.file_format import FileFormat, FileKind
-from lakehold.connectors.sources.rest.connector import RestSource
-from lakehold.connectors.sources.rest.settings import ApiEndpoint, ApiKeyAuth, ApiLimits, ApiSettings, PageNumberPaging
-from lakehold.connectors.sources.sync import FixedBadRowTable, SyncMode, SyncOptions, sync_stream
+from lakehold.connectors.api.settings import ApiEndpoint, ApiKeyAuth, ApiLimits, ApiSettings, PageNumberPaging
+from lakehold.connectors.api.source import RestSource
+from lakehold.connectors.files.settings import FileFormat, FileKind
+from lakehold.connectors.files.source import FileSource
+from lakehold.connectors.sources.field_types import StreamField
+from lakehold.connectors.sources.settings import SyncMode
+from lakehold.connectors.sources.source import ReadSpan
+from lakehold.connectors.sources.sync import FixedBadRowTable, SyncOptions, sync_stream
 from lakehold.kit.errors import InvalidInputError, UnavailableError
 from lakehold.kit.settings import Settings
 from lakehold.lake.errors import DataError

@@ -10,9 +10,13 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import dataclass
-from typing import Protocol
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
 
 from lakehold.kit.errors import InvalidInputError
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +60,46 @@ class DeliveryProgress:
     words: str = ""
     refused: tuple[str, ...] = ()
     """Receivers that will never take it, and why."""
+
+
+@dataclass(frozen=True, slots=True)
+class DeliveryMessage:
+    """The message that is sent with the rows, or alone."""
+
+    text: str
+    html: str
+    chat: str
+    rows: int
+
+
+@dataclass(frozen=True, slots=True)
+class DeliveryRequest:
+    """One delivery of one table."""
+
+    table: str = ""
+    """Its name, where there are several; each needs a name of its own there."""
+    mark: str = ""
+    retained_folder: Path = Path()
+    """For what must be there again after a crash."""
+    progress: ProgressStore | None = None
+    """None where nothing is sent."""
+    message: DeliveryMessage | None = None
+    """None where rows are sent without words."""
+
+    def need_progress(self) -> ProgressStore:
+        """Return where progress is stored, which every delivery that sends has."""
+        assert self.progress is not None  # noqa: S101 - as above
+        return self.progress
+
+
+class Destination(Protocol):
+    """A destination, opened for one delivery."""
+
+    def check(self) -> str:
+        """Test it without sending anything, and return the finding as a message."""
+
+    def send(self, rows: DataFrame) -> DeliveryResult:
+        """Send the rows."""
 
 
 class ProgressStore(Protocol):

@@ -79,10 +79,12 @@ def _translate_error(error: Exception, what: str, hidden: tuple[str, ...]) -> La
 def _error_of_sql_state(state: str, message: str, what: str) -> LakeholdError:
     if state.startswith(_UNREACHABLE) or (not state and "onnect" in message):
         return UnavailableError(
-            f"{what} cannot be reached: {message}", "Check host, port and network, then run it again."
+            f"{what} cannot be reached: {message}",
+            "Check host, port and network, then run it again.",
+            field="address",
         )
     if state.startswith(_UNAUTHORISED):
-        return DeliveryError(f"{what} does not let us in: {message}", "Check user name and password.")
+        return DeliveryError(f"{what} denied access: {message}", "Check user name and password.", field="password")
     if state.startswith(_VALUES):
         return DataError(f"{what} does not take the rows: {message}", "Correct the rows, or the table there.")
     return DeliveryError(f"{what} refused: {message}", "Nothing was changed there. Correct it, then run it again.")

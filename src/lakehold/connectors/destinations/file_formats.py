@@ -123,7 +123,9 @@ class CsvFormat:
         """Refuse options that cannot be written."""
         if len(self.delimiter) != 1 or self.delimiter in '"\r\n\0':
             raise InvalidInputError(
-                f"{quote(self.delimiter)} cannot stand between fields.", "Use one character, such as a semicolon."
+                f"{quote(self.delimiter)} cannot stand between fields.",
+                "Use one character, such as a semicolon.",
+                field="delimiter",
             )
         if any(letter in self.null for letter in f'{self.delimiter}"\r\n'):
             raise InvalidInputError(
@@ -134,7 +136,9 @@ class CsvFormat:
             known.incrementalencoder().encode("a")
         except (LookupError, TypeError, ValueError, AttributeError):
             raise InvalidInputError(
-                f"{quote(self.encoding)} is no encoding of texts.", "Use utf-8, utf-8-sig, cp1252 or another one."
+                f"{quote(self.encoding)} is no encoding of texts.",
+                "Use utf-8, utf-8-sig, cp1252 or another one.",
+                field="encoding",
             ) from None
 
     def write_parts(self, rows: DataFrame, folder: DeliveryFolder) -> None:

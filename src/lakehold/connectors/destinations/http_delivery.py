@@ -167,7 +167,7 @@ class HttpPoster:
             else describe_tls_error(error) or "cannot be reached"
         )
         message = f"{self._word.format(batch)} was not taken: the receiver {what}."
-        return UnavailableError(message, f"Check the address. {_RESUME_HINT}")
+        return UnavailableError(message, f"Check the address. {_RESUME_HINT}", field="address")
 
 
 def _status_phrase(status: int) -> str:

@@ -1,15 +1,13 @@
-"""Source connectors: each one holds its settings and reads one of its streams as rows.
+"""What all sources have in common: each holds its settings and reads one of its streams as rows.
 
 What cannot be read as a row is kept as a bad row with its reason, never dropped. `sync` writes good and bad rows, once
 for each mark.
 
-- `connector`: the protocol of all source connectors
+- `source`: the protocol of all sources
+- `settings`: the base of their settings, and sync modes
 - `sync`: a stream into a table, with full refresh, append, merge, mirror and incremental
 - `cursors`: how far a stream has been read
 - `stream_selection`: several streams, or a query, as one stream
-- `files`: CSV, JSON, JSON Lines, Parquet and Excel
-- `jdbc`: databases
-- `rest`: HTTP APIs
 - `json_records`: rows from JSON records
 - `bad_rows`: which rows are bad, and why
 - `field_types`: types and distinct names of fields

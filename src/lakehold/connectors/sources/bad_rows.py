@@ -12,7 +12,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as f
 
 from lakehold.connectors.sources import field_types
-from lakehold.connectors.sources.connector import StreamField
+from lakehold.connectors.sources.field_types import StreamField
 
 MAX_ROW_BYTES = 10_000_000
 """A text longer than this is no row."""

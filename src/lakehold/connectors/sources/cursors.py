@@ -19,7 +19,7 @@ from pyspark.sql.types import (
 )
 
 from lakehold.connectors.sources import field_types
-from lakehold.connectors.sources.connector import ReadSpan
+from lakehold.connectors.sources.source import ReadSpan
 from lakehold.kit.errors import InvalidInputError
 from lakehold.lake.errors import DataError
 from lakehold.lake.row_formats import quote_identifier

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import Decimal, InvalidOperation
 
 from lakehold.kit.errors import InvalidInputError
+from lakehold.kit.settings_schema import SettingsRecord
 
 STRING, BIGINT, DOUBLE, BOOLEAN = "string", "bigint", "double", "boolean"
 DATE, TIMESTAMP, TIMESTAMP_NTZ = "date", "timestamp", "timestamp_ntz"
@@ -25,6 +27,15 @@ _DIGITS = 15
 _MOST_DIGITS = 38
 _SIZES = {"tinyint": 2**7, "smallint": 2**15, "int": 2**31, BIGINT: _LARGEST}
 TYPES = (STRING, *_SIZES, "float", DOUBLE, BOOLEAN, DATE, TIMESTAMP, TIMESTAMP_NTZ, "binary")
+
+
+@dataclass(frozen=True, slots=True)
+class StreamField(SettingsRecord):
+    """One field of a stream."""
+
+    name: str
+    type: str = "string"
+    """As Spark calls it: `bigint`, `decimal(10,2)`, `timestamp_ntz`."""
 
 
 def valid_type(kind: str) -> str:

@@ -17,8 +17,8 @@ from pyspark.sql.types import DataType, StringType, StructField, StructType
 
 from lakehold.connectors.sources import bad_rows, field_types
 from lakehold.connectors.sources.bad_rows import MALFORMED, PARSER_OPTIONS, is_parsable, parsed_column, split_bad_rows
-from lakehold.connectors.sources.connector import IncomingRows, StreamField, Value
-from lakehold.connectors.sources.field_types import distinct_names
+from lakehold.connectors.sources.field_types import StreamField, distinct_names
+from lakehold.connectors.sources.source import IncomingRows, Value
 from lakehold.lake import row_formats
 from lakehold.lake.errors import DataError
 

@@ -33,7 +33,8 @@ class CarriedError(Exception):
     """Carries an error of ours through Spark as text."""
 
     def __init__(self, error: LakeholdError) -> None:
-        payload = {"code": error.code, "message": error.message, "hint": error.hint}
+        payload = {"type": type(error).code, "message": error.message, "hint": error.hint}
+        payload |= {"field": error.field, "code": error.code}
         # Signs of other alphabets would not all come through.
         super().__init__(f"<<told {json.dumps(payload)}>>")
         self.error = error
@@ -54,7 +55,7 @@ def translate_error(error: Exception, what: str, hidden: tuple[str, ...] = ()) -
     """Return the error as users may read it."""
     if carried := _CARRIED.search(str(error)):
         payload = json.loads(carried[1])
-        return _ERROR_TYPES.get(payload["code"], DataError)(payload["message"], payload["hint"])
+        return _ERROR_TYPES.get(payload.pop("type"), DataError)(**payload)
     chain = list(jvm.exception_chain(error))
     database = next((each for each in reversed(chain) if jvm.is_sql_exception(each)), None)
     if database is not None:
@@ -63,9 +64,12 @@ def translate_error(error: Exception, what: str, hidden: tuple[str, ...] = ()) -
         return error_of_sql_state(str(database.getSQLState() or ""), shorten(message, *hidden), what)
     text = "\n".join(f"{each.getClass().getSimpleName()}: {each.getMessage()}" for each in chain)
     if "ClassNotFoundException" in text or "registered driver" in text:
-        return SourceError(f"{what} needs a driver that is not there.", "Ask your admin to add its jar.")
+        return SourceError(
+            f"{what} needs a driver that is not there.", "Ask your admin to add its jar.", field="driver"
+        )
     if "could not open a JDBC connection" in text:
-        return SourceError(f"{what} has an address that its driver does not take.", "Check driver and address.")
+        message = f"{what} has an address that its driver does not take."
+        return SourceError(message, "Check driver and address.", field="address")
     if "No space left on device" in text:
         return UnavailableError("There is no room left on the disk.", "Make room, then run it again.")
     if "FAILED_READ_FILE" in text:
@@ -77,12 +81,20 @@ def error_of_sql_state(state: str, said: str, what: str) -> LakeholdError:
     """Return the error for an SQLSTATE of the source database."""
     match state[:2], state:
         case ("08" | "53" | "57", _):
-            return UnavailableError(f"{what} cannot be reached: {said}", "Check host, port and network.")
+            return UnavailableError(
+                f"{what} cannot be reached: {said}", "Check host, port and network.", field="address"
+            )
         case ("28", _):
-            return SourceError(f"{what} does not let us in: {said}", "Check user name and password.")
+            return SourceError(f"{what} denied access: {said}", "Check user name and password.", field="password")
         case (_, "42501"):
-            return SourceError(f"{what} does not let us read: {said}", "Ask its admin for the right to read.")
-        case ("3D" | "3F", _) | (_, "42P01" | "42703"):
+            message = f"{what} denied read access: {said}"
+            return SourceError(message, "Ask its admin for the right to read.", field="user")
+        case ("3D", _):
+            message = f"{what} does not have it: {said}"
+            return NotFoundError(message, "Check the name.", field="address", code="unknown_database")
+        case ("3F", _):
+            return NotFoundError(f"{what} does not have it: {said}", "Check the name.", field="schemas")
+        case (_, "42P01" | "42703"):
             return NotFoundError(f"{what} does not have it: {said}", "Check the name.")
     return SourceError(f"{what} refuses: {said}", "Correct the settings, then try again.")
 

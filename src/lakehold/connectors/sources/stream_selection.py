@@ -13,7 +13,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
 
 from lakehold.connectors.sources import cursors
-from lakehold.connectors.sources.connector import IncomingRows, ReadSpan, SourceConnector, SourceStream, StreamSample
+from lakehold.connectors.sources.source import IncomingRows, ReadSpan, SourceConnector, SourceStream, StreamSample
 from lakehold.kit.errors import InvalidInputError, NotFoundError
 from lakehold.kit.ids import quote
 from lakehold.lake.row_formats import quote_identifier

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from enum import StrEnum
 from typing import Protocol
 
 from pyspark import StorageLevel
 from pyspark.sql import functions as f
 
 from lakehold.connectors.sources import cursors
-from lakehold.connectors.sources.connector import IncomingRows, ReadSpan, SourceConnector
+from lakehold.connectors.sources.settings import SyncMode
+from lakehold.connectors.sources.source import IncomingRows, ReadSpan, SourceConnector
 from lakehold.connectors.sources.source_errors import translate_errors
 from lakehold.kit.errors import InvalidInputError
 from lakehold.lake.errors import DataError
@@ -23,21 +23,6 @@ from lakehold.lake.spark.tables import Tables
 from lakehold.lake.table_metadata import IcebergSnapshot
 
 _EXAMPLES = 3
-
-
-class SyncMode(StrEnum):
-    """Sync mode: which rows are read, and how they are written."""
-
-    FULL = "full"
-    """All are read and replace what is there."""
-    APPEND = "append"
-    """All are read and added."""
-    MERGE = "merge"
-    """All are read; those with the same key are replaced."""
-    MIRROR = "mirror"
-    """The same, and those whose key does not arrive go."""
-    INCREMENTAL = "incremental"
-    """Only what comes after the cursor is read; with keys it is merged, without it is added."""
 
 
 class BadRowTable(Protocol):
@@ -141,9 +126,13 @@ def _previous_result(tables: Tables, place: TableIdentifier, how: SyncOptions, m
 
 def _refuse_invalid_options(how: SyncOptions) -> None:
     if how.mode is SyncMode.INCREMENTAL and not how.cursor:
-        raise InvalidInputError("To read only what is new, a cursor is needed.", "Name a field that only grows.")
+        raise InvalidInputError(
+            "To read only what is new, a cursor is needed.", "Name a field that only grows.", field="cursor"
+        )
     if how.mode in {SyncMode.MERGE, SyncMode.MIRROR} and not how.keys:
-        raise InvalidInputError("To merge, the stream needs a key.", "Name the fields that tell one row from another.")
+        raise InvalidInputError(
+            "To merge, the stream needs a key.", "Name the fields that tell one row from another.", field="keys"
+        )
 
 
 @contextmanager

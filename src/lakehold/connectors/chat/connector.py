@@ -1,0 +1,27 @@
+"""The connector for chats: its settings and its descriptor."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+from lakehold.connectors.destinations.settings import DestinationSettings
+from lakehold.connectors.registry import Connector
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChatSettings(DestinationSettings):
+    """A message to a chat; its address is a secret."""
+
+    sends_messages: ClassVar[bool] = True
+
+    to: Literal["chat"] = "chat"
+
+
+CONNECTOR = Connector(
+    name="chat",
+    label="Chat",
+    icon="message-square",
+    destination=ChatSettings,
+    destination_hint="A message to Slack or a compatible chat.",
+)

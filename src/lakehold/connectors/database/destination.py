@@ -1,0 +1,262 @@
+"""Delivers rows into a table of a database, exactly once.
+
+Spark writes them in parallel into a staging table. One transaction then moves them over and stores the mark in
+`lakehold_deliveries` (mark, target, at, rows): readers see all of it or nothing, and a repeated step finds the mark and
+does nothing. A missing table is created, empty at first, before that transaction.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from py4j.protocol import Py4JError
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.types import LongType, StringType, StructType, TimestampType
+
+from lakehold.connectors.database import target_table
+from lakehold.connectors.database.jdbc import JdbcConnection, JdbcDatabase, connect, open_database
+from lakehold.connectors.database.settings import DatabaseDestinationSettings, DeliveryMode
+from lakehold.connectors.database.target_table import (
+    RECEIPTS_TABLE,
+    TargetTable,
+    match_columns,
+    qualified_table,
+    table_columns,
+)
+from lakehold.connectors.destinations.delivery import DeliveryRequest, DeliveryResult, mark_digest
+from lakehold.connectors.destinations.delivery_errors import sql_state, translate_errors
+from lakehold.connectors.destinations.file_formats import refuse_invalid_fields, to_flat_types
+from lakehold.connectors.registry import ConnectorEnvironment
+from lakehold.kit.errors import ConflictError, InvalidInputError, at_field
+from lakehold.kit.ids import valid_name
+from lakehold.lake.errors import DataError
+
+_NO_INDEX = "42P10"
+_MAX_MARK_LENGTH = 255
+_OWN_TABLE_MARK = "ours"
+"""The mark of a table that was made here."""
+
+
+@dataclass(frozen=True, slots=True)
+class JdbcDestination:
+    """The table that rows are delivered to, and how."""
+
+    database: JdbcDatabase
+    table: str
+    schema: str = ""
+    """Without one: the schema that the database takes by itself."""
+    mode: DeliveryMode = DeliveryMode.APPEND
+    keys: tuple[str, ...] = ()
+    only_own: bool = False
+    """Whether a table that is there and was not made so is left as it is."""
+    at_once: int = 4
+    """How many connections write into the staging table."""
+
+    @property
+    def name(self) -> str:
+        """Name of the table for messages."""
+        return ".".join(filter(None, (self.schema, self.table)))
+
+    def check(self) -> None:
+        """Refuse options that cannot be delivered."""
+        self.database.check()
+        with at_field("table"):
+            valid_name(self.table, "name of a table")
+        if self.schema:
+            with at_field("schema"):
+                valid_name(self.schema, "name of a schema")
+        if self.mode is DeliveryMode.UPSERT and not self.keys:
+            raise InvalidInputError(
+                "To change rows, their keys must be known.", "Name the fields that tell them apart.", field="keys"
+            )
+        if self.at_once < 1:
+            raise InvalidInputError("At least one connection is needed.")
+
+
+def test_connection(how: JdbcDestination) -> None:
+    """Connect to the database and close the connection."""
+    how.check()
+    with connect(SparkSession.active(), how.database):
+        pass
+
+
+def deliver_rows(rows: DataFrame, how: JdbcDestination, mark: str) -> DeliveryResult:
+    """Deliver the rows into the table, once for each mark."""
+    how.check()
+    key = mark if len(mark) <= _MAX_MARK_LENGTH else mark_digest(mark)
+    flat = to_flat_types(refuse_invalid_fields(rows), binary=True)
+    with (
+        connect(rows.sparkSession, how.database) as connection,
+        translate_errors(f"The table {how.name}", how.database.password),
+    ):
+        if not connection.has_transactions:
+            raise ConflictError("This database has no transactions.", "Deliver a file instead.")
+        receipts = _receipts_table(connection, how)
+        own = qualified_table(connection, how.schema, f"lakehold_{mark_digest(mark, how.name)}")
+        done = _delivered_rows(connection, receipts, key, how.name)
+        if done is not None:
+            # Who died behind the transaction has left it.
+            target_table.drop_staging(connection, own)
+            return DeliveryResult(done, 0, (how.name,), again=True)
+        if how.only_own:
+            _claim_table(connection, receipts, how)
+        target = _target_table(connection, flat, how, receipts, own)
+        try:
+            target_table.fill_staging(connection, flat, target, how.database, how.at_once)
+            if how.mode is DeliveryMode.UPSERT:
+                target_table.refuse_staged_duplicates(connection, target, how.keys)
+            count = _move_rows(connection, target, how, key)
+        finally:
+            target_table.drop_staging(connection, own)
+    return DeliveryResult(count, 0, (how.name,))
+
+
+def _receipts_table(connection: JdbcConnection, how: JdbcDestination) -> str:
+    """Return the table of receipts, created if it does not exist."""
+    full = qualified_table(connection, how.schema, RECEIPTS_TABLE)
+    if table_columns(connection, full) is None:
+        mark, target, at, rows = (connection.quote_identifier(name) for name in ("mark", "target", "at", "rows"))
+        text = f"VARCHAR({_MAX_MARK_LENGTH}) NOT NULL"
+        target_table.create_table(
+            connection,
+            full,
+            f"CREATE TABLE {full} ({mark} {text}, {target} {text}, {at} {connection.sql_type(TimestampType())},"
+            f" {rows} {connection.sql_type(LongType())}, PRIMARY KEY ({mark}, {target}))",
+        )
+    return full
+
+
+def _claim_table(connection: JdbcConnection, receipts: str, how: JdbcDestination) -> None:
+    """Refuse to replace a table that was not made here. The claim is stored before the table is created, so that it is
+    found again after a crash.
+    """
+    if _delivered_rows(connection, receipts, _OWN_TABLE_MARK, how.name) is not None:
+        return
+    if table_columns(connection, qualified_table(connection, how.schema, how.table)) is not None:
+        raise ConflictError(
+            f"There is a table {how.name} already, and it is not ours to replace.", "Choose another name."
+        )
+    _insert_receipt(connection, receipts, _OWN_TABLE_MARK, how.name, 0)
+
+
+def _insert_receipt(connection: JdbcConnection, receipts: str, mark: str, target: str, rows: int) -> None:
+    connection.execute(f"INSERT INTO {receipts} VALUES (?, ?, CURRENT_TIMESTAMP, ?)", mark, target, rows)  # noqa: S608 - quoted
+
+
+def _delivered_rows(connection: JdbcConnection, receipts: str, mark: str, target: str) -> int | None:
+    """Return how many rows this delivery has delivered already; None if it has not been done."""
+    rows, where = (
+        connection.quote_identifier("rows"),
+        f"{connection.quote_identifier('mark')} = ? AND {connection.quote_identifier('target')} = ?",
+    )
+    with connection.query(f"SELECT {rows} FROM {receipts} WHERE {where}", mark, target) as answer:  # noqa: S608 - quoted
+        return int(answer.getLong(1)) if answer.next() else None
+
+
+def _target_table(
+    connection: JdbcConnection, rows: DataFrame, how: JdbcDestination, receipts: str, own: str
+) -> TargetTable:
+    """Return the table, created if it does not exist, with the columns of the fields."""
+    full = qualified_table(connection, how.schema, how.table)
+    columns = table_columns(connection, full)
+    if columns is None:
+        target_table.create_table(connection, full, _create_statement(connection, rows.schema, how, full))
+        names = tuple(rows.columns)
+    else:
+        names = match_columns(rows.schema, columns, how.name)
+    by_field = {field.lower(): name for field, name in zip(rows.columns, names, strict=True)}
+    return TargetTable(
+        connection.quote_identifier(how.table),
+        full,
+        own,
+        receipts,
+        tuple(connection.quote_identifier(name) for name in names),
+        tuple(connection.quote_identifier(by_field[field.lower()]) for field in _checked_keys(rows, how)),
+    )
+
+
+def _checked_keys(rows: DataFrame, how: JdbcDestination) -> tuple[str, ...]:
+    there = {name.lower() for name in rows.columns}
+    for key in how.keys:
+        if key.lower() not in there:
+            raise DataError(
+                f"The key {key!r} is no field of the rows.", f"They have: {', '.join(rows.columns)}.", field="keys"
+            )
+    return how.keys
+
+
+def _create_statement(connection: JdbcConnection, fields: StructType, how: JdbcDestination, full: str) -> str:
+    keys = {key.lower() for key in _upsert_keys(how)}
+    parts = [
+        f"{connection.quote_identifier(field.name)} {connection.sql_type(field.dataType)}"
+        + (" NOT NULL" if field.name.lower() in keys else "")
+        for field in fields.fields
+    ]
+    named = [field for field in fields.fields if field.name.lower() in keys]
+    # Not every database can have a text of any length as a key.
+    if named and (how.database.is_postgresql or not any(isinstance(field.dataType, StringType) for field in named)):
+        parts.append(f"PRIMARY KEY ({', '.join(connection.quote_identifier(field.name) for field in named)})")
+    return f"CREATE TABLE {full} ({', '.join(parts)})"
+
+
+def _upsert_keys(how: JdbcDestination) -> tuple[str, ...]:
+    return how.keys if how.mode is DeliveryMode.UPSERT else ()
+
+
+def _move_rows(connection: JdbcConnection, target: TargetTable, how: JdbcDestination, mark: str) -> int:
+    """Move the rows over and store the receipt, in one transaction."""
+    count = target_table.count_staged(connection, target)
+    try:
+        with connection.transaction():
+            # First of all: of two that do the same at once, the second one fails here.
+            _insert_receipt(connection, target.receipts, mark, how.name, count)
+            for statement in _statements(target, how):
+                connection.execute(statement)
+    except Py4JError as error:
+        if sql_state(error) == _NO_INDEX:
+            raise DataError(
+                f"The table {how.name} has no unique index over {', '.join(how.keys)}.",
+                "Make one there, or choose the keys that it has.",
+            ) from error
+        raise
+    return count
+
+
+def _statements(target: TargetTable, how: JdbcDestination) -> Iterator[str]:
+    match how.mode:
+        case DeliveryMode.APPEND:
+            return target.append_statements()
+        case DeliveryMode.OVERWRITE:
+            return target.overwrite_statements()
+        case DeliveryMode.UPSERT if how.database.is_postgresql:
+            return target.on_conflict_statements()
+        case DeliveryMode.UPSERT:
+            return target.upsert_statements()
+
+
+@dataclass(frozen=True, slots=True)
+class TableDelivery:
+    """The delivery of one table into a table of a database."""
+
+    to: JdbcDestination
+    mark: str
+
+    def check(self) -> str:
+        """Return that the database can be reached, or refuse."""
+        test_connection(self.to)
+        return "The database lets us in."
+
+    def send(self, rows: DataFrame) -> DeliveryResult:
+        """Write the rows."""
+        return deliver_rows(rows, self.to, self.mark)
+
+
+def open_destination(
+    environment: ConnectorEnvironment, settings: DatabaseDestinationSettings, request: DeliveryRequest
+) -> TableDelivery:
+    """Open the database for one table."""
+    table = "_".join(filter(None, (settings.table, request.table))) or "rows"
+    database = open_database(environment, settings)
+    to = JdbcDestination(database, table, settings.schema_name, settings.mode, settings.keys)
+    return TableDelivery(to, request.mark)

@@ -1,0 +1,220 @@
+"""A database behind JDBC, and a connection to it for statements in one transaction.
+
+Spark's own drivers and dialects are used, so that every database that Spark can write to can be delivered to.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from py4j.protocol import Py4JError
+from pyspark.sql import SparkSession
+from pyspark.sql.types import DataType
+
+from lakehold.connectors.address_guard import resolve_host
+from lakehold.connectors.database.settings import (
+    POSTGRESQL,
+    SECRET_PATTERN,
+    DatabaseSettings,
+    check_address,
+    driver_class,
+)
+from lakehold.connectors.destinations.delivery_errors import translate_errors
+from lakehold.connectors.redaction import hosts_of_url, quoted_user_names
+from lakehold.connectors.registry import ConnectorEnvironment
+from lakehold.kit.errors import InvalidInputError, UnavailableError
+from lakehold.kit.ids import quote
+from lakehold.lake.spark.jvm import jvm_of
+
+_TIMEOUT = 10
+_HOSTS = re.compile(r"jdbc:postgresql://([^/?]+)")
+_DEFAULT_PORT = 5432
+
+
+@dataclass(frozen=True, slots=True)
+class JdbcDatabase:
+    """URL, credentials and driver of a database. The URL comes from somebody who may set up drivers: with many of them
+    a URL can reach files of this machine.
+    """
+
+    url: str
+    user: str = ""
+    password: str = field(default="", repr=False)
+    driver: str = ""
+    """The driver's class; those of PostgreSQL and SQLite are known."""
+    properties: Mapping[str, str] = field(default_factory=dict, repr=False)
+    """More properties for the driver."""
+
+    def check(self) -> None:
+        """Refuse an invalid URL, or one that contains credentials."""
+        check_address(self.url, self.driver, self.properties)
+
+    @property
+    def redactions(self) -> tuple[str, ...]:
+        """Texts to redact from messages: the password, the URL with its hosts, and the user name."""
+        secrets = tuple(value for name, value in self.properties.items() if SECRET_PATTERN.search(f"{name}="))
+        return (
+            self.password,
+            *secrets,
+            self.url,
+            self.url.split(":", 2)[-1],
+            *hosts_of_url(self.url),
+            *quoted_user_names(self.user),
+        )
+
+    @property
+    def is_postgresql(self) -> bool:
+        """Whether it is a PostgreSQL database."""
+        return self.url.startswith(POSTGRESQL)
+
+    @property
+    def driver_class(self) -> str:
+        """Class of the JDBC driver; empty if unknown."""
+        return driver_class(self.url, self.driver)
+
+    @property
+    def options(self) -> dict[str, str]:
+        """Options for Spark's JDBC reader and writer."""
+        login = {"user": self.user, "password": self.password}
+        given = {name: value for name, value in login.items() if value}
+        if self.is_postgresql:
+            # A text may be a UUID or JSON there: the database reads it, instead of taking it for text.
+            ours = {"connectTimeout": f"{_TIMEOUT}", "loginTimeout": f"{2 * _TIMEOUT}", "stringtype": "unspecified"}
+            quick = {"tcpKeepAlive": "true", "reWriteBatchedInserts": "true"}
+            given = {**ours, **quick, "ApplicationName": "lakehold", **given}
+        return {**given, **self.properties, "url": self.url, "driver": self.driver_class}
+
+
+class JdbcConnection:
+    """One JDBC connection of the driver process. Statements are committed one by one, except in a transaction."""
+
+    def __init__(self, spark: SparkSession, database: JdbcDatabase) -> None:
+        self._jvm = jvm_of(spark)
+        self._database = database
+        packages = self._jvm.org.apache.spark.sql
+        options = packages.execution.datasources.jdbc
+        mapped = self._jvm.PythonUtils.toScalaMap({**database.options, "dbtable": "none"})
+        self._types = options.JdbcUtils
+        self._dialect = packages.jdbc.JdbcDialects.get(database.url)
+        self._connection = self._dialect.createConnectionFactory(options.JdbcOptionsInWrite(mapped)).apply(-1)
+
+    def close(self) -> None:
+        """Close the connection. Uncommitted changes are rolled back."""
+        self._connection.close()
+
+    @cached_property
+    def has_transactions(self) -> bool:
+        """Whether the database supports transactions."""
+        return bool(self._connection.getMetaData().supportsTransactions())
+
+    def quote_identifier(self, name: str) -> str:
+        """Quote a name for the database's SQL."""
+        return str(self._dialect.quoteIdentifier(name))
+
+    def sql_type(self, kind: DataType) -> str:
+        """Return the database's name of a Spark type."""
+        java = self._jvm.org.apache.spark.sql.types.DataType.fromJson(kind.json())
+        return str(self._types.getJdbcType(java, self._dialect).databaseTypeDefinition())
+
+    def execute(self, statement: str, *values: str | int) -> None:
+        """Run a statement with values."""
+        prepared = self._prepare(statement, values)
+        try:
+            prepared.executeUpdate()
+        finally:
+            prepared.close()
+
+    @contextmanager
+    def query(self, question: str, *values: str) -> Iterator[Any]:
+        """Run a query and yield its Java ResultSet."""
+        prepared = self._prepare(question, values)
+        try:
+            yield prepared.executeQuery()
+        finally:
+            prepared.close()
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """Commit all statements inside, or none."""
+        self._connection.setAutoCommit(False)
+        try:
+            yield
+            self._connection.commit()
+        except BaseException:
+            # A closed connection has rolled back by itself; the first error is the one to raise.
+            with suppress(Py4JError):
+                self._connection.rollback()
+            raise
+        finally:
+            with suppress(Py4JError):
+                self._connection.setAutoCommit(True)
+
+    def _prepare(self, statement: str, values: tuple[str | int, ...]) -> Any:  # noqa: ANN401 - a class of Java
+        prepared = self._connection.prepareStatement(statement)
+        for number, value in enumerate(values, start=1):
+            if isinstance(value, int):
+                prepared.setLong(number, value)
+            else:
+                prepared.setString(number, value)
+        return prepared
+
+
+@contextmanager
+def connect(spark: SparkSession, database: JdbcDatabase) -> Iterator[JdbcConnection]:
+    """Open a connection; its errors are translated into messages."""
+    database.check()
+    with translate_errors("The database", *database.redactions):
+        if not _is_loaded(spark, database.driver_class):
+            raise UnavailableError(
+                f"There is no driver {database.driver_class} here.",
+                "Ask an admin to add its jar, or correct the name.",
+                field="driver",
+            )
+        connection = JdbcConnection(spark, database)
+        try:
+            yield connection
+        finally:
+            with suppress(Py4JError):
+                connection.close()
+
+
+def _is_loaded(spark: SparkSession, name: str) -> bool:
+    return bool(jvm_of(spark).org.apache.spark.util.Utils.classIsLoadable(name))
+
+
+def open_database(environment: ConnectorEnvironment, settings: DatabaseSettings) -> JdbcDatabase:
+    """Return the database with its password, or refuse an address that the platform does not allow."""
+    password = environment.secrets.get("password", "")
+    database = JdbcDatabase(settings.address, settings.user, password, settings.driver, settings.properties)
+    database.check()
+    allowed = [start.strip() for start in environment.settings.databases.split(",") if start.strip()]
+    if database.is_postgresql:
+        for host, port in _postgresql_hosts(database.url):
+            resolve_host(host, port, private=environment.settings.private_addresses)
+    # Two dots lead out of where the beginning leads to.
+    elif ".." in database.url or not database.url.startswith(tuple(allowed)):
+        raise InvalidInputError(
+            "Databases of this kind are not allowed here.",
+            "Use PostgreSQL, or ask whoever keeps the installation to allow them: LAKEHOLD_DATABASES.",
+            field="address",
+        )
+    return database
+
+
+def _postgresql_hosts(url: str) -> list[tuple[str, int]]:
+    """Return the hosts in the address of a PostgreSQL; one without a host is this machine."""
+    found = _HOSTS.match(url)
+    hosts = []
+    for each in (found[1] if found else "localhost").split(","):
+        host, _, port = each.rpartition(":") if ":" in each and not each.endswith("]") else (each, "", "")
+        if not host or (port and not port.isdigit()):
+            raise InvalidInputError(
+                f"The database's address has a host that is none: {quote(each)}.", "Correct it.", field="address"
+            )
+        hosts.append((host, int(port) if port else _DEFAULT_PORT))
+    return hosts

@@ -1,0 +1,138 @@
+"""Settings of a database: its address and driver, and what of it is read."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Annotated, ClassVar, Literal
+from urllib.parse import parse_qsl
+
+from pydantic import Field
+
+from lakehold.connectors.destinations.settings import DestinationSettings
+from lakehold.connectors.sources.settings import SourceSettings
+from lakehold.kit.errors import InvalidInputError
+from lakehold.kit.settings_schema import InvalidSettingError, SettingsRecord, Text
+from lakehold.lake.errors import DataError
+
+MAX_PARTITIONS = 256
+POSTGRESQL = "jdbc:postgresql:"
+_DRIVERS = {POSTGRESQL: "org.postgresql.Driver", "jdbc:sqlite:": "org.sqlite.JDBC"}
+SECRET_PATTERN = re.compile(r"(password|passwd|pwd|secret)\s*=|//[^/@]*:[^/@]*@", re.IGNORECASE)
+# Other options let its driver load a class or write a file.
+_POSTGRESQL_PROPERTIES = frozenset(
+    {
+        *("ssl", "sslmode", "currentSchema", "ApplicationName", "targetServerType", "prepareThreshold"),
+        *("connectTimeout", "loginTimeout", "socketTimeout", "tcpKeepAlive"),
+    }
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DatabaseSettings(SettingsRecord):
+    """A database behind JDBC."""
+
+    address: Text
+    """As its driver takes it: `jdbc:postgresql://host:5432/name`."""
+    user: str = ""
+    driver: str = ""
+    """The driver's class; those of PostgreSQL and SQLite are known."""
+    properties: Mapping[str, str] = field(default_factory=dict)
+    """More properties for the driver."""
+
+    def __post_init__(self) -> None:
+        check_address(self.address, self.driver, self.properties)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DatabaseSourceSettings(DatabaseSettings, SourceSettings):
+    """Tables and views of a database."""
+
+    needs_drivers: ClassVar[bool] = True
+
+    connector: Literal["database"] = "database"
+    schemas: tuple[str, ...] = ()
+    """Only these; empty for all that the user sees."""
+
+    @property
+    def credential(self) -> str:
+        """The password of the user."""
+        return "password"
+
+
+class DeliveryMode(StrEnum):
+    """How a delivery treats the rows that are in the table."""
+
+    APPEND = "append"
+    OVERWRITE = "overwrite"
+    UPSERT = "upsert"
+    """Those with the same keys are changed."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DatabaseDestinationSettings(DatabaseSettings, DestinationSettings):
+    """A table of a database."""
+
+    needs_drivers: ClassVar[bool] = True
+
+    to: Literal["database"] = "database"
+    table: str = ""
+    schema_name: Annotated[str, Field(alias="schema")] = ""
+    mode: DeliveryMode = DeliveryMode.APPEND
+    keys: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        DatabaseSettings.__post_init__(self)
+        if self.mode is DeliveryMode.UPSERT and not self.keys:
+            raise InvalidSettingError("To change rows, their keys are needed.", "Set keys.", field="keys")
+
+
+@dataclass(frozen=True, slots=True)
+class TablePartitioning(SettingsRecord):
+    """Into how many partitions a table is split, and by which column: a number, a date or a timestamp."""
+
+    column: Text
+    count: Annotated[int, Field(ge=1, le=MAX_PARTITIONS)] = 4
+
+    def validated(self, columns: list[str]) -> TablePartitioning:
+        """Return itself, or refuse if a table with these columns cannot be split like this."""
+        if self.column not in columns:
+            raise DataError(f"The table has no column {self.column!r}.", f"It has: {', '.join(columns)}.")
+        if not 1 <= self.count <= MAX_PARTITIONS:
+            raise InvalidInputError(f"A table is read in 1 to {MAX_PARTITIONS} parts, not {self.count}.")
+        return self
+
+
+def driver_class(address: str, driver: str) -> str:
+    """Return the class of the driver; empty if it is not known."""
+    return driver or next((name for start, name in _DRIVERS.items() if address.startswith(start)), "")
+
+
+def check_address(address: str, driver: str, properties: Mapping[str, str]) -> None:
+    """Refuse an invalid address, one that contains credentials, and properties that could harm this machine."""
+    if not re.fullmatch(r"jdbc:[a-z0-9+_-]+:\S+", address):
+        raise InvalidSettingError(
+            "This is no address of a database.",
+            "Write jdbc:postgresql://host:5432/name, or what the driver takes.",
+            field="address",
+        )
+    if SECRET_PATTERN.search(address):
+        raise InvalidSettingError(
+            "The address of the database has a password in it.",
+            "Give user name and password apart from it.",
+            field="address",
+        )
+    if not driver_class(address, driver):
+        raise InvalidSettingError(
+            "The driver of this database is not known.", "Give the name of the driver's class too.", field="driver"
+        )
+    if address.startswith(POSTGRESQL):
+        given = {name for name, _ in parse_qsl(address.partition("?")[2], keep_blank_values=True)}
+        if refused := (given | set(properties)) - _POSTGRESQL_PROPERTIES:
+            raise InvalidSettingError(
+                f"PostgreSQL's driver may not be told {', '.join(sorted(refused))} here.",
+                f"It may be told: {', '.join(sorted(_POSTGRESQL_PROPERTIES))}.",
+                field="address" if refused & given else "properties",
+            )

@@ -1,0 +1,270 @@
+"""Source connector for databases behind JDBC: each table or view is a stream.
+
+The database itself filters by the cursor if that is a number, a date or a timestamp. Texts are compared in Spark: a
+database sorts them by rules of its own, and rows would be missed. Large tables can be read in partitions, by a column
+whose lowest and highest values the database reports.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import date, datetime
+from decimal import Decimal
+from itertools import pairwise
+from typing import Any
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.types import StringType, TimestampNTZType
+
+from lakehold.connectors.database.jdbc import JdbcDatabase, open_database
+from lakehold.connectors.database.settings import DatabaseSourceSettings, TablePartitioning
+from lakehold.connectors.registry import ConnectorEnvironment
+from lakehold.connectors.sources import json_records
+from lakehold.connectors.sources.cursors import filter_span, orderable_field
+from lakehold.connectors.sources.field_types import StreamField
+from lakehold.connectors.sources.source import (
+    IncomingRows,
+    ReadSpan,
+    SourceStream,
+    StreamOptions,
+    StreamSample,
+    get_stream,
+)
+from lakehold.connectors.sources.source_errors import translate_errors
+from lakehold.kit.errors import InvalidInputError
+from lakehold.lake.errors import DataError
+from lakehold.lake.spark.jvm import jvm_of
+
+
+def read_partitioned(
+    spark: SparkSession, options: Mapping[str, str], parts: TablePartitioning, quoted: str, since: ReadSpan | None
+) -> DataFrame:
+    """Read the rows in partitions; in one if the column has no values."""
+    bounds_query = f"(SELECT MIN({quoted}) AS low, MAX({quoted}) AS high FROM {options['dbtable']}) bounds"  # noqa: S608 - quoted
+    bounds = spark.read.format("jdbc").options(**{**options, "dbtable": bounds_query}).load()
+    row = bounds.first()
+    reader = spark.read.format("jdbc").options(**options)
+    if row is None or row[0] is None or row[1] is None:
+        return reader.load()
+    if isinstance(bounds.schema["low"].dataType, TimestampNTZType):
+        return reader.jdbc(
+            options["url"], options["dbtable"], predicates=_timestamp_predicates(quoted, row[0], row[1], parts.count)
+        )
+    low, high = _partition_bound(row[0], parts.column, math.floor), _partition_bound(row[1], parts.column, math.ceil)
+    if since is not None and not since.again and since.field.lower() == parts.column.lower():
+        # Only what is new is read, so only that is cut into parts.
+        low = since.value
+    cut = {"partitionColumn": parts.column, "lowerBound": low, "upperBound": high, "numPartitions": str(parts.count)}
+    return reader.options(**cut).load()
+
+
+def _timestamp_predicates(quoted: str, low: datetime, high: datetime, count: int) -> list[str]:
+    """Return the predicates of the partitions, as Spark itself does not split by a timestamp without zone."""
+    times = [low + (high - low) * number / count for number in range(1, count)]
+    words = [f"TIMESTAMP '{each:%Y-%m-%d %H:%M:%S.%f}'" for each in times]
+    if not words:
+        return ["1 = 1"]
+    between = [f"{quoted} >= {one} AND {quoted} < {other}" for one, other in pairwise(words)]
+    return [f"({quoted} < {words[0]} OR {quoted} IS NULL)", *between, f"{quoted} >= {words[-1]}"]
+
+
+def _partition_bound(value: object, column: str, rounded: Callable[[float | Decimal], int]) -> str:
+    if isinstance(value, int | float | Decimal) and not isinstance(value, bool):
+        return str(rounded(value))
+    if isinstance(value, datetime | date):
+        return value.isoformat(" ") if isinstance(value, datetime) else value.isoformat()
+    raise DataError(
+        f"{column} is no number, date or timestamp, so the table cannot be cut into parts by it.",
+        "Choose another column, or read it in one part.",
+    )
+
+
+_TABLE_TYPES = {"TABLE", "BASE TABLE", "PARTITIONED TABLE", "FOREIGN TABLE", "VIEW", "MATERIALIZED VIEW"}
+
+
+@dataclass(frozen=True, slots=True)
+class DatabaseTable:
+    """A table or view of the source database."""
+
+    schema: str
+    name: str
+
+    @property
+    def full_name(self) -> str:
+        """Name of the stream."""
+        return f"{self.schema}.{self.name}" if self.schema else self.name
+
+
+class DatabaseCatalog:
+    """Metadata of a database, from its JDBC driver."""
+
+    def __init__(self, connection: Any) -> None:  # noqa: ANN401 - an object of Java
+        self._connection = connection
+        self._about = connection.getMetaData()
+
+    def tables(self, schemas: tuple[str, ...]) -> list[DatabaseTable]:
+        """Return the tables of these schemas; of the connection's default schema if none is given."""
+        found: list[DatabaseTable] = []
+        for schema in schemas or (self._connection.getSchema(),):
+            rows = self._about.getTables(self._connection.getCatalog(), self._escape_pattern(schema), "%", None)
+            found.extend(
+                DatabaseTable(space or "", name or "")
+                for space, name, kind in _fetch_rows(rows, "TABLE_SCHEM", "TABLE_NAME", "TABLE_TYPE")
+                if kind in _TABLE_TYPES and (schema is None or space == schema)
+            )
+        return sorted(found, key=lambda table: table.full_name)
+
+    def primary_key(self, table: DatabaseTable) -> tuple[str, ...]:
+        """Return the fields of the primary key, in order."""
+        rows = self._about.getPrimaryKeys(self._connection.getCatalog(), table.schema or None, table.name)
+        found = _fetch_rows(rows, "KEY_SEQ", "COLUMN_NAME")
+        return tuple(name for _, name in sorted((int(place or 0), name or "") for place, name in found))
+
+    def quote_name(self, *names: str) -> str:
+        """Quote names for the database's SQL."""
+        sign = str(self._about.getIdentifierQuoteString()).strip()
+        parts = (f"{sign}{name.replace(sign, sign * 2)}{sign}" if sign else name for name in names if name)
+        return ".".join(parts)
+
+    def _escape_pattern(self, schema: str | None) -> str | None:
+        """Escape a schema's name where the driver takes a pattern."""
+        if schema is None:
+            return None
+        escape = str(self._about.getSearchStringEscape() or "")
+        return "".join(f"{escape}{sign}" if sign in f"_%{escape}" else sign for sign in schema)
+
+
+@contextmanager
+def open_catalog(spark: SparkSession, database: JdbcDatabase) -> Iterator[DatabaseCatalog]:
+    """Open a connection to read metadata."""
+    database.check()
+    jvm = jvm_of(spark)
+    sql = jvm.org.apache.spark.sql
+    options = sql.execution.datasources.jdbc.JDBCOptions(
+        jvm.PythonUtils.toScalaMap({**database.options, "dbtable": "t"})
+    )
+    dialect = sql.jdbc.JdbcDialects.get(database.url)
+    connection = dialect.createConnectionFactory(options).apply(-1)
+    try:
+        yield DatabaseCatalog(connection)
+    finally:
+        connection.close()
+
+
+def _fetch_rows(rows: Any, *names: str) -> list[tuple[str | None, ...]]:  # noqa: ANN401 - a ResultSet of Java's
+    found: list[tuple[str | None, ...]] = []
+    try:
+        while rows.next():
+            found.append(tuple(rows.getString(name) for name in names))
+    finally:
+        rows.close()
+    return found
+
+
+_MAX_KEY_LOOKUPS = 200
+_LABEL = "The database"
+
+
+@dataclass(frozen=True, slots=True)
+class JdbcSource:
+    """A database as a source, and how it is read."""
+
+    database: JdbcDatabase
+    schemas: tuple[str, ...] = ()
+    """Whose tables are streams; those of the connection's own schema if none is chosen."""
+    parts: Mapping[str, TablePartitioning] = field(default_factory=dict)
+    """The streams that are read in parts, several at a time."""
+    queries: Mapping[str, str] = field(default_factory=dict)
+    """Streams that are queries instead of tables, in the database's own SQL."""
+    at_once: int = 10_000
+    """How many rows the driver fetches at a time."""
+    patience: int = 0
+    """After how many seconds a question is given up; 0 waits."""
+
+    @property
+    def redactions(self) -> tuple[str, ...]:
+        """The redactions of the database."""
+        return self.database.redactions
+
+    def streams(self) -> list[SourceStream]:
+        """Return its tables and views, with primary keys unless there are very many."""
+        with (
+            translate_errors(_LABEL, *self.database.redactions),
+            open_catalog(SparkSession.active(), self.database) as about,
+        ):
+            tables = about.tables(self.schemas)
+            few = len(tables) <= _MAX_KEY_LOOKUPS
+            return [SourceStream(each.full_name, None, True, about.primary_key(each) if few else ()) for each in tables]
+
+    def check(self) -> None:
+        """Connect and list the tables."""
+        with (
+            translate_errors(_LABEL, *self.database.redactions),
+            open_catalog(SparkSession.active(), self.database) as about,
+        ):
+            about.tables(self.schemas)
+
+    def sample(self, stream: str, limit: int) -> StreamSample:
+        """Return the fields and first rows that the database returns."""
+        spark = SparkSession.active()
+        with translate_errors(self._label(stream), *self.database.redactions):
+            options, _ = self._read_options(spark, stream)
+            rows = spark.read.format("jdbc").options(**{**options, "fetchsize": str(limit)}).load()
+            fields = tuple(StreamField(each.name, each.dataType.simpleString()) for each in rows.schema.fields)
+            some = rows.limit(limit).collect()
+            return StreamSample(fields, tuple(tuple(json_records.sample_value(value) for value in row) for row in some))
+
+    def read(self, spark: SparkSession, stream: str, since: ReadSpan | None = None) -> IncomingRows:
+        """Read the rows of a table, view or query."""
+        with translate_errors(self._label(stream), *self.database.redactions):
+            options, quoted = self._read_options(spark, stream)
+            rows = spark.read.format("jdbc").options(**options).load()
+            if since is not None and isinstance(orderable_field(rows, since.field)[1], StringType):
+                options = {**options, "pushDownPredicate": "false"}
+            if stream in self.parts:
+                parts = self.parts[stream].validated(rows.columns)
+                return IncomingRows(filter_span(read_partitioned(spark, options, parts, quoted, since), since))
+            return IncomingRows(filter_span(spark.read.format("jdbc").options(**options).load(), since))
+
+    def _read_options(self, spark: SparkSession, stream: str) -> tuple[dict[str, str], str]:
+        """Return the options for Spark, and the quoted partition column."""
+        with open_catalog(spark, self.database) as about:
+            name = self._subquery(stream) or self._quoted_table(about, stream)
+            column = about.quote_name(self.parts[stream].column) if stream in self.parts else ""
+        options = {
+            **self.database.options,
+            "dbtable": name,
+            "fetchsize": str(self.at_once),
+            "queryTimeout": str(self.patience),
+            "preferTimestampNTZ": "true",
+        }
+        if self.database.is_postgresql:
+            # A moment that stands in a question has no zone there.
+            options["sessionInitStatement"] = "SET TIME ZONE 'UTC'; SET default_transaction_read_only = on"
+        return options, column
+
+    def _label(self, stream: str) -> str:
+        """Return the label for error messages: a query has no name of its own."""
+        return _LABEL if stream in self.queries else stream
+
+    def _subquery(self, stream: str) -> str:
+        """Return the stream's query as a subquery, so that nothing but a query can be run."""
+        text = self.queries.get(stream, "").strip().rstrip(";")
+        if ";" in text:
+            raise InvalidInputError("The query has a semicolon in it.", "Write one query; in a text, use chr(59).")
+        return f"({text}\n) lakehold_query" if text else ""
+
+    def _quoted_table(self, about: DatabaseCatalog, stream: str) -> str:
+        table: DatabaseTable = get_stream({each.full_name: each for each in about.tables(self.schemas)}, stream)
+        return about.quote_name(table.schema, table.name)
+
+
+def open_source(
+    environment: ConnectorEnvironment, settings: DatabaseSourceSettings, stream: StreamOptions | None
+) -> JdbcSource:
+    """Open the database that the settings name."""
+    parts = {stream.name: stream.parts} if stream is not None and stream.parts is not None else {}
+    return JdbcSource(open_database(environment, settings), settings.schemas, parts)

@@ -1,0 +1,20 @@
+"""Settings that all destinations have in common: what a destination needs."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from lakehold.kit.settings_schema import SettingsRecord
+
+
+class DestinationSettings(SettingsRecord):
+    """The base of the settings of all destinations."""
+
+    __slots__ = ()
+    to: str
+    needs_drivers: ClassVar[bool] = False
+    """Whether it can only be tested with the JDBC drivers that Spark loads."""
+    sends_messages: ClassVar[bool] = False
+    """Whether a message is sent instead of rows."""
+    writes_volume: ClassVar[bool] = False
+    """Whether it writes files into a volume."""

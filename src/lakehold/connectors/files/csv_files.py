@@ -1,0 +1,255 @@
+"""Reads CSV files, line by line or with values that span several lines.
+
+Empty values are null, empty lines are skipped, and a line that repeats the header is a header. Files with different
+headers are united by field names. A line is bad if it has more or fewer values than there are fields, a value that is
+not of its field's type, an unclosed quote, or undecodable bytes. Where a line is a row, all cores read a file at once.
+
+A file with multiline values is read by one core. An unclosed quote could swallow the rows behind it: so if the quotes
+of a file do not match up, every row of it with a multiline value counts as bad.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import reduce
+
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as f
+
+from lakehold.connectors.files import encodings as file_format
+from lakehold.connectors.files.encodings import source_file_name, spark_paths
+from lakehold.connectors.files.file_head import HEAD_SIZE, read_head
+from lakehold.connectors.files.settings import FileFormat
+from lakehold.connectors.sources import bad_rows, field_types
+from lakehold.connectors.sources.bad_rows import (
+    MALFORMED,
+    MAX_RAW_LENGTH,
+    PARSER_OPTIONS,
+    csv_reader,
+    is_parsable,
+    parsed_column,
+    reason_udf,
+    split_bad_rows,
+)
+from lakehold.connectors.sources.field_types import StreamField, distinct_names
+from lakehold.connectors.sources.source import IncomingRows
+from lakehold.lake.errors import DataError
+
+_LINE = re.compile(r"\r\n|\n|\r")
+_FIRST_TRY = 64 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class CsvHeader:
+    """Files that share the same header line."""
+
+    line: str
+    fields: tuple[StreamField, ...]
+    files: tuple[str, ...]
+    notes: tuple[str, ...] = ()
+
+
+def group_by_header(files: list[str], shape: FileFormat) -> list[CsvHeader]:
+    """Group the files by their header. An empty file has none and adds nothing."""
+    if not shape.header:
+        return [CsvHeader("", shape.fields, tuple(files))]
+    by_line: dict[str, list[str]] = {}
+    for file in files:
+        if line := _first_line(file, shape):
+            by_line.setdefault(line, []).append(file)
+    return [_parse_header(line, some, shape) for line, some in by_line.items()]
+
+
+def union_rows(parts: list[IncomingRows]) -> IncomingRows:
+    """Union several results by the names of their fields."""
+    bad = [each.bad for each in parts if each.bad is not None]
+    totals = [each.total for each in parts]
+    return IncomingRows(
+        reduce(lambda one, other: one.unionByName(other, allowMissingColumns=True), (each.rows for each in parts)),
+        reduce(lambda one, other: one.union(other), bad) if bad else None,
+        None if None in totals else lambda: sum(total() for total in totals if total is not None),
+        tuple(each for part in parts for each in part.kept),
+        tuple(dict.fromkeys(note for part in parts for note in part.notes)),
+    )
+
+
+def _parse_header(line: str, files: list[str], shape: FileFormat) -> CsvHeader:
+    values = next(csv_reader([line], shape.delimiter, shape.quote, shape.escape), [])
+    names, notes = distinct_names(values)
+    return CsvHeader(line, tuple(StreamField(name, shape.field_type(name)) for name in names), tuple(files), notes)
+
+
+def _first_line(file: str, shape: FileFormat) -> str:
+    """Return the first line that is not blank; empty if there is none."""
+    for size in (_FIRST_TRY, HEAD_SIZE):
+        start = read_head(file, size)
+        text = start.text(shape.encoding).lstrip("\r\n")
+        if not text.strip():
+            return ""
+        found = _first_record(text) if shape.multiline else _LINE.split(text, maxsplit=1)[0]
+        if start.whole or len(found) < len(text):
+            return found
+    raise DataError(f"The first line of {start.name} is longer than a million characters.", "It is no table.")
+
+
+def _first_record(text: str) -> str:
+    """Return the first record: a quoted name may span several lines."""
+    quotes, end = 0, 0
+    for line in text.splitlines(keepends=True):
+        quotes += line.count('"')
+        end += len(line)
+        if quotes % 2 == 0:
+            break
+    return text[:end].rstrip("\r\n")
+
+
+MAX_VALUES = 100_000
+
+
+def read_lines(spark: SparkSession, headers: list[CsvHeader], shape: FileFormat) -> IncomingRows:
+    """Read files in which every line is a row."""
+    return union_rows([_read_lines_part(spark, each, shape) for each in headers])
+
+
+def parser_options(shape: FileFormat) -> dict[str, str]:
+    """Return the options of Spark's CSV parser."""
+    return {
+        **PARSER_OPTIONS,
+        "sep": shape.delimiter,
+        "quote": shape.quote,
+        "escape": shape.escape or "\0",
+        "maxColumns": str(MAX_VALUES + 1),
+    }
+
+
+def parser_schema(fields: tuple[StreamField, ...]) -> str:
+    """Return the schema with fields by number, as their names may be anything, and a column for malformed text."""
+    return ", ".join([*(f"c{place} {field.type}" for place, field in enumerate(fields)), f"{MALFORMED} string"])
+
+
+def _read_lines_part(spark: SparkSession, header: CsvHeader, shape: FileFormat) -> IncomingRows:
+    texts = _read_texts(spark, header, shape)
+    raw = f.col("raw")
+    parsed = f.from_csv(
+        f.when(is_parsable(raw) & ~_has_too_many_values(raw, shape), raw),
+        parser_schema(header.fields),
+        parser_options(shape),
+    )
+    was = parsed_column()
+    bad = was.isNull() | was.getField(MALFORMED).isNotNull() | _has_unclosed_quote(raw, shape)
+    if shape.encoding != "utf-8":
+        bad |= file_format.has_bad_bytes(raw)
+
+    def good(found: Column) -> list[Column]:
+        return [found.getField(f"c{place}").alias(field.name) for place, field in enumerate(header.fields)]
+
+    reason = bad_rows.CsvRowError(header.fields, shape.delimiter, shape.quote, shape.escape)
+    rows, others = split_bad_rows(texts, parsed, bad, good, reason)
+    return IncomingRows(rows, others, total=texts.count, notes=header.notes)
+
+
+def _read_texts(spark: SparkSession, header: CsvHeader, shape: FileFormat) -> DataFrame:
+    value = file_format.decode_line(f.col("value"), shape.encoding)
+    found = spark.read.text(spark_paths(list(header.files))).select(
+        value.alias("raw"), source_file_name().alias("place")
+    )
+    found = found.filter(f.trim("raw") != "")
+    return found.filter(f.col("raw") != header.line) if shape.header else found
+
+
+def _has_too_many_values(raw: Column, shape: FileFormat) -> Column:
+    """Whether a line has more values than the parser takes; a short line cannot."""
+    return (f.octet_length(raw) > MAX_VALUES) & (_count_delimiters(raw, shape.delimiter) >= MAX_VALUES)
+
+
+def _has_unclosed_quote(raw: Column, shape: FileFormat) -> Column:
+    """Whether a value begins with a quote and does not end with one, which Spark would accept."""
+    if not shape.quote:
+        return f.lit(False)
+    quote, sign = re.escape(shape.quote), re.escape(shape.delimiter)
+    inner = f"[^{quote}]*+(?:{quote}{quote}[^{quote}]*+)*+"
+    if shape.escape != shape.quote:
+        escape = re.escape(shape.escape)
+        inner = f"(?:[^{quote}{escape}]|{escape}.)*+"
+    left = f.regexp_replace(raw, f"(?<=^|{sign}){quote}{inner}{quote}(?=$|{sign})", "")
+    return raw.contains(shape.quote) & left.rlike(f"(^|{sign}){quote}")
+
+
+def _count_delimiters(raw: Column, sign: str) -> Column:
+    return f.length(raw) - f.length(f.replace(raw, f.lit(sign), f.lit("")))
+
+
+_SMALLEST = -(2**31)
+_SWALLOWED = "It has a value over several lines, and the quotes do not match up."
+
+
+def read_multiline(spark: SparkSession, headers: list[CsvHeader], shape: FileFormat) -> IncomingRows:
+    """Read files in which quoted values may span several lines."""
+    return union_rows([_read_multiline_part(spark, each, shape) for each in headers])
+
+
+def _read_multiline_part(spark: SparkSession, header: CsvHeader, shape: FileFormat) -> IncomingRows:
+    reader = spark.read.schema(parser_schema(header.fields)).options(**parser_options(shape))
+    found = (
+        reader.options(multiLine=True, header=shape.header, encoding=file_format.spark_encoding(shape.encoding))
+        .csv(spark_paths(list(header.files)))
+        .select("*", source_file_name().alias("place"))
+    )
+    places = range(len(header.fields))
+    texts = [f.col(f"c{place}") for place in places if header.fields[place].type == field_types.STRING]
+    swallowed = _may_swallow_rows(texts, _files_with_odd_quotes(spark, header, shape), shape)
+    no_text = _any_of([file_format.has_bad_bytes(file_format.correct_encoding(text, shape.encoding)) for text in texts])
+    bad = f.coalesce(f.col(MALFORMED).isNotNull() | swallowed | no_text, f.lit(True))
+    # A query for bad rows alone must read every value, or a wrong type would not be noticed.
+    every = f.hash(*(f.col(f"c{place}") for place in places)) >= _SMALLEST
+    rows = found.filter(~bad & every).select(
+        *(
+            file_format.correct_encoding(
+                f.col(f"c{place}"), shape.encoding if field.type == field_types.STRING else "utf-8"
+            ).alias(field.name)
+            for place, field in enumerate(header.fields)
+        )
+    )
+    return IncomingRows(
+        rows, _with_multiline_reason(found.filter(bad & every), swallowed, header, shape), notes=header.notes
+    )
+
+
+def _with_multiline_reason(rows: DataFrame, swallowed: Column, header: CsvHeader, shape: FileFormat) -> DataFrame:
+    values = f.to_csv(f.struct(*(f.col(f"c{place}") for place in range(len(header.fields)))))
+    raw = file_format.correct_encoding(f.coalesce(f.col(MALFORMED), values), shape.encoding)
+    reason = bad_rows.CsvRowError(header.fields, shape.delimiter, shape.quote, shape.escape)
+    said = reason_udf(reason)
+    lines = rows.select(raw.alias("raw"), "place", (swallowed & f.col(MALFORMED).isNull()).alias("swallowed"))
+    return lines.select("*", said("raw", f.octet_length("raw")).alias("said")).select(
+        f.when(f.col("swallowed"), f.lit(_SWALLOWED)).otherwise(f.col("said")).alias("reason"),
+        f.substring("raw", 1, MAX_RAW_LENGTH).alias("raw"),
+        "place",
+    )
+
+
+def _may_swallow_rows(texts: list[Column], odd: list[str], shape: FileFormat) -> Column:
+    over = _any_of([text.contains("\n") for text in texts])
+    begun = (
+        _any_of([text.contains("\n") & text.startswith(shape.quote) for text in texts]) if shape.quote else f.lit(False)
+    )
+    return begun | (over & f.col("place").isin(odd) if odd else f.lit(False))
+
+
+def _files_with_odd_quotes(spark: SparkSession, header: CsvHeader, shape: FileFormat) -> list[str]:
+    """Return the files whose quotes do not match up, counted in bytes and so not for every encoding."""
+    if shape.encoding.startswith("utf-16") or not shape.quote:
+        return []
+    value = f.col("value")
+    if shape.escape != shape.quote:
+        value = f.replace(value, f.lit(shape.escape + shape.quote), f.lit(""))
+    count = f.octet_length(value) - f.octet_length(f.replace(value, f.lit(shape.quote), f.lit("")))
+    lines = spark.read.text(spark_paths(list(header.files))).select("value", source_file_name().alias("place"))
+    quotes = lines.groupBy("place").agg(f.sum(count).alias("count"))
+    return [row["place"] for row in quotes.filter("count % 2 = 1").select("place").collect()]
+
+
+def _any_of(conditions: list[Column]) -> Column:
+    found = (f.coalesce(each, f.lit(False)) for each in conditions)
+    return reduce(lambda one, other: one | other, found, f.lit(False))

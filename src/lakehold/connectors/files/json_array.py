@@ -1,0 +1,166 @@
+"""Reads the records of a JSON array one by one, holding only one of them and a read-ahead buffer in memory."""
+
+from __future__ import annotations
+
+import codecs
+import gzip
+import json
+import re
+import zlib
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any, BinaryIO, cast
+
+import pyarrow as pa
+from pyspark.sql import DataFrame, SparkSession
+
+from lakehold.connectors.files.encodings import partition_by_file
+from lakehold.connectors.sources.bad_rows import MAX_ROW_BYTES
+from lakehold.connectors.sources.source_errors import CarriedError
+from lakehold.lake.errors import DataError
+
+SCHEMA = "raw string, place string"
+_BUFFER_SIZE = 256 * 1024
+_BATCH_SIZE = 1_000
+_BLANK = re.compile(r"[ \t\r\n]*")
+_decoder = json.JSONDecoder()
+
+
+def read_records(spark: SparkSession, files: list[str]) -> DataFrame:
+    """Return the records of the files as texts, each file read by one task."""
+    return partition_by_file(spark, files).mapInArrow(_record_batches, SCHEMA)
+
+
+def sample_array(text: str, name: str, *, whole: bool) -> list[dict[str, Any]]:
+    """Return the objects in the head of a file; refuse it if it is no JSON from its start."""
+    found: list[dict[str, Any]] = []
+    try:
+        for raw, _ in _iterate_values(iter([text]), name):
+            value = json.loads(raw)
+            if isinstance(value, dict):
+                found.append(value)
+    except CarriedError as carried:
+        if whole or not found:
+            raise carried.error from None
+    return found
+
+
+def iterate_records(file: BinaryIO, name: str) -> Iterator[tuple[str, int]]:
+    """Yield the text of each record, and its number."""
+    return _iterate_values(_decode(file, name), name)
+
+
+def _decode(file: BinaryIO, name: str) -> Iterator[str]:
+    decoder = codecs.getincrementaldecoder("utf-8-sig")()
+    try:
+        while chunk := file.read(_BUFFER_SIZE):
+            yield decoder.decode(chunk)
+        yield decoder.decode(b"", final=True)
+    except UnicodeDecodeError:
+        raise CarriedError(DataError(f"{name} has bytes that are no utf-8.", "Save it as utf-8.")) from None
+    except (EOFError, zlib.error, gzip.BadGzipFile):
+        raise CarriedError(DataError(f"{name} is damaged: it cannot be unpacked.", "Pack it again.")) from None
+
+
+def _record_batches(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    for batch in batches:
+        for path in batch.column(0).to_pylist():
+            yield from _read_file(path)
+
+
+def _read_file(path: str) -> Iterator[pa.RecordBatch]:
+    name = Path(path).name
+    with Path(path).open("rb") as packed, gzip.open(packed) if path.lower().endswith(".gz") else packed as opened:
+        some: list[tuple[str, str]] = []
+        for raw, number in iterate_records(cast("BinaryIO", opened), name):
+            some.append((raw, f"{name}, record {number}"))
+            if len(some) == _BATCH_SIZE or len(raw) > _BUFFER_SIZE:
+                yield record_batch(some)
+                some = []
+        if some:
+            yield record_batch(some)
+
+
+def record_batch(some: list[tuple[str, str]]) -> pa.RecordBatch:
+    """Return texts and their places as an Arrow batch."""
+    raws, places = zip(*some, strict=True)
+    return pa.RecordBatch.from_arrays([pa.array(raws, pa.string()), pa.array(places, pa.string())], ["raw", "place"])
+
+
+def _iterate_values(chunks: Iterator[str], name: str) -> Iterator[tuple[str, int]]:
+    text, number = _TextBuffer(chunks), 0
+    if text.skip_blanks() != "[":
+        yield text.read_value(name, 1), 1
+        if text.skip_blanks():
+            raise _broken_error(name, 1, "something stands behind the object")
+        return
+    text.skip(1)
+    while text.skip_blanks() != "]":
+        if number:
+            if text.skip_blanks() != ",":
+                raise _broken_error(name, number, "no comma stands behind it")
+            text.skip(1)
+            text.skip_blanks()
+        number += 1
+        yield text.read_value(name, number), number
+    text.skip(1)
+    if text.skip_blanks():
+        raise _broken_error(name, number, "something stands behind the array")
+
+
+class _TextBuffer:
+    """Buffer over a text that is read in chunks."""
+
+    def __init__(self, chunks: Iterator[str]) -> None:
+        self._chunks = chunks
+        self._here = ""
+        self._at = 0
+
+    def skip_blanks(self) -> str:
+        """Skip blanks and return the next character, empty at the end."""
+        while True:
+            blank = _BLANK.match(self._here, self._at)
+            self._at = blank.end() if blank else self._at
+            if self._at < len(self._here):
+                return self._here[self._at]
+            if not self._read_more():
+                return ""
+
+    def skip(self, count: int) -> None:
+        """Skip characters."""
+        self._at += count
+
+    def read_value(self, name: str, number: int) -> str:
+        """Return the text of the JSON value that begins here."""
+        while True:
+            try:
+                _, end = _decoder.raw_decode(self._here, self._at)
+            except RecursionError:
+                raise _broken_error(name, number, "it is nested too deeply") from None
+            except ValueError as error:
+                problem = str(error).split(":")[0].lower()
+            else:
+                # A number at the end of the window may go on behind it.
+                if end < len(self._here) or not self._read_more():
+                    found, self._at = self._here[self._at : end], end
+                    return found
+                continue
+            if len(self._here) - self._at > MAX_ROW_BYTES or not self._read_more():
+                raise _broken_error(name, number, problem)
+
+    def _read_more(self) -> bool:
+        # As much again as is there already: what is long is not looked through once for each piece.
+        needed, found = max(1, len(self._here) - self._at), []
+        while needed > 0 and (chunk := next(self._chunks, None)) is not None:
+            found.append(chunk)
+            needed -= len(chunk)
+        self._here = self._here[self._at :] + "".join(found)
+        self._at = 0
+        return bool(found)
+
+
+def _broken_error(name: str, number: int, problem: str) -> CarriedError:
+    error = DataError(
+        f"{name} is no JSON from its record {number:,} on: {problem}.", "Correct the file and load it again."
+    )
+    return CarriedError(error)

@@ -1,0 +1,191 @@
+"""Source connector for files: each file or sheet is a stream, or all files together are one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from fnmatch import fnmatchcase
+from itertools import islice
+from pathlib import Path
+
+import pyarrow.parquet as pq
+from pyspark.sql import SparkSession
+from pyspark.sql import functions as f
+
+from lakehold.connectors.files import csv_files, excel, file_head, json_array
+from lakehold.connectors.files import encodings as file_format
+from lakehold.connectors.files.csv_files import group_by_header
+from lakehold.connectors.files.encodings import source_file_name, spark_paths
+from lakehold.connectors.files.file_head import read_head
+from lakehold.connectors.files.format_detection import detect_fields, detect_format, sample_objects
+from lakehold.connectors.files.settings import FileFormat, FileKind, FileSourceSettings
+from lakehold.connectors.registry import ConnectorEnvironment
+from lakehold.connectors.sources import json_records
+from lakehold.connectors.sources.cursors import filter_span
+from lakehold.connectors.sources.field_types import StreamField
+from lakehold.connectors.sources.source import (
+    IncomingRows,
+    ReadSpan,
+    SourceStream,
+    StreamOptions,
+    StreamSample,
+    Value,
+    get_stream,
+)
+from lakehold.connectors.sources.source_errors import translate_errors
+from lakehold.kit.errors import NotFoundError
+from lakehold.lake.errors import DataError
+
+_WORKBOOK_SUFFIXES = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")
+
+
+@dataclass(frozen=True, slots=True)
+class FileSource:
+    """Files as a source. The paths come from the platform, never from a member."""
+
+    paths: tuple[str, ...] = ()
+    folder: str = ""
+    """Instead of paths: all files in it, not those in folders below."""
+    together: str = ""
+    """What the one stream of all files is called, whose fields go by their names; empty if each is a stream."""
+    formats: Mapping[str, FileFormat] = field(default_factory=dict)
+    """How streams are to be read, where the guess is not to be taken."""
+
+    @property
+    def redactions(self) -> tuple[str, ...]:
+        """Nothing to redact."""
+        return ()
+
+    def streams(self) -> list[SourceStream]:
+        """Return one stream for each file and sheet, or one for all."""
+        return [
+            SourceStream(name, self.formats[name].fields if name in self.formats else None)
+            for name in self._files_by_stream()
+        ]
+
+    def check(self) -> None:
+        """Detect the format of each file."""
+        for name in self._files_by_stream():
+            self.stream_format(name)
+
+    def stream_format(self, stream: str) -> FileFormat:
+        """Return the format of a stream, as set or as detected."""
+        files, sheet = get_stream(self._files_by_stream(), stream)
+        if stream in self.formats:
+            shape = self.formats[stream].validated()
+            return replace(shape, sheet=shape.sheet or sheet)
+        if sheet:
+            return excel.detect_sheet_format(files[0], sheet)
+        return detect_format(_first_nonempty(files))
+
+    def sample(self, stream: str, limit: int) -> StreamSample:
+        """Return fields and first rows of the first file."""
+        files, _ = get_stream(self._files_by_stream(), stream)
+        shape, first = self.stream_format(stream), _first_nonempty(files)
+        if not shape.fields:
+            shape = replace(shape, fields=detect_fields(first, shape))
+        rows = _sample_file(first, shape, limit)
+        return StreamSample(shape.fields, tuple(rows), shape.notes)
+
+    def read(self, spark: SparkSession, stream: str, since: ReadSpan | None = None) -> IncomingRows:
+        """Read the rows of all files of the stream."""
+        files, _ = get_stream(self._files_by_stream(), stream)
+        shape = self.stream_format(stream)
+        with translate_errors(stream):
+            found = _read_files(spark, files, shape)
+            return replace(found, rows=filter_span(found.rows, since), total=found.total if since is None else None)
+
+    def _files_by_stream(self) -> dict[str, tuple[list[str], str]]:
+        files = self._files()
+        if self.together:
+            return {self.together: (files, "")}
+        found: dict[str, tuple[list[str], str]] = {}
+        for file in files:
+            name = Path(file).name
+            sheets = excel.list_sheets(file) if name.lower().endswith(_WORKBOOK_SUFFIXES) else []
+            for sheet in sheets if len(sheets) > 1 else [""]:
+                found[f"{name}/{sheet}" if sheet else name] = ([file], sheet)
+        return found
+
+    def _files(self) -> list[str]:
+        if not self.folder:
+            return sorted(self.paths)
+        folder = Path(self.folder)
+        if not folder.is_dir():
+            raise NotFoundError(f"There is no folder {folder.name}.", "It may have been deleted.", field="folder")
+        return sorted(str(each) for each in folder.iterdir() if each.is_file())
+
+
+def _read_files(spark: SparkSession, files: list[str], shape: FileFormat) -> IncomingRows:
+    match shape.kind:
+        case FileKind.SEPARATED:
+            by_header = group_by_header(files, shape)
+            if not by_header:
+                raise DataError("All files are empty.", "Add one with at least the names of its fields.")
+            reading = csv_files.read_multiline if shape.multiline else csv_files.read_lines
+            return reading(spark, by_header, shape)
+        case FileKind.LINES:
+            texts = spark.read.text(spark_paths(files)).select(
+                file_format.decode_line(f.col("value"), shape.encoding).alias("raw"),
+                source_file_name().alias("place"),
+            )
+            texts = texts.filter(f.trim("raw") != "")
+            return replace(json_records.parse_records(texts, shape.fields), total=texts.count)
+        case FileKind.JSON:
+            texts = json_records.cache_on_disk(json_array.read_records(spark, files))
+            return replace(json_records.parse_records(texts, shape.fields), total=texts.count, kept=(texts,))
+        case FileKind.EXCEL:
+            texts = json_records.cache_on_disk(excel.read_records(spark, files, shape))
+            return replace(json_records.parse_records(texts, shape.fields), total=texts.count, kept=(texts,))
+        case FileKind.PARQUET:
+            return IncomingRows(spark.read.option("mergeSchema", value=True).parquet(*spark_paths(files)))
+
+
+def _sample_file(path: str, shape: FileFormat, limit: int) -> list[tuple[Value, ...]]:
+    match shape.kind:
+        case FileKind.EXCEL:
+            return excel.sample_rows(path, shape, limit)
+        case FileKind.PARQUET:
+            batch = next(pq.ParquetFile(path).iter_batches(batch_size=limit), None)
+            return [] if batch is None else [_sample_row(row, shape.fields) for row in batch.to_pylist()]
+        case FileKind.SEPARATED:
+            start = read_head(path)
+            text = start.text(shape.encoding)
+            rows = file_head.parse_rows(text, shape.delimiter, shape.quote, shape.escape, whole=start.whole)
+            return [tuple(value or None for value in row) for row in rows[int(shape.header) :][:limit]]
+        case _:
+            start = read_head(path)
+            found = sample_objects(start, start.text(shape.encoding), shape.kind)
+            return [_sample_row(row, shape.fields) for row in islice(found, limit)]
+
+
+def _sample_row(row: Mapping[str, object], fields: tuple[StreamField, ...]) -> tuple[Value, ...]:
+    return tuple(json_records.sample_value(row.get(each.name)) for each in fields)
+
+
+def _first_nonempty(files: list[str]) -> str:
+    if not files:
+        raise DataError("There are no files.", "Upload one.")
+    return next((file for file in files if not Path(file).is_file() or Path(file).stat().st_size), files[0])
+
+
+def open_source(
+    environment: ConnectorEnvironment, settings: FileSourceSettings, stream: StreamOptions | None
+) -> FileSource:
+    """Open the files that the settings name."""
+    return open_folder(environment, settings.folder, stream)
+
+
+def open_folder(environment: ConnectorEnvironment, folder: str, stream: StreamOptions | None = None) -> FileSource:
+    """Open the files of a folder of the volume; a stream with a star in its name is all files that match it."""
+    volume = environment.need_volume()
+    paths = {
+        file.name: str(volume.path_on_disk(file.path)) for file in volume.list_folder(folder) if not file.is_folder
+    }
+    if stream is None:
+        return FileSource(tuple(paths.values()))
+    formats = {stream.name: stream.format.validated()} if stream.format else {}
+    if "*" not in stream.name:
+        return FileSource(tuple(paths.values()), formats=formats)
+    fitting = tuple(path for name, path in paths.items() if fnmatchcase(name, stream.name))
+    return FileSource(fitting, together=stream.name, formats=formats)

@@ -1,0 +1,223 @@
+"""Delivers a file by mail: one mail for each receiver.
+
+A mail cannot be taken back, and its server does not tell whether it has it already. So each receiver is recorded at
+once, and a mail that was on its way when the process died is sent again: it has the same Message-ID, by which mail
+programs tell duplicates.
+"""
+
+from __future__ import annotations
+
+import smtplib
+import ssl
+from dataclasses import dataclass, replace
+from email.message import EmailMessage
+
+from pyspark.sql import DataFrame
+
+from lakehold.connectors.destinations.delivery import (
+    DeliveryProgress,
+    DeliveryRequest,
+    DeliveryResult,
+    ProgressStore,
+    mark_digest,
+)
+from lakehold.connectors.destinations.delivery_errors import shorten, translate_errors
+from lakehold.connectors.destinations.delivery_folder import DeliveryFolder
+from lakehold.connectors.files import destination as files
+from lakehold.connectors.files.destination import FileDestination, open_file
+from lakehold.connectors.mail.connector import MailSettings
+from lakehold.connectors.registry import ConnectorEnvironment
+from lakehold.directory.accounts import valid_email
+from lakehold.kit.errors import InvalidInputError, LakeholdError, UnavailableError, at_field
+from lakehold.kit.ids import valid_name
+from lakehold.kit.mail import SmtpServer, build_message
+from lakehold.lake.errors import DataError, DeliveryError
+from lakehold.lake.markdown import as_html
+
+_CONTENT_TYPES = {
+    "csv": ("text", "csv"),
+    "jsonl": ("application", "jsonl"),
+    "parquet": ("application", "vnd.apache.parquet"),
+    "xlsx": ("application", "vnd.openxmlformats-officedocument.spreadsheetml.sheet"),
+}
+_RESUME_HINT = "Run it again: it goes on with this receiver."
+
+
+@dataclass(frozen=True, slots=True)
+class MailDestination:
+    """Receivers and text of a mail."""
+
+    sender: str
+    receivers: tuple[str, ...]
+    subject: str
+    body: str
+    """Markdown: it is sent as it is, and as HTML."""
+    html: str = ""
+    """The same, where it has been made already."""
+    max_bytes: int = 10_000_000
+    """How many bytes the file may have."""
+
+    def check(self) -> None:
+        """Refuse a mail that cannot be sent."""
+        if not self.receivers:
+            raise InvalidInputError("A mail needs a receiver.", "Name at least one.", field="receivers")
+        for n, receiver in enumerate(self.receivers):
+            with at_field(f"receivers.{n}"):
+                valid_email(receiver)
+        with at_field("subject"):
+            valid_name(self.subject, "subject")
+
+
+def deliver_mail(  # noqa: PLR0917 - the parts of a mail
+    rows: DataFrame, how: MailDestination, file: FileDestination, post: SmtpServer, mark: str, progress: ProgressStore
+) -> DeliveryResult:
+    """Write the rows to a file and send it to each receiver once."""
+    how.check()
+    if file.parts:
+        raise InvalidInputError("To a mail one file is attached.", "Let it be one file, not parts.")
+    before = progress.read()
+    if before is not None and before.ended:
+        return _delivery_result(before, how, again=True)
+    made = files.deliver_files(rows, file, mark)
+    content = _read_attachment(file, made.size, how.max_bytes)
+    reached = replace(before or DeliveryProgress(0, made.rows, made.size), paused=False)
+    # Who finds this after a crash knows that a mail may have left.
+    progress.keep(reached)
+    doubt = before is not None and not before.paused
+    for receiver in how.receivers[reached.parts :]:
+        try:
+            reached = _send_mail(post, _build_message(how, receiver, file, content, mark), reached, doubt=doubt)
+        except DeliveryError:
+            # The server has said that it does not have it.
+            progress.keep(replace(reached, paused=not doubt))
+            raise
+        progress.keep(reached)
+        doubt = False
+    if reached.refused:
+        raise DeliveryError(
+            f"{len(how.receivers) - len(reached.refused)} of {len(how.receivers)} receivers have got the mail; not: "
+            f"{'; '.join(reached.refused)}.",
+            "Correct the receivers.",
+        )
+    reached = replace(reached, ended=True)
+    progress.keep(reached)
+    return _delivery_result(reached, how)
+
+
+def _read_attachment(file: FileDestination, size: int, most: int) -> bytes:
+    if size > most:
+        raise DataError(
+            f"The file {file.file_name} has {size:,} bytes; a mail may have {most:,}.",
+            "Choose fewer rows or fields, or deliver it into a folder.",
+        )
+    with (
+        translate_errors(f"The file {file.file_name}"),
+        DeliveryFolder(file.folder).open_reader(file.file_name) as opened,
+    ):
+        return opened.read()
+
+
+def _build_message(
+    how: MailDestination, receiver: str, file: FileDestination, content: bytes, mark: str
+) -> EmailMessage:
+    uid = f"delivery-{mark_digest(mark, receiver)}"
+    made = build_message(how.sender, receiver, how.subject, how.body, uid=uid)
+    made["Auto-Submitted"] = "auto-generated"
+    made.add_alternative(how.html or as_html(how.body), subtype="html")
+    main, sub = _CONTENT_TYPES[file.format.ending]
+    made.add_attachment(content, maintype=main, subtype=sub, filename=file.file_name)
+    return made
+
+
+def _send_mail(post: SmtpServer, made: EmailMessage, before: DeliveryProgress, *, doubt: bool) -> DeliveryProgress:
+    """Send one mail. A permanent refusal is recorded, so that the other receivers get theirs.
+
+    Receivers are named by their position: members who see a run need not know their addresses.
+    """
+    after = replace(before, parts=before.parts + 1)
+    who, hidden = f"receiver {after.parts}", (str(made["To"]), post.password, post.user, post.host)
+    try:
+        post.send(made)
+    except smtplib.SMTPRecipientsRefused as error:
+        code, reply = next(iter(error.recipients.values()))
+        if code < 500:  # noqa: PLR2004 - what SMTP calls for ever
+            raise DeliveryError(
+                f"{who.capitalize()} has not got the mail: {_smtp_message(code, reply, hidden)}.", _RESUME_HINT
+            ) from error
+        return replace(after, refused=(*before.refused, f"{who} ({_smtp_message(code, reply, hidden)})"))
+    except (smtplib.SMTPException, OSError) as error:
+        raise _translate_error(error, who, hidden) from error
+    if not doubt:
+        return after
+    twice = f"{who.capitalize()} may have got it twice; both times with the same Message-ID."
+    return replace(after, sure=False, words=" ".join(filter(None, (before.words, twice))))
+
+
+def _translate_error(error: smtplib.SMTPException | OSError, who: str, hidden: tuple[str, ...]) -> LakeholdError:
+    if isinstance(error, smtplib.SMTPAuthenticationError):
+        hint = "Correct user name and password. " + _RESUME_HINT
+        return DeliveryError("The mail server does not know the user name and password.", hint)
+    if isinstance(error, smtplib.SMTPResponseException):
+        reply = _smtp_message(error.smtp_code, error.smtp_error, hidden)
+        return DeliveryError(f"The mail server did not take the mail to {who}: {reply}.", _RESUME_HINT)
+    if isinstance(error, smtplib.SMTPNotSupportedError):
+        reply = shorten(str(error), *hidden).rstrip(".")
+        return DeliveryError(f"The mail server did not take the mail to {who}: {reply}.", _RESUME_HINT)
+    if isinstance(error, ssl.SSLError):
+        words = f"The mail server's certificate is not one that we trust; {who} has not got the mail."
+        return UnavailableError(words, f"Whoever keeps the installation can correct it. {_RESUME_HINT}")
+    return UnavailableError(f"The mail server cannot be reached; {who} has not got the mail.", _RESUME_HINT)
+
+
+def _smtp_message(code: int, reply: bytes | str, hidden: tuple[str, ...]) -> str:
+    text = reply.decode("utf-8", "replace") if isinstance(reply, bytes) else reply
+    return f"{code} {shorten(text, *hidden)}".rstrip(".")
+
+
+def _delivery_result(reached: DeliveryProgress, how: MailDestination, *, again: bool = False) -> DeliveryResult:
+    many = len(how.receivers)
+    label = "one receiver, by mail" if many == 1 else f"{many:,} receivers, by mail"
+    return DeliveryResult(reached.rows, reached.size, how.receivers, reached.sure, again, reached.words, label)
+
+
+@dataclass(frozen=True, slots=True)
+class MailDelivery:
+    """The delivery of one table as the file of a mail."""
+
+    to: MailDestination
+    file: FileDestination
+    smtp: str
+    """The address of the mail server; empty if there is none."""
+    request: DeliveryRequest
+
+    def check(self) -> str:
+        """Return that mails can be sent, or refuse."""
+        self.to.check()
+        self.file.check()
+        self._server()
+        return "Mails can be sent. None was."
+
+    def send(self, rows: DataFrame) -> DeliveryResult:
+        """Send the mail."""
+        return deliver_mail(rows, self.to, self.file, self._server(), self.request.mark, self.request.need_progress())
+
+    def _server(self) -> SmtpServer:
+        if not self.smtp:
+            raise UnavailableError("No mails can be sent.", "Set LAKEHOLD_SMTP.")
+        return SmtpServer.from_url(self.smtp)
+
+
+def open_destination(
+    environment: ConnectorEnvironment, settings: MailSettings, request: DeliveryRequest
+) -> MailDelivery:
+    """Open the mail server for one mail."""
+    message = request.message
+    to = MailDestination(
+        environment.settings.mail_from,
+        settings.receivers,
+        settings.subject,
+        message.text if message else settings.body,
+        message.html if message else "",
+    )
+    file = open_file(request.retained_folder, settings, request.table)
+    return MailDelivery(to, file, environment.settings.smtp.get_secret_value(), request)

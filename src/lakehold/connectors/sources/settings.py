@@ -1,0 +1,42 @@
+"""Settings that all sources have in common: what a source needs, and how a stream is loaded."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import ClassVar
+
+from lakehold.kit.settings_schema import SettingsRecord
+
+
+class SyncMode(StrEnum):
+    """Sync mode: which rows are read, and how they are written."""
+
+    FULL = "full"
+    """All are read and replace what is there."""
+    APPEND = "append"
+    """All are read and added."""
+    MERGE = "merge"
+    """All are read; those with the same key are replaced."""
+    MIRROR = "mirror"
+    """The same, and those whose key does not arrive go."""
+    INCREMENTAL = "incremental"
+    """Only what comes after the cursor is read; with keys it is merged, without it is added."""
+
+
+class SourceSettings(SettingsRecord):
+    """The base of the settings of all sources."""
+
+    __slots__ = ()
+    connector: str
+    needs_drivers: ClassVar[bool] = False
+    """Whether it can only be probed with the JDBC drivers that Spark loads."""
+
+    @property
+    def credential(self) -> str:
+        """The name of the secret that it needs; empty if it needs none."""
+        return ""
+
+    @property
+    def volume_id(self) -> str:
+        """The volume that it reads files of; empty if it reads none."""
+        return ""
