@@ -37,7 +37,7 @@ def test_there_and_back_again(way: CommandRunner, tmp_path: Path) -> None:
     assert way("check", "bob", "read", "orders").code == 0
     assert way.json("member", "show", "zoe")["email"] == "zoe@example.org"
     assert way.json("resource", "show", "orders")["description"] == "Sold"
-    assert way("plan", str(folder)).out == "Nothing to do: the tenant is what the files say.\n"
+    assert way("plan", str(folder)).out == "No changes: the tenant matches the files.\n"
     assert "removed: new.yaml" in way("export", str(folder)).out
     assert way("plan", str(folder)).code == 0
 

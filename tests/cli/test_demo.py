@@ -25,7 +25,7 @@ def started(folder: Path) -> tuple[Process, str, list[str]]:
     elsewhere = {"LAKEHOLD_DATABASE": "postgresql://nobody@127.0.0.1:1/none", "LAKEHOLD_DATA": str(folder / "no")}
     process = Process(f"demo --folder {folder}", {"LAKEHOLD_PORT": "0", **elsewhere})
     try:
-        address = process.wait_for_line("answers at").split()[-1]
+        address = process.wait_for_line("running at").split()[-1]
         process.wait_for_line("Ctrl-C stops it.")
     except BaseException:
         process.__exit__()
@@ -95,7 +95,7 @@ def test_nothing_else_is_ever_touched(tmp_path: Path) -> None:
     for folder in (kept, real):
         result = CliRunner().invoke(app, ["demo", "--folder", str(folder)])
         assert result.exit_code == 5
-        assert "has something else in it" in result.output
+        assert "is not an empty folder" in result.output
     assert [file.name for file in kept.iterdir()] == ["letters.txt"]
 
 

@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 
 from lakehold.cli import app
 from lakehold.cli.errors import ExitCode, exit_code_for_status
-from lakehold.cli.global_options import FLAGS, VALUES, move_options_first
+from lakehold.cli.output import FLAGS, VALUES, move_options_first
 
 DOCS = Path(__file__).parents[2] / "docs"
 PAGE = (DOCS / "reference" / "cli.md").read_text(encoding="utf-8")
@@ -50,7 +50,7 @@ def test_help_loads_nothing_that_only_a_verb_needs() -> None:
 def test_a_server_never_loads_spark() -> None:
     text = (
         "import sys\n"
-        "import lakehold.cli.processes.server_process, lakehold.api.routers, lakehold.worker.process\n"
+        "import lakehold.cli.server_process, lakehold.api.routers, lakehold.worker.process\n"
         "print([name for name in ('pyspark', 'py4j', 'pandas') if name in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, check=True)  # noqa: S603 - ours

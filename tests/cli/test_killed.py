@@ -60,7 +60,7 @@ def test_nothing_that_was_acknowledged_is_lost(platform: Platform) -> None:
     settings = platform.settings
     known = {"LAKEHOLD_DATA": str(settings.data), "LAKEHOLD_DATABASE": settings.database_url, "LAKEHOLD_PORT": "0"}
     with Process("up", known) as process:
-        address_line, _ = process.wait_for_lines("answers at", "is ready")
+        address_line, _ = process.wait_for_lines("running at", "is ready")
         address = address_line.split()[-1]
         writers = [Writer(address, token, f"w{n}") for n in range(WRITERS)]
         with ThreadPoolExecutor(WRITERS) as pool:

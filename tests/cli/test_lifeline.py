@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from uvicorn import Server
 
-from lakehold.cli.processes import server_process
+from lakehold.cli import server_process
 from lakehold.kit.settings import Settings
 
 

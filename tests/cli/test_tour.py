@@ -13,7 +13,7 @@ def test_the_tour_walks_through_the_five_questions() -> None:
     assert result.exit_code == 0, result.output
     for title in ("check", "list", "who", "explain", "what-if"):
         assert f"\n{title}  " in result.output
-    assert "given by" in result.output
+    assert "granted by" in result.output
 
 
 def test_the_company_can_be_kept_and_shown_again(tmp_path: Path) -> None:

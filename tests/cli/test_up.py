@@ -24,7 +24,7 @@ class Up:
     def __init__(self, folder: Path, **more: str) -> None:
         self.process = Process("up", {"LAKEHOLD_DATA": str(folder), "LAKEHOLD_PORT": "0", **more})
         try:
-            address_line, _ = self.process.wait_for_lines("answers at", "is ready")
+            address_line, _ = self.process.wait_for_lines("running at", "is ready")
         except BaseException:
             self.process.__exit__()
             raise
@@ -105,7 +105,7 @@ def test_a_port_that_is_taken_is_told_in_a_sentence(tmp_path: Path) -> None:
         taken.listen()
         port = str(taken.getsockname()[1])
         with Process("up", {"LAKEHOLD_DATA": str(tmp_path / "data"), "LAKEHOLD_PORT": port}) as process:
-            assert port in process.wait_for_line("cannot be had")
+            assert port in process.wait_for_line("Cannot listen on port")
             assert process.wait() == 5
 
 

@@ -13,7 +13,7 @@ from lakehold.web.build import builder
 from tests.demo_company import corner_file
 from tests.web import chromium, site
 from tests.web.axe import Axe
-from tests.web.demo import Shop, shop, shop_folder
+from tests.web.demo import TLS, Shop, shop, shop_folder
 from tests.web.visitors import PATIENCE, visitors
 
 __all__ = ["corner_file", "shop", "shop_folder"]
@@ -45,7 +45,7 @@ def address(app: FastAPI) -> Iterator[str]:
 @pytest.fixture
 def client(address: str) -> Iterator[httpx.Client]:
     """Somebody who has not been here yet, without a browser."""
-    with httpx.Client(base_url=address, headers={"Accept": "text/html"}) as opened:
+    with httpx.Client(base_url=address, headers={"Accept": "text/html"}, verify=TLS) as opened:
         yield opened
 
 

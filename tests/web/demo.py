@@ -22,6 +22,8 @@ from lakehold.web import app_factory
 from tests.web.site import running
 
 SECRET = "nine purple elephants"
+TLS = httpx.create_ssl_context()
+"""Shared, though nobody needs it: to read the authorities of the web takes as long as a page."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +45,9 @@ class Shop:
     def client(self, member: str = "") -> httpx.Client:
         """Somebody without a browser."""
         cookies = {SESSION_COOKIE: self.cookie_of(member)} if member else {}
-        made = httpx.Client(base_url=self.address, headers={"Accept": "text/html"}, cookies=cookies, timeout=30)
+        made = httpx.Client(
+            base_url=self.address, headers={"Accept": "text/html"}, cookies=cookies, timeout=30, verify=TLS
+        )
         self.clients.append(made)
         return made
 

@@ -24,7 +24,7 @@ def refusal(page: Page) -> None:
 
 def own_dialog(page: Page) -> None:
     page.get_by_role("link", name="A dialog of this page").click()
-    page.get_by_role("dialog", name="Give Editor to Engineers").wait_for()
+    page.get_by_role("dialog", name="Grant Editor to Engineers").wait_for()
 
 
 def page_as_dialog(page: Page) -> None:

@@ -11,7 +11,7 @@ import pytest
 from lakehold.kit.errors import NotFoundError
 from lakehold.web.assets import Assets
 from lakehold.web.build import builder
-from lakehold.web.build.paths import FRONT
+from lakehold.web.build.node import FRONT
 
 ISLANDS = sorted((FRONT / "islands").glob("*.js"))
 

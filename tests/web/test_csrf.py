@@ -22,7 +22,7 @@ def test_a_form_without_the_token_is_refused_on_a_page(client: httpx.Client, sen
     token(client)
     answer = client.post(FORM, data={"csrf_token": sent} if sent else {})
     assert answer.status_code == 403
-    assert "Open the page again and retry." in answer.text
+    assert "Reload the page and try again." in answer.text
     assert answer.headers["content-type"].startswith("text/html")
 
 

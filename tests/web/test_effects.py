@@ -9,7 +9,7 @@ from lakehold.catalog import change_preview
 from lakehold.directory.errors import DeniedError
 from lakehold.kit.clock import DAY, FOREVER
 from lakehold.kit.errors import InvalidInputError
-from lakehold.web import confirmation, date_fields
+from lakehold.web import confirmation, form_values
 from lakehold.web.access_reason import AccessReason, find_reason
 from lakehold.web.components import EffectSummary
 from tests.demo_company import DemoPlatform, as_member, corner, corner_template
@@ -51,16 +51,16 @@ def test_who_may_not_make_a_change_is_not_told_what_it_would_do(corner: DemoPlat
 
 def test_a_day_lasts_until_its_end(corner: DemoPlatform) -> None:
     with corner.read(as_member("olga")) as ctx:
-        today = date_fields.today(ctx)
-        end = date_fields.parse_end_of_day(ctx, today)
+        today = form_values.today(ctx)
+        end = form_values.parse_end_of_day(ctx, today)
         assert end is not None
         assert ctx.at < end <= ctx.at + DAY
-        assert date_fields.last_day_value(end) == today
-        assert (date_fields.parse_end_of_day(ctx, " "), date_fields.last_day_value(FOREVER)) == (None, "")
-        assert date_fields.last_day_value(date_fields.parse_end_of_day(ctx, "2999-12-31") or 0) == "2999-12-31"
+        assert form_values.last_day_value(end) == today
+        assert (form_values.parse_end_of_day(ctx, " "), form_values.last_day_value(FOREVER)) == (None, "")
+        assert form_values.last_day_value(form_values.parse_end_of_day(ctx, "2999-12-31") or 0) == "2999-12-31"
         for wrong in ("2001-01-01", "soon", "9999-12-31"):
             with pytest.raises(InvalidInputError):
-                date_fields.parse_end_of_day(ctx, wrong)
+                form_values.parse_end_of_day(ctx, wrong)
 
 
 @pytest.mark.parametrize(

@@ -27,7 +27,7 @@ def test_a_denial_names_what_is_missing_and_who_gives_it(client: httpx.Client) -
 def test_an_address_that_leads_nowhere_is_a_page_for_people(client: httpx.Client) -> None:
     answer = client.get("/nowhere")
     assert answer.status_code == 404
-    assert "<h1>Nothing to see at this address</h1>" in answer.text
+    assert "<h1>Page not found</h1>" in answer.text
 
 
 def test_and_a_problem_for_programs(client: httpx.Client) -> None:
@@ -48,7 +48,7 @@ def test_what_nobody_foresaw_tells_its_number_and_nothing_else(client: httpx.Cli
 def test_a_number_that_is_none_is_a_page_too(client: httpx.Client) -> None:
     answer = client.get("/ui/patterns/errors/abc")
     assert answer.status_code == 422
-    assert "<h1>Something in the form can&#39;t be right</h1>" in answer.text
+    assert "<h1>Invalid input</h1>" in answer.text
 
 
 def test_htmx_is_told_what_to_say(client: httpx.Client) -> None:
@@ -90,5 +90,5 @@ def test_a_page_is_shown_even_if_all_around_it_is_broken(tmp_path: Path) -> None
     with site.application(tmp_path, around=broken) as app, site.running(app) as address:
         answer = httpx.get(f"{address}/nowhere", headers={"Accept": "text/html"})
     assert answer.status_code == 404
-    assert "Nothing to see at this address" in answer.text
+    assert "Page not found" in answer.text
     assert "database" not in answer.text

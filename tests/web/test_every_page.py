@@ -2,7 +2,7 @@
 complains.
 
 Pages are taken from the routers and found by their links, so a new page is looked at without being named here. What
-opens over a page, and pages in other states, are looked at where their room is tested.
+opens over a page is looked at where its room is tested, and so are pages in other states, which is rare.
 """
 
 from __future__ import annotations

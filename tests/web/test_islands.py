@@ -60,7 +60,7 @@ def test_a_table_is_filtered_sorted_and_paged(visit: Open) -> None:
 
 def test_nothing_fits_and_the_way_back_is_shown(visit: Open) -> None:
     page = visit("/ui/patterns?q=zzz")
-    page.get_by_role("link", name="Clear them").click()
+    page.get_by_role("link", name="Clear filters").click()
     expect(page.get_by_text("1–8 of 128")).to_be_visible()
 
 
@@ -96,18 +96,18 @@ def test_a_wrong_form_stays_in_its_dialog_until_it_is_right(visit: Open) -> None
     page.get_by_role("link", name="Ask for something").click()
     dialog = page.get_by_role("dialog", name="Request Editor on orders")
     dialog.get_by_label("What do you need it for?").fill("   ")
-    dialog.get_by_role("button", name="Send the request").click()
+    dialog.get_by_role("button", name="Send request").click()
     expect(dialog.get_by_text("Say in a few words")).to_be_visible()
     assert page.evaluate("window.stayed")
     dialog.get_by_label("What do you need it for?").fill("For a report")
-    dialog.get_by_role("button", name="Send the request").click()
+    dialog.get_by_role("button", name="Send request").click()
     expect(page.get_by_text("You asked for Editor on orders.")).to_be_visible()
 
 
 def test_a_click_beside_a_dialog_closes_it(visit: Open) -> None:
     page = visit("/ui/patterns")
     page.get_by_role("link", name="A dialog of this page").click()
-    dialog = page.get_by_role("dialog", name="Give Editor to Engineers")
+    dialog = page.get_by_role("dialog", name="Grant Editor to Engineers")
     dialog.get_by_text("All members of the group").click()
     expect(dialog).to_be_visible()
     page.mouse.click(5, 5)

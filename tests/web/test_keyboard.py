@@ -34,7 +34,7 @@ def test_the_first_key_offers_to_skip_the_navigation(visit: Open) -> None:
 def test_the_palette_finds_a_place_and_goes_there(visit: Open) -> None:
     page = visit("/ui/patterns/form")
     page.keyboard.press("Control+k")
-    search = page.get_by_role("combobox", name="Search everything you can see")
+    search = page.get_by_role("combobox", name="Search everything")
     expect(search).to_be_focused()
     page.keyboard.type("lakehouse")
     expect(page.get_by_role("listbox", name="Found").get_by_role("option")).to_have_count(1)
@@ -54,9 +54,9 @@ def test_the_palette_says_when_nothing_was_found_and_escape_closes_it(visit: Ope
     page.get_by_role("link", name="Search Ctrl K").focus()
     page.keyboard.press("Enter")
     page.keyboard.type("zzz")
-    expect(page.get_by_text("Nothing that you can see is called that.")).to_be_visible()
+    expect(page.get_by_text("No matches")).to_be_visible()
     page.keyboard.press("Escape")
-    expect(page.get_by_role("combobox", name="Search everything you can see")).to_be_hidden()
+    expect(page.get_by_role("combobox", name="Search everything")).to_be_hidden()
     assert focused(page).startswith("Search")
 
 
@@ -104,7 +104,7 @@ def test_a_form_can_be_sent_and_taken_back(visit: Open) -> None:
     page = visit("/ui/patterns/form")
     page.get_by_label("What do you need it for?").focus()
     page.keyboard.type("For the report on staff costs")
-    page.get_by_role("button", name="Send the request").focus()
+    page.get_by_role("button", name="Send request").focus()
     page.keyboard.press("Enter")
     expect(page.get_by_text("You asked for Editor on orders.")).to_be_visible()
     page.get_by_role("region", name="Messages").get_by_role("button", name="Undo").focus()
@@ -120,11 +120,11 @@ def test_what_a_thing_refuses_is_asked_for_from_its_menu(open_as: Open, shop: Sh
     assert focused(page) == "Request access: Edit"
     page.keyboard.press("Enter")
     expect(page.get_by_role("dialog", name="Request access to orders")).to_be_visible()
-    tab_to(page, "What do you need it for?")
+    tab_to(page, "Reason")
     page.keyboard.type("A column has the wrong name")
-    tab_to(page, "Send the request")
+    tab_to(page, "Send request")
     page.keyboard.press("Enter")
-    expect(page.get_by_text("You asked to edit orders.")).to_be_visible()
+    expect(page.get_by_text("You requested to edit orders.")).to_be_visible()
     with shop.platform.read(Caller(company.TENANT, "ana")) as ctx:
         asked = requests.list_own(ctx)[0].request
         assert (asked.resource, asked.action, asked.reason) == ("orders", "edit", "A column has the wrong name")

@@ -38,7 +38,7 @@ def test_what_is_made_is_shown_by_the_page_after_it_and_by_no_other(
         assert secret_page.headers["cache-control"] == "no-store"
         again = client.get(one_time_secret.SECRET_URL)
     assert again.status_code == 200
-    assert "It was shown once" in again.text
+    assert "No longer available" in again.text
     assert secret not in again.text
 
 
@@ -48,12 +48,12 @@ def test_loading_the_page_of_a_new_token_anew_makes_no_other_token(
 ) -> None:
     page = open_as("tara", "/profile/tokens/new")
     page.get_by_label("Name", exact=True).fill("Notebook")
-    page.get_by_role("button", name="Make the token").click()
+    page.get_by_role("button", name="Create token").click()
     secret = page.get_by_label("Token", exact=True).input_value()
     assert secret not in page.url
     assert secret not in json.dumps([dict(cookie) for cookie in page.context.cookies()])
     page.reload()
-    expect(page.get_by_role("heading", name="It was shown once")).to_be_visible()
+    expect(page.get_by_role("heading", name="No longer available")).to_be_visible()
     assert secret not in page.content()
     assert violations(page) == []
     with shop.platform.read(Caller(TENANT, "tara")) as ctx:
@@ -67,7 +67,7 @@ def test_loading_the_page_of_a_new_invite_anew_makes_no_other_link(shop: Shop, o
     page.get_by_role("button", name="Invite", exact=True).click()
     link = page.get_by_label("Link", exact=True).input_value()
     page.reload()
-    expect(page.get_by_role("heading", name="It was shown once")).to_be_visible()
+    expect(page.get_by_role("heading", name="No longer available")).to_be_visible()
     with shop.platform.read(Caller(TENANT, "olga")) as ctx:
         assert len([one for one in invites.page(ctx, limit=100) if one.email == "new@corner.example"]) == 1
     assert httpx.get(link.replace(shop.platform.settings.base_url, shop.address)).status_code == 200

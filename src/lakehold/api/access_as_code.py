@@ -22,15 +22,15 @@ from lakehold.access_as_code.plan import dump_plan, load_plan
 from lakehold.api.http.dependencies import ReadContext, WriteContext
 from lakehold.api.http.models import RequestModel, ResponseModel
 from lakehold.api.http.routing import make_router
-from lakehold.catalog import resource_edit, resource_metadata
+from lakehold.catalog import resource_edit, resource_metadata, resource_settings
 from lakehold.catalog.resource_edit import ResourceEdit
 from lakehold.directory import accounts, members
 from lakehold.directory.request_context import RequestContext
 
 
-def read_metadata(ctx: RequestContext) -> dict[str, EntryMetadata]:
+def read_metadata(ctx: RequestContext, declared: Mapping[str, EntryMetadata] | None = None) -> dict[str, EntryMetadata]:
     """Read the metadata of members and resources by id. E-mail addresses come from the directory, descriptions and
-    settings from the catalog.
+    settings from the catalog. Settings that only the platform sets are left out, unless the files declare them.
     """
 
     def numbers(view: FactView) -> tuple[dict[int, str], dict[int, str]]:
@@ -49,7 +49,11 @@ def read_metadata(ctx: RequestContext) -> dict[str, EntryMetadata]:
         for number, account in accounts.get_many(ctx, people).items()
     }
     for number, detail in resource_metadata.load_many(ctx, rest).items():
-        found[rest[number]] = EntryMetadata(description=detail.description, settings=detail.settings)
+        uid = rest[number]
+        named = declared[uid].settings if declared and uid in declared else {}
+        kept = resource_settings.without_managed(ctx.view.kind(number), detail.settings)
+        settings = {name: value for name, value in detail.settings.items() if name in kept or name in named}
+        found[uid] = EntryMetadata(description=detail.description, settings=settings)
     return {uid: entry for uid, entry in found.items() if entry != EntryMetadata()}
 
 
@@ -97,7 +101,7 @@ class PlanResultJson(ResponseModel):
     """The changes that are necessary, and their effects."""
 
     empty: bool = Field(description="Whether there is nothing to do.")
-    text: str = Field(examples=["Nothing to do: the tenant is what the files say.\n"], description="As people read it.")
+    text: str = Field(examples=["No changes: the tenant matches the files.\n"], description="As people read it.")
     plan: dict[str, object] = Field(examples=[{}], description="To be sent back to apply exactly this.")
 
 
@@ -187,4 +191,4 @@ def run_file_tests(ctx: ReadContext, body: FilesBody) -> FileTestReportJson:
 
 
 def _make_plan(ctx: RequestContext, declared: DesiredState) -> ChangePlan:
-    return access_as_code.make_plan(ctx.session, declared, read_metadata(ctx))
+    return access_as_code.make_plan(ctx.session, declared, read_metadata(ctx, declared.state.metadata))

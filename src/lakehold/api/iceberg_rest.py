@@ -21,8 +21,8 @@ from lakehold.api.http.routing import TransactionRoute
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import ForbiddenError, InvalidInputError, NotFoundError
 from lakehold.lake import catalog_tokens, readable_tables, table_metadata
+from lakehold.lake.catalog_tokens import SYSTEM
 from lakehold.lake.iceberg_catalog import IcebergCatalog
-from lakehold.lake.system_tables import SYSTEM
 
 PREFIX = "/iceberg/v1"
 
@@ -110,49 +110,56 @@ def iceberg_config(ctx: ReadContext, warehouse: Annotated[str, Query(max_length=
     return _json_response({"defaults": {}, "overrides": overrides, "endpoints": _ENDPOINTS})
 
 
+async def _workspace_prefix(request: Request) -> tuple[str, ...]:
+    prefix = request.path_params.get("prefix")
+    return () if prefix is None else (decode_prefix(prefix),)
+
+
+Workspace = Annotated[tuple[str, ...], Depends(_workspace_prefix)]
+"""The workspace that the client has named as its warehouse, if it has: it stands before all namespaces."""
+
+
+@routes.get("/{prefix}/namespaces")  # noqa: FAST003 - `Workspace` reads it
 @routes.get("/namespaces")
-def iceberg_namespaces(ctx: ReadContext, parent: Annotated[str, Query(max_length=_MAX_NAME_LENGTH)] = "") -> Response:
-    """List the workspaces, or the namespaces in one of them."""
-    return _namespaces(ctx, (), parent)
-
-
-@routes.get("/{prefix}/namespaces")
-def iceberg_namespaces_of(
-    ctx: ReadContext, prefix: PathText, parent: Annotated[str, Query(max_length=_MAX_NAME_LENGTH)] = ""
+def iceberg_namespaces(
+    ctx: ReadContext, workspace: Workspace, parent: Annotated[str, Query(max_length=_MAX_NAME_LENGTH)] = ""
 ) -> Response:
-    """List the layers of one workspace."""
-    return _namespaces(ctx, (decode_prefix(prefix),), parent)
+    """List the workspaces, or the namespaces in one of them."""
+    readable_tables.refuse_impersonation(ctx)
+    path = _parse_namespace(parent) if parent else ()
+    found = readable_tables.list_containers(ctx, (*workspace, *path))
+    return _json_response({"namespaces": [[*path, each.name] for each in found]})
 
 
 # What people call things may have slashes in it; then there is nothing of that name, and that is all.
 
 
+@routes.get("/{prefix}/namespaces/{namespace:path}/tables")  # noqa: FAST003 - as above
 @routes.get("/namespaces/{namespace:path}/tables")
-def iceberg_tables(ctx: ReadContext, lake: CurrentLake, namespace: PathText) -> Response:
+def iceberg_tables(ctx: ReadContext, lake: CurrentLake, workspace: Workspace, namespace: PathText) -> Response:
     """List the tables that the caller may read."""
-    return _tables(ctx, lake, (), namespace)
-
-
-@routes.get("/{prefix}/namespaces/{namespace:path}/tables")
-def iceberg_tables_of(ctx: ReadContext, lake: CurrentLake, prefix: PathText, namespace: PathText) -> Response:
-    """List the tables of one layer that the caller may read."""
-    return _tables(ctx, lake, (decode_prefix(prefix),), namespace)
-
-
-@routes.api_route("/namespaces/{namespace:path}/tables/{table:path}", methods=["GET", "HEAD"])
-def iceberg_table(
-    ctx: ReadContext, request: Request, lake: CurrentLake, namespace: PathText, table: PathText
-) -> Response:
-    """Load the metadata of a table."""
-    return _table(ctx, request, lake, (*_parse_namespace(namespace), table))
+    readable_tables.refuse_impersonation(ctx)
+    path = _parse_namespace(namespace)
+    found = readable_tables.list_tables(ctx, (*workspace, *path))
+    places = {readable_tables.identifier_of(ctx, each.uid): each for each in found}
+    there = lake.metadata_locations(places)
+    named = [each.name for place, each in places.items() if place in there]
+    return _json_response({"identifiers": [{"namespace": list(path), "name": name} for name in named]})
 
 
 @routes.api_route("/{prefix}/namespaces/{namespace:path}/tables/{table:path}", methods=["GET", "HEAD"])
-def iceberg_table_of(
-    ctx: ReadContext, request: Request, lake: CurrentLake, prefix: PathText, namespace: PathText, table: PathText
+@routes.api_route("/namespaces/{namespace:path}/tables/{table:path}", methods=["GET", "HEAD"])
+def iceberg_table(
+    ctx: ReadContext, request: Request, lake: CurrentLake, workspace: Workspace, namespace: PathText, table: PathText
 ) -> Response:
-    """Load the metadata of a table of one workspace."""
-    return _table(ctx, request, lake, (decode_prefix(prefix), *_parse_namespace(namespace), table))
+    """Load the metadata of a table."""
+    readable_tables.refuse_impersonation(ctx)
+    path = (*workspace, *_parse_namespace(namespace), table)
+    location = _system_table_location(ctx, request, path) or _lake_table_location(ctx, request, lake, path)
+    head = json.dumps({"metadata-location": location, "config": {}})
+    # The file is part of the answer as it is: to read and write it anew would take longer than all the rest.
+    body = b'%s, "metadata": %s}' % (head[:-1].encode(), table_metadata.read_metadata_file(location))
+    return Response(body, media_type="application/json")
 
 
 @routes.api_route("/{path:path}/views", methods=["GET", "HEAD"])
@@ -169,16 +176,14 @@ def iceberg_view(ctx: ReadContext, path: str, view: PathText) -> Response:  # no
     raise NotFoundError(f"There is no view {view[:80]!r}.")
 
 
-@routes.api_route("/namespaces/{namespace:path}", methods=["GET", "HEAD"])
-def iceberg_namespace(ctx: ReadContext, namespace: PathText) -> Response:
-    """Return a namespace."""
-    return _namespace(ctx, (), namespace)
-
-
 @routes.api_route("/{prefix}/namespaces/{namespace:path}", methods=["GET", "HEAD"])
-def iceberg_namespace_of(ctx: ReadContext, prefix: PathText, namespace: PathText) -> Response:
-    """Return a layer of one workspace."""
-    return _namespace(ctx, (decode_prefix(prefix),), namespace)
+@routes.api_route("/namespaces/{namespace:path}", methods=["GET", "HEAD"])
+def iceberg_namespace(ctx: ReadContext, workspace: Workspace, namespace: PathText) -> Response:
+    """Return a namespace."""
+    readable_tables.refuse_impersonation(ctx)
+    path = _parse_namespace(namespace)
+    readable_tables.list_containers(ctx, (*workspace, *path))
+    return _json_response({"namespace": list(path), "properties": {}})
 
 
 @routes.post("/{path:path}/metrics")
@@ -196,39 +201,6 @@ def iceberg_write(ctx: ReadContext, path: str) -> Response:
         f"This catalog is read only; {path[:80]!r} was not changed.",
         "Write with a source, a query or a history of Lakehold.",
     )
-
-
-def _namespaces(ctx: RequestContext, before: tuple[str, ...], parent: str) -> Response:
-    readable_tables.refuse_impersonation(ctx)
-    path = _parse_namespace(parent) if parent else ()
-    found = readable_tables.list_containers(ctx, (*before, *path))
-    return _json_response({"namespaces": [[*path, each.name] for each in found]})
-
-
-def _namespace(ctx: RequestContext, before: tuple[str, ...], namespace: str) -> Response:
-    readable_tables.refuse_impersonation(ctx)
-    path = _parse_namespace(namespace)
-    readable_tables.list_containers(ctx, (*before, *path))
-    return _json_response({"namespace": list(path), "properties": {}})
-
-
-def _tables(ctx: RequestContext, lake: IcebergCatalog, before: tuple[str, ...], namespace: str) -> Response:
-    readable_tables.refuse_impersonation(ctx)
-    path = _parse_namespace(namespace)
-    found = readable_tables.list_tables(ctx, (*before, *path))
-    places = {readable_tables.identifier_of(ctx, each.uid): each for each in found}
-    there = lake.metadata_locations(places)
-    named = [each.name for place, each in places.items() if place in there]
-    return _json_response({"identifiers": [{"namespace": list(path), "name": name} for name in named]})
-
-
-def _table(ctx: RequestContext, request: Request, lake: IcebergCatalog, path: tuple[str, ...]) -> Response:
-    readable_tables.refuse_impersonation(ctx)
-    location = _system_table_location(ctx, request, path) or _lake_table_location(ctx, request, lake, path)
-    head = json.dumps({"metadata-location": location, "config": {}})
-    # The file is part of the answer as it is: to read and write it anew would take longer than all the rest.
-    body = b'%s, "metadata": %s}' % (head[:-1].encode(), table_metadata.read_metadata_file(location))
-    return Response(body, media_type="application/json")
 
 
 def _lake_table_location(ctx: RequestContext, request: Request, lake: IcebergCatalog, path: tuple[str, ...]) -> str:

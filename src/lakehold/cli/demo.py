@@ -45,7 +45,7 @@ def exists(folder: Path) -> bool:
     """Return whether the company exists in this folder; raise if the folder contains something else."""
     if not folder.exists() or (folder.is_dir() and not any(folder.iterdir())):
         return False
-    refusal = ConflictError(f"{folder} has something else in it.", "Choose another one with --folder.")
+    refusal = ConflictError(f"{folder} is not an empty folder or a demo folder.", "Choose another one with --folder.")
     if not (folder / "lakehold.sqlite").is_file():
         raise refusal
     platform = Platform(demo_settings(folder))

@@ -66,8 +66,8 @@ class ResponseError(LakeholdError):
 
     code = "refused"
 
-    def __init__(self, status: int, code: str, message: str, hint: str = "") -> None:
-        super().__init__(message, hint)
+    def __init__(self, status: int, code: str, message: str, hint: str = "", *, field: str = "") -> None:
+        super().__init__(message, hint, field=field)
         self.response_status = status
         self.response_code = code
 
@@ -97,6 +97,7 @@ def report_errors(*, as_json: bool = False) -> Iterator[None]:
 def _print_error(code: str, error: LakeholdError, *, as_json: bool) -> None:
     if as_json:
         payload = {"code": code, "detail": error.message, "hint": error.hint}
+        payload |= {"field": error.field} if error.field else {}
         typer.echo(json.dumps(payload, ensure_ascii=False), err=True)
     else:
         typer.echo(f"{code}: {error}", err=True)

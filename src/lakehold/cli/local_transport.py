@@ -128,7 +128,7 @@ def _resolve_caller(platform: Platform, tenant: str, member: str) -> Caller:
     with platform.access.read(where) as session:
         if member:
             if not session.read_view(lambda view: view.ids.get(member) in view.members):
-                raise NotFoundError(f"There is no member {quote(member)} in {where}.", "Look the id up in a list.")
+                raise NotFoundError(f"There is no member {quote(member)} in {where}.", "Check the ID.")
             return Caller(where, member, address=ADDRESS)
         owners = session.read_view(lambda view: [g for g in view.grants_on(view.resource(where)) if g.role == "owner"])
     return Caller(where, min(owner.subject for owner in owners), address=ADDRESS)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Annotated
 
 import typer
@@ -23,7 +24,7 @@ from lakehold.cli.commands import (
     tokens,
     workspaces,
 )
-from lakehold.cli.global_options import GlobalOptions, GlobalOptionsGroup
+from lakehold.cli.output import GlobalOptions, GlobalOptionsGroup
 
 app = typer.Typer(cls=GlobalOptionsGroup, no_args_is_help=True, pretty_exceptions_enable=False)
 
@@ -32,11 +33,11 @@ app = typer.Typer(cls=GlobalOptionsGroup, no_args_is_help=True, pretty_exception
 def main(
     ctx: typer.Context,
     *,
-    url: Annotated[str, typer.Option(help="The server; else LAKEHOLD_URL, else that of `lakehold login`.")] = "",
-    local: Annotated[bool, typer.Option("--local", help="No server: use the database of this machine.")] = False,
-    tenant: Annotated[str, typer.Option(help="With --local: which tenant, if there are several.")] = "",
-    member: Annotated[str, typer.Option("--as", help="With --local: as which member; else as an Owner.")] = "",
-    json: Annotated[bool, typer.Option("--json", help="Answer in JSON.")] = False,
+    url: Annotated[str, typer.Option(help="Server URL; default: LAKEHOLD_URL, or that of `lakehold login`.")] = "",
+    local: Annotated[bool, typer.Option("--local", help="Use the local database instead of a server.")] = False,
+    tenant: Annotated[str, typer.Option(help="With --local: the tenant, if there are several.")] = "",
+    member: Annotated[str, typer.Option("--as", help="With --local: the member to act as; default: an Owner.")] = "",
+    json: Annotated[bool, typer.Option("--json", help="Output JSON.")] = False,
 ) -> None:
     """A data platform in which one access engine decides everything.
 
@@ -47,14 +48,37 @@ def main(
         options.validate()
 
 
-_COMMANDS = (
-    *(access.add, access.add_review, audit.add),
-    *(data.add_queries, data.add_runs, data.add_tables),
-    *(workspaces.add, resources.add, grants.add, requests.add),
-    *(members.add, groups.add, invites.add, tokens.add),
-    access_as_code.add,
-    *(operations.add_processes, operations.add_init, operations.add_login, operations.add_keys),
-    demo.add,
+Verb = Callable[..., None]
+
+_PANELS: tuple[tuple[str, tuple[Verb, ...], dict[str, typer.Typer]], ...] = (
+    ("Access", (access.check, access.explain, access.who, access.can, access.review), {"audit": audit.commands}),
+    (
+        "Data",
+        (data.sql, data.run, data.runs, data.stop, data.resume, data.logs, data.lineage),
+        {"table": data.table_commands},
+    ),
+    (
+        "Resources",
+        (grants.grant, grants.revoke, grants.grants),
+        {"workspace": workspaces.commands, "resource": resources.commands, "request": requests.commands},
+    ),
+    (
+        "People",
+        (),
+        {"member": members.commands, "group": groups.commands, "invite": invites.commands, "token": tokens.commands},
+    ),
+    ("Access as code", (access_as_code.export, access_as_code.plan, access_as_code.apply), {}),
+    (
+        "Operations",
+        (operations.up, operations.server, operations.worker, operations.init, operations.login, operations.logout),
+        {"key": operations.key_commands},
+    ),
+    ("Demo", (demo.demo, demo.tour, demo.docs), {}),
 )
-for add in _COMMANDS:
-    add(app)
+"""The commands by the panel of the help that they are in: those of a single verb, and those of a noun with verbs."""
+for panel, verbs, nouns in _PANELS:
+    for verb in verbs:
+        app.command(rich_help_panel=panel)(verb)
+    for noun, commands in nouns.items():
+        app.add_typer(commands, name=noun, rich_help_panel=panel)
+app.command("test", rich_help_panel="Access as code")(access_as_code.run_tests)

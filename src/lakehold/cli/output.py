@@ -6,11 +6,66 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Any
 
 import typer
+from typer.core import TyperGroup
 
-from lakehold.cli import errors, global_options
+from lakehold.cli import errors
 from lakehold.cli.transport import Json, Transport
+from lakehold.kit.errors import InvalidInputError
+
+FLAGS = frozenset({"--json", "--local"})
+VALUES = frozenset({"--url", "--tenant", "--as"})
+
+
+@dataclass(frozen=True, slots=True)
+class GlobalOptions:
+    """The values of the global options."""
+
+    url: str = ""
+    local: bool = False
+    tenant: str = ""
+    member: str = ""
+    json: bool = False
+
+    def validate(self) -> None:
+        """Raise for combinations that would be ignored, because a server identifies the caller by token only."""
+        for option, value in (("--as", self.member), ("--tenant", self.tenant)):
+            if value and not self.local:
+                message = f"{option} goes with --local only: a server knows you, and your tenant, by your token."
+                raise InvalidInputError(message, f"Leave {option} out, take another token, or add --local.")
+        if self.local and self.url:
+            raise InvalidInputError("--local and --url cannot be combined.", "Leave one of them out.")
+
+
+class GlobalOptionsGroup(TyperGroup):
+    """A command group that accepts global options after the command: `lakehold check … --json`."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401 - typer keeps click's types to itself
+        """Move the global options to the front, then parse as usual."""
+        return super().parse_args(ctx, move_options_first(args))
+
+
+def move_options_first(args: list[str]) -> list[str]:
+    """Return the arguments with global options in front. What follows `--` is left alone."""
+    end = args.index("--") if "--" in args else len(args)
+    first, rest, arguments = [], [], iter(args[:end])
+    for argument in arguments:
+        name = argument.partition("=")[0]
+        if name in FLAGS or (name in VALUES and "=" in argument):
+            first.append(argument)
+        elif name in VALUES:
+            first += [argument, *([value] if (value := next(arguments, None)) is not None else [])]
+        else:
+            rest.append(argument)
+    return [*first, *rest, *args[end:]]
+
+
+def from_context(ctx: typer.Context) -> GlobalOptions:
+    """Return the global options of this command line."""
+    found = ctx.find_root().obj
+    return found if isinstance(found, GlobalOptions) else GlobalOptions()
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +121,7 @@ def print_json(result: Json) -> None:
 @contextmanager
 def open_command(ctx: typer.Context) -> Iterator[CommandContext]:
     """Open the transport that the global options ask for, and report errors as messages and exit codes."""
-    options = global_options.from_context(ctx)
+    options = from_context(ctx)
     with errors.report_errors(as_json=options.json):
         transport = _open_transport(options)
         try:
@@ -75,7 +130,7 @@ def open_command(ctx: typer.Context) -> Iterator[CommandContext]:
             transport.close()
 
 
-def _open_transport(options: global_options.GlobalOptions) -> Transport:
+def _open_transport(options: GlobalOptions) -> Transport:
     if options.local:
         from lakehold.cli.local_transport import LocalTransport  # noqa: PLC0415 - one of the two is enough
         from lakehold.kit import settings  # noqa: PLC0415
@@ -87,7 +142,7 @@ def _open_transport(options: global_options.GlobalOptions) -> Transport:
 
     login = credentials_file.resolve_login(options.url)
     if not login.token:
-        raise ResponseError(401, "unauthorized", "There is no token.", "Set LAKEHOLD_TOKEN, or run `lakehold login`.")
+        raise ResponseError(401, "unauthorized", "No API token.", "Set LAKEHOLD_TOKEN, or run `lakehold login`.")
     return RemoteTransport(login.url, login.token)
 
 

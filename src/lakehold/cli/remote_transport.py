@@ -64,7 +64,7 @@ class RemoteTransport:
 
     def _unreachable(self, error: httpx.TransportError) -> UnreachableError:
         return UnreachableError(
-            f"{self._url} does not answer: {str(error) or type(error).__name__}.",
+            f"{self._url} cannot be reached: {str(error) or type(error).__name__}.",
             "Is the server running? Set LAKEHOLD_URL, or use --local.",
         )
 

@@ -129,7 +129,7 @@ def explanation_tree(view: FactView, explanation: Explanation) -> Tree:
         for needed in way.needed:
             people = [view.names.get(view.resource(giver)) or giver for giver in needed.givers]
             more = f" and {needed.more_givers} more" if needed.more_givers else ""
-            given = f"given by {', '.join(people)}{more}" if people else "nobody can give it"
+            given = f"granted by {', '.join(people)}{more}" if people else "nobody can grant it"
             facts.add(escape(f"{describe_fact(view, needed.fact)}: {given}"))
     return tree
 

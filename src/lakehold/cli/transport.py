@@ -6,11 +6,14 @@ over the embedded database. Both give the same responses and errors, and write t
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
+from http import HTTPStatus
 from typing import Any, Protocol
 from urllib.parse import quote
 
 from lakehold.cli.errors import ResponseError
+from lakehold.kit.ids import fold_name
+from lakehold.kit.ids import quote as quote_name
 
 Json = Any
 """What an answer holds; a verb knows its shape."""
@@ -76,4 +79,37 @@ def unwrap_response(status: int, value: Json) -> Json:
         return value
     problem = value if isinstance(value, dict) else {}
     detail = str(problem.get("detail") or f"The server answered with status {status}.")
-    raise ResponseError(status, str(problem.get("code") or f"http_{status}"), detail, str(problem.get("hint") or ""))
+    code, hint, field = (str(problem.get(name) or "") for name in ("code", "hint", "field"))
+    raise ResponseError(status, code or f"http_{status}", detail, hint, field=field)
+
+
+_RESOURCES = "/api/v1/resources"
+_UNKNOWN_STATUSES = {HTTPStatus.FORBIDDEN, HTTPStatus.NOT_FOUND, HTTPStatus.UNPROCESSABLE_ENTITY}
+
+
+def resolve_id(transport: Transport, word: str, kinds: Collection[str]) -> str:
+    """Return the id of the resource with this id or name, of one of these kinds.
+
+    What the caller may not see is not found. A text that matches nothing is returned as it is, so that the next request
+    reports it as unknown.
+    """
+    try:
+        transport.request("GET", join_path(_RESOURCES, word))
+    except ResponseError as error:
+        if error.response_status not in _UNKNOWN_STATUSES:
+            raise
+    else:
+        return word
+    matches = [
+        found["id"]
+        for found in fetch_all(transport, _RESOURCES, {"search": word})
+        if found["kind"] in kinds and fold_name(found["name"]) == fold_name(word)
+    ]
+    if len(matches) > 1:
+        raise ResponseError(
+            HTTPStatus.CONFLICT,
+            "ambiguous",
+            f"Several resources are named {quote_name(word)}.",
+            f"Use the ID: {', '.join(matches)}.",
+        )
+    return matches[0] if matches else word

@@ -12,8 +12,7 @@
 - `components`: data classes that template macros draw
 - `list_view`: search, filters, sorting and paging of lists
 - `labels`: numbers, times, names and icons as text
-- `date_fields`: dates in forms
-- `form_values`: numbers and names in forms, and errors that a form is shown again for
+- `form_values`: numbers, names and dates in forms, and errors that a form is shown again for
 - `confirmation`: confirmation pages and the preview of access changes
 - `access_reason`: why a member has a right
 - `security_headers`, `csrf`, `cookies`: security headers, form tokens, cookies and flash messages
@@ -24,8 +23,11 @@
 - `patterns`: `/ui/patterns`, the macros on sample data
 - `home_page`: the home page
 - `access`, `resources`, `workspaces`: who may do what, resources, workspaces
-- `audit`, `groups`, `impersonation`, `invites`, `people`, `profile`, `reviews`, `sign_in`: the other shared pages
-- `connections`, `files`, `lineage`, `runs`, `schedules`, `sql`, `tables`: pages that several workspaces share
+- `audit`, `groups`, `invites`, `people`, `profile`, `reviews`, `sign_in`: the other shared pages
+- `impersonation_pages`: viewing the platform as another member
+- `connections`, `runs`, `schedules`: pages that several workspaces share
+- `table_pages`, `lineage_page`: the same of tables, with grids of rows, and of lineage, with graphs
+- `file_pages`, `sql_completion`: the files of a resource, and completion in the SQL editor
 
 `docs/reference/web.md` explains how to write a page.
 """

@@ -53,10 +53,10 @@ class EffectSummary:
 
 
 ACCESS_ORIGINS = {
-    "direct": ("check", "Given to them"),
-    "group": ("users", "Through a group"),
-    "inherited": ("layers", "From above"),
-    "role": ("shield", "By their role"),
+    "direct": ("check", "Direct grant"),
+    "group": ("users", "Via group"),
+    "inherited": ("layers", "Inherited"),
+    "role": ("shield", "By role"),
 }
 """How a right is held: its icon, and its words."""
 

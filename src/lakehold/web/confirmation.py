@@ -5,7 +5,7 @@ They work with and without scripts, because the endpoint itself asks::
     if question := confirm(request, form, "Remove Erik from Engineers?", "He loses Editor on 12 tables.", do="Remove"):
         return question
 
-    prompt = ConfirmationPrompt("Give Editor to Ana?", back=url)
+    prompt = ConfirmationPrompt("Grant Editor to Ana?", back=url)
     if question := confirm_effects(request, form, prompt, lambda: preview_effects(ctx, changes)):
         return question
     …  # confirmed: make the change

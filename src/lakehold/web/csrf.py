@@ -47,7 +47,7 @@ async def verify_token(request: Request) -> None:
     seal = _unmask(sent_token)
     ours = request.headers.get("sec-fetch-site", "") in _OWN_FETCH_SITES
     if not ours or not secret or not get_platform(request).keys.is_sealed(f"csrf {secret}", seal):
-        raise CsrfError("This form is too old, or did not come from our own pages.", "Open the page again and retry.")
+        raise CsrfError("The form has expired.", "Reload the page and try again.")
     _forward_plain_token(request, seal)
 
 

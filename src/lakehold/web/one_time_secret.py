@@ -18,7 +18,7 @@ from lakehold.directory.caller import Caller
 from lakehold.kit.clock import SECOND, Moment
 from lakehold.kit.errors import InvalidInputError
 from lakehold.web import cookies, pages
-from lakehold.web.navigation import Breadcrumb
+from lakehold.web.navigation import Breadcrumb, breadcrumb_trail
 from lakehold.web.routing import router
 
 SECRET_URL, COOKIE = "/shown-once", "lakehold_once"
@@ -37,7 +37,7 @@ class OneTimeSecret:
     text: str
     until: Moment
     back: str
-    hint: str = "It is shown here once, and nobody can look it up again."
+    hint: str = "It is shown only once."
     mail: Sequence[str] = ()
     """Where another one is made and mailed instead, and for what purpose; nothing if it cannot be."""
 
@@ -55,8 +55,7 @@ def redirect_to_secret(request: Request, caller: Caller, secret: OneTimeSecret) 
 def show_secret(request: Request, ctx: ReadContext) -> Response:
     """Render the secret, or a notice that it was displayed before."""
     secret = _read_cookie(request, ctx.caller)
-    crumbs = [Breadcrumb(ctx.view.names.get(ctx.view.resource(ctx.caller.tenant)) or "", "/")]
-    crumbs.append(Breadcrumb(secret.title if secret else "Shown once"))
+    crumbs = breadcrumb_trail(ctx, Breadcrumb(secret.title if secret else "Shown once"))
     response = pages.render(request, "once.html", {"crumbs": crumbs, "secret": secret})
     if COOKIE in request.cookies:
         cookies.delete_cookie(request, response, COOKIE)

@@ -4,35 +4,73 @@ from __future__ import annotations
 
 from fastapi import APIRouter
 
+from lakehold.web import file_pages, lineage_page, one_time_secret, table_pages
 from lakehold.web import home_page as home
-from lakehold.web import one_time_secret
-from lakehold.web.access import routers as access
+from lakehold.web import impersonation_pages as viewing
+from lakehold.web.access import (
+    access_page,
+    effect_preview,
+    explanation,
+    grant_forms,
+    ownership_transfer,
+    request_form,
+    request_pages,
+    sharing_settings,
+)
 from lakehold.web.audit import routes as audit
-from lakehold.web.files import file_pages
-from lakehold.web.groups import routers as groups
-from lakehold.web.impersonation import routes as viewing
-from lakehold.web.invites import routers as invites
-from lakehold.web.lineage import lineage_page
-from lakehold.web.people import routers as people
-from lakehold.web.profile import routers as profile
+from lakehold.web.groups import group_list, group_page
+from lakehold.web.invites import invite_pages
+from lakehold.web.people import (
+    effective_access,
+    member_list,
+    member_page,
+    member_removal,
+    service_accounts,
+    tenant_roles,
+)
+from lakehold.web.profile import api_tokens, profile_page, sign_ins
 from lakehold.web.resources import forms, resource_page, workspace_page
-from lakehold.web.reviews import access_report, campaign_list, campaign_page, decisions
+from lakehold.web.reviews import campaign_list, campaign_page, decisions
 from lakehold.web.runs import run_list, run_page, runnable_page
 from lakehold.web.schedules import triggers_page
-from lakehold.web.sign_in import routers as entrance
-from lakehold.web.tables import table_pages
-from lakehold.web.workspaces import routers as workspaces
+from lakehold.web.sign_in import onboarding, password_reset, sign_in
+from lakehold.web.workspaces import member_form, members, settings, tenant_plan, workspace_list
 from lakehold.workspaces import registry
 
 _CATCH_ALL_ROUTERS: list[APIRouter] = [workspace_page.routes, resource_page.routes]
 """An id may have slashes in it, so the pages of things come after all that begin alike."""
 
 ROUTERS: list[APIRouter] = [
-    *entrance.ROUTERS,
+    *(
+        sign_in.sign_in_routes,
+        sign_in.sign_out_routes,
+        sign_in.link_routes,
+        password_reset.routes,
+        onboarding.first_run_routes,
+        onboarding.invite_routes,
+    ),
     home.routes,
     one_time_secret.routes,
-    *access.ROUTERS,
-    *profile.ROUTERS,
+    *(
+        request_pages.routes,
+        request_form.routes,
+        request_pages.decision_routes,
+        grant_forms.routes,
+        grant_forms.undo_routes,
+        ownership_transfer.routes,
+        sharing_settings.routes,
+        effect_preview.routes,
+        access_page.routes,
+        explanation.routes,
+    ),
+    *(
+        profile_page.routes,
+        profile_page.name_routes,
+        profile_page.password_routes,
+        sign_ins.routes,
+        api_tokens.new_token_routes,
+        api_tokens.routes,
+    ),
     *(run_page.routes, run_list.routes),
     *(router for workspace in registry.all_workspaces() for router in workspace.page_routers()),
     *(triggers_page.routes, runnable_page.routes, file_pages.uploads, file_pages.routes),
@@ -41,12 +79,22 @@ ROUTERS: list[APIRouter] = [
     forms.edit_routes,
     forms.move_routes,
     forms.delete_routes,
-    *people.ROUTERS,
-    *groups.ROUTERS,
-    *invites.ROUTERS,
-    *workspaces.ROUTERS,
+    *(
+        member_list.routes,
+        service_accounts.routes,
+        member_page.edit_routes,
+        tenant_roles.routes,
+        member_page.join_routes,
+        member_page.sign_in_routes,
+        member_removal.routes,
+        effective_access.routes,
+        member_page.routes,
+    ),
+    *(group_list.routes, group_page.membership_routes, group_page.routes),
+    *(invite_pages.new_invite_routes, invite_pages.routes),
+    *(workspace_list.routes, member_form.routes, members.routes, tenant_plan.routes, settings.routes),
     audit.routes,
     viewing.routes,
-    *(campaign_list.routes, campaign_page.routes, decisions.routes, decisions.export_routes, access_report.routes),
+    *(campaign_list.routes, campaign_page.routes, decisions.routes, decisions.export_routes),
     *_CATCH_ALL_ROUTERS,
 ]

@@ -36,18 +36,18 @@ class ErrorText:
 
 
 _ERROR_TEXTS = {
-    401: ErrorText("Sign in first", "This page is for people who are signed in.", "key-round"),
-    403: ErrorText("You can't do this yet", "You may know of it, but this needs a right that you don't have.", "lock"),
+    401: ErrorText("Sign in first", "You need to sign in to open this page.", "key-round"),
+    403: ErrorText("Access denied", "You don't have the required permission.", "lock"),
     404: ErrorText(
-        "Nothing to see at this address",
-        "It may have been moved or removed, or it is something that you don't have access to.",
+        "Page not found",
+        "It may have been moved or removed, or you don't have access to it.",
         "compass",
     ),
-    409: ErrorText("This can't be done as things are", "Something else would have to change first.", "git-branch"),
-    422: ErrorText("Something in the form can't be right", "Nothing was changed.", "pencil"),
-    429: ErrorText("Too many attempts", "Wait a little, then try again.", "clock"),
-    500: ErrorText("Something broke on our side", "Nothing was changed. It has been written down.", "zap"),
-    503: ErrorText("Too busy for a moment", "Nothing was changed. Try again in a second.", "clock"),
+    409: ErrorText("This is not possible right now", "Something else has to change first.", "git-branch"),
+    422: ErrorText("Invalid input", "Nothing was changed.", "pencil"),
+    429: ErrorText("Too many attempts", "Wait a moment, then try again.", "clock"),
+    500: ErrorText("Something went wrong", "Nothing was changed. The error was logged.", "zap"),
+    503: ErrorText("Temporarily unavailable", "Nothing was changed. Try again in a second.", "clock"),
 }
 
 

@@ -82,7 +82,8 @@ class Crawl:
         self.statuses.setdefault(name, Counter())[answer.status_code] += 1
         request_text = f"{person.name}: {sent.method} {sent.path} {sent.query} {sent.body} -> {answer.status_code}"
         # There is no worker here to be asked.
-        if answer.status_code >= 500 and '"code":"unavailable"' not in answer.text:
+        is_down = '"code":"unavailable"' in answer.text or '"code":"no_worker"' in answer.text
+        if answer.status_code >= 500 and not is_down:
             self.leaks.append(f"{request_text}: {answer.text[:300]}")
         found = self._words_in(answer) - set(words_in(sent.texts()))
         known = before.words | self.visible_scope(person).words if found else before.words

@@ -26,7 +26,7 @@ def test_without_a_wish_it_is_all_of_the_model_in_its_order(shop: Shop) -> None:
         labels = [act.label for act in resource_header.actions_of(ctx, "orders")]
         quick = resource_header.actions_of(ctx, "orders", {"delete": EDIT}, exactly=False)
     assert labels[:4] == ["See", "Read", "See runs", "Edit"]
-    assert quick[0].why_not == "You may not delete it yet."
+    assert quick[0].why_not == "You do not have permission to delete it."
 
 
 def test_the_way_to_a_thing_leaves_out_what_one_may_not_see(shop: Shop) -> None:

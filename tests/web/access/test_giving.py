@@ -24,20 +24,20 @@ def roles_of(shop: Shop, subject: str, uid: str = "clean") -> list[str]:
 @pytest.mark.browser
 def test_a_manager_gives_a_role_sees_its_effect_and_takes_it_back(open_as: Open, shop: Shop) -> None:
     page = open_as("mona", HERE)
-    page.get_by_role("link", name="Give access").click()
+    page.get_by_role("link", name="Grant access").click()
     page.get_by_role("searchbox", name="Find by name").fill("nils")
-    expect(page.get_by_label("To whom").get_by_role("option")).to_have_count(1)
+    expect(page.get_by_label("Member or group").get_by_role("option")).to_have_count(1)
     page.get_by_label("Role").select_option(label="Editor")
-    page.get_by_label("How long").select_option(label="30 days")
-    page.get_by_role("button", name="See the effect").click()
-    expect(page.get_by_role("heading", name="Give Editor to Nils, New here?")).to_be_visible()
+    page.get_by_label("Expiration").select_option(label="30 days")
+    page.get_by_role("button", name="Preview changes").click()
+    expect(page.get_by_role("heading", name="Grant Editor to Nils, New here?")).to_be_visible()
     expect(page.get_by_role("status").filter(has_text="1 member will gain")).to_contain_text("9 tables")
     assert roles_of(shop, "nils") == []
-    page.get_by_role("button", name="Give Editor").click()
+    page.get_by_role("button", name="Grant Editor").click()
     expect(page.get_by_text("Nils, New here is now Editor on Clean, until")).to_be_visible()
     assert roles_of(shop, "nils") == ["editor"]
     page.get_by_role("button", name="Undo").click()
-    expect(page.get_by_text("It is as it was.")).to_be_visible()
+    expect(page.get_by_text("Undone.")).to_be_visible()
     assert roles_of(shop, "nils") == []
 
 
@@ -46,16 +46,16 @@ def test_without_scripts_somebody_is_found_and_given_a_role_until_a_day(open_as:
     page = open_as("mona", f"{HERE}/give", scripts=False, refused=True)
     page.get_by_role("searchbox", name="Find by name").fill("carla")
     page.get_by_role("button", name="Find").click()
-    expect(page.get_by_label("To whom").get_by_role("option")).to_have_count(1)
-    page.get_by_label("How long").select_option(label="A date")
-    page.get_by_label("Last day").fill("2001-02-03")
-    page.get_by_role("button", name="See the effect").click()
-    expect(page.get_by_text("The end must come after the beginning.")).to_be_visible()
-    expect(page.get_by_label("To whom")).to_have_value("carla")
-    page.get_by_label("Last day").fill("2099-02-03")
-    page.get_by_role("button", name="See the effect").click()
+    expect(page.get_by_label("Member or group").get_by_role("option")).to_have_count(1)
+    page.get_by_label("Expiration").select_option(label="Until a date")
+    page.get_by_label("Expires").fill("2001-02-03")
+    page.get_by_role("button", name="Preview changes").click()
+    expect(page.get_by_text("The end date must be after the start date.")).to_be_visible()
+    expect(page.get_by_label("Member or group")).to_have_value("carla")
+    page.get_by_label("Expires").fill("2099-02-03")
+    page.get_by_role("button", name="Preview changes").click()
     expect(page.get_by_text("Until 2099-02-03.")).to_be_visible()
-    page.get_by_role("button", name="Give Viewer").click()
+    page.get_by_role("button", name="Grant Viewer").click()
     row = page.get_by_role("listitem").filter(has_text="Carla, Curator")
     expect(row).to_contain_text("until 2099-02-03")
     assert roles_of(shop, "carla") == ["viewer"]
@@ -68,14 +68,14 @@ def test_a_role_is_changed_in_place(open_as: Open, shop: Shop) -> None:
     page.get_by_role("link", name="Change").filter(visible=True).click()
     form = page.get_by_role("dialog", name="Change Viewer of Ana, Analyst")
     form.get_by_label("Role").select_option(label="Editor")
-    form.get_by_role("button", name="See the effect").click()
-    expect(page.get_by_role("heading", name="Let Ana, Analyst be Editor?")).to_be_visible()
+    form.get_by_role("button", name="Preview changes").click()
+    expect(page.get_by_role("heading", name="Change role of Ana, Analyst to Editor?")).to_be_visible()
     expect(page.get_by_text("will gain").first).to_be_visible()
     page.get_by_role("button", name="Save").click()
     expect(page.get_by_text("Ana, Analyst is now Editor on Clean.")).to_be_visible()
     assert roles_of(shop, "ana") == ["editor"]
     page.get_by_role("button", name="Undo").click()
-    expect(page.get_by_text("It is as it was.")).to_be_visible()
+    expect(page.get_by_text("Undone.")).to_be_visible()
     assert roles_of(shop, "ana") == ["viewer"]
 
 
@@ -98,7 +98,7 @@ def test_a_role_is_revoked_and_who_loses_what_is_told_first(open_as: Open, shop:
     expect(page.get_by_text("Engineers is no longer Editor on Clean.")).to_be_visible()
     assert roles_of(shop, "engineers") == []
     page.get_by_role("button", name="Undo").click()
-    expect(page.get_by_text("It is as it was.")).to_be_visible()
+    expect(page.get_by_text("Undone.")).to_be_visible()
     assert roles_of(shop, "engineers") == ["editor"]
 
 
@@ -107,25 +107,25 @@ def test_the_rows_behind_an_effect_can_be_read(open_as: Open) -> None:
     page = open_as("mona", HERE)
     revoke(page)
     page.get_by_role("link", name="9 tables").first.click()
-    expect(page.get_by_role("heading", name="What would change", level=1)).to_be_visible()
+    expect(page.get_by_role("heading", name="Effect on access", level=1)).to_be_visible()
     expect(page.get_by_role("row").filter(has_text="Erik, Engineer").first).to_contain_text("lose")
 
 
 @pytest.mark.browser
 def test_the_keyboard_alone_gives_and_revokes(open_as: Open, shop: Shop) -> None:
     page = open_as("mona", HERE)
-    tab_to(page, "Give access")
+    tab_to(page, "Grant access")
     page.keyboard.press("Enter")
     page.wait_for_url("**/give")
     tab_to(page, "Find by name")
     page.keyboard.type("nils")
-    expect(page.get_by_label("To whom").get_by_role("option")).to_have_count(1)
+    expect(page.get_by_label("Member or group").get_by_role("option")).to_have_count(1)
     tab_to(page, "Role")
     page.keyboard.press("E")
-    tab_to(page, "See the effect")
+    tab_to(page, "Preview changes")
     page.keyboard.press("Enter")
-    expect(page.get_by_role("heading", name="Give Editor to Nils, New here?")).to_be_visible()
-    tab_to(page, "Give Editor")
+    expect(page.get_by_role("heading", name="Grant Editor to Nils, New here?")).to_be_visible()
+    tab_to(page, "Grant Editor")
     page.keyboard.press("Enter")
     expect(page.get_by_text("is now Editor on Clean")).to_be_visible()
     assert roles_of(shop, "nils") == ["editor"]
@@ -143,7 +143,7 @@ def test_the_keyboard_alone_gives_and_revokes(open_as: Open, shop: Shop) -> None
 @pytest.mark.browser
 def test_who_may_not_give_is_told_what_they_need(open_as: Open) -> None:
     page = open_as("erik", HERE)
-    page.get_by_role("button", name="Give access").click()
+    page.get_by_role("button", name="Grant access").click()
     expect(page.get_by_text("You need Manager on Clean.")).to_be_visible()
     expect(page.get_by_role("link", name="Request access").filter(visible=True).last).to_be_visible()
     expect(page.get_by_role("button", name="Actions for Engineers, Editor")).to_have_count(0)
@@ -165,9 +165,9 @@ def test_forms_that_cannot_be_right_say_so_and_keep_what_was_filled_in(shop: Sho
     sent = {"csrf_token": token(client, HERE), "subject": "nobody", "role": "viewer", "until": "never"}
     wrong = client.post(f"{HERE}/give", data=sent)
     assert wrong.status_code == 422
-    assert "Choose a person or a group." in wrong.text
+    assert "Select a member or group." in wrong.text
     dateless = client.post(f"{HERE}/give", data={**sent, "subject": "nils", "until": "date"})
-    assert (dateless.status_code, "Say until which day." in dateless.text) == (422, True)
+    assert (dateless.status_code, "Select an end date." in dateless.text) == (422, True)
     assert '<option value="nils" selected>' in dateless.text
     assert client.get(f"{HERE}/change?subject=nils&role=viewer").status_code == 404
 

@@ -34,6 +34,7 @@ def request_of_ana(shop: Shop) -> str:
         return f"/requests/{requests.create(ctx, 'edit', 'orders', reason='For a fix').request.uid}"
 
 
+@pytest.mark.rare
 def test_every_page(open_as: Open, shop: Shop, violations: Violations) -> None:
     one = request_of_ana(shop)
     for member, path in [*PAGES, ("mona", one), ("ana", one)]:

@@ -33,16 +33,16 @@ def ask(shop: Shop, member: str, uid: str, action: str, reason: str = "For the r
 def test_somebody_asks_and_is_answered_for_a_time(open_as: Open, shop: Shop, scripts: bool) -> None:
     page = open_as("ana", NEW, scripts=scripts)
     page.get_by_role("radio", name="Editor on orders").check()
-    page.get_by_label("What do you need it for?").fill("The column names are wrong")
-    page.get_by_role("button", name="Send the request").click()
-    expect(page.get_by_text("You asked to edit orders.")).to_be_visible()
+    page.get_by_label("Reason").fill("The column names are wrong")
+    page.get_by_role("button", name="Send request").click()
+    expect(page.get_by_text("You requested to edit orders.")).to_be_visible()
     expect(page.get_by_role("heading", name="Edit orders", level=1)).to_be_visible()
 
     other = open_as("mona", "/requests", scripts=scripts)
     other.get_by_role("link", name="Edit orders").click()
     expect(other.get_by_text("The column names are wrong").first).to_be_visible()
     expect(other.get_by_role("status").filter(has_text="1 member will gain")).to_contain_text("1 table")
-    other.get_by_label("How long").select_option(label="7 days")
+    other.get_by_label("Expiration").select_option(label="7 days")
     other.get_by_role("button", name="Approve").click()
     expect(other.get_by_text("Ana, Analyst may edit orders now.")).to_be_visible()
     assert may(shop, "ana", "edit")
@@ -58,11 +58,11 @@ def test_the_keyboard_alone_asks_and_answers(open_as: Open, shop: Shop) -> None:
     page.keyboard.press("Enter")
     dialog = page.get_by_role("dialog", name="Request access to orders")
     expect(dialog).to_be_visible()
-    tab_to(page, "What do you need it for?")
+    tab_to(page, "Reason")
     page.keyboard.type("For a fix")
-    tab_to(page, "Send the request")
+    tab_to(page, "Send request")
     page.keyboard.press("Enter")
-    expect(page.get_by_text("You asked to edit orders.")).to_be_visible()
+    expect(page.get_by_text("You requested to edit orders.")).to_be_visible()
     address = page.url.partition("/requests/")[2]
 
     other = open_as("mona", f"/requests/{address}")
@@ -76,12 +76,12 @@ def test_the_keyboard_alone_asks_and_answers(open_as: Open, shop: Shop) -> None:
 def test_a_no_needs_a_reason_and_who_asked_reads_it(open_as: Open, shop: Shop) -> None:
     here = ask(shop, "ana", "orders", "edit")
     page = open_as("mona", here, scripts=False, refused=True)
-    page.get_by_label("Why not?").fill("  ")
-    page.get_by_role("button", name="Refuse").click()
-    expect(page.get_by_text("Say in a few words why not.")).to_be_visible()
-    page.get_by_label("Why not?").fill("Ask Erik to do it")
-    page.get_by_role("button", name="Refuse").click()
-    expect(page.get_by_text("You said no. Ana, Analyst is told why.")).to_be_visible()
+    page.get_by_label("Reason").fill("  ")
+    page.get_by_role("button", name="Deny").click()
+    expect(page.get_by_text("Enter a reason.")).to_be_visible()
+    page.get_by_label("Reason").fill("Ask Erik to do it")
+    page.get_by_role("button", name="Deny").click()
+    expect(page.get_by_text("Request denied. Ana, Analyst is notified.")).to_be_visible()
     text = shop.client("ana").get(here).text
     assert "Ask Erik to do it" in text
     assert "Withdraw" not in text
@@ -93,7 +93,7 @@ def test_somebody_asks_no_longer(open_as: Open, shop: Shop) -> None:
     page = open_as("ana", ask(shop, "ana", "orders", "edit"))
     page.get_by_role("button", name="Withdraw").click()
     page.get_by_role("dialog").get_by_role("button", name="Withdraw").click()
-    expect(page.get_by_text("You no longer ask for orders.")).to_be_visible()
+    expect(page.get_by_text("Request withdrawn: orders.")).to_be_visible()
     expect(page.get_by_role("row").filter(has_text="Edit orders")).to_contain_text("Withdrawn")
 
 
@@ -102,8 +102,8 @@ def test_what_can_be_found_is_asked_for_from_home(open_as: Open) -> None:
     page = open_as("nils", "/")
     page.get_by_role("listitem").filter(has_text="orders").get_by_role("link", name="Request").click()
     page.get_by_label("What do you want to do?").select_option(label="Read")
-    page.get_by_role("button", name="Send the request").click()
-    expect(page.get_by_text("You asked to read orders.")).to_be_visible()
+    page.get_by_role("button", name="Send request").click()
+    expect(page.get_by_text("You requested to read orders.")).to_be_visible()
     assert "Viewer" not in page.get_by_role("main").inner_text(), "what it needs is for those who give it"
 
 
@@ -151,14 +151,14 @@ def test_lists_say_what_waits_and_what_became_of_it(shop: Shop) -> None:
     mine = shop.client("ana").get("/requests/mine?state=pending").text
     assert "Edit orders" in mine
     assert "Edit orders" not in shop.client("ana").get("/requests/mine?state=approved").text
-    assert "You have not asked for anything" in shop.client("victor").get("/requests/mine").text
-    assert "Nobody waits for you" in shop.client("victor").get("/requests").text
+    assert "No requests yet" in shop.client("victor").get("/requests/mine").text
+    assert "No pending requests" in shop.client("victor").get("/requests").text
 
 
 def test_there_is_nothing_to_ask_for_where_one_may(shop: Shop) -> None:
-    assert "There is nothing to ask for" in shop.client("ana").get("/requests/new?resource=orders&action=read").text
-    assert "There is nothing to ask for" in shop.client("olga").get("/requests/new?resource=orders&action=").text
-    assert "Nobody can give this" in shop.client("erik").get("/requests/new?resource=shop_gateway&action=edit").text
+    assert "Nothing to request" in shop.client("ana").get("/requests/new?resource=orders&action=read").text
+    assert "Nothing to request" in shop.client("olga").get("/requests/new?resource=orders&action=").text
+    assert "Cannot be granted" in shop.client("erik").get("/requests/new?resource=shop_gateway&action=edit").text
 
 
 def test_a_request_that_cannot_be_right_is_shown_again(shop: Shop) -> None:

@@ -17,8 +17,9 @@ from lakehold.directory.platform import Platform
 from lakehold.lake import readable_tables
 from lakehold.lake.volumes import Volume
 from lakehold.runs.jobs import service, table
+from lakehold.runs.run_table import CauseKind, StoredCause
 from lakehold.runs.runnable import RunOptions
-from lakehold.runs.service import Runs
+from lakehold.runs.service import MANUAL_CAUSE, Runs
 from lakehold.workspaces.lakehouse import volumes
 from tests.api.crawler.words import Tenant, Words
 
@@ -92,10 +93,11 @@ def create_sample_data(platform: Platform, here: Tenant, invited: str) -> Sample
 
 def _run(platform: Platform, caller: Caller, here: Tenant) -> None:
     """Runs that wait for a worker, each after the one before it."""
-    runs, cause = Runs(workspaces.runnables()), "by hand"
+    runs, cause = Runs(workspaces.runnables()), MANUAL_CAUSE
     with platform.write(caller) as ctx:
         for demo in _RUN:
-            cause = f"after {runs.insert(ctx, here.id(demo), RunOptions(), cause=cause)}"
+            run = runs.insert(ctx, here.id(demo), RunOptions(), cause=cause)
+            cause = StoredCause(CauseKind.DEPENDENCY, run)
 
 
 def _put_files(platform: Platform, caller: Caller, here: Tenant) -> None:

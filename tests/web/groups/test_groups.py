@@ -28,15 +28,15 @@ def test_an_admin_makes_a_group_and_puts_somebody_in(open_as: Open) -> None:
     page = open_as("adam", "/groups")
     page.get_by_role("link", name="New group").click()
     page.get_by_label("Name").fill("Night shift")
-    page.get_by_role("button", name="Make the group").click()
+    page.get_by_role("button", name="Create group").click()
     expect(page.get_by_role("heading", name="Night shift", level=1)).to_be_visible()
-    expect(page.get_by_text("Nobody yet")).to_be_visible()
-    page.get_by_role("link", name="Add somebody").click()
+    expect(page.get_by_text("No members yet")).to_be_visible()
+    page.get_by_role("link", name="Add member").click()
     page.get_by_label("Member", exact=True).select_option("Nils, New here")
     page.get_by_role("button", name="Next").click()
-    expect(page.get_by_text("Nobody wins or loses anything.")).to_be_visible()
+    expect(page.get_by_text("Nobody gains or loses access.")).to_be_visible()
     page.get_by_role("button", name="Add", exact=True).click()
-    expect(page.get_by_text("Nils, New here is in Night shift.")).to_be_visible()
+    expect(page.get_by_text("Nils, New here was added to Night shift.")).to_be_visible()
     expect(page.get_by_role("link", name="Nils, New here")).to_be_visible()
 
 
@@ -45,14 +45,14 @@ def test_somebody_is_let_in_for_a_time_and_it_is_undone(open_as: Open, shop: Sho
     page.get_by_role("link", name="Add to a group").click()
     page.get_by_role("link", name="Engineers").click()
     expect(page.get_by_label("Member", exact=True)).to_have_value("nils")
-    page.get_by_label("Until").fill("2999-12-31")
+    page.get_by_label("Expires").fill("2999-12-31")
     page.get_by_role("button", name="Next").click()
     expect(page.get_by_text("Until the end of 2999-12-31.")).to_be_visible()
     expect(page.get_by_role("main")).to_contain_text(re.compile(r"1 member will gain .* on 23 tables"))
     page.get_by_role("button", name="Add", exact=True).click()
-    expect(page.get_by_text("Nils, New here is in Engineers.")).to_be_visible()
+    expect(page.get_by_text("Nils, New here was added to Engineers.")).to_be_visible()
     page.get_by_role("button", name="Undo").click()
-    expect(page.get_by_text("Taken back.")).to_be_visible()
+    expect(page.get_by_text("Undone.")).to_be_visible()
     assert "nils" not in members_of(shop, "engineers")
 
 
@@ -62,7 +62,7 @@ def test_somebody_is_let_go_without_scripts(open_as: Open, shop: Shop) -> None:
     expect(page.get_by_role("heading", name="Remove Erik, Engineer from Engineers?")).to_be_visible()
     expect(page.get_by_role("main")).to_contain_text("1 member will lose")
     page.get_by_role("button", name="Remove").click()
-    expect(page.get_by_text("Erik, Engineer is no longer in Engineers.")).to_be_visible()
+    expect(page.get_by_text("Erik, Engineer was removed from Engineers.")).to_be_visible()
     assert "erik" not in members_of(shop, "engineers")
 
 
@@ -70,7 +70,7 @@ def test_a_day_that_is_over_is_refused_and_nothing_is_lost(shop: Shop) -> None:
     there = "/groups/engineers/add"
     answer = send(shop.client("adam"), there, there, member="nils", until="2001-01-01")
     assert answer.status_code == 422
-    assert "This day is over." in answer.text
+    assert "This date is in the past." in answer.text
     assert '<option value="nils" selected>' in answer.text
 
 
@@ -103,8 +103,8 @@ def test_a_group_is_renamed_and_deleted_with_what_is_lost_shown(open_as: Open) -
 def test_all_is_built_in(open_as: Open, shop: Shop) -> None:
     page = open_as("adam", "/groups")
     page.get_by_role("row").filter(has_text="Built in").get_by_role("link").click()
-    expect(page.get_by_text("Nobody is added to All")).to_be_visible()
-    expect(page.get_by_role("link", name="Add somebody")).to_have_count(0)
+    expect(page.get_by_text("Membership is automatic.")).to_be_visible()
+    expect(page.get_by_role("link", name="Add member")).to_have_count(0)
     expect(page.get_by_role("link", name="weather")).to_be_visible()
     there = "/groups/corner%2Fall/add"
     assert send(shop.client("adam"), "/groups", there, member="nils", confirmed="1").status_code == 403
@@ -117,14 +117,14 @@ def test_a_group_carries_a_tenant_role_but_is_never_an_owner(open_as: Open) -> N
     page.get_by_role("button", name="Next").click()
     expect(page.get_by_role("main")).to_contain_text("will gain")
     page.get_by_role("button", name="Save").click()
-    expect(page.get_by_text("The roles of Data stewards are saved.")).to_be_visible()
+    expect(page.get_by_text("The roles of Data stewards were saved.")).to_be_visible()
 
 
 def test_who_may_not_change_groups_is_told_and_refused(shop: Shop) -> None:
     tara = shop.client("tara")
     text = tara.get("/groups/analysts").text
-    assert "You need the right to manage groups in Corner &amp; Main." in text
-    assert "What a group holds is for those who are in it" in text
+    assert "You need permission to manage groups in Corner &amp; Main." in text
+    assert "Only visible to its members" in text
     assert 'action="/groups/analysts/remove"' not in text
     for path, fields in (("add", {"member": "nils"}), ("remove", {"member": "ana"}), ("rename", {"name": "x"})):
         assert send(tara, "/groups", f"/groups/analysts/{path}", **fields, confirmed="1").status_code == 403

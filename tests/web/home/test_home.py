@@ -12,7 +12,7 @@ from lakehold.demo import company
 from lakehold.directory.caller import Caller
 from lakehold.runs.run_table import FAILED, run_table
 from lakehold.runs.runnable import RunOptions
-from lakehold.runs.service import Runs
+from lakehold.runs.service import MANUAL_CAUSE, Runs
 from tests.web.demo import Shop
 
 Open = Callable[..., Page]
@@ -28,7 +28,7 @@ def test_home_is_open_to_everybody(open_as: Open, violations: Callable[[Page], l
 
 def test_a_newcomer_is_told_what_to_do(open_as: Open) -> None:
     page = open_as("nils", "/", narrow=True)
-    expect(page.get_by_role("heading", name="No workspace yet")).to_be_visible()
+    expect(page.get_by_role("heading", name="No workspaces yet")).to_be_visible()
 
 
 def test_a_newcomer_reads_no_name_that_is_not_theirs_to_see(shop: Shop) -> None:
@@ -54,11 +54,11 @@ def test_who_is_not_signed_in_is_sent_to_sign_in(shop: Shop) -> None:
 
 def test_runs_that_failed_are_told_of_to_who_may_see_them(open_as: Open, shop: Shop) -> None:
     with shop.platform.write(Caller(company.TENANT, "olga")) as ctx:
-        run = RUNS.insert(ctx, "make_orders", RunOptions(), cause="by hand")
+        run = RUNS.insert(ctx, "make_orders", RunOptions(), cause=MANUAL_CAUSE)
         failed = run_table.update().where(run_table.c.id == run)
         columns = {"state": FAILED, "error": "There is no field qty.", "ended_at": ctx.at}
         ctx.session.transaction.connection.execute(failed.values(**columns))
     page = open_as("olga", "/")
-    expect(page.get_by_role("heading", name="Runs that failed")).to_be_visible()
+    expect(page.get_by_role("heading", name="Failed runs")).to_be_visible()
     expect(page.get_by_text("There is no field qty.")).to_be_visible()
     assert "There is no field qty." not in shop.client("nils").get("/").text

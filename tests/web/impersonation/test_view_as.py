@@ -27,7 +27,7 @@ def test_an_admin_looks_with_bellas_eyes_and_stops(shop: Shop, open_as: Open, sc
     page = open_as("adam", "/view-as?q=bella", scripts=scripts)
     page.get_by_role("row", name="Bella").get_by_role("button", name="View as").click()
     banner = page.get_by_role("region", name="View as")
-    expect(banner.get_by_text("You see everything as Bella")).to_be_visible()
+    expect(banner.get_by_text("Viewing as Bella")).to_be_visible()
     expect(page.get_by_role("heading", name="Home", level=1)).to_be_visible()
     expect(page.get_by_role("link", name="Audit log")).to_have_count(0)
     page.goto("/search?q=sales")
@@ -43,7 +43,7 @@ def test_axe_finds_nothing(open_as: Open, violations: Violations) -> None:
     assert violations(page) == []
     page.get_by_role("row", name="Nils").get_by_role("button", name="View as").click()
     page.goto("/view-as")
-    expect(page.get_by_text("It ends")).to_be_visible()
+    expect(page.get_by_text("Ends")).to_be_visible()
     assert violations(page) == []
 
 
@@ -55,7 +55,7 @@ def test_nothing_can_be_changed_meanwhile_and_the_page_says_so(shop: Shop) -> No
             refused = client.post(path, data={**sent, "csrf_token": token(client, "/view-as")})
             assert refused.status_code == 403
             assert "Viewing as somebody else only reads" in refused.text
-            assert "You see everything as" in refused.text
+            assert "Viewing as" in refused.text
 
 
 def test_stop_on_what_is_no_page_leads_home(shop: Shop) -> None:
@@ -90,7 +90,7 @@ def test_who_may_not_is_told_what_is_missing(shop: Shop) -> None:
 def test_it_ends_by_itself(shop: Shop) -> None:
     with shop.client("adam") as client:
         client.post("/view-as", data={"member": "tara", "csrf_token": token(client, "/view-as")})
-        assert "You see everything as" in client.get("/").text
+        assert "Viewing as" in client.get("/").text
         with shop.platform.database.write() as transaction:
             transaction.connection.execute(impersonation.impersonation_table.update().values(until=1))
-        assert "You see everything as" not in client.get("/").text
+        assert "Viewing as" not in client.get("/").text

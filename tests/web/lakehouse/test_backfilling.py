@@ -39,17 +39,17 @@ def test_an_editor_runs_a_past_span(
     if scripts:
         page.goto(f"/resources/{cursor}/pipeline")
         page.get_by_role("button", name="More actions").click()
-        page.get_by_role("link", name="Run a past span…").click()
-        expect(page.get_by_role("heading", name="A past span of Totals")).to_be_visible()
+        page.get_by_role("link", name="Backfill…").click()
+        expect(page.get_by_role("heading", name="Backfill Totals")).to_be_visible()
         assert violations(page) == []
     expect(page.get_by_text("by day")).to_be_visible()
-    page.get_by_role("button", name="Run it").click()
+    page.get_by_role("button", name="Run backfill").click()
     expect(page.get_by_label("From")).to_have_attribute("aria-invalid", "true")
     expect(page.locator(".field-error").first).to_contain_text("no beginning and no end")
     assert spans(shop, cursor) == []
     page.get_by_label("From").fill("2031-01-01")
     page.get_by_label("Until").fill("2031-02-01")
-    page.get_by_role("button", name="Run it").click()
+    page.get_by_role("button", name="Run backfill").click()
     expect(page.get_by_role("heading", level=1)).to_contain_text("Run of Totals")
     expect(page.locator(".run-facts")).to_contain_text("from 2031-01-01 until 2031-02-01")
     assert spans(shop, cursor) == [BackfillSpan("2031-01-01", "2031-02-01")]
@@ -62,9 +62,8 @@ def test_what_was_filled_in_stays_when_it_is_refused(shop: Shop, cursor: str) ->
     assert "no value of a cursor" in page.text
     assert "&lt;b&gt;9" in page.text
     with shop.platform.write(as_member("erik")) as ctx:
-        resource_edit.apply_edit(
-            ctx, cursor, ResourceEdit(settings={"table": "totals", "sql": SQL, "cursor": "day", "mode": "mirror"})
-        )
+        settings = {"table": "totals", "sql": SQL, "cursor": "day", "mode": "mirror", "keys": ["customer"]}
+        resource_edit.apply_edit(ctx, cursor, ResourceEdit(settings=settings))
     page = send(client, PAST, PAST, **{"from": "1", "until": "2"})
     assert (page.status_code, "A query that mirrors" in page.text) == (422, True)
     assert spans(shop, cursor) == []
@@ -74,7 +73,7 @@ def test_where_nothing_grows_one_is_told_what_to_change(shop: Shop) -> None:
     client = shop.client("erik")
     for uid in ("make_orders", "shop_source"):
         page = client.get(f"/resources/{uid}/pipeline/backfill")
-        assert (page.status_code, "Nothing here has a field that only grows" in page.text) == (200, True), page.text
+        assert (page.status_code, "Nothing to backfill" in page.text) == (200, True), page.text
     for uid in ("customer_history", "orders"):
         assert client.get(f"/resources/{uid}/pipeline/backfill").status_code in {404, 422}
 
@@ -82,7 +81,9 @@ def test_where_nothing_grows_one_is_told_what_to_change(shop: Shop) -> None:
 def test_the_streams_by_cursor_are_named(shop: Shop) -> None:
     with shop.platform.write(as_member("olga")) as ctx:
         resource_edit.apply_edit(
-            ctx, "web_orders_stream", ResourceEdit(settings={"mode": "incremental", "cursor": "placed_at"})
+            ctx,
+            "web_orders_stream",
+            ResourceEdit(settings={"stream": "orders", "mode": "incremental", "cursor": "placed_at"}),
         )
     page = shop.client("erik").get("/resources/shop_source/pipeline/backfill").text
     assert "placed_at" in page

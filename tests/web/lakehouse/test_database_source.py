@@ -57,7 +57,7 @@ def test_a_database_is_connected_chosen_looked_at_and_brought_in(
     for wrong, field, said in (
         ({"port": "1"}, "host", "cannot be reached"),
         ({"database": "nosuch"}, "database", "does not have it"),
-        ({"user": "stranger"}, "secret", "does not let us in"),
+        ({"user": "stranger"}, "secret", "denied access"),
     ):
         answer = send(client, NEW, NEW, **{**sent, **wrong}, secret="any-secret", do="next")
         (message,) = re.findall(rf'id="field-{field}-about">(.*?)</p>', answer.text, re.DOTALL)
@@ -73,7 +73,7 @@ def test_a_database_is_connected_chosen_looked_at_and_brought_in(
     preview = send(client, here, here, **chosen, **{"keys-0": "id"}, do="save").headers["Location"]
     text = client.get(preview).text
     assert "two" in text
-    assert "How the file is read" not in text
+    assert "File format" not in text
     schedule = f"/resources/{uid}/schedule?setup=1"
     run = send(client, schedule, schedule, every="hand", run_now="1", do="save").headers["Location"].split("/")[2]
     there.execute(run)

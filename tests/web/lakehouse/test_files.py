@@ -163,6 +163,7 @@ def test_only_volumes_have_files(shop: Shop) -> None:
 
 
 @pytest.mark.parametrize("folder", ["", "/in/2031"])
+@pytest.mark.rare
 def test_axe_finds_nothing_wrong_with_files(open_as: Open, shop: Shop, violations: Violations, folder: str) -> None:
     put(shop, "2031/orders.csv")
     put(shop, "stores.csv")

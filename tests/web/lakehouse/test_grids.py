@@ -8,10 +8,9 @@ from decimal import Decimal
 import pyarrow as pa
 import pytest
 
-from lakehold.web.lineage import resource_graph
-from lakehold.web.lineage.resource_graph import GraphBox
-from lakehold.web.tables import grids
-from lakehold.web.tables.grids import GridCell
+from lakehold.web import lineage_page, table_pages
+from lakehold.web.lineage_page import GraphBox
+from lakehold.web.table_pages import GridCell
 from lakehold.workspaces.lakehouse.pages.sql import query_result
 from lakehold.workspaces.lakehouse.pages.sql.query_result import ChartSeries
 
@@ -28,7 +27,7 @@ from lakehold.workspaces.lakehouse.pages.sql.query_result import ChartSeries
     ],
 )
 def test_a_field_has_the_type_that_sql_calls_it(type_name: str, label: str) -> None:
-    assert grids.sql_field_type(type_name) == label
+    assert table_pages.sql_field_type(type_name) == label
 
 
 def test_a_grid_says_what_each_value_is() -> None:
@@ -44,7 +43,7 @@ def test_a_grid_says_what_each_value_is() -> None:
             "word": ["", None],
         }
     )
-    grid = grids.build_grid(rows.schema, rows.to_batches())
+    grid = table_pages.build_grid(rows.schema, rows.to_batches())
     assert [column.type for column in grid.columns] == [
         *("bigint", "decimal(10, 2)", "timestamp", "date", "boolean", "array<string>", "struct<x: int>", "string")
     ]
@@ -57,12 +56,12 @@ def test_a_grid_says_what_each_value_is() -> None:
 
 
 def test_a_value_that_is_too_long_to_look_at_is_cut() -> None:
-    assert len(grids.format_cell("x" * 10_000).text) < 500
+    assert len(table_pages.format_cell("x" * 10_000).text) < 500
 
 
 def test_what_has_no_numbers_is_not_drawn() -> None:
     words = pa.table({"word": ["a"], "tags": [["b"]]})
-    assert query_result.chart_series(grids.build_grid(words.schema, words.to_batches())) == []
+    assert query_result.chart_series(table_pages.build_grid(words.schema, words.to_batches())) == []
 
 
 def test_a_chart_has_round_numbers_beside_it_and_zero_among_them() -> None:
@@ -95,13 +94,13 @@ def test_boxes_stand_in_their_columns_without_lying_on_each_other() -> None:
     nodes = {
         name: (column, GraphBox("Table", name, "table-2")) for name, column in (("a", 0), ("b", 0), ("c", 1), ("d", 2))
     }
-    drawing = resource_graph.layout_graph(nodes, [("a", "c"), ("b", "c"), ("c", "d")], "c")
+    drawing = lineage_page.layout_graph(nodes, [("a", "c"), ("b", "c"), ("c", "d")], "c")
     at = {each.box.label: each for each in drawing.boxes}
     assert at["a"].x == at["b"].x < at["c"].x < at["d"].x
-    assert abs(at["a"].y - at["b"].y) >= resource_graph.HEIGHT
+    assert abs(at["a"].y - at["b"].y) >= lineage_page.HEIGHT
     assert [label for label, each in at.items() if each.is_here] == ["c"]
     assert len(drawing.lines) == 3
     assert all(
-        each.x + resource_graph.WIDTH <= drawing.width and each.y + resource_graph.HEIGHT <= drawing.height
+        each.x + lineage_page.WIDTH <= drawing.width and each.y + lineage_page.HEIGHT <= drawing.height
         for each in at.values()
     )

@@ -50,13 +50,13 @@ def test_somebody_lets_a_tool_in_and_out(shop: Shop, open_as: Open, violations: 
     page = open_as("erik", NEW, scripts=scripts)
     page.get_by_label("Name", exact=True).fill("Dashboards")
     page.get_by_label("Clean.orders").check()
-    page.get_by_role("button", name="Make it").click()
+    page.get_by_role("button", name="Create ").click()
     expect(page.get_by_role("heading", name="Dashboards")).to_be_visible()
     expect(page.get_by_text("/api/v1/tables/orders/rows")).to_be_visible()
     if scripts:
         assert violations(page) == []
-    page.get_by_label("It lasts").select_option("1 year")
-    page.get_by_role("button", name="Make a token").click()
+    page.get_by_label("Expiration").select_option("1 year")
+    page.get_by_role("button", name="Create token").click()
     secret = page.locator("#secret").input_value()
     assert read(shop, secret.removeprefix("lh_")) == 200
     page.get_by_role("link", name="Done").click()
@@ -79,7 +79,7 @@ def test_it_reads_its_tables_as_they_are_now_and_while_it_is_active(shop: Shop, 
     for word, answer in (("deactivate", 401), ("activate", 200), ("deactivate", 401)):
         send(client, f"/resources/{bi}/pipeline", f"/resources/{bi}/integration/{word}")
         assert read(shop, secret) == answer
-    assert "It is deactivated" in client.get(f"/resources/{bi}/pipeline").text
+    assert "Deactivated" in client.get(f"/resources/{bi}/pipeline").text
     send(client, f"/resources/{bi}/pipeline", f"/resources/{bi}/integration/activate")
     with shop.platform.write(as_member("olga")) as ctx:
         resources.delete(ctx, bi)
@@ -101,7 +101,7 @@ def test_who_may_not_edit_it_opens_nothing(shop: Shop, bi: str) -> None:
     client = shop.client("ana")
     page = client.get(f"/resources/{bi}/pipeline").text
     assert "BI" in page
-    assert "Make a token" not in page
+    assert "Create token" not in page
     assert send(client, f"/resources/{bi}/pipeline", f"/resources/{bi}/integration/token", days="30").status_code == 403
     assert send(client, f"/resources/{bi}/pipeline", f"/resources/{bi}/integration/deactivate").status_code == 403
     opened(shop)
@@ -119,12 +119,12 @@ def test_a_notebook_is_kept_and_not_run(shop: Shop, open_as: Open) -> None:
     page = open_as("erik", NOTEBOOK)
     page.get_by_label("Name", exact=True).fill("Churn")
     page.get_by_label("Clean.orders").check()
-    page.get_by_role("radio", name="A new table").check()
+    page.get_by_role("radio", name="New table").check()
     page.get_by_label("Layer", exact=True).select_option("Clean")
-    page.get_by_label("Name of the table").fill("churn")
-    page.get_by_role("button", name="Make it").click()
+    page.get_by_label("Table name").fill("churn")
+    page.get_by_role("button", name="Create ").click()
     expect(page.get_by_role("heading", name="Churn")).to_be_visible()
-    expect(page.get_by_text("where its table will be made")).to_be_visible()
+    expect(page.get_by_text(", new table")).to_be_visible()
     page.get_by_role("button", name="Run now").click()
     expect(page.get_by_text("A notebook cannot be run here yet.")).to_be_visible()
     with shop.platform.read(as_member("olga")) as ctx:

@@ -13,7 +13,7 @@ from lakehold.catalog.resource_view import VisibleRefs
 from lakehold.kit.clock import DAY
 from lakehold.runs.scheduler.due import DueTriggers
 from lakehold.runs.scheduler.schedule import TriggerSchedule
-from lakehold.web.lineage import resource_graph
+from lakehold.web import lineage_page
 from lakehold.web.runs.services import RUNS, TRIGGERS
 from lakehold.web.schedules import schedule_form
 from lakehold.workspaces.lakehouse.pages import pipeline_graph
@@ -63,7 +63,7 @@ def test_list_and_drawing_have_what_one_sees_and_no_more(shop: Shop) -> None:
         assert "Pay study" in everything
         assert shop.client("nils").get(address).status_code == 404
     assert "No pipelines yet" in shop.client("tim").get(LIST).text
-    assert "Nothing to draw yet" in shop.client("tim").get(GRAPH).text
+    assert "No pipelines yet" in shop.client("tim").get(GRAPH).text
     assert shop.client("olga").get("/workspaces/sales/pipelines").status_code == 404
 
 
@@ -81,8 +81,8 @@ def test_the_drawing_leads_to_each_and_can_be_drawn_around_one(open_as: Open, sh
     drawing.get_by_role("link", name="Make orders, query, last run succeeded").click()
     expect(page.get_by_role("heading", name="Make orders")).to_be_visible()
     page.get_by_role("button", name="More actions").click()
-    page.get_by_role("link", name="In the graph").click()
-    expect(page.get_by_text("What Make orders comes from")).to_be_visible()
+    page.get_by_role("link", name="Show in graph").click()
+    expect(page.get_by_text("Upstream and downstream of Make orders")).to_be_visible()
     expect(drawing.get_by_role("link", name="tills, table in raw")).to_be_visible()
     expect(drawing.get_by_role("link", name="To finance, destination")).to_be_visible()
     expect(drawing.get_by_role("link", name=re.compile("Pay study"))).to_have_count(0)
@@ -92,11 +92,11 @@ def test_the_drawing_leads_to_each_and_can_be_drawn_around_one(open_as: Open, sh
 
 def test_rows_go_from_left_to_right_also_where_they_go_in_a_circle() -> None:
     pairs = [("till", "raw"), ("raw", "clean"), ("clean", "sums"), ("stores", "sums"), ("sums", "clean")]
-    found = resource_graph.assign_columns(pairs, resource_graph.all_nodes(pairs))
+    found = lineage_page.assign_columns(pairs, lineage_page.all_nodes(pairs))
     assert found["till"] < found["raw"] < found["clean"] < found["sums"]
     assert found["stores"] == found["sums"] - 1
-    assert resource_graph.connected_nodes(pairs, "raw").keys() == {"raw", "clean", "sums", "till"}
-    assert resource_graph.assign_columns([], ["alone"]) == {"alone": 0}
+    assert lineage_page.connected_nodes(pairs, "raw").keys() == {"raw", "clean", "sums", "till"}
+    assert lineage_page.assign_columns([], ["alone"]) == {"alone": 0}
 
 
 def test_what_one_does_not_see_is_no_end_of_a_line(shop: Shop) -> None:
@@ -133,13 +133,13 @@ def test_a_pipeline_tells_what_it_reads_and_writes_and_how_it_is_set(shop: Shop)
     assert (first.status_code, first.headers["location"]) == (303, f"/resources/{uid}/pipeline")
     text = client.get(f"/resources/{uid}/pipeline").text
     assert "sum(amount) AS total" in text
-    assert "those with the same key are replaced" in text
+    assert "Upsert by key" in text
     assert 'href="/resources/orders"' in text
-    assert "where its table will be made" in text
+    assert "new table" in text
     assert "Runs as" not in text
     viewing = shop.client("ana").get(f"/resources/{uid}/pipeline").text
     assert "sum(amount)" not in viewing
-    assert "shown to those who may edit it" in viewing
+    assert "Only editors see" in viewing
     assert client.get("/resources/orders/pipeline").status_code == 422
     assert shop.client("nils").get(f"/resources/{uid}/pipeline").status_code == 404
 
@@ -176,7 +176,7 @@ def test_who_only_looks_may_not_run_it_and_is_told_why(shop: Shop) -> None:
 
 def test_what_lacks_its_settings_is_not_run_and_says_what_is_missing(open_as: Open) -> None:
     page = open_as("olga", "/resources/make_orders")
-    expect(page.get_by_text("It is not set up yet.")).to_be_visible()
+    expect(page.get_by_text("Setup incomplete.")).to_be_visible()
     page.get_by_role("button", name="Run now").click()
     expect(page.get_by_text("The query has no sql.")).to_be_visible()
 
@@ -215,7 +215,7 @@ def test_somebody_gives_it_a_schedule_pauses_it_and_removes_it(open_as: Open, sh
         page.get_by_role("dialog").get_by_role("button", name="Remove").click()
     else:
         page.get_by_role("button", name="Remove").click()
-    expect(page.get_by_text("Only when somebody runs it")).to_be_visible()
+    expect(page.get_by_text("No triggers yet")).to_be_visible()
 
 
 def test_a_schedule_that_is_none_is_refused_at_its_field_and_nothing_is_lost(shop: Shop) -> None:
@@ -231,7 +231,7 @@ def test_a_schedule_that_is_none_is_refused_at_its_field_and_nothing_is_lost(sho
 def test_it_comes_after_all_of_others(shop: Shop) -> None:
     uid, client = query(shop), shop.client("erik")
     here = f"/resources/{uid}/triggers"
-    assert "Choose at least one" in send(client, here, here, by="after", every="all").text
+    assert "Select at least one" in send(client, here, here, by="after", every="all").text
     assert send(client, here, here, by="after", after="make_orders", every="all").status_code == 303
     text = client.get(here).text
     assert "After all of these" in text
@@ -255,6 +255,7 @@ def test_a_trigger_is_changed_where_it_belongs_and_by_who_may(shop: Shop) -> Non
         assert TRIGGERS.get(ctx, made).active
 
 
+@pytest.mark.rare
 def test_axe_finds_nothing_wrong_with_pipelines(open_as: Open, shop: Shop, violations: Violations) -> None:
     uid = query(shop)
     for state in ("succeeded", "failed"):

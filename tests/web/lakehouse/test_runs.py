@@ -7,6 +7,7 @@ from playwright.sync_api import expect
 
 from lakehold.catalog import resource_edit, resource_metadata
 from lakehold.catalog.resource_edit import ResourceEdit
+from lakehold.runs.run_table import CauseKind, StoredCause
 from lakehold.web.runs import services
 from tests.web.conftest import Open, Violations
 from tests.web.demo import Shop
@@ -30,7 +31,7 @@ def test_a_page_follows_its_run_until_it_has_ended(open_as: Open, shop: Shop) ->
     )
     expect(page.get_by_text("1,234 rows written")).to_be_visible()
     expect(page.get_by_text("5.6 MB")).to_be_visible()
-    expect(page.get_by_text("7 bad rows")).to_be_visible()
+    expect(page.get_by_text("7 rows", exact=True)).to_be_visible()
     expect(page.get_by_role("button", name="Retry")).to_be_visible()
     expect(page.get_by_role("button", name="Stop")).to_have_count(0)
     assert page.locator("[hx-trigger]").filter(has_text="Steps").count() == 0
@@ -43,7 +44,7 @@ def test_a_run_is_stopped_and_resumed(open_as: Open, shop: Shop, scripts: bool) 
     page.get_by_role("button", name="Stop").click()
     if scripts:
         page.get_by_role("dialog").get_by_role("button", name="Stop").click()
-    expect(page.get_by_text("It is being stopped.")).to_be_visible()
+    expect(page.get_by_text("Stopping the run.")).to_be_visible()
     assert state_of(shop, run) == "stopped"
     # Its settings are those of a table and layer alone: to go on it lacks its SQL, and that is said.
     page.get_by_role("button", name="Resume").click()
@@ -52,7 +53,9 @@ def test_a_run_is_stopped_and_resumed(open_as: Open, shop: Shop, scripts: bool) 
 
 
 @pytest.mark.parametrize("scripts", [True, False])
-@pytest.mark.parametrize(("button", "said"), [("Retry", "It was started again."), ("Reload", "It loads all anew.")])
+@pytest.mark.parametrize(
+    ("button", "said"), [("Retry", "Run started again."), ("Full refresh", "Full refresh started.")]
+)
 def test_what_has_ended_is_done_again(open_as: Open, shop: Shop, button: str, said: str, scripts: bool) -> None:
     with shop.platform.write(as_member("erik")) as ctx:
         settings = {**resource_metadata.load(ctx, "make_orders").settings, "sql": "SELECT 1 AS one"}
@@ -61,13 +64,13 @@ def test_what_has_ended_is_done_again(open_as: Open, shop: Shop, button: str, sa
     record_run_state(shop, run, "succeeded", step="query")
     page = open_as("erik", f"/runs/{run}", scripts=scripts)
     page.get_by_role("button", name=button).click()
-    if scripts and button == "Reload":
+    if scripts and button == "Full refresh":
         page.get_by_role("dialog").get_by_role("button", name=button).click()
     expect(page.get_by_text(said)).to_be_visible()
     again = page.url.rpartition("/")[2]
     assert again != run
     with shop.platform.read(as_member("erik")) as ctx:
-        assert services.RUNS.get(ctx, again).reload == (button == "Reload")
+        assert services.RUNS.get(ctx, again).reload == (button == "Full refresh")
     assert (state_of(shop, run), state_of(shop, again)) == ("succeeded", "queued")
 
 
@@ -89,7 +92,7 @@ def test_what_went_wrong_is_on_top_with_what_to_do(shop: Shop) -> None:
     record_run_state(shop, run, "failed", error=FAILED, step="query", said=[("error", FAILED)])
     text = shop.client("erik").get(f"/runs/{run}").text
     assert text.index(FAILED) < text.index("Steps")
-    assert "Put it right, then resume" in text
+    assert "Fix the problem, then resume" in text
     assert f"/runs/{run}" in shop.client("erik").get("/").text
 
 
@@ -122,7 +125,7 @@ def test_who_only_looks_is_told_what_they_lack(shop: Shop) -> None:
 
 def test_the_run_before_it_is_named_only_to_who_sees_it(shop: Shop) -> None:
     first = queue_run(shop, "make_orders")
-    second = queue_run(shop, "store_history", cause=f"after {first}")
+    second = queue_run(shop, "store_history", cause=StoredCause(CauseKind.DEPENDENCY, first))
     assert first not in shop.client("ana").get(f"/runs/{second}").text
     assert "After another run" in shop.client("ana").get(f"/runs/{second}").text
     assert f'href="/runs/{first}"' in shop.client("olga").get(f"/runs/{second}").text
@@ -173,6 +176,7 @@ def test_a_list_of_runs_has_what_one_sees_and_no_more(shop: Shop) -> None:
     assert shop.client("nils").get(RUNS).status_code == 404
 
 
+@pytest.mark.rare
 def test_axe_finds_nothing_wrong_with_runs(open_as: Open, shop: Shop, violations: Violations) -> None:
     run = queue_run(shop, "store_history")
     record_run_state(
@@ -185,7 +189,7 @@ def test_axe_finds_nothing_wrong_with_runs(open_as: Open, shop: Shop, violations
 
 
 def test_a_cause_is_told_in_words(shop: Shop) -> None:
-    run = queue_run(shop, "store_history", cause="by schedule 30 6 * * 1-5 Europe/Berlin")
+    run = queue_run(shop, "store_history", cause=StoredCause(CauseKind.SCHEDULE, "30 6 * * 1-5 Europe/Berlin"))
     assert "By schedule: at 06:30, Monday to Friday (Europe/Berlin)" in shop.client("ana").get(f"/runs/{run}").text
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from lakehold.access import Grant
 from lakehold.catalog import credentials, resources
 from lakehold.runs.scheduler.schedule import TriggerSchedule
@@ -38,13 +40,13 @@ def test_it_tells_how_it_is_connected_and_what_became_of_its_streams(shop: Shop)
     for expected in (
         "jdbc:postgresql://db.shop.internal",
         "reader",
-        "Kept, and not shown",
+        "Saved (hidden)",
         "shop_orders",
         "1,234",
         ">7<",
     ):
         assert expected in text
-    assert "All rows, merged by key" in text
+    assert "Upsert by key" in text
     assert f"/runs/{run}" in text
     assert text.count("Off</span>") == 1
     assert SECRET not in text
@@ -55,9 +57,9 @@ def test_who_may_only_see_it_is_told_nothing_of_the_connection(shop: Shop) -> No
     with shop.platform.access.write("corner") as session:
         session.store.add(Grant("nils", "viewer", "raw"))
     text = shop.client("nils").get(f"/resources/{uid}/pipeline").text
-    assert "How it is connected is shown to those who may edit it." in text
+    assert "Only editors see the connection." in text
     assert "You need Editor" in text
-    for hidden in ("db.shop.internal", "reader", "Kept, and not shown", SECRET, "public.orders"):
+    for hidden in ("db.shop.internal", "reader", "Saved (hidden)", SECRET, "public.orders"):
         assert hidden not in text
     for part in ("connection", "streams", "preview", "schedule"):
         assert shop.client("nils").get(f"/resources/{uid}/{part}").status_code == 403
@@ -86,8 +88,8 @@ def test_without_a_worker_nothing_is_lost_and_it_can_be_kept_untried(shop: Shop)
     assert secrets == {"password": SECRET}
     page = client.get(kept.headers["Location"])
     assert page.status_code == 200
-    assert "Name one below" in page.text
-    assert "It is not set up yet" in client.get(f"/resources/{uid}/pipeline").text
+    assert "add one by name below" in page.text
+    assert "Setup incomplete" in client.get(f"/resources/{uid}/pipeline").text
 
 
 def test_of_two_who_change_a_connection_the_second_is_told(shop: Shop) -> None:
@@ -132,12 +134,13 @@ def test_it_is_deactivated_and_activated(shop: Shop) -> None:
 
 def test_one_that_says_nothing_yet_is_connected_later(shop: Shop) -> None:
     client = shop.client("erik")
-    assert "It is not set up yet" in client.get("/resources/till_source/pipeline").text
+    assert "Setup incomplete" in client.get("/resources/till_source/pipeline").text
     text = client.get("/resources/till_source/connection?setup=1").text
     assert "/resources/till_source/connection?setup=1&amp;connector=files" in text
     assert "Volume" in client.get("/resources/till_source/connection?setup=1&connector=files").text
 
 
+@pytest.mark.rare
 def test_axe_finds_nothing_wrong_with_the_page(open_as: Open, violations: Violations, shop: Shop) -> None:
     page = open_as("olga", f"/resources/{source(shop)}/pipeline")
     assert violations(page) == []

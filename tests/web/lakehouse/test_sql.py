@@ -140,7 +140,7 @@ def test_a_query_is_saved_opened_changed_renamed_and_deleted(open_as: Open) -> N
     write_sql(page, "SELECT 1 AS one")
     page.get_by_role("button", name="Save", exact=True).click()
     page.get_by_label("Name").fill("My numbers")
-    page.get_by_role("button", name="Save it").click()
+    page.get_by_role("button", name="Save query").click()
     expect(page.get_by_role("heading", name="My numbers", level=1)).to_be_visible()
     write_sql(page, "SELECT 2 AS two")
     with page.expect_response(lambda answer: answer.url.endswith("/sql/save")):
@@ -165,7 +165,7 @@ def test_a_query_is_saved_without_scripts(open_as: Open) -> None:
     page.get_by_role("textbox", name="SQL").fill("SELECT 3 AS three")
     page.get_by_role("button", name="Save", exact=True).click()
     page.get_by_label("Name").fill("Threes")
-    page.get_by_role("button", name="Save it").click()
+    page.get_by_role("button", name="Save query").click()
     expect(page.get_by_role("heading", name="Threes", level=1)).to_be_visible()
     expect(page.get_by_role("textbox", name="SQL")).to_have_value("SELECT 3 AS three")
 
@@ -229,7 +229,7 @@ def test_what_cannot_be_drawn_is_told(shop: Shop) -> None:
     wrong = ("", "[]", "7", '[["a", false, ["x"]]]', '[["a", true, ["x"]]]', '[["a", true, 3]]', "[[" * 5000)
     for data in wrong:
         answer = send(client, SQL, f"{SQL}/chart", data=data, sql="SELECT 9")
-        assert (answer.status_code, "to draw" in answer.text) == (422, True), data[:20]
+        assert (answer.status_code, "to chart" in answer.text) == (422, True), data[:20]
 
 
 def test_who_views_as_somebody_cannot_ask_as_them(shop: Shop) -> None:

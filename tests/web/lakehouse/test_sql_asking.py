@@ -71,10 +71,10 @@ def test_somebody_asks_sees_rows_draws_them_and_takes_them_along(ask_as: Open, v
     expect(page.get_by_role("columnheader", name="total decimal(20, 2)")).to_be_visible()
     expect(page.get_by_role("cell", name="1425.00")).to_be_visible()
     page.get_by_role("heading", name="Chart").click()
-    page.get_by_label("Number").select_option("total")
-    page.get_by_label("By", exact=True).select_option("customer")
+    page.get_by_label("Y axis").select_option("total")
+    page.get_by_label("X axis").select_option("customer")
     expect(page.get_by_role("img", name="Bars: total by customer")).to_be_visible()
-    page.get_by_label("Draw").select_option("Line")
+    page.get_by_label("Chart type").select_option("Line")
     expect(page.get_by_role("img", name="Line: total by customer")).to_be_visible()
     assert violations(page) == []
     with page.expect_download() as taken:
@@ -86,7 +86,7 @@ def test_nothing_is_shown_apart_and_more_rows_are_told_of(ask_as: Open) -> None:
     page = ask_as("rita", SQL)
     ask(page, "SELECT id, IF(id = 0, NULL, '') AS word FROM range(1000) ORDER BY id")
     expect(page.get_by_role("heading", name="500 rows")).to_be_visible()
-    expect(page.get_by_role("main")).to_contain_text("there are more rows than shown")
+    expect(page.get_by_role("main")).to_contain_text("more rows available")
     expect(page.get_by_role("cell", name="null")).to_have_count(1)
 
 
@@ -104,7 +104,7 @@ def test_a_query_that_takes_too_long_for_its_asker_is_stopped(ask_as: Open) -> N
     page = ask_as("rita", SQL)
     ask(page, LONG)
     page.get_by_role("button", name="Stop", exact=True).click()
-    expect(page.get_by_role("main")).to_contain_text("You stopped the query")
+    expect(page.get_by_role("main")).to_contain_text("Query stopped")
     ask(page, "SELECT 1 AS one")
     expect(page.get_by_role("heading", name="1 row")).to_be_visible()
 
@@ -117,7 +117,7 @@ def test_what_was_asked_is_asked_again_and_kept(ask_as: Open) -> None:
     expect(page.get_by_role("cell", name="100")).to_be_visible()
     page.get_by_role("button", name="Save", exact=True).click()
     page.get_by_label("Name").fill("How many orders")
-    page.get_by_role("button", name="Save it").click()
+    page.get_by_role("button", name="Save query").click()
     expect(page.get_by_role("heading", name="How many orders", level=1)).to_be_visible()
     page.get_by_role("button", name="Run", exact=True).click()
     expect(page.get_by_role("cell", name="100")).to_be_visible()
@@ -128,13 +128,13 @@ def test_what_was_asked_is_asked_again_and_kept(ask_as: Open) -> None:
 def test_a_result_is_saved_as_a_table_and_its_run_is_shown(ask_as: Open, violations: Violations) -> None:
     page = ask_as("ed", SQL, refused=True)
     ask(page, BY_CUSTOMER)
-    page.get_by_role("button", name="Save as a table").click()
+    page.get_by_role("button", name="Save as table").click()
     assert violations(page) == []
     page.get_by_label("Name").fill("By customer")
-    page.get_by_role("button", name="Save it").click()
+    page.get_by_role("button", name="Save table").click()
     expect(page.get_by_role("main")).to_contain_text("A table cannot be called 'By customer'.")
     page.get_by_label("Name").fill("by_customer")
-    page.get_by_role("button", name="Save it").click()
+    page.get_by_role("button", name="Save table").click()
     expect(page.get_by_role("main")).to_contain_text("by_customer")
     page.wait_for_url("**/runs/run_*")
 
@@ -143,24 +143,24 @@ def test_a_query_is_looked_at_before_it_is_kept(ask_as: Open) -> None:
     page = ask_as("ed", "/workspaces/shop/pipelines/new/query", refused=True)
     page.get_by_label("Name", exact=True).fill("By customer")
     page.get_by_label("Layer", exact=True).select_option("raw")
-    page.get_by_label("Name of the table").fill("kept_by_customer")
+    page.get_by_label("Table name").fill("kept_by_customer")
     write_sql(page, "SELECT customer\nFRM raw.orders")
-    page.get_by_role("button", name="Make it").click()
+    page.get_by_role("button", name="Create query").click()
     expect(page.get_by_role("alert")).to_contain_text("line 2")
     expect(page.get_by_role("textbox", name="SQL")).to_contain_text("FRM raw.orders")
     write_sql(page, "SELECT customer, count(*) AS n FROM raw.orders GROUP BY customer")
-    page.get_by_role("button", name="Make it").click()
-    expect(page.get_by_role("alert")).to_contain_text("It reads orders too, now ticked.")
+    page.get_by_role("button", name="Create query").click()
+    expect(page.get_by_role("alert")).to_contain_text("It also reads orders, now selected.")
     expect(page.get_by_label("raw.orders")).to_be_checked()
-    page.get_by_role("button", name="Make it").click()
+    page.get_by_role("button", name="Create query").click()
     expect(page.get_by_role("heading", name="By customer")).to_be_visible()
 
 
 def test_who_may_make_no_table_is_told_so(ask_as: Open) -> None:
     page = ask_as("rita", SQL)
     ask(page, BY_CUSTOMER)
-    page.get_by_role("button", name="Save as a table").click()
-    expect(page.get_by_role("heading", name="You can make tables in no layer here")).to_be_visible()
+    page.get_by_role("button", name="Save as table").click()
+    expect(page.get_by_role("heading", name="You cannot create tables here")).to_be_visible()
 
 
 def test_somebody_asks_without_scripts(ask_as: Open) -> None:

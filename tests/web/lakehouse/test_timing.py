@@ -74,7 +74,7 @@ def when(shop: Shop, trigger: str) -> TriggerSchedule:
 
 def test_a_schedule_is_changed_in_its_place(shop: Shop, trigger: str) -> None:
     client = shop.client("erik")
-    assert "The next five times" in client.get(HERE).text
+    assert "Next five runs" in client.get(HERE).text
     assert 'value="06:00"' in client.get(f"{HERE}?change={trigger}").text
     looked = send(client, HERE, f"{HERE}/change", trigger=trigger, every="week", at="07:15", zone="UTC", do="times")
     assert "Monday," in looked.text

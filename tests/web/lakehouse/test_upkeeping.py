@@ -31,7 +31,8 @@ def test_an_editor_rolls_a_table_back_once_they_are_sure(shop: Shop, open_as: Op
     expect(page.get_by_role("button", name="Roll back")).to_have_count(1)
     page.get_by_role("button", name="Roll back").click()
     assert run_parameters(shop) == []
-    page.get_by_role("dialog").get_by_role("button", name="Roll back").click()
+    with page.expect_navigation():
+        page.get_by_role("dialog").get_by_role("button", name="Roll back").click()
     expect(page.get_by_role("heading", level=1)).to_contain_text("orders")
     (parameters,) = run_parameters(shop)
     assert parameters["do"] == "rollback"
@@ -42,7 +43,7 @@ def test_an_editor_rolls_a_table_back_once_they_are_sure(shop: Shop, open_as: Op
 def test_a_table_is_kept_up_without_scripts(shop: Shop, open_as: Open) -> None:
     fill_orders(shop.platform)
     page = open_as("erik", SNAPSHOTS, scripts=False)
-    page.get_by_role("button", name="Keep it up").click()
+    page.get_by_role("button", name="Optimize").click()
     expect(page.get_by_role("heading", level=1)).to_contain_text("orders")
     page.goto(SNAPSHOTS)
     page.get_by_role("button", name="Roll back").click()
@@ -56,5 +57,5 @@ def test_who_only_reads_may_neither(shop: Shop) -> None:
     page = client.get(SNAPSHOTS).text
     assert "Roll back" not in page
     assert "snapshots/upkeep" not in page
-    assert "Keep it up" in page
+    assert "Optimize" in page
     assert run_parameters(shop) == []

@@ -23,6 +23,12 @@ def update_settings(shop: Shop, uid: str, *, by_whom: str = "tara", **settings: 
         )
 
 
+def set_managed(shop: Shop, uid: str, **managed: object) -> None:
+    """Set settings of a data mart that only the platform sets."""
+    with shop.platform.write(as_member("tara")) as ctx:
+        resource_edit.apply_edit(ctx, uid, ResourceEdit(managed=managed))
+
+
 def settings_of(shop: Shop, uid: str) -> Mapping[str, object]:
     with shop.platform.read(as_member("olga")) as ctx:
         return resource_metadata.load(ctx, uid).settings

@@ -64,30 +64,30 @@ def test_a_mart_is_fed_by_an_api(
     shop: Shop, open_as: Open, there: FakeApi, violations: Violations, scripts: bool
 ) -> None:
     page = open_as("tara", "/workspaces/sales/marts/new", scripts=scripts, refused=True)
-    page.get_by_role("link", name="A connector").click()
+    page.get_by_role("link", name="Connector").click()
     page.get_by_role("link", name="API").click()
     page.get_by_role("textbox", name="Name", exact=True).first.fill("Web orders")
     page.get_by_label("Storage").select_option("Lake")
-    page.get_by_label("Address").fill(there.base)
-    page.get_by_label("How it lets us in").select_option("With a token")
-    page.get_by_label("Token, password or key").fill("wr0ng")
+    page.get_by_label("Base URL").fill(there.base)
+    page.get_by_label("Authentication").select_option("Bearer token")
+    page.get_by_label("Token, password or API key").fill("wr0ng")
     page.locator("#field-endpoint_name-0").fill("orders")
-    page.get_by_label("Path").fill("orders")
-    page.get_by_role("radio", name="Are merged by key").check()
+    page.get_by_role("textbox", name="Path", exact=True).fill("orders")
+    page.get_by_role("radio", name="Upsert by key").check()
     page.get_by_label("Primary key").fill("number")
     page.get_by_role("button", name="Test connection").click()
-    expect(page.get_by_role("alert")).to_contain_text("does not let us in")
-    page.get_by_label("Token, password or key").fill(SECRET)
+    expect(page.get_by_role("alert")).to_contain_text("denied access")
+    page.get_by_label("Token, password or API key").fill(SECRET)
     page.get_by_role("button", name="Test connection").click()
     expect(page.get_by_role("alert")).to_contain_text("There is no field 'number' that is kept.")
     page.get_by_label("Primary key").fill("id")
     page.get_by_role("button", name="Test connection").click()
-    expect(page.get_by_role("status").filter(has_text="It can be reached, and gives 2 fields.")).to_be_visible()
+    expect(page.get_by_role("status").filter(has_text="Connection successful: 2 fields.")).to_be_visible()
     expect(page.get_by_role("cell", name="Bonn")).to_be_visible()
     if scripts:
         assert violations(page) == []
-    page.get_by_role("button", name="Make it").click()
-    expect(page.get_by_text("Web orders was made. Refresh it to draw its rows.")).to_be_visible()
+    page.get_by_role("button", name="Create data mart").click()
+    expect(page.get_by_text("Web orders was created. Refresh it to load rows.")).to_be_visible()
     made = find_resource(shop, KIND, "Web orders")
     assert [end.uid for end in made.edges["storage"]] == ["lake"]
     settings = settings_of(shop, made.uid)
@@ -122,12 +122,12 @@ def test_a_connection_is_changed_and_its_secret_stays_and_is_in_no_page(shop: Sh
 @pytest.mark.parametrize(
     ("more", "field", "said"),
     [
-        ({"name": ""}, "name", "Give it a name."),
-        ({"storage": ""}, "storage", "Choose the storage"),
-        ({"address": "nothing"}, "address", "begins with http"),
-        ({"secret": ""}, "secret", "Fill in the token."),
-        ({"endpoint_path": ""}, "endpoint_path-0", "Write the path"),
-        ({"mode": "incremental"}, "cursor", "Name the field by which new rows are told."),
+        ({"name": ""}, "name", "Enter a name."),
+        ({"storage": ""}, "storage", "Select a storage"),
+        ({"address": "nothing"}, "address", "starts with http"),
+        ({"secret": ""}, "secret", "Enter the token."),
+        ({"endpoint_path": ""}, "endpoint_path-0", "Enter a path"),
+        ({"mode": "incremental"}, "cursor", "Enter the cursor field."),
         ({"stream": "gone"}, "stream", "There is no 'gone' there."),
         ({"endpoint_path": "gone"}, "endpoint_path-0", "has nothing at"),
     ],

@@ -74,7 +74,7 @@ def test_a_technical_user_becomes_a_business_user_of_one_context(shop: Shop) -> 
 def test_somebody_leaves_a_project_and_another_gets_what_they_own(shop: Shop) -> None:
     adam = shop.client("adam")
     asked = send(adam, MEMBERS, f"{MEMBERS}/remove", subject="boris").text
-    assert "Hand over what they own" in asked
+    assert "New owner" in asked
     assert "Bella" in asked
     assert is_in(shop, "boris")
     done = send(adam, MEMBERS, f"{MEMBERS}/remove", subject="boris", receiver="bella", confirmed="1")
@@ -83,7 +83,7 @@ def test_somebody_leaves_a_project_and_another_gets_what_they_own(shop: Shop) ->
     for uid in ("chat", "returns_watch", "basket_mix", "stock_alert", "loyalty_letter"):
         assert owners(shop, uid) == ["bella"], uid
     adam.cookies.update(done.cookies)
-    assert "handed over." in adam.get(MEMBERS).text
+    assert "transferred." in adam.get(MEMBERS).text
 
 
 def test_what_nobody_gets_waits_for_them(shop: Shop) -> None:

@@ -79,7 +79,7 @@ def _fill(shop: Shop) -> None:
     with shop.platform.write(as_member("tara")) as ctx:
         settings = {**resource_metadata.load(ctx, "daily_sales").settings, "by": "sql", "sql": "SELECT 1"}
         resource_edit.apply_edit(
-            ctx, "daily_sales", ResourceEdit(settings={**settings, "columns": COLUMNS, "published": True})
+            ctx, "daily_sales", ResourceEdit(settings={**settings, "columns": COLUMNS}, managed={"published": True})
         )
 
 
@@ -102,9 +102,9 @@ def test_a_business_user_makes_a_report_and_the_form_says_all_that_was_kept(fill
     here = f"/resources/{found.uid}/report"
     assert answer.headers["location"] == here
     text = bella.get(here).text
-    for words in ("Sum of Turnover, as total", "day is not before :since", "total, the most first", "10 rows"):
+    for words in ("Sum of Turnover, as total", "day is not before :since", "total (descending)", "10 rows"):
         assert words in text, words
-    assert "Only if they have changed" in text
+    assert "Only if rows changed" in text
     again = send(bella, f"{here}/edit", f"{here}/edit", **ASKED, version=str(found.version), do="save")
     assert again.status_code == 303
     assert made(filled, "Weekly").settings == KEPT
@@ -133,9 +133,9 @@ def test_a_row_is_added_and_taken_away_by_a_button_and_nothing_is_lost(filled: S
 @pytest.mark.parametrize(
     ("wrong", "field", "said"),
     [
-        ({"name": ""}, "name", "Give it a name."),
-        ({"destination": ""}, "destination", "Choose where it goes."),
-        ({"limit": "many"}, "limit", "Write a number"),
+        ({"name": ""}, "name", "Enter a name."),
+        ({"destination": ""}, "destination", "Select a destination."),
+        ({"limit": "many"}, "limit", "Enter a number"),
         ({"where_value": ["yesterday", "Ulm", ""]}, "where-0", "is no day"),
         ({"where_value": [":nothing", "Ulm", ""]}, "where-0", "has no value"),
         ({"where_column": ["day", "nowhere", "id"]}, "where-1", "no column"),
@@ -143,7 +143,7 @@ def test_a_row_is_added_and_taken_away_by_a_button_and_nothing_is_lost(filled: S
         ({"sort_column": ["day", ""]}, "sort", "does not show"),
         ({"zone": "Europe/Nowhere"}, "zone", "no time zone"),
         ({"message": "{{ nothing }}"}, "message", "which the report does not have"),
-        ({"parameters": "since"}, "parameters", "a colon and a value"),
+        ({"parameters": "since"}, "parameters", "name: value"),
     ],
 )
 def test_what_is_wrong_is_told_at_its_place(
@@ -222,16 +222,16 @@ def test_a_report_whose_destination_is_gone_can_only_be_read_until_it_is_back(fi
     send(bella, f"{here}/report", "/resources/board_mail/delete", confirmed="1")
     text = bella.get(f"{here}/report").text
     assert "Its destination Board mail is deleted" in text
-    assert "its owner can only read it" in text
+    assert "is read-only" in text
     assert 'action="/resources/board_mail/restore"' in text
-    assert "What it asks is shown" not in text
+    assert "see the definition" not in text
     assert bella.get(f"{here}/report/edit").status_code == 403
     assert send(bella, f"{here}/report", f"{here}/pipeline/run").status_code == 403
     # Who edits the mart is let run it, and told that it cannot be sent; and may choose another.
     run = send(tara, f"{here}/report", f"{here}/pipeline/run")
     tara.cookies.update(run.cookies)
     assert "is gone" in tara.get(run.headers["location"]).text
-    assert "Choose another" in tara.get(f"{here}/report").text
+    assert "Change destination" in tara.get(f"{here}/report").text
     assert 'action="/resources/board_mail/restore"' not in boris.get(f"{here}/report").text
     other = {"name": "Morning sales", "destination": "store_sheets", "do": "save"}
     assert send(tara, f"{here}/report/edit", f"{here}/report/edit", **other).status_code == 303
@@ -241,7 +241,7 @@ def test_a_report_whose_destination_is_gone_can_only_be_read_until_it_is_back(fi
 
 def test_a_report_says_when_it_was_sent_and_why_not(filled: Shop) -> None:
     bella, here = filled.client("bella"), "/resources/morning_sales/report"
-    assert "It was not sent yet." in bella.get(here).text
+    assert "Not sent yet." in bella.get(here).text
     sent = queue_run(filled, "morning_sales", member="bella")
     record_run_state(filled, sent, "succeeded", step="send", rows=3, said=[("info", "3 rows delivered")])
     held = queue_run(filled, "morning_sales", member="bella")
@@ -274,11 +274,11 @@ def test_what_a_report_has_left_can_be_taken_from_its_page(filled: Shop) -> None
 
 def test_an_owner_who_lost_the_mart_is_not_told_how_it_went(filled: Shop) -> None:
     boris, here = filled.client("boris"), "/resources/returns_watch/report"
-    assert "It was not sent yet." in boris.get(here).text
+    assert "Not sent yet." in boris.get(here).text
     with filled.platform.write(as_member("tara")) as ctx:
         resource_edit.apply_edit(ctx, "returns", ResourceEdit(attributes={"shared_for_reporting": False}))
     text = boris.get(here).text
-    assert "How it went is shown to those who see its data mart." in text
+    assert "Only visible to those who see its data mart." in text
     assert "not sent yet" not in text
 
 
@@ -288,7 +288,7 @@ def test_who_only_sees_a_report_is_not_told_what_it_asks(filled: Shop) -> None:
         resource_edit.apply_edit(ctx, "morning_sales", ResourceEdit(settings=settings))
     boris, here = filled.client("boris"), "/resources/morning_sales"
     text = boris.get(f"{here}/report").text
-    assert "What it asks is shown to its owners" in text
+    assert "see the definition" in text
     assert "quiet words" not in text
     assert "quiet words" in filled.client("bella").get(f"{here}/report").text
     assert boris.get(f"{here}/report/edit").status_code == 403
@@ -298,6 +298,7 @@ def test_who_only_sees_a_report_is_not_told_what_it_asks(filled: Shop) -> None:
     assert boris.get("/resources/orders/report").status_code == 404
 
 
+@pytest.mark.rare
 def test_axe_finds_nothing_wrong(open_as: Open, violations: Violations, filled: Shop) -> None:
     send(filled.client("bella"), ON_SALES, NEW, **ASKED, do="save")
     uid = made(filled, "Weekly").uid
@@ -319,14 +320,14 @@ def test_a_report_is_made_without_scripts(filled: Shop, open_as: Open) -> None:
     page.get_by_role("link", name="Daily sales").click()
     page.get_by_label("Name", exact=True).fill("Shops of the week")
     page.get_by_label("Shop", exact=True).check()
-    page.get_by_label("A sum of").select_option(label="Turnover")
-    page.get_by_role("button", name="Add a sum").click()
-    page.get_by_label("What it is called").fill("total")
-    page.get_by_label("A condition on").select_option(label="day")
-    page.get_by_role("button", name="Add a condition").click()
+    page.get_by_label("Aggregate").select_option(label="Turnover")
+    page.get_by_role("button", name="Add aggregation").click()
+    page.get_by_label("Column name").fill("total")
+    page.get_by_label("Filter on").select_option(label="day")
+    page.get_by_role("button", name="Add filter").click()
     page.get_by_label("Value for day").fill("today - 7")
     page.get_by_label("Destination").select_option(value="board_mail")
-    page.get_by_role("button", name="Make it").click()
+    page.get_by_role("button", name="Create report").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Shops of the week")
     assert made(filled, "Shops of the week").settings == {
         "columns": ["store"],
@@ -337,7 +338,7 @@ def test_a_report_is_made_without_scripts(filled: Shop, open_as: Open) -> None:
 
 def test_insights_say_when_how_often_and_where_to(filled: Shop) -> None:
     bella, here = filled.client("bella"), "/resources/morning_sales/insights"
-    assert "neither sent nor read" in bella.get(here).text
+    assert "neither sent nor pulled" in bella.get(here).text
     run = queue_run(filled, "morning_sales", member="bella")
     record_run_state(filled, run, "succeeded", step="send", rows=1234)
     with filled.platform.database.write() as transaction:

@@ -16,7 +16,7 @@ pytestmark = pytest.mark.browser
 def test_a_member_sees_what_they_can_reach_and_through_what(open_as: Open) -> None:
     page = open_as("ana", "/people/ana")
     page.get_by_role("link", name="16 tables").click()
-    expect(page.get_by_role("heading", name="What you can reach")).to_be_visible()
+    expect(page.get_by_role("heading", name="Your access")).to_be_visible()
     rows = page.get_by_role("row")
     expect(rows).to_have_count(17)
     expect(rows.filter(has_text="customer_value")).to_contain_text("Own grant: Editor")
@@ -29,7 +29,7 @@ def test_a_member_sees_what_they_can_reach_and_through_what(open_as: Open) -> No
 
 def test_an_admin_follows_the_way_of_somebody_else(open_as: Open) -> None:
     page = open_as("adam", "/people/erik/reach?kind=lakehouse.table")
-    page.get_by_role("searchbox", name="Search things").fill("orders")
+    page.get_by_role("searchbox", name="Search resources").fill("orders")
     expect(page.get_by_role("row")).to_have_count(3)
     page.get_by_role("link", name="Editor on Clean, through Engineers").click()
     assert page.url.endswith("/resources/orders/why?action=see&member=erik")
@@ -37,7 +37,7 @@ def test_an_admin_follows_the_way_of_somebody_else(open_as: Open) -> None:
 
 def test_the_counts_are_a_link_without_scripts(open_as: Open) -> None:
     page = open_as("ana", "/people/ana", scripts=False)
-    page.get_by_role("link", name="Everything you can reach").click()
+    page.get_by_role("link", name="Effective access").click()
     expect(page.get_by_role("link", name="3 layers")).to_be_visible()
 
 
@@ -46,7 +46,7 @@ def test_what_others_can_reach_is_for_who_may_ask(shop: Shop) -> None:
     for path in ("/people/ana/reach", "/people/ana/counts"):
         assert tara.get(path).status_code == 403
     page = tara.get("/people/ana").text
-    assert "You need the right to ask about others" in page
+    assert "You need permission to view others" in page
     assert "customer_value" not in page
 
 
@@ -77,4 +77,4 @@ def test_a_workspace_that_one_may_not_see_is_not_named(shop: Shop) -> None:
 def test_who_has_nothing_is_told_so(shop: Shop) -> None:
     with shop.platform.write(Caller("corner", "olga")) as ctx:
         members.add(ctx, "Eve", uid="eve")
-    assert "Nothing yet" in shop.client("eve").get("/people/eve/counts").text
+    assert "No access yet" in shop.client("eve").get("/people/eve/counts").text

@@ -8,7 +8,7 @@ from playwright.sync_api import expect
 from lakehold.api.http.authentication import SESSION_COOKIE
 from lakehold.directory import sign_ins
 from lakehold.directory.caller import Caller, ClientInfo
-from lakehold.web.profile.user_agent import describe_user_agent
+from lakehold.web.profile.sign_ins import describe_user_agent
 from tests.demo_company import TENANT
 from tests.web.conftest import Open
 from tests.web.demo import Shop
@@ -40,7 +40,7 @@ def test_somebody_signs_out_a_browser_they_do_not_know(shop: Shop, open_as: Open
     expect(row).to_contain_text("192.0.2.7")
     row.get_by_role("button", name="Actions for Safari on iPhone").click()
     row.get_by_role("button", name="Sign out").click()
-    expect(page.get_by_text("Safari on iPhone is signed out.")).to_be_visible()
+    expect(page.get_by_text("Safari on iPhone was signed out.")).to_be_visible()
     assert (is_in(shop, known), is_in(shop, unknown), is_in(shop, third)) == (True, False, True)
     page.get_by_role("button", name="Sign out everywhere else").click()
     if not scripts:

@@ -26,13 +26,13 @@ def test_somebody_makes_a_token_uses_it_and_revokes_it(
     shop: Shop, open_as: Open, violations: Violations, scripts: bool
 ) -> None:
     page = open_as("tara", "/profile/tokens", scripts=scripts)
-    expect(page.get_by_role("heading", name="No token yet")).to_be_visible()
+    expect(page.get_by_role("heading", name="No tokens yet")).to_be_visible()
     page.get_by_role("link", name="New token").first.click()
     page.get_by_label("Name", exact=True).fill("Notebook")
-    page.get_by_label("Lasts").select_option("30 days")
-    page.get_by_text("Only some things").click()
+    page.get_by_label("Expiration").select_option("30 days")
+    page.get_by_text("Limit resources").click()
     page.get_by_label("Sales marts").check()
-    page.get_by_role("button", name="Make the token").click()
+    page.get_by_role("button", name="Create token").click()
     secret = page.get_by_label("Token").input_value()
     if scripts:
         assert violations(page) == []
@@ -46,7 +46,7 @@ def test_somebody_makes_a_token_uses_it_and_revokes_it(
     row.get_by_role("button", name="Actions for Notebook").click()
     row.get_by_role("button", name="Revoke").click()
     page.get_by_role("button", name="Revoke").last.click()
-    expect(page.get_by_text("Notebook is revoked.")).to_be_visible()
+    expect(page.get_by_text("Notebook was revoked.")).to_be_visible()
     assert asked(shop, secret, "/api/v1/me").status_code == 401
 
 
@@ -55,7 +55,7 @@ def test_the_secret_is_copied(open_as: Open) -> None:
     page = open_as("tara", "/profile/tokens/new")
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     page.get_by_label("Name", exact=True).fill("Notebook")
-    page.get_by_role("button", name="Make the token").click()
+    page.get_by_role("button", name="Create token").click()
     page.get_by_role("button", name="Copy").click()
     expect(page.get_by_role("button", name="Copied")).to_be_visible()
     assert page.evaluate("navigator.clipboard.readText()") == page.get_by_label("Token").input_value()

@@ -37,7 +37,7 @@ def test_somebody_makes_a_context_and_deletes_it(open_as: Open, scripts: bool) -
     page = open_as("adam", "/resources/new?kind=marts.context&in=sales", scripts=scripts)
     page.get_by_label("Name").fill("APAC")
     page.get_by_label("Description").fill("Shops in Asia.")
-    page.get_by_role("button", name="Make it").click()
+    page.get_by_role("button", name="Create ").click()
     expect(page.get_by_role("heading", name="APAC", level=1)).to_be_visible()
     expect(page.get_by_role("main")).to_contain_text("Shops in Asia.")
     if scripts:

@@ -13,7 +13,7 @@ from playwright.sync_api import Browser
 
 from lakehold.directory import tenants
 from lakehold.ledger import outbox
-from lakehold.runs import outbox_delivery
+from lakehold.runs import notifications
 from tests.smtp import MailServer, mail_server
 from tests.web.conftest import Open
 from tests.web.demo import Shop, open_demo
@@ -45,8 +45,8 @@ class MailSite(Shop):
     def next_mail(self) -> str:
         """What the next mail says. It is sent as a worker sends it."""
         (mail,) = self.waiting()
-        assert outbox_delivery.send(self.platform, mail.id, mail.tries) == ""
-        outbox_delivery.record_result(self.platform, mail.id, mail.tries, "")
+        assert notifications.send(self.platform, mail.id, mail.tries) == ""
+        notifications.record_result(self.platform, mail.id, mail.tries, "")
         return str(self.sink.next_mail().get_content())
 
     def waiting(self) -> list[outbox.OutboxMessage]:

@@ -17,7 +17,7 @@ def fill(page: Page, password: str = SECRET) -> None:
     page.get_by_label("Your organisation").fill("Acme & Sons")
     page.get_by_label("Your name").fill("Olivia")
     page.get_by_label("Your e-mail").fill("olivia@example.org")
-    page.get_by_label("A password").fill(password)
+    page.get_by_label("Password").fill(password)
 
 
 @pytest.mark.browser
@@ -27,12 +27,12 @@ def test_the_first_to_come_becomes_the_owner_and_looks_around_in_the_demo_compan
     page = open_page(empty_platform, empty_platform.path, refused=True)
     fill(page, "too short")
     page.get_by_label("The demo company").check()
-    page.get_by_role("button", name="Set it up").click()
+    page.get_by_role("button", name="Set up").click()
     expect(page.get_by_role("alert").get_by_text("A password has 10 to 1,000 characters.")).to_be_visible()
     expect(page.get_by_label("Your organisation")).to_have_value("Acme & Sons")
     expect(page.get_by_label("The demo company")).to_be_checked()
-    page.get_by_label("A password").fill(SECRET)
-    page.get_by_role("button", name="Set it up").click()
+    page.get_by_label("Password").fill(SECRET)
+    page.get_by_role("button", name="Set up").click()
     expect(page.get_by_text("Acme & Sons is set up, and you are its Owner.")).to_be_visible()
     expect(page.get_by_role("main").get_by_role("link", name="Sales marts")).to_be_visible()
     page.get_by_role("button", name="Olivia").click()
@@ -47,8 +47,8 @@ def test_the_first_to_come_becomes_the_owner_and_looks_around_in_the_demo_compan
 def test_one_can_begin_with_nothing_and_without_scripts(empty_platform: EmptySite, open_page: Open) -> None:
     page = open_page(empty_platform, empty_platform.path, scripts=False)
     fill(page)
-    page.get_by_role("button", name="Set it up").click()
-    expect(page.get_by_text("No workspace yet")).to_be_visible()
+    page.get_by_role("button", name="Set up").click()
+    expect(page.get_by_text("No workspaces yet")).to_be_visible()
 
 
 @pytest.mark.browser
@@ -56,7 +56,7 @@ def test_axe_finds_nothing(empty_platform: EmptySite, open_page: Open, violation
     page = open_page(empty_platform, empty_platform.path, refused=True)
     assert violations(page) == []
     fill(page, "short")
-    page.get_by_role("button", name="Set it up").click()
+    page.get_by_role("button", name="Set up").click()
     expect(page.get_by_role("alert")).to_be_visible()
     assert violations(page) == []
 
@@ -67,9 +67,9 @@ def test_whoever_was_not_told_the_link_sets_nothing_up(empty_platform: EmptySite
         for secret in ("lhf_wrong", "x", "%00"):
             answer = client.get(f"/first-run/{secret}")
             assert answer.status_code == 401
-            assert "This is not the right link" in answer.text
+            assert "Invalid link" in answer.text
             assert send(client, "/ui/patterns", f"/first-run/{secret}", **fields).status_code == 401
-        assert "Nobody is here yet" in client.get("/sign-in").text
+        assert "Not set up yet" in client.get("/sign-in").text
 
 
 def test_it_is_done_once(shop: Shop) -> None:
@@ -77,7 +77,7 @@ def test_it_is_done_once(shop: Shop) -> None:
     with shop.client() as client:
         answer = client.get(there.path)
         assert answer.status_code == 409
-        assert "It is set up already" in answer.text
+        assert "Already set up" in answer.text
         fields = {"tenant": "Acme", "name": "Eve", "email": "eve@example.org", "password": SECRET}
         assert send(client, "/sign-in", there.path, **fields).status_code == 409
 

@@ -35,7 +35,7 @@ def test_somebody_signs_in_where_they_wanted_to_go_and_out_again(shop: Shop, ope
     assert page.url.endswith("/profile/tokens?q=x")
     page.get_by_role("button", name="Tara, Technical User").click()
     page.get_by_role("button", name="Sign out").click()
-    expect(page.get_by_text("You are signed out.")).to_be_visible()
+    expect(page.get_by_text("You were signed out.")).to_be_visible()
     page.goto("/profile")
     expect(page.get_by_role("heading", name="Sign in", level=1)).to_be_visible()
 
@@ -81,7 +81,7 @@ def test_who_has_tried_too_often_is_told_to_wait(shop: Shop) -> None:
             answer = send(client, "/sign-in", "/sign-in", email=email, password="wrong", next="/people")
         assert answer.status_code == 429
         assert answer.headers["retry-after"]
-        assert "A short break" in answer.text
+        assert "Too many attempts" in answer.text
         assert re.search(r"Try again in \d+ seconds", answer.text)
         assert f'value="{email}"' in answer.text
         assert 'value="/people"' in answer.text

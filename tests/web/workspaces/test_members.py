@@ -32,7 +32,7 @@ def test_an_admin_adds_somebody_to_a_project_for_a_time(open_as: Open, shop: Sho
     page.get_by_role("radio", name="Business User").check()
     page.get_by_label("Scope").select_option("Selected contexts")
     page.get_by_role("checkbox", name="EMEA").check()
-    page.get_by_label("Until").fill("2999-12-31")
+    page.get_by_label("Expires").fill("2999-12-31")
     page.get_by_role("button", name="Next").click()
     expect(page.get_by_text("Until the end of 2999-12-31.")).to_be_visible()
     expect(page.get_by_role("main")).to_contain_text(re.compile(r"1 member will gain See and use on \d+ data marts"))
@@ -44,7 +44,7 @@ def test_an_admin_adds_somebody_to_a_project_for_a_time(open_as: Open, shop: Sho
     expect(row).to_contain_text("Business User")
     expect(row).to_contain_text("Selected contexts")
     expect(row).to_contain_text("EMEA")
-    expect(row).to_contain_text("ends in")
+    expect(row).to_contain_text("expires in")
     found = member(shop, "sales", "nils")
     assert found
     assert found.roles[0].until < FOREVER
@@ -85,7 +85,7 @@ def test_somebody_is_removed_and_it_is_undone(open_as: Open, shop: Shop) -> None
     expect(page.get_by_text("Boris, Business User in EMEA was removed.")).to_be_visible()
     assert member(shop, "sales", "boris") is None
     page.get_by_role("button", name="Undo").click()
-    expect(page.get_by_text("Taken back.")).to_be_visible()
+    expect(page.get_by_text("Undone.")).to_be_visible()
     found = member(shop, "sales", "boris")
     assert found
     assert found.attributes == {"scope": "selected_contexts"}
@@ -109,7 +109,7 @@ def test_a_role_is_given_with_the_keyboard_alone(open_as: Open, shop: Shop) -> N
     pressed(page, "Next")
     expect(page.get_by_role("heading", name="Add Nils, New here?")).to_be_visible()
     pressed(page, "Save")
-    expect(page.get_by_text("Nils, New here is saved.")).to_be_visible()
+    expect(page.get_by_text("Nils, New here was saved.")).to_be_visible()
     found = member(shop, "landing", "nils")
     assert found
     assert [role.name for role in found.roles] == ["can_view"]
@@ -129,7 +129,7 @@ def test_roles_of_a_data_space_add_up_for_a_group(shop: Shop) -> None:
 
 def test_something_has_to_be_chosen(shop: Shop) -> None:
     adam, there = shop.client("adam"), f"{SALES}/add"
-    assert "Choose what they are to be here." in send(adam, there, there, subject="nils").text
+    assert "Select a role." in send(adam, there, there, subject="nils").text
     assert send(adam, there, there, subject="nobody", role="business_user").status_code == 422
     late = send(adam, there, there, subject="nils", role="business_user", until="2001-01-01")
     assert (late.status_code, 'value="business_user" checked' in late.text) == (422, True)
@@ -140,7 +140,7 @@ def test_a_member_sees_themself_and_changes_nobody(shop: Shop) -> None:
     text = bella.get(SALES).text.partition("<main")[2]
     assert "Bella, Business User" in text
     assert "Tara, Technical User" not in text
-    assert "You give no role here." in text
+    assert "You cannot grant roles here." in text
     assert bella.get(f"{SALES}/add").status_code == 403
     for part in ("add", "change", "remove"):
         fields = {"subject": "bella", "role": "admin", "confirmed": "1"}

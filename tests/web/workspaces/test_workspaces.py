@@ -37,7 +37,7 @@ def test_somebody_makes_a_data_space_of_their_own(open_as: Open, scripts: bool) 
     page.get_by_label("Name").fill("Stella's notes")
     page.get_by_label("Description").fill("Trying things out.")
     page.get_by_role("switch", name="Personal").check()
-    page.get_by_role("button", name="Make it").click()
+    page.get_by_role("button", name="Create ").click()
     expect(page.get_by_role("heading", name="Stella's notes", level=1)).to_be_visible()
 
 
@@ -59,7 +59,7 @@ def test_a_workspace_needs_a_name(shop: Shop) -> None:
 
 def test_who_may_not_make_one_is_told_where_to_ask(shop: Shop) -> None:
     tara = shop.client("tara")
-    assert "You need the right to create workspaces." in tara.get("/workspaces").text
+    assert "You need permission to create workspaces." in tara.get("/workspaces").text
     assert "/requests/new?resource=corner&amp;action=create_workspace" in tara.get("/workspaces/new").text
     assert (
         send(tara, "/profile", "/workspaces/new", model="marts", name="Mine").headers["location"] == "/workspaces/new"
@@ -96,12 +96,12 @@ def test_the_owner_changes_the_plan_after_seeing_what_it_does(open_as: Open) -> 
     page.get_by_role("button", name="Next").click()
     expect(page.get_by_role("main")).to_contain_text(re.compile(r"\d+ members will gain .* tables"))
     page.get_by_role("button", name="Save").click()
-    expect(page.get_by_text("The plan is Starter.")).to_be_visible()
+    expect(page.get_by_text("The plan was changed to Starter.")).to_be_visible()
 
 
 def test_the_plan_is_the_owners(shop: Shop) -> None:
     adam = shop.client("adam")
-    assert "An Owner changes it." in adam.get("/workspaces/lake_house/settings").text
+    assert "Only an Owner can change it." in adam.get("/workspaces/lake_house/settings").text
     assert "Plan" not in adam.get("/workspaces/sales/settings").text.partition("<main")[2]
     refused = send(adam, "/workspaces/sales/settings", "/workspaces/lake_house/settings/plan", plan="starter")
     assert refused.status_code == 403
@@ -131,7 +131,7 @@ def test_a_full_workspace_stays_and_an_empty_one_ends(open_as: Open, shop: Shop)
 def test_a_member_reads_the_settings_and_changes_nothing(shop: Shop) -> None:
     bella, there = shop.client("bella"), "/workspaces/sales/settings"
     text = bella.get(there).text
-    assert "You need the right to manage settings." in text
+    assert "You need permission to manage settings." in text
     assert f'action="{there}"' not in text
     assert send(bella, there, there, name="Mine").status_code == 403
     assert send(bella, there, f"{there}/switches", switch_technical_users_control_all_reports="1").status_code == 403

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Annotated
+from typing import Annotated, Any
 
 import sqlalchemy as sa
 from pydantic import Field
@@ -14,10 +14,10 @@ from lakehold.access.facts import tables
 from lakehold.access.model.loader import parse_model
 from lakehold.access.model.schema import AccessModel
 from lakehold.api.access.question_scope import QuestionScope, need_others
-from lakehold.api.access.what_if import EffectGroupJson, ModelSource, effect_groups_json
+from lakehold.api.access.what_if import EffectGroupJson, ModelSource
 from lakehold.api.http.dependencies import CreateContext, ReadContext, WriteContext
 from lakehold.api.http.etags import IfMatch, TaggedResponse
-from lakehold.api.http.models import RequestModel, ResponseModel, Time, Word, to_datetime, to_optional_datetime
+from lakehold.api.http.models import RecordEnd, RecordTime, RequestModel, ResponseModel, Word
 from lakehold.api.http.paging import PageParams, PageResponse
 from lakehold.api.http.routing import make_router, problem_responses
 from lakehold.directory.model_upgrade import ModelStatus, model_status
@@ -57,15 +57,9 @@ class ModelSummary(ResponseModel):
     problem: UpgradeProblem
 
 
-class ModelJson(TaggedResponse):
+class ModelJson(ModelSummary, TaggedResponse):
     """A model with its YAML source."""
 
-    name: ModelName
-    title: str = Field(examples=["Library"])
-    kinds: list[str] = Field(examples=[["library.library", "library.book"]])
-    shipped: Shipped
-    outdated: Outdated
-    problem: UpgradeProblem
     source: ModelSource
 
     def version(self) -> bytes:
@@ -87,8 +81,8 @@ class ModelPreviewJson(ResponseModel):
 class ModelVersion(ResponseModel):
     """A source that was in force for some time."""
 
-    since: Time
-    until: Time | None = Field(examples=[None], description="Null for the one that is in force.")
+    since: RecordTime
+    until: RecordEnd = Field(examples=[None], description="Null for the one that is in force.")
     source: ModelSource
 
 
@@ -98,19 +92,7 @@ def list_models(ctx: ReadContext) -> PageResponse[ModelSummary]:
     ctx.need_visible(ctx.caller.tenant)
     models = ctx.session.read_view(lambda view: sorted(view.policy.models.values(), key=lambda model: model.name))
     statuses = _model_statuses(ctx)
-    return PageResponse(
-        items=[
-            ModelSummary(
-                name=model.name,
-                title=model.title,
-                kinds=_kind_ids(model),
-                shipped=statuses[model.name].shipped,
-                outdated=statuses[model.name].outdated,
-                problem=statuses[model.name].problem or None,
-            )
-            for model in models
-        ]
-    )
+    return PageResponse(items=[ModelSummary(**_summary_fields(model, statuses)) for model in models])
 
 
 @routes.post("", status_code=201)
@@ -144,7 +126,7 @@ def try_model(ctx: ReadContext, body: ModelText) -> ModelPreviewJson:
         kinds=_kind_ids(model),
         new=there is None,
         changes=there != body.source,
-        effects=effect_groups_json(effects),
+        effects=[EffectGroupJson.model_validate(group) for group in effects.groups],
     )
 
 
@@ -186,30 +168,26 @@ def list_model_versions(ctx: ReadContext, paged: PageParams, name: ModelName) ->
     rows = ctx.session.transaction.connection.execute(query.order_by(c.id.desc()).limit(paged.limit + 1)).all()
     if not rows and behind is None:
         raise _unknown_model(name)
-    return paged.build_page(
-        of,
-        rows,
-        lambda row: (row.id,),
-        lambda row: ModelVersion(
-            since=to_datetime(row.since), until=to_optional_datetime(row.until), source=row.source
-        ),
-    )
+    return paged.build_page(of, rows, lambda row: (row.id,), ModelVersion.model_validate)
 
 
 def _model_json(ctx: RequestContext, name: str) -> ModelJson:
     model = ctx.session.read_view(lambda view: view.policy.models.get(name))
     if model is None:
         raise _unknown_model(name)
-    status = _model_statuses(ctx)[name]
-    return ModelJson(
-        name=model.name,
-        title=model.title,
-        kinds=_kind_ids(model),
-        shipped=status.shipped,
-        outdated=status.outdated,
-        problem=status.problem or None,
-        source=model.source,
-    )
+    return ModelJson(**_summary_fields(model, _model_statuses(ctx)), source=model.source)
+
+
+def _summary_fields(model: AccessModel, statuses: dict[str, ModelStatus]) -> dict[str, Any]:
+    status = statuses[model.name]
+    return {
+        "name": model.name,
+        "title": model.title,
+        "kinds": _kind_ids(model),
+        "shipped": status.shipped,
+        "outdated": status.outdated,
+        "problem": status.problem or None,
+    }
 
 
 def _model_statuses(ctx: RequestContext) -> dict[str, ModelStatus]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import asdict
 from itertools import islice
 from typing import Annotated, Literal
 
@@ -12,7 +13,7 @@ from fastapi.responses import StreamingResponse
 from pydantic import Field
 
 from lakehold.api.http.dependencies import ReadContext, get_platform
-from lakehold.api.http.models import IdText, ResponseModel, Time, Word, to_datetime
+from lakehold.api.http.models import IdText, RecordTime, ResponseModel, Time, Word
 from lakehold.api.http.paging import PageParams, PageResponse
 from lakehold.api.http.routing import make_router
 from lakehold.directory.caller import Caller
@@ -32,7 +33,7 @@ class AuditEntry(ResponseModel):
     """An entry of the audit log."""
 
     n: int = Field(description="Its number.")
-    at: Time
+    at: RecordTime
     member: str = Field(examples=["ana"], description="The id of who did it; empty for the installation itself.")
     member_name: str = Field(examples=["Ana, Analyst"])
     action: str = Field(examples=["grant"])
@@ -143,23 +144,4 @@ def _export_lines(platform: Platform, caller: Caller, filters: AuditFilter) -> I
 
 
 def _entry_json(line: NumberedEntry) -> AuditEntry:
-    entry = line.entry
-    return AuditEntry(
-        n=line.n,
-        at=to_datetime(entry.at),
-        member=entry.member,
-        member_name=entry.member_name,
-        action=entry.action,
-        resource=entry.resource,
-        resource_name=entry.resource_name,
-        kind=entry.kind,
-        outcome=entry.outcome,
-        token=entry.token,
-        viewing_as=entry.viewing_as,
-        request=entry.request,
-        address=entry.address,
-        before=dict(entry.before),
-        after=dict(entry.after),
-        reason=entry.reason,
-        hash=line.hash,
-    )
+    return AuditEntry.model_validate({"n": line.n, "hash": line.hash, **asdict(line.entry)})

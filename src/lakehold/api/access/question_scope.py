@@ -71,7 +71,7 @@ class QuestionScope:
             except NotFoundError:
                 visible = False
             if not visible:
-                raise NotFoundError(f"There is no {what} {quote(uid)}.", "Look the id up in a list.")
+                raise NotFoundError(f"There is no {what} {quote(uid)}.", "Check the ID.")
 
     def named_ref(self, uid: str) -> NamedRefJson:
         """Return the id and name of a resource that the caller sees."""

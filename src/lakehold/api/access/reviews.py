@@ -9,7 +9,7 @@ from fastapi.responses import FileResponse
 from pydantic import Field
 
 from lakehold.api.http.dependencies import CreateContext, ReadContext, WriteContext, get_platform
-from lakehold.api.http.models import IdText, RequestModel, ResponseModel, Time, Word, to_datetime, to_optional_datetime
+from lakehold.api.http.models import IdText, RecordEnd, RecordTime, RequestModel, ResponseModel, Word
 from lakehold.api.http.paging import PageParams, PageResponse
 from lakehold.api.http.routing import make_router
 from lakehold.kit.errors import NotFoundError
@@ -41,9 +41,9 @@ class ReviewJson(ResponseModel):
     doing: str = Field(examples=[""])
     error: str = Field(examples=[""])
     rows: int = Field(description="How many rows the result has.")
-    made_at: Time
-    started_at: Time | None = Field(examples=["2031-05-04T10:30:00Z"])
-    ended_at: Time | None = Field(examples=["2031-05-04T10:30:00Z"])
+    made_at: RecordTime
+    started_at: RecordEnd = Field(examples=["2031-05-04T10:30:00Z"])
+    ended_at: RecordEnd = Field(examples=["2031-05-04T10:30:00Z"])
 
 
 @routes.post("", status_code=202)
@@ -53,7 +53,7 @@ def start_review(ctx: CreateContext, body: NewReview) -> ReviewJson:
     Needs the right `ask_about_others`. Poll until its state is `done`, then fetch its result.
     """
     options = body.model_dump(exclude_none=True)
-    return _review_json(service.start_job(ctx, ACCESS_REVIEW, options))
+    return ReviewJson.model_validate(service.start_job(ctx, ACCESS_REVIEW, options))
 
 
 @routes.get("")
@@ -62,13 +62,13 @@ def list_reviews(ctx: ReadContext, paged: PageParams) -> PageResponse[ReviewJson
     behind = paged.start_key("reviews", str)
     before = None if behind is None else str(behind[0])
     found = service.list_jobs(ctx, kind=ACCESS_REVIEW, before=before, limit=paged.limit + 1)
-    return paged.build_page("reviews", found, lambda job: (job.id,), _review_json)
+    return paged.build_page("reviews", found, lambda job: (job.id,), ReviewJson.model_validate)
 
 
 @routes.get("/{review}")
 def get_review(ctx: ReadContext, review: IdText) -> ReviewJson:
     """Get a review, and its progress."""
-    return _review_json(_require_review(service.get_job(ctx, review)))
+    return ReviewJson.model_validate(_require_review(service.get_job(ctx, review)))
 
 
 @routes.get(
@@ -85,21 +85,5 @@ def get_review_result(ctx: WriteContext, request: Request, review: IdText) -> Re
 
 def _require_review(job: service.Job) -> service.Job:
     if job.kind != ACCESS_REVIEW:
-        raise NotFoundError(f"There is no review {quote(job.id)}.", "Look the id up in the list of reviews.")
+        raise NotFoundError(f"There is no review {quote(job.id)}.", "Check the ID in the list of reviews.")
     return job
-
-
-def _review_json(job: service.Job) -> ReviewJson:
-    return ReviewJson(
-        id=job.id,
-        state=job.state,
-        started_by=job.started_by,
-        wanted=dict(job.wanted),
-        progress=job.progress,
-        doing=job.doing,
-        error=job.error,
-        rows=job.rows,
-        made_at=to_datetime(job.made_at),
-        started_at=to_optional_datetime(job.started_at),
-        ended_at=to_optional_datetime(job.ended_at),
-    )

@@ -146,7 +146,7 @@ def what_if(ctx: ReadContext, body: WhatIfBody) -> EffectGroupsJson:
 
     By kind and action, of resources that the caller may see. Needs the right `ask_about_others`.
     """
-    return EffectGroupsJson(groups=effect_groups_json(compute_effects(ctx, body)))
+    return EffectGroupsJson.model_validate(compute_effects(ctx, body))
 
 
 @routes.post("/rows")
@@ -163,12 +163,7 @@ def what_if_rows(ctx: ReadContext, paged: PageParams, body: WhatIfBody) -> PageR
         of,
         list(enumerate(rows, start=skipped + 1)),
         lambda numbered: (numbered[0],),
-        lambda numbered: EffectRowJson(
-            member=numbered[1].member,
-            action=numbered[1].action,
-            resource=numbered[1].resource,
-            gained=numbered[1].gained,
-        ),
+        lambda numbered: EffectRowJson.model_validate(numbered[1]),
     )
 
 
@@ -183,18 +178,3 @@ def compute_effects(ctx: RequestContext, body: WhatIfBody) -> AccessEffects:
         else:
             scope.require_visible(mentioned_ids(change.fact))
     return ctx.session.what_if(changes).restrict(scope.is_visible)
-
-
-def effect_groups_json(effects: AccessEffects) -> list[EffectGroupJson]:
-    """Convert the counts to JSON."""
-    return [
-        EffectGroupJson(
-            kind=group.kind,
-            action=group.action,
-            gained=group.gained,
-            members=group.members,
-            resources=group.resources,
-            pairs=group.pairs,
-        )
-        for group in effects.groups
-    ]

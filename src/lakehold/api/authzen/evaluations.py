@@ -6,7 +6,6 @@ also the one place where the properties of a request are passed to the engine.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Annotated, Literal, TypeVar
 
 from pydantic import Field
@@ -100,7 +99,7 @@ def resolve_resource(ctx: RequestContext, resource: AuthzenResource) -> str:
     QuestionScope(ctx).require_visible((resource.id,))
     view = ctx.view
     if view.kind(view.resource(resource.id)) != kind:
-        raise NotFoundError(f"There is no {kind} {quote(resource.id)}.", "Look the id up in a list.")
+        raise NotFoundError(f"There is no {kind} {quote(resource.id)}.", "Check the ID.")
     return resource.id
 
 
@@ -117,7 +116,7 @@ def _find_kind(view: FactView, name: str) -> str:
     if len(short) == 1:
         return short[0]
     if short:
-        raise InvalidInputError(f"Several models have a {quote(name)}.", f"Say which: {_join_names(short)}.")
+        raise InvalidInputError(f"Several models have a {quote(name)}.", f"Say which: {', '.join(sorted(short))}.")
     raise InvalidInputError(f"There is no resource type {quote(name)}.", did_you_mean(name, kinds))
 
 
@@ -125,10 +124,6 @@ def need_subject_type(name: str) -> None:
     """Raise if this is not a type of subject."""
     if name not in _SUBJECT_TYPES:
         raise InvalidInputError(f"There is no subject type {quote(name)}.", "Use member.")
-
-
-def _join_names(names: Iterable[str]) -> str:
-    return ", ".join(sorted(names))
 
 
 routes = make_router("/access/v1", "AuthZEN")

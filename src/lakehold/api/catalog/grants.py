@@ -7,11 +7,9 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from lakehold.access import Add, Grant, Remove
-from lakehold.api.access.what_if import effect_groups_json
-from lakehold.api.catalog import schemas
 from lakehold.api.catalog.schemas import EffectsJson, RefJson, ResourceId, SubjectId
 from lakehold.api.http.dependencies import CreateContext, ReadContext, WriteContext
-from lakehold.api.http.models import RequestModel, ResponseModel, Time, Word, to_datetime, to_optional_datetime
+from lakehold.api.http.models import RecordEnd, RecordTime, RequestModel, ResponseModel, Time, Word
 from lakehold.api.http.routing import make_router
 from lakehold.catalog import change_preview, grants
 from lakehold.catalog.grants import GrantedRole
@@ -31,8 +29,8 @@ class GrantJson(ResponseModel):
     role: RoleName
     title: str = Field(examples=["Viewer"])
     resource: RefJson
-    since: Time
-    until: Time | None = Field(description="Null if it has no end.")
+    since: RecordTime
+    until: RecordEnd = Field(description="Null if it has no end.")
 
 
 class GrantListJson(ResponseModel):
@@ -117,13 +115,13 @@ def preview_grants(ctx: ReadContext, resource: ResourceId, body: GrantPreviewBod
     for tried in body.changes:
         grant = Grant(tried.subject, tried.role, resource)
         changes.append(Add(grant) if tried.change == "add" else Remove(grant))
-    return EffectsJson(groups=effect_groups_json(change_preview.preview(ctx, changes)))
+    return EffectsJson.model_validate(change_preview.preview(ctx, changes))
 
 
 @who_routes.get("")
 def list_who_may(ctx: ReadContext, resource: ResourceId, action: Word) -> MemberRefsJson:
     """List all members who may do this, by any path. For those who may grant roles there, or may ask about others."""
-    return MemberRefsJson(items=[schemas.ref_json(one) for one in grants.list_effective(ctx, action, resource)])
+    return MemberRefsJson(items=[RefJson.model_validate(one) for one in grants.list_effective(ctx, action, resource)])
 
 
 @subject_grant_routes.get("")
@@ -140,16 +138,4 @@ def _grants_of_subject(ctx: RequestContext, resource: str, subject: str) -> Gran
 
 
 def _grant_list_json(found: list[GrantedRole]) -> GrantListJson:
-    return GrantListJson(
-        items=[
-            GrantJson(
-                subject=schemas.ref_json(one.subject),
-                role=one.role,
-                title=one.title,
-                resource=schemas.ref_json(one.resource),
-                since=to_datetime(one.since),
-                until=to_optional_datetime(one.until),
-            )
-            for one in found
-        ]
-    )
+    return GrantListJson(items=[GrantJson.model_validate(one) for one in found])

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import Query
 from pydantic import Field
 
-from lakehold.access.model.schema import AttributeKind, KindSchema
+from lakehold.access.model.schema import KindSchema
 from lakehold.api.http.dependencies import ReadContext
 from lakehold.api.http.models import ResponseModel, Word
 from lakehold.api.http.routing import make_router
 from lakehold.catalog import kinds
+from lakehold.workspaces import registry
 
 routes = make_router("/api/v1/kinds", "Kinds")
 
@@ -55,6 +56,9 @@ class KindJson(ResponseModel):
     attributes: list[AttributeJson]
     membership: list[AttributeJson] = Field(description="What belongs to a membership in it.")
     edges: list[EdgeJson]
+    settings: dict[str, Any] | None = Field(
+        examples=[{"type": "object"}], description="The JSON schema of its settings; null if they are free."
+    )
 
 
 class KindListJson(ResponseModel):
@@ -78,6 +82,7 @@ def list_kinds(
 
 
 def _kind_json(kind: KindSchema, ends: dict[str, tuple[str, ...]], roots: set[str]) -> KindJson:
+    schema = registry.find_settings_schema(kind.id)
     return KindJson(
         id=kind.id,
         title=kind.title,
@@ -86,15 +91,9 @@ def _kind_json(kind: KindSchema, ends: dict[str, tuple[str, ...]], roots: set[st
         parent=kind.parent,
         visible=kind.visible,
         actions=list(kind.actions),
-        roles=[
-            RoleJson(name=role.name, title=role.title, person_only=role.person_only, single=role.single)
-            for role in kind.roles.values()
-        ],
-        attributes=[_attribute_json(attribute) for attribute in kind.attributes.values()],
-        membership=[_attribute_json(attribute) for attribute in kind.membership.values()],
+        roles=[RoleJson.model_validate(role) for role in kind.roles.values()],
+        attributes=[AttributeJson.model_validate(attribute) for attribute in kind.attributes.values()],
+        membership=[AttributeJson.model_validate(attribute) for attribute in kind.membership.values()],
         edges=[EdgeJson(name=edge.name, to=list(ends[edge.name]), many=edge.many) for edge in kind.edges.values()],
+        settings=schema.json_schema() if schema else None,
     )
-
-
-def _attribute_json(attribute: AttributeKind) -> AttributeJson:
-    return AttributeJson(name=attribute.name, values=list(attribute.values), default=attribute.default)

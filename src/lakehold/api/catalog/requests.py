@@ -3,25 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import asdict
 from typing import Annotated, Literal
 
 from fastapi import Query
 from pydantic import Field
 
 from lakehold.api.access.what_if import FactJson, fact_json, parse_fact
-from lakehold.api.catalog import schemas
 from lakehold.api.catalog.schemas import KindName, RefJson
 from lakehold.api.http.dependencies import CreateContext, CurrentPlatform, ReadContext, WriteContext
 from lakehold.api.http.models import (
     IdText,
     NameText,
+    RecordEnd,
+    RecordId,
+    RecordTime,
     RequestModel,
     ResponseModel,
     SearchText,
     Time,
     Word,
-    to_datetime,
-    to_optional_datetime,
     validated_by,
 )
 from lakehold.api.http.paging import PageParams, PageRequest, PageResponse
@@ -67,7 +68,7 @@ class Refusal(RequestModel):
 class RequestJson(ResponseModel):
     """An access request, as the caller may see it."""
 
-    id: RequestId
+    id: RecordId = Field(examples=["9b1de1f20c3a4d5e"])
     asker: RefJson | None
     asked_for: IdText = Field(description="The id that was asked for. There may be nothing of this id.")
     resource: RefJson | None = Field(description="What it is, if the caller may see it or find it by name.")
@@ -76,12 +77,12 @@ class RequestJson(ResponseModel):
     state: RequestState
     facts: list[FactJson] = Field(description="What would have to be given, if the caller may see all of it.")
     may_answer: bool = Field(description="Whether the caller can give some of it.")
-    asked_at: Time
-    expires_at: Time
-    decided_at: Time | None
+    asked_at: RecordTime
+    expires_at: RecordTime
+    decided_at: RecordEnd
     decided_by: str = Field(examples=[""], description="The id of who answered last.")
     answer: str = Field(examples=[""])
-    until: Time | None = Field(description="When what was given ends.")
+    until: RecordEnd = Field(description="When what was given ends.")
 
 
 @routes.post("", status_code=201)
@@ -148,33 +149,9 @@ def _request_page(
 
 
 def _request_json(found: RequestView) -> RequestJson:
-    request = found.request
-    return RequestJson(
-        id=request.uid,
-        asker=schemas.optional_ref_json(found.asker),
-        asked_for=request.resource,
-        resource=schemas.optional_ref_json(found.resource),
-        action=request.action,
-        reason=request.reason,
-        state=_STATES[request.state],
-        facts=[fact_json(fact) for fact in found.facts],
-        may_answer=found.may_answer,
-        asked_at=to_datetime(request.asked_at),
-        expires_at=to_datetime(request.expires_at),
-        decided_at=to_optional_datetime(request.decided_at),
-        decided_by=request.decided_by,
-        answer=request.answer,
-        until=to_optional_datetime(request.until),
-    )
-
-
-_STATES: dict[str, RequestState] = {
-    "pending": "pending",
-    "approved": "approved",
-    "refused": "refused",
-    "withdrawn": "withdrawn",
-    "expired": "expired",
-}
+    request = {**asdict(found.request), "asked_for": found.request.resource}
+    visible = {"asker": found.asker, "resource": found.resource, "may_answer": found.may_answer}
+    return RequestJson.model_validate({**request, **visible, "facts": [fact_json(fact) for fact in found.facts]})
 
 
 discovery_routes = make_router("/api/v1/discover", "Discovery")
@@ -183,7 +160,7 @@ discovery_routes = make_router("/api/v1/discover", "Discovery")
 class DiscoverableResourceJson(ResponseModel):
     """A resource that the caller may not see, but may find and request."""
 
-    id: IdText
+    id: RecordId
     kind: KindName
     name: NameText
     description: str = Field(examples=["What everybody earns."])
@@ -202,16 +179,4 @@ def discover(
     Only those whose managers have made them discoverable, and of these only name, description and kind.
     """
     found = discovery.find(ctx, search, kind=kind, after=paged.after, limit=paged.limit)
-    return PageResponse(
-        items=[
-            DiscoverableResourceJson(
-                id=item.uid,
-                kind=item.kind,
-                name=item.name,
-                description=item.description,
-                workspace=schemas.optional_ref_json(item.workspace),
-            )
-            for item in found.items
-        ],
-        next=found.after,
-    )
+    return PageResponse(items=[DiscoverableResourceJson.model_validate(item) for item in found.items], next=found.after)

@@ -7,7 +7,6 @@ from typing import Annotated
 from fastapi import Query, Response
 from pydantic import Field
 
-from lakehold.api.access.what_if import effect_groups_json
 from lakehold.api.catalog import resource_usage, schemas
 from lakehold.api.catalog.schemas import (
     Attributes,
@@ -88,7 +87,7 @@ def list_resources(
         )
     else:
         found = resources.find(ctx, search, among=kind, within=within, sort=sort, after=paged.after, limit=paged.limit)
-    return PageResponse(items=[schemas.summary_json(item) for item in found.items], next=found.after)
+    return PageResponse(items=[SummaryJson.model_validate(item) for item in found.items], next=found.after)
 
 
 @routes.post("", status_code=201)
@@ -112,7 +111,7 @@ def get_resource(ctx: ReadContext, platform: CurrentPlatform, resource: Resource
     """Get a resource, as the caller may see it."""
     found = resources.get(ctx, resource)
     resource_usage.record(platform, ctx, ctx.view.policy.kind(found.kind).schema.visible, resource)
-    return schemas.resource_json(found)
+    return ResourceJson.model_validate(found)
 
 
 @routes.patch("/{resource}", responses=problem_responses(412, 428))
@@ -187,7 +186,7 @@ def move_resource(ctx: WriteContext, resource: ResourceId, body: MoveTargetBody,
 @move_routes.post("/preview")
 def preview_move(ctx: ReadContext, resource: ResourceId, body: MoveTargetBody) -> EffectsJson:
     """Preview which rights members would gain and lose by a move. For those who may make it."""
-    return EffectsJson(groups=effect_groups_json(resource_edit.preview_reparent(ctx, resource, body.to)))
+    return EffectsJson.model_validate(resource_edit.preview_reparent(ctx, resource, body.to))
 
 
 transfer_routes = make_router("/api/v1/resources/{resource}/transfer", "Resources")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from lakehold.api.catalog import schemas
 from lakehold.api.catalog.schemas import RefJson
 from lakehold.api.http.dependencies import ReadContext, WriteContext
 from lakehold.api.http.models import IdText, RequestModel, ResponseModel, Time, to_optional_datetime
@@ -35,7 +34,7 @@ def get_view_as(ctx: ReadContext) -> ViewAsState:
         return ViewAsState(member=None, behind=None, until=None)
     seen = resource_view.VisibleRefs(ctx).ref(ctx.caller.member)
     return ViewAsState(
-        member=schemas.optional_ref_json(seen),
+        member=None if seen is None else RefJson.model_validate(seen),
         behind=ctx.caller.impersonator,
         until=to_optional_datetime(impersonation.active_until(ctx)),
     )
@@ -50,7 +49,7 @@ def begin_view_as(ctx: WriteContext, body: ViewAsBody) -> ViewAsState:
     seen = impersonation.start(ctx, body.member)
     member = ctx.session.read_view(lambda view: resource_view.make_ref(view, seen.member))
     return ViewAsState(
-        member=schemas.ref_json(member),
+        member=RefJson.model_validate(member),
         behind=seen.impersonator,
         until=to_optional_datetime(ctx.at + impersonation.MAX_DURATION),
     )

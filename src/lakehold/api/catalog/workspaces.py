@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated
 
 from fastapi import Query
-from pydantic import Field
+from pydantic import AliasChoices, Field
 
 from lakehold.api.catalog import schemas
 from lakehold.api.catalog.schemas import Attributes, Description, RefJson, ResourceJson, Sort, SubjectId, SummaryJson
@@ -13,13 +13,13 @@ from lakehold.api.http.dependencies import CreateContext, ReadContext, WriteCont
 from lakehold.api.http.models import (
     IdText,
     NameText,
+    RecordEnd,
+    RecordTime,
     RequestModel,
     ResponseModel,
     SearchText,
     Time,
     Word,
-    to_datetime,
-    to_optional_datetime,
 )
 from lakehold.api.http.paging import PageParams, PageResponse
 from lakehold.api.http.routing import make_router
@@ -45,10 +45,10 @@ class NewWorkspace(RequestModel):
 class WorkspaceRoleJson(ResponseModel):
     """A role on the workspace, and its duration."""
 
-    role: Word
+    role: Word = Field(validation_alias=AliasChoices("role", "name"))
     title: str = Field(examples=["Technical User"])
-    since: Time
-    until: Time | None = Field(description="Null if it has no end.")
+    since: RecordTime
+    until: RecordEnd = Field(description="Null if it has no end.")
 
 
 class WorkspaceMember(ResponseModel):
@@ -88,7 +88,7 @@ def list_workspaces(
 ) -> PageResponse[SummaryJson]:
     """List the workspaces that the caller may see."""
     found = workspaces.page(ctx, model=model, search=search, sort=sort, after=paged.after, limit=paged.limit)
-    return PageResponse(items=[schemas.summary_json(item) for item in found.items], next=found.after)
+    return PageResponse(items=[SummaryJson.model_validate(item) for item in found.items], next=found.after)
 
 
 @routes.post("", status_code=201)
@@ -139,21 +139,4 @@ def remove_workspace_member(
 
 
 def _workspace_members_json(ctx: RequestContext, workspace: str) -> WorkspaceMembers:
-    return WorkspaceMembers(
-        items=[
-            WorkspaceMember(
-                subject=schemas.ref_json(member.subject),
-                roles=[
-                    WorkspaceRoleJson(
-                        role=role.name,
-                        title=role.title,
-                        since=to_datetime(role.since),
-                        until=to_optional_datetime(role.until),
-                    )
-                    for role in member.roles
-                ],
-                attributes=dict(member.attributes),
-            )
-            for member in workspaces.members(ctx, workspace)
-        ]
-    )
+    return WorkspaceMembers(items=[WorkspaceMember.model_validate(one) for one in workspaces.members(ctx, workspace)])

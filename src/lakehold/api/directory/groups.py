@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Annotated
 
 from fastapi import Query
-from pydantic import Field
+from pydantic import AliasChoices, Field
 
 from lakehold.api.directory.members import MemberId, RolesUpdate, Sort
 from lakehold.api.http.dependencies import CreateContext, ReadContext, WriteContext
 from lakehold.api.http.etags import IfMatch, TaggedResponse
-from lakehold.api.http.models import IdText, NameText, RequestModel, ResponseModel, SearchText
+from lakehold.api.http.models import IdText, NameText, RecordId, RequestModel, ResponseModel, SearchText
 from lakehold.api.http.paging import PageParams, PageResponse
 from lakehold.api.http.routing import make_router, problem_responses
 from lakehold.directory import groups, members
@@ -37,17 +37,21 @@ class GroupUpdate(RequestModel):
 class GroupSummary(ResponseModel):
     """A group by name."""
 
-    id: GroupId
+    id: RecordId = Field(examples=["analysts"])
     name: NameText = Field(examples=["Analysts"])
 
 
 class GroupJson(TaggedResponse):
     """A group with its members."""
 
-    id: GroupId
+    id: RecordId = Field(examples=["analysts"])
     name: NameText = Field(examples=["Analysts"])
     built_in: bool = Field(description="Whether it is All, which is whoever is there and cannot be changed.")
-    member_ids: list[str] = Field(examples=[["ana"]], description="The ids of its members, by name; none for All.")
+    member_ids: list[str] = Field(
+        validation_alias=AliasChoices("member_ids", "members"),
+        examples=[["ana"]],
+        description="The ids of its members, by name; none for All.",
+    )
     roles: list[str] = Field(examples=[["viewer"]], description="The tenant and security roles that it holds.")
 
 
@@ -60,7 +64,7 @@ def list_groups(
 ) -> PageResponse[GroupSummary]:
     """List all groups but the built-in one."""
     found = groups.page(ctx, search=search, sort=sort, after=paged.after, limit=paged.limit)
-    return PageResponse(items=[GroupSummary(id=item.uid, name=item.name) for item in found.items], next=found.after)
+    return PageResponse(items=[GroupSummary.model_validate(item) for item in found.items], next=found.after)
 
 
 @routes.post("", status_code=201)
@@ -115,11 +119,4 @@ def delete_group(ctx: WriteContext, group: GroupId) -> None:
 
 
 def _group_json(ctx: RequestContext, group: str) -> GroupJson:
-    found = groups.get(ctx, group)
-    return GroupJson(
-        id=found.uid,
-        name=found.name,
-        built_in=found.built_in,
-        member_ids=list(found.members),
-        roles=list(found.roles),
-    )
+    return GroupJson.model_validate(groups.get(ctx, group))

@@ -9,7 +9,7 @@ from pydantic import Field
 from lakehold.api.directory.schemas import EmailText, NewPassword, PathSecret, SecretId, SecretText
 from lakehold.api.directory.sign_in import CurrentClient, SignInResultJson, sign_in_result
 from lakehold.api.http.dependencies import CreateContext, CurrentPlatform, ReadContext, WriteContext, retry_when_busy
-from lakehold.api.http.models import IdText, NameText, RequestModel, ResponseModel, Time, Word, to_datetime
+from lakehold.api.http.models import IdText, NameText, RecordTime, RequestModel, ResponseModel, Time, Word, to_datetime
 from lakehold.api.http.paging import PageParams, PageResponse
 from lakehold.api.http.routing import make_router, problem_responses
 from lakehold.directory import invite_acceptance, invites
@@ -90,7 +90,7 @@ class OpenInvite(ResponseModel):
     tenant_name: NameText = Field(examples=["Corner & Main"])
     email: str = Field(examples=["nils@example.org"])
     inviter_name: str = Field(examples=["Tara, Technical User"])
-    until: Time
+    until: RecordTime
     has_account: bool = Field(description="Whether there is an account with this address: then sign in and accept.")
 
 
@@ -119,15 +119,7 @@ def make_invite(ctx: CreateContext, platform: CurrentPlatform, body: NewInvite) 
 @routes.get("/by-link/{secret}", responses=problem_responses(401))
 def look_at_invite(platform: CurrentPlatform, secret: PathSecret) -> OpenInvite:
     """Get what an invite is about, without accepting it."""
-    found = invite_acceptance.get_info(platform, secret)
-    return OpenInvite(
-        tenant=found.tenant,
-        tenant_name=found.tenant_name,
-        email=found.email,
-        inviter_name=found.inviter_name,
-        until=to_datetime(found.until),
-        has_account=found.has_account,
-    )
+    return OpenInvite.model_validate(invite_acceptance.get_info(platform, secret))
 
 
 @routes.post("/by-link", status_code=201, responses=problem_responses(401, 409))

@@ -7,7 +7,6 @@ from typing import Any
 from fastapi import Request
 from pydantic import Field
 
-from lakehold.api.directory import schemas
 from lakehold.api.directory.schemas import (
     MemberJson,
     NewPassword,
@@ -55,7 +54,7 @@ def get_me(ctx: ReadContext) -> Me:
     return Me(
         tenant=tenant,
         tenant_name=ctx.view.names.get(ctx.view.resource(tenant)) or tenant,
-        member=schemas.member_json(members.get(ctx, ctx.caller.member)),
+        member=MemberJson.model_validate(members.get(ctx, ctx.caller.member)),
         everybody=everybody if ctx.session.can_see(ctx.principal, everybody) else None,
         may=list(ctx.session.actions(ctx.principal, tenant)),
     )
@@ -76,7 +75,7 @@ def change_password(platform: CurrentPlatform, request: Request, body: PasswordC
 def list_my_sign_ins(ctx: ReadContext) -> PageResponse[SignInJson]:
     """List the caller's sign-ins."""
     return PageResponse(
-        items=[schemas.sign_in_json(found) for found in sign_ins.list_of_member(ctx, ctx.caller.member)]
+        items=[SignInJson.model_validate(found) for found in sign_ins.list_of_member(ctx, ctx.caller.member)]
     )
 
 

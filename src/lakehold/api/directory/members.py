@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Annotated, Literal
 
 from fastapi import Query
-from pydantic import Field
+from pydantic import AliasChoices, Field
 
-from lakehold.api.directory import schemas
 from lakehold.api.directory.schemas import EmailText, MemberJson, SecretId, SignInJson, SignOutResultJson
 from lakehold.api.http.dependencies import CreateContext, CurrentPlatform, ReadContext, WriteContext
 from lakehold.api.http.etags import IfMatch
@@ -16,7 +14,6 @@ from lakehold.api.http.models import IdText, NameText, RequestModel, ResponseMod
 from lakehold.api.http.paging import PageParams, PageResponse
 from lakehold.api.http.routing import make_router, problem_responses
 from lakehold.directory import links, member_removal, members, sign_ins
-from lakehold.directory.member_removal import OwnedRole
 
 routes = make_router("/api/v1/members", "Members")
 
@@ -69,7 +66,7 @@ def list_members(
 ) -> PageResponse[MemberJson]:
     """List all members of the tenant."""
     found = members.page(ctx, search=search, sort=sort, after=paged.after, limit=paged.limit)
-    return PageResponse(items=[schemas.member_json(member) for member in found.items], next=found.after)
+    return PageResponse(items=[MemberJson.model_validate(member) for member in found.items], next=found.after)
 
 
 @routes.post("", status_code=201)
@@ -79,13 +76,13 @@ def add_member(ctx: CreateContext, body: NewMember) -> MemberJson:
     With an e-mail address they can sign in as soon as they have a link.
     """
     made = members.add(ctx, body.name, email=body.email or "", uid=body.id)
-    return schemas.member_json(members.get(ctx, made))
+    return MemberJson.model_validate(members.get(ctx, made))
 
 
 @routes.get("/{member}")
 def get_member(ctx: ReadContext, member: MemberId) -> MemberJson:
     """Get a member's profile."""
-    return schemas.member_json(members.get(ctx, member))
+    return MemberJson.model_validate(members.get(ctx, member))
 
 
 @routes.patch("/{member}", responses=problem_responses(412, 428))
@@ -95,22 +92,22 @@ def change_member(ctx: WriteContext, member: MemberId, body: MemberUpdate, seen:
         members.need_set_email(ctx, member)
     if body.name is not None or body.email is None:
         members.need_rename(ctx, member)
-    seen.need(schemas.member_json(members.get(ctx, member)))
+    seen.need(MemberJson.model_validate(members.get(ctx, member)))
     if body.name is not None:
         members.rename(ctx, member, body.name)
     if body.email is not None:
         members.set_email(ctx, member, body.email)
-    return schemas.member_json(members.get(ctx, member))
+    return MemberJson.model_validate(members.get(ctx, member))
 
 
 @routes.put("/{member}/roles", responses=problem_responses(412, 428))
 def set_member_roles(ctx: WriteContext, member: MemberId, body: RolesUpdate, seen: IfMatch) -> MemberJson:
     """Set the tenant and security roles of a member."""
-    current = schemas.member_json(members.get(ctx, member))
+    current = MemberJson.model_validate(members.get(ctx, member))
     members.need_set_tenant_roles(ctx, member, body.roles)
     seen.need(current)
     members.set_tenant_roles(ctx, member, body.roles)
-    return schemas.member_json(members.get(ctx, member))
+    return MemberJson.model_validate(members.get(ctx, member))
 
 
 @routes.post("/{member}/links", status_code=201)
@@ -125,7 +122,7 @@ def make_member_link(
 @routes.get("/{member}/sign-ins")
 def list_member_sign_ins(ctx: ReadContext, member: MemberId) -> PageResponse[SignInJson]:
     """List the sign-ins of a member."""
-    return PageResponse(items=[schemas.sign_in_json(found) for found in sign_ins.list_of_member(ctx, member)])
+    return PageResponse(items=[SignInJson.model_validate(found) for found in sign_ins.list_of_member(ctx, member)])
 
 
 @routes.delete("/{member}/sign-ins")
@@ -153,7 +150,7 @@ class NewServiceAccount(RequestModel):
 @service_account_routes.get("")
 def list_service_accounts(ctx: ReadContext) -> PageResponse[MemberJson]:
     """List all service accounts, by name."""
-    return PageResponse(items=[schemas.member_json(found) for found in members.list_service_accounts(ctx)])
+    return PageResponse(items=[MemberJson.model_validate(found) for found in members.list_service_accounts(ctx)])
 
 
 @service_account_routes.post("", status_code=201)
@@ -162,7 +159,7 @@ def create_service_account(ctx: CreateContext, body: NewServiceAccount) -> Membe
 
     It can do nothing until it is given roles and a token. For the rest it is a member like others.
     """
-    return schemas.member_json(members.get(ctx, members.create_service_account(ctx, body.name, uid=body.id)))
+    return MemberJson.model_validate(members.get(ctx, members.create_service_account(ctx, body.name, uid=body.id)))
 
 
 removal_routes = make_router("/api/v1/members", "Members")
@@ -171,7 +168,7 @@ removal_routes = make_router("/api/v1/members", "Members")
 class OwnedResourceJson(ResponseModel):
     """A resource that the member owns."""
 
-    id: IdText
+    id: IdText = Field(validation_alias=AliasChoices("id", "resource"))
     name: NameText
     kind: Word = Field(examples=["marts.data_mart"])
     role: Word = Field(examples=["technical_owner"])
@@ -183,7 +180,9 @@ class RemovalPreview(ResponseModel):
     member: IdText = Field(examples=["ana"])
     name: NameText = Field(examples=["Ana, Analyst"])
     owns: list[OwnedResourceJson]
-    owns_more: bool = Field(description="Whether they own more than the caller may see.")
+    owns_more: bool = Field(
+        validation_alias=AliasChoices("owns_more", "more"), description="Whether they own more than the caller may see."
+    )
     tokens: int = Field(description="How many API tokens end with them.")
     sign_ins: int = Field(description="On how many devices they are signed out.")
 
@@ -201,15 +200,7 @@ class RemovalResultJson(ResponseModel):
 @removal_routes.get("/{member}/removal")
 def preview_removal(ctx: ReadContext, member: MemberId) -> RemovalPreview:
     """Preview what a member owns, before removing them."""
-    found = member_removal.preview(ctx, member)
-    return RemovalPreview(
-        member=found.member,
-        name=found.name,
-        owns=_owned_resources_json(found.owns),
-        owns_more=found.more,
-        tokens=found.tokens,
-        sign_ins=found.sign_ins,
-    )
+    return RemovalPreview.model_validate(member_removal.preview(ctx, member))
 
 
 @removal_routes.delete("/{member}")
@@ -224,15 +215,4 @@ def remove_member(
 
     What they own is transferred or left without an owner; nothing is deleted. Their sign-ins, tokens and links end.
     """
-    done = member_removal.remove(ctx, member, receiver=receiver)
-    return RemovalResultJson(
-        member=done.member,
-        name=done.name,
-        moved=_owned_resources_json(done.moved),
-        left=_owned_resources_json(done.left),
-        more=done.more,
-    )
-
-
-def _owned_resources_json(owned: Iterable[OwnedRole]) -> list[OwnedResourceJson]:
-    return [OwnedResourceJson(id=one.resource, name=one.name, kind=one.kind, role=one.role) for one in owned]
+    return RemovalResultJson.model_validate(member_removal.remove(ctx, member, receiver=receiver))

@@ -7,11 +7,9 @@ from typing import Annotated
 from pydantic import Field, SecretStr
 
 from lakehold.api.http.etags import TaggedResponse
-from lakehold.api.http.models import IdText, NameText, ResponseModel, Time, to_datetime, validated_by
+from lakehold.api.http.models import NameText, RecordId, RecordTime, ResponseModel, validated_by
 from lakehold.directory.accounts import valid_email
-from lakehold.directory.members import Member
 from lakehold.directory.passwords import MAX_LENGTH, MIN_LENGTH
-from lakehold.directory.sign_ins import SignIn
 from lakehold.kit.ids import MAX_ID
 
 EmailText = Annotated[str, Field(min_length=3, max_length=254, examples=["ana@example.org"]), validated_by(valid_email)]
@@ -36,9 +34,9 @@ class SignInJson(ResponseModel):
 
     id: SecretId
     method: str = Field(examples=["password"])
-    made_at: Time
-    until: Time
-    used_at: Time
+    made_at: RecordTime
+    until: RecordTime
+    used_at: RecordTime
     address: str = Field(examples=["192.0.2.7"])
     agent: str = Field(examples=["Firefox"])
     current: bool = Field(description="Whether it is the one that asks.")
@@ -50,24 +48,10 @@ class SignOutResultJson(ResponseModel):
     ended: int
 
 
-def sign_in_json(found: SignIn) -> SignInJson:
-    """Convert a sign-in to JSON."""
-    return SignInJson(
-        id=found.id,
-        method=found.method,
-        made_at=to_datetime(found.made_at),
-        until=to_datetime(found.until),
-        used_at=to_datetime(found.used_at),
-        address=found.address,
-        agent=found.agent,
-        current=found.current,
-    )
-
-
 class MemberJson(TaggedResponse):
     """A member, as the caller may see them."""
 
-    id: IdText = Field(examples=["ana"])
+    id: RecordId = Field(examples=["ana"])
     name: NameText = Field(examples=["Ana, Analyst"])
     email: str | None = Field(
         examples=["ana@example.org"], description="Null if there is none, or if it is not for the caller."
@@ -75,17 +59,4 @@ class MemberJson(TaggedResponse):
     service: bool = Field(description="Whether it is a service account, to which nobody signs in.")
     roles: list[str] = Field(examples=[["editor"]], description="The tenant and security roles of their own.")
     groups: list[str] = Field(examples=[["analysts"]], description="The ids of their groups.")
-    since: Time
-
-
-def member_json(member: Member) -> MemberJson:
-    """Convert a member to JSON."""
-    return MemberJson(
-        id=member.uid,
-        name=member.name,
-        email=member.email,
-        service=member.service,
-        roles=list(member.roles),
-        groups=list(member.groups),
-        since=to_datetime(member.since),
-    )
+    since: RecordTime

@@ -26,7 +26,7 @@ from lakehold.api.http.dependencies import (
     get_platform,
     retry_when_busy,
 )
-from lakehold.api.http.models import IdText, NameText, RequestModel, ResponseModel, Time, to_datetime
+from lakehold.api.http.models import IdText, NameText, RecordTime, RequestModel, ResponseModel, Time, to_datetime
 from lakehold.api.http.routing import make_router, problem_responses
 from lakehold.directory import authentication, links, sign_ins, tenants
 from lakehold.directory.authentication import MagicLinkMethod, PasswordMethod, sign_in
@@ -146,7 +146,7 @@ class LinkInfoJson(ResponseModel):
     tenant: IdText
     tenant_name: NameText
     member_name: NameText
-    until: Time
+    until: RecordTime
 
 
 @routes.post("", responses=problem_responses(401))
@@ -171,14 +171,7 @@ def sign_in_with_link(platform: CurrentPlatform, client: CurrentClient, body: Li
 @routes.get("/link/{secret}", responses=problem_responses(401))
 def look_at_link(platform: CurrentPlatform, secret: PathSecret) -> LinkInfoJson:
     """Get the purpose of a link, without using it."""
-    found = links.get_info(platform, secret)
-    return LinkInfoJson(
-        purpose=found.purpose,
-        tenant=found.tenant,
-        tenant_name=found.tenant_name,
-        member_name=found.member_name,
-        until=to_datetime(found.until),
-    )
+    return LinkInfoJson.model_validate(links.get_info(platform, secret))
 
 
 @routes.post("/ask", status_code=202)

@@ -13,6 +13,7 @@ from fastapi import Request
 
 from lakehold.api.http.problems import CsrfError
 from lakehold.catalog import impersonation
+from lakehold.directory import sign_ins, tokens
 from lakehold.directory.caller import Caller
 from lakehold.directory.errors import UnauthorizedError
 from lakehold.directory.platform import Platform
@@ -52,17 +53,11 @@ class DirectoryAuthenticator:
 
     def authenticate_token(self, platform: Platform, transaction: Transaction, secret: str) -> Caller | None:
         """Return the member of this API token."""
-        from lakehold.directory import tokens  # noqa: PLC0415 - the seam to the directory
-
-        found: Caller | None = tokens.find_caller(platform, transaction, secret)
-        return found
+        return tokens.find_caller(platform, transaction, secret)
 
     def authenticate_session(self, platform: Platform, transaction: Transaction, secret: str) -> Caller | None:
         """Return the member of this sign-in."""
-        from lakehold.directory import sign_ins  # noqa: PLC0415 - as above
-
-        found: Caller | None = sign_ins.find_caller(platform, transaction, secret)
-        return found
+        return sign_ins.find_caller(platform, transaction, secret)
 
 
 def read_credentials(request: Request) -> RequestCredentials:
@@ -95,7 +90,7 @@ def authenticate(
         if found is not None and not credentials.safe:
             _check_csrf(platform.keys, credentials)
     if found is None:
-        raise UnauthorizedError("This token or sign-in is not valid, or not any more.", "Sign in, or make a new token.")
+        raise UnauthorizedError("This token or sign-in is invalid or has expired.", "Sign in, or make a new token.")
     return impersonation.apply_impersonation(
         platform, transaction, replace(found, request=credentials.request, address=credentials.address)
     )

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from typing import Annotated, ClassVar
 
-from pydantic import AfterValidator, AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import AfterValidator, AliasChoices, AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field
 
 from lakehold.kit.clock import FOREVER, SECOND, Moment
 from lakehold.kit.errors import LakeholdError
@@ -25,9 +25,9 @@ class RequestModel(BaseModel):
 
 
 class ResponseModel(BaseModel):
-    """Base class of responses."""
+    """Base class of responses. `model_validate` reads one from a record of a service, by the names of its fields."""
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(frozen=True, from_attributes=True)
 
     omits_null: ClassVar[bool] = False
     """Whether fields that say nothing are left out instead of being null."""
@@ -82,9 +82,17 @@ def to_datetime(at: Moment) -> datetime:
     return datetime.fromtimestamp(at / SECOND, UTC)
 
 
-def _none_for_empty(value: object) -> object:
-    return None if value == "" else value
+def _read_time(at: object) -> object:
+    return to_datetime(at) if isinstance(at, int) else at
 
 
-EmptyAsNone = BeforeValidator(_none_for_empty)
-"""A query parameter that is there but empty counts as not there."""
+def _read_optional_time(at: object) -> object:
+    return to_optional_datetime(at) if isinstance(at, int) else at
+
+
+RecordId = Annotated[IdText, Field(validation_alias=AliasChoices("uid", "id"))]
+"""The id of a response that is read from a record."""
+RecordTime = Annotated[Time, BeforeValidator(_read_time)]
+"""The time of a response that is read from a record's moment."""
+RecordEnd = Annotated[Time | None, BeforeValidator(_read_optional_time)]
+"""The same for a moment that may be missing or without end: both are null."""

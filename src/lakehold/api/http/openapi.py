@@ -14,6 +14,7 @@ from fastapi.openapi.utils import get_openapi
 
 from lakehold.api.http.authentication import SESSION_COOKIE
 from lakehold.api.http.problems import FieldProblem, Giver, Problem
+from lakehold.workspaces import registry
 
 Schema = dict[str, Any]
 
@@ -52,6 +53,10 @@ def build_document(app: FastAPI) -> dict[str, Any]:
         schema = model.model_json_schema(ref_template="#/components/schemas/{model}", mode="serialization")
         schema.pop("$defs", None)
         schemas[model.__name__] = schema
+    for kind, found in registry.settings_schemas().items():
+        schema = found.json_schema("#/components/schemas/{model}")
+        schemas |= schema.pop("$defs", {})
+        schemas[f"settings.{kind}"] = schema
     schemas.pop("HTTPValidationError", None)
     schemas.pop("ValidationError", None)
     for media in _media_types(spec):

@@ -50,6 +50,7 @@ class CsrfError(LakeholdError):
 
 
 MEDIA_TYPE = "application/problem+json"
+PROBLEM_TYPE = "urn:lakehold:problem:"
 _MAX_FIELDS = 20
 _AUTHZEN_PREFIX = "/access/v1/"
 
@@ -90,7 +91,10 @@ class Problem(BaseModel):
     status: int = Field(examples=[404])
     code: str = Field(examples=["not_found"], description="The same for every error of this sort.")
     detail: str = Field(examples=["There is no resource 'orders'."])
-    hint: str = Field(default="", examples=["Look the id up in a list."], description="What to do next.")
+    field: str | None = Field(
+        default=None, examples=["endpoints.0.path"], description="The setting that is wrong, if it is one."
+    )
+    hint: str = Field(default="", examples=["Check the ID."], description="What to do next.")
     retryable: bool = Field(default=False, description="Whether the very same request may succeed later.")
     request_id: str = Field(default="", examples=["5f0c3f1de1a44d54"])
     errors: list[FieldProblem] | None = Field(default=None, description="The fields that are wrong, if it is fields.")
@@ -100,22 +104,22 @@ class Problem(BaseModel):
     givers: list[Giver] | None = Field(default=None, description="Who could give the missing right.")
 
 
-def make_problem(code: str, status: int, detail: str, hint: str = "", **more: object) -> Problem:
-    """Make a problem by its code."""
+def make_problem(code: str, status: int, detail: str, hint: str = "", /, **more: object) -> Problem:
+    """Make a problem by its code. A narrower code than that of its type is given beside it."""
     title = code.replace("_", " ").capitalize()
-    values = {"type": f"urn:lakehold:problem:{code}", "title": title, "status": status, "code": code}
+    values = {"type": f"{PROBLEM_TYPE}{code}", "title": title, "status": status, "code": code}
     return Problem.model_validate({**values, "detail": detail, "hint": hint, **more})
 
 
 def problem_from_error(error: LakeholdError) -> Problem:
     """Convert an error to a problem."""
-    more: dict[str, object] = {"retryable": error.retryable}
+    more: dict[str, object] = {"retryable": error.retryable, "code": error.code, "field": error.field or None}
     if isinstance(error, DeniedError):
         more["missing"] = error.missing or None
         more["givers"] = [
             {"id": giver, "name": name} for giver, name in zip(error.givers, error.names, strict=False)
         ] or None
-    return make_problem(error.code, error.status, error.message, error.hint, **more)
+    return make_problem(type(error).code, error.status, error.message, error.hint, **more)
 
 
 def error_headers(error: LakeholdError) -> dict[str, str]:

@@ -1,12 +1,17 @@
-"""Endpoints of SQL queries, which run as the caller over the tables that they may read."""
+"""Endpoints of SQL queries, which run as the caller over the tables that they may read; rows as JSON, CSV or an Arrow
+stream.
+"""
 
 from __future__ import annotations
 
+import json
 import secrets
+from collections.abc import Iterator
 from contextlib import ExitStack
 from typing import Annotated
 
 from fastapi import Header, Request, Response
+from fastapi.responses import StreamingResponse
 from pydantic import Field
 
 from lakehold.api.http.authentication import read_credentials
@@ -14,13 +19,13 @@ from lakehold.api.http.dependencies import PendingRequest, ReadContext, get_plat
 from lakehold.api.http.models import IdText, RequestModel, ResponseModel, Time, to_datetime
 from lakehold.api.http.paging import PageParams, PageResponse
 from lakehold.api.http.routing import REQUIRES_SIGN_IN, make_router, problem_responses
-from lakehold.api.lake import row_formats
-from lakehold.api.lake.row_formats import CSV, JSON
+from lakehold.lake import row_formats
 from lakehold.runs import queries, worker_client
-from lakehold.runs.worker_client import ARROW_MEDIA_TYPE
+from lakehold.runs.worker_client import ARROW_MEDIA_TYPE, QueryRows, RecordBatches
 
 routes = make_router("/api/v1/queries", "Queries")
 
+JSON, CSV = "application/json", "text/csv"
 _DEFAULT_ROWS, _MAX_ROWS = 1_000, 10_000_000
 
 QueryUid = Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{8,64}$")]
@@ -104,7 +109,7 @@ def ask_query(
     stack = ExitStack()
     uid = body.id or f"q_{secrets.token_hex(12)}"
     found = stack.enter_context(queries.run_query(get_platform(request), place, body.sql, uid=uid, rows=body.limit))
-    return row_formats.stream_rows(found, accept, stack, **{"X-Lakehold-Query": uid})
+    return stream_rows(found, accept, stack, **{"X-Lakehold-Query": uid})
 
 
 @routes.post("/describe", openapi_extra=REQUIRES_SIGN_IN, responses=problem_responses(400, 401, 403, 404, 409, 503))
@@ -150,3 +155,36 @@ def _history_entry_json(entry: queries.PastQuery) -> QueryHistoryEntryJson:
         rows=entry.rows,
         error=entry.error,
     )
+
+
+def encode_rows(batches: RecordBatches, accept: str, *, complete: bool) -> tuple[str, Iterator[bytes]]:
+    """Return the media type to use, and the rows in chunks; JSON if none of the three is accepted."""
+    if ARROW_MEDIA_TYPE in accept:
+        return ARROW_MEDIA_TYPE, row_formats.as_arrow(batches.schema, batches)
+    if CSV in accept:
+        return CSV, row_formats.as_csv(batches.schema, batches)
+    return JSON, _as_json(batches, complete=complete)
+
+
+def stream_rows(found: QueryRows, accept: str, stack: ExitStack | None = None, **headers: str) -> StreamingResponse:
+    """Return a streaming response of the rows. `stack` is closed after the last one."""
+    kind, parts = encode_rows(found.batches, accept, complete=found.complete)
+    all_headers = {"X-Lakehold-Complete": str(found.complete).lower(), **headers}
+    return StreamingResponse(_close_after(stack, parts) if stack else parts, media_type=kind, headers=all_headers)
+
+
+def _close_after(stack: ExitStack, parts: Iterator[bytes]) -> Iterator[bytes]:
+    with stack:
+        yield from parts
+
+
+def _as_json(batches: RecordBatches, *, complete: bool) -> Iterator[bytes]:
+    head = json.dumps({"fields": row_formats.describe_fields(batches.schema), "complete": complete}, ensure_ascii=False)
+    yield f'{head[:-1]}, "rows": ['.encode()
+    between = ""
+    for batch in batches:
+        some = ", ".join(json.dumps(row, ensure_ascii=False) for row in row_formats.rows_as_lists([batch]))
+        if some:
+            yield f"{between}{some}".encode()
+            between = ", "
+    yield b"]}"

@@ -13,8 +13,8 @@ from lakehold.api.http.dependencies import ReadContext, get_platform
 from lakehold.api.http.models import IdText, NameText, PlainText, ResponseModel, Time
 from lakehold.api.http.routing import make_router, problem_responses
 from lakehold.api.iceberg_rest import CurrentLake
-from lakehold.api.lake import row_formats
-from lakehold.api.lake.row_formats import CSV, JSON
+from lakehold.api.lake import queries
+from lakehold.api.lake.queries import CSV, JSON
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import InvalidInputError
 from lakehold.lake import previews, readable_tables
@@ -123,7 +123,7 @@ def get_rows(
         scan_limit=_MAX_SCANNED_ROWS,
     )
     found = previews.read_preview(lake, _readable_place(ctx, table), options)
-    return row_formats.stream_rows(QueryRows(found.rows.to_reader(), not found.more), accept)
+    return queries.stream_rows(QueryRows(found.rows.to_reader(), not found.more), accept)
 
 
 def _parse_filters(
@@ -154,10 +154,7 @@ def _readable_place(ctx: RequestContext, table: str) -> TableIdentifier:
 
 def _table_json(found: IcebergMetadata) -> TableJson:
     return TableJson(
-        fields=[
-            TableFieldJson(name=each.name, type=each.type, required=each.required, description=each.description)
-            for each in found.fields
-        ],
+        fields=[TableFieldJson.model_validate(each) for each in found.fields],
         snapshots=[
             TableSnapshotJson(
                 id=str(each.id),

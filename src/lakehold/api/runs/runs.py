@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import AliasChoices, BeforeValidator, Field
 
 from lakehold import workspaces
 from lakehold.api.http.dependencies import CreateContext, ReadContext, WriteContext
-from lakehold.api.http.models import IdText, RequestModel, ResponseModel, Time, to_datetime, to_optional_datetime
+from lakehold.api.http.models import IdText, RecordEnd, RecordTime, RequestModel, ResponseModel
 from lakehold.api.http.paging import PageParams, PageResponse
 from lakehold.api.http.routing import make_router, problem_responses
 from lakehold.runs import service
@@ -40,17 +40,21 @@ class NewRun(RequestModel):
     )
 
 
+def _read_span(span: object) -> object:
+    return {"from": span.since, "until": span.until} if isinstance(span, BackfillSpan) else span
+
+
 class RunStepJson(ResponseModel):
     """A step, and its progress."""
 
     name: str = Field(examples=["query"])
     state: str = Field(examples=["succeeded"])
     rows: int
-    bytes: int
+    bytes: int = Field(validation_alias=AliasChoices("bytes", "size"))
     bad: int = Field(description="Rows that were kept aside, with the reason.")
     error: str = Field(examples=[""])
-    started_at: Time | None = Field(examples=["2031-05-04T10:30:00Z"])
-    ended_at: Time | None = Field(examples=["2031-05-04T10:30:00Z"])
+    started_at: RecordEnd = Field(examples=["2031-05-04T10:30:00Z"])
+    ended_at: RecordEnd = Field(examples=["2031-05-04T10:30:00Z"])
 
 
 class RunJson(ResponseModel):
@@ -63,12 +67,14 @@ class RunJson(ResponseModel):
     cause: str = Field(examples=["by hand"])
     started_by: str = Field(examples=["erik"])
     reload: bool
-    span: RunSpanJson | None = Field(examples=[None], description="The range of cursor values to load again.")
+    span: Annotated[RunSpanJson | None, BeforeValidator(_read_span)] = Field(
+        examples=[None], description="The range of cursor values to load again."
+    )
     tries: int = Field(description="How often it was resumed.")
     error: str = Field(examples=[""])
-    made_at: Time
-    started_at: Time | None = Field(examples=["2031-05-04T10:30:00Z"])
-    ended_at: Time | None = Field(examples=["2031-05-04T10:30:00Z"])
+    made_at: RecordTime
+    started_at: RecordEnd = Field(examples=["2031-05-04T10:30:00Z"])
+    ended_at: RecordEnd = Field(examples=["2031-05-04T10:30:00Z"])
     steps: list[RunStepJson]
 
 
@@ -77,7 +83,7 @@ class RunLogLineJson(ResponseModel):
 
     n: int
     step: int = Field(description="The number of the step; -1 before the first.")
-    at: Time
+    at: RecordTime
     level: str = Field(examples=["info"])
     text: str = Field(examples=["100 rows written, 0 removed; the table has 100"])
 
@@ -143,40 +149,9 @@ def get_run_log(ctx: ReadContext, paged: PageParams, run: IdText) -> PageRespons
     start = paged.start_key("log", int)
     after = 0 if start is None else int(str(start[0]))
     found = _runs.log_lines(ctx, run, after=after, limit=paged.limit + 1)
-    return paged.build_page("log", found, lambda line: (line.n,), _log_line_json)
+    return paged.build_page("log", found, lambda line: (line.n,), RunLogLineJson.model_validate)
 
 
 def run_json(run: service.Run) -> RunJson:
     """Convert a run to JSON."""
-    return RunJson(
-        id=run.id,
-        resource=run.resource,
-        kind=run.kind,
-        state=run.state,
-        cause=run.cause,
-        started_by=run.started_by,
-        reload=run.reload,
-        span=RunSpanJson.model_validate({"from": run.span.since, "until": run.span.until}) if run.span else None,
-        tries=run.tries,
-        error=run.error,
-        made_at=to_datetime(run.made_at),
-        started_at=to_optional_datetime(run.started_at),
-        ended_at=to_optional_datetime(run.ended_at),
-        steps=[
-            RunStepJson(
-                name=step.name,
-                state=step.state,
-                rows=step.rows,
-                bytes=step.size,
-                bad=step.bad,
-                error=step.error,
-                started_at=to_optional_datetime(step.started_at),
-                ended_at=to_optional_datetime(step.ended_at),
-            )
-            for step in run.steps
-        ],
-    )
-
-
-def _log_line_json(line: service.RunLogLine) -> RunLogLineJson:
-    return RunLogLineJson(n=line.n, step=line.step, at=to_datetime(line.at), level=line.level, text=line.text)
+    return RunJson.model_validate(run)

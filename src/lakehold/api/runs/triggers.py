@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Annotated
 
 from pydantic import Field
@@ -85,23 +86,19 @@ def create_trigger(ctx: CreateContext, body: NewTrigger) -> TriggerJson:
 @routes.get("")
 def list_triggers(ctx: ReadContext, resource: IdText) -> TriggerListJson:
     """List the triggers of a resource."""
-    return TriggerListJson(items=[_trigger_json(each) for each in _triggers.for_resource(ctx, resource)])
+    return _trigger_list_json(_triggers.for_resource(ctx, resource))
 
 
 @routes.post("/activate")
 def activate_pipeline(ctx: WriteContext, body: PipelineBody) -> TriggerListJson:
     """Activate all triggers of a pipeline, which run as you."""
-    return TriggerListJson(
-        items=[_trigger_json(each) for each in _triggers.set_all_active(ctx, body.resource, active=True)]
-    )
+    return _trigger_list_json(_triggers.set_all_active(ctx, body.resource, active=True))
 
 
 @routes.post("/deactivate")
 def deactivate_pipeline(ctx: WriteContext, body: PipelineBody) -> TriggerListJson:
     """Deactivate all triggers of a pipeline. It can still be run by hand."""
-    return TriggerListJson(
-        items=[_trigger_json(each) for each in _triggers.set_all_active(ctx, body.resource, active=False)]
-    )
+    return _trigger_list_json(_triggers.set_all_active(ctx, body.resource, active=False))
 
 
 @routes.get("/{trigger}")
@@ -113,12 +110,7 @@ def get_trigger(ctx: ReadContext, trigger: IdText) -> TriggerJson:
 @routes.put("/{trigger}")
 def replace_trigger(ctx: WriteContext, trigger: IdText, body: TriggerBody) -> TriggerJson:
     """Change when a trigger runs. It runs as you from now on."""
-    known = _triggers.get(ctx, trigger)
-    return _trigger_json(
-        _triggers.save(
-            ctx, known.resource, body.to_schedule(), uid=trigger, active=body.active, parameters=body.parameters
-        )
-    )
+    return _trigger_json(_save_trigger(ctx, _triggers.get(ctx, trigger).resource, body, trigger))
 
 
 @routes.delete("/{trigger}", status_code=204)
@@ -129,6 +121,10 @@ def delete_trigger(ctx: WriteContext, trigger: IdText) -> None:
 
 def _save_trigger(ctx: RequestContext, resource: str, body: TriggerBody, uid: str | None = None) -> service.Trigger:
     return _triggers.save(ctx, resource, body.to_schedule(), uid=uid, active=body.active, parameters=body.parameters)
+
+
+def _trigger_list_json(found: Iterable[service.Trigger]) -> TriggerListJson:
+    return TriggerListJson(items=[_trigger_json(each) for each in found])
 
 
 def _trigger_json(found: service.Trigger) -> TriggerJson:

@@ -13,14 +13,14 @@ from lakehold.cli.errors import ExitCode, ResponseError
 from lakehold.cli.output import CommandContext, open_command
 from lakehold.cli.transport import Json, fetch_all
 
-_Member = Annotated[str, typer.Argument(help="A member's id, or `me`.")]
-_Action = Annotated[str, typer.Argument(help="What they want to do, for example edit.")]
-_Resource = Annotated[str, typer.Argument(help="A resource's id.")]
-_At = Annotated[str | None, typer.Option(help="As of this moment: 2031-05-04T10:30:00Z.")]
+_Member = Annotated[str, typer.Argument(help="Member ID, or `me`.")]
+_Action = Annotated[str, typer.Argument(help="Action, for example edit.")]
+_Resource = Annotated[str, typer.Argument(help="Resource ID.")]
+_At = Annotated[str | None, typer.Option(help="Evaluate at this time: 2031-05-04T10:30:00Z.")]
 
 
 def check(ctx: typer.Context, member: _Member, action: _Action, resource: _Resource, at: _At = None) -> None:
-    """May they do this? Exit code 0 for yes, 1 for no."""
+    """Check whether a member may perform an action. Exit code 0 for yes, 1 for no."""
     with open_command(ctx) as cmd:
         body = {"subject": _subject(member), "action": action, "resource": resource, "at": at}
         result = cmd.transport.request("POST", "/api/v1/access/check", body=body)
@@ -30,7 +30,7 @@ def check(ctx: typer.Context, member: _Member, action: _Action, resource: _Resou
 
 
 def explain(ctx: typer.Context, member: _Member, action: _Action, resource: _Resource, at: _At = None) -> None:
-    """Tell why they may do this or not, and what would change it."""
+    """Explain why a member may or may not perform an action, and what would change it."""
     with open_command(ctx) as cmd:
         body = {"subject": _subject(member), "action": action, "resource": resource, "at": at}
         result = cmd.transport.request("POST", "/api/v1/access/explain", body=body)
@@ -38,7 +38,7 @@ def explain(ctx: typer.Context, member: _Member, action: _Action, resource: _Res
 
 
 def who(ctx: typer.Context, action: _Action, resource: _Resource, at: _At = None) -> None:
-    """List all who may do this."""
+    """List members who may perform an action on a resource."""
     with open_command(ctx) as cmd:
         found = fetch_all(cmd.transport, "/api/v1/access/who", {"action": action, "resource": resource, "at": at})
         cmd.print_table(found, {"name": "member", "id": "id"}, "Nobody.")
@@ -48,17 +48,17 @@ def can(
     ctx: typer.Context,
     member: _Member,
     *,
-    resource: Annotated[str | None, typer.Option(help="All that they may do with this resource.")] = None,
-    action: Annotated[str, typer.Option(help="With --kind: what they want to do.")] = "see",
-    kind: Annotated[str | None, typer.Option(help="All resources of this kind: lakehouse.table.")] = None,
+    resource: Annotated[str | None, typer.Option(help="List all actions on this resource.")] = None,
+    action: Annotated[str, typer.Option(help="With --kind: the action.")] = "see",
+    kind: Annotated[str | None, typer.Option(help="List resources of this kind: lakehouse.table.")] = None,
     within: Annotated[str | None, typer.Option(help="With --kind: only in this layer, workspace, …")] = None,
-    search: Annotated[str, typer.Option(help="With --kind: a part of the name.")] = "",
-    limit: Annotated[int, typer.Option(min=0, help="With --kind: how many at the most; 0 for all.")] = 100,
+    search: Annotated[str, typer.Option(help="With --kind: filter by part of the name.")] = "",
+    limit: Annotated[int, typer.Option(min=0, help="With --kind: maximum number of results; 0 for all.")] = 100,
     at: _At = None,
 ) -> None:
-    """List what they may do with a resource, or with which resources of a kind they may do something."""
+    """List a member's actions on a resource, or the resources of a kind on which they may perform an action."""
     if (resource is None) == (kind is None):
-        raise typer.BadParameter("Give either --resource or --kind.")
+        raise typer.BadParameter("Use either --resource or --kind.")
     with open_command(ctx) as cmd:
         about = {"subject": _subject(member), "at": at}
         if resource is not None:
@@ -99,9 +99,9 @@ def _print_explanation(explanation: Json) -> None:
     for way in explanation["ways"]:
         would = tree.add("[yellow]would do[/yellow]")
         for needed in way["needed"]:
-            people = ", ".join(giver["name"] for giver in needed["givers"]) or "nobody that you may know of"
+            people = ", ".join(giver["name"] for giver in needed["givers"]) or "nobody visible to you"
             more = f" and {needed['more_givers']} more" if needed["more_givers"] else ""
-            would.add(escape(f"{needed['text']}: given by {people}{more}"))
+            would.add(escape(f"{needed['text']}: granted by {people}{more}"))
     Console().print(tree, highlight=False)
 
 
@@ -123,32 +123,26 @@ def _mark(held: Json) -> str:
     return "[green]✓[/green]" if held else "[red]✗[/red]"
 
 
-def add(app: typer.Typer) -> None:
-    """Register the commands."""
-    for verb in (check, explain, who, can):
-        app.command(rich_help_panel="Asking")(verb)
-
-
 _PAUSE = 0.5
 _REVIEWS = "/api/v1/access/reviews"
 
 
 def review(
     ctx: typer.Context,
-    file: Annotated[Path, typer.Argument(help="Where the result goes: .parquet, .csv or .arrow.")],
-    kind: Annotated[list[str] | None, typer.Option(help="Only this kind; may be given several times.")] = None,
-    inside: Annotated[str | None, typer.Option(help="Only what lies in this resource.")] = None,
+    file: Annotated[Path, typer.Argument(help="Output file: .parquet, .csv or .arrow.")],
+    kind: Annotated[list[str] | None, typer.Option(help="Only this kind; repeatable.")] = None,
+    inside: Annotated[str | None, typer.Option(help="Only resources inside this one.")] = None,
 ) -> None:
-    """Work out who may do what with everything, and write it to a file."""
+    """Export all effective permissions to a file."""
     ending = file.suffix.removeprefix(".")
     if ending not in {"parquet", "csv", "arrow"}:
-        raise typer.BadParameter("The file's name ends in .parquet, .csv or .arrow.", param_hint="FILE")
+        raise typer.BadParameter("The file name must end in .parquet, .csv or .arrow.", param_hint="FILE")
     with open_command(ctx) as cmd:
         options = {"format": ending, "kinds": kind or None, "inside": inside}
         job = cmd.transport.request("POST", _REVIEWS, body={name: value for name, value in options.items() if value})
         job = _wait_until_done(cmd, job)
         if job["state"] != "done":
-            raise ResponseError(500, "failed", "The review has failed.", job["error"])
+            raise ResponseError(500, "failed", "The review failed.", job["error"])
         size = _download(cmd, f"{_REVIEWS}/{job['id']}/result", file)
         cmd.print_result({**job, "file": str(file), "bytes": size}, f"{job['rows']:,} rows in {file}")
 
@@ -189,8 +183,3 @@ def _download(cmd: CommandContext, path: str, file: Path) -> int:
     finally:
         beside.unlink(missing_ok=True)
     return size
-
-
-def add_review(app: typer.Typer) -> None:
-    """Register the command `review`."""
-    app.command(rich_help_panel="Asking")(review)

@@ -8,18 +8,18 @@ from typing import Annotated
 
 import typer
 
-from lakehold.cli import errors, global_options
+from lakehold.cli import errors
 from lakehold.cli.errors import ExitCode
-from lakehold.cli.output import open_command, print_json
+from lakehold.cli.output import from_context, open_command, print_json
 from lakehold.cli.transport import Json
 
 _CODE = "/api/v1/code"
 
-_Folder = Annotated[Path, typer.Argument(help="The folder with the files, or one file.")]
+_Folder = Annotated[Path, typer.Argument(help="Folder with the files, or one file.")]
 
 
-def export(ctx: typer.Context, folder: Annotated[Path, typer.Argument(help="Where the files go.")]) -> None:
-    """Write a tenant's people, groups, workspaces, resources, grants and settings as YAML. Secrets never."""
+def export(ctx: typer.Context, folder: Annotated[Path, typer.Argument(help="Output folder.")]) -> None:
+    """Export a tenant's people, groups, workspaces, resources, grants and settings as YAML, without secrets."""
     with open_command(ctx) as cmd:
         files = cmd.transport.request("GET", _CODE)["files"]
         from lakehold.access_as_code.export import write_files  # noqa: PLC0415 - loaded by this verb only
@@ -33,10 +33,10 @@ def plan(
     ctx: typer.Context,
     folder: _Folder,
     *,
-    out: Annotated[Path | None, typer.Option(help="Keep the plan in this file, for `apply --plan`.")] = None,
-    rows: Annotated[bool, typer.Option("--rows", help="Every single effect on a member, not only counts.")] = False,
+    out: Annotated[Path | None, typer.Option(help="Save the plan to this file, for `apply --plan`.")] = None,
+    rows: Annotated[bool, typer.Option("--rows", help="Show every effect on members, not only counts.")] = False,
 ) -> None:
-    """Show what would have to change so that the tenant is what the files say, and what that does to whom.
+    """Show the changes needed to match the files, and their effect on members.
 
     Exit code 0 if there is nothing to do, 1 if there is.
     """
@@ -53,10 +53,10 @@ def apply(
     ctx: typer.Context,
     folder: _Folder,
     *,
-    kept: Annotated[Path | None, typer.Option("--plan", help="Only this plan, if nothing has changed since.")] = None,
-    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    kept: Annotated[Path | None, typer.Option("--plan", help="Apply this plan, if nothing has changed since.")] = None,
+    yes: Annotated[bool, typer.Option("--yes", help="Skip confirmation.")] = False,
 ) -> None:
-    """Make the tenant what the files say, in one transaction: all of it or nothing."""
+    """Apply the files to the tenant, in one transaction."""
     with open_command(ctx) as cmd:
         files = _read_texts(folder)
         chosen_plan = _read_plan(kept)
@@ -76,17 +76,17 @@ def run_tests(
     ctx: typer.Context,
     folder: _Folder,
     *,
-    live: Annotated[bool, typer.Option("--live", help="Ask the tenant, not only the files.")] = False,
-    junit: Annotated[Path | None, typer.Option(help="Write a report for a build server to this file.")] = None,
+    live: Annotated[bool, typer.Option("--live", help="Test the tenant, not only the files.")] = False,
+    junit: Annotated[Path | None, typer.Option(help="Write a JUnit report to this file.")] = None,
 ) -> None:
-    """Run the tests that the files keep: of the files alone, or with --live of the tenant.
+    """Run the tests in the files, against the files or with --live against the tenant.
 
     Exit code 0 if all passed, 1 if not, 5 if there was none.
     """
     result = _run_live(ctx, folder) if live else _run_offline(ctx, folder)
     if junit is not None:
         junit.write_text(result["junit"], encoding="utf-8")
-    if global_options.from_context(ctx).json:
+    if from_context(ctx).json:
         print_json(result["report"])
     else:
         typer.echo(result["text"], nl=False)
@@ -102,7 +102,7 @@ def _run_live(ctx: typer.Context, folder: Path) -> Json:
 
 
 def _run_offline(ctx: typer.Context, folder: Path) -> Json:
-    with errors.report_errors(as_json=global_options.from_context(ctx).json):
+    with errors.report_errors(as_json=from_context(ctx).json):
         from lakehold.access_as_code import (  # noqa: PLC0415 - loaded by this verb only
             assertion_report,
             assertion_runner,
@@ -133,11 +133,6 @@ def _read_plan(kept: Path | None) -> Json:
     try:
         return json.loads(kept.read_text(encoding="utf-8"))
     except (OSError, ValueError):
-        raise InvalidInputError(f"There is no plan in {kept.name!r}.", "Make one: lakehold plan --out.") from None
-
-
-def add(app: typer.Typer) -> None:
-    """Register the commands."""
-    for verb in (export, plan, apply):
-        app.command(rich_help_panel="Access as code")(verb)
-    app.command("test", rich_help_panel="Access as code")(run_tests)
+        raise InvalidInputError(
+            f"There is no plan in {kept.name!r}.", "Create one with `lakehold plan --out`."
+        ) from None

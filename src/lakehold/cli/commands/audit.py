@@ -18,14 +18,14 @@ _COLUMNS = {
     "reason": "reason",
 }  # fmt: skip
 
-commands = typer.Typer(no_args_is_help=True, help="What happened: every change, sign-in and denied attempt.")
+commands = typer.Typer(no_args_is_help=True, help="The audit log: changes, sign-ins and denied attempts.")
 
-_Member = Annotated[str | None, typer.Option(help="Only what this member did.")]
-_Resource = Annotated[str | None, typer.Option(help="Only what was done to this resource.")]
+_Member = Annotated[str | None, typer.Option(help="Only entries of this member.")]
+_Resource = Annotated[str | None, typer.Option(help="Only entries of this resource.")]
 _Action = Annotated[str | None, typer.Option(help="Only this action.")]
 _Outcome = Annotated[str | None, typer.Option(help="done or denied.")]
-_Since = Annotated[str | None, typer.Option(help="From this moment on: 2031-05-04T10:30:00Z.")]
-_Until = Annotated[str | None, typer.Option(help="Before this moment.")]
+_Since = Annotated[str | None, typer.Option(help="From this time: 2031-05-04T10:30:00Z.")]
+_Until = Annotated[str | None, typer.Option(help="Before this time.")]
 
 
 @commands.command("list")
@@ -38,9 +38,9 @@ def list_(
     outcome: _Outcome = None,
     since: _Since = None,
     until: _Until = None,
-    limit: Annotated[int, typer.Option(min=0, help="How many at the most; 0 for all.")] = 50,
+    limit: Annotated[int, typer.Option(min=0, help="Maximum number of results; 0 for all.")] = 50,
 ) -> None:
-    """The newest entries first."""
+    """List entries, newest first."""
     filters = _filters(member, resource, action, outcome, since, until)
     with open_command(ctx) as cmd:
         cmd.print_table(fetch_all(cmd.transport, _AUDIT, filters, limit), _COLUMNS, "Nothing.")
@@ -49,7 +49,7 @@ def list_(
 @commands.command()
 def export(
     ctx: typer.Context,
-    file: Annotated[Path | None, typer.Argument(help="Where it goes; without one to the terminal.")] = None,
+    file: Annotated[Path | None, typer.Argument(help="Output file; default: standard output.")] = None,
     *,
     member: _Member = None,
     resource: _Resource = None,
@@ -58,7 +58,7 @@ def export(
     since: _Since = None,
     until: _Until = None,
 ) -> None:
-    """All entries as JSON lines, the oldest first, each with its number and hash."""
+    """Export all entries as JSON Lines, oldest first, with number and hash."""
     filters = _filters(member, resource, action, outcome, since, until)
     with open_command(ctx) as cmd:
         parts = cmd.transport.stream(f"{_AUDIT}/export", filters)
@@ -76,7 +76,7 @@ def export(
 
 @commands.command()
 def verify(ctx: typer.Context) -> None:
-    """Walk the whole chain: was anything altered, removed, reordered or cut off? Exit code 1 if so."""
+    """Verify the hash chain. Exit code 1 if an entry was altered, removed, reordered or truncated."""
     with open_command(ctx) as cmd:
         result = cmd.transport.request("GET", f"{_AUDIT}/verify")
         cmd.print_result(
@@ -88,8 +88,3 @@ def verify(ctx: typer.Context) -> None:
 
 def _filters(*values: str | None) -> dict[str, object]:
     return dict(zip(("member", "resource", "action", "outcome", "since", "until"), values, strict=True))
-
-
-def add(app: typer.Typer) -> None:
-    """Register the commands."""
-    app.add_typer(commands, name="audit", rich_help_panel="Asking")

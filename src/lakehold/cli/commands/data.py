@@ -12,8 +12,7 @@ import typer
 
 from lakehold.cli.errors import ExitCode
 from lakehold.cli.output import CommandContext, open_command, print_json
-from lakehold.cli.resource_lookup import resolve_id
-from lakehold.cli.transport import Json, fetch_all, join_path
+from lakehold.cli.transport import Json, fetch_all, join_path, resolve_id
 from lakehold.workspaces import registry
 
 _QUERIES = "/api/v1/queries"
@@ -38,12 +37,12 @@ _ACCEPT = {
 
 def sql(
     ctx: typer.Context,
-    workspace: Annotated[str, typer.Argument(help="The lakehouse in which names are looked for, by its id or name.")],
-    query: Annotated[str, typer.Argument(help="One SELECT; - reads it from standard input.")],
-    form: Annotated[OutputFormat, typer.Option("--format", help="How the rows are told.")] = OutputFormat.TABLE,
-    limit: Annotated[int, typer.Option(min=1, help="How many rows at the most.")] = 1_000,
+    workspace: Annotated[str, typer.Argument(help="Lakehouse for name resolution, by ID or name.")],
+    query: Annotated[str, typer.Argument(help="One SELECT; - reads from standard input.")],
+    form: Annotated[OutputFormat, typer.Option("--format", help="Output format.")] = OutputFormat.TABLE,
+    limit: Annotated[int, typer.Option(min=1, help="Maximum number of rows.")] = 1_000,
 ) -> None:
-    """Run a query. What you may not read is treated as if it did not exist."""
+    """Run a query. Tables that you may not read are treated as missing."""
     text = sys.stdin.read() if query == "-" else query
     uid = f"q_{secrets.token_hex(12)}"
     with open_command(ctx) as cmd:
@@ -77,12 +76,7 @@ def _print_rows(cmd: CommandContext, found: Json) -> None:
     rows = [{str(number): value for number, value in enumerate(row)} for row in found["rows"]]
     cmd.print_table(rows, headings, "No rows.")
     if not found["complete"]:
-        typer.echo("There are more rows; ask for them with --limit.", err=True)
-
-
-def add_queries(app: typer.Typer) -> None:
-    """Register the command `sql`."""
-    app.command(rich_help_panel="Data")(sql)
+        typer.echo("There are more rows; use --limit.", err=True)
 
 
 _RUNS = "/api/v1/runs"
@@ -98,20 +92,20 @@ _COLUMNS = {
     "error": "error",
 }
 
-RunId = Annotated[str, typer.Argument(help="The run, by its id.", metavar="RUN")]
-Wait = Annotated[bool, typer.Option("--wait/--no-wait", help="Wait until it has ended.")]
+RunId = Annotated[str, typer.Argument(help="Run ID.", metavar="RUN")]
+Wait = Annotated[bool, typer.Option("--wait/--no-wait", help="Wait until the run has ended.")]
 
 
 def run(
     ctx: typer.Context,
-    resource: Annotated[str, typer.Argument(help="A source, query, history or destination, by its id or name.")],
+    resource: Annotated[str, typer.Argument(help="Source, query, history or destination, by ID or name.")],
     *,
-    reload: Annotated[bool, typer.Option("--reload", help="All of it anew, not only what is new.")] = False,
-    since: Annotated[str, typer.Option("--from", help="Only what its cursor has from here on, anew.")] = "",
-    until: Annotated[str, typer.Option("--until", help="Only what its cursor has before this, anew.")] = "",
+    reload: Annotated[bool, typer.Option("--reload", help="Full refresh: reload all rows.")] = False,
+    since: Annotated[str, typer.Option("--from", help="Backfill from this cursor value (inclusive).")] = "",
+    until: Annotated[str, typer.Option("--until", help="Backfill until this cursor value (exclusive).")] = "",
     wait: Wait = True,
 ) -> None:
-    """Run something, and wait until it has ended."""
+    """Run a pipeline."""
     span = {"from": since, "until": until} if since or until else None
     with open_command(ctx) as cmd:
         body = {
@@ -125,11 +119,11 @@ def run(
 
 def runs(
     ctx: typer.Context,
-    resource: Annotated[str | None, typer.Argument(help="Only those of this resource, by its id or name.")] = None,
-    state: Annotated[str | None, typer.Option(help="Only those in this state.")] = None,
-    limit: Annotated[int, typer.Option(min=1, help="How many at the most.")] = 20,
+    resource: Annotated[str | None, typer.Argument(help="Only runs of this resource, by ID or name.")] = None,
+    state: Annotated[str | None, typer.Option(help="Only runs in this state.")] = None,
+    limit: Annotated[int, typer.Option(min=1, help="Maximum number of results.")] = 20,
 ) -> None:
-    """Runs, the newest first."""
+    """List runs, newest first."""
     with open_command(ctx) as cmd:
         what = resolve_id(cmd.transport, resource, registry.runnable_kinds()) if resource else None
         found = fetch_all(cmd.transport, _RUNS, {"resource": what, "state": state}, limit)
@@ -137,14 +131,14 @@ def runs(
 
 
 def stop(ctx: typer.Context, run: RunId) -> None:
-    """Stop a run. What it has written whole stays."""
+    """Stop a run. Completed writes are kept."""
     with open_command(ctx) as cmd:
         result = cmd.transport.request("POST", join_path(_RUNS, run) + "/stop")
         cmd.print_result(result, f"{run} is {result['state']}")
 
 
 def resume(ctx: typer.Context, run: RunId, *, wait: Wait = True) -> None:
-    """Let a run that failed or was stopped go on where it was."""
+    """Resume a failed or stopped run."""
     with open_command(ctx) as cmd:
         begun = cmd.transport.request("POST", join_path(_RUNS, run) + "/resume")
         print_run(cmd, wait_until_ended(cmd, begun) if wait else begun)
@@ -154,7 +148,7 @@ def logs(ctx: typer.Context, run: RunId) -> None:
     """Show the log of a run."""
     with open_command(ctx) as cmd:
         lines = fetch_all(cmd.transport, join_path(_RUNS, run) + "/log")
-        cmd.print_table(lines, {"at": "when", "level": "level", "text": "what"}, "It said nothing.")
+        cmd.print_table(lines, {"at": "when", "level": "level", "text": "what"}, "No log.")
 
 
 def wait_until_ended(cmd: CommandContext, found: Json) -> Json:
@@ -176,18 +170,10 @@ def print_run(cmd: CommandContext, result: Json) -> None:
         raise typer.Exit(ExitCode.NO)
 
 
-def add_runs(app: typer.Typer) -> None:
-    """Register the commands of runs."""
-    for verb in (run, runs, stop, resume, logs):
-        app.command(rich_help_panel="Data")(verb)
-
-
-table_commands = typer.Typer(
-    help="Tables: keep them up, roll them back, describe and restore them.", no_args_is_help=True
-)
+table_commands = typer.Typer(help="Tables: optimize, roll back, describe and restore.", no_args_is_help=True)
 
 _TABLES, _DROPPED, _LINEAGE = "/api/v1/tables", "/api/v1/dropped-tables", "/api/v1/lineage"
-_Table = Annotated[str, typer.Argument(help="The table, by its id.", metavar="TABLE")]
+_Table = Annotated[str, typer.Argument(help="Table ID.", metavar="TABLE")]
 
 
 @table_commands.command()
@@ -202,14 +188,14 @@ def snapshots(ctx: typer.Context, table: _Table) -> None:
     with open_command(ctx) as cmd:
         found = cmd.transport.request("GET", join_path(_TABLES, table))["snapshots"]
         columns = {"id": "snapshot", "at": "when", "operation": "what", "added": "added", "rows": "rows"}
-        cmd.print_table(found, columns, "Nothing was written into it yet.")
+        cmd.print_table(found, columns, "No data yet.")
 
 
 @table_commands.command()
 def rollback(
     ctx: typer.Context,
     table: _Table,
-    snapshot: Annotated[str, typer.Argument(help="The state that it is to have again, by its id.")],
+    snapshot: Annotated[str, typer.Argument(help="Snapshot ID.")],
     *,
     wait: Wait = True,
 ) -> None:
@@ -221,8 +207,8 @@ def rollback(
 def describe(
     ctx: typer.Context,
     table: _Table,
-    field: Annotated[str, typer.Argument(help="A field of it.")],
-    text: Annotated[str, typer.Argument(help="What it means.")],
+    field: Annotated[str, typer.Argument(help="Field name.")],
+    text: Annotated[str, typer.Argument(help="Description.")],
     *,
     wait: Wait = True,
 ) -> None:
@@ -242,20 +228,20 @@ def dropped(ctx: typer.Context) -> None:
 def restore(
     ctx: typer.Context,
     table: _Table,
-    name: Annotated[str | None, typer.Option(help="What it is to be called; else as it was.")] = None,
+    name: Annotated[str | None, typer.Option(help="New name; default: the old name.")] = None,
 ) -> None:
-    """Restore a deleted table, with its rows and under a new id."""
+    """Restore a deleted table with its rows, under a new ID."""
     with open_command(ctx) as cmd:
         begun = cmd.transport.request("POST", join_path(_DROPPED, table) + "/restore", body={"name": name})
-        cmd.print_result(begun, f"{begun['table']} is being filled by {begun['run']}")
+        cmd.print_result(begun, f"{begun['table']} is being restored by run {begun['run']}")
 
 
 def lineage(
     ctx: typer.Context,
-    resource: Annotated[str, typer.Argument(help="A table, a volume or a pipeline, by its id.")],
-    depth: Annotated[int, typer.Option(min=1, max=8, help="How many steps away is looked.")] = 8,
+    resource: Annotated[str, typer.Argument(help="Table, volume or pipeline ID.")],
+    depth: Annotated[int, typer.Option(min=1, max=8, help="Number of steps in each direction.")] = 8,
 ) -> None:
-    """Show what a resource is made from, and what reads it."""
+    """Show upstream and downstream of a resource."""
     with open_command(ctx) as cmd:
         found = cmd.transport.request("GET", join_path(_LINEAGE, resource), query={"depth": depth})
         rows = [{"way": way, **item} for way in ("up", "down") for item in found[way]["items"]]
@@ -264,16 +250,10 @@ def lineage(
             cmd.print_result(found, "")
             return
         columns = {"way": "way", "steps": "steps", "name": "name", "id": "id", "kind": "kind"}
-        cmd.print_table(rows, columns, "Nothing leads to it, and nothing reads it.")
+        cmd.print_table(rows, columns, "No lineage.")
 
 
 def _start_table_run(ctx: typer.Context, table: str, what: str, body: object, *, wait: bool) -> None:
     with open_command(ctx) as cmd:
         begun = cmd.transport.request("POST", f"{join_path(_TABLES, table)}/{what}", body=body)
         print_run(cmd, wait_until_ended(cmd, begun) if wait else begun)
-
-
-def add_tables(app: typer.Typer) -> None:
-    """Register the commands of tables."""
-    app.add_typer(table_commands, name="table", rich_help_panel="Data")
-    app.command(rich_help_panel="Data")(lineage)

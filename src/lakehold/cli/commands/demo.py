@@ -11,7 +11,7 @@ from lakehold.cli import errors
 
 
 def demo(
-    folder: Annotated[Path, typer.Option(help="Where the demo company is kept.")] = Path("lakehold-demo"),
+    folder: Annotated[Path, typer.Option(help="Folder of the demo company.")] = Path("lakehold-demo"),
 ) -> None:
     """Start the demo company: everything that `up` starts, and links that sign in as five of its people.
 
@@ -19,28 +19,26 @@ def demo(
     """
     with errors.report_errors():
         from lakehold.cli import demo as demo_company  # noqa: PLC0415 - loaded by this verb only
-        from lakehold.cli.processes import supervisor  # noqa: PLC0415
+        from lakehold.cli import supervisor  # noqa: PLC0415
 
         if not demo_company.exists(folder):
-            typer.echo("Making Corner & Main, a small retailer …")
+            typer.echo("Creating Corner & Main, a small retailer …")
             demo_company.create(folder)
 
         def ready(address: str) -> None:
-            typer.echo(f"Lakehold answers at {address}\n")
+            typer.echo(f"Lakehold is running at {address}\n")
             for name, words, link in demo_company.sign_in_links(folder, address):
                 typer.echo(f"{name}: {words}\n  {link}\n")
-            typer.echo("Each link signs in once, in a day at the most; every start prints new ones.")
-            typer.echo("The web shop's data arrives in the first minutes: see its runs.")
-            typer.echo(f"All of it lies in {folder}, its log in {folder / supervisor.LOG_FILE}. Ctrl-C stops it.")
+            typer.echo("Each link works once and expires in a day; every start prints new ones.")
+            typer.echo("The web shop's data is loaded in the first minutes: see its runs.")
+            typer.echo(f"Data folder: {folder}. Log: {folder / supervisor.LOG_FILE}. Ctrl-C stops it.")
 
         with demo_company.serve_api(folder):
             supervisor.run_supervisor(demo_company.demo_settings(folder), ready, log=folder / supervisor.LOG_FILE)
 
 
 def tour(
-    database: Annotated[
-        str, typer.Option(help="Where to keep the demo company: sqlite:///file or postgresql://….")
-    ] = "",
+    database: Annotated[str, typer.Option(help="Database of the demo company: sqlite:///file or postgresql://….")] = "",
 ) -> None:
     """Walk through check, list, who, explain and what-if, on the demo company, in the terminal."""
     with errors.report_errors():
@@ -52,16 +50,10 @@ def tour(
 
 
 def docs(
-    folder: Annotated[Path, typer.Option(help="Where the pages go.")] = Path("docs/access"),
+    folder: Annotated[Path, typer.Option(help="Output folder.")] = Path("docs/access"),
 ) -> None:
     """Write the access tables of all models."""
     from lakehold.cli.docs import write_docs  # noqa: PLC0415
 
     for page in write_docs(folder):
         typer.echo(f"written: {page}")
-
-
-def add(app: typer.Typer) -> None:
-    """Register the commands."""
-    for verb in (demo, tour, docs):
-        app.command(rich_help_panel="Looking around")(verb)

@@ -12,10 +12,10 @@ from lakehold.cli.transport import Json, join_path
 _RESOURCES = "/api/v1/resources"
 _COLUMNS = {"subject": "who", "title": "role", "resource": "on", "since": "since", "until": "until"}
 
-_Subject = Annotated[str, typer.Argument(help="A member's or group's id.")]
-_Role = Annotated[str, typer.Argument(help="The role, as the model names it: viewer.")]
-_Resource = Annotated[str, typer.Argument(help="The resource's id.")]
-_Preview = Annotated[bool, typer.Option("--preview", help="Only tell who would win and lose what.")]
+_Subject = Annotated[str, typer.Argument(help="Member or group ID.")]
+_Role = Annotated[str, typer.Argument(help="Role name in the model: viewer.")]
+_Resource = Annotated[str, typer.Argument(help="Resource ID.")]
+_Preview = Annotated[bool, typer.Option("--preview", help="Preview the effect without changing anything.")]
 
 
 def grant(
@@ -24,11 +24,11 @@ def grant(
     role: _Role,
     resource: _Resource,
     *,
-    since: Annotated[str | None, typer.Option(help="When it begins: 2031-05-04T10:30:00Z.")] = None,
-    until: Annotated[str | None, typer.Option(help="When it ends.")] = None,
+    since: Annotated[str | None, typer.Option(help="Start: 2031-05-04T10:30:00Z.")] = None,
+    until: Annotated[str | None, typer.Option(help="Expiration.")] = None,
     preview: _Preview = False,
 ) -> None:
-    """Give a role to a member or a group, from now on or for a time."""
+    """Grant a role to a member or group, permanently or for a time."""
     with open_command(ctx) as cmd:
         if preview:
             _preview(cmd, "add", subject, role, resource)
@@ -42,7 +42,7 @@ def grant(
 def revoke(
     ctx: typer.Context, subject: _Subject, role: _Role, resource: _Resource, *, preview: _Preview = False
 ) -> None:
-    """Take a role away."""
+    """Revoke a role."""
     with open_command(ctx) as cmd:
         if preview:
             _preview(cmd, "remove", subject, role, resource)
@@ -56,12 +56,12 @@ def revoke(
 def grants(
     ctx: typer.Context,
     *,
-    on: Annotated[str | None, typer.Option(help="On this resource.")] = None,
-    of: Annotated[str | None, typer.Option(help="Of this member or group.")] = None,
+    on: Annotated[str | None, typer.Option(help="Grants on this resource.")] = None,
+    of: Annotated[str | None, typer.Option(help="Grants of this member or group.")] = None,
 ) -> None:
-    """List who holds which role on a resource itself, or what a member or group itself holds."""
+    """List direct grants on a resource, or of a member or group."""
     if (on is None) == (of is None):
-        raise typer.BadParameter("Give either --on or --of.")
+        raise typer.BadParameter("Use either --on or --of.")
     with open_command(ctx) as cmd:
         if on is not None:
             result = cmd.transport.request("GET", join_path(_RESOURCES, on, "grants"))
@@ -74,14 +74,8 @@ def _preview(cmd: CommandContext, change: str, subject: str, role: str, resource
     body = {"changes": [{"change": change, "subject": subject, "role": role}]}
     result = cmd.transport.request("POST", join_path(_RESOURCES, resource, "grants", "preview"), body=body)
     columns = {"": "", "action": "action", "kind": "on", "members": "members", "resources": "resources"}
-    cmd.print_table(_effect_rows(result), columns, "Nobody would win or lose anything.")
+    cmd.print_table(_effect_rows(result), columns, "Nobody gains or loses access.")
 
 
 def _effect_rows(result: Json) -> list[Json]:
     return [{"": "gain" if group["gained"] else "lose", **group} for group in result["groups"]]
-
-
-def add(app: typer.Typer) -> None:
-    """Register the commands."""
-    for verb in (grant, revoke, grants):
-        app.command(rich_help_panel="What there is")(verb)

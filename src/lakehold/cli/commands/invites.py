@@ -12,15 +12,15 @@ from lakehold.cli.transport import fetch_all, join_path
 _INVITES = "/api/v1/invites"
 _COLUMNS = {"id": "id", "email": "e-mail", "roles": "roles", "made_by": "by", "until": "until"}
 
-commands = typer.Typer(no_args_is_help=True, help="People who are to become members.")
+commands = typer.Typer(no_args_is_help=True, help="Invites for new members.")
 
-_Invite = Annotated[str, typer.Argument(help="The invite's id.")]
+_Invite = Annotated[str, typer.Argument(help="Invite ID.")]
 _Mail = Annotated[bool, typer.Option("--mail", help="Mail the link instead of showing it.")]
 
 
 @commands.command("list")
 def list_(ctx: typer.Context) -> None:
-    """Invites that nobody has accepted yet, the newest first."""
+    """List pending invites, newest first."""
     with open_command(ctx) as cmd:
         found = fetch_all(cmd.transport, _INVITES)
         rows = (
@@ -34,12 +34,12 @@ def list_(ctx: typer.Context) -> None:
 @commands.command()
 def new(
     ctx: typer.Context,
-    email: Annotated[str, typer.Argument(help="Whom to invite.")],
+    email: Annotated[str, typer.Argument(help="E-mail address.")],
     *,
-    role: Annotated[list[str] | None, typer.Option(help="role@resource; may be given several times.")] = None,
+    role: Annotated[list[str] | None, typer.Option(help="role@resource; repeatable.")] = None,
     mail: _Mail = False,
 ) -> None:
-    """Invite somebody by a link, with the roles that they get when they accept."""
+    """Create an invite link, with roles granted on acceptance."""
     roles = [{"role": name, "resource": there} for name, there in map(_parse_role, role or [])]
     with open_command(ctx) as cmd:
         result = cmd.transport.request("POST", _INVITES, body={"email": email, "roles": roles, "mail": mail})
@@ -48,7 +48,7 @@ def new(
 
 @commands.command()
 def again(ctx: typer.Context, invite: _Invite, *, mail: _Mail = False) -> None:
-    """Make a new link in place of the old one."""
+    """Replace the link by a new one."""
     with open_command(ctx) as cmd:
         result = cmd.transport.request("POST", join_path(_INVITES, invite, "again"), body={"mail": mail})
         cmd.print_result(result, result["link"] or "The link was mailed.")
@@ -56,10 +56,10 @@ def again(ctx: typer.Context, invite: _Invite, *, mail: _Mail = False) -> None:
 
 @commands.command()
 def revoke(ctx: typer.Context, invite: _Invite) -> None:
-    """Let the link be good for nothing."""
+    """Revoke an invite."""
     with open_command(ctx) as cmd:
         cmd.transport.request("DELETE", join_path(_INVITES, invite))
-        cmd.print_result({"revoked": invite}, f"The invite {invite} is revoked.")
+        cmd.print_result({"revoked": invite}, f"Invite {invite} was revoked.")
 
 
 def _parse_role(text: str) -> tuple[str, str]:
@@ -67,8 +67,3 @@ def _parse_role(text: str) -> tuple[str, str]:
     if not sign or not role or not resource:
         raise typer.BadParameter(f"{text!r} is not role@resource.", param_hint="--role")
     return role, resource
-
-
-def add(app: typer.Typer) -> None:
-    """Register the commands."""
-    app.add_typer(commands, name="invite", rich_help_panel="People")

@@ -7,10 +7,10 @@ from typing import Annotated
 
 import typer
 
-from lakehold.cli import errors, global_options
-from lakehold.cli.output import CommandContext, print_json
+from lakehold.cli import errors
+from lakehold.cli.output import CommandContext, from_context, print_json
 
-_Socket = Annotated[int | None, typer.Option("--socket", hidden=True, help="A listening socket that was handed over.")]
+_Socket = Annotated[int | None, typer.Option("--socket", hidden=True, help="Inherited listening socket.")]
 
 
 def up() -> None:
@@ -21,7 +21,7 @@ def up() -> None:
     """
     with errors.report_errors():
         from lakehold.api.http import json_logging  # noqa: PLC0415 - loaded by this verb only
-        from lakehold.cli.processes import supervisor  # noqa: PLC0415
+        from lakehold.cli import supervisor  # noqa: PLC0415
         from lakehold.kit import settings  # noqa: PLC0415
 
         json_logging.configure_logging()
@@ -29,9 +29,9 @@ def up() -> None:
         link = supervisor.prepare_installation(read)
 
         def ready(address: str) -> None:
-            typer.echo(f"Lakehold answers at {address}")
+            typer.echo(f"Lakehold is running at {address}")
             if link:
-                typer.echo(f"Nobody is here yet. Set it up, with this link that works once: {address}{link}")
+                typer.echo(f"Not set up yet. Open this one-time link to set it up: {address}{link}")
             typer.echo("Ctrl-C stops it.")
 
         supervisor.run_supervisor(read, ready)
@@ -40,7 +40,7 @@ def up() -> None:
 def server(socket: _Socket = None) -> None:
     """Run a server alone. Several can share a PostgreSQL database."""
     with errors.report_errors():
-        from lakehold.cli.processes import server_process  # noqa: PLC0415
+        from lakehold.cli import server_process  # noqa: PLC0415
         from lakehold.kit import settings  # noqa: PLC0415
 
         server_process.run(settings.load_settings(), socket)
@@ -55,25 +55,19 @@ def worker() -> None:
         process.run_worker(settings.load_settings())
 
 
-def add_processes(app: typer.Typer) -> None:
-    """Register the commands of processes."""
-    for verb in (up, server, worker):
-        app.command(rich_help_panel="Running it")(verb)
-
-
 def init(
     ctx: typer.Context,
-    tenant: Annotated[str, typer.Argument(help="The name of your organisation.")],
+    tenant: Annotated[str, typer.Argument(help="Name of your organisation.")],
     *,
     name: Annotated[str, typer.Option(help="Your name.")],
-    email: Annotated[str, typer.Option(help="With which you sign in.")],
-    token: Annotated[bool, typer.Option("--token", help="Make an API token too, and print it.")] = False,
+    email: Annotated[str, typer.Option(help="E-mail address for sign-in.")],
+    token: Annotated[bool, typer.Option("--token", help="Also create and print an API token.")] = False,
 ) -> None:
-    """Set up an empty installation: make its first tenant, and become its Owner.
+    """Set up an empty installation: create the first tenant with you as its Owner.
 
     Works once, on this machine's data folder. The password is asked for, or read from a pipe.
     """
-    as_json = global_options.from_context(ctx).json
+    as_json = from_context(ctx).json
     with errors.report_errors(as_json=as_json):
         from lakehold import workspaces  # noqa: PLC0415 - loaded by this verb only
         from lakehold.cli.local_transport import ADDRESS  # noqa: PLC0415
@@ -110,17 +104,12 @@ def _read_password() -> str:
     return sys.stdin.readline().rstrip("\n")
 
 
-def add_init(app: typer.Typer) -> None:
-    """Register the command `init`."""
-    app.command(rich_help_panel="Running it")(init)
-
-
 def login(ctx: typer.Context) -> None:
     """Store a server's address and an API token, in a file that only you can read.
 
     The token is prompted for, or read from a pipe; it is tested before it is stored.
     """
-    options = global_options.from_context(ctx)
+    options = from_context(ctx)
     with errors.report_errors(as_json=options.json):
         from lakehold.cli import credentials_file  # noqa: PLC0415 - loaded by this verb only
         from lakehold.cli.remote_transport import RemoteTransport  # noqa: PLC0415
@@ -134,27 +123,21 @@ def login(ctx: typer.Context) -> None:
             transport.close()
         where = credentials_file.store(credentials_file.Login(url, token))
         CommandContext(transport, options.json).print_result(
-            {"url": url, "me": me}, f"Signed in at {url}; kept in {where}."
+            {"url": url, "me": me}, f"Signed in to {url}; saved in {where}."
         )
 
 
 def logout(ctx: typer.Context) -> None:
     """Delete the stored address and token. The token stays valid until it is revoked."""
-    options = global_options.from_context(ctx)
+    options = from_context(ctx)
     with errors.report_errors(as_json=options.json):
         from lakehold.cli import credentials_file  # noqa: PLC0415 - as above
 
         there = credentials_file.delete()
-        typer.echo("Forgotten." if there else "There was nothing to forget.")
+        typer.echo("Forgotten." if there else "Not signed in.")
 
 
-def add_login(app: typer.Typer) -> None:
-    """Register the commands `login` and `logout`."""
-    for verb in (login, logout):
-        app.command(rich_help_panel="Running it")(verb)
-
-
-key_commands = typer.Typer(no_args_is_help=True, help="The key that encrypts secrets and seals the audit log.")
+key_commands = typer.Typer(no_args_is_help=True, help="The key that encrypts secrets and signs the audit log.")
 
 
 @key_commands.command()
@@ -167,7 +150,7 @@ def new() -> None:
 
 @key_commands.command()
 def rotate() -> None:
-    """Begin to use a new key. The older ones stay, to read what they wrote.
+    """Start using a new key. Older keys are kept for reading.
 
     Works on this machine's data folder. Restart servers and workers afterwards, then run `lakehold key finish`.
     """
@@ -181,13 +164,13 @@ def rotate() -> None:
                 "The key is given by LAKEHOLD_KEY.", "Put a new one (`lakehold key new`) and a comma before it there."
             )
         keys.rotate_key_file(read.data / "key")
-        typer.echo("There is a new key. Restart servers and workers, then run `lakehold key finish`.")
+        typer.echo("A new key was created. Restart servers and workers, then run `lakehold key finish`.")
 
 
 @key_commands.command()
 def finish(ctx: typer.Context) -> None:
     """Encrypt every secret and sign every audit log again with the newest key, and drop the older ones."""
-    as_json = global_options.from_context(ctx).json
+    as_json = from_context(ctx).json
     with errors.report_errors(as_json=as_json):
         from lakehold import workspaces  # noqa: PLC0415 - as above
         from lakehold.directory import model_upgrade  # noqa: PLC0415
@@ -203,12 +186,7 @@ def finish(ctx: typer.Context) -> None:
         finally:
             platform.close()
         if read.key.get_secret_value():
-            typer.echo("Everything is written with the first key of LAKEHOLD_KEY; the others can go.")
+            typer.echo("All secrets use the first key of LAKEHOLD_KEY; remove the others.")
         else:
             keys.drop_old_keys(read.data / "key")
-            typer.echo("Everything is written with the newest key; the older ones are gone.")
-
-
-def add_keys(app: typer.Typer) -> None:
-    """Register the commands of the key."""
-    app.add_typer(key_commands, name="key", rich_help_panel="Running it")
+            typer.echo("All secrets use the newest key; older keys were removed.")

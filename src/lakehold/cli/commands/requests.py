@@ -15,18 +15,18 @@ _COLUMNS = {
     "answer": "answer",
 }  # fmt: skip
 
-commands = typer.Typer(no_args_is_help=True, help="Asking for access, and answering.")
+commands = typer.Typer(no_args_is_help=True, help="Access requests.")
 
-_Request = Annotated[str, typer.Argument(help="The request's id.")]
+_Request = Annotated[str, typer.Argument(help="Request ID.")]
 
 
 @commands.command("list")
 def list_(
     ctx: typer.Context,
     *,
-    waiting: Annotated[bool, typer.Option("--waiting", help="Those that you can answer, not your own.")] = False,
+    waiting: Annotated[bool, typer.Option("--waiting", help="Requests that you can approve, not your own.")] = False,
 ) -> None:
-    """Requests, the newest first: your own, or those that wait for you."""
+    """List requests, newest first: your own, or those that you can approve."""
     with open_command(ctx) as cmd:
         found = fetch_all(cmd.transport, f"{_REQUESTS}/waiting" if waiting else _REQUESTS)
         cmd.print_table(found, _COLUMNS, "No requests.")
@@ -35,8 +35,8 @@ def list_(
 @commands.command()
 def new(
     ctx: typer.Context,
-    action: Annotated[str, typer.Argument(help="What you want to do.")],
-    resource: Annotated[str, typer.Argument(help="With what.")],
+    action: Annotated[str, typer.Argument(help="Action.")],
+    resource: Annotated[str, typer.Argument(help="Resource ID.")],
     *,
     reason: Annotated[str, typer.Option(help="Why.")] = "",
 ) -> None:
@@ -53,10 +53,10 @@ def approve(
     ctx: typer.Context,
     request: _Request,
     *,
-    until: Annotated[str | None, typer.Option(help="Only for a time: 2031-05-04T10:30:00Z.")] = None,
-    answer: Annotated[str, typer.Option(help="A few words.")] = "",
+    until: Annotated[str | None, typer.Option(help="Expiration: 2031-05-04T10:30:00Z.")] = None,
+    answer: Annotated[str, typer.Option(help="Message.")] = "",
 ) -> None:
-    """Give what was asked for, with your own right."""
+    """Approve a request."""
     body = {"answer": answer, **({"until": until} if until else {})}
     with open_command(ctx) as cmd:
         result = cmd.transport.request("POST", join_path(_REQUESTS, request, "approve"), body=body)
@@ -64,8 +64,8 @@ def approve(
 
 
 @commands.command()
-def refuse(ctx: typer.Context, request: _Request, answer: Annotated[str, typer.Argument(help="Why not.")]) -> None:
-    """Say no, and why."""
+def refuse(ctx: typer.Context, request: _Request, answer: Annotated[str, typer.Argument(help="Reason.")]) -> None:
+    """Deny a request."""
     with open_command(ctx) as cmd:
         result = cmd.transport.request("POST", join_path(_REQUESTS, request, "refuse"), body={"answer": answer})
         cmd.print_result(result, result["state"])
@@ -73,12 +73,7 @@ def refuse(ctx: typer.Context, request: _Request, answer: Annotated[str, typer.A
 
 @commands.command()
 def withdraw(ctx: typer.Context, request: _Request) -> None:
-    """Take your own request back."""
+    """Withdraw your own request."""
     with open_command(ctx) as cmd:
         result = cmd.transport.request("POST", join_path(_REQUESTS, request, "withdraw"))
         cmd.print_result(result, result["state"])
-
-
-def add(app: typer.Typer) -> None:
-    """Register the commands."""
-    app.add_typer(commands, name="request", rich_help_panel="What there is")

@@ -18,14 +18,14 @@ commands = typer.Typer(no_args_is_help=True, help="API tokens, for scripts and o
 @commands.command()
 def new(
     ctx: typer.Context,
-    name: Annotated[str, typer.Argument(help="What it is for.")],
+    name: Annotated[str, typer.Argument(help="Name.")],
     *,
-    member: Annotated[str | None, typer.Option(help="For this service account, instead of for yourself.")] = None,
-    days: Annotated[int, typer.Option(min=0, help="How long it lasts; 0 for no end.")] = 90,
-    action: Annotated[list[str] | None, typer.Option(help="Only for this action; may be given several times.")] = None,
-    resource: Annotated[list[str] | None, typer.Option(help="Only in this resource; as above.")] = None,
+    member: Annotated[str | None, typer.Option(help="For this service account.")] = None,
+    days: Annotated[int, typer.Option(min=0, help="Days until it expires; 0 for never.")] = 90,
+    action: Annotated[list[str] | None, typer.Option(help="Limit to this action; repeatable.")] = None,
+    resource: Annotated[list[str] | None, typer.Option(help="Limit to this resource; repeatable.")] = None,
 ) -> None:
-    """Make a token. Its secret is shown once."""
+    """Create a token. It is shown once."""
     fields = {"name": name, "days": days or None, "member": member, "actions": action, "resources": resource}
     with open_command(ctx) as cmd:
         body = {field: value for field, value in fields.items() if value or field == "days"}
@@ -37,10 +37,10 @@ def new(
 def list_(
     ctx: typer.Context,
     *,
-    member: Annotated[str | None, typer.Option(help="Of this member; else your own.")] = None,
-    everybody: Annotated[bool, typer.Option("--all", help="Of everybody.")] = False,
+    member: Annotated[str | None, typer.Option(help="Tokens of this member; default: your own.")] = None,
+    everybody: Annotated[bool, typer.Option("--all", help="Tokens of all members.")] = False,
 ) -> None:
-    """Tokens, the newest first."""
+    """List tokens, newest first."""
     with open_command(ctx) as cmd:
         found = (
             fetch_all(cmd.transport, f"{_TOKENS}/all")
@@ -51,13 +51,8 @@ def list_(
 
 
 @commands.command()
-def revoke(ctx: typer.Context, token: Annotated[str, typer.Argument(help="Its id.")]) -> None:
-    """End a token at once."""
+def revoke(ctx: typer.Context, token: Annotated[str, typer.Argument(help="Token ID.")]) -> None:
+    """Revoke a token."""
     with open_command(ctx) as cmd:
         cmd.transport.request("DELETE", join_path(_TOKENS, token))
-        cmd.print_result({"revoked": token}, f"Token {token} is revoked.")
-
-
-def add(app: typer.Typer) -> None:
-    """Register the commands."""
-    app.add_typer(commands, name="token", rich_help_panel="People")
+        cmd.print_result({"revoked": token}, f"Token {token} was revoked.")

@@ -13,5 +13,4 @@
 - `request_pages`: lists of access requests, one request, and its approval or refusal
 - `request_form`: the form for a new access request
 - `resource_header`: actions, tabs and breadcrumbs of a resource, for the pages of all packages
-- `routers`: all routers of the package
 """

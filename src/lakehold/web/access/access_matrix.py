@@ -12,8 +12,8 @@ from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import FOREVER, Moment
 from lakehold.kit.ids import fold_name
 from lakehold.web import urls
-from lakehold.web.access import form_fields
 from lakehold.web.components import ACCESS_ORIGINS, MatrixCell, MatrixRow
+from lakehold.web.form_values import last_day_value
 from lakehold.web.labels import humanize
 from lakehold.web.list_view import ListFilter, ListState
 
@@ -46,7 +46,7 @@ class _MatrixSource:
 def matrix_filters(actions: tuple[str, ...]) -> tuple[ListFilter, ...]:
     """Return the filters of the matrix: by action, by path, and by whether there is any access."""
     return (
-        ListFilter("may", "May", tuple((each, humanize(each)) for each in actions)),
+        ListFilter("may", "Action", tuple((each, humanize(each)) for each in actions)),
         ListFilter("path", "Path", tuple((path, words) for path, (_, words) in ACCESS_ORIGINS.items())),
         ListFilter("access", "Access", ((WITH_ACCESS, "With access"), (WITHOUT_ACCESS, "Without access"))),
     )
@@ -96,8 +96,8 @@ def _matrix_row(view: FactView, source: _MatrixSource, member: int) -> MatrixRow
 
 
 def _matrix_cell(source: _MatrixSource, who: str, href: str, path: str) -> MatrixCell:
-    until = form_fields.format_last_day(source.ends[who]) if path == grants.DIRECT and who in source.ends else ""
-    note = f"Given to them until {until}" if until else ""
+    until = last_day_value(source.ends[who]) if path == grants.DIRECT and who in source.ends else ""
+    note = f"Direct grant until {until}" if until else ""
     return MatrixCell(bool(path), path or grants.DIRECT, note, href, until)
 
 

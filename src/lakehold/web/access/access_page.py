@@ -17,8 +17,9 @@ from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import FOREVER, format_moment
 from lakehold.kit.errors import LakeholdError
 from lakehold.web import pages, urls
-from lakehold.web.access import access_matrix, fact_labels, form_fields, resource_header
+from lakehold.web.access import access_matrix, fact_labels, resource_header
 from lakehold.web.components import PageAction
+from lakehold.web.form_values import last_day_value
 from lakehold.web.labels import humanize
 from lakehold.web.list_view import ListColumn, ListState
 from lakehold.web.routing import router
@@ -36,6 +37,7 @@ class GrantEntry:
     group: bool
     note: str
     actions: list[PageAction]
+    begins_later: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,10 +97,11 @@ def owner_roles(ctx: RequestContext, uid: str, held: list[GrantedRole]) -> list[
 
 def grant_entry(ctx: RequestContext, uid: str, held: GrantedRole) -> GrantEntry:
     """Return one grant with its note and its actions."""
-    until = f"until {form_fields.format_last_day(held.until)}" if held.until < FOREVER else ""
+    until = f"until {last_day_value(held.until)}" if held.until < FOREVER else ""
     begins = f"from {format_moment(held.since)[:_ISO_DATE_LENGTH]}" if held.since > ctx.at else ""
     note = " ".join(part for part in (begins, until) if part)
-    return GrantEntry(held, held.subject.kind != "tenant.member", note, _grant_actions(ctx, uid, held))
+    is_group = held.subject.kind != "tenant.member"
+    return GrantEntry(held, is_group, note, _grant_actions(ctx, uid, held), begins_later=held.since > ctx.at)
 
 
 def sharing_attributes(ctx: RequestContext, uid: str) -> list[SharingAttribute]:
@@ -225,9 +228,9 @@ def given_page(request: Request, ctx: ReadContext, uid: str) -> Response:
     listing = ListState.from_request(request, ("name",))
     found = [each for each in grants.list_direct(ctx, uid) if listing.search.casefold() in each.subject.name.casefold()]
     values: dict[str, object] = {
-        **page_frame(ctx, uid, "Given here"),
+        **page_frame(ctx, uid, "Grants"),
         "listing": listing,
-        "columns": [ListColumn("Who"), ListColumn("Role"), ListColumn("Since", wide=True), ListColumn("Until")],
+        "columns": [ListColumn("Member"), ListColumn("Role"), ListColumn("Granted", wide=True), ListColumn("Expires")],
         "rows": [grant_entry(ctx, uid, each) for each in listing.slice_page(found)],
         "total": len(found),
     }
@@ -236,7 +239,7 @@ def given_page(request: Request, ctx: ReadContext, uid: str) -> Response:
 
 def _give_action(ctx: RequestContext, uid: str, schema: KindSchema, *, gives: bool) -> PageAction | None:
     """Return the action that gives access, refused if the caller may not; None where nothing can be given."""
-    act = PageAction("Give access", urls.resource(uid, "access/give"), icon="user-plus")
+    act = PageAction("Grant access", urls.resource(uid, "access/give"), icon="user-plus")
     rights = [role.given_with.text for role in schema.roles.values() if role.given_with]
     missing_right = next((right for right in reversed(rights) if right in schema.actions), None)
     if gives or missing_right is None:

@@ -64,10 +64,10 @@ def effects_page(request: Request, ctx: ReadContext, uid: str, add: str = "[]", 
     found = change_preview.preview(ctx, changes)
     start = (listing.page - 1) * _PAGE_SIZE
     values: dict[str, object] = {
-        **page_frame(ctx, uid, "What would change"),
+        **page_frame(ctx, uid, "Effect on access"),
         "listing": listing,
         "kept": {"add": add, "remove": remove},
-        "columns": [ListColumn("Who"), ListColumn("Will"), ListColumn("What"), ListColumn("On")],
+        "columns": [ListColumn("Member"), ListColumn("Change"), ListColumn("Action"), ListColumn("Resource")],
         "rows": _visible_lines(ctx, list(islice(found.rows(), start, start + _PAGE_SIZE))),
         "total": sum(group.pairs for group in found.groups),
     }
@@ -78,7 +78,7 @@ def _parse_facts(text: str) -> list[Fact]:
     try:
         return request_table.load_facts(text)
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
-        raise InvalidInputError("This address is not whole.", "Go back, and follow the link again.") from None
+        raise InvalidInputError("This link is incomplete.", "Go back, and follow the link again.") from None
 
 
 def _visible_lines(ctx: RequestContext, rows: list[AccessEffect]) -> list[EffectLine]:

@@ -87,7 +87,7 @@ class MissingAccess:
                 whose = "" if subject == self._member else f" for {self._name(subject)}"
                 return AccessPathNode("Role", f"{title}{whose}", "key-round", held=False, note="needs")
             case Edge(name, source, target) if name == MEMBER_OF:
-                whose = "needs a place in" if source == self._member else f"{self._name(source)} in"
+                whose = "requires membership in" if source == self._member else f"{self._name(source)} in"
                 return self._drawing.resource_node(target, note=whose, held=False)
             case Edge(name, _, target):
                 return AccessPathNode(humanize(name), self._name(target), "link", held=False, note="needs")

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, timedelta
 
 from starlette.datastructures import FormData
 
 from lakehold.catalog.resource_view import ResourceRef, VisibleRefs
 from lakehold.directory import groups, members
 from lakehold.directory.request_context import RequestContext
-from lakehold.kit.clock import DAY, FOREVER, Moment, format_moment, to_moment
+from lakehold.kit.clock import DAY, Moment, format_moment
 from lakehold.kit.errors import InvalidInputError
+from lakehold.web.form_values import last_day_value, parse_day
 
 MAX_OPTIONS = 50
-PERIOD_OPTIONS = (("never", "No end"), ("7", "7 days"), ("30", "30 days"), ("date", "A date"))
+PERIOD_OPTIONS = (("never", "No end"), ("7", "7 days"), ("30", "30 days"), ("date", "Until a date"))
 _ISO_DATE_LENGTH = 10
 
 
@@ -53,7 +53,7 @@ def find_subject(ctx: RequestContext, uid: str) -> ResourceRef:
     """Return the member or group that was chosen."""
     found = VisibleRefs(ctx).ref(uid)
     if found is None:
-        raise InvalidInputError("Choose a person or a group.", "Search for them by name.")
+        raise InvalidInputError("Select a member or group.", "Search for them by name.")
     return found
 
 
@@ -69,44 +69,30 @@ class FormPeriod:
         """The period as text: `from 2031-05-04 until 2031-06-03`; empty for from now on without an end."""
         parts = [f"from {format_moment(self.since)[:_ISO_DATE_LENGTH]}"] if self.since is not None else []
         if self.until is not None:
-            parts.append(f"until {format_last_day(self.until)}")
+            parts.append(f"until {last_day_value(self.until)}")
         return " ".join(parts)
 
 
 def parse_period(sent: FormData, now: Moment) -> FormPeriod:
-    """Parse the period of a form; raises `FieldError` for the field that is not valid."""
-    since = _parse_day(sent, "since_date", "Say from which day.") if sent.get("since_date") else None
+    """Parse the period of a form; an error names the field that is not valid."""
+    since = _parse_field(sent, "since_date", "Select a start date.") if sent.get("since_date") else None
     begin = now if since is None or since <= now else since
     until: Moment | None
     match sent.get("until"):
         case "7" | "30" as days:
             until = begin + int(days) * DAY
         case "date":
-            until = _parse_day(sent, "until_date", "Say until which day.", after=1)
+            until = _parse_field(sent, "until_date", "Select an end date.", after=1)
         case _:
             until = None
     if until is not None and until <= begin:
-        raise FieldError("until_date", "The end must come after the beginning. Choose a later day.")
+        raise InvalidInputError("The end date must be after the start date.", field="until_date")
     return FormPeriod(None if begin == now else since, until)
 
 
-class FieldError(InvalidInputError):
-    """A form field has an invalid value."""
-
-    def __init__(self, field: str, message: str) -> None:
-        super().__init__(message)
-        self.field = field
+PERIOD_FIELDS = {name: name for name in ("since_date", "until_date")}
+"""The form fields of a period that an error may be about."""
 
 
-def format_last_day(until: Moment) -> str:
-    """Return the last day of a period: midnight belongs to the day before."""
-    return "" if until >= FOREVER else format_moment(until - 1)[:_ISO_DATE_LENGTH]
-
-
-def _parse_day(sent: FormData, field: str, missing: str, after: int = 0) -> Moment:
-    text = str(sent.get(field) or "")
-    try:
-        day = date.fromisoformat(text) + timedelta(days=after)
-    except (ValueError, OverflowError):
-        raise FieldError(field, missing) from None
-    return to_moment(datetime(day.year, day.month, day.day, tzinfo=UTC))
+def _parse_field(sent: FormData, field: str, missing: str, after: int = 0) -> Moment:
+    return parse_day(str(sent.get(field) or ""), InvalidInputError(missing, field=field), after=after)

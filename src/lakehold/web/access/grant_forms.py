@@ -17,14 +17,15 @@ from lakehold.kit.errors import ConflictError, InvalidInputError, LakeholdError,
 from lakehold.web import pages, urls
 from lakehold.web.access import effect_preview, fact_labels, form_fields
 from lakehold.web.access.access_page import page_frame
-from lakehold.web.access.form_fields import PERIOD_OPTIONS, FieldError, FormPeriod
+from lakehold.web.access.form_fields import PERIOD_OPTIONS, FormPeriod
 from lakehold.web.confirmation import ConfirmationPrompt, confirm_effects
 from lakehold.web.cookies import Flash
+from lakehold.web.form_values import errors_by_field, last_day_value
 from lakehold.web.routing import SubmittedForm, router
 
 undo_routes = router("/resources/{uid:path}/access/undo")
 
-_UNDONE = Flash("It is as it was.")
+_UNDONE = Flash("Undone.")
 
 
 def give_undo_url(ctx: RequestContext, grant: Grant) -> str:
@@ -117,7 +118,7 @@ def give(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm) -> 
         return _give_form(request, ctx, uid, filled, error)
     title = _role_title(ctx, new_grant)
     back = f"{_access_url(uid)}/give?{urlencode({'subject': who.uid, 'role': new_grant.role})}"
-    prompt = ConfirmationPrompt(f"Give {title} to {who.name}?", _period_sentence(span), do=f"Give {title}", back=back)
+    prompt = ConfirmationPrompt(f"Grant {title} to {who.name}?", _period_sentence(span), do=f"Grant {title}", back=back)
     if question := confirm_effects(
         request, sent, prompt, lambda: effect_preview.preview_with_links(ctx, uid, [Add(new_grant)])
     ):
@@ -150,7 +151,7 @@ def change(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm) -
         return _change_form(request, ctx, held, filled, error)
     title = _role_title(ctx, new_grant)
     prompt = ConfirmationPrompt(
-        f"Let {held.subject.name} be {title}?",
+        f"Change role of {held.subject.name} to {title}?",
         _period_sentence(span),
         back=f"{_access_url(uid)}/change?{urlencode({'subject': old.subject, 'role': old.role})}",
     )
@@ -169,7 +170,7 @@ def revoke(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm) -
     held = _find_grant(ctx, grant)
     prompt = ConfirmationPrompt(
         f"Revoke {held.title} from {held.subject.name}?",
-        f"On {_resource_name(ctx, uid)}, from this moment on.",
+        f"On {_resource_name(ctx, uid)}, effective immediately.",
         do=f"Revoke {held.title}",
         back=_access_url(uid),
         danger=True,
@@ -185,12 +186,12 @@ def revoke(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm) -
 
 
 def _give_form(
-    request: Request, ctx: RequestContext, uid: str, filled: dict[str, str], error: Exception | None = None
+    request: Request, ctx: RequestContext, uid: str, filled: dict[str, str], error: LakeholdError | None = None
 ) -> Response:
     roles = _givable_roles(ctx, uid)
     found = form_fields.subject_options(ctx, filled.get("q", ""), chosen=filled.get("subject", ""))
     values: dict[str, object] = {
-        **page_frame(ctx, uid, "Give access"),
+        **page_frame(ctx, uid, "Grant access"),
         "roles": roles,
         "subjects": found,
         "filled": filled,
@@ -201,7 +202,7 @@ def _give_form(
 
 
 def _change_form(
-    request: Request, ctx: RequestContext, held: GrantedRole, filled: dict[str, str], error: Exception | None = None
+    request: Request, ctx: RequestContext, held: GrantedRole, filled: dict[str, str], error: LakeholdError | None = None
 ) -> Response:
     uid = held.resource.uid
     values: dict[str, object] = {
@@ -210,16 +211,14 @@ def _change_form(
         "roles": _givable_roles(ctx, uid, held),
         "filled": filled,
         "ends": PERIOD_OPTIONS,
-        "until": form_fields.format_last_day(held.until),
+        "until": last_day_value(held.until),
         **_error_values(error, "new_role"),
     }
     return pages.render(request, "access/change.html", values, status=422 if error else 200)
 
 
-def _error_values(error: Exception | None, field: str) -> dict[str, object]:
-    if error is None:
-        return {"errors": {}}
-    return {"errors": {error.field if isinstance(error, FieldError) else field: str(error)}}
+def _error_values(error: LakeholdError | None, field: str) -> dict[str, object]:
+    return {"errors": {} if error is None else errors_by_field(error, form_fields.PERIOD_FIELDS, field)}
 
 
 def _givable_roles(ctx: RequestContext, uid: str, held: GrantedRole | None = None) -> list[tuple[str, str]]:
@@ -232,7 +231,7 @@ def _givable_roles(ctx: RequestContext, uid: str, held: GrantedRole | None = Non
     if not may:
         for role in reversed(list(schema.roles.values())):
             ctx.need("give", uid, role=role.name)
-        raise NotFoundError("Nothing can be given there.", "Its model has no roles for it.")
+        raise NotFoundError("No roles can be granted there.", "Its model has no roles for it.")
     return [(role.name, role.title) for role in may]
 
 
@@ -240,7 +239,7 @@ def _find_grant(ctx: RequestContext, grant: Grant) -> GrantedRole:
     for held in grants.list_direct(ctx, grant.resource):
         if _is_same_grant(held, grant):
             return held
-    raise NotFoundError("Nobody holds that there.", "Look at who does; it may have been taken away already.")
+    raise NotFoundError("There is no such grant.", "It may have been revoked already.")
 
 
 def _is_same_grant(held: GrantedRole, grant: Grant) -> bool:
@@ -265,7 +264,7 @@ def _resource_name(ctx: RequestContext, uid: str) -> str:
 
 
 def _period_sentence(span: FormPeriod) -> str:
-    return f"{span.label[:1].upper()}{span.label[1:]}." if span.label else "From now on, with no end."
+    return f"{span.label[:1].upper()}{span.label[1:]}." if span.label else "Effective immediately, without expiration."
 
 
 def _period_suffix(span: FormPeriod) -> str:

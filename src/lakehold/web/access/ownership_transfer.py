@@ -40,9 +40,9 @@ def transfer(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm)
     except (InvalidInputError, ConflictError, NotFoundError) as error:
         return _form(request, ctx, uid, filled, error)
     prompt = ConfirmationPrompt(
-        f"Hand {title} over to {new.name}?",
-        f"{old.name} is no longer {title} afterwards.",
-        do="Hand over",
+        f"Transfer {title} to {new.name}?",
+        f"{old.name} will no longer be {title}.",
+        do="Transfer ownership",
         back=f"{urls.resource(uid, 'access/transfer')}?{urlencode({'role': filled['role'], 'to': new.uid})}",
     )
     if question := confirm_effects(request, sent, prompt, lambda: effect_preview.preview_with_links(ctx, uid, changes)):
@@ -59,7 +59,7 @@ def undo_transfer(request: Request, ctx: WriteContext, uid: str) -> Response:
     """Transfer the role back, if the caller still may."""
     query = request.query_params
     ownership.transfer_role(ctx, uid, query.get("role", ""), query.get("to", ""), from_=query.get("from", ""))
-    return pages.redirect(request, urls.resource(uid, "access"), Flash("It is as it was."))
+    return pages.redirect(request, urls.resource(uid, "access"), Flash("Undone."))
 
 
 def _undo_url(ctx: RequestContext, uid: str, role: str, old: str, new: str) -> str:
@@ -77,7 +77,7 @@ def _next_url(ctx: RequestContext, uid: str) -> str:
 def _planned_changes(ctx: RequestContext, uid: str, role: str, new: str, old: str) -> list[Add | Remove]:
     """Return the changes of the transfer; refused unless the caller may make both."""
     if new == old:
-        raise ConflictError("It is theirs already.", "Choose somebody else.")
+        raise ConflictError("They are already the owner.", "Select another member.")
     given, taken = Add(Grant(new, role, uid)), Remove(Grant(old, role, uid))
     ctx.need_change(given)
     ctx.need_change(taken)
@@ -93,7 +93,7 @@ def _form(
     ctx.need("give", uid, role=filled["role"])
     held = ctx.session.read_view(lambda view: resource_view.owners_of(view, uid)).get(filled["role"], [])
     values: dict[str, object] = {
-        **page_frame(ctx, uid, "Hand over"),
+        **page_frame(ctx, uid, "Transfer ownership"),
         "title": title,
         "filled": filled,
         "holders": [(each.uid, each.name) for each in VisibleRefs(ctx).refs(held)],

@@ -59,7 +59,7 @@ def ask(request: Request, ctx: WriteContext, platform: CurrentPlatform, sent: Su
     """Create the request and notify those who can approve it."""
     filled = {name: str(sent.get(name) or "") for name in ("resource", "action", "way", "reason")}
     if not filled["resource"].strip() or not filled["action"]:
-        return _form_with_error(request, ctx, filled, "action", "Choose what you want to do.")
+        return _form_with_error(request, ctx, filled, "action", "Select an action.")
     try:
         facts = request_table.load_facts(filled["way"]) if filled["way"] else None
         access_request = requests.create(
@@ -73,8 +73,8 @@ def ask(request: Request, ctx: WriteContext, platform: CurrentPlatform, sent: Su
     except (InvalidInputError, ConflictError, NotFoundError) as error:
         return _form_with_error(request, ctx, filled, "reason", str(error))
     except (ValueError, TypeError, KeyError, AttributeError):
-        return _form_with_error(request, ctx, filled, "way", "Choose one of these.")
-    message = f"You asked to {humanize(access_request.request.action).lower()} {resource_label(access_request)}."
+        return _form_with_error(request, ctx, filled, "way", "Select an option.")
+    message = f"You requested to {humanize(access_request.request.action).lower()} {resource_label(access_request)}."
     return pages.redirect(
         request,
         f"/requests/{access_request.request.uid}",
@@ -127,7 +127,7 @@ def _draft_for_visible(ctx: RequestContext, here: ResourceRef, action: str) -> A
         facts = request_table.way_facts(way)
         words = " and ".join(missing.describe_fact(fact) for fact in facts)
         givers = missing.describe_givers(way)
-        givers_note = f"{' or '.join(givers)} could give it" if givers else ""
+        givers_note = f"{' or '.join(givers)} can grant it" if givers else ""
         ways[n] = (request_table.dump_facts(facts), words[:1].upper() + words[1:], givers_note)
     return AccessRequestDraft(here.uid, here.name, here, True, action, options, found, ways)
 

@@ -17,9 +17,10 @@ from lakehold.kit.clock import Moment
 from lakehold.kit.errors import InvalidInputError
 from lakehold.web import pages
 from lakehold.web.access import effect_preview, fact_labels, form_fields
-from lakehold.web.access.form_fields import PERIOD_OPTIONS, FieldError
+from lakehold.web.access.form_fields import PERIOD_OPTIONS
 from lakehold.web.components import EffectSummary
 from lakehold.web.cookies import Flash
+from lakehold.web.form_values import errors_by_field, last_day_value
 from lakehold.web.labels import humanize
 from lakehold.web.list_view import ListColumn, ListFilter, ListState
 from lakehold.web.navigation import Breadcrumb, NavLink
@@ -50,7 +51,12 @@ def waiting_page(request: Request, ctx: ReadContext) -> Response:
     """Render the requests that the caller can decide."""
     listing = ListState.from_request(request, ("asked",), size=_PAGE_SIZE)
     found = approvals.list_answerable(ctx, before=_parse_cursor(listing), limit=_PAGE_SIZE + 1)
-    columns = [ListColumn("Who"), ListColumn("Asks for"), ListColumn("Why", wide=True), ListColumn("Asked", wide=True)]
+    columns = [
+        ListColumn("Member"),
+        ListColumn("Requested access"),
+        ListColumn("Reason", wide=True),
+        ListColumn("Requested", wide=True),
+    ]
     return _render_list(request, ctx, "waiting", listing, columns, found)
 
 
@@ -60,10 +66,10 @@ def mine_page(request: Request, ctx: ReadContext) -> Response:
     listing = ListState.from_request(request, ("asked",), [ListFilter("state", "State", STATES)], _PAGE_SIZE)
     found = requests.list_own(ctx, state=listing.chosen["state"], before=_parse_cursor(listing), limit=_PAGE_SIZE + 1)
     columns = [
-        ListColumn("Asked for"),
-        ListColumn("Why", wide=True),
+        ListColumn("Requested access"),
+        ListColumn("Reason", wide=True),
         ListColumn("State"),
-        ListColumn("Asked", wide=True),
+        ListColumn("Requested", wide=True),
     ]
     return _render_list(request, ctx, "mine", listing, columns, found)
 
@@ -118,8 +124,8 @@ def _render_list(  # noqa: PLR0917 - both lists are rendered alike
         "rows": found[:_PAGE_SIZE],
         "after": str(found[_PAGE_SIZE - 1].request.n) if len(found) > _PAGE_SIZE else "",
         "tabs": [
-            NavLink("Waiting for you", "/requests", "inbox", len(waiting)),
-            NavLink("Yours", "/requests/mine", "hand", len(pending)),
+            NavLink("To review", "/requests", "inbox", len(waiting)),
+            NavLink("Your requests", "/requests/mine", "hand", len(pending)),
         ],
         "tones": TONES,
         "thing": resource_label,
@@ -165,7 +171,7 @@ def _request_events(ctx: RequestContext, access_request: RequestView) -> list[Re
     )
     first_event = RequestEvent(
         asker,
-        f"asked to {humanize(request.action).lower()} {resource_label(access_request)}",
+        f"requested to {humanize(request.action).lower()} {resource_label(access_request)}",
         request.asked_at,
         "hand",
     )
@@ -175,7 +181,7 @@ def _request_events(ctx: RequestContext, access_request: RequestView) -> list[Re
     elif request.state != "pending" and request.decided_at is not None:
         seen = eyes.ref(request.decided_by)
         who = "You" if request.decided_by == ctx.caller.member else seen.name if seen else "Somebody"
-        end = f", until {form_fields.format_last_day(request.until)}" if request.until else ""
+        end = f", until {last_day_value(request.until)}" if request.until else ""
         icon, tone = {"approved": ("check", "good"), "refused": ("x", "bad")}.get(request.state, ("undo-2", ""))
         events.insert(0, RequestEvent(who, f"{request.state} it{end}", request.decided_at, icon, tone, request.answer))
     return events
@@ -198,11 +204,11 @@ def approve(request: Request, ctx: WriteContext, platform: CurrentPlatform, uid:
         span = form_fields.parse_period(sent, ctx.at)
         answer = requests.valid_reason(filled["answer"])
     except InvalidInputError as error:
-        field = error.field if isinstance(error, FieldError) else "answer"
-        return render_request(request, ctx, uid, filled, {field: str(error)})
+        errors = errors_by_field(error, form_fields.PERIOD_FIELDS, "answer")
+        return render_request(request, ctx, uid, filled, errors)
     access_request = approvals.approve(ctx, uid, until=span.until, answer=answer, settings=platform.settings)
     if access_request.request.state == "pending":
-        return pages.redirect(request, f"/requests/{uid}", Flash("You gave your part of it. Others can give the rest."))
+        return pages.redirect(request, f"/requests/{uid}", Flash("You granted your part. Others can grant the rest."))
     who = access_request.asker.name if access_request.asker else "They"
     return pages.redirect(
         request,
@@ -217,12 +223,12 @@ def refuse(request: Request, ctx: WriteContext, platform: CurrentPlatform, uid: 
     reason = str(sent.get("reason") or "")
     try:
         if not requests.valid_reason(reason).strip():
-            return render_request(request, ctx, uid, {"reason": reason}, {"reason": "Say in a few words why not."})
+            return render_request(request, ctx, uid, {"reason": reason}, {"reason": "Enter a reason."})
     except InvalidInputError as error:
         return render_request(request, ctx, uid, {"reason": reason}, {"reason": str(error)})
     access_request = approvals.refuse(ctx, uid, reason, settings=platform.settings)
     who = access_request.asker.name if access_request.asker else "Who asked"
-    return pages.redirect(request, "/requests", Flash(f"You said no. {who} is told why.", tone="info"))
+    return pages.redirect(request, "/requests", Flash(f"Request denied. {who} is notified.", tone="info"))
 
 
 @decision_routes.post("/withdraw")
@@ -230,5 +236,5 @@ def withdraw(request: Request, ctx: WriteContext, uid: str) -> Response:
     """Withdraw a request of one's own."""
     access_request = requests.withdraw(ctx, uid)
     return pages.redirect(
-        request, "/requests/mine", Flash(f"You no longer ask for {resource_label(access_request)}.", tone="info")
+        request, "/requests/mine", Flash(f"Request withdrawn: {resource_label(access_request)}.", tone="info")
     )

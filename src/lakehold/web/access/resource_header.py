@@ -34,11 +34,10 @@ def actions_of(
     Without `offered_actions`, all actions of the model are returned, each linked to its explanation. If not `exactly`,
     a refusal does not name the missing right: for lists, where finding it for every row would take too long.
     """
-    chosen = (
-        offered_actions
-        if offered_actions is not None
-        else {name: _explain_action(uid, name) for name in _action_names(ctx, uid)}
-    )
+    chosen = offered_actions
+    if chosen is None:
+        names = ctx.session.read_view(lambda view: kinds.schema_of(view, uid).actions)
+        chosen = {name: PageAction(humanize(name), urls.why(uid, name), dialog=True) for name in names}
     may = frozenset(ctx.session.actions(ctx.principal, uid))
     return [act if name in may else refuse_action(ctx, uid, name, act, exactly=exactly) for name, act in chosen.items()]
 
@@ -49,7 +48,7 @@ def refuse_action(ctx: RequestContext, uid: str, action: str, act: PageAction, *
     return replace(
         act,
         href="",
-        why_not=f"You need {missing}." if missing else f"You may not {humanize(action).lower()} it yet.",
+        why_not=f"You need {missing}." if missing else f"You do not have permission to {humanize(action).lower()} it.",
         request=urls.request(uid, action),
         why=urls.why(uid, action),
     )
@@ -60,7 +59,7 @@ def check_right(ctx: RequestContext, right: RequiredRight | None, act: PageActio
     if kinds.has_right(ctx, right):
         return act
     if right is None or not ctx.session.can_see(ctx.principal, right.resource):
-        return replace(act, href="", why_not=f"You may not {act.label.lower()} it.")
+        return replace(act, href="", why_not=f"You do not have permission to {act.label.lower()} it.")
     return refuse_action(ctx, right.resource, right.action, act)
 
 
@@ -102,14 +101,6 @@ def _ancestors(view: FactView, uid: str) -> list[str]:
         found.append(here)
         here = kinds.parent_of(view, here)
     return found
-
-
-def _action_names(ctx: RequestContext, uid: str) -> tuple[str, ...]:
-    return ctx.session.read_view(lambda view: kinds.schema_of(view, uid).actions)
-
-
-def _explain_action(uid: str, action: str) -> PageAction:
-    return PageAction(humanize(action), urls.why(uid, action), dialog=True)
 
 
 def _missing_right(ctx: RequestContext, uid: str, action: str) -> str:

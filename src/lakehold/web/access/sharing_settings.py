@@ -35,10 +35,10 @@ def save_settings(request: Request, ctx: WriteContext, uid: str, sent: Submitted
     here = urls.resource(uid, "access")
     plan = resource_edit.plan_edit(ctx, uid, _parse_edit(ctx, uid, sent))
     if plan.is_empty:
-        return pages.redirect(request, here, Flash("Nothing was changed: it is so already.", tone="info"))
+        return pages.redirect(request, here, Flash("No changes.", tone="info"))
     before = _current_values(ctx, plan)
     prompt = ConfirmationPrompt(
-        f"Change how {_resource_name(ctx, uid)} is shared?", back=here, changes=_field_changes(ctx, plan, before)
+        f"Change sharing of {_resource_name(ctx, uid)}?", back=here, changes=_field_changes(ctx, plan, before)
     )
     if question := confirm_effects(
         request, sent, prompt, lambda: effect_preview.preview_with_links(ctx, uid, plan.changes)
@@ -54,7 +54,7 @@ def save_settings(request: Request, ctx: WriteContext, uid: str, sent: Submitted
 def undo_settings(request: Request, ctx: WriteContext, uid: str) -> Response:
     """Restore the previous settings."""
     resource_edit.apply_edit(ctx, uid, _parse_edit(ctx, uid, request.query_params))
-    return pages.redirect(request, urls.resource(uid, "access"), Flash("It is as it was."))
+    return pages.redirect(request, urls.resource(uid, "access"), Flash("Undone."))
 
 
 def _can_undo(ctx: RequestContext, uid: str, back: list[tuple[str, str]]) -> bool:

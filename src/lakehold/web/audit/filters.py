@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, time
+from datetime import UTC, datetime
 from typing import TypeVar
 from urllib.parse import urlencode
 
@@ -13,10 +13,11 @@ from fastapi import Request
 from lakehold.catalog import resources
 from lakehold.directory import members
 from lakehold.directory.request_context import RequestContext
-from lakehold.kit.clock import DAY, SECOND, Moment
+from lakehold.kit.clock import SECOND, Moment
 from lakehold.kit.errors import InvalidInputError
 from lakehold.kit.ids import fold_name, valid_id
 from lakehold.ledger.audit import DENIED, DONE, AuditFilter
+from lakehold.web.form_values import parse_day
 from lakehold.web.list_view import ListState
 
 T = TypeVar("T")
@@ -60,7 +61,7 @@ def parse_list_request(request: Request, ctx: RequestContext) -> AuditListReques
         action=parser.parse("action", lambda _work, text: valid_id(text, "action")),
         outcome=values["outcome"] if values["outcome"] in dict(OUTCOMES) else None,
         since=parser.parse("from", lambda _work, text: _parse_day(text)),
-        until=parser.parse("to", lambda _work, text: _parse_day(text) + DAY),
+        until=parser.parse("to", lambda _work, text: _parse_day(text, after=1)),
     )
     listing = ListState(path=request.url.path, after=request.query_params.get("after", ""), chosen=values)
     return AuditListRequest(listing, entry_filter, parser.errors)
@@ -104,16 +105,12 @@ def _single_match(text: str, found: list[tuple[str, str]]) -> str:
         return exact[0] if len(exact) == 1 else found[0][0]
     if found:
         names = ", ".join(f"{name} ({uid})" for uid, name in found[:5])
-        raise InvalidInputError(f"Several are called that: {names}.")
+        raise InvalidInputError(f"Several match: {names}.")
     return text
 
 
-def _parse_day(text: str) -> Moment:
-    try:
-        day = date.fromisoformat(text)
-    except ValueError:
-        raise InvalidInputError("This is no day: write it as 2031-05-04.") from None
-    return round(datetime.combine(day, time(), UTC).timestamp()) * SECOND
+def _parse_day(text: str, after: int = 0) -> Moment:
+    return parse_day(text, InvalidInputError("Not a date. Use the format 2031-05-04."), after=after)
 
 
 def _format_time(at: Moment | None) -> str:

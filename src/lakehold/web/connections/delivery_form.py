@@ -1,7 +1,7 @@
 """The form fields of a delivery method: file, database, webhook, mail, chat or live.
 
 The destinations of all workspaces use them: they parse the form, turn it into settings and back, describe where it
-delivers to, and name the field that an error is about. The secret is kept apart from the settings.
+delivers to, and name the fields of its settings. The secret is kept apart from the settings.
 """
 
 from __future__ import annotations
@@ -11,19 +11,17 @@ from dataclasses import dataclass, field
 
 from starlette.datastructures import FormData
 
-from lakehold.kit.errors import LakeholdError, NotFoundError
 from lakehold.web.connections import connector_fields
-from lakehold.web.connections.probe import is_no_worker
 from lakehold.web.form_values import parse_integer, split_names
 
 FILES, DATABASE, WEBHOOK, MAIL = "files", "database", "webhook", "mail"
 CHAT, LIVE = "chat", "live"
 DELIVERY_LABELS = {
-    FILES: "A file",
-    DATABASE: "A database",
-    WEBHOOK: "A webhook",
-    MAIL: "A mail",
-    CHAT: "A chat",
+    FILES: "File",
+    DATABASE: "Database",
+    WEBHOOK: "Webhook",
+    MAIL: "Mail",
+    CHAT: "Chat",
     LIVE: "Live",
 }
 DELIVERY_ICONS = {
@@ -36,9 +34,9 @@ DELIVERY_ICONS = {
 }
 FILE_FORMATS = (("csv", "CSV"), ("xlsx", "Excel"), ("parquet", "Parquet"), ("jsonl", "JSON lines"))
 WRITE_MODES = (
-    ("append", "Stay", "New ones are added to them."),
-    ("overwrite", "Are replaced", "All of them, each time."),
-    ("upsert", "Are changed by key", "Those with the same key; others are added."),
+    ("append", "Append", "Adds rows to the existing ones."),
+    ("overwrite", "Full refresh", "Replaces all rows."),
+    ("upsert", "Upsert by key", "Updates rows with the same key, inserts the others."),
 )
 FORM_FIELDS = {
     FILES: ("volume", "file", "kind", "delimiter"),
@@ -81,6 +79,15 @@ class DeliveryForm:
         """The name of its secret; empty if it has none."""
         return SECRET_NAMES.get(self.to, "")
 
+    @property
+    def fields(self) -> Mapping[str, str]:
+        """The form fields by setting."""
+        secret = {self.credential: "secret"} if self.credential else {}
+        if self.to == DATABASE:
+            shown = ("schema", "table", "mode", "keys")
+            return {**connector_fields.database_fields(self.texts), **{name: name for name in shown}}
+        return {**{name: name for name in FORM_FIELDS.get(self.to, ())}, "name": "file", **secret}
+
     def delivery_settings(self) -> dict[str, object]:
         """Return the settings that the form stands for, without the secret."""
         text = self.text
@@ -110,14 +117,14 @@ class DeliveryForm:
             case "database":
                 found |= connector_fields.database_errors(self.texts)
                 if text("mode") == "upsert" and not split_names(text("keys")):
-                    found["keys"] = "Name the fields by which a row is known."
+                    found["keys"] = "Enter the key fields."
             case "webhook":
                 if not text("address").startswith(("http://", "https://")):
-                    found["address"] = "Write an address that begins with https."
+                    found["address"] = "Enter a URL that starts with https."
                 if text("batch") and not parse_integer(text("batch")):
-                    found["batch"] = "Write a number from one on."
+                    found["batch"] = "Enter a number of 1 or more."
             case "mail":
-                found |= {} if split_names(text("receivers")) else {"receivers": "Name at least one receiver."}
+                found |= {} if split_names(text("receivers")) else {"receivers": "Enter at least one receiver."}
         return found
 
 
@@ -174,30 +181,13 @@ def describe_target(
             table = ".".join(filter(None, (text("schema"), text("table"))))
             where = [("Address", str(settings.get("address", ""))), ("User name", text("user")), ("Table", table)]
             keys = [("Keys", ", ".join(split_names(text("keys"))))] if text("keys") else []
-            return [*where, ("Rows that are there", modes.get(text("mode"), text("mode"))), *keys]
+            return [*where, ("Write mode", modes.get(text("mode"), text("mode"))), *keys]
         case "webhook":
             # What stands behind the path may be a secret.
             address = text("address").partition("?")[0]
-            return [("Address", address), ("At once", f"{text('batch')} rows")]
+            return [("Address", address), ("Batch size", f"{text('batch')} rows")]
         case "mail":
             file = f"{text('file') or 'rows'}.{text('kind')}"
-            return [("Receivers", text("receivers")), ("Subject", text("subject")), ("Attached", file)]
+            return [("Receivers", text("receivers")), ("Subject", text("subject")), ("Attachment", file)]
         case _:
             return []
-
-
-def error_field(error: LakeholdError, filled: DeliveryForm) -> str:
-    """Return the form field that an error of a connection test is about; empty if it is about none."""
-    if is_no_worker(error):
-        return ""
-    if "does not let us in" in error.message or filled.to == CHAT:
-        return "secret"
-    if filled.to == FILES:
-        return "volume" if isinstance(error, NotFoundError) else "file"
-    if filled.to == MAIL:
-        return "" if "No mails" in error.message else "subject" if "subject" in error.message else "receivers"
-    if filled.to == DATABASE:
-        if "name of a" in error.message:
-            return "table"
-        return "address" if filled.text("product") == connector_fields.OTHER else "host"
-    return "headers" if "header" in error.message else "address"

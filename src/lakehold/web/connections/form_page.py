@@ -22,10 +22,10 @@ from lakehold.directory.request_context import EdgeTargets, RequestContext
 from lakehold.kit.clock import SECOND, Moment
 from lakehold.kit.errors import InvalidInputError, LakeholdError
 from lakehold.kit.keys import KeyRing
+from lakehold.runs.worker_client import NoWorkerError
 from lakehold.web import kind_pages, pages, urls
 from lakehold.web.access import resource_header
-from lakehold.web.connections.probe import is_no_worker
-from lakehold.web.form_values import parse_integer
+from lakehold.web.form_values import error_field, parse_integer
 
 _PURPOSE = "a form's secret"
 _LIFETIME = 3600 * SECOND
@@ -76,6 +76,10 @@ class ConnectionForm(Protocol):
     @property
     def credential(self) -> str:
         """The name of the secret that it needs, or an empty string."""
+
+    @property
+    def fields(self) -> Mapping[str, str]:
+        """The form fields by setting."""
 
     def settings(self, before: Mapping[str, object] | None = None) -> dict[str, object]:
         """Return the settings to save."""
@@ -152,7 +156,7 @@ class ConnectionFormPage(ABC, Generic[_F]):
             "kept": kept,
             "errors": errors or {},
             "error": error,
-            "no_worker": error is not None and is_no_worker(error),
+            "no_worker": isinstance(error, NoWorkerError),
             "said": said,
             "is_new": not uid,
             **self.extra_values(ctx),
@@ -165,8 +169,9 @@ class ConnectionFormPage(ABC, Generic[_F]):
             lambda ctx: self.render(ctx, filled, kept=kept, errors=errors, said=said)
         )
 
-    def render_error(self, filled: _F, kept: str, error: LakeholdError, place: str = "") -> Response:
+    def render_error(self, filled: _F, kept: str, error: LakeholdError) -> Response:
         """Render the form again with an error, at its field if it is about one."""
+        place = error_field(error, filled.fields)
         errors, whole = ({place: str(error)}, None) if place else (None, error)
         return read_transaction(self.request).run(
             lambda ctx: self.render(ctx, filled, kept=kept, errors=errors, error=whole)
@@ -200,7 +205,7 @@ def need_editable(ctx: RequestContext, uid: str, kind: str) -> ResourceView:
     found = resources.get(ctx, uid)
     if found.kind != kind:
         title = kinds.catalog_kind(ctx.view.policy, found.kind).title.lower()
-        raise InvalidInputError(f"A {title} is no {kind.rpartition('.')[2]}.", "Choose one.")
+        raise InvalidInputError(f"A {title} is no {kind.rpartition('.')[2]}.", "Select one.")
     kinds.need_right(ctx, ctx.session.read_view(lambda view: kinds.edit_right(view, uid)), uid, "edit")
     return found
 

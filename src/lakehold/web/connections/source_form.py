@@ -15,8 +15,8 @@ FILES, DATABASE, API = "files", "database", "api"
 CONNECTOR_LABELS = {FILES: "Files", DATABASE: "Database", API: "API"}
 CONNECTOR_ICONS = {FILES: "file", DATABASE: "database", API: "globe"}
 CONNECTOR_HINTS = {
-    DATABASE: "Tables and views of PostgreSQL, or of another database with a driver.",
-    API: "Endpoints that answer with JSON, page by page.",
+    DATABASE: "Tables and views of PostgreSQL, or another database with a JDBC driver.",
+    API: "Paginated JSON endpoints.",
 }
 """What each reads; where files lie is said by the workspace."""
 _TEXTS = {
@@ -48,6 +48,17 @@ class SourceForm:
             return connector_fields.API_SECRETS.get(self.text("auth"), "")
         return "password" if self.connector == DATABASE else ""
 
+    @property
+    def fields(self) -> Mapping[str, str]:
+        """The form fields by setting."""
+        match self.connector:
+            case "files":
+                return {"volume": "volume", "folder": "folder"}
+            case "database":
+                return {**connector_fields.database_fields(self.texts), "schemas": "schemas"}
+            case _:
+                return connector_fields.API_FIELDS
+
     def settings(self, before: Mapping[str, object] | None = None) -> dict[str, object]:
         """Return the settings to save. Settings that the form does not have stay unchanged."""
         was = before or {}
@@ -67,10 +78,10 @@ class SourceForm:
 
     def connection_errors(self, *, has_secret: bool) -> dict[str, str]:
         """Return the errors of the name and the connection, by field."""
-        found: dict[str, str] = {} if self.name else {"name": "Give it a name."}
+        found: dict[str, str] = {} if self.name else {"name": "Enter a name."}
         match self.connector:
             case "files":
-                return found | ({} if self.text("volume") else {"volume": "Choose the volume that the files are in."})
+                return found | ({} if self.text("volume") else {"volume": "Select the volume of the files."})
             case "database":
                 return found | connector_fields.database_errors(self.texts)
             case _:
@@ -79,15 +90,15 @@ class SourceForm:
     def _api_errors(self, *, has_secret: bool) -> dict[str, str]:
         found: dict[str, str] = {}
         if not self.text("address").startswith(("http://", "https://")):
-            found["address"] = "Write an address that begins with http or https."
+            found["address"] = "Enter a URL that starts with http or https."
         if self.text("auth") == connector_fields.BASIC and not self.text("user"):
-            found["user"] = "Write the user name."
+            found["user"] = "Enter the user name."
         if self.text("auth") == connector_fields.KEY and not self.text("key_name"):
-            found["key_name"] = "Write what the key is called, such as X-Api-Key."
+            found["key_name"] = "Enter the key name, such as X-Api-Key."
         if self.credential and not has_secret:
-            found["secret"] = f"Fill in the {self.credential}."
+            found["secret"] = f"Enter the {self.credential}."
         if (rate := self.text("per_second")) and not _is_rate(rate):
-            found["per_second"] = "Write a number, such as 5 or 0.5."
+            found["per_second"] = "Enter a number, such as 5 or 0.5."
         return found | connector_fields.endpoint_errors(self.endpoints)
 
 

@@ -2,7 +2,6 @@
 
 - `group_list`: all groups, and creating one
 - `group_page`: a group's page with its members and roles; renaming and deleting it; adding and removing members
-- `routers`: all routers of this package, in order
 
 Tenant roles of groups are set in lakehold.web.people.tenant_roles.
 """

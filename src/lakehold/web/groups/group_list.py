@@ -28,7 +28,7 @@ _COLUMNS = (
     ListColumn("Group", "name"),
     ListColumn("Members", number=True),
     ListColumn("Tenant roles", wide=True),
-    ListColumn("Made", "created", wide=True),
+    ListColumn("Created", "created", wide=True),
 )
 
 
@@ -81,7 +81,7 @@ def create_group(request: Request, ctx: WriteContext, sent: SubmittedForm) -> Re
         made = groups.create(ctx, valid_name(name))
     except InvalidInputError as error:
         return pages.render(request, "groups/new.html", {"name": name, "error": str(error)}, status=422)
-    return pages.redirect(request, urls.group(made), Flash(f"{name} was made. Add people to it next."))
+    return pages.redirect(request, urls.group(made), Flash(f"{name} was created. Add members next."))
 
 
 def _all_members_row(ctx: RequestContext, member_actions: MemberActions, listing: ListState) -> list[GroupRow]:
@@ -108,7 +108,7 @@ def _row_actions(member_actions: MemberActions, uid: str, built_in: bool) -> lis
     page = PageAction("Open", urls.group(uid), icon="arrow-right")
     if built_in:
         return [page]
-    add = member_actions.action_for_right("Add somebody", urls.group(uid, "add"), "user-plus", MANAGE, dialog=True)
+    add = member_actions.action_for_right("Add member", urls.group(uid, "add"), "user-plus", MANAGE, dialog=True)
     return [page, add, *group_actions(member_actions, uid)]
 
 

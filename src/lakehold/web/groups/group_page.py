@@ -21,16 +21,15 @@ from lakehold.catalog.resource_view import VisibleRefs
 from lakehold.directory import groups, members
 from lakehold.directory.groups import Group
 from lakehold.directory.request_context import RequestContext
-from lakehold.kit.clock import Moment
-from lakehold.kit.errors import InvalidInputError, NotFoundError
+from lakehold.kit.errors import InvalidInputError, LakeholdError, NotFoundError
 from lakehold.kit.ids import fold_name, valid_name
-from lakehold.web import confirmation, date_fields, pages, urls
+from lakehold.web import confirmation, form_values, pages, urls
 from lakehold.web.components import EffectSummary
 from lakehold.web.confirmation import ConfirmationPrompt, confirm_effects, preview_effects
 from lakehold.web.cookies import Flash
 from lakehold.web.groups.group_list import MANAGE, group_actions
 from lakehold.web.list_view import ListColumn, ListState
-from lakehold.web.navigation import Breadcrumb
+from lakehold.web.navigation import Breadcrumb, breadcrumb_trail
 from lakehold.web.people import member_picker
 from lakehold.web.people.member_actions import MemberActions
 from lakehold.web.routing import SubmittedForm, router
@@ -70,7 +69,7 @@ def delete_group(request: Request, ctx: WriteContext, uid: str, sent: SubmittedF
     group = groups.get(ctx, uid)
     asking = ConfirmationPrompt(
         f"Delete {group.name}?",
-        "Its members lose what they had by it, and nothing else.",
+        "Its members lose the access they have through it.",
         do="Delete",
         back=urls.group(uid),
         danger=True,
@@ -99,9 +98,7 @@ def group_page(request: Request, ctx: ReadContext, uid: str) -> Response:
         "rows": list(enumerate(listing.slice_page(inside))),
         "total": len(inside),
         "may": may,
-        "add": member_actions.action_for_right(
-            "Add somebody", urls.group(uid, "add"), "user-plus", MANAGE, dialog=True
-        ),
+        "add": member_actions.action_for_right("Add member", urls.group(uid, "add"), "user-plus", MANAGE, dialog=True),
         "more": [] if group.built_in else group_actions(member_actions, uid),
         "roles": member_actions.action_for_right("Change roles", urls.group(uid, "roles"), "shield", "set_tenant_role"),
         "held": held,
@@ -112,8 +109,7 @@ def group_page(request: Request, ctx: ReadContext, uid: str) -> Response:
 
 def group_breadcrumbs(ctx: RequestContext, group: Group, here: str = "") -> list[Breadcrumb]:
     """Return the breadcrumbs of a group's page, or of a page below it."""
-    tenant = ctx.view.names.get(ctx.view.resource(ctx.caller.tenant)) or ""
-    crumbs = [Breadcrumb(tenant, "/"), Breadcrumb("Groups", "/groups"), Breadcrumb(group.name, urls.group(group.uid))]
+    crumbs = breadcrumb_trail(ctx, Breadcrumb("Groups", "/groups"), Breadcrumb(group.name, urls.group(group.uid)))
     return [*crumbs, Breadcrumb(here)] if here else crumbs
 
 
@@ -178,13 +174,13 @@ def add_member(request: Request, ctx: WriteContext, uid: str, sent: SubmittedFor
     group = groups.get(ctx, uid)
     filled = {name: str(sent.get(name, "")) for name in ("member", "until", "from")}
     try:
-        until, member = date_fields.parse_end_of_day(ctx, filled["until"]), members.get(ctx, filled["member"])
+        until, member = form_values.parse_end_of_day(ctx, filled["until"]), members.get(ctx, filled["member"])
     except (InvalidInputError, NotFoundError) as error:
         return _add_form(request, ctx, group, filled, error=error)
     fact = Edge(MEMBER_OF, member.uid, uid)
     asking = ConfirmationPrompt(
         f"Add {member.name} to {group.name}?",
-        _until_text(until, filled["until"]),
+        f"Until the end of {filled['until']}." if until is not None else "",
         do="Add",
         back=f"{urls.group(uid, 'add')}?{urlencode(filled)}",
     )
@@ -192,7 +188,9 @@ def add_member(request: Request, ctx: WriteContext, uid: str, sent: SubmittedFor
         return question
     groups.add(ctx, uid, member.uid, until=until)
     undo = f"{urls.group(uid, 'undo')}?{urlencode({'member': member.uid, 'do': 'remove'})}"
-    return pages.redirect(request, _return_address(uid, filled), Flash(f"{member.name} is in {group.name}.", undo=undo))
+    return pages.redirect(
+        request, _return_address(uid, filled), Flash(f"{member.name} was added to {group.name}.", undo=undo)
+    )
 
 
 @membership_routes.post("/{uid:path}/remove")
@@ -207,7 +205,7 @@ def remove_member(request: Request, ctx: WriteContext, uid: str, sent: Submitted
         return question
     groups.remove(ctx, uid, member.uid)
     undo = f"{urls.group(uid, 'undo')}?{urlencode({'member': member.uid, 'do': 'add'})}"
-    return pages.redirect(request, back, Flash(f"{member.name} is no longer in {group.name}.", undo=undo))
+    return pages.redirect(request, back, Flash(f"{member.name} was removed from {group.name}.", undo=undo))
 
 
 @membership_routes.post("/{uid:path}/undo")
@@ -217,16 +215,12 @@ def undo_membership_change(request: Request, ctx: WriteContext, uid: str, member
         groups.add(ctx, uid, member)
     else:
         groups.remove(ctx, uid, member)
-    return pages.redirect(request, urls.group(uid), Flash("Taken back."))
+    return pages.redirect(request, urls.group(uid), Flash("Undone."))
 
 
 def _return_address(uid: str, filled: dict[str, str]) -> str:
     """Return the address to go back to: the member's page or the group's."""
     return urls.member(filled["member"]) if filled["from"] == "member" else urls.group(uid)
-
-
-def _until_text(until: Moment | None, day: str) -> str:
-    return f"Until the end of {day}." if until is not None else ""
 
 
 def _add_form(
@@ -236,16 +230,15 @@ def _add_form(
     filled: dict[str, str],
     *,
     find: str = "",
-    error: Exception | None = None,
+    error: LakeholdError | None = None,
 ) -> Response:
     chosen = filled["member"]
-    wrong = "until" if isinstance(error, InvalidInputError) and filled["until"] else "member"
     values: dict[str, object] = {
-        "crumbs": group_breadcrumbs(ctx, group, "Add somebody"),
+        "crumbs": group_breadcrumbs(ctx, group, "Add member"),
         "group": group,
         "filled": filled,
         "picked": member_picker.member_choices(ctx, find, but=set(group.members), chosen=chosen),
-        "errors": {wrong: str(error)} if error else {},
-        "today": date_fields.today(ctx),
+        "errors": form_values.errors_by_field(error, {"until": "until"}, "member") if error else {},
+        "today": form_values.today(ctx),
     }
     return pages.render(request, "groups/add.html", values, status=422 if error else 200)

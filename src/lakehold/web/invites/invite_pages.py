@@ -31,9 +31,9 @@ from lakehold.web.routing import SubmittedForm, router
 routes = router("/invites")
 
 _COLUMNS = (
-    ListColumn("For", "email"),
-    ListColumn("To"),
-    ListColumn("By", wide=True),
+    ListColumn("E-mail", "email"),
+    ListColumn("Access"),
+    ListColumn("Invited by", wide=True),
     ListColumn("Sent", "sent", wide=True),
     ListColumn("State", "ends"),
 )
@@ -89,7 +89,7 @@ def revoke_invite(request: Request, ctx: WriteContext, id_: str, sent: Submitted
     """Revoke an invite, so that its link becomes invalid."""
     invite = invites.get(ctx, id_)
     question = f"Revoke the invite for {invite.email}?"
-    if confirmation := confirm(request, sent, question, "Its link ends at once.", do="Revoke", back="/invites"):
+    if confirmation := confirm(request, sent, question, "The link stops working.", do="Revoke", back="/invites"):
         return confirmation
     invites.revoke(ctx, id_)
     return pages.redirect(request, "/invites", Flash(f"The invite for {invite.email} was revoked."))
@@ -102,9 +102,9 @@ def show_invite_link(
     if created.mailed:
         return pages.redirect(request, "/invites", Flash(f"The invite was mailed to {created.invite.email}."))
     sends = links.can_send_mail(platform.settings)
-    text = "Hand it over yourself." if sends else "Hand it over yourself: this installation sends no mails."
+    text = "Share the link yourself." if sends else "Share the link yourself. This installation sends no mails."
     secret = OneTimeSecret(
-        f"An invite for {created.invite.email}", "Link", created.link, text, created.invite.until, "/invites"
+        f"Invite for {created.invite.email}", "Link", created.link, text, created.invite.until, "/invites"
     )
     return one_time_secret.redirect_to_secret(request, ctx.caller, secret)
 
@@ -118,7 +118,7 @@ def _invite_row(ctx: RequestContext, eyes: VisibleRefs, invite: Invite, *, maili
     tenant = [(title, there) for title, there in places if there.kind == TENANT]
     others = [(title, there) for title, there in places if there.kind != TENANT]
     again = PageAction(
-        "Mail it again" if mailing else "Make a new link", f"/invites/{invite.id}/again", "post", "refresh-cw"
+        "Send again" if mailing else "Create new link", f"/invites/{invite.id}/again", "post", "refresh-cw"
     )
     end = PageAction(
         "Revoke",
@@ -150,7 +150,7 @@ def _allowed_actions(ctx: RequestContext, invite: Invite, again: PageAction, end
     request_address = urls.request(place.resource if place else ctx.caller.tenant, "")
     return [
         PageAction(
-            again.label, icon=again.icon, why_not="You may not invite to this any more.", request=request_address
+            again.label, icon=again.icon, why_not="You can no longer invite to this workspace.", request=request_address
         ),
         end,
     ]
@@ -174,9 +174,7 @@ def create_invite(request: Request, ctx: WriteContext, platform: CurrentPlatform
     mail = bool(sent.get("mail")) and links.can_send_mail(platform.settings)
     try:
         if workspace and not sent.get("role"):
-            return _invite_form(
-                request, ctx, platform, workspace, filled=sent, errors={"role": "Choose what they are to be there."}
-            )
+            return _invite_form(request, ctx, platform, workspace, filled=sent, errors={"role": "Select a role."})
         made = invites.create(ctx, platform.settings, email, _parse_invitation(ctx, workspace, sent), mail=mail)
     except (InvalidInputError, ConflictError) as error:
         return _invite_form(request, ctx, platform, workspace, filled=sent, errors={"email": str(error)})
@@ -221,7 +219,7 @@ def _invite_form(
     offer = invite_options.workspace_options(ctx, chosen) if chosen else None
     values: dict[str, object] = {
         "workspaces": open_ones,
-        "options": [("", "None" if plain else "Choose one"), *((found.uid, found.name) for found in open_ones)],
+        "options": [("", "None" if plain else "Select one"), *((found.uid, found.name) for found in open_ones)],
         "chosen": chosen,
         "offer": offer,
         "offer_roles": [(name, title, "") for name, title in offer.roles] if offer else [],

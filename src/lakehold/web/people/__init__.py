@@ -8,5 +8,4 @@
 - `service_accounts`: service accounts and their tokens
 - `member_removal`: removing a member, and transferring what they own
 - `member_picker`: the choice of a member or group in a form, however many there are
-- `routers`: all routers of this package, in order
 """

@@ -34,9 +34,9 @@ routes = router("/people")
 
 _COLUMNS = (
     ListColumn("Name", "name"),
-    ListColumn("In", wide=True),
-    ListColumn("May", wide=True),
-    ListColumn("Through"),
+    ListColumn("Location", wide=True),
+    ListColumn("Permissions", wide=True),
+    ListColumn("Via"),
 )
 _MAX_WORKSPACES = 200
 _SIZE = 25
@@ -72,7 +72,7 @@ def counts_page(request: Request, ctx: ReadContext, uid: str) -> Response:
     asking.resolve_subject(uid)
     member = members.get(ctx, uid)
     values: dict[str, object] = {
-        "crumbs": member_breadcrumbs(ctx, member, "Reach"),
+        "crumbs": member_breadcrumbs(ctx, member, "Effective access"),
         "member": member,
         "shelves": count_by_workspace(ctx, uid),
         "list": urls.member(uid, "reach"),
@@ -99,7 +99,7 @@ def effective_access_page(request: Request, ctx: ReadContext, uid: str) -> Respo
     found, after = _merge_pages(listed, sort, listing.after or None, listing.size)
     eyes = VisibleRefs(ctx)
     values: dict[str, object] = {
-        "crumbs": member_breadcrumbs(ctx, member, "Reach"),
+        "crumbs": member_breadcrumbs(ctx, member, "Effective access"),
         "member": member,
         "mine": uid == ctx.caller.member,
         "listing": listing,

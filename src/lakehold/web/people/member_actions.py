@@ -48,10 +48,10 @@ class MemberActions:
 
     def create_link(self, member: Member, purpose: str) -> PageAction:
         """Return the action that creates a sign-in or password link."""
-        label = "Make a sign-in link" if purpose == "sign_in" else "Make a password link"
+        label = "Create sign-in link" if purpose == "sign_in" else "Create password link"
         why_not = self._link_refusal(member)
         if not why_not and member.email is None:
-            why_not = "They have no e-mail address yet. Edit them first."
+            why_not = "No e-mail address. Add one first."
         return PageAction(
             label,
             urls.member(member.uid, "links"),
@@ -66,9 +66,9 @@ class MemberActions:
         """Return the action that impersonates the member."""
         why_not = "" if "view_as" in self.may else self._missing_right("view_as")
         if member.uid == self.me:
-            why_not = "You see with your own eyes already."
+            why_not = "This is you."
         elif not why_not and OWNER in member.roles and "manage_owners" not in self.may:
-            why_not = "Only an Owner sees with an Owner's eyes."
+            why_not = "Only an Owner can view as an Owner."
         request_address = urls.request(self.tenant, "view_as") if "view_as" not in self.may else ""
         return PageAction(
             "View as", "/view-as", "post", "eye", (("member", member.uid),), why_not=why_not, request=request_address
@@ -79,7 +79,7 @@ class MemberActions:
         mine = member.uid == self.me
         why_not = "" if self.keeps or mine else self._missing_right(MANAGE)
         if not why_not and not mine and OWNER in member.roles and "manage_owners" not in self.may:
-            why_not = "Only an Owner removes an Owner."
+            why_not = "Only an Owner can remove an Owner."
         label, there = "Leave" if mine else "Remove", urls.member(member.uid, "remove")
         return self._action(label, there, "log-out" if mine else "trash-2", why_not, MANAGE, danger=True)
 
@@ -105,7 +105,7 @@ class MemberActions:
         )
 
     def _missing_right(self, right: str) -> str:
-        return f"You need the right to {right.replace('_', ' ')} in {self.name}."
+        return f"You need permission to {right.replace('_', ' ')} in {self.name}."
 
     def _link_refusal(self, member: Member) -> str:
         """Return why the caller may not create a link. Nobody may for a member with roles that they could not give."""
@@ -113,7 +113,7 @@ class MemberActions:
             return self._missing_right(MANAGE)
         above = next((role for role in member.roles if not self._may_give(role)), "")
         title = self._ctx.view.policy.role("tenant.tenant", above).title if above else ""
-        return f"They are {title}, which you could not give." if above else ""
+        return f"They are {title}, a role you cannot grant." if above else ""
 
     def _may_give(self, role: str) -> bool:
         if role not in self._giveable_roles:

@@ -7,15 +7,15 @@ from fastapi import Request, Response
 from lakehold.access.model.policy import TENANT
 from lakehold.api.http.dependencies import ReadContext, WriteContext
 from lakehold.catalog.resource_view import VisibleRefs
-from lakehold.directory import groups, member_filters, members
+from lakehold.directory import groups, members
 from lakehold.directory.act_for import MANAGE
-from lakehold.directory.member_filters import MemberFilter
-from lakehold.directory.members import Member
+from lakehold.directory.members import Member, MemberFilter
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import ConflictError, InvalidInputError
 from lakehold.kit.ids import valid_name
 from lakehold.web import pages, urls
 from lakehold.web.cookies import Flash
+from lakehold.web.form_values import collect_errors
 from lakehold.web.list_view import ListColumn, ListFilter, ListState
 from lakehold.web.people.member_actions import MemberActions
 from lakehold.web.routing import SubmittedForm, router
@@ -26,7 +26,7 @@ _COLUMNS = (
     ListColumn("Name", "name"),
     ListColumn("Tenant roles"),
     ListColumn("Groups", wide=True),
-    ListColumn("Here since", "created", wide=True),
+    ListColumn("Joined", "created", wide=True),
 )
 _KINDS = (("person", "People"), ("service", "Service accounts"))
 _MAX_GROUPS = 200
@@ -45,7 +45,7 @@ def people_page(request: Request, ctx: ReadContext) -> Response:
         "total": total,
         "after": after or "",
         "keeper": member_actions,
-        "add": member_actions.action_for_right("Add somebody", "/people/new", "plus", MANAGE, dialog=True),
+        "add": member_actions.action_for_right("Add member", "/people/new", "plus", MANAGE, dialog=True),
         "service": member_actions.action_for_right(
             "New service account", "/people/new-service-account", "sparkles", MANAGE, dialog=True
         ),
@@ -65,11 +65,7 @@ def create_member(request: Request, ctx: WriteContext, sent: SubmittedForm) -> R
     """Add a member."""
     ctx.need(MANAGE, ctx.caller.tenant)
     name, email = str(sent.get("name", "")).strip(), str(sent.get("email", "")).strip()
-    errors = {}
-    try:
-        valid_name(name)
-    except InvalidInputError as error:
-        errors["name"] = str(error)
+    errors = collect_errors(name=lambda: valid_name(name))
     if not errors:
         try:
             made = add_member(ctx, name, email)
@@ -103,7 +99,7 @@ def _list_members(ctx: RequestContext, listing: ListState) -> tuple[list[Member]
     member_filter = MemberFilter(listing.search, chosen["role"], chosen["group"], service)
     sort = f"-{listing.sort}" if listing.descending else listing.sort
     if member_filter.is_narrow:
-        some = member_filters.filtered_page(
+        some = members.filtered_page(
             ctx, member_filter, sort=sort, skip=(listing.page - 1) * listing.size, limit=listing.size
         )
         return some.items, some.total, None

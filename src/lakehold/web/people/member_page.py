@@ -24,7 +24,8 @@ from lakehold.web import one_time_secret, pages, urls
 from lakehold.web.components import PageAction
 from lakehold.web.confirmation import confirm
 from lakehold.web.cookies import Flash
-from lakehold.web.navigation import Breadcrumb
+from lakehold.web.form_values import collect_errors
+from lakehold.web.navigation import Breadcrumb, breadcrumb_trail
 from lakehold.web.one_time_secret import OneTimeSecret
 from lakehold.web.people.member_actions import MemberActions
 from lakehold.web.routing import SubmittedForm, router
@@ -51,8 +52,8 @@ def member_page(request: Request, ctx: ReadContext, uid: str) -> Response:
         ),
         "may_ask": may_see_access(ctx, uid),
         "ask": PageAction(
-            "See what they can reach",
-            why_not=f"You need the right to ask about others in {member_actions.name}.",
+            "View effective access",
+            why_not=f"You need permission to view others' access in {member_actions.name}.",
             request=urls.request(ctx.caller.tenant, change_preview.ASK),
         ),
         "held": _workspace_roles(ctx, member.uid) if may_see_access(ctx, uid) else None,
@@ -68,12 +69,7 @@ def may_see_access(ctx: RequestContext, uid: str) -> bool:
 
 def member_breadcrumbs(ctx: RequestContext, member: Member, here: str = "") -> list[Breadcrumb]:
     """Return the breadcrumbs of a member's page, or of a page below it."""
-    tenant = ctx.view.names.get(ctx.view.resource(ctx.caller.tenant)) or ""
-    crumbs = [
-        Breadcrumb(tenant, "/"),
-        Breadcrumb("People", "/people"),
-        Breadcrumb(member.name, urls.member(member.uid)),
-    ]
+    crumbs = breadcrumb_trail(ctx, Breadcrumb("People", "/people"), Breadcrumb(member.name, urls.member(member.uid)))
     return [*crumbs, Breadcrumb(here)] if here else crumbs
 
 
@@ -112,11 +108,7 @@ def edit_member(request: Request, ctx: WriteContext, uid: str, sent: SubmittedFo
     member = members.get(ctx, uid)
     name, email = str(sent.get("name", "")).strip(), str(sent.get("email", member.email or "")).strip()
     changes_email = email != (member.email or "")
-    errors: dict[str, str] = {}
-    try:
-        valid_name(name)
-    except InvalidInputError as error:
-        errors["name"] = str(error)
+    errors = collect_errors(name=lambda: valid_name(name))
     try:
         if changes_email and not errors:
             members.set_email(ctx, uid, email)
@@ -197,12 +189,12 @@ def create_link(
         return pages.redirect(request, urls.member(uid), Flash(f"The link was mailed to {member.name}."))
     signs_in = created.purpose == links.SIGN_IN
     secret = OneTimeSecret(
-        title=f"A sign-in link for {member.name}" if signs_in else f"A password link for {member.name}",
+        title=f"Sign-in link for {member.name}" if signs_in else f"Password link for {member.name}",
         label="Link",
         secret=created.link,
-        text="Whoever opens it is signed in as them, once."
+        text="Signs in whoever opens it. Works once."
         if signs_in
-        else "Whoever opens it sets their password, once. All their sign-ins end then.",
+        else "Whoever opens it can set the password. Works once and ends all sessions.",
         until=created.until,
         back=urls.member(uid),
         mail=[urls.member(uid, "links"), created.purpose] if links.can_send_mail(platform.settings) else (),
@@ -216,11 +208,11 @@ def sign_out_member(request: Request, ctx: WriteContext, uid: str, sent: Submitt
     name = members.get(ctx, uid).name
     sign_in_id = str(sent.get("sign_in", ""))
     back = urls.member(uid)
-    question = f"End this sign-in of {name}?" if sign_in_id else f"Sign {name} out everywhere?"
+    question = f"End this session of {name}?" if sign_in_id else f"Sign {name} out everywhere?"
     if confirmation := confirm(request, sent, question, "They can sign in again.", do="Sign out", back=back):
         return confirmation
     if sign_in_id:
         sign_ins.end(ctx, uid, sign_in_id)
-        return pages.redirect(request, back, Flash("The sign-in has ended."))
+        return pages.redirect(request, back, Flash("The session has ended."))
     sign_ins.end_all(ctx, uid, but=ctx.caller.sign_in_id if uid == ctx.caller.member else "")
-    return pages.redirect(request, back, Flash(f"{name} is signed out everywhere."))
+    return pages.redirect(request, back, Flash(f"{name} was signed out everywhere."))

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from lakehold.access.facts.view import ALL_MEMBERS
 from lakehold.access.model.policy import MEMBER
 from lakehold.catalog.resource_view import make_ref
 from lakehold.directory import groups
@@ -61,12 +60,6 @@ def principal_choices(
     members = member_choices(ctx, find, but=but)
     options = _with_chosen(ctx, [*group_options, *members.options], chosen)
     return PrincipalChoices(options, found_groups.after is not None or members.more, find)
-
-
-def is_group(ctx: RequestContext, uid: str) -> bool:
-    """Whether the id is that of a group, not of a member."""
-    kind = ctx.view.kind(ctx.view.resource(uid))
-    return kind == ALL_MEMBERS or kind != MEMBER
 
 
 def _with_chosen(ctx: RequestContext, options: list[tuple[str, str]], chosen: str) -> list[tuple[str, str]]:

@@ -34,11 +34,11 @@ def remove_member(request: Request, ctx: WriteContext, uid: str, sent: Submitted
     """Remove the member after confirmation."""
     what, receiver = str(sent.get("what", LEAVE)), str(sent.get("receiver", ""))
     if what == HAND_OVER and not receiver:
-        return _removal_form(request, ctx, uid, what=what, error="Choose who gets what they own.")
+        return _removal_form(request, ctx, uid, what=what, error="Select a new owner.")
     mine = uid == ctx.caller.member
     name = members.get(ctx, uid).name
     question = "Leave for good?" if mine else f"Remove {name}?"
-    text = "Their sign-ins, tokens and links end at once. Nothing that they own is deleted."
+    text = "Their sessions, tokens and links are revoked. Nothing that they own is deleted."
     back = urls.member(uid, "remove")
     if confirmation := confirm(request, sent, question, text, do="Leave" if mine else "Remove", back=back):
         return confirmation
@@ -54,9 +54,9 @@ def remove_member(request: Request, ctx: WriteContext, uid: str, sent: Submitted
 def _removal_message(removed: RemovalResult) -> str:
     parts = [f"{removed.name} was removed."]
     if removed.moved:
-        parts.append(f"{format_count(len(removed.moved), 'ownership')} handed over.")
+        parts.append(f"{format_count(len(removed.moved), 'ownership')} transferred.")
     if removed.left:
-        parts.append(f"{format_count(len(removed.left), 'thing')} left without them.")
+        parts.append(f"{format_count(len(removed.left), 'thing')} left without an owner.")
     return " ".join(parts)
 
 

@@ -21,7 +21,7 @@ from lakehold.web.routing import SubmittedForm, router
 
 routes = router("/people")
 
-_LIFETIMES = (("30", "30 days"), ("90", "90 days"), ("365", "A year"), ("", "No end"))
+_LIFETIMES = (("30", "30 days"), ("90", "90 days"), ("365", "1 year"), ("", "No end"))
 
 
 @routes.get("/new-service-account")
@@ -40,7 +40,7 @@ def create_service_account(request: Request, ctx: WriteContext, sent: SubmittedF
         made = members.create_service_account(ctx, valid_name(name))
     except InvalidInputError as error:
         return pages.render(request, "people/new_service.html", {"name": name, "error": str(error)}, status=422)
-    return pages.redirect(request, urls.member(made), Flash(f"{name} was made. Give it roles and a token next."))
+    return pages.redirect(request, urls.member(made), Flash(f"{name} was created. Add roles and a token next."))
 
 
 @routes.get("/{uid:path}/tokens/new")
@@ -67,9 +67,9 @@ def create_token(request: Request, ctx: WriteContext, uid: str, sent: SubmittedF
         values: dict[str, object] = {"member": member, "lasts": _LIFETIMES, "name": name, "days": days}
         values |= {"crumbs": member_breadcrumbs(ctx, member, "New token"), "error": str(error)}
         return pages.render(request, "people/token.html", values, status=422)
-    text = "It may do all that the service account may. Keep it like a password."
+    text = "It has all permissions of the service account. Keep it secret."
     secret = OneTimeSecret(
-        f"A token for {member.name}", "Token", created.secret, text, created.token.until, urls.member(uid)
+        f"Token for {member.name}", "Token", created.secret, text, created.token.until, urls.member(uid)
     )
     return one_time_secret.redirect_to_secret(request, ctx.caller, secret)
 
@@ -79,7 +79,7 @@ def revoke_token(request: Request, ctx: WriteContext, uid: str, sent: SubmittedF
     """Revoke a token."""
     token = tokens.get(ctx, str(sent.get("token", "")))
     back = urls.member(uid)
-    text = "Whatever calls with it is refused from then on."
+    text = "Programs that use it lose access immediately."
     if confirmation := confirm(request, sent, f"Revoke the token {token.name}?", text, do="Revoke", back=back):
         return confirmation
     tokens.revoke(ctx, token.id)

@@ -18,7 +18,7 @@ from lakehold.web import pages, urls
 from lakehold.web.components import FieldChange
 from lakehold.web.confirmation import ConfirmationPrompt, confirm_effects, preview_effects
 from lakehold.web.cookies import Flash
-from lakehold.web.navigation import Breadcrumb
+from lakehold.web.navigation import Breadcrumb, breadcrumb_trail
 from lakehold.web.routing import SubmittedForm, router
 
 routes = router()
@@ -28,8 +28,8 @@ _HINTS = {
     "admin": "Members, groups, roles, settings, and every workspace.",
     "editor": "Editor in every products project.",
     "viewer": "Viewer in every products project.",
-    "data_admin": "Governs data spaces, and makes new ones.",
-    "data_space_creator": "Makes data spaces.",
+    "data_admin": "Governs data spaces and creates new ones.",
+    "data_space_creator": "Creates data spaces.",
 }
 
 
@@ -57,7 +57,7 @@ def set_roles(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm
         members.set_tenant_roles(ctx, uid, new_roles)
     except (ConflictError, InvalidInputError) as error:
         return _roles_form(request, ctx, subject, new_roles, str(error))
-    return pages.redirect(request, urls.for_kind(uid, subject.kind), Flash(f"The roles of {subject.name} are saved."))
+    return pages.redirect(request, urls.for_kind(uid, subject.kind), Flash(f"The roles of {subject.name} were saved."))
 
 
 def _load_subject(ctx: RequestContext, uid: str) -> ResourceRef:
@@ -111,11 +111,10 @@ def _roles_form(
     request: Request, ctx: RequestContext, subject: ResourceRef, chosen: Sequence[str], error: str = ""
 ) -> Response:
     declared = ctx.view.policy.kind(TENANT).schema.roles
-    tenant = ctx.view.names.get(ctx.view.resource(ctx.caller.tenant)) or ""
     place = ("People", "/people") if subject.kind == MEMBER else ("Groups", "/groups")
     home = urls.for_kind(subject.uid, subject.kind)
     values: dict[str, object] = {
-        "crumbs": [Breadcrumb(tenant, "/"), Breadcrumb(*place), Breadcrumb(subject.name, home), Breadcrumb("Roles")],
+        "crumbs": breadcrumb_trail(ctx, Breadcrumb(*place), Breadcrumb(subject.name, home), Breadcrumb("Roles")),
         "subject": subject,
         "home": home,
         "roles": [

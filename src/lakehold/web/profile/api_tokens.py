@@ -10,7 +10,7 @@ from starlette.datastructures import FormData
 
 from lakehold.api.http.dependencies import ReadContext, WriteContext
 from lakehold.catalog import workspaces
-from lakehold.catalog.resource_view import ResourceRef, ResourceSummary, VisibleRefs
+from lakehold.catalog.resource_view import ResourceRef, VisibleRefs
 from lakehold.directory import members, tokens
 from lakehold.directory.act_for import MANAGE
 from lakehold.directory.members import Member
@@ -23,24 +23,24 @@ from lakehold.web import one_time_secret, pages
 from lakehold.web.components import PageAction
 from lakehold.web.confirmation import confirm
 from lakehold.web.cookies import Flash
+from lakehold.web.form_values import FieldErrors, collect_errors, text_field
 from lakehold.web.list_view import ListColumn, ListFilter, ListState
 from lakehold.web.one_time_secret import OneTimeSecret
-from lakehold.web.profile import profile_tabs
+from lakehold.web.profile import profile_page
 from lakehold.web.routing import SubmittedForm, router
-from lakehold.web.sign_in.form_errors import FieldErrors, collect_errors, text_field
 
-routes = router(profile_tabs.TOKENS)
+routes = router(profile_page.TOKENS)
 
 EXPIRES_SOON = 14 * DAY
 """When a token is about to end."""
 _COLUMNS = (
     ListColumn("Name", "name"),
-    ListColumn("May do", wide=True),
-    ListColumn("Made", "made", wide=True),
+    ListColumn("Permissions", wide=True),
+    ListColumn("Created", "made", wide=True),
     ListColumn("Last used", "used"),
-    ListColumn("Ends", "until"),
+    ListColumn("Expires", "until"),
 )
-_OWNER_FILTER = ListFilter("whose", "Whose", (("mine", "Mine"), ("service", "Of service accounts")))
+_OWNER_FILTER = ListFilter("whose", "Owner", (("mine", "Mine"), ("service", "Service accounts")))
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,18 +69,18 @@ def tokens_page(request: Request, ctx: ReadContext) -> Response:
         "soon": ctx.at + EXPIRES_SOON,
         "forever": FOREVER,
     }
-    return profile_tabs.render_tab(request, ctx, "tokens.html", values, at=profile_tabs.TOKENS)
+    return profile_page.render_tab(request, ctx, "tokens.html", values, at=profile_page.TOKENS)
 
 
 @routes.post("/{token}/revoke")
 def revoke_token(request: Request, ctx: WriteContext, token: str, sent: SubmittedForm) -> Response:
     """Revoke a token."""
     found = tokens.get(ctx, token)
-    text = "Whatever uses it is refused from now on. This cannot be taken back."
-    if confirmation := confirm(request, sent, f"Revoke {found.name}?", text, do="Revoke", back=profile_tabs.TOKENS):
+    text = "Programs that use it lose access immediately. This cannot be undone."
+    if confirmation := confirm(request, sent, f"Revoke {found.name}?", text, do="Revoke", back=profile_page.TOKENS):
         return confirmation
     tokens.revoke(ctx, found.id)
-    return pages.redirect(request, profile_tabs.TOKENS, Flash(f"{found.name} is revoked."))
+    return pages.redirect(request, profile_page.TOKENS, Flash(f"{found.name} was revoked."))
 
 
 def managed_service_accounts(ctx: RequestContext) -> list[Member]:
@@ -104,11 +104,11 @@ def _token_rows(ctx: RequestContext, kept: list[Member]) -> list[TokenRow]:
 def _revoke_action(token: ApiToken) -> PageAction:
     return PageAction(
         "Revoke",
-        f"{profile_tabs.TOKENS}/{token.id}/revoke",
+        f"{profile_page.TOKENS}/{token.id}/revoke",
         method="post",
         icon="trash-2",
         danger=True,
-        confirm=f"Revoke {token.name}? Whatever uses it is refused from now on.",
+        confirm=f"Revoke {token.name}? Programs that use it lose access immediately.",
     )
 
 
@@ -129,7 +129,7 @@ def _filter_rows(listing: ListState, rows: list[TokenRow]) -> list[TokenRow]:
     return sorted(fitting, key=keys[listing.sort], reverse=listing.descending)
 
 
-new_token_routes = router(profile_tabs.TOKENS)
+new_token_routes = router(profile_page.TOKENS)
 
 _DAYS = {"7": "7 days", "30": "30 days", "90": "90 days", "365": "1 year", "never": "No end"}
 _MAX_WORKSPACES = 50
@@ -187,15 +187,15 @@ def create_token(request: Request, ctx: WriteContext, sent: SubmittedForm) -> Re
             resources=form.resources or None,
         )
     except ConflictError as error:
-        return _token_form(request, ctx, form, {"name": f"{error.message} {error.hint}"})
+        return _token_form(request, ctx, form, {"name": str(error)})
     secret = OneTimeSecret(
-        f"{created.token.name} is made",
+        f"{created.token.name} was created",
         "Token",
         created.secret,
-        "Copy it now. It is kept as a hash, and nobody can look it up again.",
+        "Copy it now. It is shown only once.",
         created.token.until,
-        profile_tabs.TOKENS,
-        "Send it as “Authorization: Bearer …”, or keep it with “lakehold login”.",
+        profile_page.TOKENS,
+        "Send it as “Authorization: Bearer …”, or save it with “lakehold login”.",
     )
     return one_time_secret.redirect_to_secret(request, ctx.caller, secret)
 
@@ -205,9 +205,9 @@ def _form_errors(ctx: RequestContext, form: TokenForm) -> FieldErrors:
     eyes = VisibleRefs(ctx)
     unknown = [uid for uid in form.resources if not eyes.sees(uid)]
     if unknown:
-        errors["ids"] = f"There is no resource {quote(unknown[0])}. Look the id up in a list."
+        errors["ids"] = f"There is no resource {quote(unknown[0])}. Check the ID."
     if form.days not in _DAYS:
-        errors["days"] = "Choose one of these."
+        errors["days"] = "Select an option."
     return errors
 
 
@@ -218,10 +218,10 @@ def _token_form(request: Request, ctx: RequestContext, form: TokenForm, errors: 
         "days": list(_DAYS.items()),
         "whose": _owner_options(managed_service_accounts(ctx)),
         "actions": _action_names(ctx),
-        "spaces": _visible_workspaces(ctx),
+        "spaces": workspaces.page(ctx, limit=_MAX_WORKSPACES).items,
     }
-    return profile_tabs.render_tab(
-        request, ctx, "token_new.html", values, at=profile_tabs.TOKENS, status=422 if errors else 200
+    return profile_page.render_tab(
+        request, ctx, "token_new.html", values, at=profile_page.TOKENS, status=422 if errors else 200
     )
 
 
@@ -232,7 +232,3 @@ def _owner_options(kept: list[Member]) -> list[tuple[str, str]]:
 def _action_names(ctx: RequestContext) -> list[str]:
     known = {action for kind in ctx.view.policy.kinds.values() for action in kind.schema.actions}
     return sorted(known | {"create"})
-
-
-def _visible_workspaces(ctx: RequestContext) -> list[ResourceSummary]:
-    return workspaces.page(ctx, limit=_MAX_WORKSPACES).items

@@ -16,17 +16,44 @@ from lakehold.directory.links import PASSWORD
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import ConflictError, InvalidInputError
 from lakehold.kit.ids import valid_name
-from lakehold.web import pages
+from lakehold.web import form_values, pages
 from lakehold.web.cookies import Flash
+from lakehold.web.form_values import collect_errors, text_field
+from lakehold.web.navigation import Breadcrumb, NavLink, breadcrumb_trail
 from lakehold.web.pages import THEMES
-from lakehold.web.profile import profile_tabs
 from lakehold.web.routing import SubmittedForm, router
-from lakehold.web.sign_in import form_errors
-from lakehold.web.sign_in.form_errors import collect_errors, text_field
 
-routes = router(profile_tabs.PROFILE)
+PROFILE, SIGN_INS, TOKENS = "/profile", "/profile/sign-ins", "/profile/tokens"
 
-_THEMES = {"system": "As the system", "light": "Light", "dark": "Dark"}
+TABS = (
+    NavLink("You", PROFILE, "user"),
+    NavLink("Sign-ins", SIGN_INS, "monitor"),
+    NavLink("API tokens", TOKENS, "key-round"),
+)
+
+
+def render_tab(
+    request: Request,
+    ctx: RequestContext,
+    template: str,
+    values: dict[str, object],
+    *,
+    at: str = PROFILE,
+    status: int = 200,
+) -> Response:
+    """Render one of the profile pages. An impersonator sees neither the member's profile nor their own."""
+    crumbs = breadcrumb_trail(ctx, Breadcrumb("Profile", PROFILE))
+    crumbs += [Breadcrumb(tab.label, tab.href) for tab in TABS if tab.href == at != PROFILE]
+    shared: dict[str, object] = {"tabs": TABS, "at": at}
+    if ctx.caller.impersonator:
+        name = ctx.view.names.get(ctx.view.member(ctx.caller.member)) or ""
+        return pages.render(request, "profile/viewing.html", {**shared, "crumbs": crumbs, "name": name})
+    return pages.render(request, f"profile/{template}", {"crumbs": crumbs, **shared, **values}, status=status)
+
+
+routes = router(PROFILE)
+
+_THEMES = {"system": "System", "light": "Light", "dark": "Dark"}
 
 
 @routes.get("")
@@ -55,7 +82,7 @@ def render_profile(
         "themes": [(theme, _THEMES[theme], "") for theme in THEMES],
         "faults": errors or {},
     }
-    return profile_tabs.render_tab(request, ctx, "profile.html", values, status=422 if errors else 200)
+    return render_tab(request, ctx, "profile.html", values, status=422 if errors else 200)
 
 
 def _may_set_email(ctx: RequestContext) -> bool:
@@ -67,7 +94,7 @@ def _may_set_email(ctx: RequestContext) -> bool:
     return True
 
 
-name_routes = router(profile_tabs.PROFILE)
+name_routes = router(PROFILE)
 
 
 @name_routes.post("")
@@ -82,46 +109,44 @@ def save_profile(request: Request, ctx: WriteContext, sent: SubmittedForm) -> Re
         try:
             members.set_email(ctx, me, email)
         except ConflictError as error:
-            errors = {"email": f"{error.message} {error.hint}"}
+            errors = {"email": str(error)}
     if errors:
         return render_profile(request, ctx, form_values={"name": name, "email": email}, errors=errors)
     if name == before:
-        return pages.redirect(request, profile_tabs.PROFILE, Flash("Saved."))
+        return pages.redirect(request, PROFILE, Flash("Saved."))
     members.rename(ctx, me, name)
-    undo = f"{profile_tabs.PROFILE}/name?{urlencode({'to': before})}"
-    return pages.redirect(request, profile_tabs.PROFILE, Flash(f"You are called {name} now.", undo=undo))
+    undo = f"{PROFILE}/name?{urlencode({'to': before})}"
+    return pages.redirect(request, PROFILE, Flash(f"Your name was changed to {name}.", undo=undo))
 
 
 @name_routes.post("/name")
 def undo_rename(request: Request, ctx: WriteContext, to: str) -> Response:
     """Undo the change of the name."""
     members.rename(ctx, ctx.caller.member, to)
-    return pages.redirect(request, profile_tabs.PROFILE, Flash(f"You are called {to} again."))
+    return pages.redirect(request, PROFILE, Flash(f"Your name was changed back to {to}."))
 
 
-password_routes = router(f"{profile_tabs.PROFILE}/password")
+password_routes = router(f"{PROFILE}/password")
 
 
 @password_routes.post("")
 def change_password(request: Request, platform: CurrentPlatform, sent: SubmittedForm) -> Response:
     """Replace the password. Hashing is slow and runs outside of any transaction."""
     caller = authenticate_now(request, platform)
-    old, new = form_errors.text_field(sent, "old"), form_errors.text_field(sent, "new")
+    old, new = form_values.text_field(sent, "old"), form_values.text_field(sent, "new")
     errors = {}
     try:
         retry_when_busy(lambda: authentication.change_password(platform, caller, old, new))
     except UnauthorizedError as error:
         errors["old"] = error.message
     except ThrottledError as error:
-        errors["old"] = f"{error.message} {error.hint}"
+        errors["old"] = str(error)
     except InvalidInputError as error:
-        errors["new"] = form_errors.error_text(error)
+        errors["new"] = str(error)
     if errors:
         with platform.read(caller) as ctx:
             return render_profile(request, ctx, errors=errors)
-    return pages.redirect(
-        request, profile_tabs.PROFILE, Flash("Your password is changed. Everywhere else you are signed out.")
-    )
+    return pages.redirect(request, PROFILE, Flash("Your password was changed. You were signed out everywhere else."))
 
 
 @password_routes.post("/link")
@@ -133,4 +158,4 @@ def mail_password_link(request: Request, platform: CurrentPlatform, visit: Curre
     if account is not None and not caller.impersonator:
         email = account.email
         retry_when_busy(lambda: links.request_link(platform, email, PASSWORD, visit, caller.tenant))
-    return pages.redirect(request, profile_tabs.PROFILE, Flash("A mail with a link is on its way to you."))
+    return pages.redirect(request, PROFILE, Flash("A mail with a link was sent to you."))

@@ -17,16 +17,16 @@ from lakehold.web.confirmation import confirm
 from lakehold.web.cookies import Flash
 from lakehold.web.labels import format_count
 from lakehold.web.list_view import ListColumn, ListState
-from lakehold.web.profile import profile_tabs, user_agent
+from lakehold.web.profile import profile_page
 from lakehold.web.routing import SubmittedForm, router
 
-routes = router(profile_tabs.SIGN_INS)
+routes = router(profile_page.SIGN_INS)
 
 COLUMNS = [
-    ListColumn("Where", "where"),
-    ListColumn("With", wide=True),
-    ListColumn("From", wide=True),
-    ListColumn("Since", "since", wide=True),
+    ListColumn("Browser", "where"),
+    ListColumn("Method", wide=True),
+    ListColumn("IP address", wide=True),
+    ListColumn("Signed in", "since", wide=True),
     ListColumn("Last used", "used"),
 ]
 _METHODS = {"password": "Password", "link": "Link", "invite": "Invite"}
@@ -54,7 +54,7 @@ def sign_ins_page(request: Request, ctx: ReadContext) -> Response:
         "total": len(rows),
         "others": [row for row in rows if not row.found.current],
     }
-    return profile_tabs.render_tab(request, ctx, "sign_ins.html", values, at=profile_tabs.SIGN_INS)
+    return profile_page.render_tab(request, ctx, "sign_ins.html", values, at=profile_page.SIGN_INS)
 
 
 @routes.post("/end")
@@ -62,12 +62,12 @@ def end_all_others(request: Request, ctx: WriteContext, sent: SubmittedForm) -> 
     """End all sessions except the current one."""
     here = ctx.caller.sign_in_id
     question = "Sign out everywhere else?"
-    text = "Only this browser stays signed in. API tokens go on working."
-    if confirmation := confirm(request, sent, question, text, do="Sign out", back=profile_tabs.SIGN_INS):
+    text = "Only this browser stays signed in. API tokens keep working."
+    if confirmation := confirm(request, sent, question, text, do="Sign out", back=profile_page.SIGN_INS):
         return confirmation
     ended = sign_ins.end_all(ctx, ctx.caller.member, but=here)
     return pages.redirect(
-        request, profile_tabs.SIGN_INS, Flash(f"{format_count(ended, 'sign-in')} ended. Only this one is left.")
+        request, profile_page.SIGN_INS, Flash(f"{format_count(ended, 'sign-in')} ended. Only this one is left.")
     )
 
 
@@ -77,17 +77,17 @@ def end_one(request: Request, ctx: WriteContext, sign_in: str) -> Response:
     ended = _device_name(ctx, sign_in)
     sign_ins.end(ctx, ctx.caller.member, sign_in)
     if sign_in == ctx.caller.sign_in_id:
-        return pages.redirect(request, "/sign-in", Flash("You are signed out."))
-    return pages.redirect(request, profile_tabs.SIGN_INS, Flash(f"{ended} is signed out."))
+        return pages.redirect(request, "/sign-in", Flash("You were signed out."))
+    return pages.redirect(request, profile_page.SIGN_INS, Flash(f"{ended} was signed out."))
 
 
 def _sign_in_rows(listing: ListState, found: list[SignIn]) -> list[SignInRow]:
     rows = [
         SignInRow(
             each,
-            user_agent.describe_user_agent(each.agent),
+            describe_user_agent(each.agent),
             _METHODS.get(each.method, each.method.capitalize()),
-            _end_action(each),
+            PageAction("Sign out", f"{profile_page.SIGN_INS}/{each.id}/end", method="post", icon="log-out"),
         )
         for each in found
     ]
@@ -102,10 +102,34 @@ def _sign_in_rows(listing: ListState, found: list[SignIn]) -> list[SignInRow]:
     return sorted(rows, key=lambda row: not row.found.current)
 
 
-def _end_action(each: SignIn) -> PageAction:
-    return PageAction("Sign out", f"{profile_tabs.SIGN_INS}/{each.id}/end", method="post", icon="log-out")
-
-
 def _device_name(ctx: RequestContext, sign_in: str) -> str:
     found = sign_ins.list_of_member(ctx, ctx.caller.member)
-    return next((user_agent.describe_user_agent(each.agent) for each in found if each.id == sign_in), "")
+    return next((describe_user_agent(each.agent) for each in found if each.id == sign_in), "")
+
+
+_BROWSERS = {
+    "Edg/": "Edge",
+    "OPR/": "Opera",
+    "Firefox/": "Firefox",
+    "Chrome/": "Chrome",
+    "Safari/": "Safari",
+    "curl/": "curl",
+}
+_SYSTEMS = {
+    "iPhone": "iPhone",
+    "iPad": "iPad",
+    "Android": "Android",
+    "Windows": "Windows",
+    "Mac OS": "Mac",
+    "Linux": "Linux",
+}
+_MAX_LENGTH = 40
+
+
+def describe_user_agent(agent: str) -> str:
+    """Return a label such as `Firefox on Linux`."""
+    browser = next((name for mark, name in _BROWSERS.items() if mark in agent), "")
+    system = next((name for mark, name in _SYSTEMS.items() if mark in agent), "")
+    if not browser:
+        return agent[:_MAX_LENGTH] or "Something unknown"
+    return f"{browser} on {system}" if system else browser

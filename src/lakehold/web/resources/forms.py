@@ -47,7 +47,7 @@ def make(request: Request, ctx: WriteContext, sent: SubmittedForm) -> Response:
         )
     except (InvalidInputError, ConflictError, HiddenError) as error:
         return _create_form(request, ctx, schema, within, filled=sent, error=error)
-    return pages.redirect(request, urls.resource(made), Flash(f"{name} was made."))
+    return pages.redirect(request, urls.resource(made), Flash(f"{name} was created."))
 
 
 def _create_form(
@@ -154,7 +154,7 @@ def move_form(request: Request, ctx: ReadContext, uid: str) -> Response:
     found = resources.get(ctx, uid)
     schema = kinds.catalog_kind(ctx.view.policy, found.kind)
     if schema.parent is None or schema.edges[schema.parent].set_with is None:
-        raise ConflictError(f"A {schema.title.lower()} stays where it is.", "Make a new one there.")
+        raise ConflictError(f"A {schema.title.lower()} cannot be moved.", "Create a new one there.")
     here = [found.parent.uid] if found.parent else []
     places = next(each for each in fields.edge_fields(ctx, schema, {schema.parent: here}) if each.name == schema.parent)
     return pages.render(
@@ -186,7 +186,7 @@ def delete(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm) -
     """Delete the resource after a confirmation."""
     found = resources.get(ctx, uid)
     back = urls.resource(uid)
-    text = "Whatever was given on it ends with it. What others point at can be brought back."
+    text = "Its grants are removed. It can be restored while other resources use it."
     if question := confirm(request, sent, f"Delete {found.name}?", text, do="Delete", back=back):
         return question
     gone = resources.delete(ctx, uid)
@@ -194,7 +194,7 @@ def delete(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm) -
         to = urls.workspace(found.workspace.uid) if found.workspace and found.workspace.uid != uid else "/"
         return pages.redirect(request, to, Flash(f"{found.name} was deleted."))
     undo = f"{back}/restore" if resources.may_restore(ctx, uid) else ""
-    flash = Flash(f"{found.name} is deleted, and can be restored while others use it.", undo=undo)
+    flash = Flash(f"{found.name} was deleted. It can be restored while other resources use it.", undo=undo)
     return pages.redirect(request, back if ctx.session.can_see(ctx.principal, uid) else "/", flash)
 
 
@@ -204,4 +204,4 @@ def restore(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm) 
     resources.restore(ctx, uid)
     seen = ctx.session.can_see(ctx.principal, uid)
     there = urls.resource(uid) if seen else pages.safe_redirect_url(str(sent.get("back", "")))
-    return pages.redirect(request, there, Flash("It is back."))
+    return pages.redirect(request, there, Flash("Restored."))

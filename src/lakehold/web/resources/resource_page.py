@@ -42,19 +42,16 @@ def resource_page(request: Request, ctx: ReadContext, platform: CurrentPlatform,
         "may": resource_header.actions_of(ctx, uid),
         "attributes": [
             (humanize(name), _attribute_label(schema, name, value))
-            for name, value in _visible_attributes(found).items()
+            for name, value in found.attributes.items()
+            if name != kinds.DELETED
         ],
         "owners": [(schema.roles[role].title, held) for role, held in found.owners.items()],
         "edges": [(humanize(name), ends) for name, ends in found.edges.items() if ends],
-        "inside": ctx.session.read_view(lambda view: _children(ctx, view, uid)),
+        "inside": ctx.session.read_view(lambda view: _visible_refs(ctx, view, view.children(view.resource(uid)))),
         "pointing": ctx.session.read_view(lambda view: _referrers(ctx, view, uid)),
         "uses": usage.list_for_resource(ctx, uid)[:_MAX_USES],
     }
     return pages.render(request, "resources/one.html", values)
-
-
-def _visible_attributes(found: ResourceView) -> dict[str, str]:
-    return {name: value for name, value in found.attributes.items() if name != kinds.DELETED}
 
 
 def _attribute_label(schema: KindSchema, name: str, value: str) -> str:
@@ -76,11 +73,6 @@ def _menu_actions(ctx: RequestContext, found: ResourceView, schema: KindSchema) 
         *([move] if movable else []),
         resource_header.check_right(ctx, ask(lambda view: kinds.delete_right(view, uid)), delete),
     ]
-
-
-def _children(ctx: RequestContext, view: FactView, uid: str) -> list[ResourceRef]:
-    """Return the visible children of the resource."""
-    return _visible_refs(ctx, view, view.children(view.resource(uid)))
 
 
 def _referrers(ctx: RequestContext, view: FactView, uid: str) -> list[tuple[str, list[ResourceRef]]]:

@@ -28,9 +28,9 @@ _MAX_ITEMS = 5
 _SORTS = ("name", "created")
 _COLUMNS = [
     ListColumn("Name", "name"),
-    ListColumn("In", wide=True),
-    ListColumn("Since", "created"),
-    ListColumn("You may", wide=True),
+    ListColumn("Location", wide=True),
+    ListColumn("Created", "created"),
+    ListColumn("Your access", wide=True),
 ]
 
 
@@ -96,11 +96,11 @@ def create_action(ctx: RequestContext, kind: KindSchema, uid: str) -> PageAction
     href = kind_pages.create_form_url(uid, kind.id) or f"/resources/new?{urlencode({'kind': kind.id, 'in': uid})}"
     label = f"New {kind.title.lower()}"
     if kind.create is None:
-        return PageAction(label, icon="plus", why_not=f"A {kind.title.lower()} comes into being by itself.")
+        return PageAction(label, icon="plus", why_not=f"A {kind.title.lower()} is created automatically.")
     return PageAction(label, href, icon="plus", why_not="" if _may_create(ctx, kind, uid) else _WHY_NOT)
 
 
-_WHY_NOT = "Your role here does not let you make one."
+_WHY_NOT = "You do not have permission to create one."
 
 
 def _may_create(ctx: RequestContext, kind: KindSchema, uid: str) -> bool:

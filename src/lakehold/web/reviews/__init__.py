@@ -2,9 +2,8 @@
 
 - `campaign_list`: all campaigns with their progress, and starting one
 - `campaign_page`: one campaign: who holds which role, since when, when it was last used, and the decision; with the
-  filters of its list
+  filters of its list, and the report of everybody's effective access
 - `decisions`: keep, remove, reopen, close; and the export of the decisions as CSV or JSON lines
-- `access_report`: the report of everybody's effective access, computed by Spark in a background job, and its download
 
 lakehold.catalog.campaigns defines what a campaign is and who takes part in it.
 """

@@ -6,14 +6,13 @@ from fastapi import Request, Response
 
 from lakehold.api.http.dependencies import ReadContext, WriteContext, get_platform
 from lakehold.catalog import campaigns, change_preview
-from lakehold.catalog.resource_view import ResourceRef
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import ConflictError, InvalidInputError
-from lakehold.web import date_fields, pages, urls
+from lakehold.web import form_values, pages, urls
 from lakehold.web.components import PageAction
 from lakehold.web.cookies import Flash
 from lakehold.web.list_view import ListColumn, ListFilter, ListState
-from lakehold.web.navigation import Breadcrumb
+from lakehold.web.navigation import Breadcrumb, breadcrumb_trail
 from lakehold.web.routing import SubmittedForm, router
 
 routes = router("/reviews")
@@ -24,12 +23,12 @@ _COLUMNS = (
     ListColumn("Workspace", wide=True),
     ListColumn("Progress"),
     ListColumn("Due"),
-    ListColumn("Begun", wide=True),
+    ListColumn("Started", wide=True),
 )
 _STATES = ListFilter("state", "State", (("open", "Open"), ("closed", "Closed")))
 _SCOPES = (
-    (campaigns.EVERYTHING, "All roles held in it", "On the workspace, and on every thing that lies in it."),
-    (campaigns.WORKSPACE, "Only roles on the workspace itself", "Who is let in, and as what."),
+    (campaigns.EVERYTHING, "All roles", "On the workspace and on every resource in it."),
+    (campaigns.WORKSPACE, "Workspace roles only", "Roles on the workspace itself."),
 )
 
 
@@ -64,11 +63,11 @@ def start_campaign(request: Request, ctx: WriteContext, sent: SubmittedForm) -> 
     """Start a campaign."""
     filled = {name: str(sent.get(name, "")).strip() for name in ("workspace", "name", "asks", "due")}
     errors = {
-        **({} if filled["name"] else {"name": "Give it a name, so that others know what it is about."}),
-        **({} if filled["workspace"] else {"workspace": "Choose a workspace."}),
+        **({} if filled["name"] else {"name": "Enter a name."}),
+        **({} if filled["workspace"] else {"workspace": "Select a workspace."}),
     }
     try:
-        due = date_fields.parse_end_of_day(ctx, filled["due"])
+        due = form_values.parse_end_of_day(ctx, filled["due"])
     except InvalidInputError as error:
         errors["due"] = str(error)
     if errors:
@@ -79,44 +78,39 @@ def start_campaign(request: Request, ctx: WriteContext, sent: SubmittedForm) -> 
             ctx, filled["workspace"], filled["name"], asks=filled["asks"], due=due, settings=settings
         )
     except (InvalidInputError, ConflictError) as error:
-        return _campaign_form(request, ctx, filled, {_error_field(error): str(error)})
-    return pages.redirect(request, f"/reviews/{made.campaign.uid}", Flash(f"{made.campaign.name} has begun."))
+        return _campaign_form(request, ctx, filled, form_values.errors_by_field(error, _FIELDS, "workspace"))
+    return pages.redirect(request, f"/reviews/{made.campaign.uid}", Flash(f"{made.campaign.name} was started."))
 
 
 def _campaign_form(request: Request, ctx: RequestContext, filled: dict[str, str], errors: dict[str, str]) -> Response:
     spaces = campaigns.reviewable_workspaces(ctx)
     if not spaces:
         ctx.need(change_preview.ASK, ctx.caller.tenant)
+    kind = ctx.view.policy.kind
     chosen = filled["workspace"] if any(one.uid == filled["workspace"] for one in spaces) else ""
     values: dict[str, object] = {
         "filled": {**filled, "workspace": chosen},
         "errors": errors,
-        "options": [("", "Choose …"), *((one.uid, f"{one.name} · {_kind_title(ctx, one)}") for one in spaces)],
+        "options": [("", "Choose …"), *((one.uid, f"{one.name} · {kind(one.kind).schema.title}") for one in spaces)],
         "asks": _SCOPES,
         "reviewers": campaigns.reviewers(ctx, chosen) if chosen else [],
-        "today": date_fields.today(ctx),
+        "today": form_values.today(ctx),
         "crumbs": review_breadcrumbs(ctx, Breadcrumb("New review")),
     }
     return pages.render(request, "reviews/new.html", values, status=422 if errors else 200)
 
 
-def _kind_title(ctx: RequestContext, space: ResourceRef) -> str:
-    return ctx.view.policy.kind(space.kind).schema.title
-
-
 def review_breadcrumbs(ctx: RequestContext, *here: Breadcrumb) -> list[Breadcrumb]:
     """Return the breadcrumbs of a page of access reviews."""
-    tenant = ctx.view.names.get(ctx.view.resource(ctx.caller.tenant)) or "Home"
-    return [Breadcrumb(tenant, "/"), Breadcrumb("Access reviews", "/reviews"), *here]
+    return breadcrumb_trail(ctx, Breadcrumb("Access reviews", "/reviews"), *here)
 
 
 def _new_action(ctx: RequestContext) -> PageAction:
     if change_preview.may_ask_about_others(ctx) or campaigns.reviewable_workspaces(ctx):
         return PageAction("New review", "/reviews/new", icon="plus")
-    why_not = "A review is for those who give roles in a workspace, or may ask what others may do."
+    why_not = "Only members who can grant roles, or view others' access, can start a review."
     return PageAction("New review", why_not=why_not, request=urls.request(ctx.caller.tenant, change_preview.ASK))
 
 
-def _error_field(error: Exception) -> str:
-    """Return the form field that an error belongs to."""
-    return "asks" if isinstance(error, ConflictError) else "name"
+_FIELDS = {name: name for name in ("name", "asks", "due")}
+"""The form fields of what a campaign is started with."""

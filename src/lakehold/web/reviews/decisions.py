@@ -43,13 +43,12 @@ def decide(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm) -
     decision, numbers = _parse_decision(sent)
     back = _return_address(request, sent, uid)
     if not numbers:
-        return pages.redirect(request, back, Flash("Choose some roles first.", tone="warn"))
+        return pages.redirect(request, back, Flash("Select at least one role.", tone="warn"))
     many = decision == "remove" and len(numbers) > 1
     question = f"Remove {format_count(len(numbers), 'role')}?"
-    text = "Their holders lose them at once. You can undo it."
-    if many and (
-        page := confirmation.confirm(request, _with_return_address(sent, back), question, text, do="Remove", back=back)
-    ):
+    text = "Members lose them immediately. You can undo this."
+    asked = FormData([*sent.multi_items(), ("back", back)])
+    if many and (page := confirmation.confirm(request, asked, question, text, do="Remove", back=back)):
         return page
     do, words = _DECISIONS[decision]
     return _decision_response(request, ctx, uid, do(ctx, uid, numbers), words=words, back=back)
@@ -68,14 +67,14 @@ def close(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm) ->
     """Close the campaign after confirmation."""
     detail = campaigns.get(ctx, uid)
     left = detail.progress.undecided
-    text = "Nothing more can be decided in it."
+    text = "No more decisions can be made."
     if left:
-        text = f"{format_count(left, 'role')} nobody has decided about will stay as they are. {text}"
+        text = f"{format_count(left, 'role')} without a decision will be kept. {text}"
     question = f"Close {detail.campaign.name}?"
     if page := confirmation.confirm(request, sent, question, text, do="Close", back=f"/reviews/{uid}"):
         return page
     campaigns.close(ctx, uid)
-    return pages.redirect(request, f"/reviews/{uid}", Flash(f"{detail.campaign.name} is closed."))
+    return pages.redirect(request, f"/reviews/{uid}", Flash(f"{detail.campaign.name} was closed."))
 
 
 def _parse_decision(sent: FormData) -> tuple[str, list[int]]:
@@ -85,7 +84,7 @@ def _parse_decision(sent: FormData) -> tuple[str, list[int]]:
             return decision, _parse_numbers([str(sent[decision])])
     decision = str(sent.get("do", ""))
     if decision not in _DECISIONS:
-        raise InvalidInputError("It is not said what was decided.", "Use one of the buttons.")
+        raise InvalidInputError("No decision was sent.", "Use one of the buttons.")
     chosen = [str(each) for each in sent.getlist("rows")]
     if "all" in chosen:
         chosen = [str(each) for each in sent.getlist("shown")]
@@ -94,7 +93,7 @@ def _parse_decision(sent: FormData) -> tuple[str, list[int]]:
 
 def _parse_numbers(texts: list[str]) -> list[int]:
     if not all(text.isascii() and text.isdigit() and len(text) < 9 for text in texts):  # noqa: PLR2004 - a row's number is short
-        raise InvalidInputError("This is no row of a campaign.", "Use the boxes of the list.")
+        raise InvalidInputError("Not a row of this review.", "Use the boxes of the list.")
     return sorted({int(text) for text in texts})
 
 
@@ -131,10 +130,6 @@ def _return_address(request: Request, sent: FormData, uid: str) -> str:
     parts = urlsplit(str(sent.get("back", "")) or request.headers.get("referer", ""))
     here = f"/reviews/{uid}"
     return f"{here}?{parts.query}" if parts.path == here and parts.query else here
-
-
-def _with_return_address(sent: FormData, back: str) -> FormData:
-    return FormData([*sent.multi_items(), ("back", back)])
 
 
 export_routes = router("/reviews")

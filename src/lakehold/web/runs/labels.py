@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 
 from lakehold.catalog.resource_view import ResourceRef, VisibleRefs
@@ -10,6 +9,7 @@ from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import SECOND, Moment
 from lakehold.kit.errors import NotFoundError
 from lakehold.runs import run_table as states
+from lakehold.runs.run_table import parse_cause
 from lakehold.runs.service import Run
 from lakehold.web.runs.services import RUNS
 from lakehold.web.schedules import schedule_form
@@ -33,16 +33,14 @@ ICONS = {
     states.STOPPED: "square",
 }
 DESCRIPTIONS = {
-    states.QUEUED: "It begins as soon as a worker has room.",
-    states.WAITING: "Another run that came first writes the same table. It begins after that one.",
-    states.RUNNING: "A worker is at it.",
-    states.STOPPING: "It ends as soon as the worker can leave off.",
-    states.SUCCEEDED: "All of it was done.",
-    states.FAILED: "It broke off. What was written whole stays.",
-    states.STOPPED: "Somebody stopped it. What was written whole stays.",
+    states.QUEUED: "Waiting for a free worker.",
+    states.WAITING: "Waiting for another run that writes the same table.",
+    states.RUNNING: "Running.",
+    states.STOPPING: "Stopping.",
+    states.SUCCEEDED: "Completed.",
+    states.FAILED: "Failed. Completed writes are kept.",
+    states.STOPPED: "Stopped by a member. Completed writes are kept.",
 }
-_OTHER = re.compile(r"(again after|after) (run_[0-9a-f]+)")
-_SCHEDULE = re.compile(r"by schedule (.+) (\S+)")
 _MINUTE, _HOUR = 60, 3600
 _UNITS = ("bytes", "kB", "MB", "GB", "TB")
 _STEP = 1000
@@ -59,17 +57,18 @@ class RunCause:
 
 def run_cause(ctx: RequestContext, run: Run) -> RunCause:
     """Return why a run was started, without naming a run that the reader may not see."""
-    if due := _SCHEDULE.fullmatch(run.cause):
-        return RunCause(f"By schedule: {_lower_first(schedule_form.describe_cron(due[1]))} ({due[2]})")
-    found = _OTHER.fullmatch(run.cause)
-    if found is None:
-        return RunCause(f"{run.cause[:1].upper()}{run.cause[1:]}")
+    cause = parse_cause(run.cause)
+    if cron := cause.cron:
+        return RunCause(f"By schedule: {_lower_first(schedule_form.describe_cron(cron))} ({cause.zone})")
+    if not cause.run:
+        return RunCause(f"{cause.text[:1].upper()}{cause.text[1:]}")
+    label = str(cause.kind).capitalize()
     try:
-        other = RUNS.get(ctx, found[2])
+        other = RUNS.get(ctx, cause.run)
     except NotFoundError:
-        return RunCause(f"{found[1].capitalize()} another run")
+        return RunCause(f"{label} another run")
     name = ctx.view.names.get(ctx.view.resource(other.resource)) or ""
-    return RunCause(found[1].capitalize(), other.id, "the run before it" if other.resource == run.resource else name)
+    return RunCause(label, other.id, "the run before it" if other.resource == run.resource else name)
 
 
 def _lower_first(words: str) -> str:

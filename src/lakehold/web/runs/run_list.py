@@ -27,11 +27,11 @@ from lakehold.workspaces.registry import find_workspace, runnable_kinds
 routes = router("/workspaces")
 
 COLUMNS = [
-    ListColumn("What"),
+    ListColumn("Name"),
     ListColumn("State"),
-    ListColumn("For", wide=True),
-    ListColumn("Begun", wide=True),
-    ListColumn("Took", number=True),
+    ListColumn("Run as", wide=True),
+    ListColumn("Started", wide=True),
+    ListColumn("Duration", number=True),
 ]
 _STATES = tuple((state, humanize(state)) for state in labels.TONES)
 _MAX_SCANNED = 200
@@ -119,4 +119,4 @@ def _pipeline_filter(ctx: RequestContext, uid: str) -> ListFilter:
 def _member_filter(ctx: RequestContext, uid: str) -> ListFilter:
     """Return a filter by the members that the latest runs are for, as far as the caller may see them."""
     members = dict.fromkeys(run.started_by for run in RUNS.page(ctx, within=uid, limit=_MAX_SCANNED))
-    return ListFilter("who", "For", tuple((found.uid, found.name) for found in VisibleRefs(ctx).refs(members)))
+    return ListFilter("who", "Run as", tuple((found.uid, found.name) for found in VisibleRefs(ctx).refs(members)))

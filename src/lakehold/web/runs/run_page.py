@@ -88,19 +88,19 @@ def run_page(request: Request, ctx: ReadContext, run: str) -> Response:
 @routes.post("/{run}/stop")
 def stop(request: Request, ctx: WriteContext, run: str) -> Response:
     """Stop the run."""
-    return _run_action(request, run, lambda: RUNS.stop(ctx, run), "It is being stopped.")
+    return _run_action(request, run, lambda: RUNS.stop(ctx, run), "Stopping the run.")
 
 
 @routes.post("/{run}/resume")
 def resume(request: Request, ctx: WriteContext, run: str) -> Response:
     """Resume the run after its last successful step."""
-    return _run_action(request, run, lambda: RUNS.resume(ctx, run), "It goes on.")
+    return _run_action(request, run, lambda: RUNS.resume(ctx, run), "Run resumed.")
 
 
 @routes.post("/{run}/retry")
 def retry(request: Request, ctx: WriteContext, run: str) -> Response:
     """Start the run again from its first step."""
-    return _run_action(request, run, lambda: RUNS.retry(ctx, run), "It was started again.")
+    return _run_action(request, run, lambda: RUNS.retry(ctx, run), "Run started again.")
 
 
 @routes.post("/{run}/reload")
@@ -108,7 +108,7 @@ def reload(request: Request, ctx: WriteContext, run: str) -> Response:
     """Start a full refresh of the same resource."""
     found = RUNS.get(ctx, run)
     return _run_action(
-        request, run, lambda: RUNS.start(ctx, found.resource, RunOptions(reload=True)), "It loads all anew."
+        request, run, lambda: RUNS.start(ctx, found.resource, RunOptions(reload=True)), "Full refresh started."
     )
 
 
@@ -116,7 +116,7 @@ def reload(request: Request, ctx: WriteContext, run: str) -> Response:
 def delete(request: Request, ctx: WriteContext, run: str, sent: SubmittedForm) -> Response:
     """Delete the run with its log, after a confirmation."""
     found = RUNS.get(ctx, run)
-    text = "What it has written or sent stays."
+    text = "Data that it wrote or sent is kept."
     if asked := confirm(request, sent, "Delete this run?", text, do="Delete", back=urls.run(run)):
         return asked
     try:
@@ -133,8 +133,8 @@ def run_actions(ctx: RequestContext, run: Run) -> list[PageAction]:
     stopping = PageAction("Stop", f"{here}/stop", "post", "square", confirm="Stop this run?")
     resuming = PageAction("Resume", f"{here}/resume", "post", "play")
     retrying = PageAction("Retry", f"{here}/retry", "post", "rotate-ccw")
-    anew = "Load all of it anew? What is in the table is replaced."
-    reloading = PageAction("Reload", f"{here}/reload", "post", "refresh-cw", confirm=anew)
+    anew = "Run a full refresh? All rows in the table are replaced."
+    reloading = PageAction("Full refresh", f"{here}/reload", "post", "refresh-cw", confirm=anew)
     deleting = PageAction("Delete", f"{here}/delete", "post", "trash-2", confirm="Delete this run?", danger=True)
     candidates: list[tuple[str, str, PageAction]] = []
     if run.state in states.OPEN and run.state != states.STOPPING:
@@ -160,6 +160,7 @@ def _page_values(ctx: RequestContext, run: Run) -> dict[str, object]:
     eyes = VisibleRefs(ctx)
     thing = ctx.session.read_view(lambda view: make_ref(view, run.resource))
     lines = RUNS.last_log_lines(ctx, run.id, limit=_MOST_LINES)
+    settings = PageAction("Open settings", urls.resource(run.resource), icon="settings")
     return {
         "run": run,
         "thing": thing,
@@ -169,7 +170,7 @@ def _page_values(ctx: RequestContext, run: Run) -> dict[str, object]:
         "took": labels.run_duration(run.started_at, run.ended_at, ctx.at),
         "is_open": run.state in states.OPEN,
         "actions": run_actions(ctx, run),
-        "edit": resource_header.actions_of(ctx, run.resource, {"edit": _settings_action(run)})[0],
+        "edit": resource_header.actions_of(ctx, run.resource, {"edit": settings})[0],
         "steps": _step_views(run, lines, ctx.at),
         "cut": len(lines) == _MOST_LINES,
         "tones": labels.TONES,
@@ -178,10 +179,6 @@ def _page_values(ctx: RequestContext, run: Run) -> dict[str, object]:
         "size": labels.format_size,
         "totals": [sum(getattr(step, name) for step in run.steps) for name in ("rows", "size", "bad")],
     }
-
-
-def _settings_action(run: Run) -> PageAction:
-    return PageAction("Look at its settings", urls.resource(run.resource), icon="settings")
 
 
 def _step_views(run: Run, lines: Sequence[RunLogLine], now: int) -> list[RunStepView]:

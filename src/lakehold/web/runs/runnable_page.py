@@ -76,7 +76,7 @@ def activate(request: Request, ctx: WriteContext, uid: str) -> Response:
     """Activate the triggers of a resource; it runs as the caller."""
     ctx.need_visible(uid)
     TRIGGERS.set_all_active(ctx, uid, active=True)
-    flash = Flash("It runs by itself from now on, as you.", undo=urls.resource(uid, "pipeline/deactivate"))
+    flash = Flash("Activated. It runs as you.", undo=urls.resource(uid, "pipeline/deactivate"))
     return pages.redirect(request, resource_header.overview_url(ctx, uid), flash)
 
 
@@ -85,7 +85,7 @@ def deactivate(request: Request, ctx: WriteContext, uid: str) -> Response:
     """Deactivate the triggers of a resource."""
     ctx.need_visible(uid)
     TRIGGERS.set_all_active(ctx, uid, active=False)
-    flash = Flash("It does not run by itself any more.", undo=urls.resource(uid, "pipeline/activate"))
+    flash = Flash("Deactivated.", undo=urls.resource(uid, "pipeline/activate"))
     return pages.redirect(request, resource_header.overview_url(ctx, uid), flash)
 
 
@@ -94,7 +94,7 @@ def need_runnable(ctx: RequestContext, uid: str) -> ResourceView:
     found = resources.get(ctx, uid)
     if found.kind not in runnable_kinds() and not _has_runnable_overview(found.kind):
         title = kinds.catalog_kind(ctx.view.policy, found.kind).title
-        raise InvalidInputError(f"A {title.lower()} is no pipeline.", "Look at the list of pipelines.")
+        raise InvalidInputError(f"A {title.lower()} is not a pipeline.", "Open the list of pipelines.")
     return found
 
 
@@ -136,8 +136,8 @@ def _run_actions(ctx: RequestContext, found: ResourceView) -> list[PageAction]:
         return [PageAction("Run now", icon="play", why_not=f"A {title} cannot be run here yet.")]
     runnable = RUNS.runnables[found.kind]
     now = PageAction("Run now", here, "post", "play")
-    sure = "Load all of it anew? What is in its tables is replaced."
-    again = PageAction("Reload", here, "post", "refresh-cw", fields=(("reload", "1"),), confirm=sure)
+    sure = "Run a full refresh? All rows in its tables are replaced."
+    again = PageAction("Full refresh", here, "post", "refresh-cw", fields=(("reload", "1"),), confirm=sure)
     candidates = [*([(runnable.stop, again)] if runnable.reloads else []), (runnable.trigger, now)]
     return [act for action, each in candidates for act in resource_header.actions_of(ctx, found.uid, {action: each})]
 

@@ -15,6 +15,7 @@ from starlette.datastructures import FormData
 from lakehold.kit.clock import SECOND, Moment
 from lakehold.kit.errors import InvalidInputError
 from lakehold.runs.scheduler.schedule import TriggerSchedule
+from lakehold.web.form_values import errors_by_field
 
 _WEEKDAY_LABELS = {
     "*": "every day",
@@ -68,11 +69,11 @@ def time_zones() -> list[str]:
 
 BY_HAND, OWN = "hand", "own"
 FREQUENCIES = (
-    ("hour", "Every hour", "At the full hour."),
+    ("hour", "Every hour", "On the hour."),
     ("day", "Every day", "At the time below."),
     ("weekday", "Monday to Friday", "At the time below."),
     ("week", "Every Monday", "At the time below."),
-    (OWN, "My own schedule", "Minute, hour, day, month, weekday."),
+    (OWN, "Custom (cron)", "Minute, hour, day, month, weekday."),
 )
 _CRON_WEEKDAYS = {"day": "*", "weekday": "1-5", "week": "1"}
 _TIME = re.compile(r"([01]?\d|2[0-3]):([0-5]\d)")
@@ -100,17 +101,17 @@ class ScheduleForm:
     def errors(self, *, may_rest: bool = False) -> dict[str, str]:
         """Return the errors by field. With `may_rest`, a resource that is only run by hand is valid."""
         if self.every in _CRON_WEEKDAYS and not _TIME.fullmatch(self.at):
-            return {"at": "Write a time such as 06:30."}
+            return {"at": "Enter a time, such as 06:30."}
         if self.every == BY_HAND and may_rest:
             return {}
         if self.every not in {OWN, "hour", *_CRON_WEEKDAYS}:
-            return {"every": "Choose one of these."}
+            return {"every": "Select an option."}
         if self.every == OWN and not self.cron:
-            return {"cron": "Write a schedule, such as 30 6 * * 1-5."}
+            return {"cron": "Enter a schedule, such as 30 6 * * 1-5."}
         try:
             self.to_schedule().validate()
         except InvalidInputError as error:
-            return {"zone" if "time zone" in error.message else "cron": str(error)}
+            return errors_by_field(error, {"zone": "zone"}, "cron")
         return {}
 
 

@@ -64,7 +64,7 @@ def add(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm) -> R
         try:
             TRIGGERS.save(ctx, uid, when)
         except (InvalidInputError, HiddenError) as error:
-            message = str(error) if when.after else "Choose at least one that it comes after."
+            message = str(error) if when.after else "Select at least one pipeline."
             return _page(request, ctx, found, filled=sent, errors={"after": message})
     return pages.redirect(request, urls.resource(uid, "triggers"), Flash("The trigger was added. It runs as you."))
 
@@ -78,7 +78,7 @@ def change_schedule(request: Request, ctx: WriteContext, uid: str, sent: Submitt
         schedule_form.parse_schedule_form(sent),
     )
     if not known.when.cron:
-        raise InvalidInputError("This trigger comes after others.", "Remove it, and add a schedule.")
+        raise InvalidInputError("This trigger runs after other pipelines.", "Remove it, and add a schedule.")
     if (errors := filled.errors()) or _is_preview(sent):
         return _page(request, ctx, found, changed=known.id, timed=filled, errors=errors)
     TRIGGERS.save(ctx, uid, filled.to_schedule(), uid=known.id, active=known.active)
@@ -89,21 +89,21 @@ def change_schedule(request: Request, ctx: WriteContext, uid: str, sent: Submitt
 def pause(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm) -> Response:
     """Pause a trigger."""
     TRIGGERS.set_active(ctx, _need_trigger(ctx, uid, sent).id, active=False)
-    return pages.redirect(request, urls.resource(uid, "triggers"), Flash("It pauses."))
+    return pages.redirect(request, urls.resource(uid, "triggers"), Flash("Trigger paused."))
 
 
 @routes.post("/{uid:path}/triggers/resume")
 def resume(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm) -> Response:
     """Resume a trigger; it runs as the caller."""
     TRIGGERS.set_active(ctx, _need_trigger(ctx, uid, sent).id, active=True)
-    return pages.redirect(request, urls.resource(uid, "triggers"), Flash("It goes on, as you."))
+    return pages.redirect(request, urls.resource(uid, "triggers"), Flash("Trigger resumed. It runs as you."))
 
 
 @routes.post("/{uid:path}/triggers/remove")
 def remove(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm) -> Response:
     """Remove a trigger, after a confirmation."""
     known, there = _need_trigger(ctx, uid, sent), urls.resource(uid, "triggers")
-    if asked := confirm(request, sent, "Remove this trigger?", "What runs now goes on.", do="Remove", back=there):
+    if asked := confirm(request, sent, "Remove this trigger?", "Current runs continue.", do="Remove", back=there):
         return asked
     TRIGGERS.delete(ctx, known.id)
     return pages.redirect(request, there, Flash("The trigger was removed."))

@@ -4,8 +4,5 @@
 - `password_reset`: requesting a reset link, and setting a new password with it
 - `onboarding`: the first run (the first tenant and its Owner, optionally with the demo company), and accepting an
   invite as a new or an existing member
-- `session_flow`: what all of them do at the end: set or clear the session cookie
-- `expired_link`: the page of a link that is invalid or expired
-- `form_errors`: collects validation errors by form field
-- `routers`: all routers of this package
+- `session_flow`: what all of them do at the end: set or clear the session cookie; the page of an expired link
 """

@@ -27,12 +27,11 @@ from lakehold.kit.errors import ConflictError, InvalidInputError
 from lakehold.kit.ids import valid_name
 from lakehold.web import pages
 from lakehold.web.cookies import Flash
+from lakehold.web.form_values import FieldErrors, collect_errors, text_field
 from lakehold.web.navigation import Navigation
 from lakehold.web.routing import SubmittedForm, router
 from lakehold.web.sign_in import session_flow
-from lakehold.web.sign_in.expired_link import expired_link_page, refusal_page
-from lakehold.web.sign_in.form_errors import FieldErrors, collect_errors, text_field
-from lakehold.web.sign_in.session_flow import CurrentMember
+from lakehold.web.sign_in.session_flow import CurrentMember, expired_link_page, refusal_page
 
 first_run_routes = router("/first-run")
 
@@ -82,13 +81,13 @@ def _refused_page(request: Request, platform: Platform, secret: str) -> Response
     try:
         tenants.need_setup_secret(platform, secret)
     except UnauthorizedError as error:
-        return refusal_page(request, "This is not the right link", error)
+        return refusal_page(request, "Invalid link", error)
     return None if tenants.is_setup_open(platform) else _already_set_up_page(request)
 
 
 def _already_set_up_page(request: Request) -> Response:
-    words = "Somebody has been here before and is the Owner. Sign in, or ask them for an invite."
-    return expired_link_page(request, "It is set up already", words, status=409)
+    words = "This installation already has an Owner. Sign in, or ask them for an invite."
+    return expired_link_page(request, "Already set up", words, status=409)
 
 
 def _first_run_errors(sent: FormData) -> FieldErrors:
@@ -184,4 +183,4 @@ def _is_addressed_to(found: InviteInfo, guest: CurrentMember) -> bool:
 
 
 def _expired_invite(request: Request, error: UnauthorizedError) -> Response:
-    return refusal_page(request, "This invite does not work any more", error)
+    return refusal_page(request, "This invite has expired", error)

@@ -16,10 +16,11 @@ from lakehold.directory.platform import Platform
 from lakehold.kit.errors import InvalidInputError
 from lakehold.web import cookies, pages
 from lakehold.web.cookies import Flash
+from lakehold.web.form_values import text_field
 from lakehold.web.navigation import Navigation
 from lakehold.web.routing import SubmittedForm, router
-from lakehold.web.sign_in import form_errors, sign_in
-from lakehold.web.sign_in.expired_link import refusal_page
+from lakehold.web.sign_in import sign_in
+from lakehold.web.sign_in.session_flow import refusal_page
 
 routes = router()
 
@@ -59,13 +60,13 @@ def set_password(
     request: Request, platform: CurrentPlatform, visit: CurrentClient, secret: str, sent: SubmittedForm
 ) -> Response:
     """Set the new password. All sessions of the account end."""
-    password = form_errors.text_field(sent, "password")
+    password = text_field(sent, "password")
     try:
         retry_when_busy(lambda: authentication.set_password_with_link(platform, secret, password, visit))
     except UnauthorizedError as error:
         return _expired_link(request, error)
     except InvalidInputError as error:
-        return _password_form(request, links.get_info(platform, secret), form_errors.error_text(error))
+        return _password_form(request, links.get_info(platform, secret), str(error))
     response = pages.redirect(request, "/sign-in", Flash("Your password is set. Sign in with it."))
     cookies.delete_cookie(request, response, SESSION_COOKIE)
     return response
@@ -96,9 +97,9 @@ def _password_form(request: Request, found: LinkInfo, fault: str = "") -> Respon
 
 
 def _form_values(sent: FormData) -> dict[str, str]:
-    return {name: form_errors.text_field(sent, name) for name in ("email", "tenant")}
+    return {name: text_field(sent, name) for name in ("email", "tenant")}
 
 
 def _expired_link(request: Request, error: UnauthorizedError) -> Response:
-    more = {"label": "Ask for a new one", "href": "/forgot"}
-    return refusal_page(request, "This link does not work any more", error, **more)
+    more = {"label": "Request a new link", "href": "/forgot"}
+    return refusal_page(request, "This link has expired", error, **more)

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from fastapi import Request, Response
 
 from lakehold.api.directory.sign_in import authenticate_now
+from lakehold.api.http import problems
 from lakehold.api.http.authentication import SESSION_COOKIE
 from lakehold.api.http.dependencies import retry_when_busy
 from lakehold.directory import accounts, sign_ins
@@ -17,9 +18,10 @@ from lakehold.directory.errors import UnauthorizedError
 from lakehold.directory.platform import Platform
 from lakehold.directory.sign_ins import CreatedSignIn
 from lakehold.kit.clock import SECOND
-from lakehold.kit.errors import NotFoundError
+from lakehold.kit.errors import LakeholdError, NotFoundError
 from lakehold.web import cookies, csrf, pages
 from lakehold.web.cookies import Flash
+from lakehold.web.navigation import Navigation
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,3 +83,20 @@ def current_member(request: Request, platform: Platform) -> CurrentMember | None
         account = accounts.get(ctx, member)
         name = ctx.view.names.get(ctx.view.member(member)) or member
         return CurrentMember(caller.tenant, name, account.email if account else "")
+
+
+def expired_link_page(
+    request: Request, title: str, text: str, *, label: str = "Sign in", href: str = "/sign-in", status: int = 404
+) -> Response:
+    """Return a page that says that a link leads nowhere, with a button to continue."""
+    values: dict[str, object] = {"name": title, "text": text, "label": label, "href": href}
+    return pages.render(request, "entrance/shut.html", values, navigation=Navigation(), status=status)
+
+
+def refusal_page(
+    request: Request, title: str, error: LakeholdError, *, label: str = "Sign in", href: str = "/sign-in"
+) -> Response:
+    """Return the page of an invalid link for an error, with its status and headers."""
+    response = expired_link_page(request, title, str(error), label=label, href=href, status=error.status)
+    response.headers.update(problems.error_headers(error))
+    return response

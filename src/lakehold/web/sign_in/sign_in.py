@@ -24,11 +24,11 @@ from lakehold.directory.platform import Platform
 from lakehold.kit.errors import LakeholdError
 from lakehold.web import cookies, pages
 from lakehold.web.cookies import Flash
+from lakehold.web.form_values import text_field
 from lakehold.web.navigation import Navigation
 from lakehold.web.routing import SubmittedForm, router
 from lakehold.web.sign_in import session_flow
-from lakehold.web.sign_in.expired_link import expired_link_page, refusal_page
-from lakehold.web.sign_in.form_errors import text_field
+from lakehold.web.sign_in.session_flow import expired_link_page, refusal_page
 
 sign_in_routes = router("/sign-in")
 
@@ -42,8 +42,8 @@ def sign_in_page(request: Request, platform: CurrentPlatform) -> Response:
     if session_flow.current_member(request, platform) is not None:
         return pages.redirect(request, _next_address(request.query_params.get("next", "")))
     if tenants.is_setup_open(platform):
-        text = "Start it with `lakehold up`: the link that it prints sets everything up."
-        return expired_link_page(request, "Nobody is here yet", text, label="", status=200)
+        text = "Run `lakehold up` and open the setup link that it prints."
+        return expired_link_page(request, "Not set up yet", text, label="", status=200)
     return _sign_in_form(request, platform, dict(request.query_params))
 
 
@@ -84,7 +84,7 @@ def needs_tenant(platform: Platform) -> bool:
 def _mail_link(request: Request, platform: Platform, visit: ClientInfo, sent: FormData) -> Response:
     if not text_field(sent, "email").strip():
         return _sign_in_form(
-            request, platform, _form_values(sent), errors={"email": "Write your e-mail address first."}
+            request, platform, _form_values(sent), errors={"email": "Enter your e-mail address first."}
         )
     request_link(platform, visit, sent, SIGN_IN)
     return pages.redirect(request, LINK_SENT_PATH)
@@ -155,7 +155,7 @@ def sign_in_with_link(request: Request, platform: CurrentPlatform, visit: Curren
 
 
 def _expired_link(request: Request, error: LakeholdError) -> Response:
-    return refusal_page(request, "This link does not work any more", error)
+    return refusal_page(request, "This link has expired", error)
 
 
 sign_out_routes = router("/sign-out")
@@ -166,6 +166,6 @@ def sign_out(request: Request, platform: CurrentPlatform, visit: CurrentClient, 
     """End the session of this browser."""
     session_flow.end_session(request, platform, visit)
     there = pages.safe_redirect_url(text_field(sent, "next") or "/sign-in")
-    response = pages.redirect(request, there, Flash("You are signed out."))
+    response = pages.redirect(request, there, Flash("You were signed out."))
     cookies.delete_cookie(request, response, SESSION_COOKIE)
     return response

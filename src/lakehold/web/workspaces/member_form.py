@@ -11,7 +11,7 @@ from lakehold.catalog.resource_view import make_ref
 from lakehold.directory.errors import HiddenError
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import ConflictError, InvalidInputError, NotFoundError
-from lakehold.web import date_fields, pages, urls
+from lakehold.web import form_values, pages, urls
 from lakehold.web.confirmation import ConfirmationPrompt, confirm_effects, preview_effects
 from lakehold.web.cookies import Flash
 from lakehold.web.people import member_picker
@@ -46,7 +46,7 @@ def set_member(request: Request, ctx: WriteContext, uid: str, sent: SubmittedFor
         member = find_member(ctx, uid, filled.subject)
         membership_change = membership.plan_membership(ctx, uid, filled, member)
         if not membership_change.roles and not member.roles:
-            return _form(request, ctx, uid, filled, errors={"role": "Choose what they are to be here."})
+            return _form(request, ctx, uid, filled, errors={"role": "Select a role."})
         prompt = ConfirmationPrompt(
             f"{'Change' if member.roles else 'Add'} {member.subject.name}?",
             f"Until the end of {filled.until}." if filled.until else "",
@@ -67,10 +67,10 @@ def set_member(request: Request, ctx: WriteContext, uid: str, sent: SubmittedFor
         for change in membership_change.labels:
             ctx.make_unchecked(change)
     except (InvalidInputError, ConflictError) as error:
-        return _form(request, ctx, uid, filled, errors={"until" if filled.until else "role": str(error)})
+        return _form(request, ctx, uid, filled, errors=form_values.errors_by_field(error, {"until": "until"}, "role"))
     except (HiddenError, NotFoundError) as error:
         return _form(request, ctx, uid, filled, errors={"subject": str(error)})
-    return pages.redirect(request, urls.workspace(uid, "members"), Flash(f"{member.subject.name} is saved."))
+    return pages.redirect(request, urls.workspace(uid, "members"), Flash(f"{member.subject.name} was saved."))
 
 
 def _form_path(request: Request) -> str:
@@ -111,7 +111,7 @@ def _form(
         "ladder": membership.is_role_hierarchy(kinds.schema_of(ctx.view, uid)),
         "values": membership.value_fields(ctx, uid) if subject is None or subject.kind == MEMBER else [],
         "labels": membership.label_fields(ctx, uid) if subject is None or subject.kind == MEMBER else [],
-        "today": date_fields.today(ctx),
+        "today": form_values.today(ctx),
         "errors": errors or {},
     }
     return pages.render(request, "workspaces/member.html", values, status=422 if errors else 200)

@@ -23,7 +23,7 @@ from lakehold.web.cookies import Flash
 from lakehold.web.invites import invite_options
 from lakehold.web.labels import format_count, humanize, pluralize
 from lakehold.web.list_view import ListColumn, ListFilter, ListState
-from lakehold.web.navigation import Breadcrumb
+from lakehold.web.navigation import Breadcrumb, breadcrumb_trail
 from lakehold.web.routing import SubmittedForm, router
 from lakehold.web.workspaces import membership
 from lakehold.web.workspaces.membership import LabelField, MembershipForm
@@ -50,7 +50,7 @@ def inherited_roles(ctx: RequestContext, uid: str) -> list[tuple[str, str]]:
 routes = router("/workspaces")
 
 NEW_OWNER = "receiver"
-_SUBJECT_FILTER = ListFilter("who", "Who", (("member", "Members"), ("group", "Groups")))
+_SUBJECT_FILTER = ListFilter("who", "Member", (("member", "Members"), ("group", "Groups")))
 
 
 @routes.get("/{uid:path}/members")
@@ -70,7 +70,7 @@ def members_page(request: Request, ctx: ReadContext, uid: str) -> Response:
         **kind_pages.workspace_tab_values(uid, space.kind, kind_pages.MEMBERS_TAB),
         "space": space,
         "listing": listing,
-        "columns": [ListColumn("Who", "name"), ListColumn("Roles"), *_value_columns(ctx, uid)],
+        "columns": [ListColumn("Member", "name"), ListColumn("Roles"), *_value_columns(ctx, uid)],
         "rows": [
             (n, member, _membership_values(ctx, member, labels), _member_actions(uid, member, keeps))
             for n, member in enumerate(listing.slice_page(rows))
@@ -91,7 +91,7 @@ def remove_member(request: Request, ctx: WriteContext, uid: str, sent: Submitted
     changes = workspaces.plan_removal(ctx, uid, str(sent.get("subject", "")))
     member = find_member(ctx, uid, str(sent["subject"]))
     back = urls.workspace(uid, "members")
-    text = "What they hold on single things in it stays, and counts again should they come back."
+    text = "Direct grants on single resources are kept, and apply again if they are added back."
     choice = _transfer_choice(ctx, uid, member)
     prompt = ConfirmationPrompt(
         f"Remove {member.subject.name}?", text, do="Remove", back=back, danger=True, choice=choice
@@ -117,9 +117,7 @@ def _transfer_choice(ctx: RequestContext, uid: str, member: WorkspaceMembership)
     others = [each.subject for each in workspaces.members(ctx, uid) if each.subject.kind == MEMBER]
     options = [(each.uid, each.name) for each in others if each.uid != member.subject.uid]
     hint = f"They own {format_count(len(owns), 'thing')} here. Nothing is deleted."
-    return ConfirmationChoice(
-        NEW_OWNER, "Hand over what they own", [("", "To nobody: it waits for them"), *options], hint
-    )
+    return ConfirmationChoice(NEW_OWNER, "New owner", [("", "Keep the current owner"), *options], hint)
 
 
 def _remove_and_transfer(
@@ -128,8 +126,8 @@ def _remove_and_transfer(
     """Transfer what the member owns and remove them. This has no undo."""
     moved, left = ownership.transfer_all(ctx, uid, member.subject.uid, receiver)
     workspaces.remove_member(ctx, uid, member.subject.uid)
-    words = [f"{member.subject.name} was removed.", f"{format_count(len(moved), 'thing')} handed over."]
-    words += [f"{format_count(len(left), 'thing')} left with them, which you may not give away."] if left else []
+    words = [f"{member.subject.name} was removed.", f"{format_count(len(moved), 'thing')} transferred."]
+    words += [f"{format_count(len(left), 'thing')} kept, because you cannot transfer them."] if left else []
     return pages.redirect(request, urls.workspace(uid, "members"), Flash(" ".join(words)))
 
 
@@ -139,18 +137,13 @@ def undo(request: Request, ctx: WriteContext, uid: str) -> Response:
     filled = MembershipForm.parse(request.query_params)
     values: dict[str, str | bool] = dict(filled.values)
     workspaces.set_member(ctx, uid, filled.subject, roles=filled.roles, attributes=values)
-    return pages.redirect(request, urls.workspace(uid, "members"), Flash("Taken back."))
+    return pages.redirect(request, urls.workspace(uid, "members"), Flash("Undone."))
 
 
 def breadcrumbs(ctx: RequestContext, space: ResourceRef, here: str) -> list[Breadcrumb]:
     """Return the breadcrumbs to a page of a workspace."""
-    tenant = ctx.view.names.get(ctx.view.resource(ctx.caller.tenant)) or ""
-    return [
-        Breadcrumb(tenant, "/"),
-        Breadcrumb("Workspaces", "/workspaces"),
-        Breadcrumb(space.name, urls.workspace(space.uid)),
-        Breadcrumb(here),
-    ]
+    there = Breadcrumb(space.name, urls.workspace(space.uid))
+    return breadcrumb_trail(ctx, Breadcrumb("Workspaces", "/workspaces"), there, Breadcrumb(here))
 
 
 def workspace_ref(ctx: RequestContext, uid: str) -> ResourceRef:
@@ -207,7 +200,7 @@ def _add_action(uid: str, *, keeps: bool) -> PageAction:
         return PageAction("Add", urls.workspace(uid, "members/add"), icon="user-plus")
     return PageAction(
         "Add",
-        why_not="You give no role here.",
+        why_not="You cannot grant roles here.",
         request=urls.request(uid, ""),
         why=urls.resource(uid, "access"),
     )

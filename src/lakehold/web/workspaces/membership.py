@@ -20,7 +20,7 @@ from lakehold.catalog import kinds, workspaces
 from lakehold.catalog.workspaces import MembershipPlan, WorkspaceMembership
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import FOREVER, Moment
-from lakehold.web import date_fields
+from lakehold.web import form_values
 from lakehold.web.labels import humanize
 
 VALUE_PREFIX = "value_"
@@ -154,7 +154,7 @@ def label_fields(ctx: RequestContext, uid: str) -> list[LabelField]:
 def current_membership(ctx: RequestContext, uid: str, member: WorkspaceMembership) -> MembershipForm:
     """Return the present membership of a member or group as form values."""
     ends = {role.until for role in member.roles}
-    until = date_fields.last_day_value(ends.pop()) if len(ends) == 1 else ""
+    until = form_values.last_day_value(ends.pop()) if len(ends) == 1 else ""
     labels = tuple(field.value for field in label_fields(ctx, uid) if field.value in held_labels(ctx, member))
     roles = tuple(role.name for role in member.roles)
     return MembershipForm(member.subject.uid, roles, tuple(member.attributes.items()), labels, until)
@@ -169,14 +169,10 @@ def held_labels(ctx: RequestContext, member: WorkspaceMembership) -> set[str]:
             f"{one.role} {one.resource}"
             for place in places
             for one in view.grants_on(place)
-            if _is_grant_of(one, member)
+            if one.subject == member.subject.uid
         }
 
     return ctx.session.read_view(held)
-
-
-def _is_grant_of(grant: Grant, member: WorkspaceMembership) -> bool:
-    return grant.subject == member.subject.uid
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,7 +201,7 @@ def plan_membership(
     is_member = member.subject.kind == MEMBER
     settable = {field.name for field in value_fields(ctx, uid) if field.may} if is_member else set()
     values: dict[str, str | bool] = {name: value for name, value in filled.values if name in settable}
-    until = date_fields.parse_end_of_day(ctx, filled.until)
+    until = form_values.parse_end_of_day(ctx, filled.until)
     if until is None and any(role.until < FOREVER for role in member.roles):
         until = FOREVER  # It had an end, and is to have none.
     plan = workspaces.plan_membership(

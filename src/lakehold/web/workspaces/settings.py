@@ -22,7 +22,7 @@ from lakehold.web.confirmation import ConfirmationPrompt, confirm, confirm_effec
 from lakehold.web.cookies import Flash
 from lakehold.web.labels import humanize
 from lakehold.web.routing import SubmittedForm, router
-from lakehold.web.workspaces import membership, model_labels, tenant_plan
+from lakehold.web.workspaces import membership, tenant_plan, workspace_list
 from lakehold.web.workspaces.members import breadcrumbs
 
 routes = router("/workspaces")
@@ -93,7 +93,7 @@ def switch(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm) -
         FieldChange(each.title, _value_label(each.value), _value_label(new_values[each.name])) for each in found
     ]
     prompt = ConfirmationPrompt(
-        f"Change how {resources.get(ctx, uid).name} works?",
+        f"Change the options of {resources.get(ctx, uid).name}?",
         back=there,
         changes=[change for change in field_changes if change.before != change.after],
     )
@@ -115,7 +115,7 @@ def add_label(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm
         resources.create(ctx, kind, name, edges={known[kind]: uid})
     except InvalidInputError as error:
         return _render_settings(request, ctx, uid, filled={"label_name": name}, errors={"label_name": str(error)})
-    return pages.redirect(request, urls.workspace(uid, "settings"), Flash(f"{name} was made."))
+    return pages.redirect(request, urls.workspace(uid, "settings"), Flash(f"{name} was created."))
 
 
 @routes.post("/{uid:path}/settings/delete")
@@ -123,7 +123,7 @@ def delete(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm) -
     """Delete the workspace if it is empty."""
     workspaces.need_workspace(ctx, uid)
     name, there = resources.get(ctx, uid).name, urls.workspace(uid, "settings")
-    if question := confirm(request, sent, f"Delete {name}?", "This cannot be taken back.", do="Delete", back=there):
+    if question := confirm(request, sent, f"Delete {name}?", "This cannot be undone.", do="Delete", back=there):
         return question
     try:
         resources.delete(ctx, uid)
@@ -150,7 +150,7 @@ def _render_settings(
         **kind_pages.workspace_tab_values(uid, found.kind, kind_pages.SETTINGS_TAB),
         "found": found,
         "beside": kind_pages.extra_workspace_tabs(uid, found.kind),
-        "model": model_labels.describe_model(ctx.view.policy.models[kind.model]),
+        "model": workspace_list.describe_model(ctx.view.policy.models[kind.model]),
         "edit": _edit_action(ctx, uid),
         "filled": filled,
         "switches": _switches(ctx, found),
@@ -168,7 +168,7 @@ def _switches(ctx: RequestContext, found: ResourceView) -> list[AttributeSwitch]
         AttributeSwitch(
             name,
             humanize(name),
-            model_labels.attribute_hint(name),
+            workspace_list.attribute_hint(name),
             found.attributes[name],
             declared.is_flag,
             [(value, humanize(value)) for value in declared.values],
@@ -209,7 +209,7 @@ def _edit_action(ctx: RequestContext, uid: str) -> PageAction:
         return PageAction("Edit")
     return PageAction(
         "Edit",
-        why_not=f"You need the right to {humanize(right.action).lower()}.",
+        why_not=f"You need permission to {humanize(right.action).lower()}.",
         request=urls.request(right.resource, right.action),
     )
 
@@ -220,4 +220,4 @@ def _delete_action(ctx: RequestContext, uid: str, found: ResourceView) -> PageAc
         return PageAction("Delete", there, "post", "trash-2", confirm=f"Delete {found.name}?", danger=True)
     right = ctx.session.read_view(lambda view: kinds.delete_right(view, uid))
     request_url = urls.request(right.resource, right.action) if right else ""
-    return PageAction("Delete", icon="trash-2", why_not="You may not delete it.", request=request_url)
+    return PageAction("Delete", icon="trash-2", why_not="You do not have permission to delete it.", request=request_url)

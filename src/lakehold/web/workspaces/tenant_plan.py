@@ -59,19 +59,19 @@ def set_plan(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm)
     new_plan, there = str(sent.get(PLAN, "")), urls.workspace(uid, "settings")
     declared = ctx.view.policy.kind(TENANT).schema.attributes[PLAN]
     if new_plan not in declared.values:
-        raise InvalidInputError("There is no such plan.", "Choose one of the list.")
+        raise InvalidInputError("There is no such plan.", "Select one from the list.")
     change = Add(Attribute(ctx.caller.tenant, PLAN, new_plan))
     ctx.need_change(change)
     prompt = ConfirmationPrompt(
         f"Change the plan to {humanize(new_plan)}?",
-        "It holds for the whole tenant.",
+        "Applies to the whole tenant.",
         back=there,
         changes=[FieldChange("Plan", humanize(_current_plan(ctx)), humanize(new_plan))],
     )
     if question := confirm_effects(request, sent, prompt, lambda: preview_effects(ctx, [change])):
         return question
     ctx.make(change)
-    return pages.redirect(request, there, Flash(f"The plan is {humanize(new_plan)}."))
+    return pages.redirect(request, there, Flash(f"The plan was changed to {humanize(new_plan)}."))
 
 
 def _current_plan(ctx: RequestContext) -> str:

@@ -19,10 +19,35 @@ from lakehold.web import pages, urls
 from lakehold.web.access_reason import find_reason
 from lakehold.web.components import PageAction
 from lakehold.web.cookies import Flash
-from lakehold.web.labels import humanize
+from lakehold.web.labels import humanize, pluralize
 from lakehold.web.list_view import ListColumn, ListFilter, ListState
 from lakehold.web.routing import SubmittedForm, router
-from lakehold.web.workspaces import model_labels
+from lakehold.workspaces.registry import all_workspaces
+
+
+def attribute_hint(name: str) -> str:
+    """Return what an attribute does when it is on; empty if nobody says."""
+    return next((hint for each in all_workspaces() if (hint := each.attribute_hints.get(name, ""))), "")
+
+
+def describe_model(model: AccessModel) -> str:
+    """Describe what a model is for. A custom model is described by its kinds."""
+    known = next((each.description for each in all_workspaces() if each.name == model.name), "")
+    if known:
+        return known
+    titles = [pluralize(kind.title) for kind in model.kinds.values() if kind.name != model.root]
+    return f"Custom model with {', '.join(titles).lower()}." if titles else "Custom model."
+
+
+def model_title(model: AccessModel) -> str:
+    """Return the title of a model's workspaces, unique where two models share a word: `Marts project`."""
+    title = model.kinds[model.root].title
+    return (
+        title
+        if title.casefold().rstrip("s") in model.title.casefold() or " " in title
+        else f"{model.title} {title.lower()}"
+    )
+
 
 routes = router("/workspaces")
 
@@ -30,7 +55,7 @@ _COLUMNS = (
     ListColumn("Workspace", "name"),
     ListColumn("Kind"),
     ListColumn("Your roles", wide=True),
-    ListColumn("Made", "created", wide=True),
+    ListColumn("Created", "created", wide=True),
 )
 SWITCH_PREFIX = "switch_"
 
@@ -54,7 +79,7 @@ class ModelChoice:
 def workspaces_page(request: Request, ctx: ReadContext) -> Response:
     """Render the list."""
     models = [ctx.view.policy.models[root.model] for root in kinds.workspace_kinds(ctx.view.policy)]
-    by_model = ListFilter("model", "Kind", tuple((model.name, model_labels.model_title(model)) for model in models))
+    by_model = ListFilter("model", "Kind", tuple((model.name, model_title(model)) for model in models))
     listing = ListState.from_request(request, sorts=("name", "created"), filters=(by_model,))
     found = workspaces.page(
         ctx,
@@ -112,7 +137,7 @@ def make(request: Request, ctx: WriteContext, sent: SubmittedForm) -> Response:
         )
     except (InvalidInputError, ConflictError) as error:
         return _form(request, chosen, filled, attributes, {"description": str(error)})
-    return pages.redirect(request, urls.workspace(made), Flash(f"{filled['name']} was made."))
+    return pages.redirect(request, urls.workspace(made), Flash(f"{filled['name']} was created."))
 
 
 def model_choices(ctx: RequestContext) -> list[ModelChoice]:
@@ -122,7 +147,7 @@ def model_choices(ctx: RequestContext) -> list[ModelChoice]:
         model = ctx.view.policy.models[root.model]
         edges = {root.parent: ctx.caller.tenant} if root.parent else {}
         may = ctx.session.check(ctx.principal, "create", Draft(root.id, edges))
-        found.append(ModelChoice(model, model_labels.model_title(model), model_labels.describe_model(model), may))
+        found.append(ModelChoice(model, model_title(model), describe_model(model), may))
     return found
 
 
@@ -159,7 +184,7 @@ def _chosen_model(ctx: RequestContext, model: str) -> ModelChoice | None:
 def _new_action(ctx: RequestContext) -> PageAction:
     if any(choice.may for choice in model_choices(ctx)):
         return PageAction("New workspace", "/workspaces/new", icon="plus")
-    why_not = "You need the right to create workspaces."
+    why_not = "You need permission to create workspaces."
     return PageAction("New workspace", icon="plus", why_not=why_not, request=_request_url(ctx))
 
 
@@ -188,8 +213,7 @@ def _form(
         "choice": chosen,
         "filled": filled,
         "switches": [
-            (name, humanize(name), model_labels.attribute_hint(name), on.get(name, False))
-            for name in flag_attributes(chosen.root)
+            (name, humanize(name), attribute_hint(name), on.get(name, False)) for name in flag_attributes(chosen.root)
         ],
         "errors": errors or {},
     }

@@ -21,8 +21,7 @@ from lakehold.api.http.middleware import allow_body_size
 from lakehold.catalog import kinds, resources
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import ConflictError, InvalidInputError, UnavailableError
-from lakehold.lake.file_service import FileHolder
-from lakehold.lake.volumes import VolumeEntry, describe_disk_error
+from lakehold.lake.volumes import FileHolder, VolumeEntry, describe_disk_error
 from lakehold.web import pages, routing, urls
 from lakehold.web.access import resource_header
 from lakehold.web.components import PageAction
@@ -46,7 +45,7 @@ def file_holder(ctx: RequestContext, uid: str) -> FileHolder:
     return found
 
 
-_COLUMNS = [ListColumn("Name", "name"), ListColumn("Size", "size", number=True), ListColumn("Changed", "changed")]
+_COLUMNS = [ListColumn("Name", "name"), ListColumn("Size", "size", number=True), ListColumn("Modified", "changed")]
 _SORTS = {"size": lambda file: file.size, "changed": lambda file: file.changed_at}
 
 
@@ -140,7 +139,7 @@ def upload(request: Request, uid: str, sent: SubmittedForm) -> Response:
         except (InvalidInputError, ConflictError, UnavailableError) as error:
             refused.append(str(error))
     if not given:
-        refused.append("Choose a file first.")
+        refused.append("Select a file first.")
     there = _folder_url(uid, folder if kept else _text(sent, "folder"))
     words = " ".join([*([f"{format_count(kept, 'file')} uploaded."] if kept else []), *refused])
     return pages.redirect(
@@ -157,7 +156,7 @@ def remove(request: Request, ctx: WriteContext, platform: CurrentPlatform, uid: 
     held = file_holder(ctx, uid)
     held.service.open_file(ctx, platform.settings, uid, path)
     ctx.need(held.remove, uid)
-    if question := confirm(request, sent, f"Delete {name}?", "It cannot be brought back.", do="Delete", back=back):
+    if question := confirm(request, sent, f"Delete {name}?", "This cannot be undone.", do="Delete", back=back):
         return question
     held.service.delete_file(ctx, platform.settings, uid, path)
     alone = len(held.service.list_files(ctx, platform.settings, uid, folder)) == 1

@@ -11,10 +11,10 @@ from lakehold.api.http.dependencies import ReadContext
 from lakehold.api.iceberg_rest import CurrentLake
 from lakehold.directory.request_context import RequestContext
 from lakehold.lake import readable_tables, table_metadata
-from lakehold.lake.system_tables import SYSTEM
+from lakehold.lake.catalog_tokens import SYSTEM
 from lakehold.runs import queries, system_table_schemas
+from lakehold.web import table_pages
 from lakehold.web.routing import router
-from lakehold.web.tables import grids
 from lakehold.workspaces import registry
 
 routes = router("/workspaces")
@@ -50,7 +50,7 @@ def known_fields(
     there = lake.metadata_locations(places.values()) if places else {}
     fields = {
         each: [
-            {"name": field.name, "type": grids.sql_field_type(field.type)}
+            {"name": field.name, "type": table_pages.sql_field_type(field.type)}
             for field in table_metadata.load_metadata(there[place]).fields
         ]
         for each, place in places.items()
@@ -59,7 +59,7 @@ def known_fields(
     for name, schema in system_table_schemas.visible_tables(ctx).items():
         if f"{SYSTEM}.{name}" in (table or ()):
             system_fields = [
-                {"name": field, "type": grids.sql_field_type(kind)}
+                {"name": field, "type": table_pages.sql_field_type(kind)}
                 for field, kind in system_table_schemas.iceberg_fields(schema)
             ]
             fields[f"{SYSTEM}.{name}"] = system_fields

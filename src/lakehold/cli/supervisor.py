@@ -123,7 +123,9 @@ def open_listener(host: str, port: int) -> socket.socket:
     try:
         (family, kind, number, _, where), *_ = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     except OSError:
-        raise InvalidInputError(f"There is no address {host!r} here.", "Correct LAKEHOLD_HOST.") from None
+        raise InvalidInputError(
+            f"The address {host!r} is not available on this machine.", "Correct LAKEHOLD_HOST."
+        ) from None
     listener = socket.socket(family, kind, number)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
@@ -131,7 +133,7 @@ def open_listener(host: str, port: int) -> socket.socket:
     except OSError as error:
         listener.close()
         raise ConflictError(
-            f"The port {port} of {host} cannot be had: {error.strerror}.", "Stop what uses it, or set LAKEHOLD_PORT."
+            f"Cannot listen on port {port} of {host}: {error.strerror}.", "Stop what uses it, or set LAKEHOLD_PORT."
         ) from None
     listener.listen(_BACKLOG)
     listener.set_inheritable(True)

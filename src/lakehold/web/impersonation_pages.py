@@ -47,16 +47,14 @@ def start_impersonation(request: Request, ctx: WriteContext, sent: SubmittedForm
     """Start the impersonation, which is recorded in the audit log."""
     seen = impersonation.start(ctx, str(sent.get("member", "")))
     name = ctx.view.names.get(ctx.view.member(seen.member)) or seen.member
-    return pages.redirect(request, "/", Flash(f"You see everything as {name} does now. It ends by itself in an hour."))
+    return pages.redirect(request, "/", Flash(f"Viewing as {name}. Ends automatically after an hour."))
 
 
 @routes.post("/end")
 def end_impersonation(request: Request, ctx: WriteContext, sent: SubmittedForm) -> Response:
     """End the impersonation, and go back to the page."""
     impersonation.stop(ctx)
-    return pages.redirect(
-        request, _return_address(request, str(sent.get("back", "/"))), Flash("You see with your own eyes again.")
-    )
+    return pages.redirect(request, _return_address(request, str(sent.get("back", "/"))), Flash("View as ended."))
 
 
 def _view_as_action(ctx: RequestContext, person: Member) -> PageAction:

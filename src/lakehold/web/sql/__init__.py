@@ -1,4 +1,0 @@
-"""What every SQL editor uses.
-
-- `completion`: names for the completion of the editor
-"""
