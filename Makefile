@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 export SPARK_LOCAL_IP := 127.0.0.1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-all check bench docs lock clean assets
+.PHONY: help demo test test-all check bench docs lock clean assets archive
 
 help: ## show the verbs
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -28,15 +28,19 @@ demo: assets ## start the server with the demo company, and print links that sig
 
 PYTEST = $(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder
 
-test: check assets ## lint, types, imports and every test but the rare ones
+test: check assets archive ## lint, types, imports and every test but the rare ones
 	$(PYTEST) -m "not rare"
 
-test-all: assets ## the long and rare tests: the wheel, bombs, all kills, every twin on PostgreSQL
+test-all: assets archive ## the long and rare tests: the wheel, bombs, all kills, every twin on PostgreSQL
 	$(PYTEST) -m rare
 
 # The files that browsers get: built when missing or stale, which takes a tenth of a second to see.
 assets: $(VENV)/ready
 	@$(BIN)/python -m lakehold.web.build --tests
+
+# The classes of Spark's JVM, read once for all: each of the many that tests start takes half of the time with them.
+archive: $(VENV)/ready
+	-@$(BIN)/python -c "from lakehold.lake.spark import runtime; runtime.build_archive()"
 
 check: $(VENV)/ready ## lint, types and imports only
 	$(BIN)/ruff format --check --quiet . || { $(BIN)/ruff format --diff .; exit 1; }

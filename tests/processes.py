@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import atexit
 import os
 import queue
 import select
-import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from functools import cache
 from pathlib import Path
 from threading import Thread
 from typing import IO, Self
@@ -22,12 +18,8 @@ PATIENCE = 180
 _OURS = {"PYTHONDONTWRITEBYTECODE", "PYTHONPYCACHEPREFIX"}
 
 
-@cache
-def _bytecode() -> Path:
-    """Return the bytecode folder that all processes share, because most of a start is compiling code."""
-    folder = tempfile.mkdtemp(prefix="lakehold-test-")
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    return Path(folder)
+_BYTECODE = Path(__file__).parents[1] / "build" / "bytecode"
+"""All processes of all runs share it, because most of a start is compiling code."""
 
 
 class Process:
@@ -44,7 +36,7 @@ class Process:
         known = {name: value for name, value in os.environ.items() if name not in _OURS and "LAKEHOLD_" not in name}
         self.process = subprocess.Popen(  # noqa: S603 - our own interpreter and words
             [python, "-m", module, *verb.split()],
-            env={**known, "PYTHONUNBUFFERED": "1", "PYTHONPYCACHEPREFIX": str(_bytecode()), **environment},
+            env={**known, "PYTHONUNBUFFERED": "1", "PYTHONPYCACHEPREFIX": str(_BYTECODE), **environment},
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,

@@ -95,7 +95,7 @@ def mail_server() -> Iterator[MailServer]:
     made.accepting.set()
     with _Server(made) as server:
         made.port = server.server_address[1]
-        thread = Thread(target=server.serve_forever)
+        thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
         thread.start()
         try:
             yield made

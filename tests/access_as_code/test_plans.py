@@ -67,7 +67,7 @@ def edit(files: dict[str, str], name: str, old: str, new: str) -> None:
 def test_nothing_to_do(access: AccessEngine, files: dict[str, str]) -> None:
     found = plan_files(access, CORNER, files)
     assert found.is_empty
-    assert render_plan(found) == "Nothing to do: the tenant is what the files say.\n"
+    assert render_plan(found) == "No changes: the tenant matches the files.\n"
 
 
 def test_what_a_plan_says(access: AccessEngine, files: dict[str, str]) -> None:

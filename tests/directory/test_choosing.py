@@ -7,15 +7,15 @@ from dataclasses import replace
 import pytest
 
 from lakehold.access import TokenPrincipal
-from lakehold.directory import groups, member_filters, members
-from lakehold.directory.member_filters import MemberFilter
+from lakehold.directory import groups, members
+from lakehold.directory.members import MemberFilter
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import NotFoundError
 from tests.directory.acme import AcmePlatform
 
 
 def names(ctx: RequestContext, member_filter: MemberFilter, sort: str = "name") -> list[str]:
-    return [member.name for member in member_filters.filtered_page(ctx, member_filter, sort=sort).items]
+    return [member.name for member in members.filtered_page(ctx, member_filter, sort=sort).items]
 
 
 def test_by_role_by_group_and_service_accounts(acme: AcmePlatform) -> None:
@@ -41,7 +41,7 @@ def test_they_are_paged_and_counted(acme: AcmePlatform) -> None:
     for name in ("Ann", "Ben", "Cid"):
         acme.person(name, ("viewer", acme.tenant))
     with acme.platform.read(acme.olga) as ctx:
-        second = member_filters.filtered_page(ctx, MemberFilter(role="viewer"), skip=2, limit=2)
+        second = members.filtered_page(ctx, MemberFilter(role="viewer"), skip=2, limit=2)
         assert ([member.name for member in second.items], second.total) == (["Cid"], 3)
 
 
@@ -52,7 +52,7 @@ def test_what_the_caller_may_not_see_is_not_counted(acme: AcmePlatform) -> None:
     narrowed = replace(bob, narrowed=TokenPrincipal("bob", resources=frozenset({"bob"})))
     acme.person("Eve", ("viewer", acme.tenant))
     with acme.platform.read(narrowed) as ctx:
-        found = member_filters.filtered_page(ctx, MemberFilter(role="viewer"))
+        found = members.filtered_page(ctx, MemberFilter(role="viewer"))
         assert ([member.uid for member in found.items], found.total) == (["bob"], 1)
         with pytest.raises(NotFoundError):
-            member_filters.filtered_page(ctx, MemberFilter(group=team))
+            members.filtered_page(ctx, MemberFilter(group=team))

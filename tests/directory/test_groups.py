@@ -64,7 +64,7 @@ def test_all_cannot_be_changed(acme: AcmePlatform) -> None:
         ForbiddenError,
         lambda ctx: groups.add(ctx, everybody, "bob"),
         lambda ctx: groups.remove(ctx, everybody, "bob"),
-        lambda ctx: groups.rename(ctx, everybody, "Most"),
+        lambda ctx: groups.rename(ctx, everybody, "Maximum"),
         lambda ctx: groups.delete(ctx, everybody),
         match="built in",
     )

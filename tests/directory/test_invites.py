@@ -160,7 +160,7 @@ def refused(acme: AcmePlatform, made: CreatedInvite) -> bool:
     try:
         invite_acceptance.get_info(acme.platform, secret_of(made.link))
     except UnauthorizedError as error:
-        return str(error) == "This invite is not valid, or not any more. Ask for a new one."
+        return str(error) == "This invite is invalid or has expired. Ask for a new one."
     return False
 
 

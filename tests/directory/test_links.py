@@ -33,7 +33,7 @@ def use(acme: AcmePlatform, secret: str) -> str:
         return str(error)
 
 
-REFUSED = "This link is not valid, or not any more. Ask for a new one."
+REFUSED = "This link is invalid or has expired. Ask for a new one."
 
 
 def test_a_link_from_an_admin_signs_in_once(acme: AcmePlatform) -> None:

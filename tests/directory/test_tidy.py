@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from lakehold.directory import invites, links, sign_ins, tokens
-from lakehold.directory.cleanup import delete_expired
 from lakehold.directory.links import SIGN_IN
+from lakehold.runs.scheduler.housekeeping import delete_expired
 from tests.directory.acme import AcmePlatform
 
 

@@ -149,6 +149,13 @@ def test_every_error_code_is_documented() -> None:
         assert line in text, f"docs/reference/errors.md: there is no line that begins with {line}"
 
 
+def test_every_narrower_error_code_is_documented() -> None:
+    text = (DOCS / "reference" / "errors.md").read_text(encoding="utf-8")
+    for file in Path(lakehold.__path__[0]).rglob("*.py"):
+        for error, code in re.findall(r'\b(\w+Error)\([^()]*\bcode="(\w+)"', file.read_text(encoding="utf-8")):
+            assert re.search(rf"^\| `{code}` \| \d+ \| `{error}` \|", text, re.MULTILINE), f"{code} of {error}"
+
+
 def test_every_command_is_documented() -> None:
     text = "".join(text for _, text in texts([README, *DOCS.rglob("*.md")]))
     for command in cli.app.registered_commands:

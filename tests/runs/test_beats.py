@@ -8,7 +8,7 @@ from lakehold.directory.platform import Platform
 from lakehold.kit.database import Database
 from lakehold.runs import heartbeat
 from lakehold.runs.heartbeat import HeartbeatMonitor
-from lakehold.runs.scheduler.periodic import DueTasks, PeriodicTask
+from lakehold.runs.scheduler.housekeeping import DueTasks, PeriodicTask
 from tests.runs.workers import start_worker
 
 

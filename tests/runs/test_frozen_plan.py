@@ -34,7 +34,11 @@ def stream(platform: Platform, name: str) -> None:
 def source(platform: Platform) -> str:
     """A source with two streams."""
     with platform.write(ADA) as ctx:
-        settings = {"connector": "api", "address": "http://127.0.0.1:1", "endpoints": []}
+        settings = {
+            "connector": "api",
+            "address": "http://127.0.0.1:1",
+            "endpoints": [{"name": "clicks", "path": "/clicks"}],
+        }
         edges = {"lakehouse": "lh", "into": "bronze"}
         uid = resources.create(ctx, "lakehouse.source", "shop", uid="shop", edges=edges, settings=settings)
     stream(platform, "clicks")

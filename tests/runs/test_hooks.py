@@ -20,7 +20,7 @@ from lakehold.directory.platform import Platform
 from lakehold.kit.clock import now
 from lakehold.ledger import outbox
 from lakehold.ledger.outbox import outbox_table
-from lakehold.runs import outbox_delivery
+from lakehold.runs import notifications
 from lakehold.worker.run_executor import RunExecutor
 from lakehold.worker.spark_session import SparkRuntime
 from tests.lake.destinations.receiver import Answer, Receiver, run_receiver
@@ -59,8 +59,8 @@ def waiting(platform: Platform) -> list[outbox.OutboxMessage]:
 
 def sent(platform: Platform) -> str:
     (found,) = waiting(platform)
-    problem = outbox_delivery.send(platform, found.id, found.tries)
-    outbox_delivery.record_result(platform, found.id, found.tries, problem)
+    problem = notifications.send(platform, found.id, found.tries)
+    notifications.record_result(platform, found.id, found.tries, problem)
     return problem
 
 
@@ -131,8 +131,9 @@ def test_an_owner_of_a_report_who_lost_its_mart_is_told_nothing(platform: Platfo
         catalog_workspaces.create(ctx, "marts", "Sales", uid="sales")
         here = {"project": "sales"}
         resources.create(ctx, "marts.storage", "s", uid="s", edges=here, settings={"kind": "files", "folder": ""})
-        mart = {"by": "table", "table": "t", "published": True}
-        resources.create(ctx, "marts.data_mart", "m", uid="m", edges={**here, "storage": "s"}, settings=mart)
+        mart = {"by": "table", "table": "t"}
+        edges = {**here, "storage": "s"}
+        resources.create(ctx, "marts.data_mart", "m", uid="m", edges=edges, settings=mart, managed={"published": True})
         resources.create(ctx, "marts.destination", "d", uid="d", edges=here, settings={"to": "files", "kind": "csv"})
         resources.create(ctx, "marts.report", "r", uid="r", edges={"data_mart": "m", "destination": "d"})
         for grant in (Grant("bob", "business_user", "sales"), Grant("bob", "owner", "r")):

@@ -13,7 +13,7 @@ from lakehold.kit.errors import InvalidInputError
 from lakehold.kit.mail import SmtpServer, build_message
 from lakehold.ledger import outbox
 from lakehold.ledger.outbox import outbox_table
-from lakehold.runs import outbox_delivery
+from lakehold.runs import notifications
 from tests.platform import ADA
 from tests.processes import Process
 from tests.runs.workers import start_worker
@@ -82,7 +82,7 @@ def test_a_worker_that_is_killed_while_it_sends_is_followed_by_another(platform:
         assert post.arrived.get(timeout=60) == "<ADA@EXAMPLE.TEST>"
         assert first.stop(signal.SIGKILL) == -signal.SIGKILL
     with mailer(platform, post) as second:
-        second.wait_for_line("goes on with what")
+        second.wait_for_line("takes over from")
         assert post.arrived.get(timeout=60) == "<ADA@EXAMPLE.TEST>"
         post.accepting.set()
         ids = {str(post.next_mail()["Message-ID"])}
@@ -112,17 +112,17 @@ def test_what_was_refused_is_tried_again_later(platform: Platform, post: MailSer
     settings = platform.settings.model_copy(update={"smtp": type(platform.settings.smtp)(post.url)})
     again = Platform(settings)
     try:
-        problem = outbox_delivery.send(again, 1, 0)
-        outbox_delivery.record_result(again, 1, 0, problem)
+        problem = notifications.send(again, 1, 0)
+        notifications.record_result(again, 1, 0, problem)
         (row,) = rows(platform)
         assert "451" in row.error
         assert (row.tries, row.sent_at) == (1, None)
         assert row.due_at > platform.clock()
         # The same step, begun once more after a crash, changes nothing.
-        outbox_delivery.record_result(again, 1, 0, problem)
+        notifications.record_result(again, 1, 0, problem)
         assert rows(platform)[0].tries == 1
-        assert outbox_delivery.send(again, 1, 1) == ""
-        outbox_delivery.record_result(again, 1, 1, "")
+        assert notifications.send(again, 1, 1) == ""
+        notifications.record_result(again, 1, 1, "")
     finally:
         again.close()
     assert rows(platform)[0].sent_at is not None
@@ -134,7 +134,7 @@ def test_a_subject_cannot_bring_headers_of_its_own(platform: Platform, post: Mai
     settings = platform.settings.model_copy(update={"smtp": type(platform.settings.smtp)(post.url)})
     again = Platform(settings)
     try:
-        assert outbox_delivery.send(again, 1, 0)
+        assert notifications.send(again, 1, 0)
     finally:
         again.close()
     assert post.accepted.empty()

@@ -6,7 +6,7 @@ import pytest
 import sqlalchemy as sa
 
 from lakehold.access import Add, Edge, Grant, Remove
-from lakehold.catalog import resources
+from lakehold.catalog import resource_metadata, resources
 from lakehold.directory.errors import DeniedError, HiddenError
 from lakehold.directory.platform import Platform
 from lakehold.kit.errors import ConflictError, InvalidInputError, NotFoundError
@@ -66,8 +66,7 @@ def test_who_may_not_read_an_input_may_not_run_it(platform: Platform) -> None:
     ("settings", "said"),
     [
         ({"table": "daily"}, "no sql"),
-        ({"sql": "SELECT 1"}, "no table"),
-        ({"sql": "SELECT 1", "table": "Daily sales"}, "cannot be called"),
+        ({"sql": "SELECT 1", "table": "Daily sales"}, "table of the query cannot be 'Daily sales'"),
         ({"sql": "SELECT 1", "table": "daily", "mode": "replace"}, "mode of the query cannot be 'replace'"),
         ({"sql": "SELECT 1", "table": "daily", "keys": "id"}, "keys of the query is a list"),
         ({"sql": 7, "table": "daily"}, "The sql of the query is a text"),
@@ -76,10 +75,22 @@ def test_who_may_not_read_an_input_may_not_run_it(platform: Platform) -> None:
 def test_settings_that_cannot_be_run_are_refused_by_name(
     platform: Platform, settings: dict[str, object], said: str
 ) -> None:
+    edges = {"lakehouse": "lh", "writes": ["bronze"]}
+    with pytest.raises(InvalidInputError, match=said), platform.write(ADA) as ctx:
+        resources.create(ctx, "lakehouse.query", "Daily", edges=edges, settings=settings)
+    # Nor are those run that were stored before settings were validated.
+    with platform.write(ADA) as ctx:
+        uid = resources.create(ctx, "lakehouse.query", "Daily", edges=edges)
+        resource_metadata.save(ctx, uid, settings=settings)
+    with pytest.raises(InvalidInputError, match=said), platform.write(ADA) as ctx:
+        RUNS.start(ctx, uid)
+
+
+def test_a_query_into_a_layer_needs_the_name_of_its_table(platform: Platform) -> None:
     with platform.write(ADA) as ctx:
         edges = {"lakehouse": "lh", "writes": ["bronze"]}
-        uid = resources.create(ctx, "lakehouse.query", "Daily", edges=edges, settings=settings)
-    with pytest.raises(InvalidInputError, match=said), platform.write(ADA) as ctx:
+        uid = resources.create(ctx, "lakehouse.query", "Daily", edges=edges, settings={"sql": "SELECT 1"})
+    with pytest.raises(InvalidInputError, match="no table"), platform.write(ADA) as ctx:
         RUNS.start(ctx, uid)
 
 

@@ -19,7 +19,7 @@ from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import DAY, SECOND
 from lakehold.kit.errors import ConflictError, InvalidInputError, NotFoundError
 from lakehold.runs import run_table as states
-from lakehold.runs.run_table import run_table
+from lakehold.runs.run_table import StoredCause, run_table
 from lakehold.runs.runnable import RunOptions
 from lakehold.runs.scheduler.due import DueTriggers
 from lakehold.runs.scheduler.schedule import TriggerSchedule, trigger_table
@@ -146,7 +146,7 @@ def test_one_that_cannot_be_started_leaves_the_others_alone(
     assert due is not None
     plain = RUNS.insert
 
-    def write(ctx: RequestContext, uid: str, asked: RunOptions, *, cause: str) -> str:
+    def write(ctx: RequestContext, uid: str, asked: RunOptions, *, cause: StoredCause) -> str:
         if uid == "two":
             raise ConflictError("It cannot be.", "Never mind.")
         return plain(ctx, uid, asked, cause=cause)

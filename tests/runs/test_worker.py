@@ -46,10 +46,10 @@ def test_a_review_goes_on_after_its_worker_was_killed(platform: Platform) -> Non
         ctx.make(Add(Grant("bob", "viewer", "orders")))
         uid = service.start_job(ctx, ACCESS_REVIEW, {"format": "arrow"}).id
     with start_worker(platform, LAKEHOLD_SPARK="local[1]") as first:
-        first.wait_for_line(f"{uid} is begun")
+        first.wait_for_line(f"{uid} started")
         first.stop(signal.SIGKILL)
     with start_worker(platform, LAKEHOLD_SPARK="local[1]") as second:
-        second.wait_for_line("goes on with what")
+        second.wait_for_line("takes over from")
         second.wait_for_line(f"{uid} is ")
         second.wait_for_line(f"{uid} is ")
         assert second.stop() == 0

@@ -55,9 +55,7 @@ class AccessQueries(ABC):
         return known
 
     def read_view(self, read: Callable[[FactView], T]) -> T:
-        """Call a function with the current view, with the lock held: `read_view(lambda view: AccessReview(spark,
-        view))`.
-        """
+        """Call a function with the current view, while the lock is held."""
         with self.view_lock():
             return read(self.current_view())
 
@@ -98,9 +96,7 @@ class AccessQueries(ABC):
             return self.evaluator.check_many(questions)
 
     def check_change(self, principal: Principal, change: Add | Remove) -> bool:
-        """Return whether the principal may make this change: what the model declares for the role, attribute or
-        edge.
-        """
+        """Return whether the principal may make this change, as the model declares for its fact."""
         with self.view_lock():
             return self.evaluator.check_change(principal, change)
 

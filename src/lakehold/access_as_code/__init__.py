@@ -3,7 +3,6 @@
 - `export`: a tenant to files, and files to a folder, where the tests in it stay
 - `file_layout`: which file holds what
 - `desired_state`: files to a DesiredState, or an error that names every file and line that is wrong
-- `current_state`: a tenant's database in the same form
 - `tenant_state`: that form, also as a view in memory
 - `plan`: the steps that bring a tenant to the files, and their effects
 - `plan_text`: a plan as text

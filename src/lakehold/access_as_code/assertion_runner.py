@@ -217,8 +217,7 @@ class _Runner:
         number = self._view.ids.get(self._uid(ref))
         if number is None:
             known = [uid for kind in self._view.policy.kinds for uid in self._uids(kind)]
-            near = did_you_mean(ref, known)
-            hint = near if near.startswith("Did") else "Look the id up in the files."
+            hint = did_you_mean(ref, known, "Check the ID in the files.")
             raise InvalidInputError(f"There is nothing called {quote(ref)}.", hint)
         return number
 

@@ -12,7 +12,6 @@ from lakehold.access_as_code.file_format import ALWAYS, IdMapping, TimeSpan
 from lakehold.access_as_code.parser import error_at
 from lakehold.access_as_code.steps import Create, CreationOrder, Delete, MakeChange, Rename, Step
 from lakehold.access_as_code.tenant_state import (
-    ResourceEntry,
     Slot,
     SlotFacts,
     TenantState,
@@ -169,17 +168,13 @@ def _facts(current: TenantState, desired: TenantState, known: _Slots, ids: IdMap
     for slot in dict.fromkeys((*known.desired, *known.current)):
         current_facts = known.current.get(slot, [])
         made = slot_changes(
-            current_facts, known.desired.get(slot, ()), lambda fact: _is_default(desired, everything, fact)
+            current_facts, known.desired.get(slot, ()), lambda fact: is_default(desired.policy, everything, fact)
         )
         kept = [make for make in made if not _ends_anyway(current, make.change, gone)]
         if kept:
             found.append((_rank(kept), tuple(_with_tenant_ids(make, ids) for make in kept)))
     found.sort(key=lambda entry: entry[0])
     yield from (bundle for _, bundle in found)
-
-
-def _is_default(desired: TenantState, things: Mapping[str, ResourceEntry], fact: Fact) -> bool:
-    return is_default(desired.policy, things, fact)
 
 
 def _ends_anyway(current: TenantState, change: Change, gone: set[str]) -> bool:

@@ -119,7 +119,6 @@ class DryRun:
         return [(False, row) for row in found]
 
     def _facts_about(self, here: int) -> Iterator[FactRow]:
-        """Yield every fact about a resource."""
         view = self.view
         for subject, mask in (view.grants.get(here) or {}).items():
             yield from (GrantRow(subject, role, here) for role in role_names(mask))

@@ -9,11 +9,11 @@ from pathlib import Path
 from lakehold.access.model.errors import SourceLocation
 from lakehold.access.session import AccessSession
 from lakehold.access_as_code import json_schema
-from lakehold.access_as_code.current_state import load_current_state
 from lakehold.access_as_code.desired_state import SUFFIXES, load_texts
 from lakehold.access_as_code.file_layout import SCHEMA_FILE, FileLayout
 from lakehold.access_as_code.metadata import EntryMetadata
 from lakehold.access_as_code.parser import MappingNode, error_at, parse_document
+from lakehold.access_as_code.tenant_state import load_current_state
 
 
 def export_tenant(session: AccessSession, metadata: Mapping[str, EntryMetadata] | None = None) -> dict[str, str]:

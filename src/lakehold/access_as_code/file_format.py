@@ -187,11 +187,10 @@ def read_items(node: Node) -> list[Node]:
 
 def read_moment(node: Node, what: str) -> int:
     """Return the time of a scalar, or raise."""
+    text = read_text(node, what)
     try:
-        return parse_moment(read_text(node, what))
+        return parse_moment(text)
     except InvalidInputError as error:
-        if error.message.startswith(f"{node.place}: "):
-            raise
         raise error_at(node.place, error.message, error.hint) from error
 
 

@@ -13,14 +13,13 @@ from lakehold.access.facts import tables
 from lakehold.access.model.errors import SourceLocation, quote_excerpt
 from lakehold.access.session import AccessSession
 from lakehold.access_as_code import diff, steps
-from lakehold.access_as_code.current_state import load_current_state
 from lakehold.access_as_code.desired_state import DesiredState
 from lakehold.access_as_code.dry_run import order_steps
 from lakehold.access_as_code.file_format import IdMapping
 from lakehold.access_as_code.metadata import EntryMetadata
 from lakehold.access_as_code.parser import ProblemList, error_at
 from lakehold.access_as_code.steps import MakeChange, Step
-from lakehold.access_as_code.tenant_state import TenantState
+from lakehold.access_as_code.tenant_state import TenantState, load_current_state
 from lakehold.kit.errors import InvalidInputError
 
 _FORMAT = 1
@@ -89,7 +88,6 @@ def make_plan(
 
 
 def _metadata_changes(current: TenantState, desired: TenantState) -> Iterator[tuple[str, EntryMetadata]]:
-    """Yield the entries whose metadata changes."""
     for ref, entry in desired.entries.items():
         before = current.metadata.get(ref, EntryMetadata())
         after = desired.metadata.get(ref, EntryMetadata()).merged_over(before)

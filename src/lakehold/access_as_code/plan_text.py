@@ -29,7 +29,7 @@ class _Block:
 def render_plan(plan: ChangePlan, *, rows: bool = False) -> str:
     """Return the plan as a diff. With `rows`, it lists every single effect on a member."""
     if plan.is_empty:
-        return "\n".join(("Nothing to do: the tenant is what the files say.", *plan.notes)) + "\n"
+        return "\n".join(("No changes: the tenant matches the files.", *plan.notes)) + "\n"
     parts = [*_changes(plan), "", _summary(plan), *plan.notes]
     if plan.effects is not None:
         parts += ["", *_effects(plan.effects, rows=rows)]
@@ -118,7 +118,7 @@ def _counted(what: str, verb: str, number: int) -> list[str]:
 
 def _effects(effects: AccessEffects, *, rows: bool) -> Iterator[str]:
     if not effects.groups:
-        yield "Nobody wins or loses anything by it."
+        yield "Nobody gains or loses access."
         return
     action = max(len("action"), *(len(group.action) for group in effects.groups))
     kind = max(len("on"), *(len(group.kind) for group in effects.groups))

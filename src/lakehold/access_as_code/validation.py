@@ -57,16 +57,11 @@ def _need_known(
     found = entries.get(ref)
     if found is None:
         near = [other for other, entry in entries.items() if kinds is None or entry.kind in kinds]
-        hint = did_you_mean(ref, near) if len(near) <= _MOST_NAMED else _nearest(ref, near)
+        hint = did_you_mean(ref, near, "" if len(near) <= _MOST_NAMED else "Declare it, or remove it here.")
         raise error_at(place, f"there is no {what} {quote_excerpt(ref)} in these files.", hint)
     if kinds is not None and found.kind not in kinds:
         raise error_at(place, f"{quote_excerpt(ref)} is a {found.kind}.", f"It has to be a {' or '.join(kinds)}.")
     return found
-
-
-def _nearest(ref: str, known: Iterable[str]) -> str:
-    hint = did_you_mean(ref, known)
-    return hint if hint.startswith("Did") else "Declare it, or remove it here."
 
 
 def _place_of(timed: TimedFact) -> SourceLocation:

@@ -1,12 +1,11 @@
 """Tenants, members and groups: who they are, how they authenticate, and the context in which they act.
 
-- `platform`: the assembled application services, shared by all requests of a process
+- `platform`: the assembled application services, shared by all requests of a process; when secrets were last used
 - `request_context`, `caller`: one caller's questions and changes in one transaction
 - `errors`: audited refusals
 - `tenants`: tenants, and the setup of the first one
 - `model_upgrade`: the upgrade of a platform to the installed release: tables, and shipped access models
-- `members`: members, service accounts and roles on the tenant
-- `member_filters`: members by role, group or sort
+- `members`: members, service accounts and roles on the tenant; members by role, group or sort
 - `groups`: groups and their members
 - `act_for`: who may act for a member
 - `member_removal`: what a member owns, and their removal
@@ -17,8 +16,7 @@
 - `sign_ins`: devices on which a member is signed in
 - `links`: one-time links and the mails that carry them
 - `tokens`: API tokens and their scope
-- `secret_tokens`, `token_lookup`: the format of secrets, and the lookup of their rows
-- `last_used`, `cleanup`: when secrets were last used, and the deletion of expired ones
+- `secret_tokens`: the format of secrets, and the lookup of their rows
 
 model.yaml is the tenant's own access model, which those of the workspaces extend; model.versions lists its releases.
 """

@@ -80,7 +80,6 @@ def _only_workspace(view: FactView, member: str) -> list[str]:
 
 
 def _workspace(view: FactView, number: int) -> int:
-    """Return the workspace of a resource."""
     here: int | None = number
     while here is not None:
         number, kind = here, view.policy.kind(view.kind(here))
@@ -94,6 +93,5 @@ def _workspace(view: FactView, number: int) -> int:
 
 
 def _gives_all_roles(ctx: RequestContext, workspace: str) -> bool:
-    """Whether the caller gives every role of the workspace."""
     roles = ctx.session.read_view(lambda view: list(view.policy.kind(view.kind(view.resource(workspace))).schema.roles))
     return all(ctx.session.check(ctx.principal, "give", workspace, role=role) for role in roles)

@@ -94,7 +94,7 @@ def _refuse_built_in(ctx: RequestContext, group: str) -> None:
 def _need_group(ctx: RequestContext, group: str) -> None:
     ctx.need_visible(group)
     if ctx.view.kind(ctx.view.resource(group)) not in {GROUP, ALL_MEMBERS}:
-        raise InvalidInputError(f"{quote(group)} is no group.", "Look the id up among the groups.")
+        raise InvalidInputError(f"{quote(group)} is no group.", "Check the ID in the list of groups.")
 
 
 def _load(view: FactView, group: str) -> tuple[list[str], str, bool]:

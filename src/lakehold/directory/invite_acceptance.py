@@ -136,4 +136,4 @@ def _holds_role(view: FactView, target: str, member: str) -> bool:
 
 
 def _refusal() -> UnauthorizedError:
-    return UnauthorizedError("This invite is not valid, or not any more.", "Ask for a new one.")
+    return UnauthorizedError("This invite is invalid or has expired.", "Ask for a new one.")

@@ -123,7 +123,6 @@ def may_only_invite(session: AccessSession, inviter: str, invited_role: InvitedR
 
 
 def _own_settings(view: FactView, resource: str, member: str) -> list[MembershipSetting]:
-    """Return the member's own values there."""
     here, number = view.resource(resource), view.member(member)
     known = view.policy.kind(view.kind(here)).schema.membership
     return [

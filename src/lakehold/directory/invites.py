@@ -101,7 +101,7 @@ def get(ctx: RequestContext, id_: str) -> Invite:
         sa.select(invite_table).where(invite_table.c.tenant_id == ctx.session.tenant, invite_table.c.id == id_)
     ).first()
     if row is None or not _may_see(ctx, from_row(row)):
-        raise NotFoundError(f"There is no invite {quote(id_)}.", "Look the id up in the list of invites.")
+        raise NotFoundError(f"There is no invite {quote(id_)}.", "Check the ID in the list of invites.")
     return from_row(row)
 
 

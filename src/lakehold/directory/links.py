@@ -11,14 +11,14 @@ from dataclasses import dataclass, field
 
 import sqlalchemy as sa
 
-from lakehold.directory import accounts, secret_tokens, tenants, throttle, token_lookup
+from lakehold.directory import accounts, secret_tokens, tenants, throttle
 from lakehold.directory.accounts import email_key
 from lakehold.directory.act_for import need_act_for
 from lakehold.directory.caller import ClientInfo
 from lakehold.directory.errors import UnauthorizedError
 from lakehold.directory.platform import Platform
 from lakehold.directory.request_context import RequestContext
-from lakehold.directory.token_lookup import SecretRow
+from lakehold.directory.secret_tokens import SecretRow
 from lakehold.kit.clock import SECOND, Moment, format_moment
 from lakehold.kit.database import ExactText, IdType, Transaction, metadata
 from lakehold.kit.errors import ConflictError, InvalidInputError
@@ -150,7 +150,7 @@ def request_link(platform: Platform, email: str, purpose: str, client: ClientInf
 def get_info(platform: Platform, secret: str) -> LinkInfo:
     """Return what a link is for, without using it: programs that read mails open links too."""
     with platform.database.read() as transaction:
-        link = token_lookup.find_row(transaction, link_table, secret_tokens.LINK, secret, platform.clock())
+        link = secret_tokens.find_row(transaction, link_table, secret_tokens.LINK, secret, platform.clock())
         if link is None:
             raise refusal()
         names = platform.access.session(transaction, link.tenant).current_view().names
@@ -177,7 +177,7 @@ def use(ctx: RequestContext, link: SecretRow) -> bool:
 
 def refusal() -> UnauthorizedError:
     """Return the one error for a link that was used, has expired, or never existed."""
-    return UnauthorizedError("This link is not valid, or not any more.", "Ask for a new one.")
+    return UnauthorizedError("This link is invalid or has expired.", "Ask for a new one.")
 
 
 def delete_all(ctx: RequestContext, member: str, purpose: str | None = None) -> None:
@@ -217,5 +217,5 @@ def _refuse_unknown_purpose(purpose: str) -> None:
 
 
 def _find_row(transaction: Transaction, secret: str, purpose: str, at: Moment) -> SecretRow | None:
-    row = token_lookup.find_row(transaction, link_table, secret_tokens.LINK, secret, at)
+    row = secret_tokens.find_row(transaction, link_table, secret_tokens.LINK, secret, at)
     return row if row is not None and row.purpose == purpose else None

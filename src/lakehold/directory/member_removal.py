@@ -124,9 +124,7 @@ def remove(ctx: RequestContext, member: str, *, receiver: str | None = None) -> 
 
 
 def _need_remove(ctx: RequestContext, member: str) -> None:
-    """Refuse unless the caller may remove the member: Owners remove an Owner, managers of members others; everybody may
-    leave.
-    """
+    """Refuse unless the caller may remove the member: Owners remove Owners; everybody may leave."""
     need_unrestricted(ctx, "remove members", member)
     ctx.need("see", member)
     ctx.view.member(member)

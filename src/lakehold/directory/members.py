@@ -1,6 +1,7 @@
 """Members, service accounts and roles on the tenant.
 
 Everybody in a tenant may see its members; their e-mail addresses are for those who manage members.
+Lists of all members come from the access engine; filtered ones are small and are made from the facts.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from lakehold.access import Add, Grant, Remove
 
 # past the access filter: since when a member is there, of one that was asked for before
 from lakehold.access.facts.tables import resource
-from lakehold.access.facts.view import FactView, role_names
+from lakehold.access.facts.view import FactView, role_bit, role_names
 from lakehold.access.model.policy import MEMBER, MEMBER_OF
 from lakehold.directory import accounts, links
 from lakehold.directory.accounts import account_table, valid_email
@@ -22,7 +23,7 @@ from lakehold.directory.act_for import MANAGE, need_act_for, need_unrestricted
 from lakehold.directory.request_context import MomentLike, RequestContext
 from lakehold.kit.clock import Moment
 from lakehold.kit.errors import ConflictError
-from lakehold.kit.ids import quote
+from lakehold.kit.ids import fold_name, quote
 
 OWNER, ADMIN = "owner", "admin"
 
@@ -209,3 +210,63 @@ def list_service_accounts(ctx: RequestContext) -> list[Member]:
     numbers = ctx.session.transaction.connection.execute(query).scalars().all()
     uids = [uid for number in numbers if (uid := ctx.view.uids.get(number)) is not None]
     return sorted((get(ctx, uid) for uid in uids), key=lambda member: (member.name, member.uid))
+
+
+@dataclass(frozen=True, slots=True)
+class MemberFilter:
+    """Criteria for members; those that are empty or None do not filter."""
+
+    search: str = ""
+    role: str = ""
+    """A role on the tenant, held by themself."""
+    group: str = ""
+    service: bool | None = None
+
+    @property
+    def is_narrow(self) -> bool:
+        """Whether it filters by more than a name."""
+        return bool(self.role or self.group) or self.service is not None
+
+
+@dataclass(frozen=True, slots=True)
+class MemberSelection:
+    """A page of matching members, and the number of all that match."""
+
+    items: list[Member]
+    total: int
+
+
+def filtered_page(
+    ctx: RequestContext, criteria: MemberFilter, *, sort: str = "name", skip: int = 0, limit: int = 50
+) -> MemberSelection:
+    """Return the matching members that the caller may see, by name or by creation time."""
+    if criteria.group:
+        ctx.need_visible(criteria.group)
+    services = _service_accounts(ctx) if criteria.service is not None else frozenset()
+    matching = ctx.session.read_view(lambda view: _matching(view, ctx.caller.tenant, criteria, services))
+    visible = [number for number in matching if ctx.session.can_see(ctx.principal, ctx.view.uid(number))]
+    # Numbers are given in the order in which members came.
+    visible.sort(reverse=sort.startswith("-"))
+    if not sort.endswith("created"):
+        names = ctx.view.names
+        visible.sort(key=lambda number: fold_name(names.get(number) or ""), reverse=sort.startswith("-"))
+    return MemberSelection(get_many(ctx, visible[skip : skip + limit]), len(visible))
+
+
+def _matching(view: FactView, tenant: str, criteria: MemberFilter, services: frozenset[int]) -> list[int]:
+    found = set(view.by_kind.get(MEMBER) or ())
+    if criteria.role:
+        held = view.grants.get(view.resource(tenant)) or {}
+        found &= {subject for subject, mask in held.items() if mask & role_bit(criteria.role)}
+    if criteria.group:
+        found &= set(view.edges_in[MEMBER_OF].get(view.resource(criteria.group)) or ())
+    if criteria.service is not None:
+        found = found & services if criteria.service else found - services
+    searched = fold_name(criteria.search)
+    return [number for number in found if searched in fold_name(view.names.get(number) or "")]
+
+
+def _service_accounts(ctx: RequestContext) -> frozenset[int]:
+    c = account_table.c
+    query = sa.select(c.member_id).where(c.tenant_id == ctx.session.tenant, c.service.is_(True))
+    return frozenset(ctx.session.transaction.connection.execute(query).scalars())

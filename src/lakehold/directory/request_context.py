@@ -61,7 +61,7 @@ class RequestContext:
     def need_visible(self, resource: str, action: str = "see") -> None:
         """Refuse unless the caller may see the resource."""
         if not self.session.can_see(self.principal, resource):
-            error = NotFoundError(f"There is no resource {quote(resource)}.", "Look the id up in a list.")
+            error = NotFoundError(f"There is no resource {quote(resource)}.", "Check the ID.")
             raise HiddenError(error, action=action, resource=resource)
 
     def need(self, action: str, resource: str, *, role: str | None = None, edges: EdgeTargets | None = None) -> None:

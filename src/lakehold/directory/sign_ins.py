@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import sqlalchemy as sa
 
-from lakehold.directory import secret_tokens, token_lookup
+from lakehold.directory import secret_tokens
 from lakehold.directory.act_for import need_self_or_manager
 from lakehold.directory.caller import Caller, ClientInfo
 from lakehold.directory.errors import UnauthorizedError
@@ -89,7 +89,7 @@ def create(ctx: RequestContext, settings: Settings, member: str, method: str, cl
 def find_caller(platform: Platform, transaction: Transaction, secret: str) -> Caller | None:
     """Return the member whose sign-in this is; None if it is not valid (any more)."""
     at = platform.clock()
-    found = token_lookup.find_row(transaction, sign_in_table, secret_tokens.SIGN_IN, secret, at)
+    found = secret_tokens.find_row(transaction, sign_in_table, secret_tokens.SIGN_IN, secret, at)
     if found is None:
         return None
     platform.last_used.record(sign_in_table, found, at)
@@ -102,7 +102,7 @@ def authenticate(platform: Platform, secret: str) -> Caller:
         found = find_caller(platform, transaction, secret)
     platform.last_used.flush(platform.database)
     if found is None:
-        raise UnauthorizedError("This sign-in is not valid, or not any more.", "Sign in again.")
+        raise UnauthorizedError("This sign-in is invalid or has expired.", "Sign in again.")
     return found
 
 
@@ -125,7 +125,7 @@ def end(ctx: RequestContext, member: str, id_: str) -> None:
     ctx.need_writable()
     need_self_or_manager(ctx, "end sign-ins", member)
     if not _end(ctx, member, sign_in_table.c.id == id_):
-        raise NotFoundError(f"There is no sign-in {quote(id_)}.", "Look the id up in the list of sign-ins.")
+        raise NotFoundError(f"There is no sign-in {quote(id_)}.", "Check the ID in the list of sign-ins.")
 
 
 def end_all(ctx: RequestContext, member: str, *, but: str = "") -> int:

@@ -10,7 +10,7 @@ import sqlalchemy as sa
 
 from lakehold.access import TokenPrincipal
 from lakehold.access.model.errors import did_you_mean
-from lakehold.directory import accounts, secret_tokens, token_lookup
+from lakehold.directory import accounts, secret_tokens
 from lakehold.directory.act_for import MANAGE, need_act_for, need_self_or_manager, need_unrestricted
 from lakehold.directory.caller import Caller
 from lakehold.directory.errors import UnauthorizedError
@@ -181,7 +181,7 @@ def get(ctx: RequestContext, id_: str) -> ApiToken:
     if found and not own:
         own = found if ctx.session.check(ctx.principal, MANAGE, ctx.caller.tenant) else []
     if not own:
-        raise NotFoundError(f"There is no token {quote(id_)}.", "Look the id up in the list of tokens.")
+        raise NotFoundError(f"There is no token {quote(id_)}.", "Check the ID in the list of tokens.")
     return own[0]
 
 
@@ -201,13 +201,13 @@ def delete_of_member(ctx: RequestContext, member: str) -> None:
 def find_caller(platform: Platform, transaction: Transaction, secret: str) -> Caller | None:
     """Return the member whose token this is, with its scope; None if it is not valid (any more)."""
     at = platform.clock()
-    found = token_lookup.find_row(transaction, token_table, secret_tokens.TOKEN, secret, at)
+    found = secret_tokens.find_row(transaction, token_table, secret_tokens.TOKEN, secret, at)
     if found is None:
         return None
     platform.last_used.record(token_table, found, at)
     actions, resources = _parse_scope(found.actions), _parse_scope(found.resources)
     if found.through_id is not None:
-        resources = token_lookup.integration_resources(transaction, found.tenant_id, found.through_id, at)
+        resources = secret_tokens.integration_resources(transaction, found.tenant_id, found.through_id, at)
         if resources is None:
             return None
     narrowed = TokenPrincipal(
@@ -226,7 +226,7 @@ def authenticate(platform: Platform, secret: str) -> Caller:
         found = find_caller(platform, transaction, secret)
     platform.last_used.flush(platform.database)
     if found is None:
-        raise UnauthorizedError("This token is not valid, or not any more.", "Make a new one.")
+        raise UnauthorizedError("This token is invalid or has expired.", "Make a new one.")
     return found
 
 

@@ -5,14 +5,12 @@ These modules may be imported by a server:
 - `iceberg_catalog`: the platform's Iceberg catalog; tables by number
 - `table_metadata`: fields and snapshots of a table, from its metadata file
 - `readable_tables`: the tables that a caller may read, by their SQL names
-- `catalog_tokens`: short-lived tokens of user sessions, and the tables loaded with them
-- `system_tables`: temporary folders for the system tables of one query
+- `catalog_tokens`: short-lived tokens of user sessions, the tables loaded with them, and their system tables
 - `query_limits`: limits of interactive queries
 - `previews`: the first rows of a table
 - `scans`, `parquet_files`, `filter_expressions`: the PyIceberg scan behind previews; slow to import
 - `row_formats`: names, values and rows in SQL, JSON, CSV and Arrow
-- `volumes`: files of volumes
-- `file_service`: the interface of what keeps the files of a resource
+- `volumes`: files of volumes, and the interface of the services that keep them
 - `lineage`: the walk from a resource to what it is made from and what reads it
 - `markdown`: Markdown of mails and messages, as HTML and for chats
 - `errors`: errors of queries, tables, sources and deliveries

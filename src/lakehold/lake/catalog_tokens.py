@@ -4,6 +4,9 @@ with them.
 Only the catalog in the worker accepts a token. It names the caller; what the caller may read is decided again each time
 that it is presented. Spark asks the catalog for every table that a query names, so the tables loaded with a token are
 all that the query reads.
+
+An interactive query also has a temporary folder for its system tables, filled with what its caller may know and removed
+when it ends. Others have none: what is stored as a table must come from tables that have access levels.
 """
 
 from __future__ import annotations
@@ -11,11 +14,15 @@ from __future__ import annotations
 import base64
 import binascii
 import json
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
+from uuid import uuid4
 
 from lakehold.directory.caller import Caller
 from lakehold.kit.clock import SECOND, Moment
+from lakehold.kit.errors import NotFoundError
 from lakehold.kit.keys import KeyRing
 
 _PREFIX = "lht_"
@@ -63,3 +70,30 @@ def record_loaded_table(token: str, uid: str) -> None:
     """Record that a table was loaded with a token."""
     if token in _loaded:
         _loaded[token].add(uid)
+
+
+SYSTEM = "system"
+"""What SQL calls the place of these tables."""
+
+_folders: dict[str, Path] = {}
+
+
+@contextmanager
+def open_system_folder(token: str, data: Path) -> Iterator[None]:
+    """Give the query with this token a folder for system tables."""
+    folder = data.absolute() / SYSTEM / uuid4().hex
+    _folders[token] = folder
+    try:
+        yield
+    finally:
+        del _folders[token]
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def system_folder(token: str) -> Path:
+    """Return the folder for system tables of the query with this token."""
+    found = _folders.get(token)
+    if found is None:
+        raise NotFoundError(f"There is no table of {SYSTEM} here.", "Ask for it in a query; it cannot be kept.")
+    found.mkdir(parents=True, exist_ok=True, mode=0o700)
+    return found

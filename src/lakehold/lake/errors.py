@@ -13,7 +13,10 @@ class RefusedQueryError(LakeholdError):
 
 
 class QueryError(LakeholdError):
-    """The query cannot run as written: an unknown name, a type mismatch, a division by zero."""
+    """The query cannot run as written: an unknown name, a type mismatch, a division by zero.
+
+    Its field is the text with line and character, where they are known: `sql.3.14`.
+    """
 
     code = "query_failed"
     status = 422

@@ -62,7 +62,7 @@ def resolve_table(ctx: RequestContext, path: Sequence[str], name: str) -> str:
         raise ConflictError(f"Several tables are called {full}.", "Rename all but one, or write its id instead.")
     if found:
         return view.uid(found[0])
-    missing = NotFoundError(f"There is no table {full}.", "Look its name up in the catalog.")
+    missing = NotFoundError(f"There is no table {full}.", "Check the name in the catalog.")
     if called:
         raise HiddenError(missing, action=readable_kinds()[view.kind(called[0])], resource=view.uid(called[0]))
     raise missing
@@ -137,7 +137,6 @@ def _by_name(ctx: RequestContext, place: int) -> dict[str, list[int]]:
 
 
 def _container_kinds(view: FactView) -> frozenset[str]:
-    """Return the kinds that are tables or contain tables."""
     found: set[str] = set()
     waiting = [kind for kind in readable_kinds() if kind in view.policy.kinds]
     while waiting:

@@ -8,7 +8,6 @@ after a crash where it was. Interactive queries do not wait in a queue.
 - `runnable`: the interface of a kind that can be run, its steps and the options of a run
 - `run_table`: the tables of runs, their steps, outputs and logs, and the totals for metrics
 - `step_plan`: the steps of a run as they are stored when it begins
-- `run_state`: the state that the last successful run left for the next one
 - `queue`: which queued run starts next
 - `scheduler`: schedules, triggers and periodic tasks
 - `jobs`: background jobs of the platform, such as exports
@@ -16,8 +15,6 @@ after a crash where it was. Interactive queries do not wait in a queue.
 - `worker_client`: the HTTP client for a worker on this machine
 - `heartbeat`: which workers are alive
 - `notifications`: mails and webhooks of ended runs
-- `outbox_delivery`: sends mails and webhooks from the outbox
 - `system_table_schemas`: the schemas of the system tables, and which of them a caller has
-- `visibility`: the resources that a caller may see
 - `key_rotation`: encrypts and seals everything again with the newest key
 """

@@ -3,22 +3,25 @@ failures.
 
 The setting `failure_webhook` of the pipeline, else of its workspace, is the address of the webhook; the credential of
 the same name is the secret that signs it. It contains only what the member who saved the setting may see, and has one
-idempotency key however often it is sent.
+idempotency key however often it is sent. Mails and webhooks wait in the outbox, and are delivered from there.
 """
 
 from __future__ import annotations
 
 import json
-import re
+import logging
 import time
 from datetime import UTC, datetime
 
 from lakehold.catalog import access_mails, credentials, resource_metadata
+from lakehold.directory.platform import Platform
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import SECOND
+from lakehold.kit.errors import LakeholdError
+from lakehold.kit.mail import SmtpServer, build_message
 from lakehold.kit.settings import Settings
 from lakehold.ledger import outbox
-from lakehold.runs.run_table import FAILED, RunRow
+from lakehold.runs.run_table import FAILED, RunRow, parse_cause
 from lakehold.runs.runnable import WEBHOOK_SETTING, EndedRun, RunnableRegistry, RunNotice
 
 _SECONDS = 10
@@ -37,6 +40,7 @@ def queue_webhook(
         owner, runnable.visible_through(ctx, uid)
     ):
         return False
+    cause = parse_cause(row.cause)
     payload = {
         "event": "run.failed",
         "run": row.id,
@@ -44,7 +48,7 @@ def queue_webhook(
         "name": ctx.view.names.get(row.resource_id) or uid,
         "kind": row.kind,
         # Which run it came after is for those who may see that one.
-        "cause": row.cause.partition(" run_")[0],
+        "cause": str(cause.kind) if cause.run else cause.text,
         "error": problem,
         "at": datetime.fromtimestamp(ctx.at / SECOND, UTC).isoformat(),
         "address": f"{settings.base_url}/runs/{row.id}",
@@ -67,7 +71,7 @@ def post_webhook(envelope: str, *, private: bool) -> None:
     """Send the webhook once; raise if it is not accepted. The outbox retries."""
     # Here, not above: only a worker sends, and what stands behind this knows Spark.
     from lakehold.connectors.destinations.http_delivery import HttpPoster, RetryPolicy  # noqa: PLC0415
-    from lakehold.connectors.destinations.webhook import WebhookDestination, http_client  # noqa: PLC0415
+    from lakehold.connectors.webhook.destination import WebhookDestination, http_client  # noqa: PLC0415
 
     request = json.loads(envelope)
     how = WebhookDestination(
@@ -82,9 +86,7 @@ def post_webhook(envelope: str, *, private: bool) -> None:
 
 
 def _webhook_address(ctx: RequestContext, row: RunRow) -> tuple[str, str, str]:
-    """Return the resource that sets the address (the pipeline, else its workspace), the address, and who saved
-    it last.
-    """
+    """Return the resource that sets the address, the address, and who saved it last."""
     for number in (row.resource_id, row.workspace_id):
         uid = ctx.view.uids.get(number)
         metadata = resource_metadata.load(ctx, uid) if uid else None
@@ -92,9 +94,6 @@ def _webhook_address(ctx: RequestContext, row: RunRow) -> tuple[str, str, str]:
         if uid and metadata and isinstance(url, str) and url:
             return uid, url, metadata.updated_by
     return "", "", ""
-
-
-_RUN = re.compile(r"run_\w+")
 
 
 def notify(ctx: RequestContext, settings: Settings, runnables: RunnableRegistry, row: RunRow, ended: EndedRun) -> int:
@@ -120,8 +119,45 @@ def notify(ctx: RequestContext, settings: Settings, runnables: RunnableRegistry,
 
 def _mail_body(settings: Settings, row: RunRow, name: str, notice: RunNotice) -> str:
     # Which run it came after is for those who may see that one.
-    cause = _RUN.sub("another run", row.cause)
-    parts = [f"{name} was run {cause} and {notice.summary}.", notice.message, f"{settings.base_url}/runs/{row.id}"]
+    cause = parse_cause(row.cause)
+    why = f"{cause.kind} another run" if cause.run else cause.text
+    parts = [f"{name} was run {why} and {notice.summary}.", notice.message, f"{settings.base_url}/runs/{row.id}"]
     if notice.settings_path:
         parts.append(f"Who is told of this: {settings.base_url}{notice.settings_path}")
     return "\n\n".join(part for part in parts if part) + "\n"
+
+
+_log = logging.getLogger("lakehold.runs")
+
+
+def send(platform: Platform, number: int, tries: int) -> str:
+    """Send the message; return the error, or an empty text."""
+    with platform.database.read() as transaction:
+        mail = outbox.unsent_message(transaction, number, tries)
+    if mail is None:
+        return ""
+    try:
+        body = platform.keys.decrypt(mail.body)
+        if mail.kind == outbox.WEBHOOK:
+            post_webhook(body, private=platform.settings.private_addresses)
+            return ""
+        # The key is the installation's own, so that two installations do not name two mails alike.
+        uid = f"outbox-{number}-{platform.keys.seal(f'outbox {number}')[:16]}"
+        made = build_message(platform.settings.mail_from, mail.receiver, mail.subject, body, uid=uid)
+        SmtpServer.from_url(platform.settings.smtp.get_secret_value()).send(made)
+    except (OSError, ValueError, LakeholdError) as error:
+        _log.warning("%s %s was not sent: %s", mail.kind, number, type(error).__name__)
+        return str(error) or type(error).__name__
+    return ""
+
+
+def record_result(platform: Platform, number: int, tries: int, problem: str) -> None:
+    """Mark the message as sent, or schedule the next attempt."""
+    with platform.database.write() as transaction:
+        mail = outbox.unsent_message(transaction, number, tries)
+        if mail is None:
+            return
+        if problem:
+            outbox.mark_failed(transaction, mail, platform.clock(), problem)
+        else:
+            outbox.mark_sent(transaction, mail, platform.clock())

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping
 from dataclasses import dataclass
+from enum import StrEnum
 
 import sqlalchemy as sa
 
+from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import SECOND
 from lakehold.kit.database import ExactText, IdType, Transaction, metadata
 
@@ -93,6 +97,56 @@ ENDED = frozenset({SUCCEEDED, FAILED, STOPPED})
 RunRow = sa.Row[tuple[object, ...]]
 
 
+class CauseKind(StrEnum):
+    """Why a run was started."""
+
+    MANUAL = "by hand"
+    SCHEDULE = "by schedule"
+    DEPENDENCY = "after"
+    """Another run has succeeded."""
+    RETRY = "again after"
+    """Somebody started it anew, with the options of another run."""
+    MAINTENANCE = "for upkeep"
+
+
+_AFTER_RUN = (CauseKind.DEPENDENCY, CauseKind.RETRY)
+
+
+@dataclass(frozen=True, slots=True)
+class StoredCause:
+    """Why a run was started, as it is stored: the kind, and after a blank the run or the schedule that it came from."""
+
+    kind: CauseKind
+    detail: str = ""
+
+    @property
+    def text(self) -> str:
+        """The cause as one text."""
+        return f"{self.kind} {self.detail}".strip()
+
+    @property
+    def run(self) -> str:
+        """The run that it came after; empty if there is none."""
+        return self.detail if self.kind in _AFTER_RUN else ""
+
+    @property
+    def cron(self) -> str:
+        """The schedule; empty if it was not started by one."""
+        return self.detail.rpartition(" ")[0] if self.kind is CauseKind.SCHEDULE else ""
+
+    @property
+    def zone(self) -> str:
+        """The time zone of the schedule; empty if it was not started by one."""
+        return self.detail.rpartition(" ")[2] if self.kind is CauseKind.SCHEDULE else ""
+
+
+def parse_cause(stored: str) -> StoredCause:
+    """Return the cause of a stored run."""
+    # The kind is told by its value; a text that begins with another one was never written.
+    kind = next((kind for kind in CauseKind if f"{stored} ".startswith(f"{kind} ")), CauseKind.MANUAL)
+    return StoredCause(kind, stored.removeprefix(kind).strip())
+
+
 @dataclass(frozen=True, slots=True)
 class RunMetrics:
     """Totals of all runs of one kind in one state."""
@@ -122,3 +176,23 @@ def run_metrics(transaction: Transaction) -> list[RunMetrics]:
         RunMetrics(kind, state, count, float(took) / SECOND, *moved.get((kind, state), (0, 0)))
         for kind, state, count, took in transaction.connection.execute(of_runs)
     ]
+
+
+def last_run_state(ctx: RequestContext, uid: str, step: int = 0) -> Mapping[str, object]:
+    """Return the state that one step of the last successful run left. The caller's access was checked before."""
+    c, each = run_table.c, run_step_table.c
+    query = (
+        sa.select(each.told)
+        .join(run_table, c.n == each.run)
+        .where(
+            c.tenant_id == ctx.session.tenant,
+            c.resource_id == ctx.view.resource(uid),
+            c.state == SUCCEEDED,
+            each.number == step,
+        )
+        .order_by(c.n.desc())
+        .limit(1)
+    )
+    found = ctx.session.transaction.connection.execute(query).scalar()
+    state: Mapping[str, object] = json.loads(found or "{}")
+    return state

@@ -19,6 +19,7 @@ from lakehold.directory.platform import Platform
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import Moment
 from lakehold.kit.errors import InvalidInputError
+from lakehold.kit.settings_schema import SettingsRecord
 from lakehold.runs.run_table import FAILED
 
 if TYPE_CHECKING:
@@ -32,6 +33,16 @@ NOTIFY_SETTING = "notify"
 """The setting of a pipeline that names the members who are notified of its runs."""
 WEBHOOK_SETTING = "failure_webhook"
 """The setting of a pipeline or a workspace that is an address, and the credential that is its secret."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunSettings(SettingsRecord):
+    """The settings that all pipelines and workspaces have."""
+
+    notify: tuple[str, ...] = ()
+    """The members who are notified of its runs."""
+    failure_webhook: str = ""
+    """The address that failures are sent to; its secret is the credential of the same name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -333,9 +344,16 @@ class RunnableRegistry:
         return self._by_kind[kind]
 
     def __getitem__(self, kind: str) -> Runnable:
-        """Return the runnable of a kind."""
         return self._by_kind[kind]
 
     def __contains__(self, kind: str) -> bool:
-        """Return whether the kind can be run."""
         return kind in self._by_kind
+
+
+def refuse_backfill(options: RunOptions, label: str) -> None:
+    """Refuse a backfill of a pipeline that can only be run as a whole."""
+    if options.span is not None:
+        raise InvalidInputError(
+            f"A {label} is not run over a span.",
+            "Backfill a source that is read by a cursor, or a query that names one; then run this.",
+        )

@@ -20,10 +20,18 @@ from lakehold.kit.clock import Moment
 from lakehold.kit.errors import ConflictError, ForbiddenError, NotFoundError
 from lakehold.kit.ids import quote
 from lakehold.runs import run_table as states
-from lakehold.runs.run_table import RunRow, run_log_table, run_output_table, run_step_table, run_table
+from lakehold.runs.run_table import (
+    CauseKind,
+    RunRow,
+    StoredCause,
+    run_log_table,
+    run_output_table,
+    run_step_table,
+    run_table,
+)
 from lakehold.runs.runnable import BackfillSpan, Runnable, RunnableRegistry, RunOptions
 
-MANUAL_CAUSE = "by hand"
+MANUAL_CAUSE = StoredCause(CauseKind.MANUAL)
 _MAX_MATCHES = 500
 
 
@@ -81,7 +89,7 @@ class Runs:
         self.runnables = runnables
 
     def start(
-        self, ctx: RequestContext, uid: str, options: RunOptions | None = None, *, cause: str = MANUAL_CAUSE
+        self, ctx: RequestContext, uid: str, options: RunOptions | None = None, *, cause: StoredCause = MANUAL_CAUSE
     ) -> Run:
         """Start a run as the caller."""
         ctx.need_writable()
@@ -93,7 +101,7 @@ class Runs:
         # A caller who may run a report without seeing its data mart learns that it was started, and no more.
         return _build_run(ctx, self._row(ctx, self.insert(ctx, uid, checked, cause=cause)))
 
-    def insert(self, ctx: RequestContext, uid: str, options: RunOptions, *, cause: str) -> str:
+    def insert(self, ctx: RequestContext, uid: str, options: RunOptions, *, cause: StoredCause) -> str:
         """Insert a run and return its id; access is checked when it begins."""
         view, run = ctx.view, f"run_{secrets.token_hex(8)}"
         runnable = self.runnables[view.kind(view.resource(uid))]
@@ -107,7 +115,7 @@ class Runs:
                 workspace_id=view.resource(workspace),
                 kind=runnable.kind,
                 state=states.QUEUED,
-                cause=cause,
+                cause=cause.text,
                 started_by=ctx.caller.member,
                 caller=json.dumps(ctx.caller.to_stored()),
                 wanted=json.dumps(options.to_json()),
@@ -123,7 +131,7 @@ class Runs:
                     tenant_id=ctx.session.tenant, run=number, resource_id=view.resource(output)
                 )
             )
-        ctx.note(options.audit_action, uid, after={"run": run, "cause": cause})
+        ctx.note(options.audit_action, uid, after={"run": run, "cause": cause.text})
         return run
 
     def stop(self, ctx: RequestContext, run: str) -> Run:
@@ -152,7 +160,7 @@ class Runs:
     def retry(self, ctx: RequestContext, run: str) -> Run:
         """Start a new run with the same options."""
         row = self._stoppable_row(ctx, run)
-        return self.start(ctx, _resource(ctx, row), load_options(row), cause=f"again after {run}")
+        return self.start(ctx, _resource(ctx, row), load_options(row), cause=StoredCause(CauseKind.RETRY, run))
 
     def delete(self, ctx: RequestContext, run: str) -> None:
         """Delete a run with its steps and log; what it has written or sent stays."""
@@ -319,7 +327,7 @@ def delete_run_rows(ctx: RequestContext, number: int) -> None:
 
 
 def _not_found(run: str) -> NotFoundError:
-    return NotFoundError(f"There is no run {quote(run)}.", "Look the id up in a list.")
+    return NotFoundError(f"There is no run {quote(run)}.", "Check the ID.")
 
 
 def load_options(row: RunRow) -> RunOptions:

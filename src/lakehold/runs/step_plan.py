@@ -26,7 +26,7 @@ def load_step(text: str, types: Iterable[type[Step]]) -> Step:
     stored = json.loads(text)
     found = next((each for each in types if each.__name__ == stored["type"]), None)
     if found is None:
-        raise ConflictError(f"This installation has no step {quote(stored['type'])}.", "Start the run anew.")
+        raise ConflictError(f"This installation has no step {quote(stored['type'])}.", "Start a new run.")
     return TypeAdapter(found).validate_python(stored["fields"])
 
 
@@ -34,7 +34,7 @@ def step_named(name: str, planned: Sequence[Step]) -> Step:
     """Return the step of this name, for runs whose plan was not stored."""
     found = next((step for step in planned if step.name == name), None)
     if found is None:
-        raise ConflictError(f"The definition has no step {quote(name)} any more.", "Start the run anew.")
+        raise ConflictError(f"The definition has no step {quote(name)} any more.", "Start a new run.")
     return found
 
 

@@ -1,11 +1,12 @@
-"""The schemas of the system tables, and which of them a caller has."""
+"""The schemas of the system tables, which of them a caller has, and of which resources they tell."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 import pyarrow as pa
 
+from lakehold.access.facts.view import FactView
 from lakehold.directory.request_context import RequestContext
 
 SEE_AUDIT = "see_audit"
@@ -57,3 +58,13 @@ def visible_tables(ctx: RequestContext) -> Mapping[str, pa.Schema]:
 def iceberg_fields(schema: pa.Schema) -> list[tuple[str, str]]:
     """Return each field with the name of its Iceberg type."""
     return [(field.name, _ICEBERG_TYPES[field.type]) for field in schema]
+
+
+def visible_resources(ctx: RequestContext, kinds: Iterable[str] | None = None) -> Iterator[str]:
+    """Yield the ids of the resources that the caller sees: of all kinds, or of some."""
+
+    def uids(view: FactView) -> list[str]:
+        selected_kinds = view.policy.kinds if kinds is None else kinds
+        return [view.uid(number) for kind in selected_kinds for number in view.by_kind.get(kind) or ()]
+
+    return (uid for uid in ctx.session.read_view(uids) if ctx.session.can_see(ctx.principal, uid))

@@ -52,6 +52,12 @@ _ERRORS_BY_CODE: dict[str, type[LakeholdError]] = {
 }
 
 
+class NoWorkerError(UnavailableError):
+    """No worker is running, or none answers."""
+
+    code = "no_worker"
+
+
 class RecordBatches(Protocol):
     """Record batches, read as they arrive."""
 
@@ -135,7 +141,7 @@ def _client(platform: Platform, caller: Caller) -> Iterator[httpx.Client]:
     with platform.database.read() as transaction:
         found = heartbeat.worker_addresses(transaction)
     if not found:
-        raise UnavailableError(
+        raise NoWorkerError(
             "No worker is running.", "If one is starting, try again; else start one: lakehold up, or lakehold worker."
         )
     ticket = catalog_tokens.issue_token(platform.keys, caller, platform.clock(), _TICKET_SECONDS)
@@ -150,7 +156,7 @@ def _client(platform: Platform, caller: Caller) -> Iterator[httpx.Client]:
     except httpx.ReadTimeout:
         raise LimitExceededError("It takes too long, and does not stop.", "Ask for less at once.") from None
     except httpx.TransportError as error:
-        raise UnavailableError("The worker does not answer.", "It may be starting anew; try again.") from error
+        raise NoWorkerError("The worker does not answer.", "It may be restarting; try again.") from error
 
 
 def _first_reachable(addresses: Sequence[str]) -> str:
@@ -163,12 +169,12 @@ def _first_reachable(addresses: Sequence[str]) -> str:
 
 
 def _error_from(response: httpx.Response) -> LakeholdError:
-    """Return the error that the worker answered with."""
     try:
         problem = response.json()
-        return _ERRORS_BY_CODE[problem["code"]](problem["detail"], problem["hint"])
+        error = _ERRORS_BY_CODE[problem["type"].rpartition(":")[2]]
+        return error(problem["detail"], problem["hint"], field=problem.get("field", ""), code=problem["code"])
     except (ValueError, KeyError):
-        return UnavailableError("The worker could not answer.", "Its log says why.")
+        return NoWorkerError("The worker could not answer.", "Its log says why.")
 
 
 class _ResponseFile:

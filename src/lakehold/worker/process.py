@@ -29,7 +29,7 @@ from lakehold.runs.heartbeat import HeartbeatThread, exit_process
 from lakehold.runs.jobs import table
 from lakehold.runs.run_table import run_table
 from lakehold.runs.scheduler import housekeeping
-from lakehold.runs.scheduler.periodic import DueTasks, PeriodicTask
+from lakehold.runs.scheduler.housekeeping import DueTasks, PeriodicTask
 from lakehold.worker import workflows
 from lakehold.worker.run_executor import RunExecutor, spark_job_tag, step_executors
 from lakehold.worker.server import serve
@@ -112,7 +112,7 @@ class Worker:
                     heartbeat.remove_worker(transaction, worker)
         left = begun - (counts.keys() - dead)
         if left:
-            _log.warning("worker %s goes on with what %s began", self.id, ", ".join(sorted(left)))
+            _log.warning("worker %s takes over from %s", self.id, ", ".join(sorted(left)))
             self._engine.recover(left)
 
     def _enqueue_work(self) -> None:

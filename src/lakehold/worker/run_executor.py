@@ -41,7 +41,7 @@ _log = logging.getLogger("lakehold.runs")
 _MAX_ATTEMPTS = 3
 _OWNER_ONLY = 0o700
 _QUERY_SECONDS = 24 * 3600
-STOPPED_MESSAGE = "It was stopped."
+_STOPPED_MESSAGE = "It was stopped."
 
 
 class RunExecutor:
@@ -98,22 +98,24 @@ class RunExecutor:
         if state.state == states.SUCCEEDED:
             return ""
         if row.state == states.STOPPING:
-            return STOPPED_MESSAGE
+            self._update_step(
+                number, place, state=states.STOPPED, error=_STOPPED_MESSAGE, ended_at=self._platform.clock()
+            )
+            return _STOPPED_MESSAGE
         if state.begun >= _MAX_ATTEMPTS + row.tries:
             return f"The worker was stopped {state.begun} times while it did this; it is not tried again."
         at = self._platform.clock()
         self._update_step(
             number, place, state=states.RUNNING, begun=state.begun + 1, started_at=at, ended_at=None, error=""
         )
-        _log.info("run %s: %s is begun", row.id, state.name)
+        _log.info("run %s: %s started", row.id, state.name)
         self._busy.add((number, place))
-        problem, done = self._execute(row, place)
+        outcome, problem, done = self._execute(row, place)
         self._busy.discard((number, place))
         values: dict[str, object] = {"ended_at": self._platform.clock(), "error": problem, "rows": done.rows}
         values |= {"size": done.size, "bad": done.bad}
-        if not problem:
+        if outcome == states.SUCCEEDED:
             values["told"] = json.dumps(dict(done.state))
-        outcome = states.SUCCEEDED if not problem else states.STOPPED if problem == STOPPED_MESSAGE else states.FAILED
         self._update_step(number, place, state=outcome, **values)
         return problem
 
@@ -128,8 +130,8 @@ class RunExecutor:
 
     def end(self, number: int, problem: str) -> None:
         """Store the outcome of the run and queue its notifications."""
-        state = states.SUCCEEDED if not problem else states.STOPPED if problem == STOPPED_MESSAGE else states.FAILED
         row = self._row(number)
+        state = self._end_state(row) if problem else states.SUCCEEDED
         with self._platform.write(load_caller(row)) as ctx:
             c = run_table.c
             still = run_table.update().where(c.n == number, c.state.in_(states.BUSY))
@@ -144,25 +146,34 @@ class RunExecutor:
         """Start the runs that wait for the success of this one."""
         self.due_triggers.start_dependents(self._platform, number)
 
-    def _execute(self, row: RunRow, place: int) -> tuple[str, StepResult]:
+    def _end_state(self, row: RunRow) -> str:
+        """Return how a run with a problem has ended: stopped by somebody, unless a step had failed before."""
+        c = run_step_table.c
+        failed = sa.select(c.number).where(c.run == row.n, c.state == states.FAILED)
+        with self._platform.database.read() as transaction:
+            has_failed = transaction.connection.execute(failed).first() is not None
+        return states.STOPPED if row.state == states.STOPPING and not has_failed else states.FAILED
+
+    def _execute(self, row: RunRow, place: int) -> tuple[str, str, StepResult]:
+        """Execute a step; return its state, the error, and what it did."""
         try:
             step = self._planned_step(row, place)
             with self._step_context(row, place) as step_ctx:
-                return "", self._executors()[type(step)](step, step_ctx)
+                return states.SUCCEEDED, "", self._executors()[type(step)](step, step_ctx)
         except LakeholdError as error:
             if self._row(row.n).state == states.STOPPING:
-                return STOPPED_MESSAGE, StepResult()
+                return states.STOPPED, _STOPPED_MESSAGE, StepResult()
             self._write_log(row, place, str(error), "error")
-            return str(error), StepResult()
+            return states.FAILED, str(error), StepResult()
         except Exception as error:  # noqa: BLE001 - the edge: whoever waits is told, and the log has the rest
             if self._row(row.n).state == states.STOPPING:
-                return STOPPED_MESSAGE, StepResult()
+                return states.STOPPED, _STOPPED_MESSAGE, StepResult()
             _log.exception("run %s failed", row.id)
             from lakehold.lake.spark.guard import query_errors  # noqa: PLC0415 - what failed has loaded Spark
 
             message = query_errors.error_message(error)
             self._write_log(row, place, message, "error")
-            return message, StepResult()
+            return states.FAILED, message, StepResult()
 
     @contextmanager
     def _step_context(self, row: RunRow, place: int) -> Iterator[RunStepContext]:
@@ -281,7 +292,7 @@ class RunStepContext:
     def check_stopped(self) -> None:
         """Raise `StoppedError` if the run is being stopped."""
         if self._executor._row(self._row.n).state == states.STOPPING:  # noqa: SLF001 - as above
-            raise StoppedError(STOPPED_MESSAGE)
+            raise StoppedError(_STOPPED_MESSAGE)
 
 
 @cache

@@ -23,12 +23,18 @@ from lakehold.catalog import kinds
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import NotFoundError
 from lakehold.kit.ids import quote
-from lakehold.lake.system_tables import SYSTEM, system_folder
+from lakehold.lake.catalog_tokens import SYSTEM, system_folder
 from lakehold.ledger.audit import DONE, AuditFilter
-from lakehold.runs import visibility
 from lakehold.runs.run_table import run_step_table, run_table
 from lakehold.runs.service import Run, Runs
-from lakehold.runs.system_table_schemas import ACCESS_SCHEMA, AUDIT_SCHEMA, RUNS_SCHEMA, SEE_AUDIT, text_fields
+from lakehold.runs.system_table_schemas import (
+    ACCESS_SCHEMA,
+    AUDIT_SCHEMA,
+    RUNS_SCHEMA,
+    SEE_AUDIT,
+    text_fields,
+    visible_resources,
+)
 from lakehold.worker.spark_session import SparkRuntime
 
 
@@ -79,7 +85,7 @@ def _write_own(ctx: RequestContext, folder: Path) -> list[str]:
 
 def _visible_resources(ctx: RequestContext) -> Iterator[_VisibleResource]:
     view = ctx.view
-    for uid in visibility.visible_resources(ctx):
+    for uid in visible_resources(ctx):
         workspace = kinds.workspace_of(view, uid)
         visible_workspace = (
             workspace if workspace is not None and ctx.session.can_see(ctx.principal, workspace) else None

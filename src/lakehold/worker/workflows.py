@@ -19,9 +19,9 @@ from dbos import DBOS, DBOSConfig, SetWorkflowID, StepOptions, WorkflowStatusStr
 
 from lakehold.directory.platform import Platform
 from lakehold.kit.settings import Settings
-from lakehold.runs import outbox_delivery
+from lakehold.runs import notifications
 from lakehold.runs.jobs import runner
-from lakehold.runs.scheduler.periodic import PeriodicTask
+from lakehold.runs.scheduler.housekeeping import PeriodicTask
 from lakehold.worker.run_executor import RunExecutor
 
 # Kept by hand: one that follows the source would leave every run behind that was begun before an upgrade. It changes
@@ -139,9 +139,9 @@ class Workflows:
         @DBOS.workflow(name="mail")
         def mail(number: int, tries: int) -> None:
             with self._track():
-                problem = DBOS.run_step(_step("send"), outbox_delivery.send, platform, number, tries)
+                problem = DBOS.run_step(_step("send"), notifications.send, platform, number, tries)
                 DBOS.run_step(
-                    _step("write_down", retried=True), outbox_delivery.record_result, platform, number, tries, problem
+                    _step("write_down", retried=True), notifications.record_result, platform, number, tries, problem
                 )
 
         return mail

@@ -16,7 +16,7 @@ from tests.golden.flows.outcomes import DONE, HIDDEN, REFUSED, outcome
 from tests.golden.flows.project import FlowProject
 
 SURE = {"confirmed": "1"}
-_FRIENDLY = {403: "You can&#39;t do this yet", 404: "Nothing to see at this address"}
+_FRIENDLY = {403: "Access denied", 404: "Page not found"}
 _EDITS = {"warehouse": "storage/edit", "orders": "mart/edit", "sheet": "destination/edit", "weekly": "report/edit"}
 
 
@@ -104,7 +104,7 @@ class Pages:
         """Let somebody own it too."""
         there = self.at(name, "access/give")
         page, seen = self.get(self.at(name, "access"))
-        why = self._why(page, seen, "Give access")
+        why = self._why(page, seen, "Grant access")
         return self.submit(there, None, {"subject": whom, "role": role}, offered=there in page.links, why=why)
 
     def takes(self, name: str, role: str, whom: str) -> str:

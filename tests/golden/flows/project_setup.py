@@ -13,7 +13,7 @@ from tests.golden.marts_world import ENTIRE, FIRST_TOGGLE, HELD, TOGGLES, Seat
 
 SECRETS = {"password": "nobody should read this"}
 NORTH = {"project": "sales", "contexts": "north"}
-TABLE = {"by": "table", "table": "public.orders", "published": True}
+TABLE = {"by": "table", "table": "public.orders"}
 THINGS: Mapping[str, tuple[str, Mapping[str, object], Mapping[str, str]]] = {
     "north": ("context", {}, {"project": "sales"}),
     "south": ("context", {}, {"project": "sales"}),
@@ -82,8 +82,9 @@ def _create_resources(ctx: RequestContext, place: FlowProject, names: tuple[str,
 
 def _create_resource(ctx: RequestContext, place: FlowProject, name: str) -> None:
     kind, settings, edges = THINGS[name]
+    managed = {"published": True} if kind == "data_mart" else None
     ends = {edge: place[end] for edge, end in edges.items()}
-    resources.create(ctx, f"marts.{kind}", name, uid=place[name], edges=ends, settings=settings)
+    resources.create(ctx, f"marts.{kind}", name, uid=place[name], edges=ends, settings=settings, managed=managed)
 
 
 def _join_project(ctx: RequestContext, place: FlowProject, role: str, scope: str) -> None:

@@ -221,9 +221,7 @@ def _cached(test: RelationTest, number: int) -> RelationTest:
 
 
 def _granted_or_inherited(granted: RelationTest, edge: str, above: RelationTest) -> RelationTest:
-    """Test for a grant here, or on the container: by far the most frequent test, and so without a function for each
-    half.
-    """
+    """Test for a grant here or on the container, in one function: it is by far the most frequent test."""
 
     def here_or_above(view: FactView, subject: MemberSubject, resource: int) -> bool:
         held = view.grants.get(resource)
@@ -325,9 +323,7 @@ def _granted_within(mask: int, edges: list[str], root_mask: int) -> RelationTest
 
 
 def is_in_everyone(view: FactView, subject: MemberSubject, resource: int, edges: list[str], mask: int) -> bool:
-    """Return whether the group All includes this subject here: it holds a role on the resource at the end of the
-    edges.
-    """
+    """Return whether the group All includes this subject: it holds a role at the end of the edges."""
     there: Iterable[int] = (resource,)
     for edge in edges:
         there = [end for here in there for end in view.edges_out[edge].get(here) or ()]

@@ -34,9 +34,7 @@ AffectedResources = dict[RelationKey, set[int]]
 
 @dataclass(frozen=True, slots=True)
 class _Dependent:
-    """A relation that depends on something at the end of the steps. `kinds` are passed on the way, the first is its
-    own.
-    """
+    """A relation that depends on something at the end of the steps. `kinds` are passed on the way."""
 
     key: RelationKey
     steps: tuple[EdgeStep, ...]

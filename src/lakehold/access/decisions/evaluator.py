@@ -103,9 +103,7 @@ class DecisionEvaluator:
         return [action for action in kind.schema.actions if self.check(principal, action, resource)]
 
     def check_change(self, principal: Principal, change: Add | Remove) -> bool:
-        """Return whether the principal may make this change: what the model declares for the role, attribute or
-        edge.
-        """
+        """Return whether the principal may make this change, as the model declares for its fact."""
         view = self.view
         with_changes(view, [change])  # what cannot be at all is refused by name, not by a no
         self._subject(principal)
@@ -134,7 +132,7 @@ class DecisionEvaluator:
         here = view.resource(resource)
         sees = self._visibility(principal if viewer is None else viewer)
         if not sees(here):
-            raise NotFoundError(f"There is no resource {quote(resource)}.", "Look the id up in a list.")
+            raise NotFoundError(f"There is no resource {quote(resource)}.", "Check the ID.")
         expression = view.policy.action(view.kind(here), require_text(action, "action"))
         allowed = self.check(principal, action, resource)
         explainer = Explainer(view, self.checks, sees)
@@ -150,9 +148,7 @@ class DecisionEvaluator:
         return self._visibility(principal)(self.view.resource(resource))
 
     def ways(self, principal: Principal, action: str, resource: str, *, role: str | None = None) -> tuple[Way, ...]:
-        """Return what would let the principal do this: the ways of `explain` alone, also for actions that carry a
-        role.
-        """
+        """Return what would let the principal do this, as in `explain`; also for actions that carry a role."""
         here = self.view.resource(resource)
         return self._ways_to(principal, self._relation(self.view.kind(here), action, role), here)
 
@@ -183,9 +179,7 @@ class DecisionEvaluator:
         return tuple(visible_ways), hidden
 
     def _visibility(self, principal: Principal) -> Callable[[int], bool]:
-        """Return the test of what the principal may know of: a token narrowed to resources knows of these and of its
-        member.
-        """
+        """Return the test of what the principal may know of; a narrowed token knows of its resources."""
         viewing_subject = self._subject(principal)
         places = principal.resources if isinstance(principal, TokenPrincipal) else None
         if places is None:
@@ -281,9 +275,7 @@ class DecisionEvaluator:
             yield from (Add(Edge(edge, uid, self.view.uid(end))) for end in new_ends - there)
 
     def _edges_allowed(self, principal: Principal, name: str, here: int, changes: Sequence[Add | Remove]) -> bool:
-        """Return whether the edges may be set: here before, at their new ends, and where the model says so here
-        after.
-        """
+        """Return whether the edges may be set: as it is before, at their new ends, and as it is after."""
         view, subject = self.view, self._subject(principal)
         kind = view.kind(here)
         also_after = False

@@ -81,19 +81,6 @@ def resolve_fact(view: FactView, fact: Fact) -> FactRow:
             )
 
 
-def to_fact(view: FactView, row: FactRow) -> Fact:
-    """Return the row as a fact with public ids."""
-    match row:
-        case GrantRow(subject, role, resource):
-            return Grant(view.uid(subject), role, view.uid(resource))
-        case EdgeRow(name, source, target):
-            return Edge(name, view.uid(source), view.uid(target))
-        case AttributeRow(resource, member, name, value):
-            return Attribute(view.uid(resource), name, value, view.uid(member) if member else None)
-        case ResourceRow() | ModelRow():
-            raise TypeError(row)
-
-
 def fact_holds(view: FactView, row: FactRow) -> bool:
     """Return whether the fact holds in the view."""
     match row:

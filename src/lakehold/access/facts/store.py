@@ -325,9 +325,7 @@ class FactStore:
         return _where(tables.TABLES[_TABLE_NAMES[type(row)]], **self._columns(row))
 
     def _columns(self, row: FactRow) -> dict[str, object]:
-        """Return the row as it is stored: roles and edges with the kind that has them, so that SQL need not join for
-        it.
-        """
+        """Return the row as it is stored: roles and edges with their kind, which saves SQL a join."""
         match row:
             case ResourceRow(_, uid, kind, _):
                 return {"uid": uid, "kind": kind}

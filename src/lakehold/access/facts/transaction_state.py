@@ -32,9 +32,7 @@ class RowLocks:
         self._exclusive.add(number)
 
     def lock_shared(self, numbers: Iterable[int]) -> None:
-        """Lock resources that must still exist when this transaction commits. Many transactions may hold such a
-        lock.
-        """
+        """Lock resources that must still exist when this transaction commits. The lock is shared."""
         new = {number for number in numbers if number} - self._shared
         if new and self._has_concurrent_writers:
             query = sa.select(resource.c.id).where(resource.c.id.in_(new)).order_by(resource.c.id)

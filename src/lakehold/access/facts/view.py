@@ -140,7 +140,7 @@ class FactView:
         """Return the number of the resource of this id."""
         found = self.ids.get(uid) if isinstance(uid, str) else None
         if found is None:
-            raise NotFoundError(f"There is no {what} {quote(valid_id(uid))}.", "Look the id up in a list.")
+            raise NotFoundError(f"There is no {what} {quote(valid_id(uid))}.", "Check the ID.")
         return found
 
     def kind(self, resource: int) -> str:

@@ -56,10 +56,12 @@ def quote_excerpt(text: str, longest: int = _MAX_QUOTED) -> str:
     return repr(text if len(text) <= longest else text[:longest] + "…")
 
 
-def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """Return a hint that names the nearest known word, or all of them when none is near."""
+def did_you_mean(word: str, known: Iterable[str], otherwise: str = "") -> str:
+    """Return a hint that names the nearest known word; when none is near, another hint, or all of them."""
     words = sorted(known)
     near = difflib.get_close_matches(word, words, n=1)
     if near:
         return f"Did you mean {near[0]!r}?"
+    if otherwise:
+        return otherwise
     return f"Known here: {', '.join(words)}." if words else "None is known here."

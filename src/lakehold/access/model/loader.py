@@ -189,9 +189,7 @@ class _ModelReader(NodeReader):
     def _action_clause(
         self, node: yaml.Node | None, field: str, usual: str, actions: tuple[str, ...], key: yaml.Node
     ) -> Clause | None:
-        """Return the action that something is done with: the usual one if the kind has it, unless another one is
-        named.
-        """
+        """Return the action that something is done with: the usual one, unless another one is named."""
         if node is None:
             return Clause(usual, PathNode((usual,)), self._place(key)) if usual in actions else None
         clause = self._clause(node, field)

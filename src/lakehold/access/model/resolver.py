@@ -167,9 +167,7 @@ class Resolver:
     def _request_comparison(
         self, kind: KindPolicy, comparison: syntax.ComparisonNode, place: SourceLocation
     ) -> Expression:
-        """Resolve a comparison with a request property: it is like an attribute that no fact sets, with its default
-        everywhere.
-        """
+        """Resolve a comparison with a request property, which is like an attribute that no fact sets."""
         declared = self._models[kind.schema.model].request
         for end in (comparison.left, comparison.right):
             if isinstance(end, syntax.RequestProperty) and end.name not in declared.get(end.side, ()):

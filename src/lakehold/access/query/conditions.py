@@ -299,9 +299,7 @@ class ConditionWriter(StatementBuilder):
         return member.fixed and self.is_small(kind)
 
     def _implies_kind(self, expression: Expression, kind: str, member: SqlTerm) -> bool:
-        """Return whether it holds for this kind alone: sets are of one kind, and roles and edges are stored with
-        theirs.
-        """
+        """Return whether it holds for this kind alone: sets, and stored roles and edges, are of one kind."""
         match expression:
             case Everyone():
                 return False

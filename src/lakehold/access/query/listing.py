@@ -167,9 +167,7 @@ class _ListStatementWriter:
         return join_conditions("OR", (f"r.id {one_of}", self._lies_in(kind, one_of, None, sql)))
 
     def _lies_in(self, kind: str, test: str, container: str | None, sql: ConditionWriter) -> str:
-        """Return the condition that a container of the resource passes the test; it is of the container's kind, if
-        given.
-        """
+        """Return the condition that a container of the resource, of the given kind, passes the test."""
         levels = list(islice(self._levels(kind), len(self.policy.kinds)))
         if len(levels) == len(self.policy.kinds):
             # Some kind lies in itself, and nobody knows how often.
@@ -325,9 +323,7 @@ class ResourceListing:
         }
 
     def _bound_lists(self, principal: Principal, statement: SqlStatement) -> dict[str, object]:
-        """Return the bound lists: of small kinds each resource is checked in memory, a thousand times in a
-        millisecond.
-        """
+        """Return the bound lists: each resource of small kinds is checked in memory, which is fast."""
         view, checks = self.view, compiled_checks(self.view.policy)
         subject = view.subject(self._member(principal))
         bind_list = Placeholders(self.transaction.dialect).list_value
@@ -349,9 +345,7 @@ class ResourceListing:
 
 
 def to_cursor(last: ListedResource, sort: str) -> str:
-    """Return the cursor of the page after this resource. It is valid for every kind, since numbers are unique among
-    all.
-    """
+    """Return the cursor of the page after this resource. It is valid for every kind."""
     after = _after_values(last, sort)
     return base64.urlsafe_b64encode(json.dumps([sort, after["after"], after["after_id"]]).encode()).decode()
 

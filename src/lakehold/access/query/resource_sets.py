@@ -231,9 +231,7 @@ class AllowedResources:
         return union_of(self.resources(then[kind], kind) for kind in step.kinds)
 
     def _behind(self, step: EdgeStep, there: ResourceSet, kind: str) -> ResourceSet:
-        """Return the resources of the kind from which the step leads to one of these, searched from the smaller
-        side.
-        """
+        """Return the resources of the kind from which the step leads to one of these."""
         view, everything = self._view, self._view.by_kind.get(kind) or {}
         if len(everything) < there.max_size:
             ahead = step_ends(step)

@@ -48,9 +48,7 @@ class ReverseLookup:
         self._sql = conditions
 
     def ids(self, expression: Expression, kind: str) -> str | None:
-        """Return a subquery of all resources for which the expression holds, each once; None if all resources must be
-        scanned.
-        """
+        """Return a subquery of all resources for which the expression holds; None if all must be scanned."""
         branches = self._branches(expression, kind)
         if branches is None:
             return None

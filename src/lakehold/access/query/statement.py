@@ -107,9 +107,7 @@ class Placeholders:
 
 
 class StatementBuilder:
-    """Builds one statement with its common table expressions. After `deepest` nested subqueries, the next one is moved
-    out.
-    """
+    """Builds one statement with its common table expressions, at most `deepest` subqueries deep."""
 
     def __init__(self, bind: Placeholders, deepest: int) -> None:
         self.bind = bind
@@ -198,9 +196,7 @@ class StatementBuilder:
     # Pairs of a member and a resource, for which something is worked out beforehand
 
     def pairs_at(self, resource: SqlTerm) -> str:
-        """Return the pairs of members and this resource: all members, if the resource is fixed and nothing else is
-        known.
-        """
+        """Return the pairs of members and this resource: all members, if nothing else is known."""
         if resource.pairs or not resource.fixed:
             return resource.pairs
         p = self.alias()

@@ -131,9 +131,7 @@ class KindColumns:
         return self._column((condition.name, condition.default), lambda: pa.array(list(known), pa.string()))
 
     def members_with(self, condition: MembershipIs) -> str:
-        """Return the column of members whose membership has the value, or another one where the value is the
-        default.
-        """
+        """Return the column of members whose membership has the value, by itself or by default."""
         members, values = self._view.members, self._view.memberships[condition.name]
         usual = condition.value == condition.default
         members_by_row = (

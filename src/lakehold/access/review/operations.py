@@ -113,9 +113,7 @@ class ComplementOperation:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GrantOperation:
-    """Holds by grants. A subject below the number of members is one of them; others are groups, with their members
-    here.
-    """
+    """Holds by grants, to members by their number and to groups, with their members here."""
 
     roles: int
     person_only: bool

@@ -149,9 +149,7 @@ class ReviewPasses:
 
 
 class AccessReview:
-    """Every member × resource × action at the moment of the view: of a tenant, of some kinds of it, or of one
-    workspace.
-    """
+    """Every member × resource × action at the moment of the view, of a tenant or a part of it."""
 
     def __init__(
         self,

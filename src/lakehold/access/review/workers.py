@@ -145,9 +145,7 @@ class PairWorker:
 
 @dataclass(frozen=True, slots=True)
 class RowWorker:
-    """Makes one row for each member, resource and action, by their public ids: `member`, `resource`, `kind`,
-    `action`.
-    """
+    """Makes one row for each member, resource and action, by their public ids."""
 
     layout: BitLayout
     questions: Mapping[str, Sequence[ReviewQuestion]]

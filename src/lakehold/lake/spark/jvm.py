@@ -63,7 +63,6 @@ def set_local_properties(spark: SparkSession, values: Mapping[str, str]) -> None
 
 
 def _escape_property(text: str) -> str:
-    """Escape a text for a Java properties file."""
     units = text.encode("utf-16-be")
     return "".join(f"\\u{units[at : at + 2].hex()}" for at in range(0, len(units), 2))
 

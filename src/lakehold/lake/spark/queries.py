@@ -23,7 +23,7 @@ from pyspark.sql.types import CalendarIntervalType, DataType, StructType, Varian
 
 from lakehold.directory.caller import Caller
 from lakehold.kit.errors import ConflictError, NotFoundError, UnavailableError
-from lakehold.lake import catalog_tokens, system_tables
+from lakehold.lake import catalog_tokens
 from lakehold.lake.errors import LimitExceededError, QueryError, QueryMemoryError, StoppedError
 from lakehold.lake.query_limits import QueryLimits
 from lakehold.lake.spark.fair_share import GROUP, POOL, FairShare, RunningQuery
@@ -156,7 +156,7 @@ class QueryService:
             self._register(query) as running,
             self._limit_time(query.id),
             lent as own,
-            system_tables.open_system_folder(own.token, self._data),
+            catalog_tokens.open_system_folder(own.token, self._data),
         ):
             try:
                 return self._collect_rows(query, own, running)

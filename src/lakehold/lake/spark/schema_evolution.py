@@ -61,9 +61,10 @@ def conform_rows(tables: Tables, place: TableIdentifier, rows: DataFrame, evolut
     differences = list(_differences(has, comes))
     if differences and evolution is SchemaEvolution.STRICT:
         raise DataError(
-            f"The fields do not fit the table: {'; '.join(differences)}.", "Allow merging, or correct them."
+            f"The fields do not fit the table: {'; '.join(text for text, _ in differences)}.",
+            "Allow merging, or correct them.",
         )
-    refused = [each for each in differences if each.startswith("cannot")]
+    refused = [text for text, merges in differences if not merges]
     if refused:
         raise DataError(f"The fields do not fit the table: {'; '.join(refused)}.", "Convert them before they arrive.")
     if differences:
@@ -101,25 +102,23 @@ def refuse_duplicate_fields(schema: StructType) -> None:
             raise DataError(f"Two fields are called {other!r} and {field.name!r}.", "Rename one of them.")
 
 
-def _differences(has: StructType, comes: StructType) -> Iterator[str]:
-    """Yield the differences as messages; those that cannot be merged begin with `cannot`."""
+def _differences(has: StructType, comes: StructType) -> Iterator[tuple[str, bool]]:
+    """Yield the differences as messages, each with whether it can be merged."""
     there = {field.name.lower(): field for field in has.fields}
     for field in comes.fields:
         old = there.get(field.name.lower())
         if old is None:
-            yield f"{field.name} is new"
+            yield f"{field.name} is new", True
         elif not _fits(field.dataType, old.dataType):
             if _is_widening(old.dataType, field.dataType):
-                yield f"{field.name} is {field.dataType.simpleString()} and was {old.dataType.simpleString()}"
+                yield f"{field.name} is {field.dataType.simpleString()} and was {old.dataType.simpleString()}", True
             else:
-                yield (
-                    f"cannot turn {field.name} of type {field.dataType.simpleString()} into the table's"
-                    f" {old.dataType.simpleString()}"
-                )
+                kinds = f"{field.dataType.simpleString()} into the table's {old.dataType.simpleString()}"
+                yield f"cannot turn {field.name} of type {kinds}", False
     arriving = {field.name.lower() for field in comes.fields}
     for name, field in there.items():
         if name not in arriving:
-            yield f"{field.name} is missing"
+            yield f"{field.name} is missing", True
 
 
 def _fits(comes: DataType, has: DataType) -> bool:

@@ -56,9 +56,7 @@ _VALUE_LOGGERS = ("org.apache.spark.executor.Executor", "org.apache.spark.schedu
 def get_spark_session(
     master: str, settings: Mapping[str, str] | None = None, drivers: str = "", launched: JvmProcess | None = None
 ) -> SparkSession:
-    """Return the one Spark session of this process, started with the jars of a driver folder. Its JVM may be starting
-    already.
-    """
+    """Return the one Spark session of this process, whose JVM may be starting already."""
     with _lock:
         if not _started:
             os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")

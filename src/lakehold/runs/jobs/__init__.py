@@ -4,6 +4,5 @@
 - `registry`: the kinds of jobs, their rights and their options
 - `table`: the table of jobs, and the writes to it
 - `runner`: the steps of a job; only a worker imports it
-- `output`: the context of one attempt, with its progress and its output file
 - `exports`: the audit log and the access review as files; only a worker imports it
 """

@@ -17,9 +17,9 @@ import pyarrow.parquet
 
 from lakehold.access.review.review import AccessReview
 from lakehold.lake.spark import spark_session
-from lakehold.runs import visibility
 from lakehold.runs.jobs import registry
-from lakehold.runs.jobs.output import JobContext
+from lakehold.runs.jobs.runner import JobContext
+from lakehold.runs.system_table_schemas import visible_resources
 
 _PROGRESS_EVERY = 50_000
 
@@ -47,7 +47,7 @@ def export_access_review(job_ctx: JobContext) -> tuple[Path, int]:
     inside = cast("str | None", options.get("inside"))
     with job_ctx.platform.read(job_ctx.caller) as ctx:
         # The rest is in no row, and not counted.
-        seen = pa.table({"resource": pa.array(list(visibility.visible_resources(ctx, kinds)), pa.string())})
+        seen = pa.table({"resource": pa.array(list(visible_resources(ctx, kinds)), pa.string())})
         review = ctx.session.read_view(lambda view: AccessReview(session, view, kinds, inside=inside))
     with job_ctx.temporary_folder() as folder:
         job_ctx.report_progress(40, "deciding")

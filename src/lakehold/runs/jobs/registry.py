@@ -40,9 +40,7 @@ class JobKind(ABC):
 
     @abstractmethod
     def need(self, ctx: RequestContext, options: Mapping[str, object]) -> None:
-        """Refuse a caller who may not have this: when the job is started, when it begins, and when its result is
-        fetched.
-        """
+        """Refuse a caller who may not have this: at the start of the job, and for its result."""
 
 
 class AccessReviewKind(JobKind):

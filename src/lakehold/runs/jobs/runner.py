@@ -1,16 +1,60 @@
-"""The steps of a background job: begin, execute, finish. Only a worker imports this."""
+"""The steps of a background job (begin, execute, finish), and the context of an attempt. Only a worker imports this."""
 
 from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Callable, Mapping
+import shutil
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
+from lakehold.directory.caller import Caller
 from lakehold.directory.platform import Platform
 from lakehold.kit.errors import LakeholdError
 from lakehold.runs.jobs import registry, table
-from lakehold.runs.jobs.output import JobContext
+
+
+@dataclass(frozen=True, slots=True)
+class JobContext:
+    """One attempt of one job."""
+
+    platform: Platform
+    row: table.JobRow
+    folder: Path
+
+    @property
+    def options(self) -> Mapping[str, object]:
+        """The options of the job."""
+        found: Mapping[str, object] = json.loads(self.row.wanted)
+        return found
+
+    @property
+    def caller(self) -> Caller:
+        """The caller that the job runs as."""
+        return table.load_caller(self.row)
+
+    def report_progress(self, progress: int, activity: str) -> None:
+        """Store the progress of the job and what it is doing."""
+        with self.platform.database.write() as transaction:
+            table.update_job(transaction, self.row.id, {"progress": progress, "doing": activity})
+
+    @contextmanager
+    def temporary_folder(self) -> Iterator[Path]:
+        """Yield an empty temporary folder, without what an earlier attempt left there."""
+        folder = self.folder / f"{self.row.id}.rough"
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir()
+        try:
+            yield folder
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+
+    def publish_file(self, made: Path) -> Path:
+        """Move a finished file to its final place."""
+        return made.replace(self.folder / f"{self.row.id}{made.suffix}")
+
 
 _log = logging.getLogger("lakehold.runs")
 _MAX_ATTEMPTS = 3
@@ -41,7 +85,7 @@ def execute_job(platform: Platform, uid: str) -> JobOutcome:
         return {"error": f"The worker was stopped {row.tries} times while it did this; it is not tried again."}
     with platform.database.write() as transaction:
         table.update_job(transaction, uid, {"tries": row.tries + 1})
-    _log.info("job %s is begun: %s", uid, row.kind)
+    _log.info("job %s started: %s", uid, row.kind)
     folder = table.results_folder(platform.settings.data, row.tenant_id)
     folder.mkdir(parents=True, exist_ok=True, mode=_OWNER_ONLY)
     try:

@@ -80,7 +80,7 @@ def get_job(ctx: RequestContext, uid: str) -> Job:
     query = sa.select(job_table).where(_visible_jobs(ctx), job_table.c.id == uid)
     found = ctx.session.transaction.connection.execute(query).first()
     if found is None:
-        raise NotFoundError(f"There is no job {quote(uid)}.", "Look the id up in the list of jobs.")
+        raise NotFoundError(f"There is no job {quote(uid)}.", "Check the ID in the list of jobs.")
     return _build_job(found)
 
 

@@ -15,7 +15,7 @@ from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import Moment
 from lakehold.kit.errors import LakeholdError
 from lakehold.runs import run_table as states
-from lakehold.runs.run_table import run_table
+from lakehold.runs.run_table import CauseKind, StoredCause, run_table
 from lakehold.runs.runnable import RunOptions
 from lakehold.runs.scheduler.schedule import TriggerRow, load_parameters, load_schedule, match_columns, trigger_table
 from lakehold.runs.scheduler.service import exists
@@ -80,7 +80,7 @@ class DueTriggers:
         if not ctx.session.transaction.connection.execute(moved).rowcount:
             # Another worker was first.
             return False
-        return self._start_run(ctx, row, f"by schedule {when.cron} {when.zone}")
+        return self._start_run(ctx, row, StoredCause(CauseKind.SCHEDULE, f"{when.cron} {when.zone}"))
 
     def _start_dependent(self, platform: Platform, row: TriggerRow, after: str, run: str) -> bool:
         c = trigger_table.c
@@ -99,9 +99,9 @@ class DueTriggers:
             counted = json.dumps({_COUNTED: sorted(heard.values())})
             values = {"heard": counted, "last_at": platform.clock()}
             connection.execute(trigger_table.update().where(*_row_filter(row)).values(**values))
-            return self._start_run(ctx, row, f"after {run}")
+            return self._start_run(ctx, row, StoredCause(CauseKind.DEPENDENCY, run))
 
-    def _start_run(self, ctx: RequestContext, row: TriggerRow, cause: str) -> bool:
+    def _start_run(self, ctx: RequestContext, row: TriggerRow, cause: StoredCause) -> bool:
         resource = ctx.view.uids.get(row.resource_id)
         if resource is None or not exists(ctx, self._runs.runnables, row):
             # There is nothing left to run, or to run it.

@@ -1,4 +1,5 @@
-"""Housekeeping tasks of the platform: expire, close and clean up.
+"""Periodic tasks, which run once per interval however many workers there are, and those of the platform itself: expire,
+close and clean up.
 
 Each may be called at any time, and twice.
 """
@@ -7,17 +8,21 @@ from __future__ import annotations
 
 import logging
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 
 import sqlalchemy as sa
 
 from lakehold.catalog import approvals, campaigns
-from lakehold.directory import tenants
+from lakehold.directory import tenants, throttle
 from lakehold.directory.caller import Caller
-from lakehold.directory.cleanup import delete_expired
+from lakehold.directory.invites import invite_table
+from lakehold.directory.links import link_table
 from lakehold.directory.platform import Platform
 from lakehold.directory.request_context import RequestContext
-from lakehold.kit.clock import DAY
+from lakehold.directory.sign_ins import sign_in_table
+from lakehold.directory.tokens import token_table
+from lakehold.kit.clock import DAY, SECOND, Moment
 from lakehold.kit.errors import LakeholdError
 from lakehold.ledger.outbox import outbox_table
 from lakehold.runs import queries
@@ -25,7 +30,43 @@ from lakehold.runs import run_table as states
 from lakehold.runs.jobs import table
 from lakehold.runs.jobs.table import job_table
 from lakehold.runs.run_table import run_table
-from lakehold.runs.scheduler.periodic import PeriodicTask
+
+
+@dataclass(frozen=True, slots=True)
+class PeriodicTask:
+    """A function to call about every so many seconds. Calling it twice must do no harm."""
+
+    name: str
+    interval: int
+    action: Callable[[Platform], object]
+
+    def slot(self, at: Moment) -> int:
+        """Return the number of the current interval, which is the same for every worker."""
+        return at // (self.interval * SECOND)
+
+    def run(self, platform: Platform) -> None:
+        """Call the function; log an error and try again in the next interval."""
+        try:
+            self.action(platform)
+        except Exception:  # noqa: BLE001 - the edge: the worker has other things to do
+            _log.exception("tick %s failed", self.name)
+
+
+class DueTasks:
+    """Finds the tasks that have entered a new interval since the last call."""
+
+    def __init__(self, tasks: Iterable[PeriodicTask]) -> None:
+        self._tasks = tuple(tasks)
+        self._slots: dict[str, int] = {}
+
+    def due(self, at: Moment) -> Iterator[tuple[PeriodicTask, int]]:
+        """Yield the tasks to run now, each with its interval."""
+        for task in self._tasks:
+            slot = task.slot(at)
+            if self._slots.get(task.name) != slot:
+                self._slots[task.name] = slot
+                yield task, slot
+
 
 _log = logging.getLogger("lakehold.runs")
 _MINUTE, _HOUR = 60, 3600
@@ -108,3 +149,23 @@ def delete_old_mails(platform: Platform) -> int:
         return transaction.connection.execute(
             outbox_table.delete().where(c.made_at < platform.clock() - _MAIL_RETENTION)
         ).rowcount
+
+
+_KEEP_LISTED = 30 * DAY
+"""How long ended tokens and invites stay listed, so that users see why one stopped, or send it again."""
+
+
+def delete_expired(platform: Platform) -> int:
+    """Delete expired rows of all tenants and return their number. Called by the worker."""
+    at = platform.clock()
+    platform.last_used.flush(platform.database)
+    with platform.database.write("tidy") as transaction:
+        count = throttle.delete_old(transaction, at)
+        for table, until in (
+            (sign_in_table, at),
+            (link_table, at),
+            (token_table, at - _KEEP_LISTED),
+            (invite_table, at - _KEEP_LISTED),
+        ):
+            count += transaction.connection.execute(table.delete().where(table.c.until <= until)).rowcount
+    return count

@@ -34,7 +34,9 @@ class TriggerSchedule:
     def validate(self) -> TriggerSchedule:
         """Return the schedule itself, or raise if it can never be due."""
         if bool(self.cron) == bool(self.after):
-            raise InvalidInputError("A trigger has a schedule, or others that it comes after.", "Give one of the two.")
+            raise InvalidInputError(
+                "A trigger has a schedule, or others that it comes after.", "Give one of the two.", field="cron"
+            )
         if self.cron:
             self.next_time(datetime.now(self._zone_info()))
         return self
@@ -45,10 +47,14 @@ class TriggerSchedule:
             return next(CronSim(self.cron[:_MAX_CRON_LENGTH], behind.astimezone(self._zone_info())))
         except CronSimError:
             raise InvalidInputError(
-                f"{quote(self.cron)} is no schedule.", "Write minute, hour, day, month and weekday: 30 6 * * 1-5."
+                f"{quote(self.cron)} is no schedule.",
+                "Write minute, hour, day, month and weekday: 30 6 * * 1-5.",
+                field="cron",
             ) from None
         except StopIteration:
-            raise InvalidInputError(f"{quote(self.cron)} is never due.", "Choose days that there are.") from None
+            raise InvalidInputError(
+                f"{quote(self.cron)} is never due.", "Choose days that there are.", field="cron"
+            ) from None
 
     def next_moment(self, at: Moment) -> Moment | None:
         """Return the next moment of the schedule, or None if it has none."""
@@ -60,7 +66,9 @@ class TriggerSchedule:
         try:
             return ZoneInfo(self.zone)
         except (ZoneInfoNotFoundError, ValueError, OSError):
-            raise InvalidInputError(f"There is no time zone {quote(self.zone)}.", "Write Europe/Berlin.") from None
+            raise InvalidInputError(
+                f"There is no time zone {quote(self.zone)}.", "Write Europe/Berlin.", field="zone"
+            ) from None
 
 
 trigger_table = sa.Table(

@@ -105,7 +105,7 @@ class Triggers:
             or not ctx.session.can_see(ctx.principal, resource)
             or not exists(ctx, self._runs.runnables, row)
         ):
-            raise NotFoundError(f"There is no trigger {quote(uid)}.", "Look the id up in a list.")
+            raise NotFoundError(f"There is no trigger {quote(uid)}.", "Check the ID.")
         ctx.need(self._runs.runnables.for_resource(ctx, resource).see, resource)
         return _build_trigger(ctx, row)
 

@@ -73,12 +73,11 @@ def translate_error(error: PySparkException | Py4JJavaError) -> LakeholdError:
     text = _PLACE.sub("", _STATE.sub("", _CONDITION.sub("", text)))
     text = _FILE.sub("…", _SETTING.sub("", _ADVICE.sub("", text)))
     text = " ".join(text.split())[:_MAX_LENGTH].rstrip(" .") or "The query cannot be run"
-    where = (
-        f" It is in line {place[1]}, at character {int(place[2]) + 1}."
-        if place and place[1]
-        else _error_location(error)
-    )
-    return QueryError(f"{text}.{where}", "Correct the query.")
+    if not (place and place[1]):
+        return QueryError(f"{text}.{_error_location(error)}", "Correct the query.")
+    line, character = int(place[1]), int(place[2]) + 1
+    where = f"It is in line {line}, at character {character}."
+    return QueryError(f"{text}. {where}", "Correct the query.", field=f"sql.{line}.{character}")
 
 
 def _translate_java_error(error: Py4JJavaError) -> LakeholdError:
