@@ -74,8 +74,14 @@ def _create_resources(here: Lakehouse) -> None:
             edges={"project": "sales"},
             settings={"kind": "lake", "lakehouse": "shop"},
         )
-        mart = {"by": "table", "table": "raw.orders", "published": True}
-        make("marts.data_mart", "orders", uid="mart", edges={"project": "sales", "storage": "lake"}, settings=mart)
+        make(
+            "marts.data_mart",
+            "orders",
+            uid="mart",
+            edges={"project": "sales", "storage": "lake"},
+            settings={"by": "table", "table": "raw.orders"},
+            managed={"published": True},
+        )
         file = {"to": "files", "name": "report", "kind": "csv"}
         make("marts.destination", "folder", uid="folder", edges={"project": "sales"}, settings=file)
         ends = {"data_mart": "mart", "destination": "folder"}

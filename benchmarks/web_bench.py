@@ -97,12 +97,20 @@ def _add_marts(platform: Platform) -> None:
         make("marts.storage", "Lake", uid="storage", edges=here, settings={"kind": "lake", "lakehouse": LAKE})
         folder = {"to": "files", "name": "report", "kind": "csv"}
         make("marts.destination", "Folder", uid="destination", edges=here, settings=folder)
-        settings = {"by": "table", "table": f"{layer(0)}.orders", "published": True, "columns": [{"name": "day"}]}
+        settings = {"by": "table", "table": f"{layer(0)}.orders", "columns": [{"name": "day"}]}
         shared, edges = {"shared_for_reporting": True}, {**here, "storage": "storage"}
         for number in range(_MARTS):
             first = number == 0
             uid = "mart" if first else None
-            mart = make("marts.data_mart", f"Mart {number}", uid=uid, edges=edges, attributes=shared, settings=settings)
+            mart = make(
+                "marts.data_mart",
+                f"Mart {number}",
+                uid=uid,
+                edges=edges,
+                attributes=shared,
+                settings=settings,
+                managed={"published": True},
+            )
             ends = {"data_mart": mart, "destination": "destination"}
             uid = "report" if first else None
             make("marts.report", f"Report {number}", uid=uid, edges=ends, settings={"columns": ["day"]})

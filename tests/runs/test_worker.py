@@ -13,7 +13,7 @@ from lakehold.directory.platform import Platform
 from lakehold.kit.settings import Settings
 from lakehold.ledger.audit import AuditFilter
 from lakehold.runs.jobs import service
-from lakehold.runs.jobs.registry import ACCESS_REVIEW, AUDIT_EXPORT
+from lakehold.runs.jobs.registry import ACCESS_REVIEW
 from lakehold.runs.jobs.service import Job
 from tests import postgres
 from tests.access.company import TENANT
@@ -28,9 +28,10 @@ def look(platform: Platform, uid: str) -> Job:
 
 @pytest.mark.flow
 def test_jobs_are_done_by_whichever_worker_finds_them(platform: Platform) -> None:
-    with start_worker(platform) as one, start_worker(platform, one) as two:
+    spark = "local[1]"
+    with start_worker(platform, LAKEHOLD_SPARK=spark) as one, start_worker(platform, one, LAKEHOLD_SPARK=spark) as two:
         with platform.write(ADA) as ctx:
-            started = [service.start_job(ctx, AUDIT_EXPORT).id for _ in range(6)]
+            started = [service.start_job(ctx, ACCESS_REVIEW).id for _ in range(6)]
         done = [one.wait_for_line("is done") for _ in started]
         assert one.stop() == two.stop() == 0
     assert all(any(uid in line for line in done) for uid in started)

@@ -1,5 +1,4 @@
-"""The files that jobs produce: the audit log as JSON lines, and the access review as Parquet, CSV or
-Arrow.
+"""The file of an access review, as Parquet, CSV or Arrow.
 
 Spark computes the review and writes parts, which are copied one after the other into one file, so that no table is ever
 in memory as a whole. Only a worker imports this.
@@ -17,24 +16,8 @@ import pyarrow.parquet
 
 from lakehold.access.review.review import AccessReview
 from lakehold.lake.spark import spark_session
-from lakehold.runs.jobs import registry
 from lakehold.runs.jobs.runner import JobContext
 from lakehold.runs.system_table_schemas import visible_resources
-
-_PROGRESS_EVERY = 50_000
-
-
-def export_audit_log(job_ctx: JobContext) -> tuple[Path, int]:
-    """Write the audit log, oldest entry first; return the file and its number of lines."""
-    with job_ctx.temporary_folder() as folder, job_ctx.platform.read(job_ctx.caller) as ctx:
-        file, lines = folder / "audit.jsonl", 0
-        with file.open("w", encoding="utf-8") as out:
-            for line in ctx.audit.export(registry.audit_filter(job_ctx.options)):
-                out.write(line + "\n")
-                lines += 1
-                if lines % _PROGRESS_EVERY == 0:
-                    job_ctx.report_progress(50, f"{lines:,} lines")
-        return job_ctx.publish_file(file), lines
 
 
 def export_access_review(job_ctx: JobContext) -> tuple[Path, int]:

@@ -4,21 +4,17 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from datetime import datetime
 
 from lakehold.directory.request_context import RequestContext
-from lakehold.kit.clock import to_moment
 from lakehold.kit.errors import InvalidInputError
 from lakehold.kit.ids import quote, valid_id
-from lakehold.ledger.audit import AuditFilter
 
-ACCESS_REVIEW, AUDIT_EXPORT = "review", "audit export"
+ACCESS_REVIEW = "review"
 FORMATS = ("arrow", "csv", "parquet")
 MEDIA_TYPES = {
     ".arrow": "application/vnd.apache.arrow.file",
     ".csv": "text/csv",
     ".parquet": "application/vnd.apache.parquet",
-    ".jsonl": "application/jsonl",
 }
 
 
@@ -63,26 +59,7 @@ class AccessReviewKind(JobKind):
             ctx.need_visible(str(options["inside"]))
 
 
-class AuditExportKind(JobKind):
-    """The audit log as a file."""
-
-    fields = ("member", "resource", "action", "outcome", "since", "until")
-
-    def _parse_options(self, ctx: RequestContext, options: Mapping[str, object]) -> dict[str, object]:
-        del ctx
-        parsed: dict[str, object] = {name: valid_id(options[name], name) for name in self.fields[:4] if name in options}
-        for name in self.fields[4:]:
-            if name in options:
-                parsed[name] = _moment(name, options[name])
-        return parsed
-
-    def need(self, ctx: RequestContext, options: Mapping[str, object]) -> None:
-        """Require the right to see the audit log."""
-        del options
-        ctx.need("see_audit", ctx.caller.tenant)
-
-
-_KINDS: Mapping[str, JobKind] = {ACCESS_REVIEW: AccessReviewKind(), AUDIT_EXPORT: AuditExportKind()}
+_KINDS: Mapping[str, JobKind] = {ACCESS_REVIEW: AccessReviewKind()}
 
 
 def get_job_kind(kind: str) -> JobKind:
@@ -91,11 +68,6 @@ def get_job_kind(kind: str) -> JobKind:
     if found is None:
         raise InvalidInputError(f"There is no kind of job {quote(kind)}.", f"Use {', '.join(_KINDS)}.")
     return found
-
-
-def audit_filter(options: Mapping[str, object]) -> AuditFilter:
-    """Return the filter of audit entries that the options describe."""
-    return AuditFilter(**options)  # type: ignore[arg-type]
 
 
 def _one_of(name: str, value: object, known: Sequence[str]) -> str:
@@ -108,9 +80,3 @@ def _texts(name: str, value: object) -> list[str]:
     if not isinstance(value, Sequence) or isinstance(value, str) or not all(isinstance(part, str) for part in value):
         raise InvalidInputError(f"{name} is a list of texts.", "For example: lakehouse.table.")
     return list(value)
-
-
-def _moment(name: str, value: object) -> int:
-    if isinstance(value, bool) or not isinstance(value, int | datetime):
-        raise InvalidInputError(f"{name} is a time.", "Give it with its time zone.")
-    return to_moment(value)

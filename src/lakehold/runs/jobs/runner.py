@@ -116,4 +116,4 @@ def _exporters() -> Mapping[str, Callable[[JobContext], tuple[Path, int]]]:
     # Here, not above: the first review is early enough to load Spark.
     from lakehold.runs.jobs import exports  # noqa: PLC0415
 
-    return {registry.ACCESS_REVIEW: exports.export_access_review, registry.AUDIT_EXPORT: exports.export_audit_log}
+    return {registry.ACCESS_REVIEW: exports.export_access_review}
