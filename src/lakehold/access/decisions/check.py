@@ -8,23 +8,7 @@ from collections.abc import Callable, Iterable
 from functools import reduce
 
 from lakehold.access.facts.view import FactView, MemberSubject, role_bit
-from lakehold.access.model.expressions import (
-    AllOf,
-    AnyOf,
-    AttributeIs,
-    EdgeStep,
-    Every,
-    Everyone,
-    Expression,
-    HasRole,
-    MembershipIs,
-    Not,
-    QuantifierItem,
-    Relation,
-    RoleHolder,
-    Some,
-    subexpressions,
-)
+from lakehold.access.model import expressions as expr
 from lakehold.access.model.policy import MEMBER, Policy, RelationKey
 
 RelationTest = Callable[[FactView, MemberSubject, int], bool]
@@ -47,7 +31,7 @@ class CompiledChecks:
         # Not in the order of first use: a view caches answers by these numbers, and may outlive this object.
         self._numbers = {key: number for number, key in enumerate(policy.relations)}
         self._tests: dict[RelationKey, RelationTest] = {}
-        self._parts: dict[int, tuple[Expression, RelationTest]] = {}
+        self._parts: dict[int, tuple[expr.Expression, RelationTest]] = {}
         self.action_tests: dict[tuple[str | None, str], RelationTest] = {}
         """The actions that were requested, without names that are no actions."""
 
@@ -62,15 +46,15 @@ class CompiledChecks:
             self._tests[kind, name] = known
         return known
 
-    def _is_worth_caching(self, kind: str, expression: Expression) -> bool:
+    def _is_worth_caching(self, kind: str, expression: expr.Expression) -> bool:
         """Return whether answers are worth caching: those over many edges, and those of containers, which are checked
         for each of the resources in them.
         """
-        if isinstance(expression, HasRole | Relation | Everyone):
+        if isinstance(expression, expr.HasRole | expr.Relation | expr.Everyone):
             return False
         return kind in self._containers or _contains_every(expression)
 
-    def expression_test(self, expression: Expression) -> RelationTest:
+    def expression_test(self, expression: expr.Expression) -> RelationTest:
         """Return the function that checks an expression of the policy."""
         known = self._parts.get(id(expression))
         if known is None:
@@ -78,37 +62,40 @@ class CompiledChecks:
             known = self._parts[id(expression)] = (expression, self._compile(expression))
         return known[1]
 
-    def _compile(self, expression: Expression) -> RelationTest:
+    def _compile(self, expression: expr.Expression) -> RelationTest:
         match expression:
-            case Relation(kind, name):
+            case expr.Relation(kind, name):
                 return self.relation_test(kind, name)
-            case AnyOf(
-                (HasRole() as granted, Some((QuantifierItem(EdgeStep(edge, False, (_,)), (), None),), ((_, above),)))
+            case expr.AnyOf(
+                (
+                    expr.HasRole() as granted,
+                    expr.Some((expr.QuantifierItem(expr.EdgeStep(edge, False, (_,)), (), None),), ((_, above),)),
+                )
             ):
                 return _granted_or_inherited(self._granted(granted), edge, self._compile(above))
-            case AnyOf(inner):
+            case expr.AnyOf(inner):
                 return _any([self._compile(part) for part in inner])
-            case AllOf(inner):
+            case expr.AllOf(inner):
                 return _all([self._compile(part) for part in inner])
-            case HasRole():
+            case expr.HasRole():
                 return self._granted(expression)
-            case Some(items, then):
+            case expr.Some(items, then):
                 return self._some(items, {kind: self._compile(part) for kind, part in then})
-            case Every(items, then):
+            case expr.Every(items, then):
                 return self._every(items, {kind: self._compile(part) for kind, part in then})
-            case RoleHolder():
+            case expr.RoleHolder():
                 return self._holder(expression)
-            case AttributeIs(name, value, default):
+            case expr.AttributeIs(name, value, default):
                 return lambda view, _subject, resource: view.attributes[name].get(resource, default) == value
-            case MembershipIs(name, value, default):
+            case expr.MembershipIs(name, value, default):
                 return _member_is(name, value, default)
-            case Not(part):
+            case expr.Not(part):
                 test = self._compile(part)
                 return lambda view, subject, resource: not test(view, subject, resource)
-            case Everyone():
+            case expr.Everyone():
                 return lambda _view, _subject, _resource: True
 
-    def _granted(self, granted: HasRole) -> RelationTest:
+    def _granted(self, granted: expr.HasRole) -> RelationTest:
         mask = role_mask(granted.roles)
         if granted.person_only:
             return _granted_to_person(mask)
@@ -119,7 +106,7 @@ class CompiledChecks:
         edges = [step.edge for step in self._policy.kinds[granted.kind].everyone or ()]
         return _granted_within(mask, edges, root_mask)
 
-    def _items(self, items: tuple[QuantifierItem, ...]) -> Callable[[FactView, MemberSubject, int], Iterable[int]]:
+    def _items(self, items: tuple[expr.QuantifierItem, ...]) -> Callable[[FactView, MemberSubject, int], Iterable[int]]:
         sources = [self._item(item) for item in items]
         if len(sources) == 1:
             return sources[0]
@@ -127,7 +114,7 @@ class CompiledChecks:
             found for source in sources for found in source(view, subject, resource)
         )
 
-    def _item(self, item: QuantifierItem) -> Callable[[FactView, MemberSubject, int], Iterable[int]]:
+    def _item(self, item: expr.QuantifierItem) -> Callable[[FactView, MemberSubject, int], Iterable[int]]:
         ahead = step_ends(item.step)
         where = {kind: self._compile(part) for kind, part in item.where}
         otherwise = step_ends(item.otherwise) if item.otherwise else None
@@ -142,7 +129,7 @@ class CompiledChecks:
 
         return found
 
-    def _some(self, items: tuple[QuantifierItem, ...], then: dict[str, RelationTest]) -> RelationTest:
+    def _some(self, items: tuple[expr.QuantifierItem, ...], then: dict[str, RelationTest]) -> RelationTest:
         if len(items) == 1 and not items[0].step.back and not items[0].where and not items[0].otherwise:
             return _at_step_ends(items[0].step, then)
         found = self._items(items)
@@ -152,7 +139,7 @@ class CompiledChecks:
 
         return some
 
-    def _every(self, items: tuple[QuantifierItem, ...], then: dict[str, RelationTest]) -> RelationTest:
+    def _every(self, items: tuple[expr.QuantifierItem, ...], then: dict[str, RelationTest]) -> RelationTest:
         found = self._items(items)
 
         def every(view: FactView, subject: MemberSubject, resource: int) -> bool:
@@ -165,7 +152,7 @@ class CompiledChecks:
 
         return every
 
-    def _holder(self, holder: RoleHolder) -> RelationTest:
+    def _holder(self, holder: expr.RoleHolder) -> RelationTest:
         mask = role_mask(holder.role.roles)
         question = self._compile(holder.question)
 
@@ -178,7 +165,7 @@ class CompiledChecks:
         return held
 
 
-def role_holders(view: FactView, steps: tuple[EdgeStep, ...], mask: int, resource: int) -> list[int]:
+def role_holders(view: FactView, steps: tuple[expr.EdgeStep, ...], mask: int, resource: int) -> list[int]:
     """Return the persons who themselves hold a role of the mask at the end of the steps."""
     there = [resource]
     for step in steps:
@@ -191,7 +178,7 @@ def role_holders(view: FactView, steps: tuple[EdgeStep, ...], mask: int, resourc
     ]
 
 
-def step_ends(step: EdgeStep) -> Callable[[FactView, int], Iterable[int]]:
+def step_ends(step: expr.EdgeStep) -> Callable[[FactView, int], Iterable[int]]:
     """Return a function to the resources at the end of a step."""
     edge, kinds = step.edge, frozenset(step.kinds)
     if step.back:
@@ -201,8 +188,8 @@ def step_ends(step: EdgeStep) -> Callable[[FactView, int], Iterable[int]]:
     return lambda view, resource: view.edges_out[edge].get(resource) or ()
 
 
-def _contains_every(expression: Expression) -> bool:
-    return isinstance(expression, Every) or any(_contains_every(part) for part in subexpressions(expression))
+def _contains_every(expression: expr.Expression) -> bool:
+    return isinstance(expression, expr.Every) or any(_contains_every(part) for part in expr.subexpressions(expression))
 
 
 def _cached(test: RelationTest, number: int) -> RelationTest:
@@ -259,7 +246,7 @@ def _all(tests: list[RelationTest]) -> RelationTest:
     return all_of
 
 
-def _at_step_ends(step: EdgeStep, then: dict[str, RelationTest]) -> RelationTest:
+def _at_step_ends(step: expr.EdgeStep, then: dict[str, RelationTest]) -> RelationTest:
     edge = step.edge
     if len(step.kinds) == 1:
         test = then[step.kinds[0]]

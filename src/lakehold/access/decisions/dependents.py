@@ -13,20 +13,7 @@ from dataclasses import dataclass
 
 from lakehold.access.decisions.check import step_ends
 from lakehold.access.facts.view import AttributeRow, EdgeRow, FactRow, FactView, GrantRow, role_names
-from lakehold.access.model.expressions import (
-    AllOf,
-    AnyOf,
-    AttributeIs,
-    EdgeStep,
-    Every,
-    Expression,
-    HasRole,
-    MembershipIs,
-    Not,
-    Relation,
-    RoleHolder,
-    Some,
-)
+from lakehold.access.model import expressions as expr
 from lakehold.access.model.policy import MEMBER_OF, Policy, RelationKey
 
 AffectedResources = dict[RelationKey, set[int]]
@@ -37,7 +24,7 @@ class _Dependent:
     """A relation that depends on something at the end of the steps. `kinds` are passed on the way."""
 
     key: RelationKey
-    steps: tuple[EdgeStep, ...]
+    steps: tuple[expr.EdgeStep, ...]
     kinds: tuple[str, ...]
 
 
@@ -54,37 +41,39 @@ class DependencyGraph:
         for key, expression in policy.relations.items():
             self._walk(expression, _Dependent(key, (), (key[0],)))
 
-    def _walk(self, expression: Expression, dependent: _Dependent) -> None:
+    def _walk(self, expression: expr.Expression, dependent: _Dependent) -> None:
         kind = dependent.kinds[-1]
         match expression:
-            case Relation(_, name):
+            case expr.Relation(_, name):
                 self._by_relation[kind, name].append(dependent)
-            case HasRole(_, roles):
+            case expr.HasRole(_, roles):
                 self._note_roles(kind, roles, dependent)
-            case AttributeIs(name) | MembershipIs(name):
+            case expr.AttributeIs(name) | expr.MembershipIs(name):
                 self._by_attribute[kind, name].append(dependent)
-            case AllOf(inner) | AnyOf(inner):
+            case expr.AllOf(inner) | expr.AnyOf(inner):
                 for part in inner:
                     self._walk(part, dependent)
-            case Not(part):
+            case expr.Not(part):
                 self._walk(part, dependent)
-            case Some(items, then) | Every(items, then):
+            case expr.Some(items, then) | expr.Every(items, then):
                 for item in items:
                     self._walk_step(item.step, (*then, *item.where), dependent)
                     if item.otherwise:
                         self._walk_step(item.otherwise, then, dependent)
-            case RoleHolder(steps, role, question):
+            case expr.RoleHolder(steps, role, question):
                 self._note_roles(role.kind, role.roles, self._along(dependent, steps))
                 self._walk(question, dependent)
 
-    def _walk_step(self, step: EdgeStep, then: Iterable[tuple[str, Expression]], dependent: _Dependent) -> None:
+    def _walk_step(
+        self, step: expr.EdgeStep, then: Iterable[tuple[str, expr.Expression]], dependent: _Dependent
+    ) -> None:
         for source in step.kinds if step.back else (dependent.kinds[-1],):
             self._by_edge[source, step.edge].append((dependent, step.back))
         for kind, part in then:
             if kind in step.kinds:
                 self._walk(part, _Dependent(dependent.key, (*dependent.steps, step), (*dependent.kinds, kind)))
 
-    def _along(self, dependent: _Dependent, steps: Iterable[EdgeStep]) -> _Dependent:
+    def _along(self, dependent: _Dependent, steps: Iterable[expr.EdgeStep]) -> _Dependent:
         for step in steps:
             self._by_edge[dependent.kinds[-1], step.edge].append((dependent, False))
             dependent = _Dependent(dependent.key, (*dependent.steps, step), (*dependent.kinds, step.kinds[0]))
@@ -142,7 +131,7 @@ class DependencyGraph:
     def _walk_back(views: tuple[FactView, FactView], dependent: _Dependent, there: set[int]) -> set[int]:
         """Return the resources whose relation leads, along the steps, to one of those given."""
         for step, kind in zip(reversed(dependent.steps), reversed(dependent.kinds[:-1]), strict=True):
-            reverse = step_ends(EdgeStep(step.edge, not step.back, (kind,)))
+            reverse = step_ends(expr.EdgeStep(step.edge, not step.back, (kind,)))
             there = {
                 near for view in views for end in there for near in reverse(view, end) if view.kinds.get(near) == kind
             }

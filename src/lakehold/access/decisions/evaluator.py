@@ -26,22 +26,15 @@ from lakehold.access.facts.records import (
     require_text,
 )
 from lakehold.access.facts.view import FactView, MemberSubject
+from lakehold.access.model import expressions as expr
 from lakehold.access.model.errors import did_you_mean
-from lakehold.access.model.expressions import (
-    CREATE_RELATION,
-    Expression,
-    give_relation,
-    invite_relation,
-    link_relation,
-    set_relation,
-)
 from lakehold.access.model.policy import MEMBER, MEMBER_OF, Policy
 from lakehold.kit.errors import InvalidInputError, NotFoundError
 from lakehold.kit.ids import quote
 
 EdgeEndIds = Mapping[str, str | Sequence[str]]
 
-_ROLE_ACTIONS = {"give": give_relation, "invite": invite_relation}
+_ROLE_ACTIONS = {"give": expr.give_relation, "invite": expr.invite_relation}
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +157,7 @@ class DecisionEvaluator:
         return self._ways(expression, subject, here, self._visibility(principal))[0] if expression is not None else ()
 
     def _ways(
-        self, expression: Expression, subject: MemberSubject, here: int, sees: Callable[[int], bool]
+        self, expression: expr.Expression, subject: MemberSubject, here: int, sees: Callable[[int], bool]
     ) -> tuple[tuple[Way, ...], bool]:
         finder = WayFinder(self.view, self.checks, compiled_member_sets(self.view.policy))
         visible_ways: list[Way] = []
@@ -202,13 +195,13 @@ class DecisionEvaluator:
     def _change_relation(self, fact: Fact, here: int, removed: bool) -> str:  # noqa: FBT001 - one of two ways to ask
         match fact:
             case Grant(_, role, _):
-                return give_relation(role)
+                return expr.give_relation(role)
             case Edge(edge, _, _):
-                return link_relation(edge)
+                return expr.link_relation(edge)
             case Attribute(_, name, value, member):
                 schema = self.view.policy.kind(self.view.kind(here)).schema
                 known = schema.attributes if member is None else schema.membership
-                return set_relation(name, known[name].default if removed else str(value))
+                return expr.set_relation(name, known[name].default if removed else str(value))
 
     def _check(
         self, principal: Principal, action: str, resource: str | Draft, role: str | None, edges: EdgeEndIds | None
@@ -245,9 +238,9 @@ class DecisionEvaluator:
         subject = view.subject(view.member(_member_id(principal)))
         if isinstance(principal, TokenPrincipal) and principal.is_narrowed and not _may_create(view, principal, number):
             return False
-        if (draft.kind, CREATE_RELATION) not in view.policy.relations:
+        if (draft.kind, expr.CREATE_RELATION) not in view.policy.relations:
             return False
-        return self.checks.relation_test(draft.kind, CREATE_RELATION)(view, subject, number)
+        return self.checks.relation_test(draft.kind, expr.CREATE_RELATION)(view, subject, number)
 
     def _subject(self, principal: Principal) -> MemberSubject:
         return self.view.subject(self.view.member(_member_id(principal)))
@@ -283,7 +276,7 @@ class DecisionEvaluator:
             edge = change.fact
             assert isinstance(edge, Edge)  # noqa: S101 - only edges are re-pointed
             declared = view.policy.edge(kind, edge.name)
-            setting = link_relation(edge.name)
+            setting = expr.link_relation(edge.name)
             if (kind, setting) not in view.policy.relations or not self._holds(principal, setting, here):
                 return False
             also_after |= declared.also_after

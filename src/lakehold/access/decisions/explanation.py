@@ -10,21 +10,7 @@ from dataclasses import dataclass
 from lakehold.access.decisions.check import CompiledChecks, role_holders, role_mask, step_ends
 from lakehold.access.facts.records import Attribute, Edge, Fact, Grant
 from lakehold.access.facts.view import FactView, MemberSubject, role_names
-from lakehold.access.model.expressions import (
-    AllOf,
-    AnyOf,
-    AttributeIs,
-    Every,
-    Everyone,
-    Expression,
-    HasRole,
-    MembershipIs,
-    Not,
-    QuantifierItem,
-    Relation,
-    RoleHolder,
-    Some,
-)
+from lakehold.access.model import expressions as expr
 from lakehold.access.model.policy import MEMBER_OF
 
 _ACTIONS_INSIDE = frozenset({"create", "invite", "add", "list", "execute", "save"})
@@ -139,37 +125,37 @@ class Explainer:
                 found.append(RulePath(rule.when.text if rule.when else "", str(rule.place), reason))
         return tuple(found)
 
-    def _holds(self, expression: Expression, subject: MemberSubject, here: int) -> bool:
+    def _holds(self, expression: expr.Expression, subject: MemberSubject, here: int) -> bool:
         return self._checks.expression_test(expression)(self._view, subject, here)
 
     def reason(
-        self, expression: Expression, kind: str, subject: MemberSubject, here: int, *, held_only: bool
+        self, expression: expr.Expression, kind: str, subject: MemberSubject, here: int, *, held_only: bool
     ) -> Reason:
         """Return the reason for one expression."""
         match expression:
-            case Relation(_, name):
+            case expr.Relation(_, name):
                 return self._relation(name, kind, subject, here, held_only)
-            case AnyOf(inner):
+            case expr.AnyOf(inner):
                 return self._any(inner, kind, subject, here, held_only)
-            case AllOf(inner):
+            case expr.AllOf(inner):
                 parts = tuple(self.reason(part, kind, subject, here, held_only=held_only) for part in inner)
                 return Reason("all of", all(part.held for part in parts), (), parts, together=True)
-            case HasRole():
+            case expr.HasRole():
                 return self._granted(expression, subject, here)
-            case AttributeIs(name, value, default):
+            case expr.AttributeIs(name, value, default):
                 return self._is(name, value, self._view.attributes[name].get(here, default) == value, here)
-            case MembershipIs(name, value, _):
+            case expr.MembershipIs(name, value, _):
                 return self._member_is(expression, subject, here)
-            case Not(part):
+            case expr.Not(part):
                 inner_reason = self.reason(part, kind, subject, here, held_only=False)
                 return Reason(f"not: {inner_reason.text}", not inner_reason.held, inner_reason.facts)
-            case Some(items, then):
+            case expr.Some(items, then):
                 return self._some(items, dict(then), subject, here, held_only)
-            case Every(items, then):
+            case expr.Every(items, then):
                 return self._every(items, dict(then), subject, here, held_only)
-            case RoleHolder():
+            case expr.RoleHolder():
                 return self._holder(expression, kind, here, held_only)
-            case Everyone():
+            case expr.Everyone():
                 return Reason("everyone", held=True)
 
     def _relation(self, name: str, kind: str, subject: MemberSubject, here: int, held_only: bool) -> Reason:  # noqa: FBT001
@@ -182,7 +168,7 @@ class Explainer:
 
     def _any(
         self,
-        inner: tuple[Expression, ...],
+        inner: tuple[expr.Expression, ...],
         kind: str,
         subject: MemberSubject,
         here: int,
@@ -192,7 +178,7 @@ class Explainer:
         parts = tuple(self.reason(part, kind, subject, here, held_only=held_only) for part in relevant)
         return parts[0] if len(parts) == 1 else Reason("any of", any(part.held for part in parts), (), parts)
 
-    def _granted(self, granted: HasRole, subject: MemberSubject, here: int) -> Reason:
+    def _granted(self, granted: expr.HasRole, subject: MemberSubject, here: int) -> Reason:
         view, mask = self._view, role_mask(granted.roles)
         held_here = view.grants.get(here) or {}
         facts: list[Fact] = []
@@ -216,7 +202,7 @@ class Explainer:
         is_value = {"true": "on", "false": "off"}.get(value, humanize(value))
         return Reason(f"{humanize(name)} is {is_value} for {self._name(here)}", held, facts)
 
-    def _member_is(self, condition: MembershipIs, subject: MemberSubject, here: int) -> Reason:
+    def _member_is(self, condition: expr.MembershipIs, subject: MemberSubject, here: int) -> Reason:
         stored = (self._view.memberships[condition.name].get(here) or {}).get(subject.id)
         uid = self._view.uid(subject.id)
         facts = (Attribute(self._view.uid(here), condition.name, stored, uid),) if stored is not None else ()
@@ -224,7 +210,7 @@ class Explainer:
         return Reason(text, (stored or condition.default) == condition.value, facts)
 
     def _item_ends(
-        self, items: tuple[QuantifierItem, ...], subject: MemberSubject, here: int
+        self, items: tuple[expr.QuantifierItem, ...], subject: MemberSubject, here: int
     ) -> Iterator[tuple[Fact, int]]:
         for item in items:
             where = dict(item.where)
@@ -243,8 +229,8 @@ class Explainer:
 
     def _some(
         self,
-        items: tuple[QuantifierItem, ...],
-        then: dict[str, Expression],
+        items: tuple[expr.QuantifierItem, ...],
+        then: dict[str, expr.Expression],
         subject: MemberSubject,
         here: int,
         held_only: bool,  # noqa: FBT001
@@ -261,8 +247,8 @@ class Explainer:
 
     def _every(
         self,
-        items: tuple[QuantifierItem, ...],
-        then: dict[str, Expression],
+        items: tuple[expr.QuantifierItem, ...],
+        then: dict[str, expr.Expression],
         subject: MemberSubject,
         here: int,
         held_only: bool,  # noqa: FBT001
@@ -278,7 +264,7 @@ class Explainer:
         )
 
     def _end_reasons(
-        self, displayed: list[tuple[Fact, int]], then: dict[str, Expression], subject: MemberSubject, *, held: bool
+        self, displayed: list[tuple[Fact, int]], then: dict[str, expr.Expression], subject: MemberSubject, *, held: bool
     ) -> tuple[Reason, ...]:
         parts: list[Reason] = []
         hidden = False
@@ -293,7 +279,7 @@ class Explainer:
             parts.append(Reason(HIDDEN, held))
         return tuple(parts)
 
-    def _holder(self, holder: RoleHolder, kind: str, here: int, held_only: bool) -> Reason:  # noqa: FBT001
+    def _holder(self, holder: expr.RoleHolder, kind: str, here: int, held_only: bool) -> Reason:  # noqa: FBT001
         persons = role_holders(self._view, holder.steps, role_mask(holder.role.roles), here)
         if not persons:
             return Reason(f"nobody is {' or '.join(holder.role.roles)} there", held=False)
@@ -306,5 +292,5 @@ class Explainer:
         return describe_resource(self._view, self._view.uid(number)) if self._visible(number) else HIDDEN
 
 
-def _edge_labels(items: tuple[QuantifierItem, ...]) -> str:
+def _edge_labels(items: tuple[expr.QuantifierItem, ...]) -> str:
     return " or ".join(humanize(item.step.edge) for item in items)

@@ -6,21 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 from lakehold.access.decisions.check import role_holders, role_mask, step_ends
 from lakehold.access.facts.view import FactView
-from lakehold.access.model.expressions import (
-    AllOf,
-    AnyOf,
-    AttributeIs,
-    Every,
-    Everyone,
-    Expression,
-    HasRole,
-    MembershipIs,
-    Not,
-    QuantifierItem,
-    Relation,
-    RoleHolder,
-    Some,
-)
+from lakehold.access.model import expressions as expr
 from lakehold.access.model.policy import MEMBER, MEMBER_OF, Policy, RelationKey
 
 Members = int
@@ -59,36 +45,36 @@ class CompiledMemberSets:
             )
         return known
 
-    def expression_set(self, expression: Expression) -> MemberSetFunction:
+    def expression_set(self, expression: expr.Expression) -> MemberSetFunction:
         """Return the function that computes the members of an expression."""
         match expression:
-            case Relation(kind, name):
+            case expr.Relation(kind, name):
                 return self.relation_set(kind, name)
-            case AnyOf(inner):
+            case expr.AnyOf(inner):
                 return _union([self.expression_set(part) for part in inner])
-            case AllOf(inner):
+            case expr.AllOf(inner):
                 return _intersection([self.expression_set(part) for part in inner])
-            case HasRole():
+            case expr.HasRole():
                 return self._granted(expression)
-            case Some(items, then):
+            case expr.Some(items, then):
                 return self._some(items, {kind: self.expression_set(part) for kind, part in then})
-            case Every(items, then):
+            case expr.Every(items, then):
                 return self._every(items, {kind: self.expression_set(part) for kind, part in then})
-            case RoleHolder():
+            case expr.RoleHolder():
                 return self._holder(expression)
-            case AttributeIs(name, value, default):
+            case expr.AttributeIs(name, value, default):
                 return lambda view, resource: (
                     all_members(view) if view.attributes[name].get(resource, default) == value else 0
                 )
-            case MembershipIs(name, value, default):
+            case expr.MembershipIs(name, value, default):
                 return _member_is(name, value, default)
-            case Not(part):
+            case expr.Not(part):
                 inverse = self.expression_set(part)
                 return lambda view, resource: all_members(view) & ~inverse(view, resource)
-            case Everyone():
+            case expr.Everyone():
                 return lambda view, _resource: all_members(view)
 
-    def _granted(self, granted: HasRole) -> MemberSetFunction:
+    def _granted(self, granted: expr.HasRole) -> MemberSetFunction:
         mask = role_mask(granted.roles)
         everyone = self._policy.everyone_roles(granted.kind)
         edges = [step.edge for step in self._policy.kinds[granted.kind].everyone or ()]
@@ -115,11 +101,13 @@ class CompiledMemberSets:
 
         return granted_to
 
-    def _items(self, items: tuple[QuantifierItem, ...]) -> Callable[[FactView, int], Iterable[tuple[int, Members]]]:
+    def _items(
+        self, items: tuple[expr.QuantifierItem, ...]
+    ) -> Callable[[FactView, int], Iterable[tuple[int, Members]]]:
         sources = [self._item(item) for item in items]
         return lambda view, resource: (found for source in sources for found in source(view, resource))
 
-    def _item(self, item: QuantifierItem) -> Callable[[FactView, int], Iterable[tuple[int, Members]]]:
+    def _item(self, item: expr.QuantifierItem) -> Callable[[FactView, int], Iterable[tuple[int, Members]]]:
         """Return a function to the ends of an item, each with the members for whom it counts."""
         ahead = step_ends(item.step)
         where = {kind: self.expression_set(part) for kind, part in item.where}
@@ -142,7 +130,7 @@ class CompiledMemberSets:
 
         return found
 
-    def _some(self, items: tuple[QuantifierItem, ...], then: dict[str, MemberSetFunction]) -> MemberSetFunction:
+    def _some(self, items: tuple[expr.QuantifierItem, ...], then: dict[str, MemberSetFunction]) -> MemberSetFunction:
         found = self._items(items)
 
         def some(view: FactView, resource: int) -> Members:
@@ -155,7 +143,7 @@ class CompiledMemberSets:
 
         return some
 
-    def _every(self, items: tuple[QuantifierItem, ...], then: dict[str, MemberSetFunction]) -> MemberSetFunction:
+    def _every(self, items: tuple[expr.QuantifierItem, ...], then: dict[str, MemberSetFunction]) -> MemberSetFunction:
         found = self._items(items)
 
         def every(view: FactView, resource: int) -> Members:
@@ -167,7 +155,7 @@ class CompiledMemberSets:
 
         return every
 
-    def _holder(self, holder: RoleHolder) -> MemberSetFunction:
+    def _holder(self, holder: expr.RoleHolder) -> MemberSetFunction:
         mask = role_mask(holder.role.roles)
         question = self.expression_set(holder.question)
 

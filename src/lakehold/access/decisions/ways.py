@@ -11,23 +11,7 @@ from lakehold.access.decisions.member_sets import CompiledMemberSets, Members, b
 from lakehold.access.facts.changes import is_reachable, with_changes
 from lakehold.access.facts.records import Add, Attribute, Edge, Fact, Grant
 from lakehold.access.facts.view import FactView, MemberSubject
-from lakehold.access.model.expressions import (
-    AllOf,
-    AnyOf,
-    AttributeIs,
-    Every,
-    Expression,
-    HasRole,
-    MembershipIs,
-    Not,
-    QuantifierItem,
-    Relation,
-    RoleHolder,
-    Some,
-    give_relation,
-    link_relation,
-    set_relation,
-)
+from lakehold.access.model import expressions as expr
 from lakehold.access.model.policy import GROUP, MEMBER_OF
 from lakehold.access.model.validation import implied_roles
 from lakehold.kit.errors import ConflictError
@@ -67,7 +51,7 @@ class WayFinder:
         # By the object, which is kept too: to find it by what it says would take longer than to weigh it.
         self._weights: dict[int, tuple[int, str, Fact]] = {}
 
-    def find(self, expression: Expression, kind: str, subject: MemberSubject, here: int) -> Iterator[FactSet]:
+    def find(self, expression: expr.Expression, kind: str, subject: MemberSubject, here: int) -> Iterator[FactSet]:
         """Yield sets of facts, each of which makes the expression hold; none of them contains another."""
         best: list[FactSet] = []
         for way in self._ways(expression, kind, subject, here):
@@ -82,7 +66,7 @@ class WayFinder:
             self._missing_fact(fact) for fact in sorted(way, key=lambda fact: (type(fact).__name__, repr(fact)))
         )
 
-    def _is_sufficient(self, way: FactSet, expression: Expression, subject: MemberSubject, here: int) -> bool:
+    def _is_sufficient(self, way: FactSet, expression: expr.Expression, subject: MemberSubject, here: int) -> bool:
         try:
             after = with_changes(self._view, [Add(fact) for fact in way])
         except ConflictError:
@@ -92,7 +76,7 @@ class WayFinder:
 
     # Search
 
-    def _ways(self, expression: Expression, kind: str, subject: MemberSubject, here: int) -> list[FactSet]:
+    def _ways(self, expression: expr.Expression, kind: str, subject: MemberSubject, here: int) -> list[FactSet]:
         """Return the ways of one expression, searched once: twenty tables lie in one lakehouse."""
         question = (id(expression), subject.id, here)
         known = self._known.get(question)
@@ -100,31 +84,31 @@ class WayFinder:
             known = self._known[question] = self._search(expression, kind, subject, here)
         return known
 
-    def _search(self, expression: Expression, kind: str, subject: MemberSubject, here: int) -> list[FactSet]:
+    def _search(self, expression: expr.Expression, kind: str, subject: MemberSubject, here: int) -> list[FactSet]:
         if self._checks.expression_test(expression)(self._view, subject, here):
             return [frozenset()]
         match expression:
-            case Relation(_, name):
+            case expr.Relation(_, name):
                 return self._ways(self._view.policy.relations[kind, name], kind, subject, here)
-            case AnyOf(inner):
+            case expr.AnyOf(inner):
                 return self._best([way for part in inner for way in self._ways(part, kind, subject, here)])
-            case AllOf(inner):
+            case expr.AllOf(inner):
                 return self._combine(self._ways(part, kind, subject, here) for part in inner)
-            case HasRole():
+            case expr.HasRole():
                 return self._best(self._grants(expression, subject, here))
-            case AttributeIs(name, value, _):
+            case expr.AttributeIs(name, value, _):
                 return self._attribute(kind, here, name, value)
-            case Not(AttributeIs(name, value, _)):
+            case expr.Not(expr.AttributeIs(name, value, _)):
                 attribute = self._view.policy.kinds[kind].schema.attributes.get(name)
                 values = attribute.values if attribute else ()  # none can be set of what a question brings along
                 return [way for other in values if other != value for way in self._attribute(kind, here, name, other)]
-            case MembershipIs(name, value, _):
-                settable = (kind, set_relation(name, value)) in self._view.policy.relations
+            case expr.MembershipIs(name, value, _):
+                settable = (kind, expr.set_relation(name, value)) in self._view.policy.relations
                 fact = Attribute(self._view.uid(here), name, value, self._view.uid(subject.id))
                 return [frozenset({fact})] if settable else []
-            case Some(items, then):
+            case expr.Some(items, then):
                 return self._some(items, dict(then), kind, subject, here)
-            case Every(items, then):
+            case expr.Every(items, then):
                 there = list(islice(self._ends(items, subject, here), _MOST_ENDS + 1))
                 if not there or len(there) > _MOST_ENDS:
                     return []
@@ -132,7 +116,7 @@ class WayFinder:
                 return self._combine(
                     self._ways(conditions[self._view.kind(end)], self._view.kind(end), subject, end) for end in there
                 )
-            case RoleHolder(steps, role, question):
+            case expr.RoleHolder(steps, role, question):
                 persons = role_holders(self._view, steps, role_mask(role.roles), here)
                 return [
                     way
@@ -142,7 +126,7 @@ class WayFinder:
             case _:
                 return []
 
-    def _grants(self, granted: HasRole, subject: MemberSubject, here: int) -> list[FactSet]:
+    def _grants(self, granted: expr.HasRole, subject: MemberSubject, here: int) -> list[FactSet]:
         view = self._view
         roles = view.policy.kinds[granted.kind].schema.roles
         weakest = [
@@ -160,11 +144,11 @@ class WayFinder:
         return found
 
     def _attribute(self, kind: str, here: int, name: str, value: str) -> list[FactSet]:
-        if (kind, set_relation(name, value)) not in self._view.policy.relations:
+        if (kind, expr.set_relation(name, value)) not in self._view.policy.relations:
             return []
         return [frozenset({Attribute(self._view.uid(here), name, value)})]
 
-    def _ends(self, items: tuple[QuantifierItem, ...], subject: MemberSubject, here: int) -> Iterator[int]:
+    def _ends(self, items: tuple[expr.QuantifierItem, ...], subject: MemberSubject, here: int) -> Iterator[int]:
         for item in items:
             where = {kind: self._checks.expression_test(part) for kind, part in item.where}
             there = [
@@ -176,8 +160,8 @@ class WayFinder:
 
     def _some(
         self,
-        items: tuple[QuantifierItem, ...],
-        then: dict[str, Expression],
+        items: tuple[expr.QuantifierItem, ...],
+        then: dict[str, expr.Expression],
         kind: str,
         subject: MemberSubject,
         here: int,
@@ -192,11 +176,11 @@ class WayFinder:
         return self._best(found)
 
     def _new_edges(
-        self, item: QuantifierItem, then: dict[str, Expression], kind: str, subject: MemberSubject, here: int
+        self, item: expr.QuantifierItem, then: dict[str, expr.Expression], kind: str, subject: MemberSubject, here: int
     ) -> Iterator[FactSet]:
         """Yield edges that could be added to resources for which it holds already: a context that the person has."""
         step = item.step
-        if step.back or item.where or (kind, link_relation(step.edge)) not in self._view.policy.relations:
+        if step.back or item.where or (kind, expr.link_relation(step.edge)) not in self._view.policy.relations:
             return
         if not self._view.policy.kinds[kind].schema.edges[step.edge].many:
             return
@@ -337,8 +321,8 @@ def _direct_holders(view: FactView, here: int) -> Members:
 def _change_relation(fact: Fact) -> str:
     match fact:
         case Grant(_, role, _):
-            return give_relation(role)
+            return expr.give_relation(role)
         case Edge(name):
-            return link_relation(name)
+            return expr.link_relation(name)
         case Attribute(_, name, value):
-            return set_relation(name, value)
+            return expr.set_relation(name, value)

@@ -11,19 +11,9 @@ from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
 from functools import cached_property, lru_cache
 
+from lakehold.access.model import expressions as expr
 from lakehold.access.model import validation
 from lakehold.access.model.errors import ModelError, did_you_mean
-from lakehold.access.model.expressions import (
-    CREATE_RELATION,
-    AllOf,
-    AnyOf,
-    Expression,
-    HasRole,
-    Relation,
-    Some,
-    give_relation,
-    link_relation,
-)
 from lakehold.access.model.loader import parse_model
 from lakehold.access.model.resolver import RelationKey, ResolvedRule, Resolver
 from lakehold.access.model.schema import AccessModel, EdgeKind, KindPolicy, RoleKind, resolve_kinds
@@ -112,7 +102,7 @@ class Policy:
         self.sources = {model.name: model.source for model in self.models.values()}
         self.kinds: Mapping[str, KindPolicy] = resolve_kinds(self.models)
         resolver = Resolver(self.models, self.kinds, true_comparisons)
-        self.relations: Mapping[RelationKey, Expression] = resolver.relations()
+        self.relations: Mapping[RelationKey, expr.Expression] = resolver.relations()
         self.rules: Mapping[str, tuple[ResolvedRule, ...]] = resolver.rules()
         """For each kind its `allow` lines: the paths that a decision is the union of."""
         self.gates: Mapping[str, tuple[ResolvedRule, ...]] = resolver.gates()
@@ -141,11 +131,11 @@ class Policy:
         except KeyError:
             raise InvalidInputError(f"There is no kind {quote(kind)}.", did_you_mean(kind, self.kinds)) from None
 
-    def relation(self, kind: str, name: str) -> Expression:
+    def relation(self, kind: str, name: str) -> expr.Expression:
         """Return the expression of a relation of this kind."""
         return self.relations[kind, name]
 
-    def action(self, kind: str, action: str) -> Expression:
+    def action(self, kind: str, action: str) -> expr.Expression:
         """Return the expression of an action of this kind."""
         if action not in self.kind(kind).schema.actions:
             actions = self.kinds[kind].schema.actions
@@ -166,13 +156,13 @@ class Policy:
             raise InvalidInputError(f"{kind} has no edge {quote(edge)}.", did_you_mean(edge, edges))
         return edges[edge]
 
-    def everyone_roles(self, kind: str) -> HasRole | None:
+    def everyone_roles(self, kind: str) -> expr.HasRole | None:
         """Return the roles whose holders the group All means on resources of this kind; None: everybody."""
         everyone = self.kinds[kind].everyone
         if everyone is None:
             return None
         root = everyone[-1].kinds[0] if everyone else kind
-        return HasRole(root, frozenset(self.kinds[root].schema.roles))
+        return expr.HasRole(root, frozenset(self.kinds[root].schema.roles))
 
     @cached_property
     def granting_actions(self) -> frozenset[RelationKey]:
@@ -181,11 +171,11 @@ class Policy:
         for kind in self.kinds.values():
             for role in kind.schema.roles.values():
                 if role.given_with:
-                    found |= _referenced_relations(self.relations[kind.id, give_relation(role.name)])
+                    found |= _referenced_relations(self.relations[kind.id, expr.give_relation(role.name)])
                 if role.invited_with:
                     found.add((kind.id, role.invited_with))
         # Making somebody a member, or one of a group, hands out what members and the group have.
-        for name in (CREATE_RELATION, link_relation(MEMBER_OF)):
+        for name in (expr.CREATE_RELATION, expr.link_relation(MEMBER_OF)):
             if (MEMBER, name) in self.relations:
                 found |= _referenced_relations(self.relations[MEMBER, name])
         return frozenset(found)
@@ -197,13 +187,13 @@ def compile_policy(sources: tuple[tuple[str, str], ...]) -> Policy:
     return Policy(parse_model(source, f"{name}/model.yaml") for name, source in sources)
 
 
-def _referenced_relations(expression: Expression) -> set[RelationKey]:
+def _referenced_relations(expression: expr.Expression) -> set[RelationKey]:
     match expression:
-        case Relation(kind, name):
+        case expr.Relation(kind, name):
             return {(kind, name)}
-        case Some(_, then):
+        case expr.Some(_, then):
             return set().union(*(_referenced_relations(part) for _, part in then))
-        case AllOf(inner) | AnyOf(inner):
+        case expr.AllOf(inner) | expr.AnyOf(inner):
             return set().union(*map(_referenced_relations, inner))
         case _:
             return set()

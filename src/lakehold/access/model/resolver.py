@@ -5,35 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping
 
+from lakehold.access.model import expressions as expr
 from lakehold.access.model import syntax, validation
 from lakehold.access.model.errors import ModelError, SourceLocation, did_you_mean
-from lakehold.access.model.expressions import (
-    ALWAYS,
-    CREATE_RELATION,
-    DELETE_RELATION,
-    EDIT_RELATION,
-    AttributeIs,
-    EdgeStep,
-    Every,
-    Expression,
-    HasRole,
-    MembershipIs,
-    Not,
-    QuantifierItem,
-    Relation,
-    RoleHolder,
-    Some,
-    all_of,
-    any_of,
-    give_relation,
-    invite_relation,
-    link_relation,
-    set_relation,
-)
 from lakehold.access.model.schema import AccessModel, Clause, KindPolicy, PolicyRule, RoleKind
 
 RelationKey = tuple[str, str]
-ResolvedRule = tuple[PolicyRule, Expression]
+ResolvedRule = tuple[PolicyRule, expr.Expression]
 
 _MOST_STEPS = 2_000
 
@@ -50,13 +28,13 @@ class Resolver:
         self._models = models
         self._kinds = kinds
         self._true_comparisons = true_comparisons
-        self.clauses: dict[tuple[str, Clause], Expression] = {}
+        self.clauses: dict[tuple[str, Clause], expr.Expression] = {}
         self.request_comparisons: dict[str, syntax.ComparisonNode] = {}
         self._steps: Counter[SourceLocation] = Counter()
 
-    def relations(self) -> dict[RelationKey, Expression]:
+    def relations(self) -> dict[RelationKey, expr.Expression]:
         """Return every relation of every kind."""
-        found: dict[RelationKey, Expression] = {}
+        found: dict[RelationKey, expr.Expression] = {}
         for kind in self._kinds.values():
             for name, expression in self._kind_relations(kind):
                 found[kind.id, name] = expression
@@ -76,53 +54,55 @@ class Resolver:
             for kind in self._kinds.values()
         }
 
-    def _kind_relations(self, kind: KindPolicy) -> Iterable[tuple[str, Expression]]:
+    def _kind_relations(self, kind: KindPolicy) -> Iterable[tuple[str, expr.Expression]]:
         schema = kind.schema
         for role in schema.roles.values():
             yield role.name, self._role(kind, role)
-            yield from self._optional(kind, give_relation(role.name), role.given_with)
+            yield from self._optional(kind, expr.give_relation(role.name), role.given_with)
             if role.invited_with:
-                yield invite_relation(role.name), self._last_name(kind, role.invited_with, None, role.place)
+                yield expr.invite_relation(role.name), self._last_name(kind, role.invited_with, None, role.place)
         for name, clause in schema.define.items():
             yield name, self._clause(kind, clause)
         for action in schema.actions:
             yield action, self._action(kind, action)
-        yield from self._optional(kind, CREATE_RELATION, schema.create)
-        for name, handled in ((EDIT_RELATION, schema.edited_with), (DELETE_RELATION, schema.deleted_with)):
+        yield from self._optional(kind, expr.CREATE_RELATION, schema.create)
+        for name, handled in ((expr.EDIT_RELATION, schema.edited_with), (expr.DELETE_RELATION, schema.deleted_with)):
             if handled is not None:
                 asked = self._clause(kind, handled)
                 validation.refuse_non_action(handled, asked, self._kinds)
                 yield name, asked
         for attribute in (*schema.attributes.values(), *schema.membership.values()):
             for value, clause in attribute.set_with.items():
-                yield set_relation(attribute.name, value), self._clause(kind, clause)
+                yield expr.set_relation(attribute.name, value), self._clause(kind, clause)
         for edge in schema.edges.values():
-            yield from self._optional(kind, link_relation(edge.name), edge.set_with)
+            yield from self._optional(kind, expr.link_relation(edge.name), edge.set_with)
             if edge.needs:
                 for target in kind.steps[edge.name].kinds:
                     validation.refuse_unknown_requirement(edge.needs, self._kinds[target].schema)
 
-    def _optional(self, kind: KindPolicy, name: str, clause: Clause | None) -> Iterable[tuple[str, Expression]]:
+    def _optional(self, kind: KindPolicy, name: str, clause: Clause | None) -> Iterable[tuple[str, expr.Expression]]:
         if clause:
             yield name, self._clause(kind, clause)
 
     # Rules
 
-    def _role(self, kind: KindPolicy, role: RoleKind) -> Expression:
+    def _role(self, kind: KindPolicy, role: RoleKind) -> expr.Expression:
         roles = kind.schema.roles
         above = [other for other in roles.values() if role.name in validation.implied_roles(roles, other)]
         plain = frozenset(other.name for other in above if other.when is None)
         gated = [
-            all_of(HasRole(kind.id, frozenset({other.name}), other.person_only), self._clause(kind, other.when))
+            expr.all_of(
+                expr.HasRole(kind.id, frozenset({other.name}), other.person_only), self._clause(kind, other.when)
+            )
             for other in above
             if other.when is not None
         ]
         person_only = all(roles[name].person_only for name in plain)
-        direct = HasRole(kind.id, plain, person_only) if plain else None
+        direct = expr.HasRole(kind.id, plain, person_only) if plain else None
         derived = [self._clause(kind, other.derived) for other in above if other.derived]
-        return any_of(direct, *gated, *self._weakest(derived))
+        return expr.any_of(direct, *gated, *self._weakest(derived))
 
-    def _weakest(self, derived: list[Expression]) -> list[Expression]:
+    def _weakest(self, derived: list[expr.Expression]) -> list[expr.Expression]:
         """Leave out what another part implies already: `layer.manager` beside `layer.viewer`."""
         return [
             part
@@ -130,35 +110,35 @@ class Resolver:
             if not any(part != other and validation.implies(part, other, self._kinds) for other in derived)
         ]
 
-    def _action(self, kind: KindPolicy, action: str) -> Expression:
+    def _action(self, kind: KindPolicy, action: str) -> expr.Expression:
         rules = [self._rule(kind, rule) for rule in kind.schema.allow if action in rule.may]
         gates = [self._rule(kind, gate) for gate in kind.schema.gates if action in gate.may]
-        return all_of(any_of(*rules), *gates)
+        return expr.all_of(expr.any_of(*rules), *gates)
 
-    def _rule(self, kind: KindPolicy, rule: PolicyRule) -> Expression:
-        return all_of(*(self._clause(kind, clause) for clause in (rule.who, rule.when) if clause))
+    def _rule(self, kind: KindPolicy, rule: PolicyRule) -> expr.Expression:
+        return expr.all_of(*(self._clause(kind, clause) for clause in (rule.who, rule.when) if clause))
 
     # Expressions
 
-    def _clause(self, kind: KindPolicy, clause: Clause | None) -> Expression:
+    def _clause(self, kind: KindPolicy, clause: Clause | None) -> expr.Expression:
         if clause is None:
-            return ALWAYS
+            return expr.ALWAYS
         if (kind.id, clause) not in self.clauses:
             self.clauses[kind.id, clause] = self._tree(kind, clause.tree, clause.place)
         return self.clauses[kind.id, clause]
 
-    def _tree(self, kind: KindPolicy, tree: syntax.SyntaxTree, place: SourceLocation) -> Expression:
+    def _tree(self, kind: KindPolicy, tree: syntax.SyntaxTree, place: SourceLocation) -> expr.Expression:
         match tree:
             case syntax.PathNode(names, equals):
                 return self._path(kind, names, equals, place)
             case syntax.ComparisonNode():
                 return self._request_comparison(kind, tree, place)
             case syntax.AndNode(trees):
-                return all_of(*(self._tree(kind, part, place) for part in trees))
+                return expr.all_of(*(self._tree(kind, part, place) for part in trees))
             case syntax.OrNode(trees):
-                return any_of(*(self._tree(kind, part, place) for part in trees))
+                return expr.any_of(*(self._tree(kind, part, place) for part in trees))
             case syntax.NotNode(part):
-                return Not(self._tree(kind, part, place))
+                return expr.Not(self._tree(kind, part, place))
             case syntax.QuantifierNode():
                 return self._quantified(kind, tree, place)
             case syntax.AsHolderNode(holder, question):
@@ -166,7 +146,7 @@ class Resolver:
 
     def _request_comparison(
         self, kind: KindPolicy, comparison: syntax.ComparisonNode, place: SourceLocation
-    ) -> Expression:
+    ) -> expr.Expression:
         """Resolve a comparison with a request property, which is like an attribute that no fact sets."""
         declared = self._models[kind.schema.model].request
         for end in (comparison.left, comparison.right):
@@ -174,9 +154,11 @@ class Resolver:
                 hint = did_you_mean(end.name, declared.get(end.side, ()))
                 raise ModelError(place, f"`request:` declares no {end.side} property {end.name!r}.", hint)
         self.request_comparisons[comparison.key] = comparison
-        return AttributeIs(comparison.key, "true", "true" if comparison.key in self._true_comparisons else "false")
+        return expr.AttributeIs(comparison.key, "true", "true" if comparison.key in self._true_comparisons else "false")
 
-    def _path(self, kind: KindPolicy, names: tuple[str, ...], equals: str | None, place: SourceLocation) -> Expression:
+    def _path(
+        self, kind: KindPolicy, names: tuple[str, ...], equals: str | None, place: SourceLocation
+    ) -> expr.Expression:
         if len(names) == 1:
             return self._last_name(kind, names[0], equals, place)
         step = self._step(kind, names[0], place)
@@ -186,15 +168,15 @@ class Resolver:
                 f"{names[0]!r} may lead from a {kind.schema.name} to many.",
                 f"Say any({names[0]}).{names[1]} or every({names[0]}).{names[1]}.",
             )
-        return Some((QuantifierItem(step),), self._at_ends((step,), names[1:], equals, place))
+        return expr.Some((expr.QuantifierItem(step),), self._at_ends((step,), names[1:], equals, place))
 
     def _at_ends(
-        self, steps: Iterable[EdgeStep], names: tuple[str, ...], equals: str | None, place: SourceLocation
-    ) -> tuple[tuple[str, Expression], ...]:
+        self, steps: Iterable[expr.EdgeStep], names: tuple[str, ...], equals: str | None, place: SourceLocation
+    ) -> tuple[tuple[str, expr.Expression], ...]:
         ends = dict.fromkeys(kind for step in steps for kind in step.kinds)
         return tuple((end, self._path(self._kinds[end], names, equals, place)) for end in ends)
 
-    def _step(self, kind: KindPolicy, name: str, place: SourceLocation) -> EdgeStep:
+    def _step(self, kind: KindPolicy, name: str, place: SourceLocation) -> expr.EdgeStep:
         # Edges that lead to several kinds multiply with every step.
         self._steps[place] += 1
         if self._steps[place] > _MOST_STEPS:
@@ -203,9 +185,9 @@ class Resolver:
             raise ModelError(place, f"a {kind.schema.name} has no edge {name!r}.", did_you_mean(name, kind.steps))
         return kind.steps[name]
 
-    def _last_name(self, kind: KindPolicy, name: str, equals: str | None, place: SourceLocation) -> Expression:
+    def _last_name(self, kind: KindPolicy, name: str, equals: str | None, place: SourceLocation) -> expr.Expression:
         schema = kind.schema
-        for attributes, what in ((schema.attributes, AttributeIs), (schema.membership, MembershipIs)):
+        for attributes, what in ((schema.attributes, expr.AttributeIs), (schema.membership, expr.MembershipIs)):
             if name in attributes:
                 attribute = attributes[name]
                 if equals is None and not attribute.is_flag:
@@ -222,30 +204,30 @@ class Resolver:
             if name in kind.steps:
                 hint = f"{name!r} is an edge: say what is asked at its end, as in {name}.see, or any({name})."
             raise ModelError(place, f"a {schema.name} has no role, action, definition or attribute {name!r}.", hint)
-        return ALWAYS if name == "everyone" else Relation(kind.id, name)
+        return expr.ALWAYS if name == "everyone" else expr.Relation(kind.id, name)
 
-    def _quantified(self, kind: KindPolicy, tree: syntax.QuantifierNode, place: SourceLocation) -> Expression:
+    def _quantified(self, kind: KindPolicy, tree: syntax.QuantifierNode, place: SourceLocation) -> expr.Expression:
         items = tuple(self._item(kind, item, place) for item in tree.items)
         steps = [step for item in items for step in (item.step, item.otherwise) if step]
         if tree.then is None:
             ends = dict.fromkeys(end for step in steps for end in step.kinds)
-            there = Some(items, tuple((end, ALWAYS) for end in ends))
-            return Not(there) if tree.word == "no" else there
+            there = expr.Some(items, tuple((end, expr.ALWAYS) for end in ends))
+            return expr.Not(there) if tree.word == "no" else there
         then = self._at_ends(steps, tree.then.names, tree.then.equals, place)
-        return Every(items, then) if tree.word == "every" else Some(items, then)
+        return expr.Every(items, then) if tree.word == "every" else expr.Some(items, then)
 
-    def _item(self, kind: KindPolicy, item: syntax.ItemNode, place: SourceLocation) -> QuantifierItem:
+    def _item(self, kind: KindPolicy, item: syntax.ItemNode, place: SourceLocation) -> expr.QuantifierItem:
         step = self._step(kind, item.edge, place)
         otherwise = self._step(kind, item.otherwise, place) if item.otherwise else None
         if item.where is None:
-            return QuantifierItem(step, (), otherwise)
+            return expr.QuantifierItem(step, (), otherwise)
         where = tuple((end, self._tree(self._kinds[end], item.where, place)) for end in step.kinds)
-        return QuantifierItem(step, where, otherwise)
+        return expr.QuantifierItem(step, where, otherwise)
 
     def _holder(
-        self, kind: KindPolicy, names: tuple[str, ...], question: Expression, place: SourceLocation
-    ) -> Expression:
-        steps: list[EdgeStep] = []
+        self, kind: KindPolicy, names: tuple[str, ...], question: expr.Expression, place: SourceLocation
+    ) -> expr.Expression:
+        steps: list[expr.EdgeStep] = []
         here = kind
         for name in names[:-1]:
             step = self._step(here, name, place)
@@ -262,4 +244,4 @@ class Resolver:
             raise ModelError(
                 place, "`as` needs a role of one person.", f"Declare {names[-1]} with to: person, single: true."
             )
-        return RoleHolder(tuple(steps), HasRole(here.id, frozenset({role.name}), person_only=True), question)
+        return expr.RoleHolder(tuple(steps), expr.HasRole(here.id, frozenset({role.name}), person_only=True), question)

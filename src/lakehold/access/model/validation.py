@@ -9,52 +9,38 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from lakehold.access.model import expressions as expr
 from lakehold.access.model.errors import LocatedName, ModelError, SourceLocation, did_you_mean
-from lakehold.access.model.expressions import (
-    ALWAYS,
-    AllOf,
-    AnyOf,
-    AttributeIs,
-    Every,
-    Everyone,
-    Expression,
-    MembershipIs,
-    Not,
-    Relation,
-    Some,
-    all_of,
-    subexpressions,
-)
 from lakehold.access.model.schema import Clause, KindSchema, PolicyRule, RoleKind
 
 if TYPE_CHECKING:
     from lakehold.access.model.policy import KindPolicy, RelationKey
 
-ResolvedClauses = Mapping[tuple[str, Clause], Expression]
+ResolvedClauses = Mapping[tuple[str, Clause], expr.Expression]
 """What each expression in the files means, for the kind that it is written for."""
 
 _DEEPEST = 100
 _MOST_ALTERNATIVES = 64
 
 
-def references(expression: Expression) -> Iterator[RelationKey]:
+def references(expression: expr.Expression) -> Iterator[RelationKey]:
     """Yield the relations that this expression refers to, here or elsewhere."""
-    if isinstance(expression, Relation):
+    if isinstance(expression, expr.Relation):
         yield expression.kind, expression.name
-    for part in subexpressions(expression):
+    for part in expr.subexpressions(expression):
         yield from references(part)
 
 
 def refuse_cycles(
-    relations: Mapping[RelationKey, Expression], clauses: ResolvedClauses, kinds: Mapping[str, KindPolicy]
+    relations: Mapping[RelationKey, expr.Expression], clauses: ResolvedClauses, kinds: Mapping[str, KindPolicy]
 ) -> None:
     """Refuse a relation that refers to itself, also by way of others, or that depends on a long chain of others."""
     depths: dict[RelationKey, int] = {}
 
-    def depth(expression: Expression) -> int:
-        if isinstance(expression, Relation):
+    def depth(expression: expr.Expression) -> int:
+        if isinstance(expression, expr.Relation):
             return 1 + depths[expression.kind, expression.name]
-        return 1 + max(map(depth, subexpressions(expression)), default=0)
+        return 1 + max(map(depth, expr.subexpressions(expression)), default=0)
 
     def visit(here: RelationKey, way: tuple[RelationKey, ...]) -> None:
         if here in way:
@@ -113,7 +99,7 @@ def _clauses(schema: KindSchema, name: str) -> Iterator[Clause]:
 
 
 def refuse_negated_rights(
-    relations: Mapping[RelationKey, Expression], clauses: ResolvedClauses, kinds: Mapping[str, KindPolicy]
+    relations: Mapping[RelationKey, expr.Expression], clauses: ResolvedClauses, kinds: Mapping[str, KindPolicy]
 ) -> None:
     """Refuse `not` and `where` around rights: a model only ever allows, so that no right can take another away.
 
@@ -121,26 +107,26 @@ def refuse_negated_rights(
     """
     known: dict[RelationKey, bool] = {}
 
-    def is_condition(expression: Expression) -> bool:
+    def is_condition(expression: expr.Expression) -> bool:
         match expression:
-            case AttributeIs() | MembershipIs() | Everyone():
+            case expr.AttributeIs() | expr.MembershipIs() | expr.Everyone():
                 return True
-            case Relation(kind, name):
+            case expr.Relation(kind, name):
                 if (kind, name) not in known:
                     # A role or action is a right even while everybody has it, or nobody.
                     is_right = name not in kinds[kind].schema.define
                     known[kind, name] = not is_right and is_condition(relations[kind, name])
                 return known[kind, name]
-            case AllOf() | AnyOf() | Not() | Some() | Every():
-                return all(is_condition(part) for part in subexpressions(expression))
+            case expr.AllOf() | expr.AnyOf() | expr.Not() | expr.Some() | expr.Every():
+                return all(is_condition(part) for part in expr.subexpressions(expression))
             case _:
                 return False
 
-    def look(expression: Expression, place: SourceLocation) -> None:
-        wheres: list[Expression] = []
-        if isinstance(expression, Some | Every):
+    def look(expression: expr.Expression, place: SourceLocation) -> None:
+        wheres: list[expr.Expression] = []
+        if isinstance(expression, expr.Some | expr.Every):
             wheres = [part for item in expression.items for _, part in item.where]
-        if isinstance(expression, Not):
+        if isinstance(expression, expr.Not):
             wheres = [expression.part]
         if not all(is_condition(part) for part in wheres):
             raise ModelError(
@@ -148,14 +134,14 @@ def refuse_negated_rights(
                 "`not`, `no` and `where` go with attributes and edges, not with what a person may do.",
                 "Models only allow; say who may instead.",
             )
-        for part in subexpressions(expression):
+        for part in expr.subexpressions(expression):
             look(part, place)
 
     for (_, clause), expression in clauses.items():
         look(expression, clause.place)
 
 
-def refuse_non_action(clause: Clause, asked: Expression, kinds: Mapping[str, KindPolicy]) -> None:
+def refuse_non_action(clause: Clause, asked: expr.Expression, kinds: Mapping[str, KindPolicy]) -> None:
     """Refuse `edited_with` and `deleted_with` that name no action."""
     for kind, name in [*references(asked)] or [("", "")]:
         actions = kinds[kind].schema.actions if kind else ()
@@ -185,15 +171,18 @@ def implied_roles(roles: Mapping[str, RoleKind], role: RoleKind) -> set[str]:
     return found
 
 
-def implies(one: Expression, other: Expression, kinds: Mapping[str, KindPolicy]) -> bool:
+def implies(one: expr.Expression, other: expr.Expression, kinds: Mapping[str, KindPolicy]) -> bool:
     """Return whether the second expression surely holds wherever the first does. False means: not known."""
-    if other in {one, ALWAYS}:
+    if other in {one, expr.ALWAYS}:
         return True
     match one, other:
-        case Relation(kind, name), Relation(other_kind, other_name):
+        case expr.Relation(kind, name), expr.Relation(other_kind, other_name):
             roles = kinds[kind].schema.roles
             return kind == other_kind and name in roles and other_name in implied_roles(roles, roles[name])
-        case (Some(items, then), Some(other_items, other_then)) | (Every(items, then), Every(other_items, other_then)):
+        case (expr.Some(items, then), expr.Some(other_items, other_then)) | (
+            expr.Every(items, then),
+            expr.Every(other_items, other_then),
+        ):
             return (
                 items == other_items
                 and len(then) == len(other_then)
@@ -203,15 +192,15 @@ def implies(one: Expression, other: Expression, kinds: Mapping[str, KindPolicy])
             return False
 
 
-Alternative = tuple[Expression, ...]
+Alternative = tuple[expr.Expression, ...]
 
 
-def _alternatives(expression: Expression) -> list[Alternative]:
+def _alternatives(expression: expr.Expression) -> list[Alternative]:
     """Return the expression as alternatives of conjunctions, as far as it is written that way."""
     found: list[Alternative] = [(expression,)]
-    if isinstance(expression, AnyOf):
+    if isinstance(expression, expr.AnyOf):
         found = [way for part in expression.parts for way in _alternatives(part)]
-    if isinstance(expression, AllOf):
+    if isinstance(expression, expr.AllOf):
         choices = [_alternatives(part) for part in expression.parts]
         if math.prod(map(len, choices)) <= _MOST_ALTERNATIVES:
             found = [tuple(itertools.chain(*ways)) for ways in itertools.product(*choices)]
@@ -222,10 +211,10 @@ def _alternatives(expression: Expression) -> list[Alternative]:
 def _contradicts(way: Alternative) -> bool:
     values: dict[tuple[type, str], str] = {}
     for part in way:
-        if Not(part) in way:
+        if expr.Not(part) in way:
             return True
         if (
-            isinstance(part, AttributeIs | MembershipIs)
+            isinstance(part, expr.AttributeIs | expr.MembershipIs)
             and values.setdefault((type(part), part.name), part.value) != part.value
         ):
             return True
@@ -236,7 +225,7 @@ class _RuleLine(NamedTuple):
     """A rule or gate with its resolved expression."""
 
     rule: PolicyRule
-    expression: Expression
+    expression: expr.Expression
     ways: list[Alternative]
 
 
@@ -252,7 +241,7 @@ def refuse_redundant_rules(clauses: ResolvedClauses, kinds: Mapping[str, KindPol
 
 
 def _rule_line(rule: PolicyRule, kind: str, clauses: ResolvedClauses) -> _RuleLine:
-    expression = all_of(*(clauses[kind, clause] for clause in (rule.who, rule.when) if clause))
+    expression = expr.all_of(*(clauses[kind, clause] for clause in (rule.who, rule.when) if clause))
     ways = [way for way in _alternatives(expression) if not _contradicts(way)]
     if not ways:
         raise ModelError(rule.place, "an unreachable rule: its conditions exclude each other.", "Remove it.")
@@ -269,7 +258,7 @@ def _refuse_redundant_gates(gates: Sequence[_RuleLine], kinds: Mapping[str, Kind
 def _refuse_gated_off(line: _RuleLine, gates: Sequence[_RuleLine]) -> None:
     for action in line.rule.may:
         asked = [gate.expression for gate in gates if action in gate.rule.may]
-        if not all(map(_contradicts, _alternatives(all_of(line.expression, *asked)))):
+        if not all(map(_contradicts, _alternatives(expr.all_of(line.expression, *asked)))):
             return
     raise ModelError(line.rule.place, "an unreachable rule: the gates never let it through.", "Remove it.")
 

@@ -9,23 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from lakehold.access.model.expressions import (
-    AllOf,
-    AnyOf,
-    AttributeIs,
-    EdgeStep,
-    Every,
-    Everyone,
-    Expression,
-    HasRole,
-    MembershipIs,
-    Not,
-    QuantifierItem,
-    Relation,
-    RoleHolder,
-    Some,
-    subexpressions,
-)
+from lakehold.access.model import expressions as expr
 from lakehold.access.model.policy import MEMBER, MEMBER_OF, Policy
 from lakehold.access.query.statement import (
     KEEP_LOOKUP,
@@ -51,42 +35,42 @@ class ConditionWriter(StatementBuilder):
         self._policy = policy
         self.is_small = small
 
-    def holds(self, expression: Expression, kind: str, member: SqlTerm, resource: SqlTerm) -> str:
+    def holds(self, expression: expr.Expression, kind: str, member: SqlTerm, resource: SqlTerm) -> str:
         """Return the expression as a condition."""
         match expression:
-            case Relation(_, name):
+            case expr.Relation(_, name):
                 return self.holds(self._policy.relations[kind, name], kind, member, resource)
-            case AnyOf(inner):
+            case expr.AnyOf(inner):
                 ordered = sorted(inner, key=lambda part: not self._is_set_lookup(part, member))
                 return join_conditions("OR", (self.holds(part, kind, member, resource) for part in ordered))
-            case AllOf(inner):
+            case expr.AllOf(inner):
                 return join_conditions("AND", (self.holds(part, kind, member, resource) for part in inner))
-            case Not(part):
+            case expr.Not(part):
                 return f"NOT {self.holds(part, kind, member, resource)}"
-            case Everyone():
+            case expr.Everyone():
                 return SQL_TRUE
-            case HasRole():
+            case expr.HasRole():
                 return self._granted(expression, member, resource)
-            case AttributeIs(name, value, default):
+            case expr.AttributeIs(name, value, default):
                 return self._attribute_is(name, value, default, resource, "0")
-            case MembershipIs(name, value, default):
+            case expr.MembershipIs(name, value, default):
                 return self._attribute_is(name, value, default, resource, member.sql)
-            case Some() | Every() | RoleHolder() if self.is_deep:
+            case expr.Some() | expr.Every() | expr.RoleHolder() if self.is_deep:
                 return self._moved_out(expression, kind, member, resource)
-            case Some(items, then):
+            case expr.Some(items, then):
                 return self._some(items, dict(then), kind, member, resource)
-            case Every(items, then):
+            case expr.Every(items, then):
                 return self._every(items, dict(then), kind, member, resource)
-            case RoleHolder():
+            case expr.RoleHolder():
                 return self._holder(expression, kind, resource)
 
-    def _is_set_lookup(self, expression: Expression, member: SqlTerm) -> bool:
+    def _is_set_lookup(self, expression: expr.Expression, member: SqlTerm) -> bool:
         """Return whether a look-up and a set that is evaluated once decide it: then it comes before all else."""
-        return isinstance(expression, Some) and all(
-            self._is_set(kind, member) and not isinstance(part, Everyone) for kind, part in expression.then
+        return isinstance(expression, expr.Some) and all(
+            self._is_set(kind, member) and not isinstance(part, expr.Everyone) for kind, part in expression.then
         )
 
-    def _moved_out(self, expression: Expression, kind: str, member: SqlTerm, resource: SqlTerm) -> str:
+    def _moved_out(self, expression: expr.Expression, kind: str, member: SqlTerm, resource: SqlTerm) -> str:
         """Return the same condition, evaluated beforehand for all that it may be asked of."""
         if member.fixed:
             return f"{unindexed(resource.sql)} IN ({self.resources_where(expression, kind)})"
@@ -111,7 +95,7 @@ class ConditionWriter(StatementBuilder):
 
     # Grants
 
-    def _granted(self, granted: HasRole, member: SqlTerm, resource: SqlTerm) -> str:
+    def _granted(self, granted: expr.HasRole, member: SqlTerm, resource: SqlTerm) -> str:
         roles = in_list(f"{granted.kind}.{role}" for role in granted.roles)
         if resource.fixed and not member.fixed:
             key = ("holders", roles, resource.sql)
@@ -178,7 +162,7 @@ class ConditionWriter(StatementBuilder):
             here_kind = step.kinds[0]
         return self._exists_grant(roles, here, self.is_subject(member, person_only=False))
 
-    def end(self, step: EdgeStep, kind: str, resource: SqlTerm) -> SqlTerm:
+    def end(self, step: expr.EdgeStep, kind: str, resource: SqlTerm) -> SqlTerm:
         """Return the one resource at the end of a single-valued edge."""
         name = f"{kind}.{step.edge}"
         if resource.fixed:
@@ -188,14 +172,14 @@ class ConditionWriter(StatementBuilder):
 
     # Edges
 
-    def is_one(self, step: EdgeStep, kind: str) -> bool:
+    def is_one(self, step: expr.EdgeStep, kind: str) -> bool:
         """Return whether the edge leads to at most one resource."""
         return not step.back and not self._policy.kinds[kind].schema.edges[step.edge].many
 
     def _some(
         self,
-        items: tuple[QuantifierItem, ...],
-        then: dict[str, Expression],
+        items: tuple[expr.QuantifierItem, ...],
+        then: dict[str, expr.Expression],
         kind: str,
         member: SqlTerm,
         resource: SqlTerm,
@@ -206,7 +190,11 @@ class ConditionWriter(StatementBuilder):
             end = self.end(item.step, kind, resource)
             asked = self.holds(then[item.step.kinds[0]], item.step.kinds[0], member, end)
             return join_conditions("AND", (f"{end.sql} IS NOT NULL", asked))
-        if plain and self.is_one(item.step, kind) and self._is_set_lookup(Some(items, tuple(then.items())), member):
+        if (
+            plain
+            and self.is_one(item.step, kind)
+            and self._is_set_lookup(expr.Some(items, tuple(then.items())), member)
+        ):
             return self.at_end(then, member, EdgeEnd(self.end(item.step, kind, resource), item.step.kinds))
         return join_conditions(
             "OR",
@@ -218,8 +206,8 @@ class ConditionWriter(StatementBuilder):
 
     def _every(
         self,
-        items: tuple[QuantifierItem, ...],
-        then: dict[str, Expression],
+        items: tuple[expr.QuantifierItem, ...],
+        then: dict[str, expr.Expression],
         kind: str,
         member: SqlTerm,
         resource: SqlTerm,
@@ -232,7 +220,7 @@ class ConditionWriter(StatementBuilder):
         return join_conditions("AND", (there, *refusing))
 
     def _exists_end(
-        self, item: QuantifierItem, kind: str, member: SqlTerm, resource: SqlTerm, asked: Callable[[EdgeEnd], str]
+        self, item: expr.QuantifierItem, kind: str, member: SqlTerm, resource: SqlTerm, asked: Callable[[EdgeEnd], str]
     ) -> str:
         counted: Callable[[EdgeEnd], str] = lambda end: self._where_condition(item, member, end)  # noqa: E731 - said twice below
         here = self._exists(item.step, kind, resource, counted, asked)
@@ -242,22 +230,22 @@ class ConditionWriter(StatementBuilder):
         instead = self._exists(item.otherwise, kind, resource, _always, asked)
         return f"({here} OR (NOT {none} AND {instead}))"
 
-    def _where_condition(self, item: QuantifierItem, member: SqlTerm, end: EdgeEnd) -> str:
+    def _where_condition(self, item: expr.QuantifierItem, member: SqlTerm, end: EdgeEnd) -> str:
         """Return the condition after `where`. Mostly no person comes into it, and then it is evaluated once."""
         if not item.where:
             return SQL_TRUE
         personal = any(self._is_personal(part) for _, part in item.where)
         return self.at_end(dict(item.where), member if personal else self.me, end)
 
-    def _is_personal(self, expression: Expression) -> bool:
+    def _is_personal(self, expression: expr.Expression) -> bool:
         """Return whether the condition depends on an attribute of a membership."""
-        if isinstance(expression, Relation):
+        if isinstance(expression, expr.Relation):
             expression = self._policy.relations[expression.kind, expression.name]
-        return isinstance(expression, MembershipIs) or any(map(self._is_personal, subexpressions(expression)))
+        return isinstance(expression, expr.MembershipIs) or any(map(self._is_personal, expr.subexpressions(expression)))
 
     def _exists(
         self,
-        step: EdgeStep,
+        step: expr.EdgeStep,
         kind: str,
         resource: SqlTerm,
         where: Callable[[EdgeEnd], str],
@@ -275,11 +263,11 @@ class ConditionWriter(StatementBuilder):
             + f" {KEEP_LOOKUP})"
         )
 
-    def at_end(self, then: dict[str, Expression], member: SqlTerm, end: EdgeEnd) -> str:
+    def at_end(self, then: dict[str, expr.Expression], member: SqlTerm, end: EdgeEnd) -> str:
         """Return the condition at the end of an edge, for each kind that it can be of."""
         return join_conditions("OR", (self._of_kind(then[kind], kind, member, end) for kind in end.kinds))
 
-    def _of_kind(self, expression: Expression, kind: str, member: SqlTerm, end: EdgeEnd) -> str:
+    def _of_kind(self, expression: expr.Expression, kind: str, member: SqlTerm, end: EdgeEnd) -> str:
         condition = self._set_or_condition(expression, kind, member, end.term)
         if len(end.kinds) == 1 or condition == SQL_FALSE or self._implies_kind(expression, kind, member):
             return condition
@@ -287,9 +275,9 @@ class ConditionWriter(StatementBuilder):
         is_kind = f"EXISTS (SELECT 1 FROM resource {k} WHERE {k}.id = {end.term.sql} AND {k}.kind = {literal(kind)})"
         return join_conditions("AND", (is_kind, condition))
 
-    def _set_or_condition(self, expression: Expression, kind: str, member: SqlTerm, end: SqlTerm) -> str:
+    def _set_or_condition(self, expression: expr.Expression, kind: str, member: SqlTerm, end: SqlTerm) -> str:
         """Return a set lookup for a fixed principal and a small kind, and the condition itself otherwise."""
-        if isinstance(expression, Everyone):
+        if isinstance(expression, expr.Everyone):
             return SQL_TRUE
         if not self._is_set(kind, member):
             return self.holds(expression, kind, member, end)
@@ -298,39 +286,39 @@ class ConditionWriter(StatementBuilder):
     def _is_set(self, kind: str, member: SqlTerm) -> bool:
         return member.fixed and self.is_small(kind)
 
-    def _implies_kind(self, expression: Expression, kind: str, member: SqlTerm) -> bool:
+    def _implies_kind(self, expression: expr.Expression, kind: str, member: SqlTerm) -> bool:
         """Return whether it holds for this kind alone: sets, and stored roles and edges, are of one kind."""
         match expression:
-            case Everyone():
+            case expr.Everyone():
                 return False
             case _ if self._is_set(kind, member):
                 return True
-            case Relation(_, name):
+            case expr.Relation(_, name):
                 return self._implies_kind(self._policy.relations[kind, name], kind, member)
-            case HasRole() | RoleHolder():
+            case expr.HasRole() | expr.RoleHolder():
                 return True
-            case Some(items) | Every(items):
+            case expr.Some(items) | expr.Every(items):
                 return not any(step.back for item in items for step in (item.step, item.otherwise) if step)
-            case AllOf(inner):
+            case expr.AllOf(inner):
                 return any(self._implies_kind(part, kind, member) for part in inner)
-            case AnyOf(inner):
+            case expr.AnyOf(inner):
                 return all(self._implies_kind(part, kind, member) for part in inner)
             case _:
                 return False
 
-    def resources_where(self, expression: Expression, kind: str) -> str:
+    def resources_where(self, expression: expr.Expression, kind: str) -> str:
         """Return a subquery of all resources of a kind for which the expression holds for the principal."""
         write = self.bound_list if self.is_small(kind) else self._resources_where
         return self.cte_ids(("held", expression, kind), lambda: write(expression, kind))
 
-    def _resources_where(self, expression: Expression, kind: str) -> str:
+    def _resources_where(self, expression: expr.Expression, kind: str) -> str:
         x = self.alias()
         inner = self.holds(expression, kind, self.me, SqlTerm(f"{x}.id", fixed=False))
         return f"SELECT {x}.id FROM resource {x} WHERE {self.kind_condition(kind, x)} AND {inner}"
 
     # Another person
 
-    def _holder(self, holder: RoleHolder, kind: str, resource: SqlTerm) -> str:
+    def _holder(self, holder: expr.RoleHolder, kind: str, resource: SqlTerm) -> str:
         g, p = self.alias(), self.alias()
         person = SqlTerm(f"{g}.subject_id", fixed=False)
         asked = resource
@@ -343,7 +331,7 @@ class ConditionWriter(StatementBuilder):
             f" AND {p}.kind = {literal(MEMBER)} WHERE {self._held_by(holder, kind, resource, g)} AND {question})"
         )
 
-    def _held_by(self, holder: RoleHolder, kind: str, resource: SqlTerm, g: str) -> str:
+    def _held_by(self, holder: expr.RoleHolder, kind: str, resource: SqlTerm, g: str) -> str:
         """Return the condition on a grant that its subject is the person who is asked instead."""
         here, here_kind = resource, kind
         for step in holder.steps:
@@ -352,7 +340,7 @@ class ConditionWriter(StatementBuilder):
         roles = in_list(f"{here_kind}.{role}" for role in holder.role.roles)
         return f"{g}.resource_id = {here.sql} AND {g}.role {roles} AND {self.is_live(g)}"
 
-    def _pairs_held(self, holder: RoleHolder, kind: str) -> str:
+    def _pairs_held(self, holder: expr.RoleHolder, kind: str) -> str:
         """Return every resource of the kind with the person who is asked there."""
         g, x = self.alias(), self.alias()
         held = self._held_by(holder, kind, SqlTerm(f"{x}.id", fixed=False), g)

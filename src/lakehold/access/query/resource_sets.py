@@ -15,19 +15,7 @@ from typing import Protocol, cast
 from lakehold.access.decisions.check import is_in_everyone, role_mask, step_ends
 from lakehold.access.decisions.evaluator import compiled_checks
 from lakehold.access.facts.view import FactView, MemberSubject
-from lakehold.access.model.expressions import (
-    AllOf,
-    AnyOf,
-    EdgeStep,
-    Every,
-    Everyone,
-    Expression,
-    HasRole,
-    Not,
-    QuantifierItem,
-    Relation,
-    Some,
-)
+from lakehold.access.model import expressions as expr
 
 ARRAY_TYPE = "q"
 """How a number lies in an array."""
@@ -151,33 +139,33 @@ class AllowedResources:
     def __init__(self, view: FactView, subject: MemberSubject) -> None:
         self._view = view
         self._subject = subject
-        self._known: dict[tuple[str, Expression], ResourceSet] = {}
+        self._known: dict[tuple[str, expr.Expression], ResourceSet] = {}
 
-    def resources(self, expression: Expression, kind: str) -> ResourceSet:
+    def resources(self, expression: expr.Expression, kind: str) -> ResourceSet:
         """Return the resources of the kind for which the expression holds."""
         known = self._known.get((kind, expression))
         if known is None:
             known = self._known[kind, expression] = self._evaluate(expression, kind)
         return known
 
-    def _evaluate(self, expression: Expression, kind: str) -> ResourceSet:
+    def _evaluate(self, expression: expr.Expression, kind: str) -> ResourceSet:
         match expression:
-            case Relation(_, name):
+            case expr.Relation(_, name):
                 return self.resources(self._view.policy.relations[kind, name], kind)
-            case AnyOf(inner):
+            case expr.AnyOf(inner):
                 return union_of(self.resources(part, kind) for part in inner)
-            case AllOf(inner):
+            case expr.AllOf(inner):
                 return self._in_all(inner, kind)
-            case HasRole():
+            case expr.HasRole():
                 return ExplicitSet(set(self._granted(expression)))
-            case Some((QuantifierItem(step, (), None),), then):
+            case expr.Some((expr.QuantifierItem(step, (), None),), then):
                 return self._behind(step, self._ends(step, dict(then)), kind)
-            case Some() | Every():
+            case expr.Some() | expr.Every():
                 return self._of_items(expression, kind)
-            case Not(part):
+            case expr.Not(part):
                 others = self.resources(part, kind)
                 return ExplicitSet({here for here in self._all_of_kind(kind) if here not in others})
-            case Everyone():
+            case expr.Everyone():
                 return self._all_of_kind(kind)
             case _:
                 return self._filter(expression, self._all_of_kind(kind))
@@ -185,13 +173,13 @@ class AllowedResources:
     def _all_of_kind(self, kind: str) -> ExplicitSet:
         return ExplicitSet(self._view.by_kind.get(kind) or {})
 
-    def _filter(self, expression: Expression, resources: Iterable[int]) -> ResourceSet:
+    def _filter(self, expression: expr.Expression, resources: Iterable[int]) -> ResourceSet:
         holds = compiled_checks(self._view.policy).expression_test(expression)
         return ExplicitSet({here for here in resources if holds(self._view, self._subject, here)})
 
-    def _in_all(self, parts: tuple[Expression, ...], kind: str) -> ResourceSet:
+    def _in_all(self, parts: tuple[expr.Expression, ...], kind: str) -> ResourceSet:
         """Evaluate the parts that grants lead to first, and test the rest on their result alone."""
-        led = [part for part in parts if isinstance(part, HasRole | Some | Every | Relation)]
+        led = [part for part in parts if isinstance(part, expr.HasRole | expr.Some | expr.Every | expr.Relation)]
         found = sorted((self.resources(part, kind) for part in led), key=lambda part: part.max_size) or [
             self._all_of_kind(kind)
         ]
@@ -201,7 +189,7 @@ class AllowedResources:
                 left = self._filter(part, left)
         return left
 
-    def _granted(self, granted: HasRole) -> Iterator[int]:
+    def _granted(self, granted: expr.HasRole) -> Iterator[int]:
         view, subject, mask = self._view, self._subject, role_mask(granted.roles)
         own = (subject.id,) if granted.person_only else subject.ids
         for holder in own:
@@ -226,11 +214,11 @@ class AllowedResources:
                 by_kind.setdefault(view.kind(grant[0]), []).append(grant)
         return by_kind.get(kind) or ()
 
-    def _ends(self, step: EdgeStep, then: dict[str, Expression]) -> ResourceSet:
+    def _ends(self, step: expr.EdgeStep, then: dict[str, expr.Expression]) -> ResourceSet:
         """Return the resources at the ends of a step for which the expression holds there."""
         return union_of(self.resources(then[kind], kind) for kind in step.kinds)
 
-    def _behind(self, step: EdgeStep, there: ResourceSet, kind: str) -> ResourceSet:
+    def _behind(self, step: expr.EdgeStep, there: ResourceSet, kind: str) -> ResourceSet:
         """Return the resources of the kind from which the step leads to one of these."""
         view, everything = self._view, self._view.by_kind.get(kind) or {}
         if len(everything) < there.max_size:
@@ -251,15 +239,15 @@ class AllowedResources:
             packed = view.cache[key] = array(ARRAY_TYPE, [source for source in sources if kinds.get(source) == kind])
         return packed
 
-    def _other_kinds(self, step: EdgeStep, kind: str) -> list[dict[int, None]]:
+    def _other_kinds(self, step: expr.EdgeStep, kind: str) -> list[dict[int, None]]:
         """Return the resources of other kinds that have an edge of the same name."""
         kinds = self._view.policy.kinds.values()
         others = (other.id for other in kinds if step.edge in other.schema.edges and other.id != kind)
         return [found for other in others if (found := self._view.by_kind.get(other))]
 
-    def _of_items(self, leaf: Some | Every, kind: str) -> ResourceSet:
+    def _of_items(self, leaf: expr.Some | expr.Every, kind: str) -> ResourceSet:
         """Test each resource by itself, with the resources at its ends looked up."""
-        view, every = self._view, isinstance(leaf, Every)
+        view, every = self._view, isinstance(leaf, expr.Every)
         yes = union_of(self.resources(part, end) for end, part in leaf.then)
         items = [
             (

@@ -13,17 +13,7 @@ from dataclasses import dataclass
 from lakehold.access.decisions.check import role_mask
 from lakehold.access.decisions.evaluator import compiled_checks
 from lakehold.access.facts.view import FactView, MemberSubject
-from lakehold.access.model.expressions import (
-    AllOf,
-    AnyOf,
-    EdgeStep,
-    Every,
-    Expression,
-    HasRole,
-    QuantifierItem,
-    Relation,
-    Some,
-)
+from lakehold.access.model import expressions as expr
 from lakehold.access.model.policy import Policy
 from lakehold.access.query.conditions import ConditionWriter
 from lakehold.access.query.statement import SQL_FALSE, SqlTerm, edge_names, in_list, join_conditions, literal
@@ -33,7 +23,7 @@ from lakehold.access.query.statement import SQL_FALSE, SqlTerm, edge_names, in_l
 class LookupBranch:
     """One of the alternatives that an expression is the union of."""
 
-    expression: Expression
+    expression: expr.Expression
     ids: str
     exact: bool
     wide: bool
@@ -47,7 +37,7 @@ class ReverseLookup:
         self._policy = policy
         self._sql = conditions
 
-    def ids(self, expression: Expression, kind: str) -> str | None:
+    def ids(self, expression: expr.Expression, kind: str) -> str | None:
         """Return a subquery of all resources for which the expression holds; None if all must be scanned."""
         branches = self._branches(expression, kind)
         if branches is None:
@@ -66,11 +56,11 @@ class ReverseLookup:
         where = join_conditions("AND", conditions)
         return f"SELECT {d}.id FROM ({branch.ids}) {d}" + (f" WHERE {where}" if conditions else "")
 
-    def _branches(self, expression: Expression, kind: str) -> list[LookupBranch] | None:
+    def _branches(self, expression: expr.Expression, kind: str) -> list[LookupBranch] | None:
         match expression:
-            case Relation(_, name):
+            case expr.Relation(_, name):
                 return self._branches(self._policy.relations[kind, name], kind)
-            case AnyOf(inner):
+            case expr.AnyOf(inner):
                 found: list[LookupBranch] = []
                 for part in inner:
                     branches = self._branches(part, kind)
@@ -78,15 +68,15 @@ class ReverseLookup:
                         return None
                     found.extend(branches)
                 return found
-            case HasRole():
+            case expr.HasRole():
                 return [LookupBranch(expression, self._granted(expression), exact=True, wide=False)]
-            case Some((item,), then) if not item.where and item.otherwise is None:
+            case expr.Some((item,), then) if not item.where and item.otherwise is None:
                 return self._along(expression, item, dict(then), kind)
             case _:
                 ids = self._superset(expression, kind)
                 return None if ids is None else [LookupBranch(expression, ids, exact=False, wide=False)]
 
-    def _granted(self, granted: HasRole) -> str:
+    def _granted(self, granted: expr.HasRole) -> str:
         if granted.person_only:
             return self._grants(granted, self._sql.alias(), f"= {self._sql.me.sql}")
         h = self._sql.alias()
@@ -95,7 +85,7 @@ class ReverseLookup:
         to_all = self._grants(granted, h, f"= {self._sql.bind('everyone')}")
         return f"SELECT DISTINCT id FROM ({own} UNION ALL {to_all} AND {belongs}) s"
 
-    def _grants(self, granted: HasRole, g: str, subject: str) -> str:
+    def _grants(self, granted: expr.HasRole, g: str, subject: str) -> str:
         roles = in_list(f"{granted.kind}.{role}" for role in granted.roles)
         return (
             f"SELECT {g}.resource_id AS id FROM access_grant {g}"
@@ -103,7 +93,7 @@ class ReverseLookup:
         )
 
     def _along(
-        self, expression: Expression, item: QuantifierItem, then: dict[str, Expression], kind: str
+        self, expression: expr.Expression, item: expr.QuantifierItem, then: dict[str, expr.Expression], kind: str
     ) -> list[LookupBranch] | None:
         ids = self._ends(item.step, then, kind)
         if ids is None:
@@ -114,7 +104,7 @@ class ReverseLookup:
             LookupBranch(expression, ids if exact else f"SELECT DISTINCT id FROM ({ids}) s", exact=exact, wide=exact)
         ]
 
-    def _ends(self, step: EdgeStep, then: dict[str, Expression], kind: str) -> str | None:
+    def _ends(self, step: expr.EdgeStep, then: dict[str, expr.Expression], kind: str) -> str | None:
         """Return the resources from which the step leads to one for which it may hold."""
         e = self._sql.alias()
         near, far = ("target_id", "source_id") if step.back else ("source_id", "target_id")
@@ -130,31 +120,33 @@ class ReverseLookup:
             f"{self._kind_condition(step, kind, e)}"
         )
 
-    def _kind_condition(self, step: EdgeStep, kind: str, e: str) -> str:
+    def _kind_condition(self, step: expr.EdgeStep, kind: str, e: str) -> str:
         """Return the condition on the kind: seen from behind, an edge may lead to resources of other kinds too."""
         if not step.back or all(self._policy.kinds[end].steps[step.edge].kinds == (kind,) for end in step.kinds):
             return ""
         k = self._sql.alias()
         return f" AND EXISTS (SELECT 1 FROM resource {k} WHERE {k}.id = {e}.target_id AND {k}.kind = {literal(kind)})"
 
-    def _exact_ids(self, expression: Expression, kind: str) -> str | None:
+    def _exact_ids(self, expression: expr.Expression, kind: str) -> str | None:
         """Return exactly the resources of the kind for which the expression holds."""
         if self._sql.is_small(kind) or self._sql.is_split:
             return self._sql.resources_where(expression, kind)
         return self.ids(expression, kind)
 
-    def _superset(self, expression: Expression, kind: str) -> str | None:
+    def _superset(self, expression: expr.Expression, kind: str) -> str | None:
         """Return a superset of the resources for which the expression holds."""
         match expression:
-            case Every(items, then) | Some(items, then):
+            case expr.Every(items, then) | expr.Some(items, then):
                 return self._of_items(items, dict(then), kind)
-            case AllOf(inner):
+            case expr.AllOf(inner):
                 usable = [(part, ids) for part in inner if (ids := self.ids(part, kind)) is not None]
-                return min(usable, key=lambda pair: not isinstance(pair[0], HasRole))[1] if usable else None
+                return min(usable, key=lambda pair: not isinstance(pair[0], expr.HasRole))[1] if usable else None
             case _:
                 return None
 
-    def _of_items(self, items: tuple[QuantifierItem, ...], then: dict[str, Expression], kind: str) -> str | None:
+    def _of_items(
+        self, items: tuple[expr.QuantifierItem, ...], then: dict[str, expr.Expression], kind: str
+    ) -> str | None:
         parts: list[str] = []
         for item in items:
             for step in (item.step, item.otherwise):
@@ -178,7 +170,7 @@ class GrantSelectivity:
         self._subject = subject
         self._left = most
 
-    def is_selective(self, expression: Expression, kind: str) -> bool:
+    def is_selective(self, expression: expr.Expression, kind: str) -> bool:
         """Return whether all resources for which the expression holds are found by reading few grants and edges."""
         try:
             for _ in self._candidates(expression, kind):
@@ -187,24 +179,24 @@ class GrantSelectivity:
             return False
         return True
 
-    def _candidates(self, expression: Expression, kind: str) -> Iterator[int]:
+    def _candidates(self, expression: expr.Expression, kind: str) -> Iterator[int]:
         match expression:
-            case Relation(_, name):
+            case expr.Relation(_, name):
                 yield from self._candidates(self._view.policy.relations[kind, name], kind)
-            case AnyOf(inner):
+            case expr.AnyOf(inner):
                 for part in inner:
                     yield from self._candidates(part, kind)
-            case HasRole():
+            case expr.HasRole():
                 yield from self._granted(expression)
-            case Some(items, then) | Every(items, then):
+            case expr.Some(items, then) | expr.Every(items, then):
                 for item in items:
                     yield from self._sources(item, dict(then), kind)
-            case AllOf(inner):
+            case expr.AllOf(inner):
                 yield from self._in_all(expression, inner, kind)
             case _:
                 raise _LimitExceededError
 
-    def _granted(self, granted: HasRole) -> Iterator[int]:
+    def _granted(self, granted: expr.HasRole) -> Iterator[int]:
         view, mask = self._view, role_mask(granted.roles)
         holders = (self._subject.id,) if granted.person_only else self._subject.ids_with_all
         held = [view.grants_by_subject.get(holder) or {} for holder in holders]
@@ -213,19 +205,19 @@ class GrantSelectivity:
             if roles & mask and view.kinds.get(resource) == granted.kind:
                 yield resource
 
-    def _sources(self, item: QuantifierItem, then: dict[str, Expression], kind: str) -> Iterator[int]:
+    def _sources(self, item: expr.QuantifierItem, then: dict[str, expr.Expression], kind: str) -> Iterator[int]:
         """Yield the resources of the kind from which a step leads to one that is found."""
         for step in (item.step, item.otherwise) if item.otherwise else (item.step,):
             for end_kind in step.kinds:
                 for end in self._candidates(then[end_kind], end_kind):
                     yield from self._step_sources(step, kind, end)
 
-    def _step_sources(self, step: EdgeStep, kind: str, end: int) -> Iterator[int]:
+    def _step_sources(self, step: expr.EdgeStep, kind: str, end: int) -> Iterator[int]:
         edges = (self._view.edges_out if step.back else self._view.edges_in)[step.edge].get(end) or ()
         self._spend(len(edges))
         return (near for near in edges if self._view.kinds.get(near) == kind)
 
-    def _in_all(self, whole: Expression, parts: tuple[Expression, ...], kind: str) -> Iterator[int]:
+    def _in_all(self, whole: expr.Expression, parts: tuple[expr.Expression, ...], kind: str) -> Iterator[int]:
         """Yield the resources found by the first part that grants lead to, tested by the whole."""
         holds = compiled_checks(self._view.policy).expression_test(whole)
         for part in parts:

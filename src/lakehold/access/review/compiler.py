@@ -10,25 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from lakehold.access.model.expressions import (
-    ALWAYS,
-    AllOf,
-    AnyOf,
-    AttributeIs,
-    EdgeStep,
-    Every,
-    Everyone,
-    Expression,
-    HasRole,
-    MembershipIs,
-    Not,
-    QuantifierItem,
-    Relation,
-    RoleHolder,
-    Some,
-    all_of,
-    subexpressions,
-)
+from lakehold.access.model import expressions as expr
 from lakehold.access.model.policy import Policy
 from lakehold.access.review.fact_columns import KindColumns, ReviewFacts
 from lakehold.access.review.operations import (
@@ -52,13 +34,13 @@ from lakehold.access.review.operations import (
 class EdgeQuestion:
     """The question whether an expression holds at one of the ends of a step, at least."""
 
-    step: EdgeStep
-    then: tuple[tuple[str, Expression], ...]
+    step: expr.EdgeStep
+    then: tuple[tuple[str, expr.Expression], ...]
 
     @property
     def is_presence(self) -> bool:
         """Whether it only asks if there is an end."""
-        return all(part == ALWAYS for _, part in self.then)
+        return all(part == expr.ALWAYS for _, part in self.then)
 
 
 class ItemQuestions(NamedTuple):
@@ -70,20 +52,20 @@ class ItemQuestions(NamedTuple):
     instead_there: EdgeQuestion | None
 
 
-def item_questions(leaf: Some | Every) -> list[ItemQuestions]:
+def item_questions(leaf: expr.Some | expr.Every) -> list[ItemQuestions]:
     """Return the questions of a quantifier. `every` holds where no end fails: it asks for the opposite."""
-    then = {kind: Not(part) if isinstance(leaf, Every) else part for kind, part in leaf.then}
+    then = {kind: expr.Not(part) if isinstance(leaf, expr.Every) else part for kind, part in leaf.then}
     return [_item_question(item, then) for item in leaf.items]
 
 
-def _item_question(item: QuantifierItem, then: dict[str, Expression]) -> ItemQuestions:
+def _item_question(item: expr.QuantifierItem, then: dict[str, expr.Expression]) -> ItemQuestions:
     where, other = dict(item.where), item.otherwise
-    counted = {kind: where.get(kind, ALWAYS) for kind in item.step.kinds}
+    counted = {kind: where.get(kind, expr.ALWAYS) for kind in item.step.kinds}
     return ItemQuestions(
-        EdgeQuestion(item.step, tuple((kind, all_of(counts, then[kind])) for kind, counts in counted.items())),
+        EdgeQuestion(item.step, tuple((kind, expr.all_of(counts, then[kind])) for kind, counts in counted.items())),
         EdgeQuestion(item.step, tuple(counted.items())),
         EdgeQuestion(other, tuple((kind, then[kind]) for kind in other.kinds)) if other else None,
-        EdgeQuestion(other, tuple((kind, ALWAYS) for kind in other.kinds)) if other else None,
+        EdgeQuestion(other, tuple((kind, expr.ALWAYS) for kind in other.kinds)) if other else None,
     )
 
 
@@ -96,9 +78,9 @@ class EvaluationPlan:
         self._policy = policy
         self._count = count
         self._is_small = is_small
-        self._levels: dict[tuple[str, Expression], int] = {}
+        self._levels: dict[tuple[str, expr.Expression], int] = {}
 
-    def level(self, kind: str, expression: Expression) -> int:
+    def level(self, kind: str, expression: expr.Expression) -> int:
         """Return the level of a question; 0 if it takes nothing that Spark has to evaluate before."""
         known = self._levels.get((kind, expression))
         if known is None:
@@ -106,13 +88,13 @@ class EvaluationPlan:
             known = self._levels[kind, expression] = max(above, default=0)
         return known
 
-    def is_light(self, kind: str, expression: Expression) -> bool:
+    def is_light(self, kind: str, expression: expr.Expression) -> bool:
         """Return whether the driver evaluates it."""
         return self._is_small(kind) and self.level(kind, expression) == 0
 
-    def spark_questions(self, requested: Iterable[tuple[str, Expression]]) -> list[tuple[str, Expression]]:
+    def spark_questions(self, requested: Iterable[tuple[str, expr.Expression]]) -> list[tuple[str, expr.Expression]]:
         """Return all questions that Spark has to evaluate before, directly or indirectly."""
-        found: dict[tuple[str, Expression], None] = {}
+        found: dict[tuple[str, expr.Expression], None] = {}
         left = list(requested)
         while left:
             new = [end for end in self._heavy_ends(*left.pop()) if end not in found]
@@ -120,20 +102,20 @@ class EvaluationPlan:
             left += new
         return list(found)
 
-    def _heavy_ends(self, kind: str, expression: Expression) -> Iterator[tuple[str, Expression]]:
+    def _heavy_ends(self, kind: str, expression: expr.Expression) -> Iterator[tuple[str, expr.Expression]]:
         """Yield the questions at the ends that Spark has to evaluate before."""
         for question in self._edge_questions(kind, expression):
             yield from ((end, part) for end, part in question.then if self._count(end) and not self.is_light(end, part))
 
-    def _edge_questions(self, kind: str, expression: Expression) -> Iterator[EdgeQuestion]:
+    def _edge_questions(self, kind: str, expression: expr.Expression) -> Iterator[EdgeQuestion]:
         match expression:
-            case Relation(_, name):
+            case expr.Relation(_, name):
                 yield from self._edge_questions(kind, self._policy.relations[kind, name])
-            case Some() | Every():
+            case expr.Some() | expr.Every():
                 for found in item_questions(expression):
                     yield from (question for question in found if question is not None and not question.is_presence)
             case _:
-                for part in subexpressions(expression):
+                for part in expr.subexpressions(expression):
                     yield from self._edge_questions(kind, part)
 
 
@@ -142,7 +124,7 @@ class JoinPath:
     """The path from a kind along a step to what Spark evaluates for another kind at some level."""
 
     source: str
-    step: EdgeStep
+    step: expr.EdgeStep
     end: str
     level: int
 
@@ -152,9 +134,9 @@ class AnswerJoin:
     """All expressions that are asked on one join path."""
 
     answers: JoinAnswers
-    expressions: dict[Expression, JoinAnswer] = field(default_factory=dict)
+    expressions: dict[expr.Expression, JoinAnswer] = field(default_factory=dict)
 
-    def answer(self, expression: Expression) -> JoinAnswer:
+    def answer(self, expression: expr.Expression) -> JoinAnswer:
         """Return the place at which the answer will be."""
         if expression not in self.expressions:
             self.expressions[expression] = JoinAnswer(self.answers, self.answers.count)
@@ -178,38 +160,38 @@ class OperationCompiler:
         self._kind = kind
         self._columns = columns
         self._joins = joins
-        self._known: dict[Expression | EdgeQuestion, Operation] = {}
+        self._known: dict[expr.Expression | EdgeQuestion, Operation] = {}
 
-    def operation(self, expression: Expression) -> Operation:
+    def operation(self, expression: expr.Expression) -> Operation:
         """Return the operation for an expression, the same one for the same expression."""
         if expression not in self._known:
             self._known[expression] = self._compile(expression)
         return self._known[expression]
 
-    def _compile(self, expression: Expression) -> Operation:
+    def _compile(self, expression: expr.Expression) -> Operation:
         match expression:
-            case Relation(_, name):
+            case expr.Relation(_, name):
                 return self.operation(self._facts.view.policy.relations[self._kind, name])
-            case AnyOf(inner):
+            case expr.AnyOf(inner):
                 return UnionOperation(tuple(map(self.operation, inner)))
-            case AllOf(inner):
+            case expr.AllOf(inner):
                 return IntersectionOperation(tuple(map(self.operation, inner)))
-            case Not(part):
+            case expr.Not(part):
                 return ComplementOperation(self.operation(part))
-            case Everyone():
+            case expr.Everyone():
                 return EverybodyOperation()
-            case HasRole():
+            case expr.HasRole():
                 return GrantOperation(self._columns.grants(expression), expression.person_only, self._facts.groups)
-            case AttributeIs():
+            case expr.AttributeIs():
                 return AttributeOperation(self._columns.values(expression), expression.value)
-            case MembershipIs(_, value, default):
+            case expr.MembershipIs(_, value, default):
                 named = MemberListOperation(self._columns.members_with(expression))
                 return ComplementOperation(named) if value == default else named
-            case RoleHolder():
+            case expr.RoleHolder():
                 return HolderOperation(self._columns.holders(expression), self.operation(expression.question))
-            case Some():
+            case expr.Some():
                 return self._some(item_questions(expression))
-            case Every():
+            case expr.Every():
                 items = item_questions(expression)
                 return IntersectionOperation((self._there(items), ComplementOperation(self._some(items))))
 
@@ -245,6 +227,6 @@ class OperationCompiler:
             found.append(EdgeEndsOperation(self._columns.ends(question.step), *self._facts.evaluate(light)))
         return UnionOperation(tuple(found))
 
-    def _answer(self, step: EdgeStep, kind: str, part: Expression) -> Operation:
+    def _answer(self, step: expr.EdgeStep, kind: str, part: expr.Expression) -> Operation:
         path = JoinPath(self._kind, step, kind, self._plan.level(kind, part))
         return self._joins.setdefault(path, AnswerJoin(JoinAnswers(len(self._joins)))).answer(part)
