@@ -90,7 +90,7 @@ def run_query(platform: Platform, scope: QueryScope, text: str, *, uid: str, row
         with worker_client.run_query(
             platform, scope.caller, uid=uid, workspace=scope.name, text=text, rows=rows
         ) as found:
-            counted = _CountedBatches(found.batches)
+            counted = CountedBatches(found.batches)
             yield QueryRows(counted, found.complete)
             record = {"rows": counted.count, "error": ""}
     except LakeholdError as error:
@@ -130,7 +130,7 @@ def delete_old_queries(platform: Platform) -> int:
         return transaction.connection.execute(old).rowcount
 
 
-class _CountedBatches:
+class CountedBatches:
     """Record batches that are counted as they are read."""
 
     def __init__(self, batches: RecordBatches) -> None:

@@ -8,8 +8,9 @@ Maintenance is also scheduled by the platform when a table needs it; it changes 
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING
 
 import sqlalchemy as sa
 
@@ -28,9 +29,15 @@ from lakehold.lake.table_metadata import IcebergMetadata
 from lakehold.runs import run_table as states
 from lakehold.runs.run_table import CauseKind, StoredCause, run_table
 from lakehold.runs.runnable import RunOptions
+from lakehold.runs.scheduler.housekeeping import PeriodicTask
 from lakehold.runs.service import Run, Runs
+from lakehold.workspaces.graph import need_kind
+from lakehold.workspaces.lakehouse import dropped_tables
 from lakehold.workspaces.lakehouse.pipelines.base import TABLE_KIND
 from lakehold.workspaces.lakehouse.pipelines.tables import DESCRIBE, MAINTENANCE_PARAMETER, ROLLBACK, UPKEEP
+
+if TYPE_CHECKING:
+    from lakehold.lake.spark.tables import Tables
 
 MIN_SNAPSHOTS = 5
 """So many of its last snapshots a table keeps, however old they are."""
@@ -67,11 +74,7 @@ def describe_fields(ctx: RequestContext, lake: IcebergCatalog, uid: str, fields:
 
 def need_table(ctx: RequestContext, uid: str, action: str) -> None:
     """Refuse unless it is a table with which the caller may do this."""
-    ctx.need_visible(uid, action)
-    schema = kinds.schema_of(ctx.view, uid)
-    if schema.id != TABLE_KIND:
-        raise InvalidInputError(f"A {schema.title.lower()} is no table.", "Choose a table.")
-    ctx.need(action, uid)
+    need_kind(ctx, uid, action, (TABLE_KIND,), refusal="A {} is no table.", hint="Choose a table.")
 
 
 def _current_metadata(ctx: RequestContext, lake: IcebergCatalog, uid: str) -> IcebergMetadata:
@@ -174,3 +177,15 @@ def _last_maintenance(ctx: RequestContext) -> tuple[set[int], dict[int, Moment]]
 
 def _is_enabled(ctx: RequestContext, lakehouse: str) -> bool:
     return resource_metadata.load(ctx, lakehouse).settings.get("upkeep") is not False
+
+
+def periodic_tasks(tables: Callable[[], Tables]) -> Sequence[PeriodicTask]:
+    """Return the work that a worker does for lakehouses again and again."""
+
+    def purge(platform: Platform) -> None:
+        if dropped_tables.expired_places(platform):
+            from lakehold.workspaces.lakehouse.executors import table_maintenance  # noqa: PLC0415 - it needs Spark
+
+            table_maintenance.purge_dropped_tables(platform, tables())
+
+    return PeriodicTask("keep tables", 15 * 60, schedule_maintenance), PeriodicTask("purge tables", 3600, purge)

@@ -6,10 +6,9 @@ The rights are in model.yaml: three project roles, owners, two sharing toggles, 
 - `mart_kinds`: the kinds of resources in a project
 - `settings`: the settings schemas of storages, data marts, destinations and reports
 - `checks`: results of data quality checks
-- `storages`: the type and the tables of a storage, and who may probe it
+- `storages`: the type and the tables of a storage, and who may probe it; files
 - `destinations`: who may test a destination, and its reports
 - `mart_probe`: probes of storages and connectors
-- `files`: files of storages and destinations
 - `joins`: data marts joined to a data mart, and the columns that a report can use
 - `report_query`: the query of a report as SQL
 - `reports`: the query of a report for the caller, and the preview of its message

@@ -7,7 +7,6 @@ because it takes as long as the other system does. A lakehouse is queried with S
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from fnmatch import fnmatchcase
@@ -157,15 +156,9 @@ def _probe_lakehouse(platform: Platform, prepared: PreparedProbe, lake: LakeTabl
         return StorageProbeResult(tables=[{"name": each.name, "uid": each.uid, "keys": []} for each in lake.tables])
     text, notes = _probe_sql(prepared.probe, [each.name for each in lake.tables])
     meaning = worker_client.describe_query(platform, prepared.caller, workspace=lake.lakehouse, text=text)
-    uid = f"q_{secrets.token_hex(12)}"
-    with worker_client.run_query(
-        platform, prepared.caller, uid=uid, workspace=lake.lakehouse, text=text, rows=SAMPLE_ROWS
-    ) as found:
-        some = [
-            [row_formats.to_json_value(value) for value in row]
-            for batch in found.batches
-            for row in zip(*(column.to_pylist() for column in batch.columns), strict=True)
-        ]
+    query = worker_client.run_query(platform, prepared.caller, workspace=lake.lakehouse, text=text, rows=SAMPLE_ROWS)
+    with query as found:
+        some = [[row_formats.to_json_value(value) for value in row] for row in found.rows()]
     return StorageProbeResult(fields=meaning.fields, rows=some, notes=notes, reads=meaning.reads)
 
 

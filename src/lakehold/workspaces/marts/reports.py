@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -94,14 +93,6 @@ def prepare_preview(
 
 def render_preview(platform: Platform, preview: PreparedPreview) -> RenderedMessage:
     """Read the rows as the caller, outside of any transaction, and render the message."""
-    uid = f"q_{secrets.token_hex(12)}"
-    with worker_client.run_query(
-        platform, preview.caller, uid=uid, workspace="", text=preview.text, rows=_PREVIEW_ROWS
-    ) as found:
-        columns = tuple(found.batches.schema.names)
-        rows = [
-            row
-            for batch in found.batches
-            for row in zip(*(column.to_pylist() for column in batch.columns), strict=True)
-        ]
+    with worker_client.run_query(platform, preview.caller, text=preview.text, rows=_PREVIEW_ROWS) as found:
+        columns, rows = tuple(found.batches.schema.names), found.rows()
     return preview.message.render(MessageData(preview.name, preview.day, columns, rows, len(rows), found.complete))

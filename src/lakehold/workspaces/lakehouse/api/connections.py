@@ -8,8 +8,7 @@ from fastapi import Request
 from pydantic import Field
 
 from lakehold.api.catalog.schemas import SettingsJson
-from lakehold.api.http.authentication import read_credentials
-from lakehold.api.http.dependencies import CreateContext, PendingRequest, get_platform
+from lakehold.api.http.dependencies import CreateContext, get_platform, read_transaction
 from lakehold.api.http.models import IdText, PlainText, RequestModel, ResponseModel
 from lakehold.api.http.routing import REQUIRES_SIGN_IN, make_router, problem_responses
 from lakehold.directory.caller import Caller
@@ -55,7 +54,7 @@ def look_at_source(request: Request, body: SourceProbeBody) -> SourceProbeJson:
         connection_access.need_source_probe(ctx, body.source, body.lakehouse, body.layer)
         return ctx.caller
 
-    caller = PendingRequest(request, read_credentials(request), writes=False).run(let_in)
+    caller = read_transaction(request).run(let_in)
     values = {**body.model_dump(exclude={"credentials"}), "secrets": body.credentials}
     return SourceProbeJson(**worker_client.probe(get_platform(request), caller, "lakehouse.source", values))
 

@@ -7,8 +7,7 @@ from typing import Annotated
 from fastapi import Request
 from pydantic import Field
 
-from lakehold.api.http.authentication import read_credentials
-from lakehold.api.http.dependencies import PendingRequest, get_platform
+from lakehold.api.http.dependencies import get_platform, read_transaction, write_transaction
 from lakehold.api.http.models import IdText, NameText, RequestModel, ResponseModel
 from lakehold.api.http.routing import REQUIRES_SIGN_IN, make_router, problem_responses
 from lakehold.api.lake.queries import DescribeQueryBody, enter_workspace
@@ -63,7 +62,7 @@ def save_query(request: Request, body: NewSavedQuery) -> SavedQueryJson:
     """Save a query of your own, with the tables that it reads."""
     place = enter_workspace(request, body.workspace)
     found = saved_queries.tables_read(get_platform(request), place, body.sql)
-    made = _pending_write(request).run(
+    made = write_transaction(request).run(
         lambda ctx: saved_queries.create_saved_query(ctx, body.workspace, body.name, body.sql, found)
     )
     return SavedQueryJson(id=made, reads=found)
@@ -74,9 +73,9 @@ def replace_query_text(request: Request, query: IdText, body: SavedQueryBody) ->
     """Replace the text of a query of your own, or of one that fills a table. The tables that it reads are determined
     anew.
     """
-    place = _pending_read(request).run(lambda ctx: saved_queries.query_scope(ctx, query))
+    place = read_transaction(request).run(lambda ctx: saved_queries.query_scope(ctx, query))
     found = saved_queries.tables_read(get_platform(request), place, body.sql)
-    _pending_write(request).run(lambda ctx: saved_queries.update_sql(ctx, query, body.sql, found))
+    write_transaction(request).run(lambda ctx: saved_queries.update_sql(ctx, query, body.sql, found))
     return SavedQueryJson(id=query, reads=found)
 
 
@@ -85,15 +84,7 @@ def save_query_as_table(request: Request, body: SaveAsTableBody) -> SavedTableJs
     """Save the result as a table of a layer. A run fills it, and can be repeated."""
     place = enter_workspace(request, body.workspace)
     found = worker_client.describe_query(get_platform(request), place.caller, workspace=place.name, text=body.sql)
-    table, run = _pending_write(request).run(
+    table, run = write_transaction(request).run(
         lambda ctx: saved_queries.save_result_as_table(ctx, body.layer, body.name, body.sql, found.reads)
     )
     return SavedTableJson(table=table, run=run.id)
-
-
-def _pending_read(request: Request) -> PendingRequest:
-    return PendingRequest(request, read_credentials(request), writes=False)
-
-
-def _pending_write(request: Request) -> PendingRequest:
-    return PendingRequest(request, read_credentials(request), writes=True)

@@ -8,8 +8,7 @@ from fastapi import Query, Request
 from pydantic import Field
 
 from lakehold.api.catalog.schemas import SettingsJson
-from lakehold.api.http.authentication import read_credentials
-from lakehold.api.http.dependencies import PendingRequest, ReadContext, WriteContext, get_platform
+from lakehold.api.http.dependencies import ReadContext, WriteContext, get_platform, read_transaction
 from lakehold.api.http.models import IdText, RequestModel, ResponseModel, Time, to_datetime
 from lakehold.api.http.routing import REQUIRES_SIGN_IN, make_router, problem_responses
 from lakehold.api.iceberg_rest import CurrentLake
@@ -85,9 +84,7 @@ def _probe_connector(request: Request, body: MartPreviewBody, stream: str) -> St
         mart_probe.need_feed_probe(ctx, feed)
         return ctx.caller, feed
 
-    found = mart_probe.probe_feed(
-        get_platform(request), *PendingRequest(request, read_credentials(request), writes=False).run(begun)
-    )
+    found = mart_probe.probe_feed(get_platform(request), *read_transaction(request).run(begun))
     return StorageProbeResult(fields=found["fields"], rows=found["rows"], notes=found["notes"])
 
 

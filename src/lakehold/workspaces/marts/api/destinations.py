@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from fastapi import Response
-from fastapi.responses import FileResponse
 from pydantic import Field
 
 from lakehold.api.http.dependencies import CurrentPlatform, ReadContext, WriteContext
 from lakehold.api.http.models import IdText, PlainText, ResponseModel, Time, to_datetime
 from lakehold.api.http.paging import PageParams, PageResponse
 from lakehold.api.http.routing import make_router, problem_responses
-from lakehold.api.lake.files import OCTET_STREAM, FilePath, VolumeFileJson, files_page
+from lakehold.api.lake.files import DOWNLOAD, FilePath, VolumeFileJson, files_page, send_file
 from lakehold.kit.errors import NotFoundError
 from lakehold.kit.ids import quote
-from lakehold.workspaces.marts import files
 from lakehold.workspaces.marts.live import secrets
+from lakehold.workspaces.marts.storages import FILES
 
 routes = make_router("/api/v1/destinations", "Destinations")
 
@@ -65,20 +64,15 @@ def list_delivered_files(
     ctx: ReadContext, platform: CurrentPlatform, paged: PageParams, destination: IdText, folder: PlainText = ""
 ) -> PageResponse[VolumeFileJson]:
     """List files that reports have delivered to a destination, for those who may use it."""
-    return files_page(paged, files.list_files(ctx, platform.settings, destination, folder), folder)
+    return files_page(paged, FILES.list_files(ctx, platform.settings, destination, folder), folder)
 
 
-@routes.get(
-    "/{destination}/files/{path:path}",
-    response_class=FileResponse,
-    responses={200: {"description": "The file", "content": {OCTET_STREAM: {}}}},
-)
+@routes.get("/{destination}/files/{path:path}", **DOWNLOAD)
 def download_delivered_file(
     ctx: ReadContext, platform: CurrentPlatform, destination: IdText, path: FilePath
 ) -> Response:
     """Download a file that a report has delivered, for those who may use the destination."""
-    found, file = files.open_file(ctx, platform.settings, destination, path)
-    return FileResponse(found.path_on_disk(path), media_type=OCTET_STREAM, filename=file.name)
+    return send_file(*FILES.open_file(ctx, platform.settings, destination, path))
 
 
 def _live_secret_json(found: secrets.DestinationSecret) -> LiveSecretJson:

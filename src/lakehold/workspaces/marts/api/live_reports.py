@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import secrets
 import time
-from collections.abc import Iterator
-from contextlib import AbstractContextManager, ExitStack, suppress
+from contextlib import ExitStack, suppress
 from typing import Annotated, Literal
 
-import pyarrow as pa
 from fastapi import Header, Query, Request, Response
 from pydantic import Field
 
@@ -24,7 +21,8 @@ from lakehold.directory.platform import Platform
 from lakehold.kit.clock import Moment
 from lakehold.kit.errors import BusyError
 from lakehold.runs import worker_client
-from lakehold.runs.worker_client import ARROW_MEDIA_TYPE, QueryRows, RecordBatches
+from lakehold.runs.queries import CountedBatches
+from lakehold.runs.worker_client import ARROW_MEDIA_TYPE, QueryRows
 from lakehold.workspaces.marts.live import pulls
 from lakehold.workspaces.marts.live.pulls import ReportPull
 from lakehold.workspaces.marts.live.secrets import LiveAccess, authenticate
@@ -90,45 +88,20 @@ def pull_live_report(
     entered = _authenticate(request, platform, destination, client)
     pull = retry_when_busy(lambda: pulls.begin_pull(platform, entered, lake, report))
     begun, at, stack = time.monotonic(), platform.clock(), ExitStack()
-    found = stack.enter_context(_run_query(platform, pull))
-    counting = _CountingBatches(found.batches)
+    rows = platform.settings.query_rows
+    found = stack.enter_context(worker_client.run_query(platform, pull.caller, text=pull.text, rows=rows))
+    counting = CountedBatches(found.batches)
     stack.callback(lambda: _record_pull(platform, entered, pull, at, counting, begun))
     return queries.stream_rows(QueryRows(counting, found.complete), _MEDIA_TYPES.get(format or "", accept), stack)
 
 
-class _CountingBatches:
-    """Record batches that count the rows read from them."""
-
-    def __init__(self, batches: RecordBatches) -> None:
-        self._batches = batches
-        self.rows = 0
-
-    @property
-    def schema(self) -> pa.Schema:
-        """Return the schema of the batches."""
-        return self._batches.schema
-
-    def __iter__(self) -> Iterator[pa.RecordBatch]:
-        """Yield the batches."""
-        for batch in self._batches:
-            self.rows += batch.num_rows
-            yield batch
-
-
-def _run_query(platform: Platform, pull: ReportPull) -> AbstractContextManager[QueryRows]:
-    uid = f"q_{secrets.token_hex(12)}"
-    return worker_client.run_query(
-        platform, pull.caller, uid=uid, workspace="", text=pull.text, rows=platform.settings.query_rows
-    )
-
-
 def _record_pull(
-    platform: Platform, entered: LiveAccess, pull: ReportPull, at: Moment, counting: _CountingBatches, begun: float
+    platform: Platform, entered: LiveAccess, pull: ReportPull, at: Moment, counting: CountedBatches, begun: float
 ) -> None:
     took = round((time.monotonic() - begun) * 1_000)
     # The rows are there already: they are not spoilt for a line that could not be written.
     with suppress(BusyError):
-        retry_when_busy(lambda: pulls.record_pull(platform, entered, pull, at, rows=counting.rows, milliseconds=took))
+        retry_when_busy(lambda: pulls.record_pull(platform, entered, pull, at, rows=counting.count, milliseconds=took))
 
 
 def _authenticate(request: Request, platform: Platform, destination: str, client: ClientInfo) -> LiveAccess:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 from contextlib import ExitStack
 from datetime import datetime
 from typing import Annotated
@@ -11,8 +10,7 @@ from fastapi import Header, Request, Response
 from pydantic import Field
 
 from lakehold.api.catalog.schemas import RefJson, SettingsJson, ref_json
-from lakehold.api.http.authentication import read_credentials
-from lakehold.api.http.dependencies import PendingRequest, ReadContext, WriteContext, get_platform
+from lakehold.api.http.dependencies import ReadContext, WriteContext, get_platform, read_transaction
 from lakehold.api.http.models import IdText, NameText, RequestModel, ResponseModel, Time, to_datetime
 from lakehold.api.http.routing import REQUIRES_SIGN_IN, make_router, problem_responses
 from lakehold.api.iceberg_rest import get_lake
@@ -64,7 +62,7 @@ def preview_message(request: Request, body: MessagePreviewBody) -> RenderedMessa
 
     A message that refers to fields that the report does not have is refused, with a list of those it has.
     """
-    asked = PendingRequest(request, read_credentials(request), writes=False).run(
+    asked = read_transaction(request).run(
         lambda ctx: reports.prepare_preview(ctx, get_lake(request), body.settings, body.mart, body.name)
     )
     found = reports.render_preview(get_platform(request), asked)
@@ -98,11 +96,10 @@ def preview_report(
         report = REPORT.parse(body.settings)
         return ctx.caller, reports.report_sql(ctx, get_lake(request), report, body.mart, body.parameters)
 
-    caller, text = PendingRequest(request, read_credentials(request), writes=False).run(asked)
-    stack, uid = ExitStack(), f"q_{secrets.token_hex(12)}"
-    found = stack.enter_context(
-        worker_client.run_query(get_platform(request), caller, uid=uid, workspace="", text=text, rows=_PREVIEW_ROWS)
-    )
+    caller, text = read_transaction(request).run(asked)
+    stack = ExitStack()
+    query = worker_client.run_query(get_platform(request), caller, text=text, rows=_PREVIEW_ROWS)
+    found = stack.enter_context(query)
     return queries.stream_rows(found, accept, stack)
 
 

@@ -8,16 +8,15 @@ from fastapi import Request, Response
 from pydantic import Field
 
 from lakehold.api.catalog.schemas import SettingsJson
-from lakehold.api.http.authentication import read_credentials
-from lakehold.api.http.dependencies import CurrentPlatform, PendingRequest, ReadContext, WriteContext, get_platform
+from lakehold.api.http.dependencies import CurrentPlatform, ReadContext, WriteContext, get_platform, read_transaction
 from lakehold.api.http.models import IdText, PlainText, RequestModel, ResponseModel
 from lakehold.api.http.paging import PageParams, PageResponse
 from lakehold.api.http.routing import REQUIRES_SIGN_IN, make_router, problem_responses
 from lakehold.api.lake.files import DOWNLOAD, UPLOAD, FilePath, VolumeFileJson, files_page, receive_upload, send_file
 from lakehold.runs import queries
-from lakehold.workspaces.marts import files, mart_probe
+from lakehold.workspaces.marts import mart_probe
 from lakehold.workspaces.marts.mart_probe import StorageProbeResult
-from lakehold.workspaces.marts.storages import StorageProbeTarget
+from lakehold.workspaces.marts.storages import FILES, StorageProbeTarget
 
 routes = make_router("/api/v1/storages", "Storages")
 
@@ -101,9 +100,7 @@ def look_into_storage(request: Request, storage: IdText, body: StorageProbeBody)
 
 def run_probe(request: Request, request_options: StorageProbeTarget) -> StorageProbeResult:
     """Probe a storage outside of the transaction that checks the right to do so."""
-    begun = PendingRequest(request, read_credentials(request), writes=False).run(
-        lambda ctx: mart_probe.prepare_storage_probe(ctx, request_options)
-    )
+    begun = read_transaction(request).run(lambda ctx: mart_probe.prepare_storage_probe(ctx, request_options))
     return mart_probe.probe_storage(get_platform(request), begun)
 
 
@@ -129,13 +126,13 @@ def list_storage_files(
     ctx: ReadContext, platform: CurrentPlatform, paged: PageParams, storage: IdText, folder: PlainText = ""
 ) -> PageResponse[VolumeFileJson]:
     """List a folder of a file storage, for those who may use it."""
-    return files_page(paged, files.list_files(ctx, platform.settings, storage, folder), folder)
+    return files_page(paged, FILES.list_files(ctx, platform.settings, storage, folder), folder)
 
 
 @file_routes.get("/{storage}/files/{path:path}", **DOWNLOAD)
 def download_storage_file(ctx: ReadContext, platform: CurrentPlatform, storage: IdText, path: FilePath) -> Response:
     """Download a file, for those who may use the storage."""
-    return send_file(*files.open_file(ctx, platform.settings, storage, path))
+    return send_file(*FILES.open_file(ctx, platform.settings, storage, path))
 
 
 @file_routes.put("/{storage}/files/{path:path}", **UPLOAD)
@@ -143,10 +140,10 @@ async def upload_storage_file(
     request: Request, storage: IdText, path: FilePath, *, replace: bool = False
 ) -> VolumeFileJson:
     """Upload a file, which is the body of the request, for those who may edit the storage."""
-    return await receive_upload(request, files, storage, path, replace=replace)
+    return await receive_upload(request, FILES, storage, path, replace=replace)
 
 
 @file_routes.delete("/{storage}/files/{path:path}", status_code=204)
 def delete_storage_file(ctx: WriteContext, platform: CurrentPlatform, storage: IdText, path: FilePath) -> None:
     """Delete a file of a storage permanently."""
-    files.delete_file(ctx, platform.settings, storage, path)
+    FILES.delete_file(ctx, platform.settings, storage, path)

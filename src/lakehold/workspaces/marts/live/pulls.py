@@ -20,6 +20,7 @@ from lakehold.kit.database import IdType, metadata
 from lakehold.kit.errors import ConflictError, InvalidInputError, NotFoundError
 from lakehold.kit.ids import quote
 from lakehold.lake.iceberg_catalog import IcebergCatalog
+from lakehold.runs.scheduler.housekeeping import PeriodicTask
 from lakehold.workspaces.graph import edge_sources, edge_targets
 from lakehold.workspaces.marts import destinations, mart_kinds, reports
 from lakehold.workspaces.marts.live import LIVE_TYPE
@@ -174,6 +175,9 @@ def delete_old_pulls(platform: Platform) -> int:
     with platform.database.write("live") as transaction:
         old = live_pull_table.delete().where(live_pull_table.c.at < platform.clock() - RETENTION_DAYS * DAY)
         return transaction.connection.execute(old).rowcount
+
+
+PERIODIC_TASKS = (PeriodicTask("forget pulls", 3600, delete_old_pulls),)
 
 
 def take_over(ctx: RequestContext, report: str) -> None:

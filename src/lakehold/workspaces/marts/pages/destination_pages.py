@@ -28,7 +28,7 @@ from lakehold.web.cookies import Flash
 from lakehold.web.routing import SubmittedForm, router
 from lakehold.web.runs import labels
 from lakehold.web.runs.services import RUNS
-from lakehold.workspaces.marts import destinations, files, insights, mart_kinds
+from lakehold.workspaces.marts import destinations, insights, mart_kinds, storages
 from lakehold.workspaces.marts.live import LIVE_TYPE, secrets
 from lakehold.workspaces.marts.live.secrets import DestinationSecret
 from lakehold.workspaces.marts.pages import destination_form, page_frame
@@ -119,7 +119,7 @@ _MAX_FILES = 50
 @file_routes.get("/{uid:path}/destination/file")
 def download(ctx: ReadContext, platform: CurrentPlatform, uid: str, path: str = "") -> Response:
     """Download a delivered file."""
-    volume, file = files.open_file(ctx, platform.settings, uid, path)
+    volume, file = storages.FILES.open_file(ctx, platform.settings, uid, path)
     resource_usage.record(platform, ctx, "use", uid)
     return FileResponse(volume.path_on_disk(path), media_type="application/octet-stream", filename=file.name)
 
@@ -132,7 +132,7 @@ def delivered_files(ctx: RequestContext, settings: Settings, found: ResourceView
     """Return the delivered files, newest first; None if the caller may not use them or there are none."""
     if "use" not in found.actions or resource_metadata.load(ctx, found.uid).settings.get("to") != FILES:
         return None
-    some = [each for each in files.list_files(ctx, settings, found.uid) if not each.is_folder]
+    some = [each for each in storages.FILES.list_files(ctx, settings, found.uid) if not each.is_folder]
     newest = sorted(some, key=lambda each: each.changed_at, reverse=True)[:_MAX_FILES]
     return [_delivered_file(found.uid, each) for each in newest]
 
@@ -145,7 +145,7 @@ def last_delivered_file(ctx: RequestContext, settings: Settings, report: str) ->
         return None
     if resource_metadata.load(ctx, to.uid).settings.get("to") != FILES:
         return None
-    there = (each for each in files.list_files(ctx, settings, to.uid) if each.path == places[0])
+    there = (each for each in storages.FILES.list_files(ctx, settings, to.uid) if each.path == places[0])
     return next((_delivered_file(to.uid, each) for each in there), None)
 
 

@@ -13,12 +13,12 @@ from lakehold.catalog import kinds, resource_edit, resource_metadata
 from lakehold.catalog.kinds import RequiredRight
 from lakehold.catalog.resource_edit import ResourceEdit
 from lakehold.directory.request_context import RequestContext
-from lakehold.kit.errors import ConflictError, InvalidInputError
+from lakehold.kit.errors import ConflictError
 from lakehold.kit.ids import quote
 from lakehold.lake import readable_tables
 from lakehold.lake.iceberg_catalog import IcebergCatalog
 from lakehold.runs.runnable import BaseRunnable, EndedRun, RunNotice, RunOptions, Step, refuse_backfill
-from lakehold.workspaces.graph import edge_sources, edge_targets
+from lakehold.workspaces.graph import edge_sources, edge_targets, need_kind
 from lakehold.workspaces.marts import mart_kinds, storages
 from lakehold.workspaces.marts.notifications import run_notices
 from lakehold.workspaces.marts.settings import DATA_MART, LakeStorageSettings, MartSettings, parse_definition
@@ -145,12 +145,9 @@ def unpublish(ctx: RequestContext, uid: str) -> None:
 
 def _need_editable(ctx: RequestContext, uid: str) -> None:
     ctx.need_writable()
-    ctx.need_visible(uid, "edit")
-    kind = ctx.view.kind(ctx.view.resource(uid))
-    if kind != mart_kinds.DATA_MART_KIND:
-        title = ctx.view.policy.kinds[kind].schema.title.lower()
-        raise InvalidInputError(f"A {title} is not published.", "Choose a data mart.")
-    ctx.need("edit", uid)
+    need_kind(
+        ctx, uid, "edit", (mart_kinds.DATA_MART_KIND,), refusal="A {} is not published.", hint="Choose a data mart."
+    )
 
 
 def _set_published(ctx: RequestContext, uid: str, *, published: bool) -> None:

@@ -13,8 +13,7 @@ from dataclasses import dataclass
 from fastapi import Request, Response
 from fastapi.responses import StreamingResponse
 
-from lakehold.api.http.authentication import read_credentials
-from lakehold.api.http.dependencies import CurrentPlatform, PendingRequest, ReadContext
+from lakehold.api.http.dependencies import CurrentPlatform, ReadContext, read_transaction
 from lakehold.catalog import resources
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import InvalidInputError, LakeholdError, NotFoundError
@@ -123,7 +122,7 @@ def saved_page(request: Request, ctx: ReadContext, uid: str) -> Response:
 @routes.post("/{uid:path}/sql")
 def run(request: Request, platform: CurrentPlatform, uid: str, sent: SubmittedForm) -> Response:
     """Run the query. No transaction is open while it runs."""
-    caller = PendingRequest(request, read_credentials(request), writes=False)
+    caller = read_transaction(request)
     place, written = caller.run(lambda ctx: (queries.open_scope(ctx, uid), _parse_text(ctx, uid, sent)))
     name = str(sent.get("query", ""))
     query = name if _UID.fullmatch(name) else f"q_{secrets.token_hex(12)}"
@@ -135,7 +134,7 @@ def run(request: Request, platform: CurrentPlatform, uid: str, sent: SubmittedFo
 def stop(request: Request, platform: CurrentPlatform, uid: str, sent: SubmittedForm) -> Response:
     """Stop a query of the caller. Answers 202 if it has not started or has ended."""
     del uid  # a query is its principal's, wherever they ask
-    caller = PendingRequest(request, read_credentials(request), writes=False).run(lambda ctx: ctx.caller)
+    caller = read_transaction(request).run(lambda ctx: ctx.caller)
     query = str(sent.get("query", ""))
     if not _UID.fullmatch(query):
         raise InvalidInputError("This is no query.", "Send the id of one.")
@@ -149,7 +148,7 @@ def stop(request: Request, platform: CurrentPlatform, uid: str, sent: SubmittedF
 @routes.post("/{uid:path}/sql/csv")
 def download(request: Request, platform: CurrentPlatform, uid: str, sent: SubmittedForm) -> Response:
     """Run the query again and download all rows as CSV, up to the configured limit."""
-    caller = PendingRequest(request, read_credentials(request), writes=False)
+    caller = read_transaction(request)
     place, written = caller.run(lambda ctx: (queries.open_scope(ctx, uid), _parse_text(ctx, uid, sent)))
     stack = ExitStack()
     query = f"q_{secrets.token_hex(12)}"

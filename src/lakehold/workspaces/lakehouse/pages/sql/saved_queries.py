@@ -7,8 +7,13 @@ from urllib.parse import quote, urlencode
 
 from fastapi import Request, Response
 
-from lakehold.api.http.authentication import read_credentials
-from lakehold.api.http.dependencies import CurrentPlatform, PendingRequest, ReadContext, WriteContext
+from lakehold.api.http.dependencies import (
+    CurrentPlatform,
+    ReadContext,
+    WriteContext,
+    read_transaction,
+    write_transaction,
+)
 from lakehold.catalog import kinds, resource_edit, resource_view, resources
 from lakehold.catalog.resource_edit import ResourceEdit
 from lakehold.catalog.resource_view import ResourceView
@@ -81,7 +86,7 @@ def save(request: Request, platform: CurrentPlatform, uid: str, sent: SubmittedF
     tables it reads, outside of any transaction.
     """
     sql, kept = str(sent.get("sql", "")), str(sent.get("saved", ""))
-    reading, writing = (PendingRequest(request, read_credentials(request), writes=writes) for writes in (False, True))
+    reading, writing = read_transaction(request), write_transaction(request)
     place = reading.run(lambda ctx: queries.open_scope(ctx, uid))
     if kept and not sent.get("anew"):
         found = reading.run(lambda ctx: open_saved_query(ctx, uid, kept))
@@ -192,14 +197,14 @@ _CORRECTABLE_ERRORS = (InvalidInputError, ConflictError, DeniedError, QueryError
 @table_routes.post("/{uid:path}/sql/table")
 def keep(request: Request, platform: CurrentPlatform, uid: str, sent: SubmittedForm) -> Response:
     """Ask for name and layer, then start a run that creates the table. The worker determines what the query reads."""
-    reading = PendingRequest(request, read_credentials(request), writes=False)
+    reading = read_transaction(request)
     place = reading.run(lambda ctx: queries.open_scope(ctx, uid))
     sql, name, layer = (str(sent.get(field, "")).strip() for field in ("sql", "name", "layer"))
     if "name" not in sent:
         return reading.run(lambda ctx: _save_table_page(request, ctx, uid, sql))
     try:
         found = worker_client.describe_query(platform, place.caller, workspace=place.name, text=sql)
-        _, run = PendingRequest(request, read_credentials(request), writes=True).run(
+        _, run = write_transaction(request).run(
             lambda ctx: saved_queries.save_result_as_table(ctx, layer, name, sql, found.reads)
         )
     except _CORRECTABLE_ERRORS as error:

@@ -5,7 +5,6 @@ transaction.
 from __future__ import annotations
 
 import re
-import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -57,10 +56,7 @@ def preview_report(request: Request, mart: str, settings: Mapping[str, object], 
 
     try:
         caller, text, day = read_transaction(request).run(asked)
-        uid = f"q_{secrets.token_hex(12)}"
-        with worker_client.run_query(
-            get_platform(request), caller, uid=uid, workspace="", text=text, rows=_MAX_ROWS
-        ) as found:
+        with worker_client.run_query(get_platform(request), caller, text=text, rows=_MAX_ROWS) as found:
             schema, batches, complete = found.batches.schema, list(found.batches), found.complete
     except LakeholdError as error:
         return ReportSample(error=error)
