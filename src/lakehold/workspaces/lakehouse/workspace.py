@@ -77,8 +77,8 @@ WORKSPACE = Workspace(
     executors=deferred(f"{_HERE}.executors:STEP_EXECUTORS"),
     probes=deferred(f"{_HERE}.executors.probe:PROBES"),
     periodic_tasks=deferred(f"{_HERE}.maintenance:periodic_tasks"),
-    page_routers=deferred(f"{_HERE}.pages.routers:ROUTERS"),
-    api_routers=deferred(f"{_HERE}.api.routers:ROUTERS"),
+    page_routers=deferred(f"{_HERE}.pages:ROUTERS"),
+    api_routers=deferred(f"{_HERE}.api:ROUTERS"),
     menu_actions=deferred(f"{_HERE}.pages.pipeline_page:menu_actions"),
     run_list_texts=RunListTexts(
         "All pipeline runs, newest first.",

@@ -21,7 +21,7 @@ from lakehold.runs import run_table as states
 from lakehold.runs.run_table import run_step_table, run_table
 from lakehold.workspaces.graph import edge_targets
 from lakehold.workspaces.marts import mart_kinds
-from lakehold.workspaces.marts.live.pulls import RETENTION_DAYS, live_pull_table
+from lakehold.workspaces.marts.live import RETENTION_DAYS, live_pull_table
 
 _BATCH, _FILES = 1_000, "files"
 _DELIVERED = '%"places"%'

@@ -26,6 +26,8 @@ from lakehold.runs.runnable import RunSettings
 CONNECTORS = ("database", "api")
 COPY_SUFFIX = ".parquet"
 """Of the copy of a data mart in a folder."""
+LIVE_TYPE = "live"
+"""What a destination that BI tools pull from says of where it sends to."""
 
 
 class StorageType(StrEnum):

@@ -11,7 +11,7 @@ from lakehold.api.http.models import IdText, NameText, RequestModel, ResponseMod
 from lakehold.api.http.routing import make_router
 from lakehold.api.iceberg_rest import CurrentLake
 from lakehold.api.runs.runs import RunJson, run_json
-from lakehold.workspaces.lakehouse import dropped_tables, maintenance
+from lakehold.workspaces.lakehouse import maintenance
 
 routes = make_router("/api/v1/tables", "Tables")
 dropped_routes = make_router("/api/v1/dropped-tables", "Tables")
@@ -90,7 +90,7 @@ def describe_fields(ctx: CreateContext, lake: CurrentLake, table: IdText, body: 
 @dropped_routes.get("")
 def list_dropped_tables(ctx: ReadContext, lake: CurrentLake) -> DroppedTableListJson:
     """List deleted tables that you may restore."""
-    found = dropped_tables.dropped_tables(ctx, lake)
+    found = maintenance.dropped_tables(ctx, lake)
     items = [
         DroppedTableJson(
             id=each.uid,
@@ -107,5 +107,5 @@ def list_dropped_tables(ctx: ReadContext, lake: CurrentLake) -> DroppedTableList
 @dropped_routes.post("/{table}/restore", status_code=202)
 def restore_table(ctx: CreateContext, lake: CurrentLake, table: IdText, body: RestoreTableBody) -> RestoredTableJson:
     """Restore a deleted table, with its rows and description, under a new id. Rights come from its layer."""
-    made, run = dropped_tables.restore_table(ctx, lake, table, body.name or "")
+    made, run = maintenance.restore_table(ctx, lake, table, body.name or "")
     return RestoredTableJson(table=made, run=run.id)

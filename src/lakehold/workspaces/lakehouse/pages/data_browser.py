@@ -28,8 +28,8 @@ from lakehold.web.list_view import ListColumn, ListState
 from lakehold.web.navigation import Breadcrumb
 from lakehold.web.routing import SubmittedForm, router
 from lakehold.web.runs import labels
-from lakehold.workspaces.lakehouse import dropped_tables
-from lakehold.workspaces.lakehouse.dropped_tables import RestorableTable
+from lakehold.workspaces.lakehouse import maintenance
+from lakehold.workspaces.lakehouse.maintenance import RestorableTable
 from lakehold.workspaces.lakehouse.pages.page_frame import need_lakehouse
 from lakehold.workspaces.registry import describe_kind
 
@@ -242,7 +242,7 @@ def restore(request: Request, ctx: WriteContext, lake: CurrentLake, uid: str, se
     need_lakehouse(ctx, uid)
     table, name = (str(sent.get(field, "")).strip() for field in ("table", "name"))
     try:
-        _, run = dropped_tables.restore_table(ctx, lake, table, name)
+        _, run = maintenance.restore_table(ctx, lake, table, name)
     except (ConflictError, InvalidInputError) as error:
         return _deleted_page(request, ctx, lake, uid, wrong=(table, name, str(error)))
     return pages.redirect(request, urls.run(run.id), Flash("The table is being restored."))
@@ -253,7 +253,7 @@ def _deleted_page(
 ) -> Response:
     space, eyes = need_lakehouse(ctx, uid), VisibleRefs(ctx)
     kept = get_platform(request).settings.dropped_days
-    there = [(each, eyes.ref(each.layer)) for each in dropped_tables.dropped_tables(ctx, lake, within=uid)]
+    there = [(each, eyes.ref(each.layer)) for each in maintenance.dropped_tables(ctx, lake, within=uid)]
     values: dict[str, object] = {
         "crumbs": [*resource_header.breadcrumbs(ctx, uid, "Data")[:-1], *_deleted_crumbs(uid)],
         "space": space,

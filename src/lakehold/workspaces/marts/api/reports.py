@@ -22,9 +22,8 @@ from lakehold.kit.clock import Moment
 from lakehold.lake import readable_tables
 from lakehold.runs import worker_client
 from lakehold.runs.worker_client import ARROW_MEDIA_TYPE
-from lakehold.workspaces.marts import insights, reports
+from lakehold.workspaces.marts import insights, live, reports
 from lakehold.workspaces.marts.insights import ReportUsage
-from lakehold.workspaces.marts.live import pulls
 from lakehold.workspaces.marts.settings import REPORT
 
 routes = make_router("/api/v1/reports", "Reports")
@@ -72,7 +71,7 @@ def preview_message(request: Request, body: MessagePreviewBody) -> RenderedMessa
 @routes.post("/{report}/take-over", status_code=204)
 def take_over_report(ctx: WriteContext, report: IdText) -> None:
     """Let a report be pulled as yourself from now on, as if you had saved it."""
-    pulls.take_over(ctx, report)
+    live.take_over(ctx, report)
 
 
 @routes.post(

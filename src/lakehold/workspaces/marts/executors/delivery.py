@@ -21,10 +21,9 @@ from lakehold.runs.runnable import StepContext, StepResult
 from lakehold.workspaces import transfer
 from lakehold.workspaces.graph import edge_sources
 from lakehold.workspaces.marts import reports
-from lakehold.workspaces.marts.message_blocks import MAX_BLOCK_ROWS, MessageData
-from lakehold.workspaces.marts.message_template import DEFAULT_TEMPLATE, MessageTemplate
+from lakehold.workspaces.marts.messages import DEFAULT_TEMPLATE, MAX_BLOCK_ROWS, MessageData, MessageTemplate
+from lakehold.workspaces.marts.pipelines import SendReport
 from lakehold.workspaces.marts.settings import DESTINATION, ReportSettings
-from lakehold.workspaces.marts.steps import SendReport
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

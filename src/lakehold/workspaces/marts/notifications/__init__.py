@@ -2,6 +2,5 @@
 
 - `preferences`: the channels, and the preferences of projects and members
 - `membership`: the side of a project on which a member is, and since when
-- `receivers`: who receives which channel, and changing that; owners whose role is too low
-- `run_notices`: the notices of an ended run
+- `receivers`: who receives which channel, and changing that; owners whose role is too low; notices of an ended run
 """

@@ -1,4 +1,4 @@
-"""Receivers of notifications in a project: by their role, or by a preference; and changing preferences.
+"""Receivers of notifications in a project, by their role or by a preference; changing preferences; notices of runs.
 
 Project Admins and Technical Users are subscribed by default; Business Users, and admins who have their role from the
 tenant, are not. A preference counts if it was saved since its member came to their side: whoever is promoted, demoted,
@@ -10,16 +10,21 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from urllib.parse import quote as quote_url
 
 from lakehold.access.facts.records import require_mapping
 from lakehold.access.facts.view import FactView, role_bit
 from lakehold.access.model.policy import MEMBER
+from lakehold.catalog import kinds
 from lakehold.catalog.resource_view import ResourceRef, VisibleRefs
 from lakehold.directory import accounts
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import InvalidInputError
 from lakehold.kit.ids import fold_name, quote
-from lakehold.workspaces.marts import mart_kinds
+from lakehold.runs.run_table import FAILED, SUCCEEDED
+from lakehold.runs.runnable import EndedRun, RunNotice, members_allowed, notified_members
+from lakehold.workspaces.marts import checks, mart_kinds
+from lakehold.workspaces.marts.checks import CheckResult
 from lakehold.workspaces.marts.notifications import membership, preferences
 from lakehold.workspaces.marts.notifications.membership import ADMIN_ROLE, BUSINESS_USER, MemberSide, RoleHistory
 from lakehold.workspaces.marts.notifications.preferences import ChannelPreference, NotificationChannel, parse_channel
@@ -259,3 +264,42 @@ def _underprivileged_pairs(view: FactView, project: str, marts: Sequence[int]) -
         for owner, mask in (view.grants.get(mart) or {}).items()
         if mask & bit and held.get(owner) == BUSINESS_USER
     ]
+
+
+_SUMMARIES = {
+    NotificationChannel.FAILED_RUNS: "has failed",
+    NotificationChannel.BROKEN_CHECKS: "has broken checks",
+    NotificationChannel.SUCCEEDED_RUNS: "has succeeded",
+}
+
+
+def run_notices(ctx: RequestContext, uid: str, mart: str, ended: EndedRun) -> list[RunNotice]:
+    """Return the notices of a run of a data mart, or of a report on it, most severe first.
+
+    Stopped runs have none.
+    """
+    if ended.state not in {FAILED, SUCCEEDED}:
+        return []
+    broken = checks.failed_results(ctx, ended.run, ended.since)
+    found = []
+    if ended.state == FAILED:
+        message = "\n\n".join([ended.problem, *([_list_failed_checks(broken)] if broken else [])])
+        found.append(_create_notice(ctx, uid, mart, NotificationChannel.FAILED_RUNS, message))
+    if broken:
+        found.append(_create_notice(ctx, uid, mart, NotificationChannel.BROKEN_CHECKS, _list_failed_checks(broken)))
+    if ended.state == SUCCEEDED:
+        found.append(_create_notice(ctx, uid, mart, NotificationChannel.SUCCEEDED_RUNS, ""))
+    return found
+
+
+def _create_notice(ctx: RequestContext, uid: str, mart: str, channel: NotificationChannel, message: str) -> RunNotice:
+    project = kinds.workspace_of(ctx.view, mart)
+    assert project is not None  # noqa: S101 - every mart lies in one
+    # Members named by the mart or report are notified of failures.
+    also = () if channel is NotificationChannel.SUCCEEDED_RUNS else notified_members(ctx, uid) or ()
+    members = members_allowed(ctx, channel_receivers(ctx, project, channel, also), "see", mart)
+    return RunNotice(_SUMMARIES[channel], members, message, f"/workspaces/{quote_url(project, safe='')}/notifications")
+
+
+def _list_failed_checks(broken: Sequence[CheckResult]) -> str:
+    return "\n".join(["Checks that did not hold:", *(f"- {each.name}: {each.said}" for each in broken)])

@@ -28,11 +28,11 @@ from lakehold.web.cookies import Flash
 from lakehold.web.routing import SubmittedForm, router
 from lakehold.web.runs import labels
 from lakehold.web.runs.services import RUNS
-from lakehold.workspaces.marts import destinations, insights, mart_kinds, storages
-from lakehold.workspaces.marts.live import LIVE_TYPE, secrets
-from lakehold.workspaces.marts.live.secrets import DestinationSecret
+from lakehold.workspaces.marts import destinations, insights, live, mart_kinds, storages
+from lakehold.workspaces.marts.live import DestinationSecret
 from lakehold.workspaces.marts.pages import destination_form, page_frame
 from lakehold.workspaces.marts.pages.destination_form import need_destination, need_edit
+from lakehold.workspaces.marts.settings import LIVE_TYPE
 
 live_routes = router("/resources")
 
@@ -55,12 +55,12 @@ class LiveSection:
 def make(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm) -> Response:
     """Create the secret, or rotate it after a confirmation."""
     found, back = need_edit(ctx, uid), kind_pages.resource_overview_url(uid, mart_kinds.DESTINATION_KIND)
-    if secrets.get_secret(ctx, uid) is not None:
+    if live.get_secret(ctx, uid) is not None:
         text = "The current secret stops working immediately."
         if question := confirm(request, sent, f"Rotate the secret of {found.name}?", text, do="Rotate", back=back):
             return question
     try:
-        made = secrets.create_secret(ctx, uid)
+        made = live.create_secret(ctx, uid)
     except ConflictError as error:
         return pages.redirect(request, back, Flash(str(error), tone="bad"))
     words = "BI tools use it to pull reports. Keep it secret."
@@ -76,7 +76,7 @@ def revoke(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm) -
     if question := confirm(request, sent, f"Revoke the secret of {found.name}?", text, do="Revoke", back=back):
         return question
     try:
-        secrets.revoke_secret(ctx, uid)
+        live.revoke_secret(ctx, uid)
     except ConflictError as error:
         return pages.redirect(request, back, Flash(str(error), tone="bad"))
     return pages.redirect(request, back, Flash("The secret was revoked."))
@@ -89,7 +89,7 @@ def live_section(
     uid, may_edit = found.uid, "edit" in found.actions
     if resource_metadata.load(ctx, uid).settings.get("to") != LIVE_TYPE or not (may_edit or "use" in found.actions):
         return None
-    secret = secrets.get_secret(ctx, uid) if may_edit else None
+    secret = live.get_secret(ctx, uid) if may_edit else None
     base = f"{settings.base_url}/api/v1/live/{urls.segment(uid)}"
     pulled = [(each, f"{base}/{urls.segment(each.uid)}") for each in reports]
     example = f'curl -H "Authorization: Bearer $SECRET" "{pulled[0][1]}?format=csv"' if pulled else ""

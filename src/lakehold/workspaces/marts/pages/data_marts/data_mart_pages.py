@@ -30,12 +30,12 @@ from lakehold.web.runs.run_list import run_rows
 from lakehold.web.runs.services import RUNS, TRIGGERS
 from lakehold.web.schedules import schedule_form
 from lakehold.workspaces.graph import edge_sources, edge_targets
+from lakehold.workspaces.marts import pipelines
 from lakehold.workspaces.marts.checks import BROKEN, KEPT, list_results
 from lakehold.workspaces.marts.mart_kinds import REPORT_KIND
 from lakehold.workspaces.marts.pages import page_frame
 from lakehold.workspaces.marts.pages.data_marts import data_mart_form
 from lakehold.workspaces.marts.pages.data_marts.form_pages import need_mart
-from lakehold.workspaces.marts.pipelines import data_mart
 from lakehold.workspaces.marts.settings import DATA_MART
 
 report_routes = router("/resources")
@@ -172,7 +172,7 @@ def publish(request: Request, ctx: WriteContext, lake: CurrentLake, uid: str) ->
     """Publish the data mart, so that it can be reported on."""
     found, here = need_mart(ctx, uid), urls.resource(uid, "mart")
     try:
-        data_mart.publish(ctx, lake, uid)
+        pipelines.publish(ctx, lake, uid)
     except (ConflictError, InvalidInputError) as error:
         return pages.redirect(request, here, Flash(str(error), tone="bad"))
     return pages.redirect(request, here, Flash(f"{found.name} was published.", undo=f"{here}/unpublish"))
@@ -182,7 +182,7 @@ def publish(request: Request, ctx: WriteContext, lake: CurrentLake, uid: str) ->
 def unpublish(request: Request, ctx: WriteContext, uid: str) -> Response:
     """Make the data mart a draft again."""
     found, here = need_mart(ctx, uid), urls.resource(uid, "mart")
-    data_mart.unpublish(ctx, uid)
+    pipelines.unpublish(ctx, uid)
     return pages.redirect(request, here, Flash(f"{found.name} was unpublished.", undo=f"{here}/publish"))
 
 

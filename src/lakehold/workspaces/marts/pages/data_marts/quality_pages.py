@@ -28,7 +28,7 @@ from lakehold.web.table_pages import table_frame
 from lakehold.workspaces.marts import checks, mart_kinds
 from lakehold.workspaces.marts.checks import BROKEN, KEPT, UNKNOWN, CheckResult
 from lakehold.workspaces.marts.pages.data_marts.form_pages import need_edit
-from lakehold.workspaces.marts.pipelines.data_mart import CHECK_TASK, TASK_PARAMETER, mart_settings
+from lakehold.workspaces.marts.pipelines import CHECK_TASK, TASK_PARAMETER, mart_settings
 from lakehold.workspaces.marts.settings import QUALITY_CHECK, CheckKind
 
 check_routes = router("/resources")

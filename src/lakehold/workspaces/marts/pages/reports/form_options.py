@@ -12,8 +12,8 @@ from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import ConflictError, InvalidInputError, LakeholdError
 from lakehold.lake.iceberg_catalog import IcebergCatalog
 from lakehold.web.connections import delivery_form
-from lakehold.workspaces.marts import joins, mart_kinds
-from lakehold.workspaces.marts.joins import ReportColumn
+from lakehold.workspaces.marts import mart_kinds, reports
+from lakehold.workspaces.marts.reports import ReportColumn
 
 TEXT, NUMBER, TIME, YES_NO, OTHER = "text", "number", "time", "yes or no", "other"
 
@@ -166,7 +166,7 @@ def destination_options(ctx: RequestContext, within: str, found: ResourceView | 
 def mart_columns(ctx: RequestContext, lake: IcebergCatalog, mart: str) -> MartColumns:
     """Return the columns of a data mart that the caller may query."""
     try:
-        return MartColumns(joins.available_columns(ctx, lake, mart))
+        return MartColumns(reports.available_columns(ctx, lake, mart))
     except (ConflictError, InvalidInputError, DeniedError, HiddenError) as error:
         return MartColumns(unknown=error)
 

@@ -13,7 +13,7 @@ from lakehold.kit.errors import InvalidInputError, LakeholdError
 from lakehold.lake.iceberg_catalog import IcebergCatalog
 from lakehold.web.form_values import errors_by_field, parse_integer, split_names
 from lakehold.workspaces.marts import reports
-from lakehold.workspaces.marts.message_template import MessageTemplate
+from lakehold.workspaces.marts.messages import MessageTemplate
 from lakehold.workspaces.marts.pages.reports.form_options import UNARY_OPERATORS
 from lakehold.workspaces.marts.settings import REPORT
 

@@ -32,7 +32,7 @@ from lakehold.workspaces.marts import destinations, insights
 from lakehold.workspaces.marts.insights import ReportUsage
 from lakehold.workspaces.marts.pages import destination_pages
 from lakehold.workspaces.marts.pages.destination_form import need_project
-from lakehold.workspaces.marts.pages.reports import form_options, preview, report_form
+from lakehold.workspaces.marts.pages.reports import form_options, form_pages, report_form
 from lakehold.workspaces.marts.pages.reports.form_options import MartColumns
 from lakehold.workspaces.marts.pages.reports.form_pages import need_report
 from lakehold.workspaces.marts.pages.reports.report_form import FormRow, ReportForm, aggregate_name
@@ -201,7 +201,7 @@ def report_rows(request: Request, uid: str) -> Response:
         return found, mart, dict(resource_metadata.load(ctx, uid).settings)
 
     found, mart, settings = read_transaction(request).run(asked)
-    seen = preview.preview_report(request, mart, settings, found.name)
+    seen = form_pages.preview_report(request, mart, settings, found.name)
 
     def page(ctx: RequestContext) -> Response:
         no_worker = isinstance(seen.error, NoWorkerError)

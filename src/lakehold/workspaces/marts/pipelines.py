@@ -1,11 +1,12 @@
-"""The pipeline of a data mart: refreshed from its storage, checked, copied.
+"""The pipelines of a project: data marts are refreshed, checked and copied, reports are sent; and their steps.
 
-Published before it can be reported on.
+`executors` executes the steps.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from types import MappingProxyType
 
 from lakehold.access.decisions.explanation import describe_resource
@@ -17,12 +18,53 @@ from lakehold.kit.errors import ConflictError
 from lakehold.kit.ids import quote
 from lakehold.lake import readable_tables
 from lakehold.lake.iceberg_catalog import IcebergCatalog
-from lakehold.runs.runnable import BaseRunnable, EndedRun, RunNotice, RunOptions, Step, refuse_backfill
+from lakehold.runs.runnable import BaseRunnable, EndedRun, Runnable, RunNotice, RunOptions, Step, refuse_backfill
 from lakehold.workspaces.graph import edge_sources, edge_targets, need_kind
 from lakehold.workspaces.marts import mart_kinds, storages
-from lakehold.workspaces.marts.notifications import run_notices
-from lakehold.workspaces.marts.settings import DATA_MART, LakeStorageSettings, MartSettings, parse_definition
-from lakehold.workspaces.marts.steps import CopyToStorage, RefreshMart, RunChecks
+from lakehold.workspaces.marts.notifications import receivers
+from lakehold.workspaces.marts.settings import (
+    DATA_MART,
+    LIVE_TYPE,
+    REPORT,
+    LakeStorageSettings,
+    MartSettings,
+    parse_definition,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RefreshMart(Step):
+    """Refresh the rows of a data mart from its storage."""
+
+    mart: str
+    storage: str
+    reload: bool = False
+    """All of them, whatever was read before."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunChecks(Step):
+    """Run the checks of a data mart."""
+
+    mart: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CopyToStorage(Step):
+    """Copy the rows of a data mart into its storage."""
+
+    mart: str
+    storage: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SendReport(Step):
+    """Send the rows of a report to its destination."""
+
+    report: str
+    mart: str
+    destination: str
+
 
 TASK_PARAMETER, CHECK_TASK = "do", "check"
 """The option to run only the checks."""
@@ -70,7 +112,7 @@ class DataMartPipeline(BaseRunnable):
 
     def notices(self, ctx: RequestContext, uid: str, ended: EndedRun) -> Sequence[RunNotice]:
         """Return the notices that the project is subscribed to."""
-        return run_notices.run_notices(ctx, uid, uid, ended)
+        return receivers.run_notices(ctx, uid, uid, ended)
 
     def delete_right(self, ctx: RequestContext, uid: str) -> RequiredRight:
         """Return the right of a Project Admin."""
@@ -152,3 +194,75 @@ def _need_editable(ctx: RequestContext, uid: str) -> None:
 
 def _set_published(ctx: RequestContext, uid: str, *, published: bool) -> None:
     resource_edit.apply_edit(ctx, uid, ResourceEdit(managed={"published": published}))
+
+
+class ReportPipeline(BaseRunnable):
+    """Sends a report. Its runs are seen by those who see its data mart, and stopped by those who may run it or
+    edit the mart.
+    """
+
+    kind = mart_kinds.REPORT_KIND
+    trigger, schedule, stop, see = "run", "edit", "run", "see"
+    trigger_kind = "marts.report_trigger"
+    reloads = False
+
+    def outputs(self, ctx: RequestContext, uid: str) -> Sequence[str]:
+        """Return the report itself, so that two of its runs do not overlap."""
+        del ctx
+        return [uid]
+
+    def steps(self, ctx: RequestContext, uid: str, options: RunOptions) -> Sequence[Step]:
+        """Return one step that queries and sends."""
+        refuse_backfill(options, REPORT.label)
+        mart, destination = mart_of(ctx, uid), destination_of(ctx, uid)
+        ctx.need(self.trigger, uid)
+        if resource_metadata.load(ctx, destination).settings.get("to") == LIVE_TYPE:
+            raise ConflictError(
+                f"The {describe_resource(ctx.view, uid)} is pulled, and not sent.", "Its destination is live."
+            )
+        need_published(ctx, mart)
+        return [SendReport(name="send", reads=(mart,), report=uid, mart=mart, destination=destination)]
+
+    def need_step(self, ctx: RequestContext, uid: str, step: Step) -> None:
+        """Refuse a data mart that has become a draft meanwhile."""
+        need_published(ctx, mart_of(ctx, uid))
+        del step
+
+    def notices(self, ctx: RequestContext, uid: str, ended: EndedRun) -> Sequence[RunNotice]:
+        """Return the notices that the project is subscribed to, for those who may see the data mart."""
+        return receivers.run_notices(ctx, uid, mart_of(ctx, uid), ended)
+
+    def visible_through(self, ctx: RequestContext, uid: str) -> str:
+        """Return its data mart."""
+        return mart_of(ctx, uid)
+
+    def stop_rights(self, ctx: RequestContext, uid: str) -> Sequence[RequiredRight]:
+        """Return `run` on the report, or `edit` on its data mart."""
+        return (RequiredRight(self.stop, uid), RequiredRight("edit", mart_of(ctx, uid)))
+
+    def delete_right(self, ctx: RequestContext, uid: str) -> RequiredRight:
+        """Return the right of a Project Admin."""
+        return project_admin_right(ctx, uid)
+
+
+def mart_of(ctx: RequestContext, uid: str) -> str:
+    """Return the data mart of a report."""
+    found = kinds.parent_of(ctx.view, uid)
+    assert found is not None  # noqa: S101 - no report lies elsewhere
+    return found
+
+
+def destination_of(ctx: RequestContext, uid: str) -> str:
+    """Return the destination of a report; refused if it is deleted."""
+    found = edge_targets(ctx, uid, "destination")
+    view = ctx.view
+    there = [each for each in found if view.attributes["deleted"].get(view.resource(each)) != "true"]
+    if not there:
+        raise ConflictError(
+            f"The destination of {describe_resource(ctx.view, uid)} is gone.",
+            "Restore it, or choose another destination.",
+        )
+    return there[0]
+
+
+RUNNABLES: tuple[Runnable, ...] = (DataMartPipeline(), ReportPipeline())
