@@ -78,7 +78,7 @@ def open_scope(ctx: RequestContext, workspace: str) -> QueryScope:
 
 
 @contextmanager
-def run_query(platform: Platform, scope: QueryScope, text: str, *, uid: str, rows: int) -> Iterator[QueryRows]:
+def run_query(platform: Platform, scope: QueryScope, text: str, *, rows: int, uid: str = "") -> Iterator[QueryRows]:
     """Run a query in the workspace, and store the result of it in the caller's history."""
     if not text.strip():
         raise InvalidInputError("The query is empty.", "Write a SELECT.")

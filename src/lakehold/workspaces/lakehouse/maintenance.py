@@ -302,7 +302,6 @@ def _is_enabled(ctx: RequestContext, lakehouse: str) -> bool:
 
 def periodic_tasks(tables: Callable[[], Tables]) -> Sequence[PeriodicTask]:
     """Return the work that a worker does for lakehouses again and again."""
-
     # It needs Spark, which is started only if there is something to purge.
     purge_dropped_tables = deferred("lakehold.workspaces.lakehouse.executors.tables:purge_dropped_tables")
 

@@ -34,40 +34,11 @@ from lakehold.workspaces.lakehouse.pages import (
 from lakehold.workspaces.lakehouse.pages.sources import preview_page, setup_pages, source_pages
 from lakehold.workspaces.lakehouse.pages.sql import editor, saved_queries
 
-PIPELINE_ROUTERS: list[APIRouter] = [
-    setup_pages.new,
-    destination_pages.new,
-    pipeline_form_pages.new,
-    pipeline_form_pages.routes,
-    setup_pages.routes,
-    source_pages.routes,
-    preview_page.routes,
-    setup_pages.schedule_routes,
-    destination_pages.routes,
-    integration_page.routes,
-    pipeline_list.routes,
-    pipeline_page.routes,
-    pipeline_page.routes,
+ROUTERS: list[APIRouter] = [
+    *(setup_pages.new, destination_pages.new, pipeline_form_pages.new, pipeline_form_pages.routes, setup_pages.routes),
+    *(source_pages.routes, preview_page.routes, setup_pages.schedule_routes, destination_pages.routes),
+    *(integration_page.routes, pipeline_list.routes, pipeline_page.routes),
+    *(sql_completion.routes, saved_queries.routes, editor.routes, editor.resource_routes),
+    *(overview.routes, data_browser.deleted_routes, data_browser.routes, table_pages.routes),
 ]
-
-
-DATA_ROUTERS: list[APIRouter] = [
-    *(
-        editor.history_routes,
-        sql_completion.routes,
-        saved_queries.routes,
-        saved_queries.table_routes,
-        editor.routes,
-        editor.resource_routes,
-    ),
-    *(
-        overview.routes,
-        data_browser.deleted_routes,
-        data_browser.routes,
-        table_pages.maintenance_routes,
-        table_pages.routes,
-    ),
-]
-
-
-ROUTERS: list[APIRouter] = [*PIPELINE_ROUTERS, *DATA_ROUTERS]
+"""In the order in which they are matched."""

@@ -9,7 +9,6 @@ from fastapi import Request, Response
 
 from lakehold.api.http.dependencies import ReadContext
 from lakehold.catalog import kinds, resources
-from lakehold.catalog.resource_view import ResourceSummary
 from lakehold.directory.request_context import RequestContext
 from lakehold.runs.run_table import FAILED
 from lakehold.web import kind_pages, pages, urls
@@ -23,10 +22,10 @@ from lakehold.web.runs.services import RUNS
 from lakehold.workspaces.lakehouse.pages.data_browser import LAYER, TABLE, VOLUME
 from lakehold.workspaces.lakehouse.pages.page_frame import need_lakehouse
 from lakehold.workspaces.lakehouse.pages.pipeline_graph import PIPELINE_KINDS
+from lakehold.workspaces.lakehouse.saved_queries import SAVED_QUERY
 
 routes = router("/workspaces")
 
-_SAVED = "lakehouse.saved_query"
 _LATEST, _MAX_ITEMS, _COUNTED, _MOST_LAYERS = 8, 6, 500, 12
 
 
@@ -57,8 +56,8 @@ def overview(request: Request, ctx: ReadContext, uid: str) -> Response:
         "new_layer": workspace_page.create_action(ctx, kinds.catalog_kind(ctx.view.policy, LAYER), uid),
         "runs": run_list.run_rows(ctx, RUNS.page(ctx, within=uid, limit=_LATEST)),
         "failed": run_list.run_rows(ctx, RUNS.page(ctx, within=uid, state=FAILED, limit=_MAX_ITEMS)),
-        "pipelines": _pipelines(ctx, uid),
-        "saved": resources.page(ctx, _SAVED, within=uid, limit=_MAX_ITEMS).items,
+        "pipelines": resources.find(ctx, among=PIPELINE_KINDS, within=uid, limit=_MAX_ITEMS).items,
+        "saved": resources.page(ctx, SAVED_QUERY, within=uid, limit=_MAX_ITEMS).items,
         "tones": labels.TONES,
         "signs": labels.ICONS,
     }
@@ -71,19 +70,12 @@ def _create_actions(ctx: RequestContext, uid: str) -> list[PageAction]:
     return [each for each in made if not each.why_not]
 
 
-def _pipelines(ctx: RequestContext, uid: str) -> Sequence[ResourceSummary]:
-    return resources.find(ctx, among=PIPELINE_KINDS, within=uid, limit=_MAX_ITEMS).items
-
-
 def _counts(ctx: RequestContext, uid: str) -> list[KindCount]:
-    parts = (
-        ("Layers", (LAYER,), "data"),
-        ("Tables", (TABLE,), "table"),
-        ("Volumes", (VOLUME,), "volume"),
-        ("Pipelines", PIPELINE_KINDS, "pipelines"),
-    )
+    kinds_by_part = {"data": [LAYER], "table": [TABLE], "volume": [VOLUME], "pipelines": PIPELINE_KINDS}
+    labels_by_part = {"data": "Layers", "table": "Tables", "volume": "Volumes", "pipelines": "Pipelines"}
     return [
-        KindCount(label, _count_visible(ctx, uid, among), urls.workspace(uid, part)) for label, among, part in parts
+        KindCount(labels_by_part[part], _count_visible(ctx, uid, among), urls.workspace(uid, part))
+        for part, among in kinds_by_part.items()
     ]
 
 

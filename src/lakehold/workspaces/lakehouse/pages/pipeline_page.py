@@ -145,9 +145,6 @@ def _backfill_actions(ctx: RequestContext, found: ResourceView) -> list[PageActi
     return resource_header.actions_of(ctx, found.uid, {RUNS.runnables[found.kind].stop: past})
 
 
-routes = router("/resources")
-
-
 @dataclass(frozen=True, slots=True)
 class BackfillCursor:
     """The cursor field of a backfill, and its stream."""

@@ -28,15 +28,10 @@ from lakehold.web.table_pages import current_metadata, table_frame
 from lakehold.workspaces.lakehouse import lineage, maintenance
 from lakehold.workspaces.lakehouse.pages.page_frame import need_table
 
-maintenance_routes = router("/resources")
+routes = router("/resources")
 
+_MOST_RUNS = 30
 _ROLLBACK_WARNING = "Newer snapshots are kept until they expire."
-
-
-def maintenance_actions(ctx: RequestContext, uid: str) -> list[PageAction]:
-    """Return the actions that maintain the table as a whole."""
-    keep = PageAction("Optimize", urls.resource(uid, "snapshots/upkeep"), "post", "sparkles")
-    return resource_header.actions_of(ctx, uid, {"write": keep})
 
 
 def rollback_action(ctx: RequestContext, uid: str, each: IcebergSnapshot) -> PageAction | None:
@@ -53,7 +48,7 @@ def rollback_action(ctx: RequestContext, uid: str, each: IcebergSnapshot) -> Pag
     )
 
 
-@maintenance_routes.post("/{uid:path}/snapshots/upkeep")
+@routes.post("/{uid:path}/snapshots/upkeep")
 def keep(request: Request, ctx: WriteContext, uid: str) -> Response:
     """Start a run that compacts the files of the table and expires old snapshots."""
     found = need_table(ctx, uid, "write")
@@ -62,7 +57,7 @@ def keep(request: Request, ctx: WriteContext, uid: str) -> Response:
     )
 
 
-@maintenance_routes.post("/{uid:path}/snapshots/rollback")
+@routes.post("/{uid:path}/snapshots/rollback")
 def roll_back(request: Request, ctx: WriteContext, lake: CurrentLake, uid: str, sent: SubmittedForm) -> Response:
     """Start a run that rolls the table back to a snapshot, after a confirmation."""
     found, number = need_table(ctx, uid, "rollback"), str(sent.get("snapshot", ""))
@@ -74,11 +69,6 @@ def roll_back(request: Request, ctx: WriteContext, lake: CurrentLake, uid: str, 
         return asked
     run = maintenance.roll_back_table(ctx, lake, uid, int(number))
     return pages.redirect(request, urls.run(run.id), Flash(f"{found.name} is being rolled back."))
-
-
-routes = router("/resources")
-
-_MOST_RUNS = 30
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,11 +103,12 @@ def table_snapshots(request: Request, ctx: ReadContext, lake: CurrentLake, uid: 
     """Render the snapshots of the table, newest first."""
     found = need_table(ctx, uid, "read")
     now = current_metadata(ctx, lake, uid)
+    keep_up = PageAction("Optimize", urls.resource(uid, "snapshots/upkeep"), "post", "sparkles")
     states = [_snapshot_row(ctx, uid, each, now) for each in reversed(now.snapshots)] if now else []
     values: dict[str, object] = {
         "states": states,
         "seen": _visible_runs(ctx, states),
-        "keeping": maintenance_actions(ctx, uid),
+        "keeping": resource_header.actions_of(ctx, uid, {"write": keep_up}),
     }
     return _page(request, ctx, found, "snapshots", values)
 

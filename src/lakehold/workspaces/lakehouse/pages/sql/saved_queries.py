@@ -35,7 +35,7 @@ from lakehold.workspaces.lakehouse.saved_queries import SAVED_QUERY
 
 routes = router("/workspaces")
 
-_AT_ONCE, _MOST = 200, 1_000
+_AT_ONCE, _MOST, _MAX_LAYERS = 200, 1_000, 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,13 +188,7 @@ def _editor_url(workspace: str, uid: str) -> str:
     return f"{urls.workspace(workspace, 'sql')}?{urlencode({'open': uid})}"
 
 
-table_routes = router("/workspaces")
-
-_MAX_LAYERS = 200
-_CORRECTABLE_ERRORS = (InvalidInputError, ConflictError, DeniedError, QueryError, RefusedQueryError)
-
-
-@table_routes.post("/{uid:path}/sql/table")
+@routes.post("/{uid:path}/sql/table")
 def keep(request: Request, platform: CurrentPlatform, uid: str, sent: SubmittedForm) -> Response:
     """Ask for name and layer, then start a run that creates the table. The worker determines what the query reads."""
     reading = read_transaction(request)
@@ -207,7 +201,7 @@ def keep(request: Request, platform: CurrentPlatform, uid: str, sent: SubmittedF
         _, run = write_transaction(request).run(
             lambda ctx: saved_queries.save_result_as_table(ctx, layer, name, sql, found.reads)
         )
-    except _CORRECTABLE_ERRORS as error:
+    except (InvalidInputError, ConflictError, DeniedError, QueryError, RefusedQueryError) as error:
         refusal = error
         return reading.run(lambda ctx: _save_table_page(request, ctx, uid, sql, name=name, layer=layer, error=refusal))
     return pages.redirect(request, urls.run(run.id), Flash(f"{name} is being created."))
