@@ -26,9 +26,7 @@ from lakehold.web.labels import humanize
 from lakehold.web.list_view import ListColumn, ListState
 from lakehold.web.routing import router
 from lakehold.web.runs import labels, runnable_page
-from lakehold.web.runs.run_list import run_rows
-from lakehold.web.runs.services import RUNS, TRIGGERS
-from lakehold.web.schedules import schedule_form
+from lakehold.web.runs.services import RUNS
 from lakehold.workspaces.graph import edge_sources, edge_targets
 from lakehold.workspaces.marts import pipelines
 from lakehold.workspaces.marts.checks import BROKEN, KEPT, list_results
@@ -110,7 +108,6 @@ routes = router("/resources")
 _LATEST = 5
 _DEFINITION_LABELS = {word: label for word, label, _ in data_mart_form.DEFINITION_KINDS} | {"connector": "Connector"}
 _MODE_LABELS = {word: label for word, label, _ in data_mart_form.SYNC_MODES}
-_ACTION_LABELS = {"Run now": "Refresh now"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,13 +131,14 @@ def mart_page(request: Request, ctx: ReadContext, platform: CurrentPlatform, lak
     resource_usage.record(platform, ctx, kinds.catalog_kind(ctx.view.policy, found.kind).visible, uid)
     schema, eyes = kinds.catalog_kind(ctx.view.policy, found.kind), VisibleRefs(ctx)
     standing = _load_status(ctx, lake, uid)
-    around = runnable_page.runnable_frame(ctx, found, "mart")
+    around = runnable_page.overview_values(ctx, found, "mart", runnable_page.latest_runs(ctx, found, _LATEST))
     joined = edge_targets(ctx, uid, "joins")
     drawn = edge_targets(ctx, uid, "storage")
     values: dict[str, object] = {
         **around,
         "run_now": [
-            replace(act, label=_ACTION_LABELS.get(act.label, act.label)) for act in _action_list(around["run_now"])
+            replace(act, label="Refresh now") if act.label == "Run now" else act
+            for act in runnable_page.run_actions(ctx, found)
         ],
         "publish": _publish_action(ctx, found, standing),
         "standing": standing,
@@ -156,13 +154,6 @@ def mart_page(request: Request, ctx: ReadContext, platform: CurrentPlatform, lak
         "reports": mart_reports(ctx, uid)[: _LATEST + 1],
         "latest": _LATEST,
         "new_report": new_report_url(found),
-        "runs": run_rows(ctx, runnable_page.latest_runs(ctx, found, _LATEST)),
-        "triggers": TRIGGERS.for_resource(ctx, uid) if runnable_page.sees_runs(found) else [],
-        "said": schedule_form.describe_cron,
-        "followed": lambda trigger: eyes.refs(trigger.when.after),
-        "may": resource_header.actions_of(ctx, uid),
-        "tones": labels.TONES,
-        "signs": labels.ICONS,
     }
     return pages.render(request, "marts/mart.html", values)
 
@@ -239,7 +230,3 @@ def _publish_action(ctx: RequestContext, found: ResourceView, standing: DataMart
     if not action.why_not and not standing.published and standing.rows is None:
         return replace(action, why_not="No rows yet. Refresh it before publishing.")
     return action
-
-
-def _action_list(value: object) -> list[PageAction]:
-    return [act for act in value if isinstance(act, PageAction)] if isinstance(value, list) else []

@@ -23,10 +23,8 @@ from lakehold.web.components import PageAction
 from lakehold.web.list_view import ListColumn, ListState
 from lakehold.web.routing import router
 from lakehold.web.runs import labels
-from lakehold.web.runs.run_list import run_rows
-from lakehold.web.runs.runnable_page import latest_runs, runnable_frame
-from lakehold.web.runs.services import RUNS, TRIGGERS
-from lakehold.web.schedules import schedule_form
+from lakehold.web.runs.runnable_page import latest_runs, overview_values, runnable_frame
+from lakehold.web.runs.services import RUNS
 from lakehold.workspaces.graph import edge_targets
 from lakehold.workspaces.marts import destinations, insights
 from lakehold.workspaces.marts.insights import ReportUsage
@@ -166,8 +164,7 @@ def report_page(request: Request, ctx: ReadContext, platform: CurrentPlatform, l
     resource_usage.record(platform, ctx, "see", uid)
     last = _last_deliveries(ctx, found)
     values: dict[str, object] = {
-        **runnable_frame(ctx, found, "report"),
-        "may": resource_header.actions_of(ctx, uid),
+        **overview_values(ctx, found, "report", latest_runs(ctx, found, _LATEST)),
         "asks": describe_query(
             report_form.report_form_from_resource(found, resource_metadata.load(ctx, uid).settings),
             _report_columns(ctx, lake, found),
@@ -181,12 +178,6 @@ def report_page(request: Request, ctx: ReadContext, platform: CurrentPlatform, l
         )[0],
         "mart": VisibleRefs(ctx).parent(uid),
         "last": last,
-        "runs": run_rows(ctx, latest_runs(ctx, found, _LATEST)),
-        "triggers": TRIGGERS.for_resource(ctx, uid),
-        "said": schedule_form.describe_cron,
-        "followed": lambda trigger: VisibleRefs(ctx).refs(trigger.when.after),
-        "tones": labels.TONES,
-        "signs": labels.ICONS,
     }
     return pages.render(request, "marts/report.html", values)
 
