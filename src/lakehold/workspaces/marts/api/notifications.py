@@ -84,12 +84,8 @@ class NotificationReceiverJson(ResponseModel):
     channels: SubscriptionsJson
 
 
-class SubscriptionsUpdate(RequestModel):
+class SubscriptionsUpdate(NotificationChannelsUpdate):
     """Subscriptions to change; those left out stay, and null is the default of the member's role."""
-
-    failed_runs: bool | None = None
-    broken_checks: bool | None = None
-    succeeded_runs: bool | None = None
 
 
 @routes.get("/{project}/notifications")
@@ -143,8 +139,8 @@ def _notification_settings_json(ctx: RequestContext, platform: Platform, project
         mails=bool(platform.settings.smtp.get_secret_value()),
         may_manage=receivers.can_manage(ctx, project),
         owners_too_low=[
-            OwnerTooLowJson(mart=ref_json(each.mart), owner=ref_json(each.owner))
-            for each in receivers.underprivileged_owners(ctx, project)
+            OwnerTooLowJson(mart=ref_json(mart), owner=ref_json(owner))
+            for mart, owner in receivers.underprivileged_owners(ctx, project)
         ],
     )
 

@@ -10,10 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 from urllib.parse import quote as quote_url
 
 from lakehold.access.facts.records import require_mapping
-from lakehold.access.facts.view import FactView, role_bit
+from lakehold.access.facts.view import role_bit
 from lakehold.access.model.policy import MEMBER
 from lakehold.catalog import kinds
 from lakehold.catalog.resource_view import ResourceRef, VisibleRefs
@@ -174,7 +175,7 @@ def set_channels(ctx: RequestContext, project: str, changes: Mapping[str, bool])
             _AUDIT_ACTION,
             project,
             before={name.value: before[name] for name in changed},
-            after=_channel_values(changed),
+            after={name.value: on for name, on in changed.items()},
         )
 
 
@@ -219,10 +220,6 @@ def _parse_channels(changes: object) -> dict[NotificationChannel, bool | None]:
     return parsed  # type: ignore[return-value] # each was looked at
 
 
-def _channel_values(changed: Mapping[NotificationChannel, bool]) -> dict[str, object]:
-    return {name.value: on for name, on in changed.items()}
-
-
 def _subscription_values(found: MemberSubscriptions, asked: Mapping[NotificationChannel, object]) -> dict[str, object]:
     return {
         name.value: ("on" if way.on else "off") + ("" if way.chosen else " by default")
@@ -231,8 +228,7 @@ def _subscription_values(found: MemberSubscriptions, asked: Mapping[Notification
     }
 
 
-@dataclass(frozen=True, slots=True)
-class UnderprivilegedOwner:
+class UnderprivilegedOwner(NamedTuple):
     """A data mart, and a Technical Owner of it whose role is only Business User."""
 
     mart: ResourceRef
@@ -245,7 +241,15 @@ def underprivileged_owners(ctx: RequestContext, project: str) -> list[Underprivi
     """
     need_project(ctx, project)
     marts = ctx.session.ids(ctx.principal, "see", mart_kinds.DATA_MART_KIND, within=project)
-    found = ctx.session.read_view(lambda view: _underprivileged_pairs(view, project, marts))
+    held, bit = ctx.session.read_view(lambda view: membership.project_roles(view, project)), role_bit("technical_owner")
+    found = ctx.session.read_view(
+        lambda view: [
+            (view.uid(mart), view.uid(owner))
+            for mart in marts
+            for owner, mask in (view.grants.get(mart) or {}).items()
+            if mask & bit and held.get(owner) == BUSINESS_USER
+        ]
+    )
     if not can_manage(ctx, project):
         found = [(mart, owner) for mart, owner in found if owner == ctx.caller.member]
     eyes = VisibleRefs(ctx)
@@ -254,16 +258,6 @@ def underprivileged_owners(ctx: RequestContext, project: str) -> list[Underprivi
     seen = [(eyes.ref(mart), eyes.ref(owner)) for mart, owner in found if owner not in admins]
     named = [UnderprivilegedOwner(mart, owner) for mart, owner in seen if mart and owner]
     return sorted(named, key=lambda each: (fold_name(each.mart.name), each.mart.uid, fold_name(each.owner.name)))
-
-
-def _underprivileged_pairs(view: FactView, project: str, marts: Sequence[int]) -> list[tuple[str, str]]:
-    held, bit = membership.project_roles(view, project), role_bit("technical_owner")
-    return [
-        (view.uid(mart), view.uid(owner))
-        for mart in marts
-        for owner, mask in (view.grants.get(mart) or {}).items()
-        if mask & bit and held.get(owner) == BUSINESS_USER
-    ]
 
 
 _SUMMARIES = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from urllib.parse import urlencode
 
 from fastapi import Request, Response
@@ -17,7 +18,7 @@ from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import NotFoundError
 from lakehold.kit.ids import quote
 from lakehold.runs.run_table import FAILED
-from lakehold.runs.service import Run, Runs
+from lakehold.runs.service import Run
 from lakehold.web import kind_pages, pages, urls
 from lakehold.web.access import resource_header
 from lakehold.web.components import PageAction
@@ -71,7 +72,10 @@ def overview(request: Request, ctx: ReadContext, uid: str) -> Response:
         "shelves": shelves,
         "makes": [shelf.new for shelf in shelves.values() if not shelf.new.why_not],
         "published": _published_ids(ctx, shelves["data_mart"].items),
-        "failed": _failed_runs(ctx, uid),
+        "failed": [
+            (make_ref(ctx.view, run.resource), run)
+            for run in RUNS.page(ctx, within=uid, state=FAILED, limit=_MOST_FAILED)
+        ],
     }
     return pages.render(request, "marts/overview.html", values)
 
@@ -110,76 +114,34 @@ def _published_ids(ctx: RequestContext, marts: list[ResourceSummary]) -> frozens
     return frozenset(numbers[n] for n, detail in details_by_id.items() if detail.settings.get("published") is True)
 
 
-def _failed_runs(ctx: RequestContext, uid: str) -> list[tuple[ResourceRef, Run]]:
-    found = RUNS.page(ctx, within=uid, state=FAILED, limit=_MOST_FAILED)
-    return [(make_ref(ctx.view, run.resource), run) for run in found]
-
-
-_MAX_LISTED = 8
-_MAX_PROJECTS = 20
-_MAX_SCANNED = 300
-
-
-@dataclass(frozen=True, slots=True)
-class ReportableMart:
-    """A data mart, and the URL that creates a report on it."""
-
-    mart: ResourceRef
-    project: ResourceRef
-    new: str
-
-
-@dataclass(frozen=True, slots=True)
-class OwnReport:
-    """A report that the caller owns, with its last run."""
-
-    report: ResourceRef
-    mart: ResourceRef | None
-    last: Run | None
-
-
-@dataclass(frozen=True, slots=True)
-class ReportingHome:
-    """The part of the home page for members who only report: data marts and their own reports."""
-
-    marts: list[ReportableMart]
-    reports: list[OwnReport]
-    more: str
-    """Where all marts are listed; empty if these are all."""
-    new: str
+_MAX_LISTED, _MAX_PROJECTS, _MAX_SCANNED = 8, 20, 300
 
 
 def load_home_section(ctx: RequestContext) -> HomeSection | None:
     """Load the section for a caller who reports in a project but creates no data marts; None for others."""
-    found = _load_reporting_home(ctx, RUNS)
-    if found is None:
-        return None
-    return HomeSection("marts/home_section.html", {"reporting": found, "tones": labels.TONES, "signs": labels.ICONS})
-
-
-def _load_reporting_home(ctx: RequestContext, runs: Runs) -> ReportingHome | None:
+    may = partial(ctx.session.check, ctx.principal)
     projects = [
-        each for each in _reporting_projects(ctx) if not ctx.session.check(ctx.principal, "create_data_mart", each.uid)
+        each
+        for each in workspaces.page(ctx, limit=_MAX_PROJECTS).items
+        if each.kind == PROJECT_KIND and may("create_destination", each.uid) and not may("create_data_mart", each.uid)
     ]
     if not projects:
         return None
-    marts: list[ReportableMart] = []
-    reports: list[OwnReport] = []
-    more = ""
-    for each in projects:
-        form = kind_pages.create_form_url(each.uid, REPORT_KIND)
-        found = _usable_marts(ctx, each.uid)
-        more = more or (urls.workspace(each.uid, "data_mart") if len(found) > _MAX_LISTED else "")
-        marts += [
-            ReportableMart(
-                ResourceRef(item.uid, DATA_MART_KIND, item.name), each, f"{form}?{urlencode({'mart': item.uid})}"
-            )
-            for item in found[:_MAX_LISTED]
-        ]
-        reports += _own_reports(ctx, runs, each.uid)
-    return ReportingHome(
-        marts[:_MAX_LISTED], reports[:_MAX_LISTED], more, kind_pages.create_form_url(projects[0].uid, REPORT_KIND)
-    )
+    forms = {each.uid: kind_pages.create_form_url(each.uid, REPORT_KIND) for each in projects}
+    usable = {each.uid: _usable_marts(ctx, each.uid) for each in projects}
+    values: dict[str, object] = {
+        "marts": [
+            (mart, project, f"{forms[project.uid]}?{urlencode({'mart': mart.uid})}")
+            for project in projects
+            for mart in usable[project.uid]
+        ][:_MAX_LISTED],
+        "reports": [row for each in projects for row in _own_reports(ctx, each.uid)][:_MAX_LISTED],
+        "more": next((urls.workspace(uid, "data_mart") for uid in usable if len(usable[uid]) > _MAX_LISTED), ""),
+        "new": forms[projects[0].uid],
+        "tones": labels.TONES,
+        "signs": labels.ICONS,
+    }
+    return HomeSection("marts/home_section.html", values)
 
 
 def _usable_marts(ctx: RequestContext, project: str) -> list[ListedResource]:
@@ -190,25 +152,12 @@ def _usable_marts(ctx: RequestContext, project: str) -> list[ListedResource]:
     return sorted(found, key=lambda item: item.id not in published)
 
 
-def _reporting_projects(ctx: RequestContext) -> list[ResourceRef]:
-    found = workspaces.page(ctx, limit=_MAX_PROJECTS).items
-    return [
-        ResourceRef(each.uid, each.kind, each.name)
-        for each in found
-        if each.kind == PROJECT_KIND and ctx.session.check(ctx.principal, "create_destination", each.uid)
-    ]
-
-
-def _own_reports(ctx: RequestContext, runs: Runs, project: str) -> list[OwnReport]:
-    """Return the reports that the caller owns, by name."""
+def _own_reports(ctx: RequestContext, project: str) -> list[tuple[ResourceRef, ResourceRef | None, Run | None]]:
+    """Return the reports that the caller owns by name, each with its data mart and its last run."""
     seen = ctx.session.list(ctx.principal, "see", REPORT_KIND, within=project, limit=_MAX_SCANNED).items
-    me = ctx.caller.member
+    me, eyes = ctx.caller.member, VisibleRefs(ctx)
     mine = ctx.session.read_view(
         lambda view: [make_ref(view, item.uid) for item in seen if me in owners_of(view, item.uid)["owner"]]
-    )
-    eyes = VisibleRefs(ctx)
-    return [OwnReport(each, eyes.parent(each.uid), _last_run(ctx, runs, each.uid)) for each in mine[:_MAX_LISTED]]
-
-
-def _last_run(ctx: RequestContext, runs: Runs, uid: str) -> Run | None:
-    return next(iter(runs.page(ctx, resource=uid, limit=1)), None)
+    )[:_MAX_LISTED]
+    last = RUNS.last_runs(ctx, [each.uid for each in mine])
+    return [(each, eyes.parent(each.uid), last.get(each.uid)) for each in mine]

@@ -17,7 +17,6 @@ from lakehold.kit.clock import Moment, to_moment
 from lakehold.kit.errors import ConflictError, InvalidInputError
 from lakehold.lake import readable_tables
 from lakehold.lake.iceberg_catalog import IcebergCatalog
-from lakehold.runs.service import Run
 from lakehold.web import kind_pages, pages, urls
 from lakehold.web.access import resource_header
 from lakehold.web.components import PageAction
@@ -36,7 +35,7 @@ from lakehold.workspaces.marts.pages.data_marts import data_mart_form
 from lakehold.workspaces.marts.pages.data_marts.form_pages import need_mart
 from lakehold.workspaces.marts.settings import DATA_MART
 
-report_routes = router("/resources")
+routes = router("/resources")
 
 _REPORT_COLUMNS = [
     ListColumn("Report", "name"),
@@ -46,27 +45,22 @@ _REPORT_COLUMNS = [
 ]
 
 
-@dataclass(frozen=True, slots=True)
-class MartReportRow:
-    """A report of a data mart in the list."""
-
-    report: ResourceRef
-    to: ResourceRef | None
-    owners: list[ResourceRef]
-
-
-@report_routes.get("/{uid:path}/reports")
+@routes.get("/{uid:path}/reports")
 def reports_page(request: Request, ctx: ReadContext, uid: str) -> Response:
     """Render the reports that the caller may see, by name."""
     found, listing = need_mart(ctx, uid), ListState.from_request(request, ("name",))
-    some = [each for each in mart_reports(ctx, uid) if listing.search.casefold() in each.report.name.casefold()]
+    some = [ref for ref in mart_reports(ctx, uid) if listing.search.casefold() in ref.name.casefold()]
     if listing.descending:
         some.reverse()
+    eyes, listed = VisibleRefs(ctx), listing.slice_page(some)
+    last = RUNS.last_runs(ctx, [ref.uid for ref in listed])
     values: dict[str, object] = {
         **page_frame.resource_frame(ctx, found, "reports"),
         "listing": listing,
         "columns": _REPORT_COLUMNS,
-        "rows": [(each, last_run(ctx, each.report)) for each in listing.slice_page(some)],
+        "rows": [
+            (ref, _destination(ctx, eyes, ref.uid), _owners(ctx, eyes, ref.uid), last.get(ref.uid)) for ref in listed
+        ],
         "total": len(some),
         "new": new_report_url(found),
         "tones": labels.TONES,
@@ -75,16 +69,10 @@ def reports_page(request: Request, ctx: ReadContext, uid: str) -> Response:
     return pages.render(request, "marts/mart_reports.html", values)
 
 
-def mart_reports(ctx: RequestContext, uid: str) -> list[MartReportRow]:
-    """Return the reports of a data mart that the caller may see."""
-    eyes = VisibleRefs(ctx)
-    seen = sorted(eyes.refs(edge_sources(ctx, uid, "data_mart")), key=lambda ref: ref.name.casefold())
-    return [_report_row(ctx, eyes, ref) for ref in seen if ref.kind == REPORT_KIND]
-
-
-def last_run(ctx: RequestContext, report: ResourceRef) -> Run | None:
-    """Return the newest run of a report."""
-    return next(iter(RUNS.page(ctx, resource=report.uid, limit=1)), None)
+def mart_reports(ctx: RequestContext, uid: str) -> list[ResourceRef]:
+    """Return the reports of a data mart that the caller may see, by name."""
+    seen = VisibleRefs(ctx).refs(edge_sources(ctx, uid, "data_mart"))
+    return sorted((ref for ref in seen if ref.kind == REPORT_KIND), key=lambda ref: ref.name.casefold())
 
 
 def new_report_url(found: ResourceView) -> str:
@@ -96,14 +84,14 @@ def new_report_url(found: ResourceView) -> str:
     return f"{at}?{urlencode(asked)}"
 
 
-def _report_row(ctx: RequestContext, eyes: VisibleRefs, ref: ResourceRef) -> MartReportRow:
-    to = next(iter(edge_targets(ctx, ref.uid, "destination")), None)
-    held = ctx.session.read_view(lambda view: owners_of(view, ref.uid))
-    owners = eyes.refs(uid for some in held.values() for uid in some)
-    return MartReportRow(ref, eyes.ref(to), owners)
+def _destination(ctx: RequestContext, eyes: VisibleRefs, report: str) -> ResourceRef | None:
+    return eyes.ref(next(iter(edge_targets(ctx, report, "destination")), None))
 
 
-routes = router("/resources")
+def _owners(ctx: RequestContext, eyes: VisibleRefs, report: str) -> list[ResourceRef]:
+    held = ctx.session.read_view(lambda view: owners_of(view, report))
+    return eyes.refs(uid for some in held.values() for uid in some)
+
 
 _LATEST = 5
 _DEFINITION_LABELS = {word: label for word, label, _ in data_mart_form.DEFINITION_KINDS} | {"connector": "Connector"}
@@ -151,7 +139,7 @@ def mart_page(request: Request, ctx: ReadContext, platform: CurrentPlatform, lak
         "owners": [(schema.roles[role].title, held) for role, held in found.owners.items()],
         "toggles": [(humanize(name), value == "true") for name, value in found.attributes.items()],
         "contexts": list(found.edges.get("contexts", ())),
-        "reports": mart_reports(ctx, uid)[: _LATEST + 1],
+        "reports": [(ref, _destination(ctx, eyes, ref.uid)) for ref in mart_reports(ctx, uid)[: _LATEST + 1]],
         "latest": _LATEST,
         "new_report": new_report_url(found),
     }
