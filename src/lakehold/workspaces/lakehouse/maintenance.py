@@ -55,6 +55,13 @@ _MAX_LISTED, _MAX_CANDIDATES = 50, 1_000
 """How many tables are listed, and how many are examined: for each, who could delete it then is computed."""
 
 
+class FormerGrant(NamedTuple):
+    """A level that somebody held on a table."""
+
+    subject: str
+    role: str
+
+
 class _DeletedResource(NamedTuple):
     """A deleted resource."""
 
@@ -73,7 +80,7 @@ class RestorableTable:
     name: str
     layer: str
     dropped_at: Moment
-    grants: tuple[tuple[str, str], ...] = ()
+    held: tuple[FormerGrant, ...] = ()
     """Who held which level on the table itself, of those who are still here."""
 
 
@@ -149,10 +156,10 @@ def _restorable(ctx: RequestContext, row: _DeletedResource) -> RestorableTable |
     return RestorableTable(row.id, row.uid, row.name, layer, row.until, _former_grants(ctx, row))
 
 
-def _former_grants(ctx: RequestContext, row: _DeletedResource) -> tuple[tuple[str, str], ...]:
+def _former_grants(ctx: RequestContext, row: _DeletedResource) -> tuple[FormerGrant, ...]:
     found = tables.grants_on(ctx.session.transaction, ctx.session.tenant, row.id, row.until - 1)
     there = [(ctx.view.uids.get(each.subject), each.role) for each in found if each.since < row.until]
-    return tuple(sorted((subject, role) for subject, role in there if subject is not None))
+    return tuple(sorted(FormerGrant(subject, role) for subject, role in there if subject is not None))
 
 
 def _table_names(ctx: RequestContext, layer: str) -> Iterator[str]:

@@ -7,7 +7,7 @@ from typing import Annotated
 from pydantic import Field
 
 from lakehold.api.http.dependencies import CreateContext, ReadContext
-from lakehold.api.http.models import IdText, NameText, RequestModel, ResponseModel, Time, to_datetime
+from lakehold.api.http.models import IdText, NameText, RecordId, RecordTime, RequestModel, ResponseModel
 from lakehold.api.http.routing import make_router
 from lakehold.api.iceberg_rest import CurrentLake
 from lakehold.api.runs.runs import RunJson, run_json
@@ -47,10 +47,10 @@ class FormerGrantJson(ResponseModel):
 class DroppedTableJson(ResponseModel):
     """A deleted table whose rows still exist."""
 
-    id: IdText
+    id: RecordId
     name: NameText
     layer: IdText = Field(examples=["clean"])
-    dropped_at: Time
+    dropped_at: RecordTime
     held: list[FormerGrantJson] = Field(
         description="Who had a level on the table itself; nobody gets it back by itself."
     )
@@ -90,18 +90,7 @@ def describe_fields(ctx: CreateContext, lake: CurrentLake, table: IdText, body: 
 @dropped_routes.get("")
 def list_dropped_tables(ctx: ReadContext, lake: CurrentLake) -> DroppedTableListJson:
     """List deleted tables that you may restore."""
-    found = maintenance.dropped_tables(ctx, lake)
-    items = [
-        DroppedTableJson(
-            id=each.uid,
-            name=each.name,
-            layer=each.layer,
-            dropped_at=to_datetime(each.dropped_at),
-            held=[FormerGrantJson(subject=subject, role=role) for subject, role in each.grants],
-        )
-        for each in found
-    ]
-    return DroppedTableListJson(items=items)
+    return DroppedTableListJson.model_validate({"items": maintenance.dropped_tables(ctx, lake)})
 
 
 @dropped_routes.post("/{table}/restore", status_code=202)

@@ -251,7 +251,7 @@ def _deleted_page(
                 each,
                 layer,
                 each.dropped_at + kept * DAY,
-                [(ref, role) for who, role in each.grants if (ref := eyes.ref(who))],
+                [(ref, role) for who, role in each.held if (ref := eyes.ref(who))],
             )
             for each in maintenance.dropped_tables(ctx, lake, within=uid)
             if (layer := eyes.ref(each.layer))

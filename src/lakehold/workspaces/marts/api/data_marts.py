@@ -9,7 +9,7 @@ from pydantic import Field
 
 from lakehold.api.catalog.schemas import SettingsJson
 from lakehold.api.http.dependencies import CurrentPlatform, ReadContext, WriteContext, get_platform, read_transaction
-from lakehold.api.http.models import IdText, PlainText, RequestModel, ResponseModel, Time, to_datetime
+from lakehold.api.http.models import IdText, PlainText, RecordTime, RequestModel, ResponseModel
 from lakehold.api.http.paging import PageParams, PageResponse
 from lakehold.api.http.routing import REQUIRES_SIGN_IN, make_router, problem_responses
 from lakehold.api.iceberg_rest import CurrentLake
@@ -91,17 +91,13 @@ def test_storage(request: Request, body: StorageConnectionBody) -> StorageTableL
 @storage_routes.get("/{storage}/tables", openapi_extra=REQUIRES_SIGN_IN, responses=_PROBE_PROBLEMS)
 def list_storage_tables(request: Request, storage: IdText, search: PlainText = "") -> StorageTableListJson:
     """List the tables of a storage, for those who may use it. Of a lakehouse, those that the caller may read."""
-    found = _tables_json(run_probe(request, StorageProbeTarget(storage)))
-    search_text = search.casefold()
-    return StorageTableListJson(
-        items=[each for each in found.items if search_text in each.name.casefold()], notes=found.notes
-    )
+    return _tables_json(run_probe(request, StorageProbeTarget(storage)), search)
 
 
 @storage_routes.post("/{storage}/look", openapi_extra=REQUIRES_SIGN_IN, responses=_PROBE_PROBLEMS)
 def look_into_storage(request: Request, storage: IdText, body: StorageProbeBody) -> StorageSampleJson:
     """Get the fields and first rows of a table, of the first table that matches a pattern, or of a query."""
-    return sample_json(run_probe(request, StorageProbeTarget(storage, by=body.by, text=body.text)))
+    return StorageSampleJson.model_validate(run_probe(request, StorageProbeTarget(storage, by=body.by, text=body.text)))
 
 
 def run_probe(request: Request, request_options: StorageProbeTarget) -> StorageProbeResult:
@@ -110,18 +106,9 @@ def run_probe(request: Request, request_options: StorageProbeTarget) -> StorageP
     return mart_probe.probe_storage(get_platform(request), begun)
 
 
-def sample_json(seen: StorageProbeResult) -> StorageSampleJson:
-    """Convert a sample to JSON."""
-    return StorageSampleJson(
-        fields=[dict(each) for each in seen.fields],
-        rows=[list(row) for row in seen.rows],
-        notes=list(seen.notes),
-        reads=list(seen.reads),
-    )
-
-
-def _tables_json(seen: StorageProbeResult) -> StorageTableListJson:
-    return StorageTableListJson(items=[StorageTableJson(**each) for each in seen.tables], notes=list(seen.notes))
+def _tables_json(seen: StorageProbeResult, search: str = "") -> StorageTableListJson:
+    found = [each for each in seen.tables if search.casefold() in each["name"].casefold()]
+    return StorageTableListJson.model_validate({"items": found, "notes": seen.notes})
 
 
 @storage_routes.get("/{storage}/files")
@@ -163,7 +150,7 @@ class CheckOutcomeJson(ResponseModel):
     name: str = Field(examples=["unique id"])
     state: str = Field(examples=["kept"], description="kept, broken, or unknown if it could not be looked at.")
     said: str = Field(examples=["as it should be"])
-    at: Time
+    at: RecordTime
 
 
 class CheckOutcomeListJson(ResponseModel):
@@ -196,7 +183,7 @@ def try_mart(request: Request, body: MartPreviewBody) -> StorageSampleJson:
         seen = run_probe(request, StorageProbeTarget(body.storage, by=definition.by or "", text=definition.text))
     for message in mart_probe.definition_errors(definition, seen.fields).values():
         raise InvalidInputError(message, "Correct the settings.")
-    return sample_json(seen)
+    return StorageSampleJson.model_validate(seen)
 
 
 def _probe_connector(request: Request, body: MartPreviewBody, stream: str) -> StorageProbeResult:
@@ -219,13 +206,7 @@ def list_check_outcomes(
     ctx: ReadContext, mart: IdText, limit: Annotated[int, Query(ge=1, le=_MAX_OUTCOMES)] = 200
 ) -> CheckOutcomeListJson:
     """List the outcomes of a data mart's checks, for those who see it."""
-    found = checks.list_results(ctx, mart, limit=limit)
-    return CheckOutcomeListJson(
-        items=[
-            CheckOutcomeJson(name=each.name, state=each.state, said=each.said, at=to_datetime(each.at))
-            for each in found
-        ]
-    )
+    return CheckOutcomeListJson.model_validate({"items": checks.list_results(ctx, mart, limit=limit)})
 
 
 @routes.post("/{mart}/publish", status_code=204, responses=problem_responses(409))

@@ -14,7 +14,7 @@ from pydantic import Field
 
 from lakehold.api.directory.sign_in import CurrentClient
 from lakehold.api.http.dependencies import CurrentPlatform, ReadContext, WriteContext, retry_when_busy
-from lakehold.api.http.models import IdText, PlainText, ResponseModel, Time, to_datetime
+from lakehold.api.http.models import IdText, PlainText, RecordId, ResponseModel, Time, to_datetime
 from lakehold.api.http.paging import PageParams, PageResponse
 from lakehold.api.http.routing import make_router, problem_responses
 from lakehold.api.iceberg_rest import CurrentLake
@@ -107,7 +107,7 @@ _MEDIA_TYPES = {"json": JSON, "csv": CSV, "arrow": ARROW_MEDIA_TYPE}
 class LiveReportJson(ResponseModel):
     """A report that goes to a live destination."""
 
-    id: IdText
+    id: RecordId
     name: str = Field(examples=["Sales by day"])
     refused: str = Field(examples=[""], description="What stands against pulling it now; empty if nothing does.")
 
@@ -124,10 +124,7 @@ def list_live_reports(
 ) -> LiveReportListJson:
     """List the reports that can be pulled from a live destination."""
     entered = _authenticate(request, platform, destination, client)
-    found = live.pullable_reports(platform, entered, lake)
-    return LiveReportListJson(
-        items=[LiveReportJson(id=each.uid, name=each.name, refused=each.refused) for each in found]
-    )
+    return LiveReportListJson.model_validate({"items": live.pullable_reports(platform, entered, lake)})
 
 
 @live_routes.get(

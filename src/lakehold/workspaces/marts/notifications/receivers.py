@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 from urllib.parse import quote as quote_url
 
 from lakehold.access.facts.records import require_mapping
@@ -39,6 +39,11 @@ class Subscription:
 
     on: bool
     chosen: bool
+
+    @property
+    def by(self) -> Literal["default", "choice"]:
+        """What decides it: the role of the member, or their preference."""
+        return "choice" if self.chosen else "default"
 
 
 @dataclass(frozen=True, slots=True)
