@@ -56,6 +56,12 @@ def list_setting(settings: Mapping[str, object], name: str) -> list[Any]:
     return found if isinstance(found, list) else []
 
 
+def mapping_setting(settings: Mapping[str, object], name: str) -> Mapping[str, Any]:
+    """Return a setting that is an object; empty if it is none."""
+    found = settings.get(name)
+    return found if isinstance(found, Mapping) else {}
+
+
 def row_settings(settings: Mapping[str, object], name: str) -> list[Mapping[str, object]]:
     """Return a setting that is a list of objects; whatever else it has is left out."""
     return [each for each in list_setting(settings, name) if isinstance(each, Mapping)]

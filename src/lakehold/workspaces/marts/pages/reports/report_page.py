@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from fastapi import Request, Response
@@ -27,7 +26,6 @@ from lakehold.web.runs.runnable_page import latest_runs, overview_values, runnab
 from lakehold.web.runs.services import RUNS
 from lakehold.workspaces.graph import edge_targets
 from lakehold.workspaces.marts import destinations, insights
-from lakehold.workspaces.marts.insights import ReportUsage
 from lakehold.workspaces.marts.pages import destination_pages
 from lakehold.workspaces.marts.pages.destination_form import need_project
 from lakehold.workspaces.marts.pages.reports import form_options, form_pages, report_form
@@ -47,7 +45,7 @@ def describe_query(said: ReportForm, known: MartColumns) -> QueryFacts:
     if said.sums:
         found.append(("Aggregations", ", ".join(_aggregate_label(each, known) for each in said.sums)))
     if said.where:
-        found.append(("Filters", _join_conditions([_condition_label(each, known) for each in said.where])))
+        found.append(("Filters", " and ".join(_condition_label(each, known) for each in said.where)))
     if said.sort:
         words = [
             f"{label(each['column'])} ({'descending' if each['way'] == 'down' else 'ascending'})" for each in said.sort
@@ -76,11 +74,7 @@ def _condition_label(each: FormRow, known: MartColumns) -> str:
     return f"{known.label_of(each['column'])} {words}{value}"
 
 
-def _join_conditions(parts: Sequence[str]) -> str:
-    return " and ".join(parts)
-
-
-insight_routes = router("/resources")
+routes = router("/resources")
 project_routes = router("/workspaces")
 
 _COLUMNS = [
@@ -100,7 +94,7 @@ _SORTS = {
 }
 
 
-@insight_routes.get("/{uid:path}/insights")
+@routes.get("/{uid:path}/insights")
 def report_insights(request: Request, ctx: ReadContext, uid: str) -> Response:
     """Render the insights of a report, over ninety days."""
     found = need_report(ctx, uid)
@@ -108,7 +102,7 @@ def report_insights(request: Request, ctx: ReadContext, uid: str) -> Response:
     values: dict[str, object] = {
         **runnable_frame(ctx, found, "insights"),
         "told": insight,
-        "took": _average_durations(insight),
+        "took": [labels.format_duration(int(each.seconds * SECOND)) for each in (insight.delivered, insight.pulled)],
     }
     return pages.render(request, "marts/insights.html", values)
 
@@ -132,15 +126,6 @@ def project_insights(request: Request, ctx: ReadContext, uid: str) -> Response:
     return pages.render(request, "marts/project_insights.html", values)
 
 
-def _average_durations(insight: ReportUsage) -> tuple[str, str]:
-    """Return how long a delivery and a pull take, formatted."""
-    return labels.format_duration(int(insight.delivered.seconds * SECOND)), labels.format_duration(
-        int(insight.pulled.seconds * SECOND)
-    )
-
-
-routes = router("/resources")
-
 _LATEST = 5
 _MAX_SCANNED = 20
 _NOT_SENT = "Nothing was sent: "
@@ -162,12 +147,12 @@ def report_page(request: Request, ctx: ReadContext, platform: CurrentPlatform, l
     """Render the page of a report."""
     found = need_report(ctx, uid)
     resource_usage.record(platform, ctx, "see", uid)
-    last = _last_deliveries(ctx, found)
+    last, mart = _last_deliveries(ctx, found), kinds.parent_of(ctx.view, uid)
     values: dict[str, object] = {
         **overview_values(ctx, found, "report", latest_runs(ctx, found, _LATEST)),
         "asks": describe_query(
             report_form.report_form_from_resource(found, resource_metadata.load(ctx, uid).settings),
-            _report_columns(ctx, lake, found),
+            form_options.mart_columns(ctx, lake, mart) if mart else MartColumns(),
         )
         if _may_see_query(ctx, found)
         else None,
@@ -208,11 +193,6 @@ def _may_see_query(ctx: RequestContext, found: ResourceView) -> bool:
     return found.settings is not None or "run" in found.actions or mine
 
 
-def _report_columns(ctx: RequestContext, lake: CurrentLake, found: ResourceView) -> form_options.MartColumns:
-    mart = ctx.session.read_view(lambda view: kinds.parent_of(view, found.uid))
-    return form_options.mart_columns(ctx, lake, mart) if mart else form_options.MartColumns()
-
-
 def _report_destination(ctx: RequestContext, uid: str) -> ReportDestination:
     there = edge_targets(ctx, uid, "destination")
     if not there:
@@ -225,12 +205,9 @@ def _report_destination(ctx: RequestContext, uid: str) -> ReportDestination:
     # Who sees the report may be who brings it back, though they do not see where it goes.
     restore = PageAction("Restore", urls.resource(there[0], "restore"), "post", "undo-2", here)
     may = resources.may_restore(ctx, there[0])
-    return ReportDestination(seen, gone, _owners(ctx, seen.uid) if seen else [], restore if may else None)
-
-
-def _owners(ctx: RequestContext, uid: str) -> list[ResourceRef]:
-    held = ctx.session.read_view(lambda view: owners_of(view, uid))
-    return VisibleRefs(ctx).refs(each for some in held.values() for each in some)
+    held = ctx.session.read_view(lambda view: owners_of(view, there[0])) if seen else {}
+    owners = eyes.refs(each for some in held.values() for each in some)
+    return ReportDestination(seen, gone, owners, restore if may else None)
 
 
 def _last_deliveries(ctx: RequestContext, found: ResourceView) -> list[tuple[str, Run, str]]:
