@@ -10,9 +10,11 @@ import html
 import math
 import re
 import shlex
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from functools import cached_property
+from typing import Any, ClassVar, Protocol
 from urllib.parse import quote as quote_url
 
 from lakehold.kit.errors import InvalidInputError
@@ -53,10 +55,6 @@ class MessageData:
         index = self.column_index(column)
         return format_value(self.rows[0][index]) if self.rows else ""
 
-    def row_count_text(self) -> str:
-        """Return the number of rows as text."""
-        return f"{self.count:,}" if self.complete else f"more than {self.count:,}"
-
 
 def format_value(value: object) -> str:
     """Return a value as one line of text."""
@@ -78,16 +76,28 @@ def is_numeric(value: object) -> bool:
     return not isinstance(value, bool) and hasattr(value, "__float__")
 
 
+class _Block(ABC):
+    """A block of a message, which is no part of a paragraph."""
+
+    block: ClassVar = True
+
+    @abstractmethod
+    def text(self) -> str: ...
+
+    def chat(self) -> str:
+        """Return the text as a code block of a chat; backticks inside are replaced."""
+        return f"```\n{escape_chat(self.text()).replace('`', chr(39))}\n```"
+
+
 _MAX_BLOCK_COLUMNS = 12
 _TABLE_CELL_STYLE = "border:1px solid #ccc;padding:3px 8px"
 
 
-@dataclass(frozen=True, slots=True)
-class TableBlock:
+@dataclass(frozen=True)
+class TableBlock(_Block):
     """A table of the first rows."""
 
     data: MessageData
-    block = True
 
     def text(self) -> str:
         """Return the table in columns of a fixed-width font."""
@@ -98,7 +108,14 @@ class TableBlock:
             *([format_short(value) for value in row] for row in self._rows),
         ]
         widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-        return "\n".join([*(self._text_line(row, widths) for row in cells), *self._omitted()])
+        lines = (
+            "  ".join(
+                cell.rjust(width) if right else cell.ljust(width)
+                for cell, width, right in zip(row, widths, self._right_aligned, strict=True)
+            ).rstrip()
+            for row in cells
+        )
+        return "\n".join([*lines, *self._omitted()])
 
     def html(self) -> str:
         """Return the table as HTML for mail programs."""
@@ -111,34 +128,22 @@ class TableBlock:
         rest = "".join(f"<p>{line}</p>" for line in self._omitted())
         return f'<table style="border-collapse:collapse"><tr>{head}</tr>{body}</table>{rest}'
 
-    def chat(self) -> str:
-        """Return the table as a code block."""
-        return code_block(self.text())
-
-    @property
+    @cached_property
     def _columns(self) -> Sequence[str]:
         return self.data.columns[:_MAX_BLOCK_COLUMNS]
 
-    @property
+    @cached_property
     def _rows(self) -> list[Sequence[object]]:
         return [row[:_MAX_BLOCK_COLUMNS] for row in self.data.rows[:MAX_BLOCK_ROWS]]
 
-    def _text_line(self, row: Sequence[str], widths: Sequence[int]) -> str:
-        cells = [
-            cell.rjust(width) if self._is_right_aligned(place) else cell.ljust(width)
-            for place, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ]
-        return "  ".join(cells).rstrip()
-
-    def _is_right_aligned(self, place: int) -> bool:
-        return any(is_numeric(row[place]) for row in self._rows)
+    @cached_property
+    def _right_aligned(self) -> list[bool]:
+        return [any(is_numeric(row[place]) for row in self._rows) for place in range(len(self._columns))]
 
     def _html_cells(self, row: Sequence[object]) -> str:
-        sides = [";text-align:right" if self._is_right_aligned(place) else "" for place in range(len(row))]
-        cells = zip(sides, row, strict=True)
-        return "".join(
-            f'<td style="{_TABLE_CELL_STYLE}{side}">{html.escape(format_short(value))}</td>' for side, value in cells
-        )
+        styles = [_TABLE_CELL_STYLE + (";text-align:right" if right else "") for right in self._right_aligned]
+        cells = zip(styles, row, strict=True)
+        return "".join(f'<td style="{style}">{html.escape(format_short(value))}</td>' for style, value in cells)
 
     def _omitted(self) -> list[str]:
         """Return a line about omitted rows and columns."""
@@ -148,11 +153,6 @@ class TableBlock:
         said += ["more rows"] if not self.data.complete else []
         said += [f"{columns:,} more columns"] if columns else []
         return [f"… and {', '.join(said)}"] if said else []
-
-
-def code_block(text: str) -> str:
-    """Return a text as a code block of a chat; backticks inside are replaced."""
-    return f"```\n{escape_chat(text).replace('`', chr(39))}\n```"
 
 
 _WIDTH = 24
@@ -168,14 +168,13 @@ class _Bar:
     """Of the longest; below nothing if the number is."""
 
 
-@dataclass(frozen=True, slots=True)
-class ChartBlock:
+@dataclass(frozen=True)
+class ChartBlock(_Block):
     """A bar chart of one column by another."""
 
     data: MessageData
     x: str
     y: str
-    block = True
 
     def text(self) -> str:
         """Return the chart in block characters; negative bars are lighter."""
@@ -195,10 +194,6 @@ class ChartBlock:
             for bar in self._bars()
         )
         return f'<table style="border-collapse:collapse">{rows}</table>' if rows else "<p>No rows.</p>"
-
-    def chat(self) -> str:
-        """Return the chart as a code block."""
-        return code_block(self.text())
 
     def _bars(self) -> Iterator[_Bar]:
         x, y = self.data.column_index(self.x), self.data.column_index(self.y)
@@ -285,12 +280,17 @@ class MessageTemplate:
             parts.append(_create_part(found[1].strip(), data))
             return f"{_OPEN}{len(parts) - 1}{_CLOSE}"
 
+        def alone(found: re.Match[str]) -> str:
+            # A paragraph that contains only a block is replaced: a table is no part of a paragraph.
+            part = parts[int(found[1])]
+            return part.html() if part.block else found[0]
+
         plain = _PLACEHOLDER.sub(marked, self.template.replace(_OPEN, "").replace(_CLOSE, ""))
         chat = _CHAT_LINK.sub(_quote_in_links(parts), as_chat(plain))
         page = _HREF.sub(_quote_in_links(parts), as_html(plain))
         return RenderedMessage(
             _MARK.sub(_replace_marks(parts, lambda part: part.text()), plain),
-            _MARK.sub(_replace_marks(parts, lambda part: part.html()), _LONE_MARK.sub(_replace_blocks(parts), page)),
+            _MARK.sub(_replace_marks(parts, lambda part: part.html()), _LONE_MARK.sub(alone, page)),
             _MARK.sub(_replace_marks(parts, lambda part: part.chat()), chat),
         )
 
@@ -316,11 +316,9 @@ def _create_part(placeholder: str, data: MessageData) -> _MessagePart:
     word, _, rest = placeholder.partition(" ")
     match word:
         case "rows" if not rest:
-            return _TextPart(data.row_count_text())
-        case "day" if not rest:
-            return _TextPart(data.day)
-        case "name" if not rest:
-            return _TextPart(data.name)
+            return _TextPart(f"{data.count:,}" if data.complete else f"more than {data.count:,}")
+        case "day" | "name" if not rest:
+            return _TextPart(data.day if word == "day" else data.name)
         case "table" if not rest:
             return TableBlock(data)
         case "chart" if rest:
@@ -349,11 +347,6 @@ def _replace_marks(
     parts: Sequence[_MessagePart], render: Callable[[_MessagePart], str]
 ) -> Callable[[re.Match[str]], str]:
     return lambda found: render(parts[int(found[1])])
-
-
-def _replace_blocks(parts: Sequence[_MessagePart]) -> Callable[[re.Match[str]], str]:
-    """Replace a paragraph that contains only a block: a table is no part of a paragraph."""
-    return lambda found: parts[int(found[1])].html() if parts[int(found[1])].block else found[0]
 
 
 def _quote_in_links(parts: Sequence[_MessagePart]) -> Callable[[re.Match[str]], str]:
