@@ -8,6 +8,7 @@ saved it, with their rights at this moment; pulls are recorded for ninety days.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 import sqlalchemy as sa
 
@@ -77,7 +78,7 @@ class NewDestinationSecret:
 def create_secret(ctx: RequestContext, uid: str) -> NewDestinationSecret:
     """Create a secret and invalidate the previous one."""
     ctx.need_writable()
-    _need_editable(ctx, uid)
+    mart_kinds.need_action(ctx, uid, mart_kinds.DESTINATION_KIND, "edit")
     if resource_metadata.load(ctx, uid).settings.get("to") != LIVE_TYPE:
         raise ConflictError(f"The destination {quote(uid)} is not live.", "Only what is pulled has a secret.")
     before = _row(ctx, uid)
@@ -96,7 +97,7 @@ def create_secret(ctx: RequestContext, uid: str) -> NewDestinationSecret:
 def revoke_secret(ctx: RequestContext, uid: str) -> None:
     """Revoke the secret at once."""
     ctx.need_writable()
-    _need_editable(ctx, uid)
+    mart_kinds.need_action(ctx, uid, mart_kinds.DESTINATION_KIND, "edit")
     before = _row(ctx, uid)
     if before is None or not before.hash:
         raise ConflictError(f"The destination {quote(uid)} has no secret.", "There is nothing to revoke.")
@@ -106,13 +107,9 @@ def revoke_secret(ctx: RequestContext, uid: str) -> None:
 
 def get_secret(ctx: RequestContext, uid: str) -> DestinationSecret | None:
     """Return the secret of a destination, or None, for those who may edit it."""
-    _need_editable(ctx, uid)
+    mart_kinds.need_action(ctx, uid, mart_kinds.DESTINATION_KIND, "edit")
     row = _row(ctx, uid)
     return None if row is None or not row.hash else DestinationSecret(row.id, row.made_by, row.made_at, row.used_at)
-
-
-def _need_editable(ctx: RequestContext, uid: str) -> None:
-    mart_kinds.need_action(ctx, uid, mart_kinds.DESTINATION_KIND, "edit")
 
 
 def _row(ctx: RequestContext, uid: str) -> sa.Row[tuple[object, ...]] | None:
@@ -140,8 +137,7 @@ class LiveAccess:
     visit: ClientInfo
 
 
-@dataclass(frozen=True, slots=True)
-class _SecretOwner:
+class _SecretOwner(NamedTuple):
     tenant: str
     destination: str
     is_valid: bool
@@ -202,7 +198,7 @@ class ReportPull:
 
 def pullable_reports(platform: Platform, access: LiveAccess, lake: IcebergCatalog) -> list[PullableReport]:
     """Return the reports of the destination by name."""
-    with platform.read(_platform_caller(access)) as ctx:
+    with platform.read(access.visit.to_caller(access.tenant)) as ctx:
         _need_live(ctx, access.destination)
         found = edge_sources(ctx, access.destination, "destination")
         savers = {uid: resource_metadata.last_editor(ctx, uid) for uid in found}
@@ -213,7 +209,7 @@ def pullable_reports(platform: Platform, access: LiveAccess, lake: IcebergCatalo
 
 def begin_pull(platform: Platform, access: LiveAccess, lake: IcebergCatalog, report: str) -> ReportPull:
     """Return an allowed pull, audited; or raise why it is refused."""
-    with platform.read(_platform_caller(access)) as ctx:
+    with platform.read(access.visit.to_caller(access.tenant)) as ctx:
         _need_live(ctx, access.destination)
         if not ctx.view.ids.get(report) or access.destination not in edge_targets(ctx, report, "destination"):
             raise NotFoundError(f"There is no report {quote(report)} here.", "Ask for the list of reports.")
@@ -281,10 +277,6 @@ def _saver_caller(access: LiveAccess, saver: Caller | None, report: str) -> Call
     # The audit log names the secret where it names a token.
     visit = access.visit
     return replace(saver, token_id=access.secret, request=visit.request, address=visit.address)
-
-
-def _platform_caller(access: LiveAccess) -> Caller:
-    return access.visit.to_caller(access.tenant)
 
 
 def _name(ctx: RequestContext, uid: str) -> str:

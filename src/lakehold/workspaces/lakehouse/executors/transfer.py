@@ -18,7 +18,7 @@ from lakehold.workspaces.lakehouse.executors import tables
 from lakehold.workspaces.lakehouse.pipelines.connections import source_settings, stream_settings
 from lakehold.workspaces.lakehouse.settings import DESTINATION, StreamSettings
 from lakehold.workspaces.lakehouse.steps import DeliverTable, IngestStream
-from lakehold.workspaces.transfer import delivery_request, delivery_result
+from lakehold.workspaces.transfer import delivery_request, delivery_result, sync_mode
 
 
 def deliver_table(step: DeliverTable, step_ctx: StepContext) -> StepResult:
@@ -67,11 +67,9 @@ def _sync_options(
     step_ctx: StepContext, step: IngestStream, stream: StreamSettings, place: TableIdentifier
 ) -> SyncOptions:
     """Return how the stream is loaded; a reload of an incremental stream replaces everything."""
-    mode = stream.mode
-    if step.reload and mode in {SyncMode.INCREMENTAL, SyncMode.APPEND}:
-        mode = SyncMode.FULL
-    cursor = stream.cursor if mode is SyncMode.INCREMENTAL else ""
-    span = _backfill_range(step, cursor)
+    mode = sync_mode(stream.mode, reload=step.reload)
+    cursor, part = stream.cursor if mode is SyncMode.INCREMENTAL else "", step.span
+    span = ReadSpan(cursor, part.since, including=True, until=part.until, again=True) if part else None
     keeps = stream.keep_bad
     most = stream.most_bad if stream.most_bad is not None else _UNLIMITED if span and keeps else None
     return SyncOptions(
@@ -86,12 +84,6 @@ def _sync_options(
         stream.partitioned_by,
         span,
     )
-
-
-def _backfill_range(step: IngestStream, cursor: str) -> ReadSpan | None:
-    if step.span is None:
-        return None
-    return ReadSpan(cursor, step.span.since, including=True, until=step.span.until, again=True)
 
 
 @dataclass(frozen=True, slots=True)

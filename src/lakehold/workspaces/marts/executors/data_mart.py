@@ -10,7 +10,7 @@ from lakehold.catalog import credentials, resource_metadata
 from lakehold.connectors import registry as connectors
 from lakehold.connectors.database import destination as jdbc
 from lakehold.connectors.database.destination import JdbcDestination
-from lakehold.connectors.database.jdbc import JdbcDatabase, open_database
+from lakehold.connectors.database.jdbc import open_database
 from lakehold.connectors.database.settings import DeliveryMode
 from lakehold.connectors.destinations.file_formats import ParquetFormat
 from lakehold.connectors.files import destination as files
@@ -26,7 +26,6 @@ from lakehold.kit.errors import LakeholdError
 from lakehold.lake import readable_tables
 from lakehold.lake.errors import DataError
 from lakehold.lake.iceberg_catalog import TableIdentifier
-from lakehold.lake.row_formats import quote_identifier
 from lakehold.lake.spark import row_checks
 from lakehold.lake.volumes import Volume
 from lakehold.runs.runnable import StepContext, StepResult
@@ -34,12 +33,12 @@ from lakehold.workspaces import transfer
 from lakehold.workspaces.marts import checks, storages
 from lakehold.workspaces.marts.checks import BROKEN, KEPT, UNKNOWN, CheckResult
 from lakehold.workspaces.marts.executors import connections
+from lakehold.workspaces.marts.mart_probe import select_all
 from lakehold.workspaces.marts.pipelines import CopyToStorage, RefreshMart, RunChecks, mart_definition, mart_settings
 from lakehold.workspaces.marts.settings import (
     CheckKind,
     DatabaseStorageSettings,
     DefinitionType,
-    FileStorageSettings,
     LakeStorageSettings,
     MartSettings,
     QualityCheck,
@@ -59,28 +58,17 @@ def copy_to_storage(step: CopyToStorage, step_ctx: StepContext) -> StepResult:
         storage, name = storages.storage_settings(ctx, step.storage), mart_definition(ctx, step.mart).kept_as
         place = readable_tables.identifier_of(ctx, step.mart)
     assert not isinstance(storage, LakeStorageSettings)  # noqa: S101 - refused when the run was planned
-    to = (
-        _target_table(open_database(environment, storage), name)
-        if isinstance(storage, DatabaseStorageSettings)
-        else _target_file(volume, storage, name)
-    )
     step_ctx.check_stopped()
     rows = step_ctx.tables.read(place)
-    if isinstance(to, JdbcDestination):
+    if isinstance(storage, DatabaseStorageSettings):
+        schema, _, table = name.rpartition(".")
+        database = open_database(environment, storage)
+        to = JdbcDestination(database, table, schema, DeliveryMode.OVERWRITE, only_own=True)
         return transfer.delivery_result(step_ctx, jdbc.deliver_rows(rows, to, step_ctx.mark))
+    file = FileDestination(str(volume.folder_on_disk(storage.folder)), name, ParquetFormat(), only_own=True)
     # Where in the storage, not where on this machine.
-    return transfer.delivery_result(
-        step_ctx, replace(files.deliver_files(rows, to, step_ctx.mark), places=(to.file_name,))
-    )
-
-
-def _target_table(database: JdbcDatabase, name: str) -> JdbcDestination:
-    schema, _, table = name.rpartition(".")
-    return JdbcDestination(database, table, schema, DeliveryMode.OVERWRITE, only_own=True)
-
-
-def _target_file(volume: Volume, storage: FileStorageSettings, name: str) -> FileDestination:
-    return FileDestination(str(volume.folder_on_disk(storage.folder)), name, ParquetFormat(), only_own=True)
+    sent = replace(files.deliver_files(rows, file, step_ctx.mark), places=(file.file_name,))
+    return transfer.delivery_result(step_ctx, sent)
 
 
 def refresh_mart(step: RefreshMart, step_ctx: StepContext) -> StepResult:
@@ -120,23 +108,17 @@ def _mart_connector(
     ctx: RequestContext, step_ctx: StepContext, step: RefreshMart, definition: MartSettings, reads: set[str]
 ) -> SourceConnector:
     """Return the connector of the rows: the storage, or a connector of the data mart with its own secrets."""
-    if definition.by is DefinitionType.CONNECTOR:
-        environment = ConnectorEnvironment(step_ctx.platform.settings, credentials.load_for_use(ctx, step.mart))
-        return connectors.open_source(environment, definition.connection())
-    return _storage_connector(ctx, step_ctx, step.storage, definition, reads)
-
-
-def _storage_connector(
-    ctx: RequestContext, step_ctx: StepContext, storage: str, definition: MartSettings, reads: set[str]
-) -> SourceConnector:
-    storage_settings = storages.storage_settings(ctx, storage)
-    if isinstance(storage_settings, LakeStorageSettings):
-        return _lakehouse_reader(ctx, step_ctx, storage_settings, definition, reads)
     settings = step_ctx.platform.settings
-    volume = Volume(settings, readable_tables.identifier_of(ctx, storage))
+    if definition.by is DefinitionType.CONNECTOR:
+        environment = ConnectorEnvironment(settings, credentials.load_for_use(ctx, step.mart))
+        return connectors.open_source(environment, definition.connection())
+    storage = storages.storage_settings(ctx, step.storage)
+    if isinstance(storage, LakeStorageSettings):
+        return _lakehouse_reader(ctx, step_ctx, storage, definition, reads)
+    volume = Volume(settings, readable_tables.identifier_of(ctx, step.storage))
     sql = definition.text if definition.by is DefinitionType.SQL else ""
-    secrets = credentials.load_for_use(ctx, storage)
-    return connections.storage_connector(settings, storage_settings, secrets, volume, sql)
+    secrets = credentials.load_for_use(ctx, step.storage)
+    return connections.storage_connector(settings, storage, secrets, volume, sql)
 
 
 def _lakehouse_reader(
@@ -147,7 +129,7 @@ def _lakehouse_reader(
     tables = tuple(each.name for each in lake.tables)
 
     def ask(stream: str) -> DataFrame:
-        text = stream if definition.by is DefinitionType.SQL else f"SELECT * FROM {_quoted_table(stream)}"  # noqa: S608 - quoted
+        text = stream if definition.by is DefinitionType.SQL else select_all(stream)
         rows, tables_read = step_ctx.run_query(lake.lakehouse, text)
         reads.update(tables_read)
         return rows
@@ -155,18 +137,11 @@ def _lakehouse_reader(
     return LakeSource(ask, lambda: tables)
 
 
-def _quoted_table(name: str) -> str:
-    layer, _, table = name.partition(".")
-    return ".".join(quote_identifier(part) for part in (layer, table) if part)
-
-
 def _sync_options(
     step_ctx: StepContext, definition: MartSettings, place: TableIdentifier, *, reload: bool
 ) -> SyncOptions:
     """Return how rows are loaded; a reload of an incremental mart replaces everything."""
-    mode = definition.mode
-    if reload and mode in {SyncMode.INCREMENTAL, SyncMode.APPEND}:
-        mode = SyncMode.FULL
+    mode = transfer.sync_mode(definition.mode, reload=reload)
     cursor = definition.cursor if mode is SyncMode.INCREMENTAL else ""
     return SyncOptions(
         mode, definition.keys, cursor, current_cursor(step_ctx.tables, place, cursor, step_ctx.mark), allow_empty=True
