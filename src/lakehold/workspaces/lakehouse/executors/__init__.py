@@ -1,8 +1,7 @@
 """Executors of the steps of a lakehouse. Only a worker imports this.
 
-- `transfer`: loads streams of sources into tables, sends tables to destinations
+- `transfer`: loads streams of sources into tables, sends tables to destinations; probes and tests of both
 - `tables`: writes the rows of queries and histories into tables; maintains, rolls back, restores and purges tables
-- `probe`: probes a source and tests a destination before they are saved
 """
 
 from __future__ import annotations

@@ -1,19 +1,18 @@
 """Executors of the steps of data marts and reports. Only a worker imports this.
 
 - `data_mart`: refreshes a data mart from its storage, runs its checks, and copies its rows back
-- `delivery`: queries, renders and sends a report
-- `connections`: connectors of storages, probes, and tests of destinations
+- `connections`: connectors of storages, probes, tests of destinations; queries, renders and sends a report
 """
 
 from __future__ import annotations
 
 from lakehold.runs.runnable import StepExecutors
-from lakehold.workspaces.marts.executors import data_mart, delivery
+from lakehold.workspaces.marts.executors import connections, data_mart
 from lakehold.workspaces.marts.pipelines import CopyToStorage, RefreshMart, RunChecks, SendReport
 
 STEP_EXECUTORS: StepExecutors = {
     RefreshMart: data_mart.refresh_mart,
     RunChecks: data_mart.run_checks,
     CopyToStorage: data_mart.copy_to_storage,
-    SendReport: delivery.send_report,
+    SendReport: connections.send_report,
 }
