@@ -11,7 +11,7 @@ rights of its layer. Grants on the old table ended with it; they are listed, so 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import islice
@@ -102,7 +102,8 @@ def restore_table(ctx: RequestContext, lake: IcebergCatalog, uid: str, name: str
             f"There is no deleted table {quote(uid)}.", "Its rows may be gone by now; look in the list."
         )
     new_name = name or found.name
-    if fold_name(new_name) in {fold_name(each) for each in _table_names(ctx, found.layer)}:
+    beside = (ctx.view.names.get(ctx.view.resource(each)) or "" for each in edge_sources(ctx, found.layer, "layer"))
+    if fold_name(new_name) in map(fold_name, beside):
         raise ConflictError(
             f"There is a table {quote(new_name)} in the layer already.", "Restore it under another name."
         )
@@ -160,11 +161,6 @@ def _former_grants(ctx: RequestContext, row: _DeletedResource) -> tuple[FormerGr
     found = tables.grants_on(ctx.session.transaction, ctx.session.tenant, row.id, row.until - 1)
     there = [(ctx.view.uids.get(each.subject), each.role) for each in found if each.since < row.until]
     return tuple(sorted(FormerGrant(subject, role) for subject, role in there if subject is not None))
-
-
-def _table_names(ctx: RequestContext, layer: str) -> Iterator[str]:
-    for each in edge_sources(ctx, layer, "layer"):
-        yield ctx.view.names.get(ctx.view.resource(each)) or ""
 
 
 MIN_SNAPSHOTS = 5
@@ -279,7 +275,8 @@ def _next_tables(ctx: RequestContext, lake: IcebergCatalog, days: int) -> list[i
         ended = last.get(number)
         if ended is not None and ended > ctx.at - DAY:
             continue
-        if _is_enabled(ctx, home) and _table_needs_maintenance(locations[place], ended, ctx.at, days):
+        enabled = resource_metadata.load(ctx, home).settings.get("upkeep") is not False
+        if enabled and _table_needs_maintenance(locations[place], ended, ctx.at, days):
             found[home] = number
     return list(found.values())
 
@@ -301,10 +298,6 @@ def _last_maintenance(ctx: RequestContext) -> tuple[set[int], dict[int, Moment]]
     busy = connection.execute(sa.select(c.workspace_id).where(mine, c.state.in_(states.OPEN))).scalars()
     ended = sa.select(c.resource_id, sa.func.max(c.ended_at)).where(mine, c.ended_at.is_not(None))
     return set(busy), {row[0]: row[1] for row in connection.execute(ended.group_by(c.resource_id))}
-
-
-def _is_enabled(ctx: RequestContext, lakehouse: str) -> bool:
-    return resource_metadata.load(ctx, lakehouse).settings.get("upkeep") is not False
 
 
 def periodic_tasks(tables: Callable[[], Tables]) -> Sequence[PeriodicTask]:

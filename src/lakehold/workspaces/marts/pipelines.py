@@ -93,7 +93,9 @@ class DataMartPipeline(BaseRunnable):
         settings = mart_definition(ctx, uid)
         looks = [RunChecks(name="check", reads=(uid,), mart=uid)] if settings.checks else []
         if options.parameters.get(TASK_PARAMETER) == CHECK_TASK:
-            return looks or _no_checks(ctx, uid)
+            if not looks:
+                raise ConflictError(f"The {describe_resource(ctx.view, uid)} has no checks.", "Write some first.")
+            return looks
         storage = storage_of(ctx, uid)
         ctx.need("use", storage)
         refresh = RefreshMart(
@@ -129,10 +131,6 @@ def _refuse_copy_name(ctx: RequestContext, uid: str, storage: str, name: str) ->
     names = (str(resource_metadata.load(ctx, each).settings.get("kept_as", "")) for each in others)
     if any(each.casefold() == name.casefold() for each in names):
         raise ConflictError(f"Another data mart of this storage is kept as {quote(name)}.", "Choose another name.")
-
-
-def _no_checks(ctx: RequestContext, uid: str) -> list[Step]:
-    raise ConflictError(f"The {describe_resource(ctx.view, uid)} has no checks.", "Write some first.")
 
 
 def project_admin_right(ctx: RequestContext, uid: str) -> RequiredRight:
@@ -176,24 +174,19 @@ def publish(ctx: RequestContext, lake: IcebergCatalog, uid: str) -> None:
         raise ConflictError(
             f"The {describe_resource(ctx.view, uid)} has no rows yet.", "Refresh it once, then publish it."
         )
-    _set_published(ctx, uid, published=True)
+    resource_edit.apply_edit(ctx, uid, ResourceEdit(managed={"published": True}))
 
 
 def unpublish(ctx: RequestContext, uid: str) -> None:
     """Make the data mart a draft again; its reports are refused until it is published."""
     _need_editable(ctx, uid)
-    _set_published(ctx, uid, published=False)
+    resource_edit.apply_edit(ctx, uid, ResourceEdit(managed={"published": False}))
 
 
 def _need_editable(ctx: RequestContext, uid: str) -> None:
     ctx.need_writable()
-    need_kind(
-        ctx, uid, "edit", (mart_kinds.DATA_MART_KIND,), refusal="A {} is not published.", hint="Choose a data mart."
-    )
-
-
-def _set_published(ctx: RequestContext, uid: str, *, published: bool) -> None:
-    resource_edit.apply_edit(ctx, uid, ResourceEdit(managed={"published": published}))
+    among, hint = (mart_kinds.DATA_MART_KIND,), "Choose a data mart."
+    need_kind(ctx, uid, "edit", among, refusal="A {} is not published.", hint=hint)
 
 
 class ReportPipeline(BaseRunnable):

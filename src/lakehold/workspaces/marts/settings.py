@@ -207,11 +207,6 @@ class MartSettings(SettingsRecord):
                 f"The column {quote(twice)} of the data mart stands twice.", "Keep one of them.", field="columns"
             )
 
-    def need_definition(self) -> None:
-        """Refuse a data mart that is not defined yet."""
-        if self.by is None:
-            raise InvalidSettingError("The data mart has no sql.", "Set sql in its settings.", field="sql")
-
     @property
     def text(self) -> str:
         """The query, the table, the pattern or the stream."""
@@ -360,7 +355,8 @@ class ReportSettings(SettingsRecord):
 def parse_definition(settings: Mapping[str, object]) -> MartSettings:
     """Return the settings of a data mart; refused if it is not defined."""
     found = DATA_MART.parse(settings)
-    found.need_definition()
+    if found.by is None:
+        raise InvalidSettingError("The data mart has no sql.", "Set sql in its settings.", field="sql")
     return found
 
 

@@ -54,11 +54,10 @@ def project_roles(view: FactView, project: str) -> dict[int, str]:
             held[member] = held.get(member, 0) | mask
     # The group All means those who hold a role by themselves.
     to_all = given.get(view.everyone, 0)
-    return {member: _highest_role(mask | to_all) for member, mask in held.items()}
-
-
-def _highest_role(mask: int) -> str:
-    return next((role for role in ROLES if mask & role_bit(role)), BUSINESS_USER)
+    return {
+        member: next((role for role in ROLES if (mask | to_all) & role_bit(role)), BUSINESS_USER)
+        for member, mask in held.items()
+    }
 
 
 def side_of(role: str | None) -> MemberSide:
