@@ -12,7 +12,7 @@ from lakehold.access import Draft
 from lakehold.api.http.dependencies import ReadContext, WriteContext, get_platform
 from lakehold.api.iceberg_rest import CurrentLake
 from lakehold.catalog import kinds, resources
-from lakehold.catalog.resource_view import ResourceRef, ResourceSummary, VisibleRefs
+from lakehold.catalog.resource_view import ResourceSummary, VisibleRefs
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import DAY, Moment, to_moment
 from lakehold.kit.errors import ConflictError, InvalidInputError, NotFoundError
@@ -29,7 +29,6 @@ from lakehold.web.navigation import Breadcrumb
 from lakehold.web.routing import SubmittedForm, router
 from lakehold.web.runs import labels
 from lakehold.workspaces.lakehouse import maintenance
-from lakehold.workspaces.lakehouse.maintenance import RestorableTable
 from lakehold.workspaces.lakehouse.pages.page_frame import need_lakehouse
 from lakehold.workspaces.registry import describe_kind
 
@@ -207,18 +206,6 @@ def _create_action(ctx: RequestContext, kind: str, edge: str, within: str, space
 deleted_routes = router("/workspaces")
 
 
-@dataclass(frozen=True, slots=True)
-class DeletedTableRow:
-    """A deleted table in the list."""
-
-    table: RestorableTable
-    layer: ResourceRef
-    until: Moment
-    """When its rows go too."""
-    held: list[tuple[ResourceRef, str]]
-    """Who had which level on it."""
-
-
 @deleted_routes.get("/{uid:path}/deleted")
 def deleted_tables(request: Request, ctx: ReadContext, lake: CurrentLake, uid: str) -> Response:
     """Render the deleted tables that the caller may restore."""
@@ -246,13 +233,9 @@ def _deleted_page(
         "crumbs": _crumbs(ctx, uid, "Deleted tables"),
         "space": space,
         "days": kept,
+        "retained": kept * DAY,
         "tables": [
-            DeletedTableRow(
-                each,
-                layer,
-                each.dropped_at + kept * DAY,
-                [(ref, role) for who, role in each.held if (ref := eyes.ref(who))],
-            )
+            (each, layer, [(ref, role) for who, role in each.held if (ref := eyes.ref(who))])
             for each in maintenance.dropped_tables(ctx, lake, within=uid)
             if (layer := eyes.ref(each.layer))
         ],

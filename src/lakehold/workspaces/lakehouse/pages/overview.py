@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from fastapi import Request, Response
 
@@ -27,15 +26,6 @@ from lakehold.workspaces.lakehouse.saved_queries import SAVED_QUERY
 routes = router("/workspaces")
 
 _LATEST, _MAX_ITEMS, _COUNTED, _MOST_LAYERS = 8, 6, 500, 12
-
-
-@dataclass(frozen=True, slots=True)
-class KindCount:
-    """The number of visible resources of a kind, and the address of their list."""
-
-    label: str
-    text: str
-    href: str
 
 
 @routes.get("/{uid:path}/lakehouse")
@@ -70,13 +60,15 @@ def _create_actions(ctx: RequestContext, uid: str) -> list[PageAction]:
     return [each for each in made if not each.why_not]
 
 
-def _counts(ctx: RequestContext, uid: str) -> list[KindCount]:
-    kinds_by_part = {"data": [LAYER], "table": [TABLE], "volume": [VOLUME], "pipelines": PIPELINE_KINDS}
-    labels_by_part = {"data": "Layers", "table": "Tables", "volume": "Volumes", "pipelines": "Pipelines"}
-    return [
-        KindCount(labels_by_part[part], _count_visible(ctx, uid, among), urls.workspace(uid, part))
-        for part, among in kinds_by_part.items()
-    ]
+def _counts(ctx: RequestContext, uid: str) -> list[tuple[str, str, str]]:
+    """Return the number of visible resources by label, each with the address of their list."""
+    parts = (
+        ("Layers", (LAYER,), "data"),
+        ("Tables", (TABLE,), "table"),
+        ("Volumes", (VOLUME,), "volume"),
+        ("Pipelines", PIPELINE_KINDS, "pipelines"),
+    )
+    return [(label, _count_visible(ctx, uid, among), urls.workspace(uid, part)) for label, among, part in parts]
 
 
 def _count_visible(ctx: RequestContext, uid: str, among: Sequence[str]) -> str:

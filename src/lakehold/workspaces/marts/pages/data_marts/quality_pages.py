@@ -204,17 +204,6 @@ TONES = {KEPT: "good", BROKEN: "bad", UNKNOWN: "warn"}
 _MAX_OUTCOMES = 30
 
 
-@dataclass(frozen=True, slots=True)
-class CheckHistory:
-    """A check with its last outcome and earlier ones, oldest first."""
-
-    name: str
-    last: CheckResult | None
-    before: list[CheckResult]
-    actions: list[PageAction]
-    """The actions for users who may edit the mart."""
-
-
 @routes.get("/{uid:path}/quality")
 def quality_page(request: Request, ctx: ReadContext, uid: str) -> Response:
     """Render the present checks of the data mart; removed ones are not shown."""
@@ -225,7 +214,10 @@ def quality_page(request: Request, ctx: ReadContext, uid: str) -> Response:
     except InvalidInputError as error:
         names, trouble = [], error
     values: dict[str, object] = {
-        "promises": _check_histories(found, names, checks.list_results(ctx, uid, limit=1_000)),
+        "promises": [
+            (name, results, _check_actions(found, n) if found.may_edit else [])
+            for n, (name, results) in enumerate(_results_by_check(ctx, uid, names).items())
+        ],
         "trouble": trouble,
         "tones": TONES,
         "look": _quality_actions(ctx, uid, some=bool(names)),
@@ -254,15 +246,13 @@ def _quality_actions(ctx: RequestContext, uid: str, *, some: bool) -> list[PageA
     ]
 
 
-def _check_histories(found: ResourceView, names: list[str], outcomes: list[CheckResult]) -> list[CheckHistory]:
+def _results_by_check(ctx: RequestContext, uid: str, names: list[str]) -> dict[str, list[CheckResult]]:
+    """Return the latest results of each check, newest first."""
     by_name: dict[str, list[CheckResult]] = {name: [] for name in names}
-    for outcome in outcomes:
-        if len(before := by_name.get(outcome.name, [])) < _MAX_OUTCOMES:
-            before.append(outcome)
-    return [
-        CheckHistory(name, some[0] if some else None, some[::-1], _check_actions(found, n) if found.may_edit else [])
-        for n, (name, some) in enumerate(by_name.items())
-    ]
+    for result in checks.list_results(ctx, uid, limit=1_000):
+        if len(before := by_name.get(result.name, [])) < _MAX_OUTCOMES:
+            before.append(result)
+    return by_name
 
 
 def _check_actions(found: ResourceView, n: int) -> list[PageAction]:

@@ -137,18 +137,18 @@ class MartColumns:
         return next((each.label for each in self.columns if each.name == name), name)
 
 
-def mart_options(ctx: RequestContext, within: str | None, *, limit: int = _MAX_OPTIONS) -> list[MartOption]:
+def mart_options(ctx: RequestContext, within: str) -> list[MartOption]:
     """Return the data marts that the caller may report on, by name."""
     return [
         MartOption(item.uid, item.name, detail.description, detail.settings.get("published") is True)
-        for item, detail in _usable(ctx, mart_kinds.DATA_MART_KIND, within, limit)
+        for item, detail in _usable(ctx, mart_kinds.DATA_MART_KIND, within)
     ]
 
 
 def destination_options(ctx: RequestContext, within: str, found: ResourceView | None) -> list[tuple[str, str]]:
     """Return the destinations that the caller may use. A present destination that they may not use can stay."""
     options = []
-    for item, detail in _usable(ctx, mart_kinds.DESTINATION_KIND, within, _MAX_OPTIONS):
+    for item, detail in _usable(ctx, mart_kinds.DESTINATION_KIND, within):
         way = delivery_form.DELIVERY_LABELS.get(str(detail.settings.get("to", "")), "")
         options.append((item.uid, f"{item.name} ({way.lower()})" if way else item.name))
     if found is None:
@@ -157,10 +157,8 @@ def destination_options(ctx: RequestContext, within: str, found: ResourceView | 
     return options if now & {uid for uid, _ in options} else [("", "Keep current"), *options]
 
 
-def _usable(
-    ctx: RequestContext, kind: str, within: str | None, limit: int
-) -> list[tuple[ListedResource, ResourceMetadata]]:
-    found = ctx.session.list(ctx.principal, "use", kind, within=within, limit=limit).items
+def _usable(ctx: RequestContext, kind: str, within: str) -> list[tuple[ListedResource, ResourceMetadata]]:
+    found = ctx.session.list(ctx.principal, "use", kind, within=within, limit=_MAX_OPTIONS).items
     details = resource_metadata.load_many(ctx, [item.id for item in found])
     return [(item, details.get(item.id, ResourceMetadata())) for item in found]
 
