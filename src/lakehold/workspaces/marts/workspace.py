@@ -18,6 +18,19 @@ from lakehold.workspaces.descriptor import (
 _HERE = "lakehold.workspaces.marts"
 
 
+def _kind(name: str, icon: str, word: str, *pages: PageLink, reads_rows: str = "") -> KindDescriptor:
+    """Return the descriptor of a kind that has an overview and forms of its own."""
+    return KindDescriptor(
+        name=name,
+        icon=icon,
+        overview=word,
+        create_form=f"{word}s/new",
+        edit_form=f"{word}/edit",
+        pages=pages,
+        reads_rows=reads_rows,
+    )
+
+
 WORKSPACE = Workspace(
     name="marts",
     description="Data marts on your storages, and reports from them that arrive on time. "
@@ -29,51 +42,24 @@ WORKSPACE = Workspace(
     root=KindDescriptor(name="project", icon="store", overview="overview"),
     kinds=(
         KindDescriptor(name="context", icon="tag", collapsed=True),
-        KindDescriptor(
-            name="storage",
-            icon="database",
-            overview="storage",
-            create_form="storages/new",
-            edit_form="storage/edit",
-            pages=(PageLink("Tables", "tables", "table-2"),),
-        ),
-        KindDescriptor(
-            name="data_mart",
-            icon="package",
-            overview="mart",
-            create_form="marts/new",
-            edit_form="mart/edit",
+        _kind("storage", "database", "storage", PageLink("Tables", "tables", "table-2")),
+        _kind(
+            *("data_mart", "package", "mart"),
+            PageLink("Data", "sample", "table-2"),
+            PageLink("Schema", "schema", "menu"),
+            PageLink("Reports", "reports", "file-chart-column"),
+            *(TRIGGERS_PAGE, RUNS_PAGE),
+            PageLink("Quality", "quality", "circle-check"),
+            LINEAGE_PAGE,
             reads_rows="use",
-            pages=(
-                PageLink("Data", "sample", "table-2"),
-                PageLink("Schema", "schema", "menu"),
-                PageLink("Reports", "reports", "file-chart-column"),
-                TRIGGERS_PAGE,
-                RUNS_PAGE,
-                PageLink("Quality", "quality", "circle-check"),
-                LINEAGE_PAGE,
-            ),
         ),
         KindDescriptor(name="data_mart_trigger", icon="calendar-clock", collapsed=True),
-        KindDescriptor(
-            name="destination",
-            icon="send",
-            overview="destination",
-            create_form="destinations/new",
-            edit_form="destination/edit",
-        ),
-        KindDescriptor(
-            name="report",
-            icon="file-chart-column",
-            overview="report",
-            create_form="reports/new",
-            edit_form="report/edit",
-            pages=(
-                PageLink("Data", "rows", "table-2"),
-                RUNS_PAGE,
-                TRIGGERS_PAGE,
-                PageLink("Insights", "insights", "chart-line"),
-            ),
+        _kind("destination", "send", "destination"),
+        _kind(
+            *("report", "file-chart-column", "report"),
+            PageLink("Data", "rows", "table-2"),
+            *(RUNS_PAGE, TRIGGERS_PAGE),
+            PageLink("Insights", "insights", "chart-line"),
         ),
         KindDescriptor(name="report_trigger", icon="calendar-clock", collapsed=True),
         KindDescriptor(name="run", icon="play", collapsed=True),

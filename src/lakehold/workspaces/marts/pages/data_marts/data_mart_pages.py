@@ -79,9 +79,7 @@ def new_report_url(found: ResourceView) -> str:
     """Return the address of the form for a new report, or an empty string if the caller may not use the data mart."""
     if "use" not in found.actions or found.workspace is None:
         return ""
-    at = kind_pages.create_form_url(found.workspace.uid, REPORT_KIND) or "/resources/new"
-    asked = {"mart": found.uid} if at != "/resources/new" else {"kind": REPORT_KIND, "in": found.workspace.uid}
-    return f"{at}?{urlencode(asked)}"
+    return f"{kind_pages.create_form_url(found.workspace.uid, REPORT_KIND)}?{urlencode({'mart': found.uid})}"
 
 
 def _destination(ctx: RequestContext, eyes: VisibleRefs, report: str) -> ResourceRef | None:

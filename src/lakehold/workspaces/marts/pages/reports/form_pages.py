@@ -108,7 +108,9 @@ def new_form(request: Request, ctx: ReadContext, uid: str, mart: str = "") -> Re
     """Render the form for a new report. Its data mart is chosen first."""
     ctx.need_visible(uid)
     if kinds.schema_of(ctx.view, uid).id == DATA_MART_KIND:
-        return pages.redirect(request, new_report_form_url(ctx, uid))
+        project = ctx.session.read_view(lambda view: kinds.workspace_of(view, uid)) or ""
+        form = f"{urls.workspace(project, 'reports/new')}?{urlencode({'mart': uid})}"
+        return pages.redirect(request, form)
     need_project(ctx, uid)
     return ReportFormPage(request, uid, _need_usable_mart(ctx, mart)).render(ctx, ReportForm())
 
@@ -164,7 +166,7 @@ class ReportFormPage:
             "back": resource_header.overview_url(ctx, uid) if uid else urls.workspace(self.within, "report"),
             "is_new": not uid,
             "filled": said,
-            "mart": self._mart(ctx),
+            "mart": (self.mart, ctx.view.names.get(ctx.view.resource(self.mart)) or "") if self.mart else None,
             "errors": errors or {},
             "error": error,
             "seen": seen,
@@ -173,11 +175,6 @@ class ReportFormPage:
         values |= self._options(ctx, said) if self.mart else {"marts": form_options.mart_options(ctx, self.within)}
         status = 422 if errors or error else 200
         return pages.render(self.request, "marts/report_form.html", values, status=status)
-
-    def _mart(self, ctx: RequestContext) -> tuple[str, str] | None:
-        if not self.mart:
-            return None
-        return self.mart, ctx.session.read_view(lambda view: view.names.get(view.resource(self.mart)) or "")
 
     def _options(self, ctx: RequestContext, said: ReportForm) -> dict[str, object]:
         known = form_options.mart_columns(ctx, get_lake(self.request), self.mart)
@@ -197,12 +194,6 @@ class ReportFormPage:
             "zones": [(each, each) for each in time_zones()],
             "destinations": form_options.destination_options(ctx, self.within, self.found),
         }
-
-
-def new_report_form_url(ctx: RequestContext, mart: str) -> str:
-    """Return the address of the form for a new report on a data mart."""
-    project = ctx.session.read_view(lambda view: kinds.workspace_of(view, mart)) or ""
-    return f"{urls.workspace(project, 'reports/new')}?{urlencode({'mart': mart})}"
 
 
 def need_report(ctx: RequestContext, uid: str) -> ResourceView:
