@@ -26,9 +26,16 @@ from lakehold.runs.run_table import FAILED, SUCCEEDED
 from lakehold.runs.runnable import EndedRun, RunNotice, members_allowed, notified_members
 from lakehold.workspaces.marts import checks, mart_kinds
 from lakehold.workspaces.marts.checks import CheckResult
-from lakehold.workspaces.marts.notifications import membership, preferences
-from lakehold.workspaces.marts.notifications.membership import ADMIN_ROLE, BUSINESS_USER, MemberSide, RoleHistory
-from lakehold.workspaces.marts.notifications.preferences import ChannelPreference, NotificationChannel, parse_channel
+from lakehold.workspaces.marts.notifications import preferences
+from lakehold.workspaces.marts.notifications.preferences import (
+    ADMIN_ROLE,
+    BUSINESS_USER,
+    ChannelPreference,
+    MemberSide,
+    NotificationChannel,
+    RoleHistory,
+    parse_channel,
+)
 
 MANAGE_SETTINGS = "manage_settings"
 
@@ -83,7 +90,7 @@ def can_manage(ctx: RequestContext, project: str) -> bool:
 def list_receivers(ctx: RequestContext, project: str, search: str = "") -> list[MemberSubscriptions]:
     """Return everybody in the project and above it by name, for those who manage it; for others, themselves."""
     need_project(ctx, project)
-    held = ctx.session.read_view(lambda view: membership.project_roles(view, project))
+    held = ctx.session.read_view(lambda view: preferences.project_roles(view, project))
     if can_manage(ctx, project):
         numbers = {*held, *(ctx.view.member(uid) for uid in ctx.session.who(MANAGE_SETTINGS, project))}
     else:
@@ -98,7 +105,7 @@ def list_receivers(ctx: RequestContext, project: str, search: str = "") -> list[
 
 def find_receiver(ctx: RequestContext, project: str, member: str) -> MemberSubscriptions | None:
     """Return one receiver, or None if they are neither in the project nor above it. Access was checked before."""
-    held = ctx.session.read_view(lambda view: membership.project_roles(view, project))
+    held = ctx.session.read_view(lambda view: preferences.project_roles(view, project))
     return next(iter(_load_receivers(ctx, project, held, [ctx.view.member(member)])), None)
 
 
@@ -112,7 +119,7 @@ def channel_receivers(
     chosen = preferences.load_preferences(ctx, project)
     if not preferences.enabled_channels(chosen)[channel]:
         return []
-    held = ctx.session.read_view(lambda view: membership.project_roles(view, project))
+    held = ctx.session.read_view(lambda view: preferences.project_roles(view, project))
     some = {number for number, each in chosen.items() if channel in each and _is_member(ctx, project, held, number)}
     past = RoleHistory.load(ctx, project, some) if some else None
     subscribed = [
@@ -139,7 +146,7 @@ def _load_receivers(
                 MemberSubscriptions(
                     member,
                     role or ADMIN_ROLE,
-                    membership.side_of(role),
+                    preferences.side_of(role),
                     account is not None and bool(account.email),
                     {each: _subscription(role, number, own.get(each), past) for each in NotificationChannel},
                 )
@@ -156,7 +163,7 @@ def _is_member(ctx: RequestContext, project: str, held: Mapping[int, str], numbe
 def _subscription(
     role: str | None, number: int, choice: ChannelPreference | None, past: RoleHistory | None
 ) -> Subscription:
-    side = membership.side_of(role)
+    side = preferences.side_of(role)
     if choice is not None and past is not None and choice.at >= past.side_since(number, side):
         return Subscription(choice.subscribed, chosen=True)
     return Subscription(side is MemberSide.TECHNICAL, chosen=False)
@@ -246,7 +253,10 @@ def underprivileged_owners(ctx: RequestContext, project: str) -> list[Underprivi
     """
     need_project(ctx, project)
     marts = ctx.session.ids(ctx.principal, "see", mart_kinds.DATA_MART_KIND, within=project)
-    held, bit = ctx.session.read_view(lambda view: membership.project_roles(view, project)), role_bit("technical_owner")
+    held, bit = (
+        ctx.session.read_view(lambda view: preferences.project_roles(view, project)),
+        role_bit("technical_owner"),
+    )
     found = ctx.session.read_view(
         lambda view: [
             (view.uid(mart), view.uid(owner))

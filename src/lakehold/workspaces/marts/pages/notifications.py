@@ -26,8 +26,7 @@ from lakehold.web.list_view import ListColumn, ListFilter, ListState
 from lakehold.web.routing import SubmittedForm, router
 from lakehold.web.workspaces.members import breadcrumbs, workspace_ref
 from lakehold.workspaces.marts.notifications import receivers
-from lakehold.workspaces.marts.notifications.membership import ROLES
-from lakehold.workspaces.marts.notifications.preferences import NotificationChannel, parse_channel
+from lakehold.workspaces.marts.notifications.preferences import ROLES, NotificationChannel, parse_channel
 from lakehold.workspaces.marts.notifications.receivers import MemberSubscriptions
 from lakehold.workspaces.marts.pages.destination_form import need_project
 
