@@ -28,19 +28,10 @@ from lakehold.lake.spark.table_writer import TableWriteOptions, ValueSpan, Write
 from lakehold.lake.spark.tables import Tables
 from lakehold.runs.runnable import StepContext, StepResult
 from lakehold.workspaces.graph import edge_targets
+from lakehold.workspaces.lakehouse import steps
 from lakehold.workspaces.lakehouse.maintenance import MIN_SNAPSHOTS, expired_places
 from lakehold.workspaces.lakehouse.pipelines.base import LAYER_KIND, TABLE_KIND
 from lakehold.workspaces.lakehouse.pipelines.tables import REJECTED_SUFFIX
-from lakehold.workspaces.lakehouse.steps import (
-    DescribeFields,
-    MaintainTable,
-    MaterialiseQuery,
-    OutputTarget,
-    RestoreRows,
-    RollBackTable,
-    UpdateHistory,
-    WriteOptions,
-)
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -54,13 +45,13 @@ def read_table(step_ctx: StepContext, uid: str) -> DataFrame:
     return found
 
 
-def output_place(step_ctx: StepContext, into: OutputTarget) -> TableIdentifier:
+def output_place(step_ctx: StepContext, into: steps.OutputTarget) -> TableIdentifier:
     """Return the place of the output table. A table that an earlier attempt created is found again."""
     with step_ctx.platform.write(step_ctx.caller) as ctx:
         return readable_tables.identifier_of(ctx, _output_table(ctx, into))
 
 
-def rejected_place(step_ctx: StepContext, into: OutputTarget, *, make: bool) -> TableIdentifier | None:
+def rejected_place(step_ctx: StepContext, into: steps.OutputTarget, *, make: bool) -> TableIdentifier | None:
     """Return the place of the table of rejected rows, which lies beside the table and has the rights of its
     layer.
     """
@@ -74,7 +65,7 @@ def rejected_place(step_ctx: StepContext, into: OutputTarget, *, make: bool) -> 
         return None if found is None else readable_tables.identifier_of(ctx, found)
 
 
-def _output_table(ctx: RequestContext, into: OutputTarget) -> str:
+def _output_table(ctx: RequestContext, into: steps.OutputTarget) -> str:
     written = edge_targets(ctx, into.pipeline, "writes")
     made = [end for end in written if ctx.view.kind(ctx.view.resource(end)) == TABLE_KIND]
     if into.target in made or ctx.view.kind(ctx.view.resource(into.target)) != LAYER_KIND:
@@ -105,7 +96,7 @@ def _tables_by_name(ctx: RequestContext, layer: str) -> dict[str, str]:
     )
 
 
-def run_update_history(step: UpdateHistory, step_ctx: StepContext) -> StepResult:
+def run_update_history(step: steps.UpdateHistory, step_ctx: StepContext) -> StepResult:
     """Write all changes of a table into its history."""
     rows = read_table(step_ctx, step.source)
     place = output_place(step_ctx, step.into)
@@ -124,7 +115,7 @@ def run_update_history(step: UpdateHistory, step_ctx: StepContext) -> StepResult
     return StepResult(done.added, done.size)
 
 
-def materialise_query(step: MaterialiseQuery, step_ctx: StepContext) -> StepResult:
+def materialise_query(step: steps.MaterialiseQuery, step_ctx: StepContext) -> StepResult:
     """Write the rows that the query returns now."""
     rows, read = step_ctx.run_query(step.workspace, step.sql)
     if not read <= set(step.reads):
@@ -143,7 +134,7 @@ def materialise_query(step: MaterialiseQuery, step_ctx: StepContext) -> StepResu
     return StepResult(done.added, done.size)
 
 
-def write_options(how: WriteOptions, mark: str) -> TableWriteOptions:
+def write_options(how: steps.WriteOptions, mark: str) -> TableWriteOptions:
     """Return how rows are written into the table."""
     return TableWriteOptions(WriteMode(how.mode), mark, how.keys, SchemaEvolution(how.evolution), how.partitioned_by)
 
@@ -157,7 +148,7 @@ def purge_dropped_tables(platform: Platform, tables: Tables) -> int:
     return len(found)
 
 
-def maintain_table(step: MaintainTable, step_ctx: StepContext) -> StepResult:
+def maintain_table(step: steps.MaintainTable, step_ctx: StepContext) -> StepResult:
     """Execute one part of the maintenance. A table without data can still have orphan files."""
     place = _place(step_ctx, step.table)
     if step.part == "sweep":
@@ -180,21 +171,21 @@ def maintain_table(step: MaintainTable, step_ctx: StepContext) -> StepResult:
     return StepResult()
 
 
-def roll_back_table(step: RollBackTable, step_ctx: StepContext) -> StepResult:
+def roll_back_table(step: steps.RollBackTable, step_ctx: StepContext) -> StepResult:
     """Roll the table back to a snapshot."""
     step_ctx.tables.rollback(_place(step_ctx, step.table), step.snapshot)
     step_ctx.log(f"The table is as it was at snapshot {step.snapshot}")
     return StepResult()
 
 
-def describe_fields(step: DescribeFields, step_ctx: StepContext) -> StepResult:
+def describe_fields(step: steps.DescribeFields, step_ctx: StepContext) -> StepResult:
     """Set the descriptions of the table's fields."""
     step_ctx.tables.describe(_place(step_ctx, step.table), dict(step.fields))
     step_ctx.log(f"{len(step.fields):,} fields described")
     return StepResult()
 
 
-def restore_rows(step: RestoreRows, step_ctx: StepContext) -> StepResult:
+def restore_rows(step: steps.RestoreRows, step_ctx: StepContext) -> StepResult:
     """Let the new table take over the files of the dropped one."""
     place = _place(step_ctx, step.table)
     step_ctx.tables.lake.rename_table(TableIdentifier(place.tenant, step.number), place)

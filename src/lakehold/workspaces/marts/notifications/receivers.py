@@ -27,15 +27,6 @@ from lakehold.runs.runnable import EndedRun, RunNotice, members_allowed, notifie
 from lakehold.workspaces.marts import checks, mart_kinds
 from lakehold.workspaces.marts.checks import CheckResult
 from lakehold.workspaces.marts.notifications import preferences
-from lakehold.workspaces.marts.notifications.preferences import (
-    ADMIN_ROLE,
-    BUSINESS_USER,
-    ChannelPreference,
-    MemberSide,
-    NotificationChannel,
-    RoleHistory,
-    parse_channel,
-)
 
 MANAGE_SETTINGS = "manage_settings"
 
@@ -60,15 +51,15 @@ class MemberSubscriptions:
     member: ResourceRef
     role: str
     """The highest one that they hold in the project; that of an admin for those above."""
-    side: MemberSide
+    side: preferences.MemberSide
     reachable: bool
     """Whether they have an address for mails."""
-    channels: Mapping[NotificationChannel, Subscription]
+    channels: Mapping[preferences.NotificationChannel, Subscription]
 
     @property
     def joined(self) -> bool:
         """Whether they hold a role in the project itself."""
-        return self.side is not MemberSide.ABOVE
+        return self.side is not preferences.MemberSide.ABOVE
 
 
 def need_project(ctx: RequestContext, uid: str) -> None:
@@ -76,7 +67,7 @@ def need_project(ctx: RequestContext, uid: str) -> None:
     mart_kinds.need_kind(ctx, uid, mart_kinds.PROJECT_KIND)
 
 
-def project_channels(ctx: RequestContext, project: str) -> dict[NotificationChannel, bool]:
+def project_channels(ctx: RequestContext, project: str) -> dict[preferences.NotificationChannel, bool]:
     """Return which channels a project has switched on, for its members."""
     need_project(ctx, project)
     return preferences.enabled_channels(preferences.load_preferences(ctx, project))
@@ -110,7 +101,7 @@ def find_receiver(ctx: RequestContext, project: str, member: str) -> MemberSubsc
 
 
 def channel_receivers(
-    ctx: RequestContext, project: str, channel: NotificationChannel, also: Iterable[str] = ()
+    ctx: RequestContext, project: str, channel: preferences.NotificationChannel, also: Iterable[str] = ()
 ) -> list[str]:
     """Return all who receive a channel, and others who were named; nobody while it is switched off.
 
@@ -121,7 +112,7 @@ def channel_receivers(
         return []
     held = ctx.session.read_view(lambda view: preferences.project_roles(view, project))
     some = {number for number, each in chosen.items() if channel in each and _is_member(ctx, project, held, number)}
-    past = RoleHistory.load(ctx, project, some) if some else None
+    past = preferences.RoleHistory.load(ctx, project, some) if some else None
     subscribed = [
         number
         for number in {*held, *some}
@@ -135,7 +126,7 @@ def _load_receivers(
 ) -> list[MemberSubscriptions]:
     chosen, eyes = preferences.load_preferences(ctx, project), VisibleRefs(ctx)
     there = [number for number in numbers if _is_member(ctx, project, held, number)]
-    past = RoleHistory.load(ctx, project, [number for number in there if number in chosen])
+    past = preferences.RoleHistory.load(ctx, project, [number for number in there if number in chosen])
     known = accounts.get_many(ctx, there)
     found = []
     for number in there:
@@ -145,10 +136,13 @@ def _load_receivers(
             found.append(
                 MemberSubscriptions(
                     member,
-                    role or ADMIN_ROLE,
+                    role or preferences.ADMIN_ROLE,
                     preferences.side_of(role),
                     account is not None and bool(account.email),
-                    {each: _subscription(role, number, own.get(each), past) for each in NotificationChannel},
+                    {
+                        each: _subscription(role, number, own.get(each), past)
+                        for each in preferences.NotificationChannel
+                    },
                 )
             )
     return found
@@ -161,12 +155,12 @@ def _is_member(ctx: RequestContext, project: str, held: Mapping[int, str], numbe
 
 
 def _subscription(
-    role: str | None, number: int, choice: ChannelPreference | None, past: RoleHistory | None
+    role: str | None, number: int, choice: preferences.ChannelPreference | None, past: preferences.RoleHistory | None
 ) -> Subscription:
     side = preferences.side_of(role)
     if choice is not None and past is not None and choice.at >= past.side_since(number, side):
         return Subscription(choice.subscribed, chosen=True)
-    return Subscription(side is MemberSide.TECHNICAL, chosen=False)
+    return Subscription(side is preferences.MemberSide.TECHNICAL, chosen=False)
 
 
 _AUDIT_ACTION = "set notifications"
@@ -224,15 +218,17 @@ def _existing_receiver(ctx: RequestContext, project: str, member: str) -> Member
     return found
 
 
-def _parse_channels(changes: object) -> dict[NotificationChannel, bool | None]:
-    parsed = {parse_channel(name): on for name, on in require_mapping(changes, "channels").items()}
+def _parse_channels(changes: object) -> dict[preferences.NotificationChannel, bool | None]:
+    parsed = {preferences.parse_channel(name): on for name, on in require_mapping(changes, "channels").items()}
     wrong = next((on for on in parsed.values() if on is not None and not isinstance(on, bool)), None)
     if wrong is not None:
         raise InvalidInputError(f"A channel is on or off, not {quote(str(wrong))}.", "Write true or false.")
     return parsed  # type: ignore[return-value] # each was looked at
 
 
-def _subscription_values(found: MemberSubscriptions, asked: Mapping[NotificationChannel, object]) -> dict[str, object]:
+def _subscription_values(
+    found: MemberSubscriptions, asked: Mapping[preferences.NotificationChannel, object]
+) -> dict[str, object]:
     return {
         name.value: ("on" if way.on else "off") + ("" if way.chosen else " by default")
         for name, way in found.channels.items()
@@ -262,7 +258,7 @@ def underprivileged_owners(ctx: RequestContext, project: str) -> list[Underprivi
             (view.uid(mart), view.uid(owner))
             for mart in marts
             for owner, mask in (view.grants.get(mart) or {}).items()
-            if mask & bit and held.get(owner) == BUSINESS_USER
+            if mask & bit and held.get(owner) == preferences.BUSINESS_USER
         ]
     )
     if not can_manage(ctx, project):
@@ -276,9 +272,9 @@ def underprivileged_owners(ctx: RequestContext, project: str) -> list[Underprivi
 
 
 _SUMMARIES = {
-    NotificationChannel.FAILED_RUNS: "has failed",
-    NotificationChannel.BROKEN_CHECKS: "has broken checks",
-    NotificationChannel.SUCCEEDED_RUNS: "has succeeded",
+    preferences.NotificationChannel.FAILED_RUNS: "has failed",
+    preferences.NotificationChannel.BROKEN_CHECKS: "has broken checks",
+    preferences.NotificationChannel.SUCCEEDED_RUNS: "has succeeded",
 }
 
 
@@ -293,19 +289,23 @@ def run_notices(ctx: RequestContext, uid: str, mart: str, ended: EndedRun) -> li
     found = []
     if ended.state == FAILED:
         message = "\n\n".join([ended.problem, *([_list_failed_checks(broken)] if broken else [])])
-        found.append(_create_notice(ctx, uid, mart, NotificationChannel.FAILED_RUNS, message))
+        found.append(_create_notice(ctx, uid, mart, preferences.NotificationChannel.FAILED_RUNS, message))
     if broken:
-        found.append(_create_notice(ctx, uid, mart, NotificationChannel.BROKEN_CHECKS, _list_failed_checks(broken)))
+        found.append(
+            _create_notice(ctx, uid, mart, preferences.NotificationChannel.BROKEN_CHECKS, _list_failed_checks(broken))
+        )
     if ended.state == SUCCEEDED:
-        found.append(_create_notice(ctx, uid, mart, NotificationChannel.SUCCEEDED_RUNS, ""))
+        found.append(_create_notice(ctx, uid, mart, preferences.NotificationChannel.SUCCEEDED_RUNS, ""))
     return found
 
 
-def _create_notice(ctx: RequestContext, uid: str, mart: str, channel: NotificationChannel, message: str) -> RunNotice:
+def _create_notice(
+    ctx: RequestContext, uid: str, mart: str, channel: preferences.NotificationChannel, message: str
+) -> RunNotice:
     project = kinds.workspace_of(ctx.view, mart)
     assert project is not None  # noqa: S101 - every mart lies in one
     # Members named by the mart or report are notified of failures.
-    also = () if channel is NotificationChannel.SUCCEEDED_RUNS else notified_members(ctx, uid) or ()
+    also = () if channel is preferences.NotificationChannel.SUCCEEDED_RUNS else notified_members(ctx, uid) or ()
     members = members_allowed(ctx, channel_receivers(ctx, project, channel, also), "see", mart)
     return RunNotice(_SUMMARIES[channel], members, message, f"/workspaces/{quote_url(project, safe='')}/notifications")
 

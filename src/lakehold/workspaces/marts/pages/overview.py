@@ -28,17 +28,11 @@ from lakehold.web.routing import router
 from lakehold.web.runs import labels
 from lakehold.web.runs.services import RUNS
 from lakehold.workspaces.descriptor import HomeSection
-from lakehold.workspaces.marts.mart_kinds import (
-    DATA_MART_KIND,
-    DESTINATION_KIND,
-    PROJECT_KIND,
-    REPORT_KIND,
-    STORAGE_KIND,
-)
+from lakehold.workspaces.marts import mart_kinds
 
 routes = router("/workspaces")
 
-_KINDS = (DATA_MART_KIND, REPORT_KIND, DESTINATION_KIND, STORAGE_KIND)
+_KINDS = (mart_kinds.DATA_MART_KIND, mart_kinds.REPORT_KIND, mart_kinds.DESTINATION_KIND, mart_kinds.STORAGE_KIND)
 _MAX_ITEMS, _MAX_COUNT, _MOST_FAILED = 6, 500, 4
 
 
@@ -61,7 +55,7 @@ def overview(request: Request, ctx: ReadContext, uid: str) -> Response:
     """Render the overview."""
     workspaces.need_workspace(ctx, uid)
     found = resources.get(ctx, uid)
-    if found.kind != PROJECT_KIND:
+    if found.kind != mart_kinds.PROJECT_KIND:
         raise NotFoundError(f"There is no project {quote(uid)}.", "Open the list of workspaces.")
     shelves = {kind.rpartition(".")[2]: _kind_section(ctx, uid, kind) for kind in _KINDS}
     values: dict[str, object] = {
@@ -98,10 +92,10 @@ def _kind_section(ctx: RequestContext, uid: str, kind: str) -> ProjectSection:
 def _create_action(ctx: RequestContext, schema: KindSchema, uid: str) -> PageAction:
     """Return the action that creates a resource of a kind, with the reason if the caller may not."""
     new = workspace_page.create_action(ctx, schema, uid)
-    if schema.id == DATA_MART_KIND:
+    if schema.id == mart_kinds.DATA_MART_KIND:
         may = ctx.session.check(ctx.principal, "create_data_mart", uid)
-    elif schema.id == REPORT_KIND:
-        may = bool(ctx.session.list(ctx.principal, "use", DATA_MART_KIND, within=uid, limit=1).items)
+    elif schema.id == mart_kinds.REPORT_KIND:
+        may = bool(ctx.session.list(ctx.principal, "use", mart_kinds.DATA_MART_KIND, within=uid, limit=1).items)
     else:
         may = ctx.session.check(ctx.principal, "create", Draft(schema.id, {"project": uid}))
     return new if may else replace(new, why_not="You do not have permission to create one.")
@@ -123,11 +117,13 @@ def load_home_section(ctx: RequestContext) -> HomeSection | None:
     projects = [
         each
         for each in workspaces.page(ctx, limit=_MAX_PROJECTS).items
-        if each.kind == PROJECT_KIND and may("create_destination", each.uid) and not may("create_data_mart", each.uid)
+        if each.kind == mart_kinds.PROJECT_KIND
+        and may("create_destination", each.uid)
+        and not may("create_data_mart", each.uid)
     ]
     if not projects:
         return None
-    forms = {each.uid: kind_pages.create_form_url(each.uid, REPORT_KIND) for each in projects}
+    forms = {each.uid: kind_pages.create_form_url(each.uid, mart_kinds.REPORT_KIND) for each in projects}
     usable = {each.uid: _usable_marts(ctx, each.uid) for each in projects}
     values: dict[str, object] = {
         "marts": [
@@ -146,7 +142,7 @@ def load_home_section(ctx: RequestContext) -> HomeSection | None:
 
 def _usable_marts(ctx: RequestContext, project: str) -> list[ListedResource]:
     """Return the data marts that can be reported on, published ones before drafts, each by name."""
-    found = ctx.session.list(ctx.principal, "use", DATA_MART_KIND, within=project, limit=_MAX_SCANNED).items
+    found = ctx.session.list(ctx.principal, "use", mart_kinds.DATA_MART_KIND, within=project, limit=_MAX_SCANNED).items
     metadata = resource_metadata.load_many(ctx, [item.id for item in found])
     published = {number for number, each in metadata.items() if each.settings.get("published") is True}
     return sorted(found, key=lambda item: item.id not in published)
@@ -154,7 +150,7 @@ def _usable_marts(ctx: RequestContext, project: str) -> list[ListedResource]:
 
 def _own_reports(ctx: RequestContext, project: str) -> list[tuple[ResourceRef, ResourceRef | None, Run | None]]:
     """Return the reports that the caller owns by name, each with its data mart and its last run."""
-    seen = ctx.session.list(ctx.principal, "see", REPORT_KIND, within=project, limit=_MAX_SCANNED).items
+    seen = ctx.session.list(ctx.principal, "see", mart_kinds.REPORT_KIND, within=project, limit=_MAX_SCANNED).items
     me, eyes = ctx.caller.member, VisibleRefs(ctx)
     mine = ctx.session.read_view(
         lambda view: [make_ref(view, item.uid) for item in seen if me in owners_of(view, item.uid)["owner"]]
