@@ -1,12 +1,14 @@
-"""Neighbours of a resource in the graph of edges, and the check that it is of a kind."""
+"""Neighbours of a resource in the graph of edges, and checks of its kind and of connections."""
 
 from __future__ import annotations
 
 from collections.abc import Collection
 
+from lakehold.access import Draft
 from lakehold.catalog import kinds
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import InvalidInputError
+from lakehold.lake import readable_tables
 
 
 def edge_targets(ctx: RequestContext, uid: str, edge: str) -> list[str]:
@@ -34,3 +36,16 @@ def need_kind(ctx: RequestContext, uid: str, action: str, among: Collection[str]
         raise InvalidInputError(refusal.format(schema.title.lower()), hint)
     ctx.need(action, uid)
     return schema.id
+
+
+def need_connection(ctx: RequestContext, uid: str, workspace: str, draft: Draft) -> None:
+    """Refuse unless the caller may edit a connection; without an id, unless they may create one like this.
+
+    A probe or test contacts another system and shows data, so members who view as somebody else are refused.
+    """
+    readable_tables.refuse_impersonation(ctx)
+    if uid:
+        ctx.need("edit", uid)
+        return
+    ctx.need_visible(workspace)
+    ctx.need_draft(draft)
