@@ -164,8 +164,8 @@ def _search_sections(
 
 
 def _layer_url(space: str, layer: str, search: str) -> str:
-    asked = f"?{urlencode({'q': search})}" if search else ""
-    return urls.workspace(space, f"data/{quote(layer, safe='')}") + asked
+    query = f"?{urlencode({'q': search})}" if search else ""
+    return urls.workspace(space, f"data/{quote(layer, safe='')}") + query
 
 
 def _items(ctx: RequestContext, lake: IcebergCatalog, found: Sequence[ResourceSummary]) -> list[DataItem]:

@@ -66,8 +66,8 @@ def roll_back(request: Request, ctx: WriteContext, lake: CurrentLake, uid: str, 
         raise InvalidInputError("Unknown snapshot.", "Choose one from the list.")
     back = urls.resource(uid, "snapshots")
     question = f"Roll back {found.name} to this snapshot?"
-    if asked := confirm(request, sent, question, _ROLLBACK_WARNING, do="Roll back", back=back):
-        return asked
+    if page := confirm(request, sent, question, _ROLLBACK_WARNING, do="Roll back", back=back):
+        return page
     run = maintenance.roll_back_table(ctx, lake, uid, int(number))
     return pages.redirect(request, urls.run(run.id), Flash(f"{found.name} is being rolled back."))
 

@@ -58,10 +58,10 @@ def preview_message(request: Request, body: MessagePreviewBody) -> RenderedMessa
 
     A message that refers to fields that the report does not have is refused, with a list of those it has.
     """
-    asked = read_transaction(request).run(
+    prepared = read_transaction(request).run(
         lambda ctx: reports.prepare_preview(ctx, get_lake(request), body.settings, body.mart, body.name)
     )
-    found = reports.render_preview(get_platform(request), asked)
+    found = reports.render_preview(get_platform(request), prepared)
     return RenderedMessageJson.model_validate(found)
 
 
@@ -87,12 +87,12 @@ def preview_report(
 ) -> Response:
     """Get the first hundred rows that a report would send to you now."""
 
-    def asked(ctx: RequestContext) -> tuple[Caller, str]:
+    def prepare(ctx: RequestContext) -> tuple[Caller, str]:
         readable_tables.refuse_impersonation(ctx)
         report = REPORT.parse(body.settings)
         return ctx.caller, reports.report_sql(ctx, get_lake(request), report, body.mart, body.parameters)
 
-    caller, text = read_transaction(request).run(asked)
+    caller, text = read_transaction(request).run(prepare)
     stack = ExitStack()
     query = worker_client.run_query(get_platform(request), caller, text=text, rows=_PREVIEW_ROWS)
     found = stack.enter_context(query)

@@ -227,12 +227,12 @@ def _parse_channels(changes: object) -> dict[preferences.NotificationChannel, bo
 
 
 def _subscription_values(
-    found: MemberSubscriptions, asked: Mapping[preferences.NotificationChannel, object]
+    found: MemberSubscriptions, changed: Mapping[preferences.NotificationChannel, object]
 ) -> dict[str, object]:
     return {
         name.value: ("on" if way.on else "off") + ("" if way.chosen else " by default")
         for name, way in found.channels.items()
-        if name in asked
+        if name in changed
     }
 
 

@@ -67,13 +67,13 @@ class ReportSample:
 def preview_report(request: Request, mart: str, settings: Mapping[str, object], name: str) -> ReportSample:
     """Run the report's query as the caller. Refusals are part of the result."""
 
-    def asked(ctx: RequestContext) -> tuple[Caller, str, str]:
+    def prepare(ctx: RequestContext) -> tuple[Caller, str, str]:
         readable_tables.refuse_impersonation(ctx)
         report = REPORT.parse(settings)
         return ctx.caller, reports.report_sql(ctx, get_lake(request), report, mart), reports.report_day(ctx, report)
 
     try:
-        caller, text, day = read_transaction(request).run(asked)
+        caller, text, day = read_transaction(request).run(prepare)
         with worker_client.run_query(get_platform(request), caller, text=text, rows=_MAX_ROWS) as found:
             schema, batches, complete = found.batches.schema, list(found.batches), found.complete
     except LakeholdError as error:
@@ -119,11 +119,11 @@ def new_form(request: Request, ctx: ReadContext, uid: str, mart: str = "") -> Re
 def make(request: Request, uid: str, sent: SubmittedForm) -> Response:
     """Create the report, or render the form again after another button."""
 
-    def asked(ctx: RequestContext) -> str:
+    def find_mart(ctx: RequestContext) -> str:
         need_project(ctx, uid)
         return _need_usable_mart(ctx, str(sent.get("mart", "")))
 
-    return _submit_form(ReportFormPage(request, uid, read_transaction(request).run(asked)), sent)
+    return _submit_form(ReportFormPage(request, uid, read_transaction(request).run(find_mart)), sent)
 
 
 @routes.get("/{uid:path}/report/edit")

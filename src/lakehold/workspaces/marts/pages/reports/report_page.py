@@ -171,12 +171,12 @@ def report_page(request: Request, ctx: ReadContext, platform: CurrentPlatform, l
 def report_rows(request: Request, uid: str) -> Response:
     """Render the rows that the report would send to the caller now."""
 
-    def asked(ctx: RequestContext) -> tuple[ResourceView, str, dict[str, object]]:
+    def prepare(ctx: RequestContext) -> tuple[ResourceView, str, dict[str, object]]:
         found = need_report(ctx, uid)
         mart = ctx.session.read_view(lambda view: kinds.parent_of(view, uid)) or ""
         return found, mart, dict(resource_metadata.load(ctx, uid).settings)
 
-    found, mart, settings = read_transaction(request).run(asked)
+    found, mart, settings = read_transaction(request).run(prepare)
     seen = form_pages.preview_report(request, mart, settings, found.name)
 
     def page(ctx: RequestContext) -> Response:
