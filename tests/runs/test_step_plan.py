@@ -15,7 +15,7 @@ from lakehold.workspaces.lakehouse.steps import (
     OutputTarget,
     WriteOptions,
 )
-from lakehold.workspaces.marts.steps import SendReport
+from lakehold.workspaces.marts.pipelines import SendReport
 
 QUERY = MaterialiseQuery(
     name="query",

@@ -17,9 +17,8 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from secrets import token_hex
-from typing import IO, Protocol
+from typing import IO
 
-from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import SECOND, Moment
 from lakehold.kit.errors import ConflictError, InvalidInputError, NotFoundError, UnavailableError, at_field
 from lakehold.kit.ids import quote, valid_name
@@ -226,36 +225,3 @@ def describe_disk_error(error: OSError) -> UnavailableError:
     if error.errno in _DISK_FULL:
         return UnavailableError("The disk is full: the file was not kept.", "Make room, then send it again.")
     return UnavailableError("The folder of the volume cannot be written.", "Ask whoever keeps the machine.")
-
-
-class FileService(Protocol):
-    """Lists, reads, stores and removes the files of a resource, after checking the caller's rights."""
-
-    def list_files(self, ctx: RequestContext, settings: Settings, uid: str, folder: str = "") -> list[VolumeEntry]:
-        """Return the files of a folder."""
-
-    def open_file(self, ctx: RequestContext, settings: Settings, uid: str, path: str) -> tuple[Volume, VolumeEntry]:
-        """Return a file that is to be read."""
-
-    def check_upload(
-        self, ctx: RequestContext, settings: Settings, uid: str, path: str, *, replace: bool = False
-    ) -> Volume:
-        """Refuse a file before its content is uploaded."""
-
-    def store_upload(
-        self, ctx: RequestContext, settings: Settings, uid: str, path: str, rough: PartialFile, *, replace: bool = False
-    ) -> None:
-        """Store an uploaded file."""
-
-    def delete_file(self, ctx: RequestContext, settings: Settings, uid: str, path: str) -> None:
-        """Remove a file."""
-
-
-@dataclass(frozen=True, slots=True)
-class FileHolder:
-    """The file service of a kind of resource, and the rights that it asks for."""
-
-    service: FileService
-    read: str
-    write: str
-    remove: str

@@ -78,7 +78,7 @@ def open_scope(ctx: RequestContext, workspace: str) -> QueryScope:
 
 
 @contextmanager
-def run_query(platform: Platform, scope: QueryScope, text: str, *, uid: str, rows: int) -> Iterator[QueryRows]:
+def run_query(platform: Platform, scope: QueryScope, text: str, *, rows: int, uid: str = "") -> Iterator[QueryRows]:
     """Run a query in the workspace, and store the result of it in the caller's history."""
     if not text.strip():
         raise InvalidInputError("The query is empty.", "Write a SELECT.")
@@ -90,7 +90,7 @@ def run_query(platform: Platform, scope: QueryScope, text: str, *, uid: str, row
         with worker_client.run_query(
             platform, scope.caller, uid=uid, workspace=scope.name, text=text, rows=rows
         ) as found:
-            counted = _CountedBatches(found.batches)
+            counted = CountedBatches(found.batches)
             yield QueryRows(counted, found.complete)
             record = {"rows": counted.count, "error": ""}
     except LakeholdError as error:
@@ -130,7 +130,7 @@ def delete_old_queries(platform: Platform) -> int:
         return transaction.connection.execute(old).rowcount
 
 
-class _CountedBatches:
+class CountedBatches:
     """Record batches that are counted as they are read."""
 
     def __init__(self, batches: RecordBatches) -> None:

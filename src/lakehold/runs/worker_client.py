@@ -8,6 +8,7 @@ import socket
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from secrets import token_hex
 from typing import Any, Protocol
 
 import httpx
@@ -77,13 +78,19 @@ class QueryRows:
     complete: bool
     """Whether there were no more."""
 
+    def rows(self) -> list[tuple[Any, ...]]:
+        """Read all rows."""
+        return [
+            row for batch in self.batches for row in zip(*(column.to_pylist() for column in batch.columns), strict=True)
+        ]
+
 
 @contextmanager
 def run_query(
-    platform: Platform, caller: Caller, *, uid: str, workspace: str, text: str, rows: int
+    platform: Platform, caller: Caller, *, text: str, rows: int, uid: str = "", workspace: str = ""
 ) -> Iterator[QueryRows]:
-    """Run a query as the caller; which tables it may read is decided while it runs."""
-    body = {"id": uid, "workspace": workspace, "text": text, "rows": rows}
+    """Run a query as the caller; which tables it may read is decided while it runs. The id is one to stop it by."""
+    body = {"id": uid or f"q_{token_hex(12)}", "workspace": workspace, "text": text, "rows": rows}
     with _client(platform, caller) as client, client.stream("POST", QUERY_PATH, json=body) as response:
         if response.is_error:
             response.read()

@@ -21,7 +21,7 @@ from lakehold.api.http.middleware import allow_body_size
 from lakehold.catalog import kinds, resources
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import ConflictError, InvalidInputError, UnavailableError
-from lakehold.lake.volumes import FileHolder, VolumeEntry, describe_disk_error
+from lakehold.lake.volumes import VolumeEntry, describe_disk_error
 from lakehold.web import pages, routing, urls
 from lakehold.web.access import resource_header
 from lakehold.web.components import PageAction
@@ -32,14 +32,15 @@ from lakehold.web.list_view import ListColumn, ListState
 from lakehold.web.navigation import Breadcrumb
 from lakehold.web.routing import PageRoute, SubmittedForm, router
 from lakehold.web.runs import labels
-from lakehold.workspaces.registry import find_file_holder
+from lakehold.workspaces.registry import find_file_service
+from lakehold.workspaces.volume_files import FileService
 
 
-def file_holder(ctx: RequestContext, uid: str) -> FileHolder:
+def file_holder(ctx: RequestContext, uid: str) -> FileService:
     """Return how the files of a resource are kept; raise InvalidInputError if it has none."""
     ctx.need_visible(uid)
     schema = ctx.session.read_view(lambda view: kinds.schema_of(view, uid))
-    found = find_file_holder(schema.id)
+    found = find_file_service(schema.id)
     if found is None:
         raise InvalidInputError(f"A {schema.title.lower()} has no files.", "Choose a volume.")
     return found
@@ -88,7 +89,7 @@ def files_page(request: Request, ctx: ReadContext, platform: CurrentPlatform, ui
     listing = replace(ListState.from_request(request, ("name", "size", "-changed")), path=here)
     listed = [
         file
-        for file in held.service.list_files(ctx, platform.settings, uid, folder)
+        for file in held.list_files(ctx, platform.settings, uid, folder)
         if listing.search.casefold() in file.name.casefold()
     ]
     if by := _SORTS.get(listing.sort):
@@ -119,7 +120,7 @@ def files_page(request: Request, ctx: ReadContext, platform: CurrentPlatform, ui
 def download(ctx: ReadContext, platform: CurrentPlatform, uid: str, path: str = "") -> Response:
     """Download a file."""
     held = file_holder(ctx, uid)
-    volume, file = held.service.open_file(ctx, platform.settings, uid, path)
+    volume, file = held.open_file(ctx, platform.settings, uid, path)
     resource_usage.record(platform, ctx, held.read, uid)
     return FileResponse(volume.path_on_disk(path), media_type="application/octet-stream", filename=file.name)
 
@@ -154,12 +155,12 @@ def remove(request: Request, ctx: WriteContext, platform: CurrentPlatform, uid: 
     folder, _, name = path.rpartition("/")
     back = _folder_url(uid, folder)
     held = file_holder(ctx, uid)
-    held.service.open_file(ctx, platform.settings, uid, path)
+    held.open_file(ctx, platform.settings, uid, path)
     ctx.need(held.remove, uid)
     if question := confirm(request, sent, f"Delete {name}?", "This cannot be undone.", do="Delete", back=back):
         return question
-    held.service.delete_file(ctx, platform.settings, uid, path)
-    alone = len(held.service.list_files(ctx, platform.settings, uid, folder)) == 1
+    held.delete_file(ctx, platform.settings, uid, path)
+    alone = len(held.list_files(ctx, platform.settings, uid, folder)) == 1
     # A folder goes with its last file.
     return pages.redirect(request, _folder_url(uid) if alone else back, Flash(f"{name} was deleted."))
 
@@ -173,9 +174,7 @@ def _check_upload_right(request: Request) -> None:
 
 def _store_upload(request: Request, uid: str, path: str, each: UploadFile, *, replaces: bool) -> None:
     settings, asked = get_platform(request).settings, PendingRequest(request, read_credentials(request), writes=True)
-    service = (
-        PendingRequest(request, read_credentials(request), writes=False).run(lambda ctx: file_holder(ctx, uid)).service
-    )
+    service = PendingRequest(request, read_credentials(request), writes=False).run(lambda ctx: file_holder(ctx, uid))
     there = asked.run(lambda ctx: service.check_upload(ctx, settings, uid, path, replace=replaces))
     with there.open_partial() as rough:
         shutil.copyfileobj(each.file, rough.file)
@@ -192,7 +191,7 @@ def _folder_crumbs(uid: str, folder: str) -> list[Breadcrumb]:
     ]
 
 
-def _file_actions(ctx: RequestContext, uid: str, held: FileHolder, file: VolumeEntry) -> list[PageAction]:
+def _file_actions(ctx: RequestContext, uid: str, held: FileService, file: VolumeEntry) -> list[PageAction]:
     if file.is_folder:
         return []
     here = urls.resource(uid, "files")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from datetime import UTC, date, datetime, time, timedelta
+from typing import Any
 
 from starlette.datastructures import FormData
 
@@ -47,6 +48,23 @@ def errors_by_field(error: LakeholdError, fields: Mapping[str, str], default: st
 def parse_integer(text: str) -> int | None:
     """Parse a non-negative integer; return None if the text is not one or is too long."""
     return int(text) if _INTEGER.fullmatch(text) else None
+
+
+def list_setting(settings: Mapping[str, object], name: str) -> list[Any]:
+    """Return a setting that is a list; empty if it is none."""
+    found = settings.get(name)
+    return found if isinstance(found, list) else []
+
+
+def mapping_setting(settings: Mapping[str, object], name: str) -> Mapping[str, Any]:
+    """Return a setting that is an object; empty if it is none."""
+    found = settings.get(name)
+    return found if isinstance(found, Mapping) else {}
+
+
+def row_settings(settings: Mapping[str, object], name: str) -> list[Mapping[str, object]]:
+    """Return a setting that is a list of objects; whatever else it has is left out."""
+    return [each for each in list_setting(settings, name) if isinstance(each, Mapping)]
 
 
 def split_names(text: str) -> list[str]:

@@ -9,8 +9,8 @@ A fifth way of working is one more folder, or a package that `LAKEHOLD_WORKSPACE
 - `lakehouse`: layers, tables and volumes with levels, and the pipelines between them
 - `spaces`: data spaces with projects, tasks, connections, gateways and apps
 - `products`: mastered entities with roles inherited from tenant to project to product
-- `graph`: neighbours of a resource in the graph of edges
-- `volume_files`: files of a resource, stored and deleted
+- `graph`: neighbours of a resource in the graph of edges; checks of its kind and of connections
+- `volume_files`: the service of a kind of resource that keeps files
 - `transfer`: probes of sources and the state of deliveries, for executors; only a worker imports it
 """
 

@@ -1,14 +1,15 @@
 """The descriptor of a way of working: everything that the rest of the platform knows about its folder.
 
 Each folder exports one `Workspace` from its module `workspace`. Pages, REST routes, executors and the like are given as
-functions that import them when they are asked for, so that the server never loads Spark, a worker no pages, and a
-command that only needs the access models neither.
+functions that import them when they are called (`deferred`), so that the server never loads Spark, a worker no pages,
+and a command that only needs the access models neither.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -22,10 +23,24 @@ if TYPE_CHECKING:
     from lakehold.kit.settings_schema import SettingsSchema
     from lakehold.lake.lineage import Lineage
     from lakehold.lake.spark.tables import Tables
-    from lakehold.lake.volumes import FileHolder
     from lakehold.runs.runnable import Runnable, StepExecutors
     from lakehold.runs.scheduler.housekeeping import PeriodicTask
     from lakehold.web.components import PageAction
+    from lakehold.workspaces.volume_files import FileService
+
+
+def deferred(place: str) -> Callable[..., Any]:
+    """Return a function that imports `package.module:NAME` when it is called.
+
+    It returns the value of that name; if that is a function, it calls it.
+    """
+    module, _, name = place.partition(":")
+
+    def load(*args: object) -> object:
+        found = getattr(import_module(module), name)
+        return found(*args) if callable(found) else found
+
+    return load
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +137,7 @@ class Workspace:
     api_routers: Callable[[], Sequence[APIRouter]] = tuple
     lineage: Callable[[], Mapping[str, Lineage]] = dict
     """By the full id of a kind: what its resources are made from, and what reads them."""
-    file_services: Callable[[], Mapping[str, FileHolder]] = dict
+    file_services: Callable[[], Mapping[str, FileService]] = dict
     """By the full id of a kind: how the files of its resources are kept."""
     home_section: Callable[[RequestContext], HomeSection | None] = lambda _ctx: None
     menu_actions: Callable[[RequestContext, ResourceView], Sequence[PageAction]] = lambda _ctx, _found: ()

@@ -1,8 +1,14 @@
-"""Neighbours of a resource in the graph of edges."""
+"""Neighbours of a resource in the graph of edges, and checks of its kind and of connections."""
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
+from lakehold.access import Draft
+from lakehold.catalog import kinds
 from lakehold.directory.request_context import RequestContext
+from lakehold.kit.errors import InvalidInputError
+from lakehold.lake import readable_tables
 
 
 def edge_targets(ctx: RequestContext, uid: str, edge: str) -> list[str]:
@@ -17,3 +23,29 @@ def edge_sources(ctx: RequestContext, uid: str, edge: str) -> list[str]:
     return ctx.session.read_view(
         lambda view: [view.uid(source) for source in view.edges_in[edge].get(view.resource(uid)) or ()]
     )
+
+
+def need_kind(ctx: RequestContext, uid: str, action: str, among: Collection[str], *, refusal: str, hint: str) -> str:
+    """Return the kind of a resource with which the caller may do this; refuse one that is of no kind among these.
+
+    In the refusal, `{}` stands for what such a resource is called.
+    """
+    ctx.need_visible(uid, action)
+    schema = kinds.schema_of(ctx.view, uid)
+    if schema.id not in among:
+        raise InvalidInputError(refusal.format(schema.title.lower()), hint)
+    ctx.need(action, uid)
+    return schema.id
+
+
+def need_connection(ctx: RequestContext, uid: str, workspace: str, draft: Draft) -> None:
+    """Refuse unless the caller may edit a connection; without an id, unless they may create one like this.
+
+    A probe or test contacts another system and shows data, so members who view as somebody else are refused.
+    """
+    readable_tables.refuse_impersonation(ctx)
+    if uid:
+        ctx.need("edit", uid)
+        return
+    ctx.need_visible(workspace)
+    ctx.need_draft(draft)

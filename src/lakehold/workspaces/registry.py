@@ -19,7 +19,7 @@ from lakehold.workspaces.descriptor import RUNS_PAGE, KindDescriptor, Workspace
 if TYPE_CHECKING:
     from lakehold.kit.settings_schema import SettingsSchema
     from lakehold.lake.lineage import Lineage
-    from lakehold.lake.volumes import FileHolder
+    from lakehold.workspaces.volume_files import FileService
 
 _ADDED = "LAKEHOLD_WORKSPACES"
 _PLAIN = KindDescriptor(name="")
@@ -91,7 +91,7 @@ def find_lineage(kind: str) -> Lineage | None:
     return workspace.lineage().get(kind) if workspace else None
 
 
-def find_file_holder(kind: str) -> FileHolder | None:
+def find_file_service(kind: str) -> FileService | None:
     """Return how the files of a kind are kept; None if it has none."""
     workspace = find_workspace(kind)
     return workspace.file_services().get(kind) if workspace else None

@@ -14,6 +14,7 @@ from lakehold.connectors.destinations.settings import DestinationSettings
 from lakehold.connectors.files.settings import FileDestinationSettings
 from lakehold.connectors.files.source import FileSource
 from lakehold.connectors.mail.connector import MailSettings
+from lakehold.connectors.sources.settings import SyncMode
 from lakehold.connectors.sources.source import SourceConnector
 from lakehold.runs.runnable import StepContext, StepResult
 
@@ -29,6 +30,11 @@ def probe_source(source: SourceConnector, stream: str) -> dict[str, Any]:
     if isinstance(source, FileSource):
         found["format"] = source.stream_format(stream).to_json()
     return found
+
+
+def sync_mode(mode: SyncMode, *, reload: bool) -> SyncMode:
+    """Return how rows are loaded: a reload of what is loaded bit by bit replaces everything."""
+    return SyncMode.FULL if reload and mode in {SyncMode.INCREMENTAL, SyncMode.APPEND} else mode
 
 
 def with_report_name(to: DestinationSettings, name: str) -> DestinationSettings:

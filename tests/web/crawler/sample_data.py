@@ -104,9 +104,9 @@ def _put_files(platform: Platform, caller: Caller, here: Tenant) -> None:
     """A file in a folder of each volume."""
     for layer in LAYERS:
         with platform.write(caller) as ctx:
-            there = volumes.check_upload(ctx, platform.settings, here.id(f"{layer}_files"), "2031/rows.csv")
+            there = volumes.FILES.check_upload(ctx, platform.settings, here.id(f"{layer}_files"), "2031/rows.csv")
         with there.open_partial() as rough, platform.write(caller) as ctx:
-            volumes.store_upload(ctx, platform.settings, here.id(f"{layer}_files"), "2031/rows.csv", rough)
+            volumes.FILES.store_upload(ctx, platform.settings, here.id(f"{layer}_files"), "2031/rows.csv", rough)
 
 
 def _deliver(platform: Platform, caller: Caller, uid: str) -> None:

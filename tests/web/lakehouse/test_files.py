@@ -24,16 +24,16 @@ HERE = "/resources/raw_files/files"
 
 def put(shop: Shop, path: str, content: bytes = b"id\n1\n", *, member: str = "erik") -> None:
     with shop.platform.write(as_member(member)) as ctx:
-        there = volumes.check_upload(ctx, shop.platform.settings, "raw_files", path)
+        there = volumes.FILES.check_upload(ctx, shop.platform.settings, "raw_files", path)
     with there.open_partial() as rough:
         rough.write(content)
         with shop.platform.write(as_member(member)) as ctx:
-            volumes.store_upload(ctx, shop.platform.settings, "raw_files", path, rough)
+            volumes.FILES.store_upload(ctx, shop.platform.settings, "raw_files", path, rough)
 
 
 def names(shop: Shop, folder: str = "") -> list[str]:
     with shop.platform.read(as_member("olga")) as ctx:
-        return [file.path for file in volumes.list_files(ctx, shop.platform.settings, "raw_files", folder)]
+        return [file.path for file in volumes.FILES.list_files(ctx, shop.platform.settings, "raw_files", folder)]
 
 
 def folder_of(shop: Shop) -> Path:

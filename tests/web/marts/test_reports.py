@@ -16,8 +16,8 @@ from lakehold.catalog.resource_view import ResourceView
 from lakehold.lake import readable_tables
 from lakehold.lake.volumes import Volume
 from lakehold.runs.run_table import run_step_table
-from lakehold.workspaces.marts.message_blocks import MessageData
-from lakehold.workspaces.marts.pages.reports import form_options, preview
+from lakehold.workspaces.marts.messages import MessageData
+from lakehold.workspaces.marts.pages.reports import form_options, form_pages
 from tests.web.conftest import Open, Violations
 from tests.web.demo import Shop
 from tests.web.forms import send
@@ -205,7 +205,7 @@ def test_without_a_worker_a_preview_says_so_and_nothing_is_lost(filled: Shop) ->
 
 def test_a_message_is_shown_as_it_will_be_without_styles_of_its_own() -> None:
     first = MessageData("Weekly", "2026-11-16", ("day", "total"), [("Monday", 4), ("<b>", 2)], 2)
-    words = preview.render_message(
+    words = form_pages.render_message(
         "# Sales\n\n{{ day }} {{ column total }}\n\n{{ table }}\n\n{{ chart day total }}", first
     )
     assert isinstance(words, Markup)
@@ -213,7 +213,7 @@ def test_a_message_is_shown_as_it_will_be_without_styles_of_its_own() -> None:
     assert "style=" not in words
     assert "&lt;b&gt;" in words
     assert 'max="100" value="50"' in words
-    assert preview.render_message("", first) == ""
+    assert form_pages.render_message("", first) == ""
 
 
 def test_a_report_whose_destination_is_gone_can_only_be_read_until_it_is_back(filled: Shop) -> None:

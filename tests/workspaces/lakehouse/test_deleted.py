@@ -16,8 +16,8 @@ from lakehold.directory.caller import ClientInfo
 from lakehold.kit.clock import DAY, now
 from lakehold.lake.iceberg_catalog import IcebergCatalog
 from lakehold.web import app_factory
-from lakehold.workspaces.lakehouse import dropped_tables
-from lakehold.workspaces.lakehouse.executors import table_maintenance
+from lakehold.workspaces.lakehouse import maintenance
+from lakehold.workspaces.lakehouse.executors import tables
 from tests.lake.shop import ADA, ED, TENANT
 from tests.web.forms import send
 from tests.web.site import running
@@ -92,7 +92,7 @@ def test_when_its_days_are_over_it_is_gone(here: InlineRuns, visitor: Visitor, s
     assert "outlived" in client.get(HERE).text
     platform.clock = lambda: now() + 31 * DAY
     try:
-        table_maintenance.purge_dropped_tables(platform, here.shop.tables)
+        tables.purge_dropped_tables(platform, here.shop.tables)
     finally:
         platform.clock = now
     assert "outlived" not in client.get(HERE).text
@@ -102,7 +102,7 @@ def test_when_its_days_are_over_it_is_gone(here: InlineRuns, visitor: Visitor, s
 def test_many_that_others_have_deleted_hide_none_of_ones_own(
     here: InlineRuns, spark: SparkSession, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(dropped_tables, "_MAX_LISTED", 2)
+    monkeypatch.setattr(maintenance, "_MAX_LISTED", 2)
     table(here, spark, "own", 1)
     with here.shop.platform.access.write(TENANT) as session:
         session.store.add(Grant("ed", "manager", "own"))
@@ -112,7 +112,7 @@ def test_many_that_others_have_deleted_hide_none_of_ones_own(
         deleted(here, spark, name)
     lake = IcebergCatalog(here.shop.platform.settings)
     with here.shop.platform.read(ED) as ctx:
-        assert [each.name for each in dropped_tables.dropped_tables(ctx, lake)] == ["own"]
+        assert [each.name for each in maintenance.dropped_tables(ctx, lake)] == ["own"]
     with here.shop.platform.read(ADA) as ctx:
-        assert [each.name for each in dropped_tables.dropped_tables(ctx, lake)] == ["latest", "later"]
+        assert [each.name for each in maintenance.dropped_tables(ctx, lake)] == ["latest", "later"]
     lake.close()

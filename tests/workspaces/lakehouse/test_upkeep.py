@@ -16,8 +16,8 @@ from lakehold.kit.clock import DAY, SECOND, now
 from lakehold.lake.iceberg_catalog import TableIdentifier
 from lakehold.lake.spark.table_writer import TableWriteOptions, WriteMode, write_rows
 from lakehold.lake.table_metadata import IcebergMetadata, IcebergSnapshot
-from lakehold.workspaces.lakehouse import dropped_tables, maintenance
-from lakehold.workspaces.lakehouse.executors import table_maintenance
+from lakehold.workspaces.lakehouse import maintenance
+from lakehold.workspaces.lakehouse.executors import tables
 from tests.api.client import Api, Json, json_body, problem, serve_api
 from tests.lake.shop import ADA, ED, TENANT
 from tests.workspaces.lakehouse.inline_runs import RUNS, InlineRuns
@@ -131,12 +131,12 @@ def test_the_rows_of_a_deleted_table_go_in_the_end(here: InlineRuns, api: Api, s
     place = table(here, spark, "old", 2)
     json_body(api.call("DELETE", "/api/v1/resources/old", "ada"))
     platform = here.shop.platform
-    assert place not in dropped_tables.expired_places(platform)
+    assert place not in maintenance.expired_places(platform)
     platform.clock = lambda: now() + 31 * DAY
     try:
-        gone = dropped_tables.expired_places(platform)
+        gone = maintenance.expired_places(platform)
         assert place in gone
-        assert table_maintenance.purge_dropped_tables(platform, here.shop.tables) == len(gone)
+        assert tables.purge_dropped_tables(platform, here.shop.tables) == len(gone)
     finally:
         platform.clock = now
     assert here.shop.tables.lake.metadata_location(place) is None

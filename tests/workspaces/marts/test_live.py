@@ -17,7 +17,7 @@ from lakehold.directory.caller import Caller
 from lakehold.kit.errors import ConflictError
 from lakehold.ledger.audit import AuditFilter
 from lakehold.workspaces.marts import insights
-from lakehold.workspaces.marts.live import pulls, secrets
+from lakehold.workspaces.marts import live as live_destinations
 from tests.api.client import Api, json_body, problem, serve_api
 from tests.lake.shop import ADA, ED, RITA, TENANT
 from tests.workspaces.marts.project import SALES, MartsProject
@@ -42,7 +42,7 @@ def live(here: MartsProject) -> tuple[str, str]:
     """A destination of Rita's, and its secret."""
     uid = here.destination({"to": "live"})
     with here.inline_runs.shop.platform.write(RITA) as ctx:
-        return uid, secrets.create_secret(ctx, uid).text
+        return uid, live_destinations.create_secret(ctx, uid).text
 
 
 def pull(api: Api, live: tuple[str, str], report: str, **params: str) -> httpx.Response:
@@ -66,7 +66,7 @@ def test_a_report_is_pulled_as_the_tool_wants_it(
     problem(pull(api, live, report, format="xls"), 422, "invalid_input")
     with here.inline_runs.shop.platform.read(RITA) as ctx:
         found_out = insights.report_insight(ctx, report)
-        kept = secrets.get_secret(ctx, live[0])
+        kept = live_destinations.get_secret(ctx, live[0])
     assert (found_out.pulled.times, found_out.pulled.rows) == (4, 8)
     assert found_out.last_at is not None
     assert kept is not None
@@ -79,7 +79,7 @@ def test_the_secret_opens_nothing_else_and_nothing_else_opens_it(
     report = here.report(mart, live[0], FIRST)
     other = here.destination({"to": "live"})
     with here.inline_runs.shop.platform.write(RITA) as ctx:
-        others = secrets.create_secret(ctx, other).text
+        others = live_destinations.create_secret(ctx, other).text
     at = f"/api/v1/live/{live[0]}/{report}"
     for wrong in ({"token": others}, {"by": "rita"}, {"by": "ada"}, {}, {"headers": {"cookie": "lakehold_session=x"}}):
         problem(api.get(at, **wrong), 401, "unauthorized")
@@ -221,7 +221,7 @@ def test_what_was_pulled_long_ago_is_forgotten(here: MartsProject, api: Api, mar
     report = here.report(mart, live[0], FIRST)
     pull(api, live, report)
     platform = here.inline_runs.shop.platform
-    assert pulls.delete_old_pulls(platform) == 0
+    assert live_destinations.delete_old_pulls(platform) == 0
     with platform.database.write("live") as transaction:
-        transaction.connection.execute(pulls.live_pull_table.update().values(at=0))
-    assert pulls.delete_old_pulls(platform) > 0
+        transaction.connection.execute(live_destinations.live_pull_table.update().values(at=0))
+    assert live_destinations.delete_old_pulls(platform) > 0

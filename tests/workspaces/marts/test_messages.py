@@ -8,8 +8,7 @@ from decimal import Decimal
 import pytest
 
 from lakehold.kit.errors import InvalidInputError
-from lakehold.workspaces.marts.message_blocks import MessageData
-from lakehold.workspaces.marts.message_template import DEFAULT_TEMPLATE, MessageTemplate
+from lakehold.workspaces.marts.messages import DEFAULT_TEMPLATE, MessageData, MessageTemplate
 
 ROWS = [("Kiosk <Nord>", Decimal("12.50"), date(2026, 11, 1)), ("Markt", Decimal("25.00"), None)]
 FIRST = MessageData("Sales", "2026-11-16", ("shop", "amount", "sold"), ROWS, 2)

@@ -17,7 +17,8 @@ from lakehold.api.http.models import PlainText, ResponseModel, Time, to_datetime
 from lakehold.api.http.paging import PageParams, PageResponse
 from lakehold.api.http.routing import REQUIRES_SIGN_IN, problem_responses
 from lakehold.directory.request_context import RequestContext
-from lakehold.lake.volumes import FileService, Volume, VolumeEntry
+from lakehold.lake.volumes import Volume, VolumeEntry
+from lakehold.workspaces.volume_files import FileService
 
 OCTET_STREAM = "application/octet-stream"
 _CONTENT = {OCTET_STREAM: {"schema": {"type": "string", "format": "binary"}}}

@@ -6,7 +6,7 @@ from fastapi import Request, Response
 
 from lakehold.api.http.dependencies import ReadContext, WriteContext
 from lakehold.catalog import kinds, resources
-from lakehold.catalog.resource_view import ResourceView
+from lakehold.catalog.resource_view import ResourceView, VisibleRefs
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import SECOND
 from lakehold.kit.errors import ConflictError, InvalidInputError
@@ -24,6 +24,7 @@ from lakehold.web.routing import SubmittedForm, router
 from lakehold.web.runs import labels
 from lakehold.web.runs.run_list import COLUMNS, run_rows
 from lakehold.web.runs.services import RUNS, TRIGGERS
+from lakehold.web.schedules import schedule_form
 from lakehold.workspaces.registry import describe_kind, find_workspace, runnable_kinds
 
 routes = router("/resources")
@@ -124,12 +125,28 @@ def runnable_frame(ctx: RequestContext, found: ResourceView, part: str) -> dict[
         "crumbs": resource_header.breadcrumbs(ctx, found.uid, *([last] if last else [])),
         "tabs": resource_header.tabs(ctx, found.uid),
         "tab": urls.resource(found.uid, part),
-        "run_now": _run_actions(ctx, found),
+        "run_now": run_actions(ctx, found),
         "menu": _menu(ctx, found),
     }
 
 
-def _run_actions(ctx: RequestContext, found: ResourceView) -> list[PageAction]:
+def overview_values(ctx: RequestContext, found: ResourceView, part: str, runs: list[Run]) -> dict[str, object]:
+    """Return the template values that the overviews of resources that are run share: actions, runs and triggers."""
+    eyes = VisibleRefs(ctx)
+    return {
+        **runnable_frame(ctx, found, part),
+        "may": resource_header.actions_of(ctx, found.uid),
+        "runs": run_rows(ctx, runs),
+        "triggers": TRIGGERS.for_resource(ctx, found.uid) if sees_runs(found) else [],
+        "said": schedule_form.describe_cron,
+        "followed": lambda trigger: eyes.refs(trigger.when.after),
+        "tones": labels.TONES,
+        "signs": labels.ICONS,
+    }
+
+
+def run_actions(ctx: RequestContext, found: ResourceView) -> list[PageAction]:
+    """Return the actions that run a resource, each with the reason if the caller may not."""
     here = urls.resource(found.uid, "pipeline/run")
     if found.kind not in RUNS.runnables:
         title = kinds.catalog_kind(ctx.view.policy, found.kind).title.lower()

@@ -8,12 +8,11 @@ The rights are in model.yaml: Viewer, Editor and Manager; down from layers, up t
 - `pipelines`: what can be run: inputs, outputs and steps of each
 - `steps`: the steps of pipelines
 - `executors`: executes the steps; only a worker imports it
-- `volumes`: files in volumes
+- `volumes`: who may do what with files in volumes
 - `connection_access`: who may probe a source or test a destination
 - `saved_queries`: saved queries, and results saved as tables
 - `integrations`: read-only access for other tools
-- `maintenance`: compaction, snapshot expiry, rollback and descriptions of tables, by hand and scheduled
-- `dropped_tables`: dropped tables, listed and restored
+- `maintenance`: compaction, snapshot expiry, rollback, descriptions and restore of tables, by hand and scheduled
 - `lineage`: what a resource is made from, and what reads it
 - `pages`: the pages of a lakehouse
 - `api`: the REST endpoints of a lakehouse

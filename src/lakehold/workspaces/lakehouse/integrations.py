@@ -12,9 +12,9 @@ from lakehold.directory import tokens
 from lakehold.directory.request_context import RequestContext
 from lakehold.directory.secret_tokens import ACTIVE, OFF
 from lakehold.directory.tokens import CreatedToken
-from lakehold.kit.errors import ConflictError, InvalidInputError
+from lakehold.kit.errors import ConflictError
 from lakehold.kit.ids import quote
-from lakehold.workspaces.graph import edge_targets
+from lakehold.workspaces.graph import edge_targets, need_kind
 
 INTEGRATION_KIND = "lakehouse.integration"
 TOKEN_ACTIONS = ("see", "read")
@@ -24,12 +24,7 @@ def create_token(ctx: RequestContext, uid: str, days: int | None = None) -> Crea
     """Return a token with which a tool reads the integration's tables and nothing else, limited by its
     member's rights.
     """
-    ctx.need_visible(uid, "edit")
-    kind = ctx.view.kind(ctx.view.resource(uid))
-    if kind != INTEGRATION_KIND:
-        title = ctx.view.policy.kinds[kind].schema.title.lower()
-        raise InvalidInputError(f"A {title} is no integration.", "Choose one.")
-    ctx.need("edit", uid)
+    need_kind(ctx, uid, "edit", (INTEGRATION_KIND,), refusal="A {} is no integration.", hint="Choose one.")
     reads = edge_targets(ctx, uid, "reads")
     if not reads:
         raise ConflictError(f"The integration {quote(uid)} reads no table.", "Let it read at least one.")

@@ -18,6 +18,7 @@ from lakehold.kit.ids import valid_table_name
 from lakehold.lake.errors import LimitExceededError, QueryError, RefusedQueryError
 from lakehold.runs import queries, worker_client
 from lakehold.runs.service import Run, Runs
+from lakehold.workspaces.graph import need_kind
 from lakehold.workspaces.lakehouse.pipelines.base import TABLE_KIND
 
 
@@ -39,11 +40,7 @@ _KINDS = (SAVED_QUERY, "lakehouse.query")
 
 def query_scope(ctx: RequestContext, uid: str) -> queries.QueryScope:
     """Return the scope of a query; refuse unless the caller may edit it and run queries there."""
-    ctx.need_visible(uid, "edit")
-    schema = kinds.schema_of(ctx.view, uid)
-    if schema.id not in _KINDS:
-        raise InvalidInputError(f"A {schema.title.lower()} has no text of a query.", "Choose a query.")
-    ctx.need("edit", uid)
+    need_kind(ctx, uid, "edit", _KINDS, refusal="A {} has no text of a query.", hint="Choose a query.")
     return queries.open_scope(ctx, kinds.workspace_of(ctx.view, uid) or uid)
 
 

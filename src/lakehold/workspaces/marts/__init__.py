@@ -6,21 +6,17 @@ The rights are in model.yaml: three project roles, owners, two sharing toggles, 
 - `mart_kinds`: the kinds of resources in a project
 - `settings`: the settings schemas of storages, data marts, destinations and reports
 - `checks`: results of data quality checks
-- `storages`: the type and the tables of a storage, and who may probe it
+- `storages`: the type and the tables of a storage, and who may probe it; files
 - `destinations`: who may test a destination, and its reports
 - `mart_probe`: probes of storages and connectors
-- `files`: files of storages and destinations
-- `joins`: data marts joined to a data mart, and the columns that a report can use
 - `report_query`: the query of a report as SQL
-- `reports`: the query of a report for the caller, and the preview of its message
-- `message_template`: the template of a report's message
-- `message_blocks`: tables and charts in a message
+- `reports`: the columns that a report can use, its query for the caller, and the preview of its message
+- `messages`: the template of a report's message, with tables and charts
 - `insights`: usage of reports
 - `lineage`: where rows come from, and where they go
 - `live`: destinations from which BI tools pull reports
 - `notifications`: who is notified of runs and checks
-- `pipelines`: what can be run: data marts and reports
-- `steps`: the steps of data marts and reports
+- `pipelines`: what can be run, data marts and reports, and its steps
 - `executors`: executes the steps; only a worker imports it
 - `pages`: the pages of a project
 - `api`: the REST endpoints of a project

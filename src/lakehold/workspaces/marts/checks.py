@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from typing import Any
 
 import sqlalchemy as sa
 
@@ -50,7 +51,7 @@ def save_results(transaction: Transaction, tenant: int, resource: int, mark: str
     gone = sa.and_(c.tenant_id == tenant, c.resource_id == resource, c.mark == mark)
     transaction.connection.execute(quality_table.delete().where(gone))
     here = {"tenant_id": tenant, "resource_id": resource, "mark": mark}
-    rows = [{**here, "name": each.name, "state": each.state, "said": each.said, "at": each.at} for each in outcomes]
+    rows = [{**here, **asdict(each)} for each in outcomes]
     if rows:
         transaction.connection.execute(quality_table.insert(), rows)
 
@@ -62,21 +63,18 @@ def failed_results(ctx: RequestContext, run: str, since: Moment) -> list[CheckRe
     """
     c = quality_table.c
     looked = c.mark.in_([f"{run}/{place}" for place in _CHECK_STEPS])
-    mine = (c.tenant_id == ctx.session.tenant, looked, c.at >= since, c.state != KEPT)
-    query = sa.select(quality_table).where(*mine).order_by(c.n)
-    rows = ctx.session.transaction.connection.execute(query)
-    return [CheckResult(row.name, row.state, row.said, row.at) for row in rows]
+    return _load(ctx, sa.select(quality_table).where(looked, c.at >= since, c.state != KEPT).order_by(c.n))
 
 
 def list_results(ctx: RequestContext, mart: str, *, limit: int = 200) -> list[CheckResult]:
     """Return the results of a data mart, newest first, for those who see it."""
     mart_kinds.need_action(ctx, mart, mart_kinds.DATA_MART_KIND)
     c = quality_table.c
-    query = (
-        sa.select(quality_table)
-        .where(c.tenant_id == ctx.session.tenant, c.resource_id == ctx.view.resource(mart))
-        .order_by(c.n.desc())
-        .limit(limit)
-    )
-    rows = ctx.session.transaction.connection.execute(query)
+    mine = sa.select(quality_table).where(c.resource_id == ctx.view.resource(mart))
+    return _load(ctx, mine.order_by(c.n.desc()).limit(limit))
+
+
+def _load(ctx: RequestContext, query: sa.Select[Any]) -> list[CheckResult]:
+    mine = query.where(quality_table.c.tenant_id == ctx.session.tenant)
+    rows = ctx.session.transaction.connection.execute(mine)
     return [CheckResult(row.name, row.state, row.said, row.at) for row in rows]

@@ -6,22 +6,13 @@ from lakehold.access import Draft
 from lakehold.catalog import kinds
 from lakehold.catalog.resource_view import ResourceRef, VisibleRefs, attributes_of
 from lakehold.directory.request_context import RequestContext
-from lakehold.lake import readable_tables
-from lakehold.workspaces.graph import edge_sources
+from lakehold.workspaces.graph import edge_sources, need_connection
 from lakehold.workspaces.marts import mart_kinds
 
 
 def need_destination_check(ctx: RequestContext, destination: str, project: str) -> None:
-    """Refuse unless the caller may edit the destination, or create one in the project.
-
-    It contacts another system, so members who view as somebody else are refused.
-    """
-    readable_tables.refuse_impersonation(ctx)
-    if destination:
-        ctx.need("edit", destination)
-        return
-    ctx.need_visible(project)
-    ctx.need_draft(Draft(mart_kinds.DESTINATION_KIND, {"project": project}))
+    """Refuse unless the caller may edit the destination, or create one in the project."""
+    need_connection(ctx, destination, project, Draft(mart_kinds.DESTINATION_KIND, {"project": project}))
 
 
 def is_deleted(ctx: RequestContext, uid: str) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import sqlalchemy as sa
 
@@ -21,7 +21,7 @@ from lakehold.runs import run_table as states
 from lakehold.runs.run_table import run_step_table, run_table
 from lakehold.workspaces.graph import edge_targets
 from lakehold.workspaces.marts import mart_kinds
-from lakehold.workspaces.marts.live.pulls import RETENTION_DAYS, live_pull_table
+from lakehold.workspaces.marts.live import RETENTION_DAYS, live_pull_table
 
 _BATCH, _FILES = 1_000, "files"
 _DELIVERED = '%"places"%'
@@ -73,13 +73,6 @@ class ReportUsage:
         return max((at for at in (self.delivered.last_at, self.pulled.last_at) if at is not None), default=None)
 
 
-class _LastDelivery(NamedTuple):
-    """The rows and the state of the last delivery."""
-
-    rows: int
-    state: Mapping[str, Any]
-
-
 def report_insight(ctx: RequestContext, uid: str) -> ReportUsage:
     """Return the usage of one report."""
     mart_kinds.need_action(ctx, uid, mart_kinds.REPORT_KIND)
@@ -104,14 +97,15 @@ def with_destinations(ctx: RequestContext, found: Sequence[ReportUsage]) -> list
     goals = [next(iter(eyes.refs(edge_targets(ctx, each.report.uid, "destination"))), None) for each in found]
     known = _with_visible_places(ctx, {goal.uid for goal in goals if goal is not None})
     last = _last_deliveries(ctx, [each.delivered.last_run for each in found if each.delivered.last_run is not None])
-    return [
-        replace(
-            each,
-            destination=goal,
-            delivered=_with_last_delivery(each.delivered, last, is_known=goal is not None and goal.uid in known),
-        )
-        for each, goal in zip(found, goals, strict=True)
-    ]
+    complete = []
+    for each, goal in zip(found, goals, strict=True):
+        delivered = each.delivered
+        if delivered.last_run is not None:
+            rows, state = last[delivered.last_run]
+            places = tuple(state["places"]) if goal is not None and goal.uid in known else ()
+            delivered = replace(delivered, last_rows=rows, places=places, sure=bool(state.get("sure", True)))
+        complete.append(replace(each, destination=goal, delivered=delivered))
+    return complete
 
 
 def _load_insights(ctx: RequestContext, numbers: Sequence[int]) -> list[ReportUsage]:
@@ -165,25 +159,14 @@ def _delivery_statistics(ctx: RequestContext, numbers: Sequence[int]) -> dict[in
     }
 
 
-def _with_last_delivery(
-    delivery: DeliveryStatistics, last: Mapping[int, _LastDelivery], *, is_known: bool
-) -> DeliveryStatistics:
-    """Add what the last run stored of the delivery."""
-    if delivery.last_run is None:
-        return delivery
-    rows, state = last[delivery.last_run]
-    places = tuple(state["places"]) if is_known else ()
-    return replace(delivery, last_rows=rows, places=places, sure=bool(state.get("sure", True)))
-
-
-def _last_deliveries(ctx: RequestContext, runs: Sequence[int]) -> dict[int, _LastDelivery]:
-    """Return the number of rows and the places that these runs have sent."""
-    s, found = run_step_table.c, dict[int, _LastDelivery]()
+def _last_deliveries(ctx: RequestContext, runs: Sequence[int]) -> dict[int, tuple[int, Mapping[str, Any]]]:
+    """Return the number of rows that these runs have sent, and the state that they left."""
+    s, found = run_step_table.c, dict[int, tuple[int, Mapping[str, Any]]]()
     for start in range(0, len(runs), _BATCH):
         some = runs[start : start + _BATCH]
         query = sa.select(s.run, s.rows, s.told).where(s.run.in_(some), s.number == 0)
         for row in ctx.session.transaction.connection.execute(query):
-            found[row.run] = _LastDelivery(row.rows, json.loads(row.told))
+            found[row.run] = row.rows, json.loads(row.told)
     return found
 
 

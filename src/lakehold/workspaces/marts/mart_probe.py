@@ -7,7 +7,6 @@ because it takes as long as the other system does. A lakehouse is queried with S
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from fnmatch import fnmatchcase
@@ -98,13 +97,11 @@ def prepare_storage_probe(ctx: RequestContext, probe: StorageProbeTarget) -> Pre
         raise InvalidInputError(
             f"What is defined by {quote(probe.by)} is not looked at in a storage.", f"Use {', '.join(_PROBED_TYPES)}."
         )
-    lake = _lake_tables(ctx, storage, probe) if isinstance(storage, LakeStorageSettings) else None
+    lake = None
+    if isinstance(storage, LakeStorageSettings):
+        # Those that match the search for a list, all of them for a pattern.
+        lake = storages.lake_tables(ctx, storage, None if probe.by else probe.search)
     return PreparedProbe(ctx.caller, probe, StorageType(storage.kind), lake)
-
-
-def _lake_tables(ctx: RequestContext, storage: LakeStorageSettings, probe: StorageProbeTarget) -> LakeTables:
-    """Return the tables of the lakehouse: those that match the search for a list, all of them for a pattern."""
-    return storages.lake_tables(ctx, storage, None if probe.by else probe.search)
 
 
 def probe_storage(platform: Platform, prepared: PreparedProbe) -> StorageProbeResult:
@@ -136,17 +133,16 @@ def pattern_notes(found: Sequence[str]) -> list[str]:
 def definition_errors(definition: MartSettings, fields: Sequence[Mapping[str, str]]) -> dict[str, str]:
     """Return an error for each setting of a definition that names a field that does not exist."""
     names = [each["name"] for each in fields]
-    there = f"There are: {', '.join(names[:20])}." if names else ""
+    there = f" There are: {', '.join(names[:20])}." if names else ""
     found: dict[str, str] = {}
     hidden = {column.name for column in definition.columns if column.hidden}
     for name in definition.keys:
         if name not in names or name in hidden:
-            found["keys"] = f"There is no field {quote(name)} that is kept. {there}".strip()
-    if definition.cursor and definition.cursor not in names:
-        found["cursor"] = f"There is no field {quote(definition.cursor)}. {there}".strip()
-    for column in definition.columns:
-        if column.name not in names:
-            found["columns"] = f"There is no field {quote(column.name)}. {there}".strip()
+            found["keys"] = f"There is no field {quote(name)} that is kept.{there}"
+    named = [("cursor", definition.cursor), *(("columns", column.name) for column in definition.columns)]
+    for setting, name in named:
+        if name and name not in names:
+            found[setting] = f"There is no field {quote(name)}.{there}"
     if names and hidden.issuperset(names):
         found["columns"] = "All fields are hidden, and nothing is kept. Show one."
     return found
@@ -157,15 +153,9 @@ def _probe_lakehouse(platform: Platform, prepared: PreparedProbe, lake: LakeTabl
         return StorageProbeResult(tables=[{"name": each.name, "uid": each.uid, "keys": []} for each in lake.tables])
     text, notes = _probe_sql(prepared.probe, [each.name for each in lake.tables])
     meaning = worker_client.describe_query(platform, prepared.caller, workspace=lake.lakehouse, text=text)
-    uid = f"q_{secrets.token_hex(12)}"
-    with worker_client.run_query(
-        platform, prepared.caller, uid=uid, workspace=lake.lakehouse, text=text, rows=SAMPLE_ROWS
-    ) as found:
-        some = [
-            [row_formats.to_json_value(value) for value in row]
-            for batch in found.batches
-            for row in zip(*(column.to_pylist() for column in batch.columns), strict=True)
-        ]
+    query = worker_client.run_query(platform, prepared.caller, workspace=lake.lakehouse, text=text, rows=SAMPLE_ROWS)
+    with query as found:
+        some = [[row_formats.to_json_value(value) for value in row] for row in found.rows()]
     return StorageProbeResult(fields=meaning.fields, rows=some, notes=notes, reads=meaning.reads)
 
 
@@ -178,12 +168,14 @@ def _probe_sql(probe: StorageProbeTarget, tables: Sequence[str]) -> tuple[str, l
             # Names are compared as SQL compares them, without case.
             if probe.text.casefold() not in {name.casefold() for name in tables}:
                 raise NotFoundError(f"There is no table {quote(probe.text)}.", "Choose one of the storage's tables.")
-            return _select_all(probe.text), []
+            return select_all(probe.text), []
         case _:
             found = matching_tables(probe.text, tables)
-            return _select_all(found[0]), pattern_notes(found)
+            return select_all(found[0]), pattern_notes(found)
 
 
-def _select_all(table: str) -> str:
+def select_all(table: str) -> str:
+    """Return the query of all rows of a table of a lakehouse."""
     layer, _, name = table.partition(".")
-    return f"SELECT * FROM {quote_identifier(layer)}.{quote_identifier(name)}"  # noqa: S608 - quoted
+    quoted = ".".join(quote_identifier(part) for part in (layer, name) if part)
+    return f"SELECT * FROM {quoted}"  # noqa: S608 - quoted

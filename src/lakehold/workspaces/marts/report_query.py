@@ -12,12 +12,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from decimal import Decimal, InvalidOperation
-from typing import get_args
 
 from lakehold.kit.errors import InvalidInputError
 from lakehold.kit.ids import quote
 from lakehold.lake.row_formats import quote_identifier, quote_literal
-from lakehold.workspaces.marts.settings import MAX_ROWS, Operator, ReportCondition, ReportSettings
+from lakehold.workspaces.marts.settings import MAX_ROWS, ReportCondition, ReportSettings
 
 _RELATIVE_DATE = re.compile(r"(today|week|month|quarter|year)\s*(?:([+-])\s*(\d{1,4}))?")
 _DECIMAL_TYPE = re.compile(r"decimal\(.*")
@@ -27,11 +26,6 @@ _MONTHS_OF_UNIT = {"month": 1, "quarter": 3, "year": 12}
 _MONTHS_IN_YEAR = 12
 _MAX_DIGITS = 38
 """The digits of the largest decimal in SQL."""
-
-
-def text_literal(value: str) -> str:
-    """Return a text as an SQL literal."""
-    return quote_literal(value)
 
 
 def is_numeric_type(kind: str) -> bool:
@@ -44,7 +38,9 @@ def typed_literal(value: str, kind: str, at: datetime) -> str:
     if kind == "string":
         return quote_literal(value)
     if kind == "boolean":
-        return _boolean_literal(value)
+        if value.lower() not in {"true", "false"}:
+            raise InvalidInputError(f"{quote(value)} is neither true nor false.", "Write one of the two.")
+        return value.upper()
     if is_numeric_type(kind):
         return _number_literal(value, whole=kind in _INTEGER_TYPES)
     if kind == "date":
@@ -53,12 +49,6 @@ def typed_literal(value: str, kind: str, at: datetime) -> str:
         word = "TIMESTAMP" if kind == "timestamptz" else "TIMESTAMP_NTZ"
         return f"{word} {quote_literal(_parse_moment(value, at))}"
     raise InvalidInputError(f"Columns of the type {kind} are not compared.", "Leave the condition out.")
-
-
-def _boolean_literal(value: str) -> str:
-    if value.lower() not in {"true", "false"}:
-        raise InvalidInputError(f"{quote(value)} is neither true nor false.", "Write one of the two.")
-    return value.upper()
 
 
 def _number_literal(value: str, *, whole: bool) -> str:
@@ -109,10 +99,8 @@ def _parse_relative(value: str, today: date) -> date | None:
         raise InvalidInputError(f"{quote(value)} is no day that there is.", "Choose one nearer to today.") from None
 
 
-_COMPARISONS = {"=": "=", "!=": "<>", "<": "<", "<=": "<=", ">": ">", ">=": ">="}
 _UNARY_OPERATORS = {"is empty": "{0} IS NULL", "is not empty": "{0} IS NOT NULL"}
 _TEXT_OPERATORS = {"contains": "contains({0}, {1})", "starts with": "startswith({0}, {1})"}
-OPERATORS = get_args(Operator)
 AGGREGATES = {
     "count": "count({0})",
     "count distinct": "count(DISTINCT {0})",
@@ -161,18 +149,18 @@ class ReportQuery:
     def to_sql(self, source: QuerySource) -> str:
         """Return the SELECT."""
         selected = self._selected_columns(source)
-        parts = [
-            f"SELECT {', '.join(f'{sql} AS {quote_identifier(name)}' for name, sql in selected.items())}",
-            f"FROM {source.sql}",
-        ]
+        columns = [f"{sql} AS {quote_identifier(name)}" for name, sql in selected.items()]
         where = [self._condition(source, each) for each in self.report.where]
-        if where:
-            parts.append(f"WHERE {' AND '.join(where)}")
-        if self.report.sums:
-            groups = [source.column(name).sql for name in self.report.columns]
-            parts += [f"GROUP BY {', '.join(groups)}"] if groups else []
-        parts += self._order_by(selected)
-        return "\n".join([*parts, f"LIMIT {min(self.report.limit, MAX_ROWS)}"])
+        groups = [source.column(name).sql for name in self.report.columns] if self.report.sums else []
+        parts = {
+            "SELECT": ", ".join(columns),
+            "FROM": source.sql,
+            "WHERE": " AND ".join(where),
+            "GROUP BY": ", ".join(groups),
+            "ORDER BY": ", ".join(self._order_by(selected)),
+            "LIMIT": str(min(self.report.limit, MAX_ROWS)),
+        }
+        return "\n".join(f"{word} {part}" for word, part in parts.items() if part)
 
     def columns(self, source: QuerySource) -> tuple[str, ...]:
         """Return the names of the columns."""
@@ -200,8 +188,9 @@ class ReportQuery:
             among = [self._literal(each, column) for each in condition.values]
             return f"{column.sql} IN ({', '.join(among)})"
         if operator in _TEXT_OPERATORS:
-            return _TEXT_OPERATORS[operator].format(column.sql, text_literal(self._resolve_parameter(value)))
-        return f"{column.sql} {_COMPARISONS[operator]} {self._literal(value, column)}"
+            return _TEXT_OPERATORS[operator].format(column.sql, quote_literal(self._resolve_parameter(value)))
+        comparison = "<>" if operator == "!=" else operator
+        return f"{column.sql} {comparison} {self._literal(value, column)}"
 
     def _literal(self, value: str, column: SourceColumn) -> str:
         return typed_literal(self._resolve_parameter(value), column.type, self.at)
@@ -226,7 +215,7 @@ class ReportQuery:
                     f"The report is sorted by {quote(name)}, which it does not show.", "Show it, or sort by another."
                 )
             found.append(f"{quote_identifier(name)} {'DESC' if each.descending else 'ASC'}")
-        return [f"ORDER BY {', '.join(found)}"] if found else []
+        return found
 
 
 def _aggregated_column(source: QuerySource, how: str, name: str) -> str:

@@ -1,10 +1,13 @@
-"""Reports: their query as SQL for the caller at this moment, and the preview of their message."""
+"""Reports: their query as SQL for the caller at this moment, the columns that they can use, and previews of messages.
+
+A data mart can be joined to others. The caller must be able to use every mart in the chain; an error names the one that
+is missing.
+"""
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -14,14 +17,116 @@ from lakehold.directory.caller import Caller
 from lakehold.directory.platform import Platform
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import SECOND
+from lakehold.kit.errors import ConflictError, InvalidInputError
+from lakehold.kit.ids import quote
 from lakehold.lake import readable_tables
 from lakehold.lake.iceberg_catalog import IcebergCatalog
+from lakehold.lake.row_formats import quote_identifier
 from lakehold.runs import worker_client
-from lakehold.workspaces.marts import joins
-from lakehold.workspaces.marts.message_blocks import MessageData
-from lakehold.workspaces.marts.message_template import DEFAULT_TEMPLATE, MessageTemplate, RenderedMessage
-from lakehold.workspaces.marts.report_query import ReportQuery
-from lakehold.workspaces.marts.settings import REPORT, ReportSettings
+from lakehold.workspaces.graph import edge_targets
+from lakehold.workspaces.marts import mart_kinds
+from lakehold.workspaces.marts.messages import DEFAULT_TEMPLATE, MessageData, MessageTemplate, RenderedMessage
+from lakehold.workspaces.marts.report_query import QuerySource, ReportQuery, SourceColumn
+from lakehold.workspaces.marts.settings import DATA_MART, REPORT, ReportSettings
+
+_MAX_DEPTH = 5
+
+
+def query_source(ctx: RequestContext, lake: IcebergCatalog, mart: str) -> QuerySource:
+    """Return the SQL and the columns of a data mart for the caller.
+
+    Columns of a joined mart have its name as a prefix: `customer.city`.
+    """
+    mart_kinds.need_kind(ctx, mart, mart_kinds.DATA_MART_KIND, "use")
+    joined = _JoinBuilder(ctx, lake)
+    joined.add(mart)
+    return QuerySource(" ".join(joined.tables), joined.columns)
+
+
+@dataclass(frozen=True, slots=True)
+class _JoinCondition:
+    """The columns that are equal: ours, by theirs."""
+
+    before: str
+    columns: Mapping[str, str]
+
+
+@dataclass(slots=True)
+class _JoinBuilder:
+    work: RequestContext
+    lake: IcebergCatalog
+    tables: list[str] = field(default_factory=list)
+    columns: dict[str, SourceColumn] = field(default_factory=dict)
+
+    def add(self, mart: str, prefix: str = "", on: _JoinCondition | None = None) -> None:
+        """Add a mart, and everything that is joined to it in turn."""
+        self.work.need("use", mart)
+        alias = quote_identifier(f"t{len(self.tables)}")
+        self._add_columns(mart, prefix, alias)
+        path = readable_tables.qualified_name(self.work, mart)
+        self.tables.append(
+            f"{path} AS {alias}" if on is None else f"LEFT JOIN {path} AS {alias} ON {self._condition(prefix, on)}"
+        )
+        settings = DATA_MART.parse(resource_metadata.load(self.work, mart).settings)
+        allowed = set(edge_targets(self.work, mart, "joins"))
+        for join in settings.joins:
+            if join.mart not in allowed:
+                raise InvalidInputError(f"The data mart is not joined to {quote(join.mart)}.", "Save its joins anew.")
+            if prefix.count(".") >= _MAX_DEPTH:
+                raise ConflictError(
+                    f"More than {_MAX_DEPTH} data marts are joined one behind the other.", "Join fewer."
+                )
+            self.add(join.mart, f"{prefix}{join.name}.", _JoinCondition(prefix, join.on))
+
+    def _add_columns(self, mart: str, prefix: str, alias: str) -> None:
+        now = self.lake.current_metadata(readable_tables.identifier_of(self.work, mart))
+        if now is None:
+            name = self.work.view.names.get(self.work.view.resource(mart)) or mart
+            raise ConflictError(f"The data mart {quote(name)} has no data yet.", "Refresh it.")
+        for each in now.fields:
+            self.columns[f"{prefix}{each.name}"] = SourceColumn(f"{alias}.{quote_identifier(each.name)}", each.type)
+
+    def _condition(self, prefix: str, on: _JoinCondition) -> str:
+        if not on.columns:
+            raise InvalidInputError(
+                f"The join {quote(prefix.rstrip('.'))} has no columns.", "Say which are the same: on."
+            )
+        pairs = [(f"{on.before}{ours}", f"{prefix}{theirs}") for ours, theirs in on.columns.items()]
+        for name in (name for pair in pairs for name in pair if name not in self.columns):
+            raise InvalidInputError(f"There is no column {quote(name)} to join by.", "Correct the join.")
+        return " AND ".join(f"{self.columns[ours].sql} = {self.columns[theirs].sql}" for ours, theirs in pairs)
+
+
+@dataclass(frozen=True, slots=True)
+class ReportColumn:
+    """A column that a report can use."""
+
+    name: str
+    type: str
+    """As Iceberg calls it."""
+    alias: str = ""
+    description: str = ""
+
+    @property
+    def label(self) -> str:
+        """The alias, else the name."""
+        return self.alias or self.name
+
+
+def available_columns(ctx: RequestContext, lake: IcebergCatalog, mart: str) -> list[ReportColumn]:
+    """Return all columns; refused if the caller may not use a mart in the chain, or one has no rows yet."""
+    known = query_source(ctx, lake, mart).columns
+    labels = _column_labels(ctx, mart)
+    return [ReportColumn(name, column.type, *labels.get(name, ("", ""))) for name, column in known.items()]
+
+
+def _column_labels(ctx: RequestContext, mart: str, prefix: str = "") -> dict[str, tuple[str, str]]:
+    """Return aliases and descriptions by name."""
+    settings = DATA_MART.parse(resource_metadata.load(ctx, mart).settings)
+    found = {f"{prefix}{column.name}": (column.alias, column.description) for column in settings.columns}
+    for join in settings.joins:
+        found |= _column_labels(ctx, join.mart, f"{prefix}{join.name}.")
+    return found
 
 
 def report_settings(ctx: RequestContext, uid: str) -> ReportSettings:
@@ -37,12 +142,12 @@ def report_sql(
     parameters: Mapping[str, str] | None = None,
 ) -> str:
     """Return the SELECT of a report. Parameters that are given override those of the report."""
-    return _load_query(ctx, report, parameters).to_sql(joins.query_source(ctx, lake, mart))
+    return _load_query(ctx, report, parameters).to_sql(query_source(ctx, lake, mart))
 
 
 def report_columns(ctx: RequestContext, lake: IcebergCatalog, report: ReportSettings, mart: str) -> tuple[str, ...]:
     """Return the names of the report's columns."""
-    return _load_query(ctx, report, None).columns(joins.query_source(ctx, lake, mart))
+    return _load_query(ctx, report, None).columns(query_source(ctx, lake, mart))
 
 
 def report_day(ctx: RequestContext, report: ReportSettings) -> str:
@@ -94,14 +199,6 @@ def prepare_preview(
 
 def render_preview(platform: Platform, preview: PreparedPreview) -> RenderedMessage:
     """Read the rows as the caller, outside of any transaction, and render the message."""
-    uid = f"q_{secrets.token_hex(12)}"
-    with worker_client.run_query(
-        platform, preview.caller, uid=uid, workspace="", text=preview.text, rows=_PREVIEW_ROWS
-    ) as found:
-        columns = tuple(found.batches.schema.names)
-        rows = [
-            row
-            for batch in found.batches
-            for row in zip(*(column.to_pylist() for column in batch.columns), strict=True)
-        ]
+    with worker_client.run_query(platform, preview.caller, text=preview.text, rows=_PREVIEW_ROWS) as found:
+        columns, rows = tuple(found.batches.schema.names), found.rows()
     return preview.message.render(MessageData(preview.name, preview.day, columns, rows, len(rows), found.complete))

@@ -26,6 +26,8 @@ from lakehold.runs.runnable import RunSettings
 CONNECTORS = ("database", "api")
 COPY_SUFFIX = ".parquet"
 """Of the copy of a data mart in a folder."""
+LIVE_TYPE = "live"
+"""What a destination that BI tools pull from says of where it sends to."""
 
 
 class StorageType(StrEnum):
@@ -205,11 +207,6 @@ class MartSettings(SettingsRecord):
                 f"The column {quote(twice)} of the data mart stands twice.", "Keep one of them.", field="columns"
             )
 
-    def need_definition(self) -> None:
-        """Refuse a data mart that is not defined yet."""
-        if self.by is None:
-            raise InvalidSettingError("The data mart has no sql.", "Set sql in its settings.", field="sql")
-
     @property
     def text(self) -> str:
         """The query, the table, the pattern or the stream."""
@@ -358,7 +355,8 @@ class ReportSettings(SettingsRecord):
 def parse_definition(settings: Mapping[str, object]) -> MartSettings:
     """Return the settings of a data mart; refused if it is not defined."""
     found = DATA_MART.parse(settings)
-    found.need_definition()
+    if found.by is None:
+        raise InvalidSettingError("The data mart has no sql.", "Set sql in its settings.", field="sql")
     return found
 
 

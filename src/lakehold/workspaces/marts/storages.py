@@ -1,4 +1,4 @@
-"""Storages: their type, who may probe one, and the tables of one that is a lakehouse."""
+"""Storages: their type, who may probe one, and the tables of one that is a lakehouse; files, also of destinations."""
 
 from __future__ import annotations
 
@@ -9,14 +9,17 @@ from lakehold.access import Draft
 from lakehold.catalog import credentials, resource_metadata
 from lakehold.catalog.resource_view import ResourceRef, VisibleRefs
 from lakehold.directory.request_context import RequestContext
-from lakehold.kit.errors import ForbiddenError, InvalidInputError
+from lakehold.kit.errors import ConflictError, ForbiddenError, InvalidInputError
 from lakehold.kit.ids import quote
+from lakehold.kit.settings import Settings
 from lakehold.lake import readable_tables
 from lakehold.lake.readable_tables import CatalogEntry
+from lakehold.lake.volumes import Volume
 from lakehold.workspaces import registry
-from lakehold.workspaces.graph import edge_sources
+from lakehold.workspaces.graph import edge_sources, need_kind
 from lakehold.workspaces.marts import mart_kinds
 from lakehold.workspaces.marts.settings import STORAGE, LakeStorageSettings, StorageSettings
+from lakehold.workspaces.volume_files import FileService
 
 _TABLE, _LAKEHOUSE = "lakehouse.table", "lakehouse.lakehouse"
 MAX_TABLES = 500
@@ -135,3 +138,21 @@ def marts_of(ctx: RequestContext, uid: str) -> tuple[list[ResourceRef], bool]:
     all_of_them = edge_sources(ctx, uid, "storage")
     seen = VisibleRefs(ctx).refs(all_of_them)
     return sorted(seen, key=lambda ref: ref.name.casefold()), len(seen) < len(all_of_them)
+
+
+_TYPE_SETTINGS = {mart_kinds.DESTINATION_KIND: "to", mart_kinds.STORAGE_KIND: "kind"}
+"""The setting in which each says that it keeps files: those that reports have written, or that data marts read."""
+
+
+def _open_volume(ctx: RequestContext, settings: Settings, uid: str, action: str) -> Volume:
+    """Return the files of a storage or destination if the caller may do this; only files of storages are changed."""
+    among = tuple(_TYPE_SETTINGS) if action == "use" else (mart_kinds.STORAGE_KIND,)
+    hint = "Choose a storage or a destination of files."
+    kind = need_kind(ctx, uid, action, among, refusal="A {} has no files of its own.", hint=hint)
+    if resource_metadata.load(ctx, uid).settings.get(_TYPE_SETTINGS[kind]) != "files":
+        raise ConflictError(f"{quote(uid)} keeps no files.", "Choose one that does.")
+    return Volume(settings, readable_tables.identifier_of(ctx, uid))
+
+
+FILES = FileService(read="use", write="edit", remove="edit", open_volume=_open_volume)
+FILE_SERVICES = {mart_kinds.STORAGE_KIND: FILES}

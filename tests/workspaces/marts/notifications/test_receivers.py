@@ -14,8 +14,7 @@ from lakehold.kit.clock import DAY
 from lakehold.kit.errors import ForbiddenError, InvalidInputError, NotFoundError
 from lakehold.ledger.audit import AuditFilter, AuditLogEntry
 from lakehold.workspaces.marts.notifications import receivers
-from lakehold.workspaces.marts.notifications.membership import MemberSide
-from lakehold.workspaces.marts.notifications.preferences import NotificationChannel
+from lakehold.workspaces.marts.notifications.preferences import MemberSide, NotificationChannel
 from tests.access.company import TENANT
 from tests.platform import ADA
 from tests.workspaces.marts.notifications.sales_project import BEN, MART, NED, PAM, PROJECT, TESS, SalesProject

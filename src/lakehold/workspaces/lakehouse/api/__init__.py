@@ -1,8 +1,17 @@
 """REST endpoints that only lakehouses have.
 
-- `routers`: the list of these routers
-- `connections`: probe a source before it is saved; tokens of integrations
-- `saved_queries`: saved queries, and results saved as tables
-- `table_maintenance`: compact, roll back and describe tables; restore deleted ones
-- `volumes`: files of volumes
+- `connections`: probe a source before it is saved; tokens of integrations; files of volumes
+- `tables`: saved queries, and results saved as tables; compact, roll back and describe tables; restore deleted ones
 """
+
+from __future__ import annotations
+
+from fastapi import APIRouter
+
+from lakehold.workspaces.lakehouse.api import connections, tables
+
+ROUTERS: list[APIRouter] = [
+    *(tables.table_routes, tables.query_routes, connections.source_routes, connections.integration_routes),
+    *(tables.routes, tables.dropped_routes, connections.volume_routes),
+]
+"""In the order of the OpenAPI document."""

@@ -1,22 +1,31 @@
-"""Endpoints of sources, which are probed before they are saved, and of integrations."""
+"""Endpoints of sources, which are probed before they are saved, of integrations, and of the files of volumes."""
 
 from __future__ import annotations
 
 from typing import Annotated, Any
 
-from fastapi import Request
+from fastapi import Request, Response
 from pydantic import Field
 
 from lakehold.api.catalog.schemas import SettingsJson
-from lakehold.api.http.authentication import read_credentials
-from lakehold.api.http.dependencies import CreateContext, PendingRequest, get_platform
+from lakehold.api.http.dependencies import (
+    CreateContext,
+    CurrentPlatform,
+    ReadContext,
+    WriteContext,
+    get_platform,
+    read_transaction,
+)
 from lakehold.api.http.models import IdText, PlainText, RequestModel, ResponseModel
+from lakehold.api.http.paging import PageParams, PageResponse
 from lakehold.api.http.routing import REQUIRES_SIGN_IN, make_router, problem_responses
+from lakehold.api.lake.files import DOWNLOAD, UPLOAD, FilePath, VolumeFileJson, files_page, receive_upload, send_file
 from lakehold.directory.caller import Caller
 from lakehold.directory.request_context import RequestContext
 from lakehold.directory.tokens import DEFAULT_DAYS, MAX_DAYS
 from lakehold.runs import worker_client
 from lakehold.workspaces.lakehouse import connection_access, integrations
+from lakehold.workspaces.lakehouse.volumes import FILES
 
 source_routes = make_router("/api/v1/sources", "Sources")
 
@@ -55,7 +64,7 @@ def look_at_source(request: Request, body: SourceProbeBody) -> SourceProbeJson:
         connection_access.need_source_probe(ctx, body.source, body.lakehouse, body.layer)
         return ctx.caller
 
-    caller = PendingRequest(request, read_credentials(request), writes=False).run(let_in)
+    caller = read_transaction(request).run(let_in)
     values = {**body.model_dump(exclude={"credentials"}), "secrets": body.credentials}
     return SourceProbeJson(**worker_client.probe(get_platform(request), caller, "lakehouse.source", values))
 
@@ -84,3 +93,34 @@ def open_integration(ctx: CreateContext, integration: IdText, body: NewIntegrati
     return CreatedIntegrationTokenJson(
         token=made.token.id, secret=made.secret, tables=sorted(made.token.resources or ())
     )
+
+
+volume_routes = make_router("/api/v1/volumes", "Volumes")
+
+
+@volume_routes.get("/{volume}/files")
+def list_files(
+    ctx: ReadContext, platform: CurrentPlatform, paged: PageParams, volume: IdText, folder: PlainText = ""
+) -> PageResponse[VolumeFileJson]:
+    """List a folder of a volume: folders first, then files, each by name."""
+    return files_page(paged, FILES.list_files(ctx, platform.settings, volume, folder), folder)
+
+
+@volume_routes.get("/{volume}/files/{path:path}", **DOWNLOAD)
+def download_file(ctx: ReadContext, platform: CurrentPlatform, volume: IdText, path: FilePath) -> Response:
+    """Download a file."""
+    return send_file(*FILES.open_file(ctx, platform.settings, volume, path))
+
+
+@volume_routes.put("/{volume}/files/{path:path}", **UPLOAD)
+async def upload_file(request: Request, volume: IdText, path: FilePath, *, replace: bool = False) -> VolumeFileJson:
+    """Upload a file, which is the body of the request. An existing file of the same name is kept, unless `replace`
+    is set.
+    """
+    return await receive_upload(request, FILES, volume, path, replace=replace)
+
+
+@volume_routes.delete("/{volume}/files/{path:path}", status_code=204)
+def delete_file(ctx: WriteContext, platform: CurrentPlatform, volume: IdText, path: FilePath) -> None:
+    """Delete a file permanently."""
+    FILES.delete_file(ctx, platform.settings, volume, path)

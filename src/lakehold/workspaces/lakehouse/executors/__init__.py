@@ -1,33 +1,22 @@
 """Executors of the steps of a lakehouse. Only a worker imports this.
 
-- `transfer`: loads streams of sources into tables, sends tables to destinations
-- `tables`: writes the rows of queries and histories into tables
-- `table_maintenance`: maintains, rolls back, describes, restores and purges tables
-- `probe`: probes a source and tests a destination before they are saved
+- `transfer`: loads streams of sources into tables, sends tables to destinations; probes and tests of both
+- `tables`: writes the rows of queries and histories into tables; maintains, rolls back, restores and purges tables
 """
 
 from __future__ import annotations
 
 from lakehold.runs.runnable import StepExecutors
-from lakehold.workspaces.lakehouse.executors import table_maintenance, tables, transfer
-from lakehold.workspaces.lakehouse.steps import (
-    DeliverTable,
-    DescribeFields,
-    IngestStream,
-    MaintainTable,
-    MaterialiseQuery,
-    RestoreRows,
-    RollBackTable,
-    UpdateHistory,
-)
+from lakehold.workspaces.lakehouse import steps
+from lakehold.workspaces.lakehouse.executors import tables, transfer
 
 STEP_EXECUTORS: StepExecutors = {
-    MaterialiseQuery: tables.materialise_query,
-    UpdateHistory: tables.run_update_history,
-    IngestStream: transfer.ingest_stream,
-    DeliverTable: transfer.deliver_table,
-    MaintainTable: table_maintenance.maintain_table,
-    RollBackTable: table_maintenance.roll_back_table,
-    DescribeFields: table_maintenance.describe_fields,
-    RestoreRows: table_maintenance.restore_rows,
+    steps.MaterialiseQuery: tables.materialise_query,
+    steps.UpdateHistory: tables.run_update_history,
+    steps.IngestStream: transfer.ingest_stream,
+    steps.DeliverTable: transfer.deliver_table,
+    steps.MaintainTable: tables.maintain_table,
+    steps.RollBackTable: tables.roll_back_table,
+    steps.DescribeFields: tables.describe_fields,
+    steps.RestoreRows: tables.restore_rows,
 }

@@ -1,7 +1,7 @@
-"""Executors that write tables from queries and histories: read as the caller of the run, written by the
-platform.
+"""Executors that write and maintain tables.
 
-An output table is created as the caller of the run, if it does not exist.
+Queries and histories are read as the caller of the run and written by the platform. An output table is created as the
+caller of the run, if it does not exist. The run locks the table, so that nobody writes it meanwhile.
 """
 
 from __future__ import annotations
@@ -14,20 +14,24 @@ from lakehold.access import Add, Edge, Remove
 from lakehold.catalog import resources
 from lakehold.connectors.sources import cursors
 from lakehold.connectors.sources.source import ReadSpan
+from lakehold.directory.platform import Platform
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import SECOND
 from lakehold.kit.errors import ConflictError
 from lakehold.kit.ids import fold_name, quote
 from lakehold.lake import readable_tables
 from lakehold.lake.iceberg_catalog import TableIdentifier
+from lakehold.lake.spark import maintenance
 from lakehold.lake.spark.history import HistoryOptions, update_history
 from lakehold.lake.spark.schema_evolution import SchemaEvolution
 from lakehold.lake.spark.table_writer import TableWriteOptions, ValueSpan, WriteMode, write_rows
+from lakehold.lake.spark.tables import Tables
 from lakehold.runs.runnable import StepContext, StepResult
 from lakehold.workspaces.graph import edge_targets
+from lakehold.workspaces.lakehouse import steps
+from lakehold.workspaces.lakehouse.maintenance import MIN_SNAPSHOTS, expired_places
 from lakehold.workspaces.lakehouse.pipelines.base import LAYER_KIND, TABLE_KIND
 from lakehold.workspaces.lakehouse.pipelines.tables import REJECTED_SUFFIX
-from lakehold.workspaces.lakehouse.steps import MaterialiseQuery, OutputTarget, UpdateHistory, WriteOptions
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -41,13 +45,13 @@ def read_table(step_ctx: StepContext, uid: str) -> DataFrame:
     return found
 
 
-def output_place(step_ctx: StepContext, into: OutputTarget) -> TableIdentifier:
+def output_place(step_ctx: StepContext, into: steps.OutputTarget) -> TableIdentifier:
     """Return the place of the output table. A table that an earlier attempt created is found again."""
     with step_ctx.platform.write(step_ctx.caller) as ctx:
         return readable_tables.identifier_of(ctx, _output_table(ctx, into))
 
 
-def rejected_place(step_ctx: StepContext, into: OutputTarget, *, make: bool) -> TableIdentifier | None:
+def rejected_place(step_ctx: StepContext, into: steps.OutputTarget, *, make: bool) -> TableIdentifier | None:
     """Return the place of the table of rejected rows, which lies beside the table and has the rights of its
     layer.
     """
@@ -61,7 +65,7 @@ def rejected_place(step_ctx: StepContext, into: OutputTarget, *, make: bool) -> 
         return None if found is None else readable_tables.identifier_of(ctx, found)
 
 
-def _output_table(ctx: RequestContext, into: OutputTarget) -> str:
+def _output_table(ctx: RequestContext, into: steps.OutputTarget) -> str:
     written = edge_targets(ctx, into.pipeline, "writes")
     made = [end for end in written if ctx.view.kind(ctx.view.resource(end)) == TABLE_KIND]
     if into.target in made or ctx.view.kind(ctx.view.resource(into.target)) != LAYER_KIND:
@@ -92,7 +96,7 @@ def _tables_by_name(ctx: RequestContext, layer: str) -> dict[str, str]:
     )
 
 
-def run_update_history(step: UpdateHistory, step_ctx: StepContext) -> StepResult:
+def run_update_history(step: steps.UpdateHistory, step_ctx: StepContext) -> StepResult:
     """Write all changes of a table into its history."""
     rows = read_table(step_ctx, step.source)
     place = output_place(step_ctx, step.into)
@@ -111,7 +115,7 @@ def run_update_history(step: UpdateHistory, step_ctx: StepContext) -> StepResult
     return StepResult(done.added, done.size)
 
 
-def materialise_query(step: MaterialiseQuery, step_ctx: StepContext) -> StepResult:
+def materialise_query(step: steps.MaterialiseQuery, step_ctx: StepContext) -> StepResult:
     """Write the rows that the query returns now."""
     rows, read = step_ctx.run_query(step.workspace, step.sql)
     if not read <= set(step.reads):
@@ -130,6 +134,66 @@ def materialise_query(step: MaterialiseQuery, step_ctx: StepContext) -> StepResu
     return StepResult(done.added, done.size)
 
 
-def write_options(how: WriteOptions, mark: str) -> TableWriteOptions:
+def write_options(how: steps.WriteOptions, mark: str) -> TableWriteOptions:
     """Return how rows are written into the table."""
     return TableWriteOptions(WriteMode(how.mode), mark, how.keys, SchemaEvolution(how.evolution), how.partitioned_by)
+
+
+def purge_dropped_tables(platform: Platform, tables: Tables) -> int:
+    """Drop the tables that were deleted long ago with all their files; return how many."""
+    found = expired_places(platform)
+    for place in found:
+        tables.drop(place)
+        maintenance.sweep(tables, place)
+    return len(found)
+
+
+def maintain_table(step: steps.MaintainTable, step_ctx: StepContext) -> StepResult:
+    """Execute one part of the maintenance. A table without data can still have orphan files."""
+    place = _place(step_ctx, step.table)
+    if step.part == "sweep":
+        swept = maintenance.sweep(step_ctx.tables, place)
+        step_ctx.log(f"{swept.files:,} files of nobody deleted")
+        return StepResult()
+    if not step_ctx.tables.exists(place):
+        step_ctx.log("The table has no data yet")
+        return StepResult()
+    if step.part == "compact":
+        done = maintenance.compact(step_ctx.tables, place)
+        step_ctx.log(
+            f"{done.rewritten:,} files became {done.made:,}, and {done.deletes_rewritten:,} lists of deleted rows"
+        )
+        return StepResult(size=done.size)
+    now = datetime.fromtimestamp(step_ctx.platform.clock() / SECOND, UTC)
+    days = step_ctx.platform.settings.snapshot_days
+    gone = maintenance.expire(step_ctx.tables, place, days=days, at_least=MIN_SNAPSHOTS, now=now)
+    step_ctx.log(f"{gone.snapshots:,} snapshots older than {days} days expired, and {gone.files:,} files with them")
+    return StepResult()
+
+
+def roll_back_table(step: steps.RollBackTable, step_ctx: StepContext) -> StepResult:
+    """Roll the table back to a snapshot."""
+    step_ctx.tables.rollback(_place(step_ctx, step.table), step.snapshot)
+    step_ctx.log(f"The table is as it was at snapshot {step.snapshot}")
+    return StepResult()
+
+
+def describe_fields(step: steps.DescribeFields, step_ctx: StepContext) -> StepResult:
+    """Set the descriptions of the table's fields."""
+    step_ctx.tables.describe(_place(step_ctx, step.table), dict(step.fields))
+    step_ctx.log(f"{len(step.fields):,} fields described")
+    return StepResult()
+
+
+def restore_rows(step: steps.RestoreRows, step_ctx: StepContext) -> StepResult:
+    """Let the new table take over the files of the dropped one."""
+    place = _place(step_ctx, step.table)
+    step_ctx.tables.lake.rename_table(TableIdentifier(place.tenant, step.number), place)
+    now = step_ctx.tables.current_metadata(place)
+    step_ctx.log(f"The table has {now.current.count('total-records') if now.current else 0:,} rows again")
+    return StepResult()
+
+
+def _place(step_ctx: StepContext, table: str) -> TableIdentifier:
+    with step_ctx.platform.read(step_ctx.caller) as ctx:
+        return readable_tables.identifier_of(ctx, table)

@@ -1,24 +1,34 @@
-"""Executors that load streams of sources into tables and send tables to destinations."""
+"""Executors that load streams of sources into tables and send tables to destinations; probes and tests of both.
+
+Nothing is written or sent by a probe, which is made before a source or destination is saved.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
 
 from lakehold.catalog import credentials, resource_metadata
 from lakehold.connectors import registry as connectors
+from lakehold.connectors.destinations.delivery import DeliveryRequest
 from lakehold.connectors.registry import ConnectorEnvironment
 from lakehold.connectors.sources.settings import SyncMode
 from lakehold.connectors.sources.source import ReadSpan, StreamOptions
 from lakehold.connectors.sources.sync import SyncOptions, current_cursor, sync_stream
+from lakehold.directory.caller import Caller
+from lakehold.directory.platform import Platform
 from lakehold.lake.iceberg_catalog import TableIdentifier
 from lakehold.lake.spark.schema_evolution import SchemaEvolution
 from lakehold.runs.runnable import StepContext, StepResult
-from lakehold.workspaces.lakehouse import volumes
+from lakehold.workspaces import transfer
+from lakehold.workspaces.descriptor import Probe
+from lakehold.workspaces.lakehouse import connection_access, volumes
 from lakehold.workspaces.lakehouse.executors import tables
 from lakehold.workspaces.lakehouse.pipelines.connections import source_settings, stream_settings
-from lakehold.workspaces.lakehouse.settings import DESTINATION, StreamSettings
+from lakehold.workspaces.lakehouse.settings import DESTINATION, SOURCE, STREAM, StreamSettings
 from lakehold.workspaces.lakehouse.steps import DeliverTable, IngestStream
-from lakehold.workspaces.transfer import delivery_request, delivery_result
+from lakehold.workspaces.transfer import delivery_request, delivery_result, sync_mode
 
 
 def deliver_table(step: DeliverTable, step_ctx: StepContext) -> StepResult:
@@ -67,11 +77,9 @@ def _sync_options(
     step_ctx: StepContext, step: IngestStream, stream: StreamSettings, place: TableIdentifier
 ) -> SyncOptions:
     """Return how the stream is loaded; a reload of an incremental stream replaces everything."""
-    mode = stream.mode
-    if step.reload and mode in {SyncMode.INCREMENTAL, SyncMode.APPEND}:
-        mode = SyncMode.FULL
-    cursor = stream.cursor if mode is SyncMode.INCREMENTAL else ""
-    span = _backfill_range(step, cursor)
+    mode = sync_mode(stream.mode, reload=step.reload)
+    cursor, part = stream.cursor if mode is SyncMode.INCREMENTAL else "", step.span
+    span = ReadSpan(cursor, part.since, including=True, until=part.until, again=True) if part else None
     keeps = stream.keep_bad
     most = stream.most_bad if stream.most_bad is not None else _UNLIMITED if span and keeps else None
     return SyncOptions(
@@ -88,12 +96,6 @@ def _sync_options(
     )
 
 
-def _backfill_range(step: IngestStream, cursor: str) -> ReadSpan | None:
-    if step.span is None:
-        return None
-    return ReadSpan(cursor, step.span.since, including=True, until=step.span.until, again=True)
-
-
 @dataclass(frozen=True, slots=True)
 class _RejectedTable:
     """The table beside a stream's own that holds its rejected rows."""
@@ -108,3 +110,80 @@ class _RejectedTable:
         made = tables.rejected_place(self.step_ctx, self.step.into, make=True)
         assert made is not None  # noqa: S101 - it was made
         return made
+
+
+@dataclass(frozen=True, slots=True)
+class SourceProbeTarget:
+    """What to probe: an existing source, or one that would be created in a layer."""
+
+    settings: Mapping[str, object]
+    source: str = ""
+    lakehouse: str = ""
+    layer: str = ""
+    secrets: Mapping[str, str] = field(default_factory=dict, repr=False)
+    """Instead of those that are kept, or beside them."""
+    stream: str = ""
+    """The stream to sample; without one, the streams are listed."""
+    how: Mapping[str, object] = field(default_factory=dict)
+    """The settings of the stream."""
+
+
+def probe_source(
+    platform: Platform, caller: Caller, request: Mapping[str, Any], start_spark: Callable[[], object]
+) -> dict[str, Any]:
+    """Return as JSON the streams of the source, or a sample of one.
+
+    Only for those who may create or edit such a source.
+    """
+    probe = SourceProbeTarget(**request)
+    source = SOURCE.parse(probe.settings)
+    if source.needs_drivers:
+        start_spark()
+    with platform.read(caller) as ctx:
+        connection_access.need_source_probe(ctx, probe.source, probe.lakehouse, probe.layer)
+        stored = credentials.load_for_test(ctx, probe.source, probe.settings) if probe.source else {}
+        at = source.volume_id
+        volume = volumes.open_volume(ctx, platform.settings, at, "read") if at else None
+    environment = ConnectorEnvironment(platform.settings, {**stored, **probe.secrets}, volume)
+    opened = connectors.open_source(environment, source, _stream_options(probe))
+    return transfer.probe_source(opened, probe.stream)
+
+
+def _stream_options(probe: SourceProbeTarget) -> StreamOptions | None:
+    if not probe.stream:
+        return None
+    stream = STREAM.parse({**probe.how, "stream": probe.stream})
+    return StreamOptions(probe.stream, stream.format, stream.parts)
+
+
+@dataclass(frozen=True, slots=True)
+class LakehouseDestinationCheck:
+    """What to test: an existing destination, or one that would be created."""
+
+    settings: Mapping[str, object]
+    destination: str = ""
+    lakehouse: str = ""
+    reads: Sequence[str] = ()
+    volume: str = ""
+    secrets: Mapping[str, str] = field(default_factory=dict, repr=False)
+    """Instead of those that are kept, or beside them."""
+
+
+def check_destination(
+    platform: Platform, caller: Caller, request: Mapping[str, Any], start_spark: Callable[[], object]
+) -> dict[str, str]:
+    """Test a destination and return the finding as a message; refused if nothing could be sent."""
+    check = LakehouseDestinationCheck(**request)
+    to = DESTINATION.parse(check.settings)
+    if to.needs_drivers:
+        start_spark()
+    with platform.read(caller) as ctx:
+        connection_access.need_destination_check(ctx, check.destination, check.lakehouse, check.reads, check.volume)
+        stored = credentials.load_for_test(ctx, check.destination, check.settings) if check.destination else {}
+        to_files = to.writes_volume and check.volume
+        volume = volumes.open_volume(ctx, platform.settings, check.volume, "write") if to_files else None
+    environment = ConnectorEnvironment(platform.settings, {**stored, **check.secrets}, volume)
+    return {"message": connectors.open_destination(environment, to, DeliveryRequest()).check()}
+
+
+PROBES: Mapping[str, Probe] = {"source": probe_source, "destination": check_destination}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from urllib.parse import quote, urlencode
 
@@ -12,7 +12,7 @@ from lakehold.access import Draft
 from lakehold.api.http.dependencies import ReadContext, WriteContext, get_platform
 from lakehold.api.iceberg_rest import CurrentLake
 from lakehold.catalog import kinds, resources
-from lakehold.catalog.resource_view import ResourceRef, ResourceSummary, VisibleRefs
+from lakehold.catalog.resource_view import ResourceSummary, VisibleRefs
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import DAY, Moment, to_moment
 from lakehold.kit.errors import ConflictError, InvalidInputError, NotFoundError
@@ -28,8 +28,7 @@ from lakehold.web.list_view import ListColumn, ListState
 from lakehold.web.navigation import Breadcrumb
 from lakehold.web.routing import SubmittedForm, router
 from lakehold.web.runs import labels
-from lakehold.workspaces.lakehouse import dropped_tables
-from lakehold.workspaces.lakehouse.dropped_tables import RestorableTable
+from lakehold.workspaces.lakehouse import maintenance
 from lakehold.workspaces.lakehouse.pages.page_frame import need_lakehouse
 from lakehold.workspaces.registry import describe_kind
 
@@ -78,16 +77,12 @@ def browse(request: Request, ctx: ReadContext, lake: CurrentLake, uid: str) -> R
     found = need_lakehouse(ctx, uid)
     listing = ListState.from_request(request, ("name",))
     layers = resources.page(ctx, LAYER, within=uid, sort="created", limit=_MAX_LAYERS).items
-    shelves = (
-        _search_sections(ctx, lake, uid, layers, listing.search)
-        if listing.search
-        else _layer_sections(ctx, lake, uid, layers)
-    )
+    sections = _search_sections if listing.search else _layer_sections
     values: dict[str, object] = {
         "crumbs": resource_header.breadcrumbs(ctx, uid, "Data"),
         "found": found,
         "listing": listing,
-        "layers": shelves,
+        "layers": sections(ctx, lake, uid, layers, listing.search),
         "new_layer": _create_action(ctx, LAYER, "lakehouse", uid, uid),
         "asks": ctx.session.check(ctx.principal, "execute_query", uid),
     }
@@ -112,7 +107,7 @@ def browse_layer(request: Request, ctx: ReadContext, lake: CurrentLake, uid: str
         limit=_PAGE_SIZE,
     )
     values: dict[str, object] = {
-        "crumbs": [*resource_header.breadcrumbs(ctx, space.uid, "Data")[:-1], *_data_crumbs(space, found.name)],
+        "crumbs": _crumbs(ctx, space.uid, found.name),
         "found": space,
         "layer": found,
         "listing": listing,
@@ -124,12 +119,13 @@ def browse_layer(request: Request, ctx: ReadContext, lake: CurrentLake, uid: str
     return pages.render(request, "lakehouse/layer.html", values)
 
 
-def _data_crumbs(space: ResourceRef, name: str) -> list[Breadcrumb]:
-    return [Breadcrumb("Data", urls.workspace(space.uid, "data")), Breadcrumb(name)]
+def _crumbs(ctx: RequestContext, space: str, last: str) -> list[Breadcrumb]:
+    above = resource_header.breadcrumbs(ctx, space, "Data")[:-1]
+    return [*above, Breadcrumb("Data", urls.workspace(space, "data")), Breadcrumb(last)]
 
 
 def _layer_sections(
-    ctx: RequestContext, lake: IcebergCatalog, space: str, layers: Sequence[ResourceSummary]
+    ctx: RequestContext, lake: IcebergCatalog, space: str, layers: Sequence[ResourceSummary], _search: str
 ) -> list[LayerSection]:
     """Return the layers; the first ones are open until there is enough to show."""
     made: list[LayerSection] = []
@@ -168,37 +164,29 @@ def _search_sections(
 
 
 def _layer_url(space: str, layer: str, search: str) -> str:
-    asked = f"?{urlencode({'q': search})}" if search else ""
-    return urls.workspace(space, f"data/{quote(layer, safe='')}") + asked
+    query = f"?{urlencode({'q': search})}" if search else ""
+    return urls.workspace(space, f"data/{quote(layer, safe='')}") + query
 
 
-def _items(ctx: RequestContext, lake: IcebergCatalog, found: Iterable[ResourceSummary]) -> list[DataItem]:
-    found_resources = list(found)
-    places = {
-        each.uid: readable_tables.identifier_of(ctx, each.uid) for each in found_resources if "read" in each.actions
-    }
-    tables = {each.uid for each in found_resources if each.kind == TABLE} & set(places)
-    there = lake.metadata_locations([places[uid] for uid in tables]) if tables else {}
-    return [_item(each, there.get(places[each.uid]) if each.uid in tables else None) for each in found_resources]
+def _items(ctx: RequestContext, lake: IcebergCatalog, found: Sequence[ResourceSummary]) -> list[DataItem]:
+    readable = [each.uid for each in found if each.kind == TABLE and "read" in each.actions]
+    places = {uid: readable_tables.identifier_of(ctx, uid) for uid in readable}
+    there = lake.metadata_locations(list(places.values())) if places else {}
+    return [_item(each, there.get(places[each.uid]) if each.uid in places else None) for each in found]
 
 
 def _item(resource: ResourceSummary, location: str | None) -> DataItem:
-    part = next((page.part for page in describe_kind(resource.kind).pages), "")
-    href = urls.resource(resource.uid, part)
-    now = _current_snapshot(location) if location else None
+    href = urls.resource(resource.uid, next((page.part for page in describe_kind(resource.kind).pages), ""))
+    try:
+        now = table_metadata.load_metadata(location).current if location else None
+    except OSError:
+        # Its files are missing.
+        now = None
     if now is None:
         return DataItem(resource, href)
     return DataItem(
         resource, href, now.count("total-records"), labels.format_size(now.count("total-files-size")), to_moment(now.at)
     )
-
-
-def _current_snapshot(location: str) -> table_metadata.IcebergSnapshot | None:
-    """Return the current snapshot of a table, or None if its files are missing."""
-    try:
-        return table_metadata.load_metadata(location).current
-    except OSError:
-        return None
 
 
 def _create_actions(ctx: RequestContext, space: str, layer: str) -> list[PageAction]:
@@ -218,18 +206,6 @@ def _create_action(ctx: RequestContext, kind: str, edge: str, within: str, space
 deleted_routes = router("/workspaces")
 
 
-@dataclass(frozen=True, slots=True)
-class DeletedTableRow:
-    """A deleted table in the list."""
-
-    table: RestorableTable
-    layer: ResourceRef
-    until: Moment
-    """When its rows go too."""
-    held: list[tuple[ResourceRef, str]]
-    """Who had which level on it."""
-
-
 @deleted_routes.get("/{uid:path}/deleted")
 def deleted_tables(request: Request, ctx: ReadContext, lake: CurrentLake, uid: str) -> Response:
     """Render the deleted tables that the caller may restore."""
@@ -242,7 +218,7 @@ def restore(request: Request, ctx: WriteContext, lake: CurrentLake, uid: str, se
     need_lakehouse(ctx, uid)
     table, name = (str(sent.get(field, "")).strip() for field in ("table", "name"))
     try:
-        _, run = dropped_tables.restore_table(ctx, lake, table, name)
+        _, run = maintenance.restore_table(ctx, lake, table, name)
     except (ConflictError, InvalidInputError) as error:
         return _deleted_page(request, ctx, lake, uid, wrong=(table, name, str(error)))
     return pages.redirect(request, urls.run(run.id), Flash("The table is being restored."))
@@ -253,24 +229,16 @@ def _deleted_page(
 ) -> Response:
     space, eyes = need_lakehouse(ctx, uid), VisibleRefs(ctx)
     kept = get_platform(request).settings.dropped_days
-    there = [(each, eyes.ref(each.layer)) for each in dropped_tables.dropped_tables(ctx, lake, within=uid)]
     values: dict[str, object] = {
-        "crumbs": [*resource_header.breadcrumbs(ctx, uid, "Data")[:-1], *_deleted_crumbs(uid)],
+        "crumbs": _crumbs(ctx, uid, "Deleted tables"),
         "space": space,
         "days": kept,
+        "retained": kept * DAY,
         "tables": [
-            DeletedTableRow(each, layer, each.dropped_at + kept * DAY, _visible_grants(eyes, each))
-            for each, layer in there
-            if layer is not None
+            (each, layer, [(ref, role) for who, role in each.held if (ref := eyes.ref(who))])
+            for each in maintenance.dropped_tables(ctx, lake, within=uid)
+            if (layer := eyes.ref(each.layer))
         ],
         "wrong": wrong,
     }
     return pages.render(request, "lakehouse/deleted.html", values, status=422 if wrong[2] else 200)
-
-
-def _visible_grants(eyes: VisibleRefs, each: RestorableTable) -> list[tuple[ResourceRef, str]]:
-    return [(ref, role) for uid, role in each.grants if (ref := eyes.ref(uid))]
-
-
-def _deleted_crumbs(uid: str) -> list[Breadcrumb]:
-    return [Breadcrumb("Data", urls.workspace(uid, "data")), Breadcrumb("Deleted tables")]

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from fastapi import Request, Response
 
 from lakehold.api.http.dependencies import ReadContext
 from lakehold.catalog import kinds, resources
-from lakehold.catalog.resource_view import ResourceSummary
 from lakehold.directory.request_context import RequestContext
 from lakehold.runs.run_table import FAILED
 from lakehold.web import kind_pages, pages, urls
@@ -22,21 +20,12 @@ from lakehold.web.runs import labels, run_list
 from lakehold.web.runs.services import RUNS
 from lakehold.workspaces.lakehouse.pages.data_browser import LAYER, TABLE, VOLUME
 from lakehold.workspaces.lakehouse.pages.page_frame import need_lakehouse
-from lakehold.workspaces.lakehouse.pages.pipeline_kinds import PIPELINE_KINDS
+from lakehold.workspaces.lakehouse.pages.pipeline_graph import PIPELINE_KINDS
+from lakehold.workspaces.lakehouse.saved_queries import SAVED_QUERY
 
 routes = router("/workspaces")
 
-_SAVED = "lakehouse.saved_query"
 _LATEST, _MAX_ITEMS, _COUNTED, _MOST_LAYERS = 8, 6, 500, 12
-
-
-@dataclass(frozen=True, slots=True)
-class KindCount:
-    """The number of visible resources of a kind, and the address of their list."""
-
-    label: str
-    text: str
-    href: str
 
 
 @routes.get("/{uid:path}/lakehouse")
@@ -57,8 +46,8 @@ def overview(request: Request, ctx: ReadContext, uid: str) -> Response:
         "new_layer": workspace_page.create_action(ctx, kinds.catalog_kind(ctx.view.policy, LAYER), uid),
         "runs": run_list.run_rows(ctx, RUNS.page(ctx, within=uid, limit=_LATEST)),
         "failed": run_list.run_rows(ctx, RUNS.page(ctx, within=uid, state=FAILED, limit=_MAX_ITEMS)),
-        "pipelines": _pipelines(ctx, uid),
-        "saved": resources.page(ctx, _SAVED, within=uid, limit=_MAX_ITEMS).items,
+        "pipelines": resources.find(ctx, among=PIPELINE_KINDS, within=uid, limit=_MAX_ITEMS).items,
+        "saved": resources.page(ctx, SAVED_QUERY, within=uid, limit=_MAX_ITEMS).items,
         "tones": labels.TONES,
         "signs": labels.ICONS,
     }
@@ -71,20 +60,15 @@ def _create_actions(ctx: RequestContext, uid: str) -> list[PageAction]:
     return [each for each in made if not each.why_not]
 
 
-def _pipelines(ctx: RequestContext, uid: str) -> Sequence[ResourceSummary]:
-    return resources.find(ctx, among=PIPELINE_KINDS, within=uid, limit=_MAX_ITEMS).items
-
-
-def _counts(ctx: RequestContext, uid: str) -> list[KindCount]:
+def _counts(ctx: RequestContext, uid: str) -> list[tuple[str, str, str]]:
+    """Return the number of visible resources by label, each with the address of their list."""
     parts = (
         ("Layers", (LAYER,), "data"),
         ("Tables", (TABLE,), "table"),
         ("Volumes", (VOLUME,), "volume"),
         ("Pipelines", PIPELINE_KINDS, "pipelines"),
     )
-    return [
-        KindCount(label, _count_visible(ctx, uid, among), urls.workspace(uid, part)) for label, among, part in parts
-    ]
+    return [(label, _count_visible(ctx, uid, among), urls.workspace(uid, part)) for label, among, part in parts]
 
 
 def _count_visible(ctx: RequestContext, uid: str, among: Sequence[str]) -> str:

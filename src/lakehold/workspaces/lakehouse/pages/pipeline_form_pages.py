@@ -24,7 +24,7 @@ from lakehold.web.routing import SubmittedForm, router
 from lakehold.workspaces.lakehouse.pages import pipeline_form, table_options
 from lakehold.workspaces.lakehouse.pages.page_frame import need_lakehouse
 from lakehold.workspaces.lakehouse.pages.pipeline_form import PipelineForm
-from lakehold.workspaces.lakehouse.pages.pipeline_kinds import FORM_KINDS, need_pipeline
+from lakehold.workspaces.lakehouse.pages.pipeline_graph import FORM_KINDS, need_pipeline
 
 
 def check_query(

@@ -1,17 +1,39 @@
-"""The graph of pipelines: the links between pipelines and tables, and the boxes that they are drawn as."""
+"""The kinds of pipelines, and the graph of pipelines and tables: its links, and the boxes of its nodes."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
-from lakehold.catalog.resource_view import VisibleRefs
+from lakehold.catalog import kinds, resources
+from lakehold.catalog.resource_view import ResourceView, VisibleRefs
 from lakehold.directory.request_context import RequestContext
+from lakehold.kit.errors import InvalidInputError
 from lakehold.web import lineage_page
 from lakehold.web.access import resource_header
 from lakehold.web.lineage_page import GraphBox, Link
 from lakehold.workspaces.graph import edge_sources, edge_targets
 from lakehold.workspaces.lakehouse.pipelines.base import LAYER_KIND, TABLE_KIND
 from lakehold.workspaces.lakehouse.volumes import VOLUME_KIND
+from lakehold.workspaces.registry import kind_descriptors
+
+_OVERVIEW, _EDIT_FORM = "pipeline", "pipeline/edit"
+_KINDS = {kind: found for kind, found in kind_descriptors().items() if kind.startswith("lakehouse.")}
+PIPELINE_KINDS = tuple(kind for kind, found in _KINDS.items() if found.overview == _OVERVIEW)
+"""The kinds that move data."""
+FORM_KINDS = frozenset(kind for kind, found in _KINDS.items() if found.edit_form == _EDIT_FORM)
+"""The kinds that have the form of a pipeline."""
+BACKFILL_KINDS = frozenset({"lakehouse.source", "lakehouse.query"})
+"""What a part of can be run anew."""
+
+
+def need_pipeline(ctx: RequestContext, uid: str) -> ResourceView:
+    """Return the pipeline; raise InvalidInputError if the resource is not one."""
+    found = resources.get(ctx, uid)
+    if found.kind not in PIPELINE_KINDS:
+        title = kinds.catalog_kind(ctx.view.policy, found.kind).title
+        raise InvalidInputError(f"A {title.lower()} is not a pipeline.", "Open the list of pipelines.")
+    return found
+
 
 PLANNED_TABLE = "\0"
 """Between a pipeline and the layer in which its table will be made: no id has it in it."""

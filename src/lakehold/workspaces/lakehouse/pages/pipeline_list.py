@@ -28,7 +28,7 @@ from lakehold.web.runs import labels
 from lakehold.web.runs.services import RUNS, TRIGGERS
 from lakehold.workspaces.lakehouse.pages import pipeline_graph
 from lakehold.workspaces.lakehouse.pages.page_frame import need_lakehouse
-from lakehold.workspaces.lakehouse.pages.pipeline_kinds import PIPELINE_KINDS
+from lakehold.workspaces.lakehouse.pages.pipeline_graph import PIPELINE_KINDS
 from lakehold.workspaces.registry import describe_kind
 
 routes = router("/workspaces")

@@ -1,4 +1,4 @@
-"""The overview page of a pipeline: inputs, outputs, settings, latest runs and triggers, and the section of its kind."""
+"""The overview page of a pipeline: inputs, outputs, settings, runs and triggers; and the backfill of a past range."""
 
 from __future__ import annotations
 
@@ -9,30 +9,31 @@ from urllib.parse import urlencode
 from fastapi import Request, Response
 
 from lakehold.api.catalog import resource_usage
-from lakehold.api.http.dependencies import CurrentPlatform, ReadContext
-from lakehold.catalog import kinds
+from lakehold.api.http.dependencies import CurrentPlatform, ReadContext, WriteContext
+from lakehold.catalog import kinds, resource_metadata
 from lakehold.catalog.resource_view import ResourceView, VisibleRefs
+from lakehold.connectors.sources.settings import SyncMode
 from lakehold.directory.request_context import RequestContext
+from lakehold.kit.errors import ConflictError, InvalidInputError, LakeholdError
+from lakehold.runs.runnable import BackfillSpan, RunOptions
 from lakehold.runs.service import Run
-from lakehold.web import pages, urls
+from lakehold.web import kind_pages, pages, urls
 from lakehold.web.access import resource_header
 from lakehold.web.components import PageAction
+from lakehold.web.cookies import Flash
 from lakehold.web.labels import humanize
-from lakehold.web.routing import router
-from lakehold.web.runs import labels
-from lakehold.web.runs.run_list import run_rows
-from lakehold.web.runs.runnable_page import latest_runs, runnable_frame, sees_runs
-from lakehold.web.runs.services import RUNS, TRIGGERS
-from lakehold.web.schedules import schedule_form
+from lakehold.web.routing import SubmittedForm, router
+from lakehold.web.runs.runnable_page import latest_runs, overview_values
+from lakehold.web.runs.services import RUNS
 from lakehold.workspaces.lakehouse import connection_access, integrations
 from lakehold.workspaces.lakehouse.pages import destination_pages, integration_page, pipeline_graph
-from lakehold.workspaces.lakehouse.pages.pipeline_kinds import BACKFILL_KINDS, PIPELINE_KINDS, need_pipeline
+from lakehold.workspaces.lakehouse.pages.pipeline_graph import BACKFILL_KINDS, PIPELINE_KINDS, need_pipeline
 from lakehold.workspaces.lakehouse.pages.sources import source_pages
+from lakehold.workspaces.lakehouse.pipelines.tables import QueryPipeline
 
 routes = router("/resources")
 
 _LATEST = 5
-_EXCLUDED_SETTINGS = frozenset({"sql"})
 _SETTING_LABELS = {
     "at": "Valid-from field",
     "cursor": "Cursor field",
@@ -65,20 +66,13 @@ def pipeline_page(request: Request, ctx: ReadContext, platform: CurrentPlatform,
     read, written = pipeline_graph.read_ids(ctx, uid), pipeline_graph.written_ids(ctx, eyes, uid)
     template, section = _kind_section(request, ctx, eyes, found, runs)
     values: dict[str, object] = {
-        **runnable_frame(ctx, found, "pipeline"),
-        "may": resource_header.actions_of(ctx, uid),
+        **overview_values(ctx, found, "pipeline", runs),
         "reads": eyes.refs(read),
         "writes": eyes.refs(written),
         "more_read": not all(map(eyes.sees, read)),
         "more_written": not all(map(eyes.sees, written)),
         "sql": str((found.settings or {}).get("sql", "")),
         "settings": None if found.settings is None else describe_settings(found.settings),
-        "runs": run_rows(ctx, runs),
-        "triggers": TRIGGERS.for_resource(ctx, uid) if sees_runs(found) else [],
-        "said": schedule_form.describe_cron,
-        "followed": lambda trigger: eyes.refs(trigger.when.after),
-        "tones": labels.TONES,
-        "signs": labels.ICONS,
     }
     return pages.render(request, template, values | section)
 
@@ -87,16 +81,15 @@ def _kind_section(
     request: Request, ctx: RequestContext, eyes: VisibleRefs, found: ResourceView, runs: Sequence[Run]
 ) -> tuple[str, dict[str, object]]:
     """Return the template of a kind, and the values that it needs beside those of all pipelines."""
-    if found.kind == connection_access.SOURCE_KIND:
-        return source_pages.TEMPLATE, source_pages.source_values(ctx, eyes, found, runs)
-    if found.kind == connection_access.DESTINATION_KIND:
-        return destination_pages.TEMPLATE, destination_pages.destination_values(ctx, eyes, found, runs)
-    if found.kind == integrations.INTEGRATION_KIND:
-        # It is called by tools, and never run.
-        return integration_page.TEMPLATE, {
-            **integration_page.integration_values(request, ctx, eyes, found),
-            "run_now": [],
-        }
+    match found.kind:
+        case connection_access.SOURCE_KIND:
+            return source_pages.TEMPLATE, source_pages.source_values(ctx, eyes, found, runs)
+        case connection_access.DESTINATION_KIND:
+            return destination_pages.TEMPLATE, destination_pages.destination_values(ctx, eyes, found, runs)
+        case integrations.INTEGRATION_KIND:
+            # It is called by tools, and never run.
+            values = integration_page.integration_values(request, ctx, eyes, found)
+            return integration_page.TEMPLATE, values | {"run_now": []}
     return "lakehouse/pipeline.html", {}
 
 
@@ -105,7 +98,7 @@ def describe_settings(settings: Mapping[str, object]) -> list[tuple[str, str]]:
     return [
         (_SETTING_LABELS.get(name, humanize(name)), _value_label(name, value))
         for name, value in sorted(settings.items())
-        if name not in _EXCLUDED_SETTINGS and value not in ("", [], {}, None)
+        if name != "sql" and value not in ("", [], {}, None)
     ]
 
 
@@ -123,17 +116,72 @@ def menu_actions(ctx: RequestContext, found: ResourceView) -> list[PageAction]:
     """Return what the menu of a pipeline offers beside what all resources that are run have."""
     if found.kind not in PIPELINE_KINDS:
         return []
-    graph = urls.workspace(found.workspace.uid, "pipelines/graph") if found.workspace else ""
-    graph_action = PageAction("Show in graph", f"{graph}?{urlencode({'focus': found.uid})}", icon="git-branch")
-    return [
-        *([graph_action] if graph else []),
-        *_backfill_actions(ctx, found),
-        *integration_page.activation_actions(ctx, found),
-    ]
+    actions = []
+    if found.workspace:
+        graph = f"{urls.workspace(found.workspace.uid, 'pipelines/graph')}?{urlencode({'focus': found.uid})}"
+        actions.append(PageAction("Show in graph", graph, icon="git-branch"))
+    if found.kind in BACKFILL_KINDS:
+        past = PageAction("Backfill…", urls.resource(found.uid, "pipeline/backfill"), icon="history")
+        actions += resource_header.actions_of(ctx, found.uid, {RUNS.runnables[found.kind].stop: past})
+    return [*actions, *integration_page.activation_actions(ctx, found)]
 
 
-def _backfill_actions(ctx: RequestContext, found: ResourceView) -> list[PageAction]:
+@routes.get("/{uid:path}/pipeline/backfill")
+def backfill_form(request: Request, ctx: ReadContext, uid: str) -> Response:
+    """Render the form."""
+    return _page(request, ctx, _need_backfillable(ctx, uid), BackfillSpan())
+
+
+@routes.post("/{uid:path}/pipeline/backfill")
+def backfill(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm) -> Response:
+    """Start the backfill as the caller."""
+    found = _need_backfillable(ctx, uid)
+    span = BackfillSpan(*(str(sent.get(name, "")).strip() for name in ("from", "until")))
+    try:
+        started = RUNS.start(ctx, uid, RunOptions(span=span))
+    except InvalidInputError as error:
+        return _page(request, ctx, found, span, errors={"from": str(error)})
+    except ConflictError as error:
+        return _page(request, ctx, found, span, error=error)
+    return pages.redirect(request, urls.run(started.id), Flash(f"Backfill of {found.name} started."))
+
+
+def _need_backfillable(ctx: RequestContext, uid: str) -> ResourceView:
+    found = need_pipeline(ctx, uid)
     if found.kind not in BACKFILL_KINDS:
-        return []
-    past = PageAction("Backfill…", urls.resource(found.uid, "pipeline/backfill"), icon="history")
-    return resource_header.actions_of(ctx, found.uid, {RUNS.runnables[found.kind].stop: past})
+        raise InvalidInputError("This pipeline has no cursor.", "Run it, or run a full refresh.")
+    ctx.need(RUNS.runnables[found.kind].stop, uid)
+    return found
+
+
+def _page(
+    request: Request,
+    ctx: RequestContext,
+    found: ResourceView,
+    span: BackfillSpan,
+    *,
+    errors: dict[str, str] | None = None,
+    error: LakeholdError | None = None,
+) -> Response:
+    values: dict[str, object] = {
+        "crumbs": resource_header.breadcrumbs(ctx, found.uid, "Backfill"),
+        "found": found,
+        "to": urls.resource(found.uid, "pipeline/backfill"),
+        "back": resource_header.overview_url(ctx, found.uid),
+        "edit": kind_pages.edit_form_url(found.uid, found.kind),
+        "span": span,
+        "cursors": _visible_cursors(ctx, found),
+        "errors": errors or {},
+        "error": error,
+    }
+    return pages.render(request, "lakehouse/backfill.html", values, status=422 if errors or error else 200)
+
+
+def _visible_cursors(ctx: RequestContext, found: ResourceView) -> list[tuple[str, str]]:
+    """Return the streams that the caller may see, each with its cursor field; a query has no stream."""
+    if found.kind == QueryPipeline.kind:
+        field = str((found.settings or {}).get("cursor", ""))
+        return [("", field)] if field else []
+    streams = VisibleRefs(ctx).refs(pipeline_graph.stream_ids(ctx, found.uid))
+    stream_settings = [(each.name, resource_metadata.load(ctx, each.uid).settings) for each in streams]
+    return [(name, str(of.get("cursor", ""))) for name, of in stream_settings if of.get("mode") == SyncMode.INCREMENTAL]

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from contextlib import suppress
 
 from fastapi import Request, Response
 
 from lakehold.api.http.dependencies import ReadContext, WriteContext
 from lakehold.api.iceberg_rest import CurrentLake
-from lakehold.catalog.resource_view import ResourceRef, ResourceView, VisibleRefs
+from lakehold.catalog.resource_view import ResourceRef, ResourceView
 from lakehold.directory.errors import DeniedError
 from lakehold.directory.request_context import RequestContext
-from lakehold.kit.clock import Moment, to_moment
+from lakehold.kit.clock import to_moment
 from lakehold.kit.errors import InvalidInputError, LakeholdError
-from lakehold.lake.table_metadata import IcebergMetadata, IcebergSnapshot
+from lakehold.lake.table_metadata import IcebergSnapshot
 from lakehold.runs.service import Run
 from lakehold.web import pages, urls
 from lakehold.web.access import resource_header
@@ -23,20 +23,16 @@ from lakehold.web.confirmation import confirm
 from lakehold.web.cookies import Flash
 from lakehold.web.routing import SubmittedForm, router
 from lakehold.web.runs import labels
+from lakehold.web.runs.run_list import run_rows
 from lakehold.web.runs.services import RUNS
 from lakehold.web.table_pages import current_metadata, table_frame
 from lakehold.workspaces.lakehouse import lineage, maintenance
 from lakehold.workspaces.lakehouse.pages.page_frame import need_table
 
-maintenance_routes = router("/resources")
+routes = router("/resources")
 
+_MOST_RUNS = 30
 _ROLLBACK_WARNING = "Newer snapshots are kept until they expire."
-
-
-def maintenance_actions(ctx: RequestContext, uid: str) -> list[PageAction]:
-    """Return the actions that maintain the table as a whole."""
-    keep = PageAction("Optimize", urls.resource(uid, "snapshots/upkeep"), "post", "sparkles")
-    return resource_header.actions_of(ctx, uid, {"write": keep})
 
 
 def rollback_action(ctx: RequestContext, uid: str, each: IcebergSnapshot) -> PageAction | None:
@@ -53,7 +49,7 @@ def rollback_action(ctx: RequestContext, uid: str, each: IcebergSnapshot) -> Pag
     )
 
 
-@maintenance_routes.post("/{uid:path}/snapshots/upkeep")
+@routes.post("/{uid:path}/snapshots/upkeep")
 def keep(request: Request, ctx: WriteContext, uid: str) -> Response:
     """Start a run that compacts the files of the table and expires old snapshots."""
     found = need_table(ctx, uid, "write")
@@ -62,7 +58,7 @@ def keep(request: Request, ctx: WriteContext, uid: str) -> Response:
     )
 
 
-@maintenance_routes.post("/{uid:path}/snapshots/rollback")
+@routes.post("/{uid:path}/snapshots/rollback")
 def roll_back(request: Request, ctx: WriteContext, lake: CurrentLake, uid: str, sent: SubmittedForm) -> Response:
     """Start a run that rolls the table back to a snapshot, after a confirmation."""
     found, number = need_table(ctx, uid, "rollback"), str(sent.get("snapshot", ""))
@@ -70,42 +66,10 @@ def roll_back(request: Request, ctx: WriteContext, lake: CurrentLake, uid: str, 
         raise InvalidInputError("Unknown snapshot.", "Choose one from the list.")
     back = urls.resource(uid, "snapshots")
     question = f"Roll back {found.name} to this snapshot?"
-    if asked := confirm(request, sent, question, _ROLLBACK_WARNING, do="Roll back", back=back):
-        return asked
+    if page := confirm(request, sent, question, _ROLLBACK_WARNING, do="Roll back", back=back):
+        return page
     run = maintenance.roll_back_table(ctx, lake, uid, int(number))
     return pages.redirect(request, urls.run(run.id), Flash(f"{found.name} is being rolled back."))
-
-
-routes = router("/resources")
-
-_MOST_RUNS = 30
-
-
-@dataclass(frozen=True, slots=True)
-class SnapshotRow:
-    """A snapshot of the table in the list."""
-
-    at: Moment
-    operation: str
-    added: int
-    removed: int
-    total: int
-    size: str
-    run: str
-    is_current: bool
-    back: PageAction | None
-    """How the table becomes so again."""
-
-
-@dataclass(frozen=True, slots=True)
-class WriterRunRow:
-    """A run that writes the table, with the pipeline that was run."""
-
-    run: Run
-    what: ResourceRef
-    by: ResourceRef | None
-    cause: labels.RunCause
-    took: str
 
 
 @routes.get("/{uid:path}/snapshots")
@@ -113,11 +77,23 @@ def table_snapshots(request: Request, ctx: ReadContext, lake: CurrentLake, uid: 
     """Render the snapshots of the table, newest first."""
     found = need_table(ctx, uid, "read")
     now = current_metadata(ctx, lake, uid)
-    states = [_snapshot_row(ctx, uid, each, now) for each in reversed(now.snapshots)] if now else []
+    keep_up = PageAction("Optimize", urls.resource(uid, "snapshots/upkeep"), "post", "sparkles")
+    # Each with the run that wrote it, and how the table becomes so again.
+    states = (
+        [
+            (each, each.mark.partition("/")[0], None if each == now.current else rollback_action(ctx, uid, each))
+            for each in reversed(now.snapshots)
+        ]
+        if now
+        else []
+    )
     values: dict[str, object] = {
         "states": states,
-        "seen": _visible_runs(ctx, states),
-        "keeping": maintenance_actions(ctx, uid),
+        "current": now.current if now else None,
+        "seen": _visible_runs(ctx, [run for _, run, _ in states[:_MOST_RUNS] if run.startswith("run_")]),
+        "moment": to_moment,
+        "size": labels.format_size,
+        "keeping": resource_header.actions_of(ctx, uid, {"write": keep_up}),
     }
     return _page(request, ctx, found, "snapshots", values)
 
@@ -127,61 +103,32 @@ def table_runs(request: Request, ctx: ReadContext, uid: str) -> Response:
     """Render the runs that write the table, newest first."""
     found = need_table(ctx, uid, "see_runs")
     writers, hidden = lineage.writers(ctx, uid)
-    wrote = sorted(
-        _writer_runs(ctx, [*writers, ResourceRef(uid, found.kind, found.name)]),
-        key=lambda each: each.run.made_at,
-        reverse=True,
-    )[:_MOST_RUNS]
-    return _page(
-        request,
-        ctx,
-        found,
-        "written",
-        {"wrote": wrote, "writers": writers, "hidden": hidden, "tones": labels.TONES, "signs": labels.ICONS},
-    )
+    runs = sorted(_writer_runs(ctx, [*writers, ResourceRef(uid, found.kind, found.name)]), key=lambda run: -run.made_at)
+    values: dict[str, object] = {
+        "wrote": run_rows(ctx, runs[:_MOST_RUNS]),
+        "writers": writers,
+        "hidden": hidden,
+        "tones": labels.TONES,
+        "signs": labels.ICONS,
+    }
+    return _page(request, ctx, found, "written", values)
 
 
 def _page(request: Request, ctx: RequestContext, found: ResourceView, part: str, values: dict[str, object]) -> Response:
     return pages.render(request, f"lakehouse/{part}.html", table_frame(ctx, found, part) | values)
 
 
-def _snapshot_row(ctx: RequestContext, uid: str, each: IcebergSnapshot, now: IcebergMetadata) -> SnapshotRow:
-    is_current = now.current == each
-    return SnapshotRow(
-        to_moment(each.at),
-        each.operation,
-        each.count("added-records"),
-        each.count("deleted-records"),
-        each.count("total-records"),
-        labels.format_size(each.count("total-files-size")),
-        each.mark.partition("/")[0],
-        is_current=is_current,
-        back=None if is_current else rollback_action(ctx, uid, each),
-    )
-
-
-def _visible_runs(ctx: RequestContext, states: list[SnapshotRow]) -> frozenset[str]:
-    """Return the ids of the runs behind the snapshots that the caller may see."""
+def _visible_runs(ctx: RequestContext, runs: list[str]) -> frozenset[str]:
+    """Return those of the runs that the caller may see."""
     seen = set()
-    for run in dict.fromkeys(each.run for each in states[:_MOST_RUNS] if each.run.startswith("run_")):
-        try:
+    for run in dict.fromkeys(runs):
+        with suppress(LakeholdError):
             seen.add(RUNS.get(ctx, run).id)
-        except LakeholdError:
-            continue
     return frozenset(seen)
 
 
-def _writer_runs(ctx: RequestContext, writers: list[ResourceRef]) -> Iterator[WriterRunRow]:
-    eyes = VisibleRefs(ctx)
+def _writer_runs(ctx: RequestContext, writers: list[ResourceRef]) -> Iterator[Run]:
     for writer in writers:
-        if writer.kind not in RUNS.runnables:
-            continue
-        try:
-            some = RUNS.page(ctx, resource=writer.uid, limit=_MOST_RUNS)
-        except DeniedError:
-            continue
-        for run in some:
-            took = labels.run_duration(run.started_at, run.ended_at, ctx.at)
-            yield WriterRunRow(
-                run, writer, labels.visible_member(eyes, run.started_by), labels.run_cause(ctx, run), took
-            )
+        if writer.kind in RUNS.runnables:
+            with suppress(DeniedError):
+                yield from RUNS.page(ctx, resource=writer.uid, limit=_MOST_RUNS)

@@ -10,22 +10,9 @@ from lakehold.kit.errors import ConflictError, InvalidInputError
 from lakehold.kit.ids import quote
 from lakehold.runs.runnable import RunOptions, Step, refuse_backfill
 from lakehold.workspaces.graph import edge_sources, edge_targets
-from lakehold.workspaces.lakehouse.pipelines.base import (
-    TABLE_KIND,
-    LakehousePipeline,
-    readable_inputs,
-)
+from lakehold.workspaces.lakehouse import steps
+from lakehold.workspaces.lakehouse.pipelines.base import TABLE_KIND, LakehousePipeline, readable_inputs
 from lakehold.workspaces.lakehouse.settings import HISTORY, QUERY, TABLE, QuerySettings
-from lakehold.workspaces.lakehouse.steps import (
-    DescribeFields,
-    MaintainTable,
-    MaterialiseQuery,
-    OutputTarget,
-    RestoreRows,
-    RollBackTable,
-    UpdateHistory,
-    WriteOptions,
-)
 
 
 class HistoryPipeline(LakehousePipeline):
@@ -46,7 +33,7 @@ class HistoryPipeline(LakehousePipeline):
         into = self.output_target(ctx, uid, settings.table)
         if into.target == reads[0]:
             raise ConflictError("A history is kept in a table of its own.", "Let it write another table.")
-        step = UpdateHistory(
+        step = steps.UpdateHistory(
             name="history",
             reads=reads,
             writes=(into.target,),
@@ -74,9 +61,9 @@ class QueryPipeline(LakehousePipeline):
         reads = readable_inputs(ctx, uid)
         into = self.output_target(ctx, uid, settings.table)
         chosen = (
-            WriteOptions(evolution=settings.evolution)
+            steps.WriteOptions(evolution=settings.evolution)
             if options.reload
-            else WriteOptions(
+            else steps.WriteOptions(
                 mode=settings.mode,
                 keys=settings.keys,
                 evolution=settings.evolution,
@@ -85,7 +72,7 @@ class QueryPipeline(LakehousePipeline):
         )
         cursor = _backfill_cursor(settings) if options.span else ""
         workspace = view.names.get(view.resource(kinds.workspace_of(view, uid) or uid)) or ""
-        step = MaterialiseQuery(
+        step = steps.MaterialiseQuery(
             name="query",
             reads=reads,
             writes=(into.target,),
@@ -146,19 +133,23 @@ def maintenance_steps(ctx: RequestContext, uid: str, options: RunOptions) -> Seq
     """
     task, parameters = str(options.parameters[MAINTENANCE_PARAMETER]), options.parameters
     if task == UPKEEP and not ctx.caller.member:
-        return [MaintainTable(name=part, writes=(uid,), table=uid, part=part) for part in _MAINTENANCE_PARTS]
+        return [steps.MaintainTable(name=part, writes=(uid,), table=uid, part=part) for part in _MAINTENANCE_PARTS]
     ctx.need(_MAINTENANCE_ACTIONS[task], uid)
     match task:
         case "rollback":
             return [
-                RollBackTable(name=task, writes=(uid,), table=uid, snapshot=_number_parameter(parameters, "snapshot"))
+                steps.RollBackTable(
+                    name=task, writes=(uid,), table=uid, snapshot=_number_parameter(parameters, "snapshot")
+                )
             ]
         case "describe":
-            return [DescribeFields(name=task, writes=(uid,), table=uid, fields=_fields_parameter(parameters))]
+            return [steps.DescribeFields(name=task, writes=(uid,), table=uid, fields=_fields_parameter(parameters))]
         case "restore":
-            return [RestoreRows(name=task, writes=(uid,), table=uid, number=_number_parameter(parameters, "number"))]
+            return [
+                steps.RestoreRows(name=task, writes=(uid,), table=uid, number=_number_parameter(parameters, "number"))
+            ]
         case _:
-            return [MaintainTable(name=part, writes=(uid,), table=uid, part=part) for part in _MAINTENANCE_PARTS]
+            return [steps.MaintainTable(name=part, writes=(uid,), table=uid, part=part) for part in _MAINTENANCE_PARTS]
 
 
 def _number_parameter(parameters: Mapping[str, object], name: str) -> int:
@@ -201,7 +192,7 @@ class SavedTablePipeline(LakehousePipeline):
 
     def need_step(self, ctx: RequestContext, uid: str, step: Step) -> None:
         """Refuse the query as others are; maintenance needs no more than the right to start it."""
-        if isinstance(step, MaterialiseQuery):
+        if isinstance(step, steps.MaterialiseQuery):
             super().need_step(ctx, uid, step)
 
     def steps(self, ctx: RequestContext, uid: str, options: RunOptions) -> Sequence[Step]:
@@ -215,13 +206,13 @@ class SavedTablePipeline(LakehousePipeline):
                 f"The table {quote(uid)} is not the result of a query.", "Run the source or the query that writes it."
             )
         ctx.need("write", uid)
-        step = MaterialiseQuery(
+        step = steps.MaterialiseQuery(
             name="query",
             reads=readable_inputs(ctx, uid, "saved_from"),
             writes=(uid,),
             workspace=view.names.get(view.resource(kinds.workspace_of(view, uid) or uid)) or "",
             sql=sql,
-            into=OutputTarget(pipeline=uid, target=uid),
-            how=WriteOptions(evolution="overwrite"),
+            into=steps.OutputTarget(pipeline=uid, target=uid),
+            how=steps.WriteOptions(evolution="overwrite"),
         )
         return [step]

@@ -1,10 +1,19 @@
 """REST endpoints that only marts have, beside those of every resource.
 
-- `routers`: the list of these routers
-- `storages`: test and probe storages; their tables and files
-- `data_marts`: publish a data mart, preview its definition, outcomes of its checks
-- `destinations`: the secret of a live destination, and files that reports have delivered
-- `live_reports`: reports pulled by BI tools
+- `data_marts`: test and probe storages, their tables and files; preview and publish a data mart, outcomes of its checks
+- `destinations`: the secret of a live destination, files that reports have delivered, reports pulled by BI tools
 - `reports`: previews of reports, and how often they were delivered and pulled
 - `notifications`: who is notified of failed runs, broken checks and succeeded runs
 """
+
+from __future__ import annotations
+
+from fastapi import APIRouter
+
+from lakehold.workspaces.marts.api import data_marts, destinations, notifications, reports
+
+ROUTERS: list[APIRouter] = [
+    *(data_marts.storage_routes, data_marts.routes, destinations.routes, reports.routes, reports.insight_routes),
+    *(notifications.routes, destinations.live_routes),
+]
+"""In the order of the OpenAPI document."""

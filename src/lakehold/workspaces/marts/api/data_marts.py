@@ -1,29 +1,143 @@
-"""Endpoints of data marts. Preview a definition, publish, and outcomes of checks."""
+"""Endpoints of storages and data marts. Test and probe storages; preview definitions, publish, outcomes of checks."""
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any, Literal
 
-from fastapi import Query, Request
+from fastapi import Query, Request, Response
 from pydantic import Field
 
 from lakehold.api.catalog.schemas import SettingsJson
-from lakehold.api.http.authentication import read_credentials
-from lakehold.api.http.dependencies import PendingRequest, ReadContext, WriteContext, get_platform
-from lakehold.api.http.models import IdText, RequestModel, ResponseModel, Time, to_datetime
+from lakehold.api.http.dependencies import CurrentPlatform, ReadContext, WriteContext, get_platform, read_transaction
+from lakehold.api.http.models import IdText, PlainText, RecordTime, RequestModel, ResponseModel
+from lakehold.api.http.paging import PageParams, PageResponse
 from lakehold.api.http.routing import REQUIRES_SIGN_IN, make_router, problem_responses
 from lakehold.api.iceberg_rest import CurrentLake
+from lakehold.api.lake.files import DOWNLOAD, UPLOAD, FilePath, VolumeFileJson, files_page, receive_upload, send_file
 from lakehold.catalog import kinds
 from lakehold.directory.caller import Caller
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import InvalidInputError
-from lakehold.workspaces.marts import checks, mart_probe
-from lakehold.workspaces.marts.api import storages
-from lakehold.workspaces.marts.api.storages import OptionalId, SecretTexts, StorageSampleJson
+from lakehold.runs import queries
+from lakehold.workspaces.marts import checks, mart_probe, pipelines
 from lakehold.workspaces.marts.mart_probe import FeedProbeTarget, StorageProbeResult
-from lakehold.workspaces.marts.pipelines import data_mart
 from lakehold.workspaces.marts.settings import DefinitionType, parse_definition
-from lakehold.workspaces.marts.storages import StorageProbeTarget
+from lakehold.workspaces.marts.storages import FILES, StorageProbeTarget
+
+storage_routes = make_router("/api/v1/storages", "Storages")
+
+_PROBE_PROBLEMS = problem_responses(400, 401, 403, 404, 409, 503)
+OptionalId = Annotated[str, Field(max_length=200, examples=[""])]
+
+
+SecretTexts = dict[IdText, Annotated[str, Field(max_length=20_000, examples=[""])]]
+
+
+class StorageConnectionBody(RequestModel):
+    """A storage to connect to, either an existing one, or one that would be created in a project."""
+
+    storage: OptionalId = Field(default="", description="One that is there: its credentials are used.")
+    project: OptionalId = Field(default="", description="Where one would be made.")
+    settings: SettingsJson | None = Field(
+        default=None, examples=[{"kind": "lake", "lakehouse": "store_lake"}], description="Other ones than it has."
+    )
+    credentials: SecretTexts = Field(default_factory=dict, examples=[{}], description="Not kept.")
+
+
+class StorageProbeBody(RequestModel):
+    """A table, pattern or query to sample."""
+
+    by: Literal["sql", "table", "pattern"] = Field(examples=["table"])
+    text: Annotated[str, Field(min_length=1, max_length=queries.MAX_QUERY_LENGTH)] = Field(
+        examples=["shaped.daily_sales"]
+    )
+
+
+class StorageTableJson(ResponseModel):
+    """A table of a storage."""
+
+    name: str = Field(examples=["shaped.daily_sales"])
+    uid: str = Field(examples=["shaped_daily_sales"], description="Its id, if it is one of a lakehouse.")
+    keys: list[str] = Field(examples=[["id"]], description="The primary key, where it is known.")
+
+
+class StorageTableListJson(ResponseModel):
+    """Tables that the caller may read."""
+
+    items: list[StorageTableJson]
+    notes: list[str] = Field(examples=[[]])
+
+
+class StorageSampleJson(ResponseModel):
+    """Fields and first rows."""
+
+    fields: list[dict[str, str]] = Field(examples=[[{"name": "id", "type": "bigint"}]])
+    rows: list[list[Any]] = Field(examples=[[[1]]])
+    notes: list[str] = Field(examples=[[]])
+    reads: list[str] = Field(examples=[[]], description="The tables of a lakehouse that it reads.")
+
+
+@storage_routes.post("/test", openapi_extra=REQUIRES_SIGN_IN, responses=_PROBE_PROBLEMS)
+def test_storage(request: Request, body: StorageConnectionBody) -> StorageTableListJson:
+    """Test the connection to a storage, and list its tables.
+
+    With other settings than it has, for those who may edit it or create one.
+    """
+    return _tables_json(
+        run_probe(request, StorageProbeTarget(body.storage, body.project, body.settings, body.credentials))
+    )
+
+
+@storage_routes.get("/{storage}/tables", openapi_extra=REQUIRES_SIGN_IN, responses=_PROBE_PROBLEMS)
+def list_storage_tables(request: Request, storage: IdText, search: PlainText = "") -> StorageTableListJson:
+    """List the tables of a storage, for those who may use it. Of a lakehouse, those that the caller may read."""
+    return _tables_json(run_probe(request, StorageProbeTarget(storage)), search)
+
+
+@storage_routes.post("/{storage}/look", openapi_extra=REQUIRES_SIGN_IN, responses=_PROBE_PROBLEMS)
+def look_into_storage(request: Request, storage: IdText, body: StorageProbeBody) -> StorageSampleJson:
+    """Get the fields and first rows of a table, of the first table that matches a pattern, or of a query."""
+    return StorageSampleJson.model_validate(run_probe(request, StorageProbeTarget(storage, by=body.by, text=body.text)))
+
+
+def run_probe(request: Request, request_options: StorageProbeTarget) -> StorageProbeResult:
+    """Probe a storage outside of the transaction that checks the right to do so."""
+    begun = read_transaction(request).run(lambda ctx: mart_probe.prepare_storage_probe(ctx, request_options))
+    return mart_probe.probe_storage(get_platform(request), begun)
+
+
+def _tables_json(seen: StorageProbeResult, search: str = "") -> StorageTableListJson:
+    found = [each for each in seen.tables if search.casefold() in each["name"].casefold()]
+    return StorageTableListJson.model_validate({"items": found, "notes": seen.notes})
+
+
+@storage_routes.get("/{storage}/files")
+def list_storage_files(
+    ctx: ReadContext, platform: CurrentPlatform, paged: PageParams, storage: IdText, folder: PlainText = ""
+) -> PageResponse[VolumeFileJson]:
+    """List a folder of a file storage, for those who may use it."""
+    return files_page(paged, FILES.list_files(ctx, platform.settings, storage, folder), folder)
+
+
+@storage_routes.get("/{storage}/files/{path:path}", **DOWNLOAD)
+def download_storage_file(ctx: ReadContext, platform: CurrentPlatform, storage: IdText, path: FilePath) -> Response:
+    """Download a file, for those who may use the storage."""
+    return send_file(*FILES.open_file(ctx, platform.settings, storage, path))
+
+
+@storage_routes.put("/{storage}/files/{path:path}", **UPLOAD)
+async def upload_storage_file(
+    request: Request, storage: IdText, path: FilePath, *, replace: bool = False
+) -> VolumeFileJson:
+    """Upload a file, which is the body of the request, for those who may edit the storage."""
+    return await receive_upload(request, FILES, storage, path, replace=replace)
+
+
+@storage_routes.delete("/{storage}/files/{path:path}", status_code=204)
+def delete_storage_file(ctx: WriteContext, platform: CurrentPlatform, storage: IdText, path: FilePath) -> None:
+    """Delete a file of a storage permanently."""
+    FILES.delete_file(ctx, platform.settings, storage, path)
+
 
 routes = make_router("/api/v1/marts", "Data marts")
 
@@ -36,7 +150,7 @@ class CheckOutcomeJson(ResponseModel):
     name: str = Field(examples=["unique id"])
     state: str = Field(examples=["kept"], description="kept, broken, or unknown if it could not be looked at.")
     said: str = Field(examples=["as it should be"])
-    at: Time
+    at: RecordTime
 
 
 class CheckOutcomeListJson(ResponseModel):
@@ -66,12 +180,10 @@ def try_mart(request: Request, body: MartPreviewBody) -> StorageSampleJson:
     if definition.by is DefinitionType.CONNECTOR:
         seen = _probe_connector(request, body, definition.text)
     else:
-        seen = storages.run_probe(
-            request, StorageProbeTarget(body.storage, by=definition.by or "", text=definition.text)
-        )
+        seen = run_probe(request, StorageProbeTarget(body.storage, by=definition.by or "", text=definition.text))
     for message in mart_probe.definition_errors(definition, seen.fields).values():
         raise InvalidInputError(message, "Correct the settings.")
-    return storages.sample_json(seen)
+    return StorageSampleJson.model_validate(seen)
 
 
 def _probe_connector(request: Request, body: MartPreviewBody, stream: str) -> StorageProbeResult:
@@ -85,9 +197,7 @@ def _probe_connector(request: Request, body: MartPreviewBody, stream: str) -> St
         mart_probe.need_feed_probe(ctx, feed)
         return ctx.caller, feed
 
-    found = mart_probe.probe_feed(
-        get_platform(request), *PendingRequest(request, read_credentials(request), writes=False).run(begun)
-    )
+    found = mart_probe.probe_feed(get_platform(request), *read_transaction(request).run(begun))
     return StorageProbeResult(fields=found["fields"], rows=found["rows"], notes=found["notes"])
 
 
@@ -96,22 +206,16 @@ def list_check_outcomes(
     ctx: ReadContext, mart: IdText, limit: Annotated[int, Query(ge=1, le=_MAX_OUTCOMES)] = 200
 ) -> CheckOutcomeListJson:
     """List the outcomes of a data mart's checks, for those who see it."""
-    found = checks.list_results(ctx, mart, limit=limit)
-    return CheckOutcomeListJson(
-        items=[
-            CheckOutcomeJson(name=each.name, state=each.state, said=each.said, at=to_datetime(each.at))
-            for each in found
-        ]
-    )
+    return CheckOutcomeListJson.model_validate({"items": checks.list_results(ctx, mart, limit=limit)})
 
 
 @routes.post("/{mart}/publish", status_code=204, responses=problem_responses(409))
 def publish_mart(ctx: WriteContext, lake: CurrentLake, mart: IdText) -> None:
     """Publish a data mart, so that reports can use it."""
-    data_mart.publish(ctx, lake, mart)
+    pipelines.publish(ctx, lake, mart)
 
 
 @routes.post("/{mart}/unpublish", status_code=204)
 def unpublish_mart(ctx: WriteContext, mart: IdText) -> None:
     """Unpublish a data mart, which becomes a draft again."""
-    data_mart.unpublish(ctx, mart)
+    pipelines.unpublish(ctx, mart)

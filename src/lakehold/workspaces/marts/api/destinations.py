@@ -1,20 +1,37 @@
-"""Endpoints of destinations. The secret of a live one, and files that reports have delivered."""
+"""Endpoints of destinations. The secret of a live one, delivered files, and live reports.
+
+BI tools pull live reports with the secret of a destination and without sign-in.
+"""
 
 from __future__ import annotations
 
-from fastapi import Response
-from fastapi.responses import FileResponse
+import time
+from contextlib import ExitStack, suppress
+from typing import Annotated, Literal
+
+from fastapi import Header, Query, Request, Response
 from pydantic import Field
 
-from lakehold.api.http.dependencies import CurrentPlatform, ReadContext, WriteContext
-from lakehold.api.http.models import IdText, PlainText, ResponseModel, Time, to_datetime
+from lakehold.api.directory.sign_in import CurrentClient
+from lakehold.api.http.dependencies import CurrentPlatform, ReadContext, WriteContext, retry_when_busy
+from lakehold.api.http.models import IdText, PlainText, RecordId, ResponseModel, Time, to_datetime
 from lakehold.api.http.paging import PageParams, PageResponse
 from lakehold.api.http.routing import make_router, problem_responses
-from lakehold.api.lake.files import OCTET_STREAM, FilePath, VolumeFileJson, files_page
-from lakehold.kit.errors import NotFoundError
+from lakehold.api.iceberg_rest import CurrentLake
+from lakehold.api.lake import queries
+from lakehold.api.lake.files import DOWNLOAD, FilePath, VolumeFileJson, files_page, send_file
+from lakehold.api.lake.queries import CSV, JSON, QueryResultJson
+from lakehold.directory.caller import ClientInfo
+from lakehold.directory.platform import Platform
+from lakehold.kit.clock import Moment
+from lakehold.kit.errors import BusyError, NotFoundError
 from lakehold.kit.ids import quote
-from lakehold.workspaces.marts import files
-from lakehold.workspaces.marts.live import secrets
+from lakehold.runs import worker_client
+from lakehold.runs.queries import CountedBatches
+from lakehold.runs.worker_client import ARROW_MEDIA_TYPE, QueryRows
+from lakehold.workspaces.marts import live
+from lakehold.workspaces.marts.live import LiveAccess, ReportPull, authenticate
+from lakehold.workspaces.marts.storages import FILES
 
 routes = make_router("/api/v1/destinations", "Destinations")
 
@@ -38,7 +55,7 @@ class CreatedLiveSecretJson(ResponseModel):
 @routes.get("/{destination}/secret")
 def get_live_secret(ctx: ReadContext, destination: IdText) -> LiveSecretJson:
     """Get the metadata of a live destination's secret, for those who may edit it."""
-    found = secrets.get_secret(ctx, destination)
+    found = live.get_secret(ctx, destination)
     if found is None:
         raise NotFoundError(f"The destination {quote(destination)} has no secret.", "Make one.")
     return _live_secret_json(found)
@@ -50,14 +67,14 @@ def make_live_secret(ctx: WriteContext, destination: IdText) -> CreatedLiveSecre
 
     The previous one is invalid at once. It is shown once, and stored as a hash.
     """
-    made = secrets.create_secret(ctx, destination)
+    made = live.create_secret(ctx, destination)
     return CreatedLiveSecretJson(made=_live_secret_json(made.secret), secret=made.text)
 
 
 @routes.delete("/{destination}/secret", status_code=204, responses=problem_responses(409))
 def revoke_live_secret(ctx: WriteContext, destination: IdText) -> None:
     """Revoke the secret of a live destination. Nothing can be pulled until another one is created."""
-    secrets.revoke_secret(ctx, destination)
+    live.revoke_secret(ctx, destination)
 
 
 @routes.get("/{destination}/files")
@@ -65,22 +82,97 @@ def list_delivered_files(
     ctx: ReadContext, platform: CurrentPlatform, paged: PageParams, destination: IdText, folder: PlainText = ""
 ) -> PageResponse[VolumeFileJson]:
     """List files that reports have delivered to a destination, for those who may use it."""
-    return files_page(paged, files.list_files(ctx, platform.settings, destination, folder), folder)
+    return files_page(paged, FILES.list_files(ctx, platform.settings, destination, folder), folder)
 
 
-@routes.get(
-    "/{destination}/files/{path:path}",
-    response_class=FileResponse,
-    responses={200: {"description": "The file", "content": {OCTET_STREAM: {}}}},
-)
+@routes.get("/{destination}/files/{path:path}", **DOWNLOAD)
 def download_delivered_file(
     ctx: ReadContext, platform: CurrentPlatform, destination: IdText, path: FilePath
 ) -> Response:
     """Download a file that a report has delivered, for those who may use the destination."""
-    found, file = files.open_file(ctx, platform.settings, destination, path)
-    return FileResponse(found.path_on_disk(path), media_type=OCTET_STREAM, filename=file.name)
+    return send_file(*FILES.open_file(ctx, platform.settings, destination, path))
 
 
-def _live_secret_json(found: secrets.DestinationSecret) -> LiveSecretJson:
+def _live_secret_json(found: live.DestinationSecret) -> LiveSecretJson:
     used = to_datetime(found.used_at) if found.used_at else None
     return LiveSecretJson(prefix=found.prefix, made_by=found.made_by, made_at=to_datetime(found.made_at), used_at=used)
+
+
+live_routes = make_router("/api/v1/live", "Live reports")
+
+_LIVE_SECURITY: dict[str, object] = {"security": [{"live": []}]}
+_MEDIA_TYPES = {"json": JSON, "csv": CSV, "arrow": ARROW_MEDIA_TYPE}
+
+
+class LiveReportJson(ResponseModel):
+    """A report that goes to a live destination."""
+
+    id: RecordId
+    name: str = Field(examples=["Sales by day"])
+    refused: str = Field(examples=[""], description="What stands against pulling it now; empty if nothing does.")
+
+
+class LiveReportListJson(ResponseModel):
+    """Live reports, by name."""
+
+    items: list[LiveReportJson]
+
+
+@live_routes.get("/{destination}", openapi_extra=_LIVE_SECURITY, responses=problem_responses(401, 403, 404, 409))
+def list_live_reports(
+    request: Request, platform: CurrentPlatform, lake: CurrentLake, client: CurrentClient, destination: IdText
+) -> LiveReportListJson:
+    """List the reports that can be pulled from a live destination."""
+    entered = _authenticate(request, platform, destination, client)
+    return LiveReportListJson.model_validate({"items": live.pullable_reports(platform, entered, lake)})
+
+
+@live_routes.get(
+    "/{destination}/{report}",
+    openapi_extra=_LIVE_SECURITY,
+    response_model=QueryResultJson,
+    responses={
+        200: {"description": "The rows", "content": {CSV: {}, ARROW_MEDIA_TYPE: {}}},
+        **problem_responses(401, 403, 404, 409, 503),
+    },
+)
+def pull_live_report(
+    request: Request,
+    platform: CurrentPlatform,
+    lake: CurrentLake,
+    client: CurrentClient,
+    destination: IdText,
+    report: IdText,
+    accept: Annotated[str, Header(max_length=200, examples=[JSON])] = JSON,
+    format: Annotated[  # noqa: A002 - what tools call it
+        Literal["json", "csv", "arrow"] | None, Query(description="Instead of Accept, for tools that cannot set it.")
+    ] = None,
+) -> Response:
+    """Pull the rows that a report has now.
+
+    The query runs as the person who last saved the report, with their current rights. The header X-Lakehold-Complete
+    says whether these are all rows.
+    """
+    entered = _authenticate(request, platform, destination, client)
+    pull = retry_when_busy(lambda: live.begin_pull(platform, entered, lake, report))
+    begun, at, stack = time.monotonic(), platform.clock(), ExitStack()
+    rows = platform.settings.query_rows
+    found = stack.enter_context(worker_client.run_query(platform, pull.caller, text=pull.text, rows=rows))
+    counting = CountedBatches(found.batches)
+    stack.callback(lambda: _record_pull(platform, entered, pull, at, counting, begun))
+    return queries.stream_rows(QueryRows(counting, found.complete), _MEDIA_TYPES.get(format or "", accept), stack)
+
+
+def _record_pull(
+    platform: Platform, entered: LiveAccess, pull: ReportPull, at: Moment, counting: CountedBatches, begun: float
+) -> None:
+    took = round((time.monotonic() - begun) * 1_000)
+    # The rows are there already: they are not spoilt for a line that could not be written.
+    with suppress(BusyError):
+        retry_when_busy(lambda: live.record_pull(platform, entered, pull, at, rows=counting.count, milliseconds=took))
+
+
+def _authenticate(request: Request, platform: Platform, destination: str, client: ClientInfo) -> LiveAccess:
+    scheme, _, secret = request.headers.get("authorization", "").partition(" ")
+    bearer = secret.strip() if scheme.lower() == "bearer" else ""
+    return retry_when_busy(lambda: authenticate(platform, destination, bearer, client))

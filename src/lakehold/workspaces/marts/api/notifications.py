@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from fastapi import Query
 from pydantic import Field
 
-from lakehold.api.catalog.schemas import RefJson, ref_json
+from lakehold.api.catalog.schemas import RefJson
 from lakehold.api.http.dependencies import CurrentPlatform, ReadContext, WriteContext
 from lakehold.api.http.models import IdText, RequestModel, ResponseModel, SearchText
 from lakehold.api.http.paging import PageParams, PageResponse
@@ -15,7 +15,6 @@ from lakehold.api.http.routing import make_router
 from lakehold.directory.platform import Platform
 from lakehold.directory.request_context import RequestContext
 from lakehold.workspaces.marts.notifications import receivers
-from lakehold.workspaces.marts.notifications.receivers import MemberSubscriptions
 
 routes = make_router("/api/v1/projects", "Notifications")
 
@@ -84,12 +83,8 @@ class NotificationReceiverJson(ResponseModel):
     channels: SubscriptionsJson
 
 
-class SubscriptionsUpdate(RequestModel):
+class SubscriptionsUpdate(NotificationChannelsUpdate):
     """Subscriptions to change; those left out stay, and null is the default of the member's role."""
-
-    failed_runs: bool | None = None
-    broken_checks: bool | None = None
-    succeeded_runs: bool | None = None
 
 
 @routes.get("/{project}/notifications")
@@ -122,7 +117,9 @@ def list_notification_receivers(
     start = paged.start_key(of, int)
     behind = 0 if start is None else int(str(start[0]))
     some = list(enumerate(receivers.list_receivers(ctx, project, search), start=1))[behind : behind + paged.limit + 1]
-    return paged.build_page(of, some, lambda each: (each[0],), lambda each: _receiver_json(each[1]))
+    return paged.build_page(
+        of, some, lambda each: (each[0],), lambda each: NotificationReceiverJson.model_validate(each[1])
+    )
 
 
 @routes.put("/{project}/notifications/receivers/{member}")
@@ -133,31 +130,16 @@ def choose_notifications(
 
     A choice counts until the member is promoted, downgraded, or leaves the project.
     """
-    return _receiver_json(receivers.set_subscription(ctx, project, member, body.model_dump(exclude_unset=True)))
+    changed = receivers.set_subscription(ctx, project, member, body.model_dump(exclude_unset=True))
+    return NotificationReceiverJson.model_validate(changed)
 
 
 def _notification_settings_json(ctx: RequestContext, platform: Platform, project: str) -> NotificationSettingsJson:
-    switched = receivers.project_channels(ctx, project)
-    return NotificationSettingsJson(
-        channels=NotificationChannelsJson(**{channel.value: on for channel, on in switched.items()}),
-        mails=bool(platform.settings.smtp.get_secret_value()),
-        may_manage=receivers.can_manage(ctx, project),
-        owners_too_low=[
-            OwnerTooLowJson(mart=ref_json(each.mart), owner=ref_json(each.owner))
-            for each in receivers.underprivileged_owners(ctx, project)
-        ],
-    )
-
-
-def _receiver_json(found: MemberSubscriptions) -> NotificationReceiverJson:
-    channels = {
-        channel.value: SubscriptionJson(on=each.on, by="choice" if each.chosen else "default")
-        for channel, each in found.channels.items()
-    }
-    return NotificationReceiverJson(
-        member=ref_json(found.member),
-        role=found.role,  # type: ignore[arg-type] # one of the three
-        joined=found.joined,
-        reachable=found.reachable,
-        channels=SubscriptionsJson(**channels),
+    return NotificationSettingsJson.model_validate(
+        {
+            "channels": receivers.project_channels(ctx, project),
+            "mails": bool(platform.settings.smtp.get_secret_value()),
+            "may_manage": receivers.can_manage(ctx, project),
+            "owners_too_low": receivers.underprivileged_owners(ctx, project),
+        }
     )

@@ -2,31 +2,25 @@
 
 from __future__ import annotations
 
-import secrets
 from contextlib import ExitStack
-from datetime import datetime
 from typing import Annotated
 
 from fastapi import Header, Request, Response
 from pydantic import Field
 
-from lakehold.api.catalog.schemas import RefJson, SettingsJson, ref_json
-from lakehold.api.http.authentication import read_credentials
-from lakehold.api.http.dependencies import PendingRequest, ReadContext, WriteContext, get_platform
-from lakehold.api.http.models import IdText, NameText, RequestModel, ResponseModel, Time, to_datetime
+from lakehold.api.catalog.schemas import RefJson, SettingsJson
+from lakehold.api.http.dependencies import ReadContext, WriteContext, get_platform, read_transaction
+from lakehold.api.http.models import IdText, NameText, RecordEnd, RequestModel, ResponseModel
 from lakehold.api.http.routing import REQUIRES_SIGN_IN, make_router, problem_responses
 from lakehold.api.iceberg_rest import get_lake
 from lakehold.api.lake import queries
 from lakehold.api.lake.queries import CSV, JSON, QueryResultJson
 from lakehold.directory.caller import Caller
 from lakehold.directory.request_context import RequestContext
-from lakehold.kit.clock import Moment
 from lakehold.lake import readable_tables
 from lakehold.runs import worker_client
 from lakehold.runs.worker_client import ARROW_MEDIA_TYPE
-from lakehold.workspaces.marts import insights, reports
-from lakehold.workspaces.marts.insights import ReportUsage
-from lakehold.workspaces.marts.live import pulls
+from lakehold.workspaces.marts import insights, live, reports
 from lakehold.workspaces.marts.settings import REPORT
 
 routes = make_router("/api/v1/reports", "Reports")
@@ -64,17 +58,17 @@ def preview_message(request: Request, body: MessagePreviewBody) -> RenderedMessa
 
     A message that refers to fields that the report does not have is refused, with a list of those it has.
     """
-    asked = PendingRequest(request, read_credentials(request), writes=False).run(
+    prepared = read_transaction(request).run(
         lambda ctx: reports.prepare_preview(ctx, get_lake(request), body.settings, body.mart, body.name)
     )
-    found = reports.render_preview(get_platform(request), asked)
-    return RenderedMessageJson(text=found.text, html=found.html, chat=found.chat)
+    found = reports.render_preview(get_platform(request), prepared)
+    return RenderedMessageJson.model_validate(found)
 
 
 @routes.post("/{report}/take-over", status_code=204)
 def take_over_report(ctx: WriteContext, report: IdText) -> None:
     """Let a report be pulled as yourself from now on, as if you had saved it."""
-    pulls.take_over(ctx, report)
+    live.take_over(ctx, report)
 
 
 @routes.post(
@@ -93,16 +87,15 @@ def preview_report(
 ) -> Response:
     """Get the first hundred rows that a report would send to you now."""
 
-    def asked(ctx: RequestContext) -> tuple[Caller, str]:
+    def prepare(ctx: RequestContext) -> tuple[Caller, str]:
         readable_tables.refuse_impersonation(ctx)
         report = REPORT.parse(body.settings)
         return ctx.caller, reports.report_sql(ctx, get_lake(request), report, body.mart, body.parameters)
 
-    caller, text = PendingRequest(request, read_credentials(request), writes=False).run(asked)
-    stack, uid = ExitStack(), f"q_{secrets.token_hex(12)}"
-    found = stack.enter_context(
-        worker_client.run_query(get_platform(request), caller, uid=uid, workspace="", text=text, rows=_PREVIEW_ROWS)
-    )
+    caller, text = read_transaction(request).run(prepare)
+    stack = ExitStack()
+    query = worker_client.run_query(get_platform(request), caller, text=text, rows=_PREVIEW_ROWS)
+    found = stack.enter_context(query)
     return queries.stream_rows(found, accept, stack)
 
 
@@ -114,7 +107,7 @@ class DeliveryStatsJson(ResponseModel):
 
     times: int
     failed: int
-    last_at: Time | None = Field(description="Null if never.")
+    last_at: RecordEnd = Field(description="Null if never.")
     last_rows: int
     places: list[str] = Field(examples=[["ann@x.test"]], description="Where the last one went, if you see that.")
     sure: bool = Field(description="False if the last one may have arrived twice.")
@@ -125,7 +118,7 @@ class PullStatsJson(ResponseModel):
     """Pull statistics of a report, of ninety days."""
 
     times: int
-    last_at: Time | None = Field(description="Null if never.")
+    last_at: RecordEnd = Field(description="Null if never.")
     rows: int = Field(description="Of all of them.")
     seconds: float = Field(examples=[0.4], description="How long one took, on average.")
 
@@ -135,7 +128,7 @@ class ReportInsightJson(ResponseModel):
 
     report: RefJson
     destination: RefJson | None = Field(description="Null if it has none, or none that you see.")
-    last_at: Time | None = Field(description="When it was last sent or pulled; null if never.")
+    last_at: RecordEnd = Field(description="When it was last sent or pulled; null if never.")
     delivered: DeliveryStatsJson
     pulled: PullStatsJson
 
@@ -149,36 +142,11 @@ class ReportInsightListJson(ResponseModel):
 @insight_routes.get("/reports/{report}/insights")
 def get_report_insights(ctx: ReadContext, report: IdText) -> ReportInsightJson:
     """Get delivery and pull statistics of a report, for those who see it."""
-    return _insight_json(insights.report_insight(ctx, report))
+    return ReportInsightJson.model_validate(insights.report_insight(ctx, report))
 
 
 @insight_routes.get("/projects/{project}/insights")
 def list_project_insights(ctx: ReadContext, project: IdText) -> ReportInsightListJson:
     """List delivery and pull statistics of all reports of a project that the caller sees."""
     found = insights.with_destinations(ctx, insights.project_insights(ctx, project))
-    return ReportInsightListJson(items=[_insight_json(each) for each in found])
-
-
-def _insight_json(found: ReportUsage) -> ReportInsightJson:
-    sent, pulled = found.delivered, found.pulled
-    return ReportInsightJson(
-        report=ref_json(found.report),
-        destination=ref_json(found.destination) if found.destination else None,
-        last_at=_optional_datetime(found.last_at),
-        delivered=DeliveryStatsJson(
-            times=sent.times,
-            failed=sent.failed,
-            last_at=_optional_datetime(sent.last_at),
-            last_rows=sent.last_rows,
-            places=list(sent.places),
-            sure=sent.sure,
-            seconds=sent.seconds,
-        ),
-        pulled=PullStatsJson(
-            times=pulled.times, last_at=_optional_datetime(pulled.last_at), rows=pulled.rows, seconds=pulled.seconds
-        ),
-    )
-
-
-def _optional_datetime(at: Moment | None) -> datetime | None:
-    return None if at is None else to_datetime(at)
+    return ReportInsightListJson.model_validate({"items": found})

@@ -1,20 +1,18 @@
 """Executors of the steps of data marts and reports. Only a worker imports this.
 
-- `refresh`: refreshes a data mart from its storage, and copies its rows back
-- `checks`: runs the checks of a data mart
-- `delivery`: queries, renders and sends a report
-- `connections`: connectors of storages, probes, and tests of destinations
+- `data_mart`: refreshes a data mart from its storage, runs its checks, and copies its rows back
+- `connections`: connectors of storages, probes, tests of destinations; queries, renders and sends a report
 """
 
 from __future__ import annotations
 
 from lakehold.runs.runnable import StepExecutors
-from lakehold.workspaces.marts.executors import checks, delivery, refresh
-from lakehold.workspaces.marts.steps import CopyToStorage, RefreshMart, RunChecks, SendReport
+from lakehold.workspaces.marts.executors import connections, data_mart
+from lakehold.workspaces.marts.pipelines import CopyToStorage, RefreshMart, RunChecks, SendReport
 
 STEP_EXECUTORS: StepExecutors = {
-    RefreshMart: refresh.refresh_mart,
-    RunChecks: checks.run_checks,
-    CopyToStorage: refresh.copy_to_storage,
-    SendReport: delivery.send_report,
+    RefreshMart: data_mart.refresh_mart,
+    RunChecks: data_mart.run_checks,
+    CopyToStorage: data_mart.copy_to_storage,
+    SendReport: connections.send_report,
 }

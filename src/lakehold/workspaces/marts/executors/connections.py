@@ -1,42 +1,56 @@
-"""Connections of a project in the worker: connectors of storages, probes, and tests of destinations.
+"""Connections of a project in the worker: connectors of storages, probes, tests of destinations, and deliveries.
 
-Nothing is sent.
+A report is queried as the caller of the run, rendered, and sent to its destination. Probes and tests send nothing.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field
-from typing import Any
+from dataclasses import asdict, dataclass, field, replace
+from typing import TYPE_CHECKING, Any
 
-from lakehold.catalog import credentials
+from lakehold.catalog import credentials, resource_metadata
 from lakehold.connectors import registry as connectors
 from lakehold.connectors.database.jdbc import open_database
 from lakehold.connectors.database.source import JdbcSource
-from lakehold.connectors.destinations.delivery import DeliveryRequest
+from lakehold.connectors.destinations.delivery import DeliveryMessage, DeliveryRequest
+from lakehold.connectors.destinations.delivery_folder import DeliveryFolder
+from lakehold.connectors.destinations.settings import DestinationSettings
+from lakehold.connectors.files.settings import FileDestinationSettings
 from lakehold.connectors.files.source import open_folder
 from lakehold.connectors.registry import ConnectorEnvironment
 from lakehold.connectors.sources.source import SourceConnector
 from lakehold.directory.caller import Caller
 from lakehold.directory.platform import Platform
+from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import InvalidInputError
 from lakehold.kit.settings import Settings
 from lakehold.lake import readable_tables
+from lakehold.lake.spark import row_checks
 from lakehold.lake.volumes import Volume
+from lakehold.runs import run_table
+from lakehold.runs.runnable import StepContext, StepResult
 from lakehold.workspaces import transfer
 from lakehold.workspaces.descriptor import Probe
-from lakehold.workspaces.marts import destinations, mart_probe, storages
+from lakehold.workspaces.graph import edge_sources
+from lakehold.workspaces.marts import destinations, mart_probe, reports, storages
 from lakehold.workspaces.marts.mart_probe import SAMPLE_ROWS, FeedProbeTarget, matching_tables, pattern_notes
+from lakehold.workspaces.marts.messages import DEFAULT_TEMPLATE, MAX_BLOCK_ROWS, MessageData, MessageTemplate
+from lakehold.workspaces.marts.pipelines import SendReport
 from lakehold.workspaces.marts.settings import (
     DESTINATION,
     DatabaseStorageSettings,
     DefinitionType,
     LakeStorageSettings,
     LiveSettings,
+    ReportSettings,
     StorageSettings,
     parse_connection,
 )
 from lakehold.workspaces.marts.storages import StorageProbeTarget
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
 
 
 def probe_feed(
@@ -139,3 +153,97 @@ def check_destination(
 
 
 PROBES: Mapping[str, Probe] = {"storage": probe_storage, "feed": probe_feed, "destination": check_destination}
+
+
+_MESSAGE_FILE = "said.json"
+
+
+class ReportMessage:
+    """The message of a report, rendered once for each run so that a repeated delivery says the same."""
+
+    def __init__(self, ctx: RequestContext, name: str, report: ReportSettings, to: str) -> None:
+        self._name, self._day = name, reports.report_day(ctx, report)
+        template = report.message
+        self._message = MessageTemplate(template or DEFAULT_TEMPLATE) if template or to == "chat" else None
+        self._to = to
+
+    def render(self, rows: DataFrame, step_ctx: StepContext) -> DeliveryMessage | None:
+        """Return the message for these rows, or None where only rows are sent."""
+        if self._message is None or self._to not in {"chat", "mail"}:
+            return None
+        folder = DeliveryFolder(str(step_ctx.retained_folder))
+        stored = folder.read_json(_MESSAGE_FILE)
+        if stored is not None:
+            return DeliveryMessage(**stored)
+        message = self._render(self._message, rows)
+        folder.write_json(_MESSAGE_FILE, asdict(message))
+        return message
+
+    def _render(self, message: MessageTemplate, rows: DataFrame) -> DeliveryMessage:
+        some = [tuple(row) for row in rows.limit(MAX_BLOCK_ROWS + 1).collect()]
+        # A mail's own file says how many there are; what is said alone says it itself.
+        counts = message.needs_row_count or self._to == "chat"
+        count = rows.count() if len(some) > MAX_BLOCK_ROWS and counts else len(some)
+        written = message.render(MessageData(self._name, self._day, tuple(rows.columns), some, count))
+        return DeliveryMessage(written.text, written.html, written.chat, count)
+
+
+def send_report(step: SendReport, step_ctx: StepContext) -> StepResult:
+    """Query the report and send it, if its condition holds."""
+    with step_ctx.platform.read(step_ctx.caller) as ctx:
+        report = reports.report_settings(ctx, step.report)
+        ctx.need("use", step.destination)
+        environment, to, message = _prepare_delivery(ctx, step_ctx, step, report)
+        before = str(run_table.last_run_state(ctx, step.report).get("seal", ""))
+        text = reports.report_sql(ctx, step_ctx.tables.lake, report, step.mart)
+    rows = step_ctx.run_query("", text)[0]
+    step_ctx.check_stopped()
+    reason, fingerprint = _skip_reason(rows, report, before)
+    if reason:
+        step_ctx.log(f"Nothing was sent: {reason}")
+        return StepResult(state={"seal": before})
+    request = replace(transfer.delivery_request(step_ctx), message=message.render(rows, step_ctx))
+    sent = connectors.open_destination(environment, to, request).send(rows)
+    return transfer.delivery_result(step_ctx, sent, seal=fingerprint)
+
+
+def _prepare_delivery(
+    ctx: RequestContext, step_ctx: StepContext, step: SendReport, report: ReportSettings
+) -> tuple[ConnectorEnvironment, DestinationSettings, ReportMessage]:
+    name = ctx.view.names.get(ctx.view.resource(step.report)) or step.report
+    # What a report says of how it is sent goes before what its destination says.
+    stored = resource_metadata.load(ctx, step.destination).settings
+    said = {key: value for key, value in asdict(report.delivery).items() if value is not None}
+    to = DESTINATION.parse({**stored, **said} if stored.get("to") in {"files", "mail"} else stored)
+    volume = Volume(step_ctx.platform.settings, readable_tables.identifier_of(ctx, step.destination))
+    secrets = credentials.load_for_use(ctx, step.destination)
+    environment = ConnectorEnvironment(step_ctx.platform.settings, secrets, volume)
+    if isinstance(to, FileDestinationSettings):
+        to = replace(to, name=to.name or _file_name(ctx, step, name))
+    return environment, transfer.with_report_name(to, name), ReportMessage(ctx, name, report, to.to)
+
+
+def _file_name(ctx: RequestContext, step: SendReport, name: str) -> str:
+    """Return the name of the report for its file, made unique if another report of the destination has the
+    same name.
+    """
+    others = (
+        ctx.view.resource(each) for each in edge_sources(ctx, step.destination, "destination") if each != step.report
+    )
+    is_twice = any((ctx.view.names.get(each) or "").casefold() == name.casefold() for each in others)
+    return f"{name} {step.report}" if is_twice else name
+
+
+def _skip_reason(rows: DataFrame, report: ReportSettings, before: str) -> tuple[str, str]:
+    """Return why nothing is sent, if nothing is.
+
+    And a fingerprint of the rows, where it matters whether they have changed.
+    """
+    match report.send:
+        case "rows":
+            return ("there are no rows." if row_checks.is_empty(rows) else ""), ""
+        case "changed":
+            fingerprint = row_checks.fingerprint(rows)
+            return ("nothing has changed since it was last sent." if fingerprint == before else ""), fingerprint
+        case _:
+            return "", ""

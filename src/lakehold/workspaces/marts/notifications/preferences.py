@@ -1,16 +1,27 @@
-"""Notification channels, and the preferences stored for projects and members."""
+"""Notification channels, the preferences stored for projects and members, and since when a member is on their side.
+
+A preference counts only if it was saved since its member came to their side of the project. Technical is who holds
+Project Admin or Technical User in it, directly or by a group; business is every other member. Above is who is its admin
+by a role in the tenant and has not joined. Since when is computed from grants and groups, which are closed and never
+deleted: nothing has to be done when a role changes, a grant expires, or somebody leaves a group.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import NamedTuple
 
 import sqlalchemy as sa
 
+from lakehold.access.facts import tables
+from lakehold.access.facts.tables import GrantPeriod
+from lakehold.access.facts.view import FactView, role_bit
 from lakehold.access.model.errors import did_you_mean
+from lakehold.access.model.policy import MEMBER, MEMBER_OF
 from lakehold.directory.request_context import RequestContext
-from lakehold.kit.clock import Moment
+from lakehold.kit.clock import FOREVER, Moment
 from lakehold.kit.database import ExactText, IdType, metadata
 from lakehold.kit.errors import InvalidInputError
 from lakehold.kit.ids import quote
@@ -106,3 +117,134 @@ def save_preference(
     if subscribed is not None:
         kept = {"wanted": subscribed, "chosen_at": ctx.at, "chosen_by": ctx.caller.member}
         connection.execute(notification_table.insert().values(**here, **kept))
+
+
+ADMIN_ROLE, TECHNICAL_USER, BUSINESS_USER = ROLES = ("admin", "technical_user", "business_user")
+"""The roles in a project, the highest first."""
+_TECHNICAL = frozenset({ADMIN_ROLE, TECHNICAL_USER})
+_TENANT_ADMIN_ROLES = frozenset({"owner", "admin"})
+
+
+class MemberSide(StrEnum):
+    """The side on which a member is."""
+
+    TECHNICAL = "technical"
+    BUSINESS = "business"
+    ABOVE = "above"
+
+
+class TimeRange(NamedTuple):
+    """The time from one moment until another."""
+
+    since: Moment
+    until: Moment
+
+
+_ALWAYS = TimeRange(0, FOREVER)
+
+
+def project_roles(view: FactView, project: str) -> dict[int, str]:
+    """Return the highest role of each member in the project itself, by the number of the member."""
+    given = view.grants.get(view.resource(project)) or {}
+    held: dict[int, int] = {}
+    for subject, mask in given.items():
+        who = [subject] if view.kind(subject) == MEMBER else view.edges_in[MEMBER_OF].get(subject) or ()
+        for member in who:
+            held[member] = held.get(member, 0) | mask
+    # The group All means those who hold a role by themselves.
+    to_all = given.get(view.everyone, 0)
+    return {
+        member: next((role for role in ROLES if (mask | to_all) & role_bit(role)), BUSINESS_USER)
+        for member, mask in held.items()
+    }
+
+
+def side_of(role: str | None) -> MemberSide:
+    """Return the side of a member who holds this role in the project, or none."""
+    if role is None:
+        return MemberSide.ABOVE
+    return MemberSide.TECHNICAL if role in _TECHNICAL else MemberSide.BUSINESS
+
+
+@dataclass(frozen=True, slots=True)
+class RoleHistory:
+    """When some members held which roles in a project and in the tenant."""
+
+    on_project: Mapping[int, list[GrantPeriod]]
+    """By who held it."""
+    on_tenant: Mapping[int, list[GrantPeriod]]
+    stays: Mapping[int, Mapping[int, list[TimeRange]]]
+    """By member and group."""
+    everyone: int
+    at: Moment
+
+    @classmethod
+    def load(cls, ctx: RequestContext, project: str, members: Collection[int]) -> RoleHistory:
+        """Load the history of these members."""
+        session, view = ctx.session, ctx.view
+        tenant = session.tenant
+        stays: dict[int, dict[int, list[TimeRange]]] = {member: {} for member in members}
+        for stay in tables.group_memberships(session.transaction, tenant, members):
+            stays[stay.member].setdefault(stay.group, []).append(TimeRange(stay.since, stay.until))
+        on_project, on_tenant = (
+            _by_subject(tables.grants_on(session.transaction, tenant, here, 0))
+            for here in (view.resource(project), tenant)
+        )
+        return cls(on_project, on_tenant, stays, view.everyone, ctx.at)
+
+    def side_since(self, member: int, side: MemberSide) -> Moment:
+        """Return since when the member is on the side on which they are now."""
+        joined = self._ranges_of_roles(self.on_project, ROLES, member, [])
+        technical = self._ranges_of_roles(self.on_project, _TECHNICAL, member, joined)
+        match side:
+            case MemberSide.TECHNICAL:
+                return self._start_of_current(technical, [])
+            case MemberSide.BUSINESS:
+                return self._start_of_current(joined, technical)
+            case MemberSide.ABOVE:
+                return self._start_of_current(
+                    self._ranges_of_roles(self.on_tenant, _TENANT_ADMIN_ROLES, member, [_ALWAYS]), joined
+                )
+
+    def _ranges_of_roles(
+        self, given: Mapping[int, list[GrantPeriod]], role_names: Collection[str], member: int, to_all: list[TimeRange]
+    ) -> list[TimeRange]:
+        """Return when one of these roles was held: directly, by a group, or by All for as long as that includes
+        the member.
+        """
+        mine = {member: [_ALWAYS], **self.stays[member], self.everyone: to_all}
+        return _merge(
+            both
+            for subject, stretches in mine.items()
+            for span in given.get(subject, ())
+            if span.role in role_names
+            for both in _intersect(stretches, TimeRange(span.since, span.until))
+        )
+
+    def _start_of_current(self, here: list[TimeRange], higher: list[TimeRange]) -> Moment:
+        """Return when the current range began, or a higher one ended; now if there is none."""
+        began = next((each.since for each in here if each.since <= self.at < each.until), self.at)
+        return max([began, *(each.until for each in higher if each.until <= self.at)])
+
+
+def _by_subject(given: Iterable[GrantPeriod]) -> dict[int, list[GrantPeriod]]:
+    found: dict[int, list[GrantPeriod]] = {}
+    for span in given:
+        found.setdefault(span.subject, []).append(span)
+    return found
+
+
+def _intersect(some: Iterable[TimeRange], other: TimeRange) -> list[TimeRange]:
+    both = (TimeRange(max(each.since, other.since), min(each.until, other.until)) for each in some)
+    return [each for each in both if each.since < each.until]
+
+
+def _merge(some: Iterable[TimeRange]) -> list[TimeRange]:
+    """Merge ranges that touch: who gets a higher role at the moment the lower one ends never left."""
+    found: list[TimeRange] = []
+    for each in sorted(some):
+        if found and each.since <= found[-1].until:
+            found[-1] = TimeRange(found[-1].since, max(found[-1].until, each.until))
+        else:
+            found.append(each)
+    return found

@@ -1,4 +1,4 @@
-"""Receivers of notifications in a project: by their role, or by a preference; and changing preferences.
+"""Receivers of notifications in a project, by their role or by a preference; changing preferences; notices of runs.
 
 Project Admins and Technical Users are subscribed by default; Business Users, and admins who have their role from the
 tenant, are not. A preference counts if it was saved since its member came to their side: whoever is promoted, demoted,
@@ -10,19 +10,23 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal, NamedTuple
+from urllib.parse import quote as quote_url
 
 from lakehold.access.facts.records import require_mapping
-from lakehold.access.facts.view import FactView, role_bit
+from lakehold.access.facts.view import role_bit
 from lakehold.access.model.policy import MEMBER
+from lakehold.catalog import kinds
 from lakehold.catalog.resource_view import ResourceRef, VisibleRefs
 from lakehold.directory import accounts
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import InvalidInputError
 from lakehold.kit.ids import fold_name, quote
-from lakehold.workspaces.marts import mart_kinds
-from lakehold.workspaces.marts.notifications import membership, preferences
-from lakehold.workspaces.marts.notifications.membership import ADMIN_ROLE, BUSINESS_USER, MemberSide, RoleHistory
-from lakehold.workspaces.marts.notifications.preferences import ChannelPreference, NotificationChannel, parse_channel
+from lakehold.runs.run_table import FAILED, SUCCEEDED
+from lakehold.runs.runnable import EndedRun, RunNotice, members_allowed, notified_members
+from lakehold.workspaces.marts import checks, mart_kinds
+from lakehold.workspaces.marts.checks import CheckResult
+from lakehold.workspaces.marts.notifications import preferences
 
 MANAGE_SETTINGS = "manage_settings"
 
@@ -34,6 +38,11 @@ class Subscription:
     on: bool
     chosen: bool
 
+    @property
+    def by(self) -> Literal["default", "choice"]:
+        """What decides it: the role of the member, or their preference."""
+        return "choice" if self.chosen else "default"
+
 
 @dataclass(frozen=True, slots=True)
 class MemberSubscriptions:
@@ -42,15 +51,15 @@ class MemberSubscriptions:
     member: ResourceRef
     role: str
     """The highest one that they hold in the project; that of an admin for those above."""
-    side: MemberSide
+    side: preferences.MemberSide
     reachable: bool
     """Whether they have an address for mails."""
-    channels: Mapping[NotificationChannel, Subscription]
+    channels: Mapping[preferences.NotificationChannel, Subscription]
 
     @property
     def joined(self) -> bool:
         """Whether they hold a role in the project itself."""
-        return self.side is not MemberSide.ABOVE
+        return self.side is not preferences.MemberSide.ABOVE
 
 
 def need_project(ctx: RequestContext, uid: str) -> None:
@@ -58,7 +67,7 @@ def need_project(ctx: RequestContext, uid: str) -> None:
     mart_kinds.need_kind(ctx, uid, mart_kinds.PROJECT_KIND)
 
 
-def project_channels(ctx: RequestContext, project: str) -> dict[NotificationChannel, bool]:
+def project_channels(ctx: RequestContext, project: str) -> dict[preferences.NotificationChannel, bool]:
     """Return which channels a project has switched on, for its members."""
     need_project(ctx, project)
     return preferences.enabled_channels(preferences.load_preferences(ctx, project))
@@ -72,7 +81,7 @@ def can_manage(ctx: RequestContext, project: str) -> bool:
 def list_receivers(ctx: RequestContext, project: str, search: str = "") -> list[MemberSubscriptions]:
     """Return everybody in the project and above it by name, for those who manage it; for others, themselves."""
     need_project(ctx, project)
-    held = ctx.session.read_view(lambda view: membership.project_roles(view, project))
+    held = ctx.session.read_view(lambda view: preferences.project_roles(view, project))
     if can_manage(ctx, project):
         numbers = {*held, *(ctx.view.member(uid) for uid in ctx.session.who(MANAGE_SETTINGS, project))}
     else:
@@ -87,12 +96,12 @@ def list_receivers(ctx: RequestContext, project: str, search: str = "") -> list[
 
 def find_receiver(ctx: RequestContext, project: str, member: str) -> MemberSubscriptions | None:
     """Return one receiver, or None if they are neither in the project nor above it. Access was checked before."""
-    held = ctx.session.read_view(lambda view: membership.project_roles(view, project))
+    held = ctx.session.read_view(lambda view: preferences.project_roles(view, project))
     return next(iter(_load_receivers(ctx, project, held, [ctx.view.member(member)])), None)
 
 
 def channel_receivers(
-    ctx: RequestContext, project: str, channel: NotificationChannel, also: Iterable[str] = ()
+    ctx: RequestContext, project: str, channel: preferences.NotificationChannel, also: Iterable[str] = ()
 ) -> list[str]:
     """Return all who receive a channel, and others who were named; nobody while it is switched off.
 
@@ -101,9 +110,9 @@ def channel_receivers(
     chosen = preferences.load_preferences(ctx, project)
     if not preferences.enabled_channels(chosen)[channel]:
         return []
-    held = ctx.session.read_view(lambda view: membership.project_roles(view, project))
+    held = ctx.session.read_view(lambda view: preferences.project_roles(view, project))
     some = {number for number, each in chosen.items() if channel in each and _is_member(ctx, project, held, number)}
-    past = RoleHistory.load(ctx, project, some) if some else None
+    past = preferences.RoleHistory.load(ctx, project, some) if some else None
     subscribed = [
         number
         for number in {*held, *some}
@@ -117,7 +126,7 @@ def _load_receivers(
 ) -> list[MemberSubscriptions]:
     chosen, eyes = preferences.load_preferences(ctx, project), VisibleRefs(ctx)
     there = [number for number in numbers if _is_member(ctx, project, held, number)]
-    past = RoleHistory.load(ctx, project, [number for number in there if number in chosen])
+    past = preferences.RoleHistory.load(ctx, project, [number for number in there if number in chosen])
     known = accounts.get_many(ctx, there)
     found = []
     for number in there:
@@ -127,10 +136,13 @@ def _load_receivers(
             found.append(
                 MemberSubscriptions(
                     member,
-                    role or ADMIN_ROLE,
-                    membership.side_of(role),
+                    role or preferences.ADMIN_ROLE,
+                    preferences.side_of(role),
                     account is not None and bool(account.email),
-                    {each: _subscription(role, number, own.get(each), past) for each in NotificationChannel},
+                    {
+                        each: _subscription(role, number, own.get(each), past)
+                        for each in preferences.NotificationChannel
+                    },
                 )
             )
     return found
@@ -143,12 +155,12 @@ def _is_member(ctx: RequestContext, project: str, held: Mapping[int, str], numbe
 
 
 def _subscription(
-    role: str | None, number: int, choice: ChannelPreference | None, past: RoleHistory | None
+    role: str | None, number: int, choice: preferences.ChannelPreference | None, past: preferences.RoleHistory | None
 ) -> Subscription:
-    side = membership.side_of(role)
+    side = preferences.side_of(role)
     if choice is not None and past is not None and choice.at >= past.side_since(number, side):
         return Subscription(choice.subscribed, chosen=True)
-    return Subscription(side is MemberSide.TECHNICAL, chosen=False)
+    return Subscription(side is preferences.MemberSide.TECHNICAL, chosen=False)
 
 
 _AUDIT_ACTION = "set notifications"
@@ -169,7 +181,7 @@ def set_channels(ctx: RequestContext, project: str, changes: Mapping[str, bool])
             _AUDIT_ACTION,
             project,
             before={name.value: before[name] for name in changed},
-            after=_channel_values(changed),
+            after={name.value: on for name, on in changed.items()},
         )
 
 
@@ -206,28 +218,25 @@ def _existing_receiver(ctx: RequestContext, project: str, member: str) -> Member
     return found
 
 
-def _parse_channels(changes: object) -> dict[NotificationChannel, bool | None]:
-    parsed = {parse_channel(name): on for name, on in require_mapping(changes, "channels").items()}
+def _parse_channels(changes: object) -> dict[preferences.NotificationChannel, bool | None]:
+    parsed = {preferences.parse_channel(name): on for name, on in require_mapping(changes, "channels").items()}
     wrong = next((on for on in parsed.values() if on is not None and not isinstance(on, bool)), None)
     if wrong is not None:
         raise InvalidInputError(f"A channel is on or off, not {quote(str(wrong))}.", "Write true or false.")
     return parsed  # type: ignore[return-value] # each was looked at
 
 
-def _channel_values(changed: Mapping[NotificationChannel, bool]) -> dict[str, object]:
-    return {name.value: on for name, on in changed.items()}
-
-
-def _subscription_values(found: MemberSubscriptions, asked: Mapping[NotificationChannel, object]) -> dict[str, object]:
+def _subscription_values(
+    found: MemberSubscriptions, changed: Mapping[preferences.NotificationChannel, object]
+) -> dict[str, object]:
     return {
         name.value: ("on" if way.on else "off") + ("" if way.chosen else " by default")
         for name, way in found.channels.items()
-        if name in asked
+        if name in changed
     }
 
 
-@dataclass(frozen=True, slots=True)
-class UnderprivilegedOwner:
+class UnderprivilegedOwner(NamedTuple):
     """A data mart, and a Technical Owner of it whose role is only Business User."""
 
     mart: ResourceRef
@@ -240,7 +249,18 @@ def underprivileged_owners(ctx: RequestContext, project: str) -> list[Underprivi
     """
     need_project(ctx, project)
     marts = ctx.session.ids(ctx.principal, "see", mart_kinds.DATA_MART_KIND, within=project)
-    found = ctx.session.read_view(lambda view: _underprivileged_pairs(view, project, marts))
+    held, bit = (
+        ctx.session.read_view(lambda view: preferences.project_roles(view, project)),
+        role_bit("technical_owner"),
+    )
+    found = ctx.session.read_view(
+        lambda view: [
+            (view.uid(mart), view.uid(owner))
+            for mart in marts
+            for owner, mask in (view.grants.get(mart) or {}).items()
+            if mask & bit and held.get(owner) == preferences.BUSINESS_USER
+        ]
+    )
     if not can_manage(ctx, project):
         found = [(mart, owner) for mart, owner in found if owner == ctx.caller.member]
     eyes = VisibleRefs(ctx)
@@ -251,11 +271,44 @@ def underprivileged_owners(ctx: RequestContext, project: str) -> list[Underprivi
     return sorted(named, key=lambda each: (fold_name(each.mart.name), each.mart.uid, fold_name(each.owner.name)))
 
 
-def _underprivileged_pairs(view: FactView, project: str, marts: Sequence[int]) -> list[tuple[str, str]]:
-    held, bit = membership.project_roles(view, project), role_bit("technical_owner")
-    return [
-        (view.uid(mart), view.uid(owner))
-        for mart in marts
-        for owner, mask in (view.grants.get(mart) or {}).items()
-        if mask & bit and held.get(owner) == BUSINESS_USER
-    ]
+_SUMMARIES = {
+    preferences.NotificationChannel.FAILED_RUNS: "has failed",
+    preferences.NotificationChannel.BROKEN_CHECKS: "has broken checks",
+    preferences.NotificationChannel.SUCCEEDED_RUNS: "has succeeded",
+}
+
+
+def run_notices(ctx: RequestContext, uid: str, mart: str, ended: EndedRun) -> list[RunNotice]:
+    """Return the notices of a run of a data mart, or of a report on it, most severe first.
+
+    Stopped runs have none.
+    """
+    if ended.state not in {FAILED, SUCCEEDED}:
+        return []
+    broken = checks.failed_results(ctx, ended.run, ended.since)
+    found = []
+    if ended.state == FAILED:
+        message = "\n\n".join([ended.problem, *([_list_failed_checks(broken)] if broken else [])])
+        found.append(_create_notice(ctx, uid, mart, preferences.NotificationChannel.FAILED_RUNS, message))
+    if broken:
+        found.append(
+            _create_notice(ctx, uid, mart, preferences.NotificationChannel.BROKEN_CHECKS, _list_failed_checks(broken))
+        )
+    if ended.state == SUCCEEDED:
+        found.append(_create_notice(ctx, uid, mart, preferences.NotificationChannel.SUCCEEDED_RUNS, ""))
+    return found
+
+
+def _create_notice(
+    ctx: RequestContext, uid: str, mart: str, channel: preferences.NotificationChannel, message: str
+) -> RunNotice:
+    project = kinds.workspace_of(ctx.view, mart)
+    assert project is not None  # noqa: S101 - every mart lies in one
+    # Members named by the mart or report are notified of failures.
+    also = () if channel is preferences.NotificationChannel.SUCCEEDED_RUNS else notified_members(ctx, uid) or ()
+    members = members_allowed(ctx, channel_receivers(ctx, project, channel, also), "see", mart)
+    return RunNotice(_SUMMARIES[channel], members, message, f"/workspaces/{quote_url(project, safe='')}/notifications")
+
+
+def _list_failed_checks(broken: Sequence[CheckResult]) -> str:
+    return "\n".join(["Checks that did not hold:", *(f"- {each.name}: {each.said}" for each in broken)])

@@ -28,11 +28,11 @@ from lakehold.web.cookies import Flash
 from lakehold.web.routing import SubmittedForm, router
 from lakehold.web.runs import labels
 from lakehold.web.runs.services import RUNS
-from lakehold.workspaces.marts import destinations, files, insights, mart_kinds
-from lakehold.workspaces.marts.live import LIVE_TYPE, secrets
-from lakehold.workspaces.marts.live.secrets import DestinationSecret
+from lakehold.workspaces.marts import destinations, insights, live, mart_kinds, storages
+from lakehold.workspaces.marts.live import DestinationSecret
 from lakehold.workspaces.marts.pages import destination_form, page_frame
 from lakehold.workspaces.marts.pages.destination_form import need_destination, need_edit
+from lakehold.workspaces.marts.settings import LIVE_TYPE
 
 live_routes = router("/resources")
 
@@ -55,12 +55,12 @@ class LiveSection:
 def make(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm) -> Response:
     """Create the secret, or rotate it after a confirmation."""
     found, back = need_edit(ctx, uid), kind_pages.resource_overview_url(uid, mart_kinds.DESTINATION_KIND)
-    if secrets.get_secret(ctx, uid) is not None:
+    if live.get_secret(ctx, uid) is not None:
         text = "The current secret stops working immediately."
         if question := confirm(request, sent, f"Rotate the secret of {found.name}?", text, do="Rotate", back=back):
             return question
     try:
-        made = secrets.create_secret(ctx, uid)
+        made = live.create_secret(ctx, uid)
     except ConflictError as error:
         return pages.redirect(request, back, Flash(str(error), tone="bad"))
     words = "BI tools use it to pull reports. Keep it secret."
@@ -76,7 +76,7 @@ def revoke(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm) -
     if question := confirm(request, sent, f"Revoke the secret of {found.name}?", text, do="Revoke", back=back):
         return question
     try:
-        secrets.revoke_secret(ctx, uid)
+        live.revoke_secret(ctx, uid)
     except ConflictError as error:
         return pages.redirect(request, back, Flash(str(error), tone="bad"))
     return pages.redirect(request, back, Flash("The secret was revoked."))
@@ -89,7 +89,7 @@ def live_section(
     uid, may_edit = found.uid, "edit" in found.actions
     if resource_metadata.load(ctx, uid).settings.get("to") != LIVE_TYPE or not (may_edit or "use" in found.actions):
         return None
-    secret = secrets.get_secret(ctx, uid) if may_edit else None
+    secret = live.get_secret(ctx, uid) if may_edit else None
     base = f"{settings.base_url}/api/v1/live/{urls.segment(uid)}"
     pulled = [(each, f"{base}/{urls.segment(each.uid)}") for each in reports]
     example = f'curl -H "Authorization: Bearer $SECRET" "{pulled[0][1]}?format=csv"' if pulled else ""
@@ -119,7 +119,7 @@ _MAX_FILES = 50
 @file_routes.get("/{uid:path}/destination/file")
 def download(ctx: ReadContext, platform: CurrentPlatform, uid: str, path: str = "") -> Response:
     """Download a delivered file."""
-    volume, file = files.open_file(ctx, platform.settings, uid, path)
+    volume, file = storages.FILES.open_file(ctx, platform.settings, uid, path)
     resource_usage.record(platform, ctx, "use", uid)
     return FileResponse(volume.path_on_disk(path), media_type="application/octet-stream", filename=file.name)
 
@@ -132,7 +132,7 @@ def delivered_files(ctx: RequestContext, settings: Settings, found: ResourceView
     """Return the delivered files, newest first; None if the caller may not use them or there are none."""
     if "use" not in found.actions or resource_metadata.load(ctx, found.uid).settings.get("to") != FILES:
         return None
-    some = [each for each in files.list_files(ctx, settings, found.uid) if not each.is_folder]
+    some = [each for each in storages.FILES.list_files(ctx, settings, found.uid) if not each.is_folder]
     newest = sorted(some, key=lambda each: each.changed_at, reverse=True)[:_MAX_FILES]
     return [_delivered_file(found.uid, each) for each in newest]
 
@@ -145,7 +145,7 @@ def last_delivered_file(ctx: RequestContext, settings: Settings, report: str) ->
         return None
     if resource_metadata.load(ctx, to.uid).settings.get("to") != FILES:
         return None
-    there = (each for each in files.list_files(ctx, settings, to.uid) if each.path == places[0])
+    there = (each for each in storages.FILES.list_files(ctx, settings, to.uid) if each.path == places[0])
     return next((_delivered_file(to.uid, each) for each in there), None)
 
 

@@ -3,64 +3,53 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from urllib.parse import urlencode
 
 import httpx
 from fastapi import Request, Response
+from starlette.datastructures import FormData
 
 from lakehold.api.http.dependencies import ReadContext, WriteContext, get_platform
 from lakehold.catalog import credentials, kinds, resource_edit, resource_metadata
 from lakehold.catalog.resource_edit import ResourceEdit
 from lakehold.catalog.resource_metadata import VersionConflictError
+from lakehold.catalog.resource_view import ResourceRef
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import ConflictError, InvalidInputError
 from lakehold.kit.ids import fold_name
 from lakehold.runs.runnable import WEBHOOK_SETTING
 from lakehold.web import kind_pages, pages, urls
 from lakehold.web.cookies import Flash
+from lakehold.web.form_values import parse_integer
 from lakehold.web.list_view import ListColumn, ListFilter, ListState
 from lakehold.web.routing import SubmittedForm, router
 from lakehold.web.workspaces.members import breadcrumbs, workspace_ref
 from lakehold.workspaces.marts.notifications import receivers
-from lakehold.workspaces.marts.notifications.membership import ROLES
-from lakehold.workspaces.marts.notifications.preferences import NotificationChannel, parse_channel
+from lakehold.workspaces.marts.notifications.preferences import ROLES, NotificationChannel, parse_channel
 from lakehold.workspaces.marts.notifications.receivers import MemberSubscriptions
 from lakehold.workspaces.marts.pages.destination_form import need_project
 
 
-@dataclass(frozen=True, slots=True)
-class WebhookForm:
-    """The values of the webhook form."""
-
-    address: str
-    has_secret: bool
-    version: int
-    error: str = ""
-
-
-def load_webhook(ctx: RequestContext, uid: str) -> WebhookForm:
-    """Return the saved webhook. The secret is never rendered."""
+def load_webhook(ctx: RequestContext, uid: str) -> dict[str, object]:
+    """Return the values of the webhook form as saved. The secret is never rendered."""
     detail = resource_metadata.load(ctx, uid)
-    return WebhookForm(
-        str(detail.settings.get(WEBHOOK_SETTING, "")),
-        WEBHOOK_SETTING in credentials.list_names(ctx, uid),
-        detail.version,
-    )
-
-
-def save_webhook(ctx: RequestContext, uid: str, sent: Mapping[str, object], *, private: bool) -> None:
-    """Save or remove the webhook, and its secret if one was submitted."""
-    address, secret = (str(sent.get(name, "")).strip() for name in ("address", "secret"))
-    version = str(sent.get("version", ""))
-    settings = {
-        name: value for name, value in resource_metadata.load(ctx, uid).settings.items() if name != WEBHOOK_SETTING
+    return {
+        "address": str(detail.settings.get(WEBHOOK_SETTING, "")),
+        "has_secret": WEBHOOK_SETTING in credentials.list_names(ctx, uid),
+        "version": detail.version,
+        "error": "",
     }
+
+
+def save_webhook(ctx: RequestContext, uid: str, sent: FormData, *, private: bool) -> None:
+    """Save or remove the webhook, and its secret if one was submitted."""
+    address, secret, version = (str(sent.get(name, "")).strip() for name in ("address", "secret", "version"))
+    settings = dict(resource_metadata.load(ctx, uid).settings)
+    settings.pop(WEBHOOK_SETTING, None)
     if address:
         settings[WEBHOOK_SETTING] = _validate_address(address, private=private)
-    resource_edit.apply_edit(
-        ctx, uid, ResourceEdit(settings=settings), expect_version=int(version) if version.isdigit() else None
-    )
+    resource_edit.apply_edit(ctx, uid, ResourceEdit(settings=settings), expect_version=parse_integer(version))
     if secret and address:
         credentials.save(ctx, uid, {WEBHOOK_SETTING: secret})
     elif not address and WEBHOOK_SETTING in credentials.list_names(ctx, uid):
@@ -91,23 +80,15 @@ CHANNEL_HINTS = {
 _CHANNEL_FILTER = ListFilter("receives", "Receives", tuple((each.value, each.label) for each in NotificationChannel))
 
 
-@dataclass(frozen=True, slots=True)
-class LowRoleOwner:
-    """A Technical Owner whose role is too low, with addresses of the data mart and of the member."""
-
-    mart: str
-    mart_href: str
-    name: str
-    href: str
-
-
 @routes.get("/{uid:path}/notifications")
 def notifications_page(request: Request, ctx: ReadContext, uid: str) -> Response:
     """Render all settings for those who manage the project; for others their own."""
     return render_notifications(request, ctx, uid)
 
 
-def render_notifications(request: Request, ctx: RequestContext, uid: str, wrong: WebhookForm | None = None) -> Response:
+def render_notifications(
+    request: Request, ctx: RequestContext, uid: str, wrong: Mapping[str, object] | None = None
+) -> Response:
     """Render the page; with the submitted webhook if it was refused."""
     need_project(ctx, uid)
     space, manages = workspace_ref(ctx, uid), receivers.can_manage(ctx, uid)
@@ -139,8 +120,7 @@ def _receiver_list(
     # However it is filtered, the list has one URL.
     listing = replace(listing, path=urls.workspace(uid, NOTIFICATIONS_PART))
     rows = [each for each in everybody if _matches(each, listing)]
-    on = receivers.project_channels(ctx, uid)
-    there = urls.workspace(uid, RECEIVERS_PART)
+    on, there = receivers.project_channels(ctx, uid), urls.workspace(uid, RECEIVERS_PART)
     part = listing.slice_page(rows[::-1] if listing.descending else rows)
     return {
         "listing": listing,
@@ -168,31 +148,28 @@ def _matches(each: MemberSubscriptions, listing: ListState) -> bool:
     )
 
 
-def _low_role_owners(ctx: RequestContext, uid: str) -> list[LowRoleOwner]:
+def _low_role_owners(ctx: RequestContext, uid: str) -> list[tuple[ResourceRef, ResourceRef, str]]:
+    """Return data marts with Technical Owners whose role is too low, and the address at which it is changed."""
     keeps = ctx.session.check(ctx.principal, "manage_members", uid)
-    found = []
-    for each in receivers.underprivileged_owners(ctx, uid):
-        who = urlencode({"subject": each.owner.uid})
-        change = f"{urls.workspace(uid, 'members/change')}?{who}"
-        href = change if keeps else urls.workspace(uid, "members")
-        found.append(LowRoleOwner(each.mart.name, urls.resource(each.mart.uid), each.owner.name, href))
-    return found
+    change = urls.workspace(uid, "members/change")
+    return [
+        (mart, owner, f"{change}?{urlencode({'subject': owner.uid})}" if keeps else urls.workspace(uid, "members"))
+        for mart, owner in receivers.underprivileged_owners(ctx, uid)
+    ]
 
-
-change_routes = router("/workspaces")
 
 _CHOICES = {"on": True, "off": False}
 """All else is what the role has."""
 
 
-@change_routes.post("/{uid:path}/notifications/channels")
+@routes.post("/{uid:path}/notifications/channels")
 def switch(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm) -> Response:
     """Switch the channels of the project on or off."""
     receivers.set_channels(ctx, uid, {each.value: bool(sent.get(each.value)) for each in NotificationChannel})
     return pages.redirect(request, urls.workspace(uid, NOTIFICATIONS_PART), Flash("Saved."))
 
 
-@change_routes.post("/{uid:path}/notifications/mine")
+@routes.post("/{uid:path}/notifications/mine")
 def choose_mine(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm) -> Response:
     """Save what the caller receives. Only differences to the present state are stored as choices."""
     receivers.need_project(ctx, uid)
@@ -204,7 +181,7 @@ def choose_mine(request: Request, ctx: WriteContext, uid: str, sent: SubmittedFo
     return pages.redirect(request, here, Flash("Saved."))
 
 
-@change_routes.post("/{uid:path}/notifications/receivers")
+@routes.post("/{uid:path}/notifications/receivers")
 def choose(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm) -> Response:
     """Subscribe a member to a channel, unsubscribe them, or reset them to the default of their role."""
     member, name, choice = (str(sent.get(each, "")) for each in ("member", "channel", "wanted"))
@@ -216,7 +193,7 @@ def choose(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm) -
     return pages.redirect(request, back, Flash(f"{found.member.name} was updated."))
 
 
-@change_routes.post("/{uid:path}/notifications/hook")
+@routes.post("/{uid:path}/notifications/hook")
 def save_hook(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm) -> Response:
     """Save the webhook for failures."""
     receivers.need_project(ctx, uid)
@@ -224,6 +201,6 @@ def save_hook(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm
     try:
         save_webhook(ctx, uid, sent, private=get_platform(request).settings.private_addresses)
     except (InvalidInputError, ConflictError, VersionConflictError) as error:
-        wrong = replace(load_webhook(ctx, uid), address=str(sent.get("address", "")), error=str(error))
+        wrong = load_webhook(ctx, uid) | {"address": str(sent.get("address", "")), "error": str(error)}
         return render_notifications(request, ctx, uid, wrong)
     return pages.redirect(request, urls.workspace(uid, NOTIFICATIONS_PART), Flash("Saved."))

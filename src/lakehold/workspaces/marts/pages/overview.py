@@ -1,16 +1,19 @@
-"""The overview page of a project: data marts, reports, destinations and storages that the caller may see."""
+"""The overview page of a project, and the section of the home page for members who only report."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
+from urllib.parse import urlencode
 
 from fastapi import Request, Response
 
 from lakehold.access import Draft
 from lakehold.access.model.schema import KindSchema
+from lakehold.access.query.listing import ListedResource
 from lakehold.api.http.dependencies import ReadContext
 from lakehold.catalog import kinds, resource_metadata, resources, workspaces
-from lakehold.catalog.resource_view import ResourceRef, ResourceSummary, make_ref
+from lakehold.catalog.resource_view import ResourceRef, ResourceSummary, VisibleRefs, make_ref, owners_of
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import NotFoundError
 from lakehold.kit.ids import quote
@@ -22,18 +25,14 @@ from lakehold.web.components import PageAction
 from lakehold.web.labels import pluralize
 from lakehold.web.resources import workspace_page
 from lakehold.web.routing import router
+from lakehold.web.runs import labels
 from lakehold.web.runs.services import RUNS
-from lakehold.workspaces.marts.mart_kinds import (
-    DATA_MART_KIND,
-    DESTINATION_KIND,
-    PROJECT_KIND,
-    REPORT_KIND,
-    STORAGE_KIND,
-)
+from lakehold.workspaces.descriptor import HomeSection
+from lakehold.workspaces.marts import mart_kinds
 
 routes = router("/workspaces")
 
-_KINDS = (DATA_MART_KIND, REPORT_KIND, DESTINATION_KIND, STORAGE_KIND)
+_KINDS = (mart_kinds.DATA_MART_KIND, mart_kinds.REPORT_KIND, mart_kinds.DESTINATION_KIND, mart_kinds.STORAGE_KIND)
 _MAX_ITEMS, _MAX_COUNT, _MOST_FAILED = 6, 500, 4
 
 
@@ -56,7 +55,7 @@ def overview(request: Request, ctx: ReadContext, uid: str) -> Response:
     """Render the overview."""
     workspaces.need_workspace(ctx, uid)
     found = resources.get(ctx, uid)
-    if found.kind != PROJECT_KIND:
+    if found.kind != mart_kinds.PROJECT_KIND:
         raise NotFoundError(f"There is no project {quote(uid)}.", "Open the list of workspaces.")
     shelves = {kind.rpartition(".")[2]: _kind_section(ctx, uid, kind) for kind in _KINDS}
     values: dict[str, object] = {
@@ -67,7 +66,10 @@ def overview(request: Request, ctx: ReadContext, uid: str) -> Response:
         "shelves": shelves,
         "makes": [shelf.new for shelf in shelves.values() if not shelf.new.why_not],
         "published": _published_ids(ctx, shelves["data_mart"].items),
-        "failed": _failed_runs(ctx, uid),
+        "failed": [
+            (make_ref(ctx.view, run.resource), run)
+            for run in RUNS.page(ctx, within=uid, state=FAILED, limit=_MOST_FAILED)
+        ],
     }
     return pages.render(request, "marts/overview.html", values)
 
@@ -90,10 +92,10 @@ def _kind_section(ctx: RequestContext, uid: str, kind: str) -> ProjectSection:
 def _create_action(ctx: RequestContext, schema: KindSchema, uid: str) -> PageAction:
     """Return the action that creates a resource of a kind, with the reason if the caller may not."""
     new = workspace_page.create_action(ctx, schema, uid)
-    if schema.id == DATA_MART_KIND:
+    if schema.id == mart_kinds.DATA_MART_KIND:
         may = ctx.session.check(ctx.principal, "create_data_mart", uid)
-    elif schema.id == REPORT_KIND:
-        may = bool(ctx.session.list(ctx.principal, "use", DATA_MART_KIND, within=uid, limit=1).items)
+    elif schema.id == mart_kinds.REPORT_KIND:
+        may = bool(ctx.session.list(ctx.principal, "use", mart_kinds.DATA_MART_KIND, within=uid, limit=1).items)
     else:
         may = ctx.session.check(ctx.principal, "create", Draft(schema.id, {"project": uid}))
     return new if may else replace(new, why_not="You do not have permission to create one.")
@@ -106,6 +108,52 @@ def _published_ids(ctx: RequestContext, marts: list[ResourceSummary]) -> frozens
     return frozenset(numbers[n] for n, detail in details_by_id.items() if detail.settings.get("published") is True)
 
 
-def _failed_runs(ctx: RequestContext, uid: str) -> list[tuple[ResourceRef, Run]]:
-    found = RUNS.page(ctx, within=uid, state=FAILED, limit=_MOST_FAILED)
-    return [(make_ref(ctx.view, run.resource), run) for run in found]
+_MAX_LISTED, _MAX_PROJECTS, _MAX_SCANNED = 8, 20, 300
+
+
+def load_home_section(ctx: RequestContext) -> HomeSection | None:
+    """Load the section for a caller who reports in a project but creates no data marts; None for others."""
+    may = partial(ctx.session.check, ctx.principal)
+    projects = [
+        each
+        for each in workspaces.page(ctx, limit=_MAX_PROJECTS).items
+        if each.kind == mart_kinds.PROJECT_KIND
+        and may("create_destination", each.uid)
+        and not may("create_data_mart", each.uid)
+    ]
+    if not projects:
+        return None
+    forms = {each.uid: kind_pages.create_form_url(each.uid, mart_kinds.REPORT_KIND) for each in projects}
+    usable = {each.uid: _usable_marts(ctx, each.uid) for each in projects}
+    values: dict[str, object] = {
+        "marts": [
+            (mart, project, f"{forms[project.uid]}?{urlencode({'mart': mart.uid})}")
+            for project in projects
+            for mart in usable[project.uid]
+        ][:_MAX_LISTED],
+        "reports": [row for each in projects for row in _own_reports(ctx, each.uid)][:_MAX_LISTED],
+        "more": next((urls.workspace(uid, "data_mart") for uid in usable if len(usable[uid]) > _MAX_LISTED), ""),
+        "new": forms[projects[0].uid],
+        "tones": labels.TONES,
+        "signs": labels.ICONS,
+    }
+    return HomeSection("marts/home_section.html", values)
+
+
+def _usable_marts(ctx: RequestContext, project: str) -> list[ListedResource]:
+    """Return the data marts that can be reported on, published ones before drafts, each by name."""
+    found = ctx.session.list(ctx.principal, "use", mart_kinds.DATA_MART_KIND, within=project, limit=_MAX_SCANNED).items
+    metadata = resource_metadata.load_many(ctx, [item.id for item in found])
+    published = {number for number, each in metadata.items() if each.settings.get("published") is True}
+    return sorted(found, key=lambda item: item.id not in published)
+
+
+def _own_reports(ctx: RequestContext, project: str) -> list[tuple[ResourceRef, ResourceRef | None, Run | None]]:
+    """Return the reports that the caller owns by name, each with its data mart and its last run."""
+    seen = ctx.session.list(ctx.principal, "see", mart_kinds.REPORT_KIND, within=project, limit=_MAX_SCANNED).items
+    me, eyes = ctx.caller.member, VisibleRefs(ctx)
+    mine = ctx.session.read_view(
+        lambda view: [make_ref(view, item.uid) for item in seen if me in owners_of(view, item.uid)["owner"]]
+    )[:_MAX_LISTED]
+    last = RUNS.last_runs(ctx, [each.uid for each in mine])
+    return [(each, eyes.parent(each.uid), last.get(each.uid)) for each in mine]

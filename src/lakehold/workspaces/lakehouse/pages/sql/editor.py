@@ -5,7 +5,6 @@ queries.
 from __future__ import annotations
 
 import re
-import secrets
 from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -13,8 +12,7 @@ from dataclasses import dataclass
 from fastapi import Request, Response
 from fastapi.responses import StreamingResponse
 
-from lakehold.api.http.authentication import read_credentials
-from lakehold.api.http.dependencies import CurrentPlatform, PendingRequest, ReadContext
+from lakehold.api.http.dependencies import CurrentPlatform, ReadContext, read_transaction
 from lakehold.catalog import resources
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import InvalidInputError, LakeholdError, NotFoundError
@@ -31,7 +29,8 @@ from lakehold.workspaces.lakehouse.pages.sql import query_result, saved_queries
 from lakehold.workspaces.lakehouse.pages.sql.query_result import EditorResult
 from lakehold.workspaces.lakehouse.pages.sql.saved_queries import OpenSavedQuery
 
-history_routes = router("/workspaces")
+routes = router("/workspaces")
+resource_routes = router("/resources")
 
 _RECENT, _PAGE_SIZE = 8, 50
 _HISTORY_COLUMNS = [
@@ -42,7 +41,7 @@ _HISTORY_COLUMNS = [
 ]
 
 
-@history_routes.get("/{uid:path}/sql/history")
+@routes.get("/{uid:path}/sql/history")
 def asked_page(request: Request, ctx: ReadContext, uid: str) -> Response:
     """Render the caller's own queries, newest first."""
     found = need_lakehouse(ctx, uid)
@@ -63,11 +62,6 @@ def asked_page(request: Request, ctx: ReadContext, uid: str) -> Response:
     return pages.render(request, "lakehouse/sql_history.html", values)
 
 
-def recent_queries(ctx: RequestContext, workspace: str) -> list[PastQuery]:
-    """Return the caller's latest queries."""
-    return queries.list_past_queries(ctx, workspace=workspace, limit=_RECENT)
-
-
 def get_past_query(ctx: RequestContext, workspace: str, number: str) -> PastQuery:
     """Return a query of the caller by its number; raise NotFoundError if there is none."""
     n = int(number) if number.isdigit() and len(number) < 16 else 0  # noqa: PLR2004 - as long as numbers are
@@ -77,12 +71,8 @@ def get_past_query(ctx: RequestContext, workspace: str, number: str) -> PastQuer
     return found[0]
 
 
-routes = router("/workspaces")
-resource_routes = router("/resources")
-
 _UID = re.compile(r"[A-Za-z0-9_-]{8,64}")
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-_WRONG = 422
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,11 +113,10 @@ def saved_page(request: Request, ctx: ReadContext, uid: str) -> Response:
 @routes.post("/{uid:path}/sql")
 def run(request: Request, platform: CurrentPlatform, uid: str, sent: SubmittedForm) -> Response:
     """Run the query. No transaction is open while it runs."""
-    caller = PendingRequest(request, read_credentials(request), writes=False)
+    caller = read_transaction(request)
     place, written = caller.run(lambda ctx: (queries.open_scope(ctx, uid), _parse_text(ctx, uid, sent)))
     name = str(sent.get("query", ""))
-    query = name if _UID.fullmatch(name) else f"q_{secrets.token_hex(12)}"
-    answer = query_result.run_query(platform, place, written.sql, query)
+    answer = query_result.run_query(platform, place, written.sql, name if _UID.fullmatch(name) else "")
     return caller.run(lambda ctx: _page(request, ctx, uid, written, answer))
 
 
@@ -135,7 +124,7 @@ def run(request: Request, platform: CurrentPlatform, uid: str, sent: SubmittedFo
 def stop(request: Request, platform: CurrentPlatform, uid: str, sent: SubmittedForm) -> Response:
     """Stop a query of the caller. Answers 202 if it has not started or has ended."""
     del uid  # a query is its principal's, wherever they ask
-    caller = PendingRequest(request, read_credentials(request), writes=False).run(lambda ctx: ctx.caller)
+    caller = read_transaction(request).run(lambda ctx: ctx.caller)
     query = str(sent.get("query", ""))
     if not _UID.fullmatch(query):
         raise InvalidInputError("This is no query.", "Send the id of one.")
@@ -149,13 +138,12 @@ def stop(request: Request, platform: CurrentPlatform, uid: str, sent: SubmittedF
 @routes.post("/{uid:path}/sql/csv")
 def download(request: Request, platform: CurrentPlatform, uid: str, sent: SubmittedForm) -> Response:
     """Run the query again and download all rows as CSV, up to the configured limit."""
-    caller = PendingRequest(request, read_credentials(request), writes=False)
+    caller = read_transaction(request)
     place, written = caller.run(lambda ctx: (queries.open_scope(ctx, uid), _parse_text(ctx, uid, sent)))
     stack = ExitStack()
-    query = f"q_{secrets.token_hex(12)}"
     try:
-        asked_for = queries.run_query(platform, place, written.sql, uid=query, rows=platform.settings.query_rows)
-        found = stack.enter_context(asked_for)
+        query = queries.run_query(platform, place, written.sql, rows=platform.settings.query_rows)
+        found = stack.enter_context(query)
     except LakeholdError as error:
         answer = EditorResult(written.sql, error=error)
         return caller.run(lambda ctx: _page(request, ctx, uid, written, answer))
@@ -192,13 +180,13 @@ def _page(
         "kept": [
             (each, saved_queries.saved_query_actions(uid, each)) for each in saved_queries.own_saved_queries(ctx, uid)
         ],
-        "before": recent_queries(ctx, uid),
+        "before": queries.list_past_queries(ctx, workspace=uid, limit=_RECENT),
         "may_save": ctx.session.check(ctx.principal, "save_query", uid),
         "duration": labels.format_duration,
         "chart_kinds": query_result.CHART_KINDS,
         "size": (query_result.WIDTH, query_result.HEIGHT),
     }
-    return pages.render(request, "lakehouse/sql.html", values, status=_WRONG if answer and answer.error else 200)
+    return pages.render(request, "lakehouse/sql.html", values, status=422 if answer and answer.error else 200)
 
 
 def _parse_text(ctx: RequestContext, uid: str, sent: SubmittedForm) -> EditorText:

@@ -142,7 +142,7 @@ def _layout_chart(columns: Sequence[ChartSeries], kind: str, x: int, y: int) -> 
         marks,
         "M" + "L".join(f"{px:.1f} {py:.1f}" for px, py in middles) if kind == "line" and middles else "",
         [ChartTick(up(low + n * step), _format_number(low + n * step)) for n in range(round((high - low) / step) + 1)],
-        [ChartTick(_LEFT + (n + 0.5) * wide, _shorten(_format_value(names[n]))) for n in range(0, len(values), every)],
+        [ChartTick(_LEFT + (n + 0.5) * wide, _format_value(names[n], _LETTERS)) for n in range(0, len(values), every)],
         up(0),
     )
 
@@ -178,18 +178,13 @@ def _finite(value: float) -> float | None:
     return value if isfinite(value) else None
 
 
-def _format_value(value: ChartValue) -> str:
-    if value is None:
-        return "null"
-    return _format_number(value) if isinstance(value, float) else value
+def _format_value(value: ChartValue, longest: int = _LONGEST) -> str:
+    text = "null" if value is None else _format_number(value) if isinstance(value, float) else value
+    return text if len(text) <= longest else f"{text[: longest - 1]}…"
 
 
 def _format_number(value: float) -> str:
     return f"{value:,.6g}" if abs(value) < 1e15 else f"{value:.3g}"  # noqa: PLR2004 - longer than can be read
-
-
-def _shorten(text: str) -> str:
-    return text if len(text) <= _LETTERS else f"{text[: _LETTERS - 1]}…"
 
 
 MAX_RESULT_ROWS = 500

@@ -7,8 +7,13 @@ from urllib.parse import quote, urlencode
 
 from fastapi import Request, Response
 
-from lakehold.api.http.authentication import read_credentials
-from lakehold.api.http.dependencies import CurrentPlatform, PendingRequest, ReadContext, WriteContext
+from lakehold.api.http.dependencies import (
+    CurrentPlatform,
+    ReadContext,
+    WriteContext,
+    read_transaction,
+    write_transaction,
+)
 from lakehold.catalog import kinds, resource_edit, resource_view, resources
 from lakehold.catalog.resource_edit import ResourceEdit
 from lakehold.catalog.resource_view import ResourceView
@@ -30,7 +35,12 @@ from lakehold.workspaces.lakehouse.saved_queries import SAVED_QUERY
 
 routes = router("/workspaces")
 
-_AT_ONCE, _MOST = 200, 1_000
+_AT_ONCE, _MOST, _MAX_LAYERS = 200, 1_000, 200
+_TEMPLATES = {
+    "Save": "lakehouse/sql_save.html",
+    "Rename": "lakehouse/sql_rename.html",
+    "Save as table": "lakehouse/sql_table.html",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +91,7 @@ def save(request: Request, platform: CurrentPlatform, uid: str, sent: SubmittedF
     tables it reads, outside of any transaction.
     """
     sql, kept = str(sent.get("sql", "")), str(sent.get("saved", ""))
-    reading, writing = (PendingRequest(request, read_credentials(request), writes=writes) for writes in (False, True))
+    reading, writing = read_transaction(request), write_transaction(request)
     place = reading.run(lambda ctx: queries.open_scope(ctx, uid))
     if kept and not sent.get("anew"):
         found = reading.run(lambda ctx: open_saved_query(ctx, uid, kept))
@@ -89,21 +99,22 @@ def save(request: Request, platform: CurrentPlatform, uid: str, sent: SubmittedF
         writing.run(lambda ctx: saved_queries.update_sql(ctx, kept, sql, read))
         return pages.redirect(request, _editor_url(uid, kept), Flash(f"{found.name} was saved."))
     if "name" not in sent:
-        return reading.run(lambda ctx: _name_form(request, ctx, uid, sql))
+        return reading.run(lambda ctx: _form(request, ctx, uid, "Save", None, sql=sql, name=""))
     name = str(sent["name"]).strip()
     try:
         read = saved_queries.tables_read_if_known(platform, place, sql)
         made = writing.run(lambda ctx: saved_queries.create_saved_query(ctx, uid, name, sql, read))
     except (InvalidInputError, ConflictError) as refused:
         error = refused
-        return reading.run(lambda ctx: _name_form(request, ctx, uid, sql, name=name, error=error))
+        return reading.run(lambda ctx: _form(request, ctx, uid, "Save", error, sql=sql, name=name))
     return pages.redirect(request, _editor_url(uid, made), Flash(f"{name} was saved."))
 
 
 @routes.get("/{uid:path}/sql/saved/{query:path}/rename")
 def rename_form(request: Request, ctx: ReadContext, uid: str, query: str) -> Response:
     """Render the form that asks for the new name."""
-    return _rename_form(request, ctx, uid, _need_edit(ctx, uid, query))
+    found = _need_edit(ctx, uid, query)
+    return _form(request, ctx, uid, "Rename", None, found=found, name=found.name)
 
 
 @routes.post("/{uid:path}/sql/saved/{query:path}/rename")
@@ -113,7 +124,7 @@ def rename(request: Request, ctx: WriteContext, uid: str, query: str, sent: Subm
     try:
         resource_edit.apply_edit(ctx, query, ResourceEdit(name=name))
     except (InvalidInputError, ConflictError) as error:
-        return _rename_form(request, ctx, uid, found, name=name, error=error)
+        return _form(request, ctx, uid, "Rename", error, found=found, name=name)
     return pages.redirect(request, _editor_url(uid, query), Flash(f"Renamed to {name}."))
 
 
@@ -128,36 +139,13 @@ def delete(request: Request, ctx: WriteContext, uid: str, query: str, sent: Subm
     return pages.redirect(request, urls.workspace(uid, "sql"), Flash(f"{found.name} was deleted."))
 
 
-def _name_form(
-    request: Request, ctx: RequestContext, uid: str, sql: str, *, name: str = "", error: LakeholdError | None = None
+def _form(
+    request: Request, ctx: RequestContext, uid: str, label: str, error: LakeholdError | None, **values: object
 ) -> Response:
-    values: dict[str, object] = {
-        "crumbs": resource_header.breadcrumbs(ctx, uid, "SQL", "Save"),
-        "space": need_lakehouse(ctx, uid),
-        "sql": sql,
-        "name": name,
-        "error": error,
-    }
-    return pages.render(request, "lakehouse/sql_save.html", values, status=422 if error else 200)
-
-
-def _rename_form(
-    request: Request,
-    ctx: RequestContext,
-    uid: str,
-    found: ResourceView,
-    *,
-    name: str | None = None,
-    error: LakeholdError | None = None,
-) -> Response:
-    values: dict[str, object] = {
-        "crumbs": resource_header.breadcrumbs(ctx, uid, "SQL", "Rename"),
-        "space": uid,
-        "found": found,
-        "name": found.name if name is None else name,
-        "error": error,
-    }
-    return pages.render(request, "lakehouse/sql_rename.html", values, status=422 if error else 200)
+    """Render one of the forms behind the editor; with the values that were refused, if there is an error."""
+    crumbs = resource_header.breadcrumbs(ctx, uid, "SQL", label)
+    values |= {"crumbs": crumbs, "space": need_lakehouse(ctx, uid), "error": error}
+    return pages.render(request, _TEMPLATES[label], values, status=422 if error else 200)
 
 
 def _need_saved_query(ctx: RequestContext, workspace: str, uid: str) -> ResourceView:
@@ -183,49 +171,26 @@ def _editor_url(workspace: str, uid: str) -> str:
     return f"{urls.workspace(workspace, 'sql')}?{urlencode({'open': uid})}"
 
 
-table_routes = router("/workspaces")
-
-_MAX_LAYERS = 200
-_CORRECTABLE_ERRORS = (InvalidInputError, ConflictError, DeniedError, QueryError, RefusedQueryError)
-
-
-@table_routes.post("/{uid:path}/sql/table")
+@routes.post("/{uid:path}/sql/table")
 def keep(request: Request, platform: CurrentPlatform, uid: str, sent: SubmittedForm) -> Response:
     """Ask for name and layer, then start a run that creates the table. The worker determines what the query reads."""
-    reading = PendingRequest(request, read_credentials(request), writes=False)
+    reading = read_transaction(request)
     place = reading.run(lambda ctx: queries.open_scope(ctx, uid))
     sql, name, layer = (str(sent.get(field, "")).strip() for field in ("sql", "name", "layer"))
+
+    def form(ctx: RequestContext, error: LakeholdError | None = None) -> Response:
+        some = ctx.session.list(ctx.principal, "create_table", "lakehouse.layer", within=uid, limit=_MAX_LAYERS).items
+        layers = [(each.uid, each.name) for each in some]
+        return _form(request, ctx, uid, "Save as table", error, sql=sql, name=name, layer=layer, layers=layers)
+
     if "name" not in sent:
-        return reading.run(lambda ctx: _save_table_page(request, ctx, uid, sql))
+        return reading.run(form)
     try:
         found = worker_client.describe_query(platform, place.caller, workspace=place.name, text=sql)
-        _, run = PendingRequest(request, read_credentials(request), writes=True).run(
+        _, run = write_transaction(request).run(
             lambda ctx: saved_queries.save_result_as_table(ctx, layer, name, sql, found.reads)
         )
-    except _CORRECTABLE_ERRORS as error:
+    except (InvalidInputError, ConflictError, DeniedError, QueryError, RefusedQueryError) as error:
         refusal = error
-        return reading.run(lambda ctx: _save_table_page(request, ctx, uid, sql, name=name, layer=layer, error=refusal))
+        return reading.run(lambda ctx: form(ctx, refusal))
     return pages.redirect(request, urls.run(run.id), Flash(f"{name} is being created."))
-
-
-def _save_table_page(
-    request: Request,
-    ctx: RequestContext,
-    uid: str,
-    sql: str,
-    *,
-    name: str = "",
-    layer: str = "",
-    error: LakeholdError | None = None,
-) -> Response:
-    found = ctx.session.list(ctx.principal, "create_table", "lakehouse.layer", within=uid, limit=_MAX_LAYERS)
-    values: dict[str, object] = {
-        "crumbs": resource_header.breadcrumbs(ctx, uid, "SQL", "Save as table"),
-        "space": need_lakehouse(ctx, uid),
-        "sql": sql,
-        "name": name,
-        "layer": layer,
-        "layers": [(each.uid, each.name) for each in found.items],
-        "error": error,
-    }
-    return pages.render(request, "lakehouse/sql_table.html", values, status=422 if error else 200)

@@ -17,7 +17,6 @@ from lakehold.kit.clock import Moment, to_moment
 from lakehold.kit.errors import ConflictError, InvalidInputError
 from lakehold.lake import readable_tables
 from lakehold.lake.iceberg_catalog import IcebergCatalog
-from lakehold.runs.service import Run
 from lakehold.web import kind_pages, pages, urls
 from lakehold.web.access import resource_header
 from lakehold.web.components import PageAction
@@ -26,19 +25,17 @@ from lakehold.web.labels import humanize
 from lakehold.web.list_view import ListColumn, ListState
 from lakehold.web.routing import router
 from lakehold.web.runs import labels, runnable_page
-from lakehold.web.runs.run_list import run_rows
-from lakehold.web.runs.services import RUNS, TRIGGERS
-from lakehold.web.schedules import schedule_form
+from lakehold.web.runs.services import RUNS
 from lakehold.workspaces.graph import edge_sources, edge_targets
+from lakehold.workspaces.marts import pipelines
 from lakehold.workspaces.marts.checks import BROKEN, KEPT, list_results
 from lakehold.workspaces.marts.mart_kinds import REPORT_KIND
 from lakehold.workspaces.marts.pages import page_frame
 from lakehold.workspaces.marts.pages.data_marts import data_mart_form
 from lakehold.workspaces.marts.pages.data_marts.form_pages import need_mart
-from lakehold.workspaces.marts.pipelines import data_mart
 from lakehold.workspaces.marts.settings import DATA_MART
 
-report_routes = router("/resources")
+routes = router("/resources")
 
 _REPORT_COLUMNS = [
     ListColumn("Report", "name"),
@@ -48,27 +45,22 @@ _REPORT_COLUMNS = [
 ]
 
 
-@dataclass(frozen=True, slots=True)
-class MartReportRow:
-    """A report of a data mart in the list."""
-
-    report: ResourceRef
-    to: ResourceRef | None
-    owners: list[ResourceRef]
-
-
-@report_routes.get("/{uid:path}/reports")
+@routes.get("/{uid:path}/reports")
 def reports_page(request: Request, ctx: ReadContext, uid: str) -> Response:
     """Render the reports that the caller may see, by name."""
     found, listing = need_mart(ctx, uid), ListState.from_request(request, ("name",))
-    some = [each for each in mart_reports(ctx, uid) if listing.search.casefold() in each.report.name.casefold()]
+    some = [ref for ref in mart_reports(ctx, uid) if listing.search.casefold() in ref.name.casefold()]
     if listing.descending:
         some.reverse()
+    eyes, listed = VisibleRefs(ctx), listing.slice_page(some)
+    last = RUNS.last_runs(ctx, [ref.uid for ref in listed])
     values: dict[str, object] = {
         **page_frame.resource_frame(ctx, found, "reports"),
         "listing": listing,
         "columns": _REPORT_COLUMNS,
-        "rows": [(each, last_run(ctx, each.report)) for each in listing.slice_page(some)],
+        "rows": [
+            (ref, _destination(ctx, eyes, ref.uid), _owners(ctx, eyes, ref.uid), last.get(ref.uid)) for ref in listed
+        ],
         "total": len(some),
         "new": new_report_url(found),
         "tones": labels.TONES,
@@ -77,40 +69,31 @@ def reports_page(request: Request, ctx: ReadContext, uid: str) -> Response:
     return pages.render(request, "marts/mart_reports.html", values)
 
 
-def mart_reports(ctx: RequestContext, uid: str) -> list[MartReportRow]:
-    """Return the reports of a data mart that the caller may see."""
-    eyes = VisibleRefs(ctx)
-    seen = sorted(eyes.refs(edge_sources(ctx, uid, "data_mart")), key=lambda ref: ref.name.casefold())
-    return [_report_row(ctx, eyes, ref) for ref in seen if ref.kind == REPORT_KIND]
-
-
-def last_run(ctx: RequestContext, report: ResourceRef) -> Run | None:
-    """Return the newest run of a report."""
-    return next(iter(RUNS.page(ctx, resource=report.uid, limit=1)), None)
+def mart_reports(ctx: RequestContext, uid: str) -> list[ResourceRef]:
+    """Return the reports of a data mart that the caller may see, by name."""
+    seen = VisibleRefs(ctx).refs(edge_sources(ctx, uid, "data_mart"))
+    return sorted((ref for ref in seen if ref.kind == REPORT_KIND), key=lambda ref: ref.name.casefold())
 
 
 def new_report_url(found: ResourceView) -> str:
     """Return the address of the form for a new report, or an empty string if the caller may not use the data mart."""
     if "use" not in found.actions or found.workspace is None:
         return ""
-    at = kind_pages.create_form_url(found.workspace.uid, REPORT_KIND) or "/resources/new"
-    asked = {"mart": found.uid} if at != "/resources/new" else {"kind": REPORT_KIND, "in": found.workspace.uid}
-    return f"{at}?{urlencode(asked)}"
+    return f"{kind_pages.create_form_url(found.workspace.uid, REPORT_KIND)}?{urlencode({'mart': found.uid})}"
 
 
-def _report_row(ctx: RequestContext, eyes: VisibleRefs, ref: ResourceRef) -> MartReportRow:
-    to = next(iter(edge_targets(ctx, ref.uid, "destination")), None)
-    held = ctx.session.read_view(lambda view: owners_of(view, ref.uid))
-    owners = eyes.refs(uid for some in held.values() for uid in some)
-    return MartReportRow(ref, eyes.ref(to), owners)
+def _destination(ctx: RequestContext, eyes: VisibleRefs, report: str) -> ResourceRef | None:
+    return eyes.ref(next(iter(edge_targets(ctx, report, "destination")), None))
 
 
-routes = router("/resources")
+def _owners(ctx: RequestContext, eyes: VisibleRefs, report: str) -> list[ResourceRef]:
+    held = ctx.session.read_view(lambda view: owners_of(view, report))
+    return eyes.refs(uid for some in held.values() for uid in some)
+
 
 _LATEST = 5
 _DEFINITION_LABELS = {word: label for word, label, _ in data_mart_form.DEFINITION_KINDS} | {"connector": "Connector"}
 _MODE_LABELS = {word: label for word, label, _ in data_mart_form.SYNC_MODES}
-_ACTION_LABELS = {"Run now": "Refresh now"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,13 +117,14 @@ def mart_page(request: Request, ctx: ReadContext, platform: CurrentPlatform, lak
     resource_usage.record(platform, ctx, kinds.catalog_kind(ctx.view.policy, found.kind).visible, uid)
     schema, eyes = kinds.catalog_kind(ctx.view.policy, found.kind), VisibleRefs(ctx)
     standing = _load_status(ctx, lake, uid)
-    around = runnable_page.runnable_frame(ctx, found, "mart")
+    around = runnable_page.overview_values(ctx, found, "mart", runnable_page.latest_runs(ctx, found, _LATEST))
     joined = edge_targets(ctx, uid, "joins")
     drawn = edge_targets(ctx, uid, "storage")
     values: dict[str, object] = {
         **around,
         "run_now": [
-            replace(act, label=_ACTION_LABELS.get(act.label, act.label)) for act in _action_list(around["run_now"])
+            replace(act, label="Refresh now") if act.label == "Run now" else act
+            for act in runnable_page.run_actions(ctx, found)
         ],
         "publish": _publish_action(ctx, found, standing),
         "standing": standing,
@@ -153,16 +137,9 @@ def mart_page(request: Request, ctx: ReadContext, platform: CurrentPlatform, lak
         "owners": [(schema.roles[role].title, held) for role, held in found.owners.items()],
         "toggles": [(humanize(name), value == "true") for name, value in found.attributes.items()],
         "contexts": list(found.edges.get("contexts", ())),
-        "reports": mart_reports(ctx, uid)[: _LATEST + 1],
+        "reports": [(ref, _destination(ctx, eyes, ref.uid)) for ref in mart_reports(ctx, uid)[: _LATEST + 1]],
         "latest": _LATEST,
         "new_report": new_report_url(found),
-        "runs": run_rows(ctx, runnable_page.latest_runs(ctx, found, _LATEST)),
-        "triggers": TRIGGERS.for_resource(ctx, uid) if runnable_page.sees_runs(found) else [],
-        "said": schedule_form.describe_cron,
-        "followed": lambda trigger: eyes.refs(trigger.when.after),
-        "may": resource_header.actions_of(ctx, uid),
-        "tones": labels.TONES,
-        "signs": labels.ICONS,
     }
     return pages.render(request, "marts/mart.html", values)
 
@@ -172,7 +149,7 @@ def publish(request: Request, ctx: WriteContext, lake: CurrentLake, uid: str) ->
     """Publish the data mart, so that it can be reported on."""
     found, here = need_mart(ctx, uid), urls.resource(uid, "mart")
     try:
-        data_mart.publish(ctx, lake, uid)
+        pipelines.publish(ctx, lake, uid)
     except (ConflictError, InvalidInputError) as error:
         return pages.redirect(request, here, Flash(str(error), tone="bad"))
     return pages.redirect(request, here, Flash(f"{found.name} was published.", undo=f"{here}/unpublish"))
@@ -182,7 +159,7 @@ def publish(request: Request, ctx: WriteContext, lake: CurrentLake, uid: str) ->
 def unpublish(request: Request, ctx: WriteContext, uid: str) -> Response:
     """Make the data mart a draft again."""
     found, here = need_mart(ctx, uid), urls.resource(uid, "mart")
-    data_mart.unpublish(ctx, uid)
+    pipelines.unpublish(ctx, uid)
     return pages.redirect(request, here, Flash(f"{found.name} was unpublished.", undo=f"{here}/publish"))
 
 
@@ -239,7 +216,3 @@ def _publish_action(ctx: RequestContext, found: ResourceView, standing: DataMart
     if not action.why_not and not standing.published and standing.rows is None:
         return replace(action, why_not="No rows yet. Refresh it before publishing.")
     return action
-
-
-def _action_list(value: object) -> list[PageAction]:
-    return [act for act in value if isinstance(act, PageAction)] if isinstance(value, list) else []

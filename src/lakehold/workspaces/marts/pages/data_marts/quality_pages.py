@@ -2,36 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 
 from fastapi import Request, Response
 from starlette.datastructures import FormData
 
 from lakehold.api.http.dependencies import ReadContext, WriteContext
-from lakehold.catalog import resource_edit, resource_metadata, resources
+from lakehold.catalog import resource_edit, resource_metadata
 from lakehold.catalog.resource_edit import ResourceEdit
 from lakehold.catalog.resource_view import ResourceView
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import ConflictError, InvalidInputError, NotFoundError
-from lakehold.kit.ids import quote
 from lakehold.runs.runnable import RunOptions
 from lakehold.web import pages, urls
 from lakehold.web.access import resource_header
 from lakehold.web.components import PageAction
 from lakehold.web.confirmation import confirm
 from lakehold.web.cookies import Flash
-from lakehold.web.form_values import CORRECTABLE_ERRORS, parse_integer, split_names
+from lakehold.web.form_values import CORRECTABLE_ERRORS, parse_integer, row_settings, split_names
 from lakehold.web.routing import SubmittedForm, router
 from lakehold.web.runs.services import RUNS
 from lakehold.web.table_pages import table_frame
-from lakehold.workspaces.marts import checks, mart_kinds
+from lakehold.workspaces.marts import checks
 from lakehold.workspaces.marts.checks import BROKEN, KEPT, UNKNOWN, CheckResult
-from lakehold.workspaces.marts.pages.data_marts.form_pages import need_edit
-from lakehold.workspaces.marts.pipelines.data_mart import CHECK_TASK, TASK_PARAMETER, mart_settings
+from lakehold.workspaces.marts.pages.data_marts.form_pages import need_edit, need_mart
+from lakehold.workspaces.marts.pipelines import CHECK_TASK, TASK_PARAMETER, mart_settings
 from lakehold.workspaces.marts.settings import QUALITY_CHECK, CheckKind
 
-check_routes = router("/resources")
+routes = router("/resources")
 
 CHECK_KINDS = (
     (CheckKind.NOT_NULL.value, "Not empty", "Every row has a value."),
@@ -90,18 +90,19 @@ class CheckForm:
         return found
 
 
-@check_routes.get("/{uid:path}/checks")
+@routes.get("/{uid:path}/checks")
 def check_form(request: Request, ctx: ReadContext, uid: str, n: int = -1) -> Response:
     """Render the form for a new check, or for the one at position `n`."""
     found = need_edit(ctx, uid)
-    if n < 0:
-        return _render_form(request, ctx, found, n, CheckForm(version=str(found.version)))
-    return _render_form(
-        request, ctx, found, n, _form_from_settings(_need_check(found.settings or {}, n), str(found.version))
-    )
+    filled = CheckForm(version=str(found.version))
+    if n >= 0:
+        check = _need_check(found.settings or {}, n)
+        texts = {name: _format_value(check.get(name, "")) for name in _TEXTS}
+        filled = CheckForm(str(check.get("check", "")), texts, check.get("stops") is True, filled.version)
+    return _render_form(request, ctx, found, n, filled)
 
 
-@check_routes.post("/{uid:path}/checks")
+@routes.post("/{uid:path}/checks")
 def save(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm) -> Response:
     """Save the check."""
     found, filled, place = need_edit(ctx, uid), _parse_form(sent), parse_integer(str(sent.get("n", "")))
@@ -119,7 +120,7 @@ def save(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm) -> 
     return pages.redirect(request, urls.resource(uid, "quality"), Flash("Saved. Runs with the next refresh."))
 
 
-@check_routes.post("/{uid:path}/checks/remove")
+@routes.post("/{uid:path}/checks/remove")
 def remove(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm) -> Response:
     """Remove a check, after a confirmation. Its past outcomes are kept."""
     found, n = need_edit(ctx, uid), parse_integer(str(sent.get("n", "")))
@@ -127,25 +128,14 @@ def remove(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm) -
     check = _need_check(settings, -1 if n is None else n)
     if question := confirm(request, sent, "Delete this check?", _check_name(check), do="Delete", back=back):
         return question
-    left = [each for place, each in enumerate(check_settings(settings)) if place != n]
-    resource_edit.apply_edit(
-        ctx,
-        uid,
-        ResourceEdit(settings={**settings, "checks": left}),
-        expect_version=parse_integer(str(sent.get("version", ""))),
-    )
+    left = [each for place, each in enumerate(row_settings(settings, "checks")) if place != n]
+    _save_settings(ctx, uid, {**settings, "checks": left}, str(sent.get("version", "")))
     return pages.redirect(request, back, Flash("The check was deleted."))
-
-
-def check_settings(settings: Mapping[str, object]) -> Sequence[Mapping[str, object]]:
-    """Return the checks as they stand in settings."""
-    some = settings.get("checks")
-    return [each for each in some if isinstance(each, Mapping)] if isinstance(some, list) else []
 
 
 def _save_check(ctx: RequestContext, found: ResourceView, n: int, filled: CheckForm) -> None:
     settings = dict(resource_metadata.load(ctx, found.uid).settings)
-    some = [dict(each) for each in check_settings(settings)]
+    some = [dict(each) for each in row_settings(settings, "checks")]
     new_check = filled.to_settings()
     name = QUALITY_CHECK.parse(new_check).name
     if any(_check_name(each) == name for place, each in enumerate(some) if place != n):
@@ -156,16 +146,15 @@ def _save_check(ctx: RequestContext, found: ResourceView, n: int, filled: CheckF
         some.append(new_check)
     if len(some) > _MAX_CHECKS:
         raise InvalidInputError(f"A data mart has {_MAX_CHECKS} checks at most.", "Delete one first.")
-    resource_edit.apply_edit(
-        ctx,
-        found.uid,
-        ResourceEdit(settings={**settings, "checks": some}),
-        expect_version=parse_integer(filled.version),
-    )
+    _save_settings(ctx, found.uid, {**settings, "checks": some}, filled.version)
+
+
+def _save_settings(ctx: RequestContext, uid: str, settings: Mapping[str, object], version: str) -> None:
+    resource_edit.apply_edit(ctx, uid, ResourceEdit(settings=settings), expect_version=parse_integer(version))
 
 
 def _need_check(settings: Mapping[str, object], n: int) -> Mapping[str, object]:
-    some = check_settings(settings)
+    some = row_settings(settings, "checks")
     if not 0 <= n < len(some):
         raise NotFoundError("This check no longer exists.", "Open the list of checks.")
     return some[n]
@@ -176,11 +165,6 @@ def _check_name(check: Mapping[str, object]) -> str:
         return QUALITY_CHECK.parse(check).name
     except InvalidInputError:
         return str(check.get("name", ""))
-
-
-def _form_from_settings(check: Mapping[str, object], version: str) -> CheckForm:
-    texts = {name: _format_value(check.get(name, "")) for name in _TEXTS}
-    return CheckForm(str(check.get("check", "")), texts, check.get("stops") is True, version)
 
 
 def _parse_form(form: FormData) -> CheckForm:
@@ -201,7 +185,7 @@ def _render_form(
     n: int,
     filled: CheckForm,
     *,
-    errors: dict[str, str] | None = None,
+    errors: Mapping[str, str] = MappingProxyType({}),
 ) -> Response:
     values: dict[str, object] = {
         "crumbs": resource_header.breadcrumbs(ctx, found.uid, "Check"),
@@ -211,39 +195,29 @@ def _render_form(
         "n": n,
         "kinds": CHECK_KINDS,
         "filled": filled,
-        "errors": errors or {},
+        "errors": errors,
     }
     return pages.render(request, "marts/check_form.html", values, status=422 if errors else 200)
 
-
-routes = router("/resources")
 
 TONES = {KEPT: "good", BROKEN: "bad", UNKNOWN: "warn"}
 _MAX_OUTCOMES = 30
 
 
-@dataclass(frozen=True, slots=True)
-class CheckHistory:
-    """A check with its last outcome and earlier ones, oldest first."""
-
-    name: str
-    last: CheckResult | None
-    before: list[CheckResult]
-    actions: list[PageAction]
-    """The actions for users who may edit the mart."""
-
-
 @routes.get("/{uid:path}/quality")
 def quality_page(request: Request, ctx: ReadContext, uid: str) -> Response:
     """Render the present checks of the data mart; removed ones are not shown."""
-    found = _need_data_mart(ctx, uid)
-    trouble = None
+    found, trouble = need_mart(ctx, uid), None
+    ctx.need("see", uid)
     try:
         names = [check.name for check in mart_settings(ctx, uid).checks]
     except InvalidInputError as error:
         names, trouble = [], error
     values: dict[str, object] = {
-        "promises": _check_histories(found, names, checks.list_results(ctx, uid, limit=1_000)),
+        "promises": [
+            (name, results, _check_actions(found, n) if found.may_edit else [])
+            for n, (name, results) in enumerate(_results_by_check(ctx, uid, names).items())
+        ],
         "trouble": trouble,
         "tones": TONES,
         "look": _quality_actions(ctx, uid, some=bool(names)),
@@ -255,20 +229,13 @@ def quality_page(request: Request, ctx: ReadContext, uid: str) -> Response:
 @routes.post("/{uid:path}/quality")
 def check_now(request: Request, ctx: WriteContext, uid: str) -> Response:
     """Start a run of the checks without a refresh."""
-    _need_data_mart(ctx, uid)
+    need_mart(ctx, uid)
+    ctx.need("see", uid)
     try:
         started = RUNS.start(ctx, uid, RunOptions(parameters={TASK_PARAMETER: CHECK_TASK}))
     except (ConflictError, InvalidInputError) as error:
         return pages.redirect(request, urls.resource(uid, "quality"), Flash(str(error), tone="bad"))
     return pages.redirect(request, urls.run(started.id), Flash("The checks are running."))
-
-
-def _need_data_mart(ctx: RequestContext, uid: str) -> ResourceView:
-    found = resources.get(ctx, uid)
-    if found.kind != mart_kinds.DATA_MART_KIND:
-        raise NotFoundError(f"There is no data mart {quote(uid)}.", "Check the name in the project.")
-    ctx.need("see", uid)
-    return found
 
 
 def _quality_actions(ctx: RequestContext, uid: str, *, some: bool) -> list[PageAction]:
@@ -279,15 +246,13 @@ def _quality_actions(ctx: RequestContext, uid: str, *, some: bool) -> list[PageA
     ]
 
 
-def _check_histories(found: ResourceView, names: list[str], outcomes: list[CheckResult]) -> list[CheckHistory]:
+def _results_by_check(ctx: RequestContext, uid: str, names: list[str]) -> dict[str, list[CheckResult]]:
+    """Return the latest results of each check, newest first."""
     by_name: dict[str, list[CheckResult]] = {name: [] for name in names}
-    for outcome in outcomes:
-        if len(before := by_name.get(outcome.name, [])) < _MAX_OUTCOMES:
-            before.append(outcome)
-    return [
-        CheckHistory(name, some[0] if some else None, some[::-1], _check_actions(found, n) if found.may_edit else [])
-        for n, (name, some) in enumerate(by_name.items())
-    ]
+    for result in checks.list_results(ctx, uid, limit=1_000):
+        if len(before := by_name.get(result.name, [])) < _MAX_OUTCOMES:
+            before.append(result)
+    return by_name
 
 
 def _check_actions(found: ResourceView, n: int) -> list[PageAction]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 
 from fastapi import Request, Response
 from starlette.datastructures import FormData
@@ -18,13 +18,13 @@ from lakehold.kit.errors import InvalidInputError, LakeholdError
 from lakehold.lake import readable_tables
 from lakehold.web import pages, table_pages, urls
 from lakehold.web.cookies import Flash
-from lakehold.web.form_values import CORRECTABLE_ERRORS, parse_integer
+from lakehold.web.form_values import CORRECTABLE_ERRORS, list_setting, parse_integer, row_settings
 from lakehold.web.routing import SubmittedForm, router
 from lakehold.workspaces.graph import edge_targets
 from lakehold.workspaces.marts.pages import page_frame
 from lakehold.workspaces.marts.pages.data_marts.form_pages import need_edit, need_mart
 from lakehold.workspaces.marts.pages.storage_probe import StorageProbe, probe_storage
-from lakehold.workspaces.marts.settings import MartColumn, parse_definition
+from lakehold.workspaces.marts.settings import parse_definition
 from lakehold.workspaces.marts.storages import StorageProbeTarget
 
 routes = router("/resources")
@@ -48,8 +48,8 @@ class SchemaRow:
     description: str = ""
     cast: str = ""
     """Another type than it arrives with."""
-    hidden: bool = False
-    key: bool = False
+    hidden: bool = field(default=False, kw_only=True)
+    key: bool = field(default=False, kw_only=True)
 
 
 @routes.get("/{uid:path}/schema")
@@ -101,7 +101,8 @@ def _schema_rows(
 ) -> list[SchemaRow]:
     """Return the stored fields, and for editors also those that are only drawn or described."""
     settings = resource_metadata.load(ctx, found.uid).settings
-    said, keys = _columns(settings), frozenset(_keys(settings))
+    said = {str(each["name"]): each for each in row_settings(settings, "columns") if each.get("name")}
+    keys = frozenset(map(str, list_setting(settings, "keys")))
     now = get_lake(request).current_metadata(readable_tables.identifier_of(ctx, found.uid))
     there = {
         each.name: (table_pages.sql_field_type(each.type), each.description or "")
@@ -110,11 +111,16 @@ def _schema_rows(
     if found.may_edit:
         there |= {each["name"]: ("", "") for each in (drawn.seen.fields if drawn else ()) if each["name"] not in there}
         there |= {name: ("", "") for name in said if name not in there}
-    return [_row(name, *about, said.get(name, MartColumn(name)), key=name in keys) for name, about in there.items()]
-
-
-def _row(name: str, kind: str, about: str, said: MartColumn, *, key: bool) -> SchemaRow:
-    return SchemaRow(name, kind, about, said.alias, said.description, said.type, said.hidden, key)
+    return [
+        SchemaRow(
+            name,
+            *about,
+            *(str(said.get(name, {}).get(each, "")) for each in ("alias", "description", "type")),
+            hidden=said.get(name, {}).get("hidden") is True,
+            key=name in keys,
+        )
+        for name, about in there.items()
+    ]
 
 
 def _probe_fields(request: Request, found: ResourceView) -> StorageProbe | None:
@@ -124,11 +130,8 @@ def _probe_fields(request: Request, found: ResourceView) -> StorageProbe | None:
     except InvalidInputError as error:
         return StorageProbe(error=error)
     storage = read_transaction(request).run(lambda ctx: next(iter(edge_targets(ctx, found.uid, "storage")), ""))
-    return (
-        probe_storage(request, StorageProbeTarget(storage, by=definition.by or "", text=definition.text))
-        if storage
-        else None
-    )
+    target = StorageProbeTarget(storage, by=definition.by or "", text=definition.text)
+    return probe_storage(request, target) if storage else None
 
 
 def _parse_rows(form: FormData) -> list[SchemaRow]:
@@ -138,11 +141,7 @@ def _parse_rows(form: FormData) -> list[SchemaRow]:
     return [
         SchemaRow(
             str(name),
-            text("kept", n),
-            text("about", n),
-            text("alias", n),
-            text("description", n),
-            text("type", n),
+            *(text(each, n) for each in ("kept", "about", "alias", "description", "type")),
             hidden=bool(form.get(f"hidden-{n}")),
             key=bool(form.get(f"key-{n}")),
         )
@@ -152,8 +151,7 @@ def _parse_rows(form: FormData) -> list[SchemaRow]:
 
 def _save(ctx: RequestContext, uid: str, rows: Sequence[SchemaRow], version: int | None) -> None:
     need_edit(ctx, uid)
-    hidden = next((row.name for row in rows if row.hidden and row.key), "")
-    if hidden:
+    if hidden := next((row.name for row in rows if row.hidden and row.key), ""):
         raise InvalidInputError(f"{hidden} is part of the primary key.", "Key fields cannot be hidden.")
     columns = [_column_settings(row) for row in rows]
     settings = {
@@ -169,21 +167,3 @@ def _column_settings(row: SchemaRow) -> dict[str, object]:
     given = {"alias": row.alias, "description": row.description, "type": row.cast}
     settings: dict[str, object] = {"name": row.name, **{name: value for name, value in given.items() if value}}
     return settings | ({"hidden": True} if row.hidden else {})
-
-
-def _columns(settings: Mapping[str, object]) -> dict[str, MartColumn]:
-    some = settings.get("columns")
-    found = [each for each in some if isinstance(each, Mapping)] if isinstance(some, list) else []
-    return {str(each.get("name", "")): _column(each) for each in found if each.get("name")}
-
-
-def _column(settings: Mapping[str, object]) -> MartColumn:
-    def text(name: str) -> str:
-        return str(settings.get(name, ""))
-
-    return MartColumn(text("name"), text("alias"), text("description"), text("type"), settings.get("hidden") is True)
-
-
-def _keys(settings: Mapping[str, object]) -> list[str]:
-    keys = settings.get("keys")
-    return [str(each) for each in keys] if isinstance(keys, list) else []

@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from lakehold.access.query.listing import ListedResource
 from lakehold.catalog import resource_metadata
+from lakehold.catalog.resource_metadata import ResourceMetadata
 from lakehold.catalog.resource_view import ResourceView
 from lakehold.directory.errors import DeniedError, HiddenError
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import ConflictError, InvalidInputError, LakeholdError
 from lakehold.lake.iceberg_catalog import IcebergCatalog
 from lakehold.web.connections import delivery_form
-from lakehold.workspaces.marts import joins, mart_kinds
-from lakehold.workspaces.marts.joins import ReportColumn
+from lakehold.workspaces.marts import mart_kinds, reports
+from lakehold.workspaces.marts.reports import ReportColumn
 
 TEXT, NUMBER, TIME, YES_NO, OTHER = "text", "number", "time", "yes or no", "other"
 
@@ -135,42 +137,35 @@ class MartColumns:
         return next((each.label for each in self.columns if each.name == name), name)
 
 
-def mart_options(ctx: RequestContext, within: str | None, *, limit: int = _MAX_OPTIONS) -> list[MartOption]:
+def mart_options(ctx: RequestContext, within: str) -> list[MartOption]:
     """Return the data marts that the caller may report on, by name."""
-    found = ctx.session.list(ctx.principal, "use", mart_kinds.DATA_MART_KIND, within=within, limit=limit).items
-    details_by_id = resource_metadata.load_many(ctx, [item.id for item in found])
     return [
-        MartOption(
-            item.uid,
-            item.name,
-            details_by_id[item.id].description if item.id in details_by_id else "",
-            item.id in details_by_id and details_by_id[item.id].settings.get("published") is True,
-        )
-        for item in found
+        MartOption(item.uid, item.name, detail.description, detail.settings.get("published") is True)
+        for item, detail in _usable(ctx, mart_kinds.DATA_MART_KIND, within)
     ]
 
 
 def destination_options(ctx: RequestContext, within: str, found: ResourceView | None) -> list[tuple[str, str]]:
     """Return the destinations that the caller may use. A present destination that they may not use can stay."""
-    usable = ctx.session.list(
-        ctx.principal, "use", mart_kinds.DESTINATION_KIND, within=within, limit=_MAX_OPTIONS
-    ).items
-    details_by_id = resource_metadata.load_many(ctx, [item.id for item in usable])
-    options = [(item.uid, _destination_label(item.name, details_by_id.get(item.id))) for item in usable]
+    options = []
+    for item, detail in _usable(ctx, mart_kinds.DESTINATION_KIND, within):
+        way = delivery_form.DELIVERY_LABELS.get(str(detail.settings.get("to", "")), "")
+        options.append((item.uid, f"{item.name} ({way.lower()})" if way else item.name))
     if found is None:
         return [("", "–"), *options]
     now = {end.uid for end in found.edges.get("destination", ())}
     return options if now & {uid for uid, _ in options} else [("", "Keep current"), *options]
 
 
+def _usable(ctx: RequestContext, kind: str, within: str) -> list[tuple[ListedResource, ResourceMetadata]]:
+    found = ctx.session.list(ctx.principal, "use", kind, within=within, limit=_MAX_OPTIONS).items
+    details = resource_metadata.load_many(ctx, [item.id for item in found])
+    return [(item, details.get(item.id, ResourceMetadata())) for item in found]
+
+
 def mart_columns(ctx: RequestContext, lake: IcebergCatalog, mart: str) -> MartColumns:
     """Return the columns of a data mart that the caller may query."""
     try:
-        return MartColumns(joins.available_columns(ctx, lake, mart))
+        return MartColumns(reports.available_columns(ctx, lake, mart))
     except (ConflictError, InvalidInputError, DeniedError, HiddenError) as error:
         return MartColumns(unknown=error)
-
-
-def _destination_label(name: str, detail: resource_metadata.ResourceMetadata | None) -> str:
-    way = delivery_form.DELIVERY_LABELS.get(str(detail.settings.get("to", "")) if detail else "", "")
-    return f"{name} ({way.lower()})" if way else name

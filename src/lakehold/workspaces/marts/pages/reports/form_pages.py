@@ -1,34 +1,103 @@
-"""The form pages of a report. Every button submits the whole form, so that it works without scripts."""
+"""The form pages of a report, and the preview of the rows and the message that it would send.
+
+Every button submits the whole form, so that it works without scripts. A worker runs the query of a preview, outside of
+any transaction.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
 
 from fastapi import Request, Response
+from markupsafe import Markup
 
-from lakehold.api.http.dependencies import ReadContext, read_transaction, write_transaction
+from lakehold.api.http.dependencies import ReadContext, get_platform, read_transaction, write_transaction
 from lakehold.api.iceberg_rest import get_lake
 from lakehold.catalog import kinds, resource_edit, resources
 from lakehold.catalog.resource_edit import ResourceEdit
 from lakehold.catalog.resource_view import ResourceView
+from lakehold.directory.caller import Caller
 from lakehold.directory.request_context import RequestContext
-from lakehold.kit.errors import LakeholdError, NotFoundError
+from lakehold.kit.errors import InvalidInputError, LakeholdError, NotFoundError
 from lakehold.kit.ids import quote
+from lakehold.lake import readable_tables
+from lakehold.runs import worker_client
 from lakehold.runs.worker_client import NoWorkerError
-from lakehold.web import kind_pages, pages, urls
+from lakehold.web import kind_pages, pages, table_pages, urls
 from lakehold.web.access import resource_header
 from lakehold.web.connections import delivery_form
 from lakehold.web.cookies import Flash
 from lakehold.web.form_values import CORRECTABLE_ERRORS, parse_integer
 from lakehold.web.routing import SubmittedForm, router
 from lakehold.web.schedules.schedule_form import time_zones
+from lakehold.web.table_pages import Grid
+from lakehold.workspaces.marts import reports
 from lakehold.workspaces.marts.mart_kinds import DATA_MART_KIND, REPORT_KIND
+from lakehold.workspaces.marts.messages import MAX_BLOCK_ROWS, MessageData, MessageTemplate
 from lakehold.workspaces.marts.pages.destination_form import need_project
-from lakehold.workspaces.marts.pages.reports import form_options, preview, report_form
-from lakehold.workspaces.marts.pages.reports.preview import ReportSample
+from lakehold.workspaces.marts.pages.reports import form_options, report_form
 from lakehold.workspaces.marts.pages.reports.report_form import ReportForm
+from lakehold.workspaces.marts.settings import REPORT
+
+_MAX_ROWS = 100
+_STYLE = re.compile(r' style="[^"]*"')
+_BAR = re.compile(r'<div style="[^"]*width:(\d+)%"></div>')
+_HEADING = re.compile(r"<(/?)h([1-6])>")
+_BODY = re.compile(r"<body>(.*)</body>", re.DOTALL)
+_TOP_HEADING = 3
+"""Headings of the page stand above those of a message."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReportSample:
+    """The rows and the message that would be sent, or the error."""
+
+    grid: Grid | None = None
+    complete: bool = True
+    words: Markup = Markup("")  # noqa: RUF009 - never changed
+    wrong_words: LakeholdError | None = None
+    """What is wrong with the message."""
+    error: LakeholdError | None = None
+
+
+def preview_report(request: Request, mart: str, settings: Mapping[str, object], name: str) -> ReportSample:
+    """Run the report's query as the caller. Refusals are part of the result."""
+
+    def prepare(ctx: RequestContext) -> tuple[Caller, str, str]:
+        readable_tables.refuse_impersonation(ctx)
+        report = REPORT.parse(settings)
+        return ctx.caller, reports.report_sql(ctx, get_lake(request), report, mart), reports.report_day(ctx, report)
+
+    try:
+        caller, text, day = read_transaction(request).run(prepare)
+        with worker_client.run_query(get_platform(request), caller, text=text, rows=_MAX_ROWS) as found:
+            schema, batches, complete = found.batches.schema, list(found.batches), found.complete
+    except LakeholdError as error:
+        return ReportSample(error=error)
+    rows = [row for batch in batches for row in zip(*(each.to_pylist() for each in batch.columns), strict=True)]
+    first = MessageData(name, day, tuple(schema.names), rows[: MAX_BLOCK_ROWS + 1], len(rows), complete)
+    try:
+        words = render_message(REPORT.parse(settings).message, first)
+    except InvalidInputError as error:
+        return ReportSample(table_pages.build_grid(schema, batches), complete, wrong_words=error)
+    return ReportSample(table_pages.build_grid(schema, batches), complete, words)
+
+
+def render_message(template: str, first: MessageData) -> Markup:
+    """Render a message as part of a page: inline styles of mails are replaced."""
+    if not template:
+        return Markup("")
+    found = _BODY.search(MessageTemplate(template).render(first).html)
+    plain = found[1].strip() if found else ""
+    drawn = _BAR.sub(r'<progress class="message-bar" max="100" value="\1" aria-hidden="true"></progress>', plain)
+    lower = _HEADING.sub(lambda tag: f"<{tag[1]}h{min(int(tag[2]) + _TOP_HEADING - 1, 6)}>", _STYLE.sub("", drawn))
+    # Values were escaped when they were put in, and the template when it became HTML.
+    return Markup(lower)  # noqa: S704
+
 
 new = router("/workspaces")
 routes = router("/resources")
@@ -39,7 +108,9 @@ def new_form(request: Request, ctx: ReadContext, uid: str, mart: str = "") -> Re
     """Render the form for a new report. Its data mart is chosen first."""
     ctx.need_visible(uid)
     if kinds.schema_of(ctx.view, uid).id == DATA_MART_KIND:
-        return pages.redirect(request, new_report_form_url(ctx, uid))
+        project = ctx.session.read_view(lambda view: kinds.workspace_of(view, uid)) or ""
+        form = f"{urls.workspace(project, 'reports/new')}?{urlencode({'mart': uid})}"
+        return pages.redirect(request, form)
     need_project(ctx, uid)
     return ReportFormPage(request, uid, _need_usable_mart(ctx, mart)).render(ctx, ReportForm())
 
@@ -48,11 +119,11 @@ def new_form(request: Request, ctx: ReadContext, uid: str, mart: str = "") -> Re
 def make(request: Request, uid: str, sent: SubmittedForm) -> Response:
     """Create the report, or render the form again after another button."""
 
-    def asked(ctx: RequestContext) -> str:
+    def find_mart(ctx: RequestContext) -> str:
         need_project(ctx, uid)
         return _need_usable_mart(ctx, str(sent.get("mart", "")))
 
-    return _submit_form(ReportFormPage(request, uid, read_transaction(request).run(asked)), sent)
+    return _submit_form(ReportFormPage(request, uid, read_transaction(request).run(find_mart)), sent)
 
 
 @routes.get("/{uid:path}/report/edit")
@@ -95,7 +166,7 @@ class ReportFormPage:
             "back": resource_header.overview_url(ctx, uid) if uid else urls.workspace(self.within, "report"),
             "is_new": not uid,
             "filled": said,
-            "mart": self._mart(ctx),
+            "mart": (self.mart, ctx.view.names.get(ctx.view.resource(self.mart)) or "") if self.mart else None,
             "errors": errors or {},
             "error": error,
             "seen": seen,
@@ -104,11 +175,6 @@ class ReportFormPage:
         values |= self._options(ctx, said) if self.mart else {"marts": form_options.mart_options(ctx, self.within)}
         status = 422 if errors or error else 200
         return pages.render(self.request, "marts/report_form.html", values, status=status)
-
-    def _mart(self, ctx: RequestContext) -> tuple[str, str] | None:
-        if not self.mart:
-            return None
-        return self.mart, ctx.session.read_view(lambda view: view.names.get(view.resource(self.mart)) or "")
 
     def _options(self, ctx: RequestContext, said: ReportForm) -> dict[str, object]:
         known = form_options.mart_columns(ctx, get_lake(self.request), self.mart)
@@ -128,12 +194,6 @@ class ReportFormPage:
             "zones": [(each, each) for each in time_zones()],
             "destinations": form_options.destination_options(ctx, self.within, self.found),
         }
-
-
-def new_report_form_url(ctx: RequestContext, mart: str) -> str:
-    """Return the address of the form for a new report on a data mart."""
-    project = ctx.session.read_view(lambda view: kinds.workspace_of(view, mart)) or ""
-    return f"{urls.workspace(project, 'reports/new')}?{urlencode({'mart': mart})}"
 
 
 def need_report(ctx: RequestContext, uid: str) -> ResourceView:
@@ -162,11 +222,7 @@ def _submit_form(form: ReportFormPage, sent: SubmittedForm) -> Response:
     )
     if do == "preview":
         wrong = {name: words for name, words in wrong.items() if name not in {"name", "destination"}}
-        seen = (
-            None
-            if wrong
-            else preview.preview_report(form.request, form.mart, said.settings(before), said.name or "Report")
-        )
+        seen = None if wrong else preview_report(form.request, form.mart, said.settings(before), said.name or "Report")
         return reading.run(lambda ctx: form.render(ctx, said, errors=wrong, seen=seen))
     if wrong:
         return reading.run(lambda ctx: form.render(ctx, said, errors=wrong))

@@ -11,9 +11,15 @@ from lakehold.catalog.resource_view import ResourceView
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import InvalidInputError, LakeholdError
 from lakehold.lake.iceberg_catalog import IcebergCatalog
-from lakehold.web.form_values import errors_by_field, parse_integer, split_names
+from lakehold.web.form_values import (
+    errors_by_field,
+    list_setting,
+    mapping_setting,
+    parse_integer,
+    row_settings,
+    split_names,
+)
 from lakehold.workspaces.marts import reports
-from lakehold.workspaces.marts.message_template import MessageTemplate
 from lakehold.workspaces.marts.pages.reports.form_options import UNARY_OPERATORS
 from lakehold.workspaces.marts.settings import REPORT
 
@@ -59,7 +65,10 @@ class ReportForm:
         stays = {name: value for name, value in (before or {}).items() if name not in _FORM_SETTINGS}
         settings: dict[str, object] = {
             "columns": list(self.columns),
-            "sums": [_aggregate_settings(each) for each in self.sums],
+            "sums": [
+                {name: value for name, value in {**each, "how": each["how"] or "count"}.items() if value}
+                for each in self.sums
+            ],
             "where": [_condition_settings(each) for each in self.where],
             "sort": [{"column": each["column"], "descending": each["way"] == "down"} for each in self.sort],
             "limit": parse_integer(self.limit),
@@ -73,8 +82,7 @@ class ReportForm:
 
     def _delivery(self, before: Mapping[str, object]) -> dict[str, object]:
         """Return the delivery settings. A body from before messages existed stays."""
-        was = before.get("delivery")
-        body = was.get("body", "") if isinstance(was, Mapping) else ""
+        body = mapping_setting(before, "delivery").get("body", "")
         delivery = {"name": self.file, "subject": self.subject, "kind": self.kind, "body": body}
         return {name: value for name, value in delivery.items() if value}
 
@@ -121,25 +129,24 @@ def parse_report_form(form: FormData) -> ReportForm:
 
 def report_form_from_resource(found: ResourceView, settings: Mapping[str, object]) -> ReportForm:
     """Return the form for an existing report."""
-    delivery = settings.get("delivery")
-    said: Mapping[str, object] = delivery if isinstance(delivery, Mapping) else {}
+    said, parameters = mapping_setting(settings, "delivery"), mapping_setting(settings, "parameters")
     limit, ends = settings.get("limit"), found.edges.get("destination", ())
     return ReportForm(
         name=found.name,
         description=found.description,
         destination=ends[0].uid if ends else "",
-        columns=[str(each) for each in _list(settings, "columns")],
+        columns=[str(each) for each in list_setting(settings, "columns")],
         sums=[
             {part: str(each.get(part, "")) for part in ("column", "how", "name")}
-            for each in _mappings(settings, "sums")
+            for each in row_settings(settings, "sums")
         ],
-        where=[_condition_row(each) for each in _mappings(settings, "where")],
+        where=[_condition_row(each) for each in row_settings(settings, "where")],
         sort=[
             {"column": str(each.get("column", "")), "way": "down" if each.get("descending") is True else "up"}
-            for each in _mappings(settings, "sort")
+            for each in row_settings(settings, "sort")
         ],
         limit=str(limit) if isinstance(limit, int) else "",
-        parameters="\n".join(f"{name}: {value}" for name, value in _parameters(settings).items()),
+        parameters="\n".join(f"{name}: {value}" for name, value in parameters.items()),
         zone=str(settings.get("zone", "UTC")),
         send=str(settings.get("send", "always")),
         message=str(settings.get("message", "")),
@@ -162,6 +169,12 @@ def _parse_rows(form: FormData, of: str, names: Sequence[str]) -> list[FormRow]:
     return [{name: column[n] if n < len(column) else "" for name, column in columns.items()} for n in range(count)]
 
 
+def _condition_row(each: Mapping[str, object]) -> FormRow:
+    values = each.get("values")
+    value = ", ".join(map(str, values)) if isinstance(values, list) else str(each.get("value", ""))
+    return {"column": str(each.get("column", "")), "is": str(each.get("is", "=")), "value": value}
+
+
 def _condition_settings(each: FormRow) -> dict[str, object]:
     settings: dict[str, object] = {"column": each["column"], "is": each["is"] or "="}
     if each["is"] in UNARY_OPERATORS:
@@ -171,30 +184,6 @@ def _condition_settings(each: FormRow) -> dict[str, object]:
         if each["is"] == "in"
         else {**settings, "value": each["value"]}
     )
-
-
-def _condition_row(each: Mapping[str, object]) -> FormRow:
-    values = each.get("values")
-    value = ", ".join(map(str, values)) if isinstance(values, list) else str(each.get("value", ""))
-    return {"column": str(each.get("column", "")), "is": str(each.get("is", "=")), "value": value}
-
-
-def _aggregate_settings(each: FormRow) -> dict[str, object]:
-    return {name: value for name, value in {**each, "how": each["how"] or "count"}.items() if value}
-
-
-def _list(settings: Mapping[str, object], name: str) -> list[object]:
-    found = settings.get(name)
-    return found if isinstance(found, list) else []
-
-
-def _mappings(settings: Mapping[str, object], name: str) -> list[Mapping[str, object]]:
-    return [each for each in _list(settings, name) if isinstance(each, Mapping)]
-
-
-def _parameters(settings: Mapping[str, object]) -> Mapping[str, object]:
-    found = settings.get("parameters")
-    return found if isinstance(found, Mapping) else {}
 
 
 def report_errors(
@@ -216,8 +205,8 @@ def _query_errors(ctx: RequestContext, lake: IcebergCatalog, mart: str, said: Re
     settings = said.settings()
     whole_of: dict[str, object] = {name: settings[name] for name in ("zone", "parameters") if name in settings}
     parts: dict[str, dict[str, object]] = {
-        **{f"where-{n}": {"where": [each]} for n, each in enumerate(_as_list(settings.get("where")))},
-        **{f"sum-{n}": {"sums": [each]} for n, each in enumerate(_as_list(settings.get("sums")))},
+        **{f"where-{n}": {"where": [each]} for n, each in enumerate(list_setting(settings, "where"))},
+        **{f"sum-{n}": {"sums": [each]} for n, each in enumerate(list_setting(settings, "sums"))},
         "columns": {"columns": settings.get("columns", [])},
         "sort": {name: settings[name] for name in ("columns", "sums", "sort") if name in settings},
     }
@@ -232,18 +221,9 @@ def _query_errors(ctx: RequestContext, lake: IcebergCatalog, mart: str, said: Re
         except LakeholdError:
             # The mart cannot be queried at present: the form says so by itself.
             return {}
-    return found or _message_errors(ctx, lake, mart, said)
-
-
-def _message_errors(ctx: RequestContext, lake: IcebergCatalog, mart: str, said: ReportForm) -> dict[str, str]:
-    if not said.message:
-        return {}
-    try:
-        MessageTemplate(said.message).check(reports.report_columns(ctx, lake, REPORT.parse(said.settings()), mart))
-    except InvalidInputError as error:
-        return {"message": str(error)}
-    return {}
-
-
-def _as_list(value: object) -> list[object]:
-    return value if isinstance(value, list) else []
+    if not found:
+        try:
+            reports.check_message(ctx, lake, settings, mart)
+        except InvalidInputError as error:
+            found["message"] = str(error)
+    return found

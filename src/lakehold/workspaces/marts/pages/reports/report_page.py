@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from fastapi import Request, Response
@@ -23,16 +22,13 @@ from lakehold.web.components import PageAction
 from lakehold.web.list_view import ListColumn, ListState
 from lakehold.web.routing import router
 from lakehold.web.runs import labels
-from lakehold.web.runs.run_list import run_rows
-from lakehold.web.runs.runnable_page import latest_runs, runnable_frame
-from lakehold.web.runs.services import RUNS, TRIGGERS
-from lakehold.web.schedules import schedule_form
+from lakehold.web.runs.runnable_page import latest_runs, overview_values, runnable_frame
+from lakehold.web.runs.services import RUNS
 from lakehold.workspaces.graph import edge_targets
 from lakehold.workspaces.marts import destinations, insights
-from lakehold.workspaces.marts.insights import ReportUsage
 from lakehold.workspaces.marts.pages import destination_pages
 from lakehold.workspaces.marts.pages.destination_form import need_project
-from lakehold.workspaces.marts.pages.reports import form_options, preview, report_form
+from lakehold.workspaces.marts.pages.reports import form_options, form_pages, report_form
 from lakehold.workspaces.marts.pages.reports.form_options import MartColumns
 from lakehold.workspaces.marts.pages.reports.form_pages import need_report
 from lakehold.workspaces.marts.pages.reports.report_form import FormRow, ReportForm, aggregate_name
@@ -49,7 +45,7 @@ def describe_query(said: ReportForm, known: MartColumns) -> QueryFacts:
     if said.sums:
         found.append(("Aggregations", ", ".join(_aggregate_label(each, known) for each in said.sums)))
     if said.where:
-        found.append(("Filters", _join_conditions([_condition_label(each, known) for each in said.where])))
+        found.append(("Filters", " and ".join(_condition_label(each, known) for each in said.where)))
     if said.sort:
         words = [
             f"{label(each['column'])} ({'descending' if each['way'] == 'down' else 'ascending'})" for each in said.sort
@@ -78,11 +74,7 @@ def _condition_label(each: FormRow, known: MartColumns) -> str:
     return f"{known.label_of(each['column'])} {words}{value}"
 
 
-def _join_conditions(parts: Sequence[str]) -> str:
-    return " and ".join(parts)
-
-
-insight_routes = router("/resources")
+routes = router("/resources")
 project_routes = router("/workspaces")
 
 _COLUMNS = [
@@ -102,7 +94,7 @@ _SORTS = {
 }
 
 
-@insight_routes.get("/{uid:path}/insights")
+@routes.get("/{uid:path}/insights")
 def report_insights(request: Request, ctx: ReadContext, uid: str) -> Response:
     """Render the insights of a report, over ninety days."""
     found = need_report(ctx, uid)
@@ -110,7 +102,7 @@ def report_insights(request: Request, ctx: ReadContext, uid: str) -> Response:
     values: dict[str, object] = {
         **runnable_frame(ctx, found, "insights"),
         "told": insight,
-        "took": _average_durations(insight),
+        "took": [labels.format_duration(int(each.seconds * SECOND)) for each in (insight.delivered, insight.pulled)],
     }
     return pages.render(request, "marts/insights.html", values)
 
@@ -134,15 +126,6 @@ def project_insights(request: Request, ctx: ReadContext, uid: str) -> Response:
     return pages.render(request, "marts/project_insights.html", values)
 
 
-def _average_durations(insight: ReportUsage) -> tuple[str, str]:
-    """Return how long a delivery and a pull take, formatted."""
-    return labels.format_duration(int(insight.delivered.seconds * SECOND)), labels.format_duration(
-        int(insight.pulled.seconds * SECOND)
-    )
-
-
-routes = router("/resources")
-
 _LATEST = 5
 _MAX_SCANNED = 20
 _NOT_SENT = "Nothing was sent: "
@@ -164,13 +147,12 @@ def report_page(request: Request, ctx: ReadContext, platform: CurrentPlatform, l
     """Render the page of a report."""
     found = need_report(ctx, uid)
     resource_usage.record(platform, ctx, "see", uid)
-    last = _last_deliveries(ctx, found)
+    last, mart = _last_deliveries(ctx, found), kinds.parent_of(ctx.view, uid)
     values: dict[str, object] = {
-        **runnable_frame(ctx, found, "report"),
-        "may": resource_header.actions_of(ctx, uid),
+        **overview_values(ctx, found, "report", latest_runs(ctx, found, _LATEST)),
         "asks": describe_query(
             report_form.report_form_from_resource(found, resource_metadata.load(ctx, uid).settings),
-            _report_columns(ctx, lake, found),
+            form_options.mart_columns(ctx, lake, mart) if mart else MartColumns(),
         )
         if _may_see_query(ctx, found)
         else None,
@@ -181,12 +163,6 @@ def report_page(request: Request, ctx: ReadContext, platform: CurrentPlatform, l
         )[0],
         "mart": VisibleRefs(ctx).parent(uid),
         "last": last,
-        "runs": run_rows(ctx, latest_runs(ctx, found, _LATEST)),
-        "triggers": TRIGGERS.for_resource(ctx, uid),
-        "said": schedule_form.describe_cron,
-        "followed": lambda trigger: VisibleRefs(ctx).refs(trigger.when.after),
-        "tones": labels.TONES,
-        "signs": labels.ICONS,
     }
     return pages.render(request, "marts/report.html", values)
 
@@ -195,13 +171,13 @@ def report_page(request: Request, ctx: ReadContext, platform: CurrentPlatform, l
 def report_rows(request: Request, uid: str) -> Response:
     """Render the rows that the report would send to the caller now."""
 
-    def asked(ctx: RequestContext) -> tuple[ResourceView, str, dict[str, object]]:
+    def prepare(ctx: RequestContext) -> tuple[ResourceView, str, dict[str, object]]:
         found = need_report(ctx, uid)
         mart = ctx.session.read_view(lambda view: kinds.parent_of(view, uid)) or ""
         return found, mart, dict(resource_metadata.load(ctx, uid).settings)
 
-    found, mart, settings = read_transaction(request).run(asked)
-    seen = preview.preview_report(request, mart, settings, found.name)
+    found, mart, settings = read_transaction(request).run(prepare)
+    seen = form_pages.preview_report(request, mart, settings, found.name)
 
     def page(ctx: RequestContext) -> Response:
         no_worker = isinstance(seen.error, NoWorkerError)
@@ -217,11 +193,6 @@ def _may_see_query(ctx: RequestContext, found: ResourceView) -> bool:
     return found.settings is not None or "run" in found.actions or mine
 
 
-def _report_columns(ctx: RequestContext, lake: CurrentLake, found: ResourceView) -> form_options.MartColumns:
-    mart = ctx.session.read_view(lambda view: kinds.parent_of(view, found.uid))
-    return form_options.mart_columns(ctx, lake, mart) if mart else form_options.MartColumns()
-
-
 def _report_destination(ctx: RequestContext, uid: str) -> ReportDestination:
     there = edge_targets(ctx, uid, "destination")
     if not there:
@@ -234,12 +205,9 @@ def _report_destination(ctx: RequestContext, uid: str) -> ReportDestination:
     # Who sees the report may be who brings it back, though they do not see where it goes.
     restore = PageAction("Restore", urls.resource(there[0], "restore"), "post", "undo-2", here)
     may = resources.may_restore(ctx, there[0])
-    return ReportDestination(seen, gone, _owners(ctx, seen.uid) if seen else [], restore if may else None)
-
-
-def _owners(ctx: RequestContext, uid: str) -> list[ResourceRef]:
-    held = ctx.session.read_view(lambda view: owners_of(view, uid))
-    return VisibleRefs(ctx).refs(each for some in held.values() for each in some)
+    held = ctx.session.read_view(lambda view: owners_of(view, there[0])) if seen else {}
+    owners = eyes.refs(each for some in held.values() for each in some)
+    return ReportDestination(seen, gone, owners, restore if may else None)
 
 
 def _last_deliveries(ctx: RequestContext, found: ResourceView) -> list[tuple[str, Run, str]]:

@@ -1,15 +1,16 @@
-"""Executors of the refresh of a data mart, and of the copy of its rows in its storage."""
+"""Executors of a data mart: its refresh, its checks, and the copy of its rows in its storage."""
 
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 from lakehold.catalog import credentials, resource_metadata
 from lakehold.connectors import registry as connectors
 from lakehold.connectors.database import destination as jdbc
 from lakehold.connectors.database.destination import JdbcDestination
-from lakehold.connectors.database.jdbc import JdbcDatabase, open_database
+from lakehold.connectors.database.jdbc import open_database
 from lakehold.connectors.database.settings import DeliveryMode
 from lakehold.connectors.destinations.file_formats import ParquetFormat
 from lakehold.connectors.files import destination as files
@@ -20,23 +21,28 @@ from lakehold.connectors.sources.source import SourceConnector
 from lakehold.connectors.sources.stream_selection import SELECTION_STREAM, LakeSource, StreamSelection
 from lakehold.connectors.sources.sync import SyncOptions, current_cursor, sync_stream
 from lakehold.directory.request_context import RequestContext
+from lakehold.kit.clock import SECOND
+from lakehold.kit.errors import LakeholdError
 from lakehold.lake import readable_tables
+from lakehold.lake.errors import DataError
 from lakehold.lake.iceberg_catalog import TableIdentifier
-from lakehold.lake.row_formats import quote_identifier
+from lakehold.lake.spark import row_checks
 from lakehold.lake.volumes import Volume
 from lakehold.runs.runnable import StepContext, StepResult
 from lakehold.workspaces import transfer
-from lakehold.workspaces.marts import storages
+from lakehold.workspaces.marts import checks, storages
+from lakehold.workspaces.marts.checks import BROKEN, KEPT, UNKNOWN, CheckResult
 from lakehold.workspaces.marts.executors import connections
-from lakehold.workspaces.marts.pipelines.data_mart import mart_definition
+from lakehold.workspaces.marts.mart_probe import select_all
+from lakehold.workspaces.marts.pipelines import CopyToStorage, RefreshMart, RunChecks, mart_definition, mart_settings
 from lakehold.workspaces.marts.settings import (
+    CheckKind,
     DatabaseStorageSettings,
     DefinitionType,
-    FileStorageSettings,
     LakeStorageSettings,
     MartSettings,
+    QualityCheck,
 )
-from lakehold.workspaces.marts.steps import CopyToStorage, RefreshMart
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -52,28 +58,17 @@ def copy_to_storage(step: CopyToStorage, step_ctx: StepContext) -> StepResult:
         storage, name = storages.storage_settings(ctx, step.storage), mart_definition(ctx, step.mart).kept_as
         place = readable_tables.identifier_of(ctx, step.mart)
     assert not isinstance(storage, LakeStorageSettings)  # noqa: S101 - refused when the run was planned
-    to = (
-        _target_table(open_database(environment, storage), name)
-        if isinstance(storage, DatabaseStorageSettings)
-        else _target_file(volume, storage, name)
-    )
     step_ctx.check_stopped()
     rows = step_ctx.tables.read(place)
-    if isinstance(to, JdbcDestination):
+    if isinstance(storage, DatabaseStorageSettings):
+        schema, _, table = name.rpartition(".")
+        database = open_database(environment, storage)
+        to = JdbcDestination(database, table, schema, DeliveryMode.OVERWRITE, only_own=True)
         return transfer.delivery_result(step_ctx, jdbc.deliver_rows(rows, to, step_ctx.mark))
+    file = FileDestination(str(volume.folder_on_disk(storage.folder)), name, ParquetFormat(), only_own=True)
     # Where in the storage, not where on this machine.
-    return transfer.delivery_result(
-        step_ctx, replace(files.deliver_files(rows, to, step_ctx.mark), places=(to.file_name,))
-    )
-
-
-def _target_table(database: JdbcDatabase, name: str) -> JdbcDestination:
-    schema, _, table = name.rpartition(".")
-    return JdbcDestination(database, table, schema, DeliveryMode.OVERWRITE, only_own=True)
-
-
-def _target_file(volume: Volume, storage: FileStorageSettings, name: str) -> FileDestination:
-    return FileDestination(str(volume.folder_on_disk(storage.folder)), name, ParquetFormat(), only_own=True)
+    sent = replace(files.deliver_files(rows, file, step_ctx.mark), places=(file.file_name,))
+    return transfer.delivery_result(step_ctx, sent)
 
 
 def refresh_mart(step: RefreshMart, step_ctx: StepContext) -> StepResult:
@@ -113,23 +108,17 @@ def _mart_connector(
     ctx: RequestContext, step_ctx: StepContext, step: RefreshMart, definition: MartSettings, reads: set[str]
 ) -> SourceConnector:
     """Return the connector of the rows: the storage, or a connector of the data mart with its own secrets."""
-    if definition.by is DefinitionType.CONNECTOR:
-        environment = ConnectorEnvironment(step_ctx.platform.settings, credentials.load_for_use(ctx, step.mart))
-        return connectors.open_source(environment, definition.connection())
-    return _storage_connector(ctx, step_ctx, step.storage, definition, reads)
-
-
-def _storage_connector(
-    ctx: RequestContext, step_ctx: StepContext, storage: str, definition: MartSettings, reads: set[str]
-) -> SourceConnector:
-    storage_settings = storages.storage_settings(ctx, storage)
-    if isinstance(storage_settings, LakeStorageSettings):
-        return _lakehouse_reader(ctx, step_ctx, storage_settings, definition, reads)
     settings = step_ctx.platform.settings
-    volume = Volume(settings, readable_tables.identifier_of(ctx, storage))
+    if definition.by is DefinitionType.CONNECTOR:
+        environment = ConnectorEnvironment(settings, credentials.load_for_use(ctx, step.mart))
+        return connectors.open_source(environment, definition.connection())
+    storage = storages.storage_settings(ctx, step.storage)
+    if isinstance(storage, LakeStorageSettings):
+        return _lakehouse_reader(ctx, step_ctx, storage, definition, reads)
+    volume = Volume(settings, readable_tables.identifier_of(ctx, step.storage))
     sql = definition.text if definition.by is DefinitionType.SQL else ""
-    secrets = credentials.load_for_use(ctx, storage)
-    return connections.storage_connector(settings, storage_settings, secrets, volume, sql)
+    secrets = credentials.load_for_use(ctx, step.storage)
+    return connections.storage_connector(settings, storage, secrets, volume, sql)
 
 
 def _lakehouse_reader(
@@ -140,7 +129,7 @@ def _lakehouse_reader(
     tables = tuple(each.name for each in lake.tables)
 
     def ask(stream: str) -> DataFrame:
-        text = stream if definition.by is DefinitionType.SQL else f"SELECT * FROM {_quoted_table(stream)}"  # noqa: S608 - quoted
+        text = stream if definition.by is DefinitionType.SQL else select_all(stream)
         rows, tables_read = step_ctx.run_query(lake.lakehouse, text)
         reads.update(tables_read)
         return rows
@@ -148,19 +137,80 @@ def _lakehouse_reader(
     return LakeSource(ask, lambda: tables)
 
 
-def _quoted_table(name: str) -> str:
-    layer, _, table = name.partition(".")
-    return ".".join(quote_identifier(part) for part in (layer, table) if part)
-
-
 def _sync_options(
     step_ctx: StepContext, definition: MartSettings, place: TableIdentifier, *, reload: bool
 ) -> SyncOptions:
     """Return how rows are loaded; a reload of an incremental mart replaces everything."""
-    mode = definition.mode
-    if reload and mode in {SyncMode.INCREMENTAL, SyncMode.APPEND}:
-        mode = SyncMode.FULL
+    mode = transfer.sync_mode(definition.mode, reload=reload)
     cursor = definition.cursor if mode is SyncMode.INCREMENTAL else ""
     return SyncOptions(
         mode, definition.keys, cursor, current_cursor(step_ctx.tables, place, cursor, step_ctx.mark), allow_empty=True
     )
+
+
+def run_checks(step: RunChecks, step_ctx: StepContext) -> StepResult:
+    """Run all checks, whatever the result of one is; fail the run after all results are stored."""
+    with step_ctx.platform.read(step_ctx.caller) as ctx:
+        quality_checks = mart_settings(ctx, step.mart).checks
+        place = readable_tables.identifier_of(ctx, step.mart)
+    rows = step_ctx.tables.read(place)
+    found = [_check_result(check, rows, step_ctx) for check in quality_checks]
+    with step_ctx.platform.database.write() as transaction:
+        checks.save_results(transaction, place.tenant, place.number, step_ctx.mark, found)
+    stopping = ""
+    for check, outcome in zip(quality_checks, found, strict=True):
+        broken = outcome.state != KEPT
+        step_ctx.log(f"{outcome.name}: {outcome.said}", "warning" if broken else "info")
+        stopping = stopping or (f"{outcome.name}: {outcome.said}" if broken and check.stops else "")
+    if stopping:
+        raise DataError(f"A check of the data mart is broken. {stopping}", "Correct the rows where they come from.")
+    return StepResult(state={"broken": sum(outcome.state != KEPT for outcome in found)})
+
+
+def _check_result(check: QualityCheck, rows: DataFrame, step_ctx: StepContext) -> CheckResult:
+    at = step_ctx.platform.clock()
+    try:
+        wrong = _violation(check, rows, step_ctx)
+    except LakeholdError as error:
+        return CheckResult(check.name, UNKNOWN, str(error), at)
+    return CheckResult(check.name, BROKEN if wrong else KEPT, wrong or "as it should be", at)
+
+
+def _violation(check: QualityCheck, rows: DataFrame, step_ctx: StepContext) -> str:
+    """Return a message of what is wrong, or an empty text."""
+    match check.kind:
+        case CheckKind.NOT_NULL:
+            return _count_message(row_checks.count_nulls(rows, check.fields[0]), "have no value")
+        case CheckKind.UNIQUE:
+            return _count_message(row_checks.count_duplicates(rows, check.fields), "have the same values as another")
+        case CheckKind.ACCEPTED_VALUES:
+            return _count_message(
+                row_checks.count_unexpected(rows, check.fields[0], check.values), "have another value"
+            )
+        case CheckKind.ROW_COUNT:
+            return _row_count_message(check, rows.count())
+        case CheckKind.FRESHNESS:
+            now = datetime.fromtimestamp(step_ctx.platform.clock() / SECOND, UTC)
+            return _freshness_message(check, row_checks.latest_time(rows, check.fields[0]), now)
+        case _:
+            return _count_message(step_ctx.run_query("", check.sql)[0].count(), "are wrong")
+
+
+def _count_message(count: int, what: str) -> str:
+    return f"{count:,} rows {what}" if count else ""
+
+
+def _row_count_message(check: QualityCheck, count: int) -> str:
+    if count < check.least:
+        return f"there are {count:,} rows, and {check.least:,} at the least should be there"
+    if check.most is not None and count > check.most:
+        return f"there are {count:,} rows, and {check.most:,} at the most should be there"
+    return ""
+
+
+def _freshness_message(check: QualityCheck, newest: datetime | None, now: datetime) -> str:
+    if newest is None:
+        return "there is no time in it"
+    if (now - newest) / timedelta(hours=1) > check.hours:
+        return f"the newest is of {newest:%Y-%m-%d %H:%M}, more than {check.hours:g} hours ago"
+    return ""

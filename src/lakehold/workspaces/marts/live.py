@@ -1,31 +1,178 @@
-"""Pulls of live reports: run as the member who last saved the report, with their rights at this moment.
+"""Live destinations: nothing is sent there; BI tools pull their reports over HTTP with the secret of the destination.
 
-Recorded for ninety days.
+Those who may edit a destination create, rotate or revoke its secret, which is displayed once and stored as a hash.
+Failed attempts are throttled, and the answer does not say what was wrong. A report is pulled as the member who last
+saved it, with their rights at this moment; pulls are recorded for ninety days.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 import sqlalchemy as sa
 
 from lakehold.access.decisions.explanation import describe_resource, humanize
+
+# past the access filter: the tenant is known by the secret, and found here
+from lakehold.access.facts.tables import resource
 from lakehold.catalog import resource_metadata
-from lakehold.directory.caller import Caller
-from lakehold.directory.errors import DeniedError, HiddenError
+from lakehold.directory import secret_tokens, throttle
+from lakehold.directory.caller import Caller, ClientInfo
+from lakehold.directory.errors import DeniedError, HiddenError, UnauthorizedError
 from lakehold.directory.platform import Platform
 from lakehold.directory.request_context import RequestContext
-from lakehold.kit.clock import DAY, Moment
-from lakehold.kit.database import IdType, metadata
+from lakehold.directory.secret_tokens import PresentedSecret
+from lakehold.kit.clock import DAY, FOREVER, Moment
+from lakehold.kit.database import ExactText, IdType, Transaction, metadata
 from lakehold.kit.errors import ConflictError, InvalidInputError, NotFoundError
 from lakehold.kit.ids import quote
 from lakehold.lake.iceberg_catalog import IcebergCatalog
+from lakehold.ledger.audit import DENIED
+from lakehold.runs.scheduler.housekeeping import PeriodicTask
 from lakehold.workspaces.graph import edge_sources, edge_targets
 from lakehold.workspaces.marts import destinations, mart_kinds, reports
-from lakehold.workspaces.marts.live import LIVE_TYPE
-from lakehold.workspaces.marts.live.secrets import LiveAccess, live_secret_table
-from lakehold.workspaces.marts.pipelines.data_mart import need_published
-from lakehold.workspaces.marts.pipelines.report import mart_of
+from lakehold.workspaces.marts.pipelines import mart_of, need_published
+from lakehold.workspaces.marts.settings import LIVE_TYPE
+
+live_secret_table = sa.Table(
+    "live_secret",
+    metadata,
+    sa.Column("tenant_id", IdType, primary_key=True),
+    # The destination.
+    sa.Column("resource_id", IdType, primary_key=True),
+    sa.Column("id", ExactText, nullable=False),
+    # Empty if it was revoked: by its id it is still known whose it was.
+    sa.Column("hash", sa.Text, nullable=False),
+    sa.Column("made_by", ExactText, nullable=False),
+    sa.Column("made_at", IdType, nullable=False),
+    sa.Column("used_at", IdType, nullable=False),
+)
+sa.Index("live_secret_by_id", live_secret_table.c.id, unique=True)
+
+
+@dataclass(frozen=True, slots=True)
+class DestinationSecret:
+    """A secret without its text."""
+
+    id: str
+    made_by: str
+    made_at: Moment
+    used_at: Moment
+    """0 if it has not been used yet."""
+
+    @property
+    def prefix(self) -> str:
+        """The beginning of its text, to recognise it by."""
+        return f"{secret_tokens.LIVE}{self.id}"
+
+
+@dataclass(frozen=True, slots=True)
+class NewDestinationSecret:
+    """A new secret with its text, which is never displayed again."""
+
+    secret: DestinationSecret
+    text: str = field(repr=False)
+
+
+def create_secret(ctx: RequestContext, uid: str) -> NewDestinationSecret:
+    """Create a secret and invalidate the previous one."""
+    ctx.need_writable()
+    mart_kinds.need_action(ctx, uid, mart_kinds.DESTINATION_KIND, "edit")
+    if resource_metadata.load(ctx, uid).settings.get("to") != LIVE_TYPE:
+        raise ConflictError(f"The destination {quote(uid)} is not live.", "Only what is pulled has a secret.")
+    before = _row(ctx, uid)
+    fresh = secret_tokens.generate(secret_tokens.LIVE, "" if before is None else str(before.id))
+    values = {"hash": fresh.hash, "made_by": ctx.caller.member, "made_at": ctx.at, "used_at": 0}
+    if before is None:
+        here = {"tenant_id": ctx.session.tenant, "resource_id": ctx.view.resource(uid), "id": fresh.id}
+        ctx.session.transaction.connection.execute(live_secret_table.insert().values(**here, **values))
+    else:
+        ctx.session.transaction.connection.execute(live_secret_table.update().where(_mine(ctx, uid)).values(**values))
+    rotated = before is not None and before.hash
+    ctx.note("rotate secret" if rotated else "make secret", uid, after={"secret": fresh.id})
+    return NewDestinationSecret(DestinationSecret(fresh.id, ctx.caller.member, ctx.at, 0), fresh.text)
+
+
+def revoke_secret(ctx: RequestContext, uid: str) -> None:
+    """Revoke the secret at once."""
+    ctx.need_writable()
+    mart_kinds.need_action(ctx, uid, mart_kinds.DESTINATION_KIND, "edit")
+    before = _row(ctx, uid)
+    if before is None or not before.hash:
+        raise ConflictError(f"The destination {quote(uid)} has no secret.", "There is nothing to revoke.")
+    ctx.session.transaction.connection.execute(live_secret_table.update().where(_mine(ctx, uid)).values(hash=""))
+    ctx.note("revoke secret", uid, before={"secret": before.id})
+
+
+def get_secret(ctx: RequestContext, uid: str) -> DestinationSecret | None:
+    """Return the secret of a destination, or None, for those who may edit it."""
+    mart_kinds.need_action(ctx, uid, mart_kinds.DESTINATION_KIND, "edit")
+    row = _row(ctx, uid)
+    return None if row is None or not row.hash else DestinationSecret(row.id, row.made_by, row.made_at, row.used_at)
+
+
+def _row(ctx: RequestContext, uid: str) -> sa.Row[tuple[object, ...]] | None:
+    query = sa.select(live_secret_table).where(_mine(ctx, uid))
+    return ctx.session.transaction.connection.execute(query).one_or_none()
+
+
+def _mine(ctx: RequestContext, uid: str) -> sa.ColumnElement[bool]:
+    c = live_secret_table.c
+    return sa.and_(c.tenant_id == ctx.session.tenant, c.resource_id == ctx.view.resource(uid))
+
+
+_NOBODY = 0
+"""Attempts are counted for no tenant: it is not known whose they would be."""
+
+
+@dataclass(frozen=True, slots=True)
+class LiveAccess:
+    """An authenticated BI tool."""
+
+    tenant: str
+    destination: str
+    secret: str
+    """The id of the secret."""
+    visit: ClientInfo
+
+
+class _SecretOwner(NamedTuple):
+    tenant: str
+    destination: str
+    is_valid: bool
+
+
+def authenticate(platform: Platform, destination: str, text: str, visit: ClientInfo) -> LiveAccess:
+    """Authenticate a BI tool by its secret, or refuse."""
+    given = secret_tokens.parse(secret_tokens.LIVE, text)
+    found = None
+    if given is not None:
+        with platform.database.read() as transaction:
+            found = _secret_owner(transaction, given)
+    if given is not None and found is not None and found.is_valid and found.destination == destination:
+        return LiveAccess(found.tenant, destination, given.id, visit)
+    counted = throttle.attempt_keys(
+        "live", f"{destination} {visit.address}", visit.address, throttle.ACCOUNT, throttle.ADDRESS
+    )
+    with platform.database.write("live") as transaction:
+        throttle.count_attempt(transaction, _NOBODY, platform.clock(), counted)
+    if given is not None and found is not None:
+        with platform.write(visit.to_caller(found.tenant)) as ctx:
+            ctx.note("pull", found.destination, after={"secret": given.id}, outcome=DENIED)
+    raise UnauthorizedError("This secret is not valid here, or not any more.", "Ask for a new one.")
+
+
+def _secret_owner(transaction: Transaction, given: PresentedSecret) -> _SecretOwner | None:
+    kept, there, tenant = live_secret_table, resource.alias("d"), resource.alias("t")
+    query = (
+        sa.select(kept.c.hash, there.c.uid.label("destination"), tenant.c.uid.label("tenant"))
+        .join(tenant, tenant.c.id == kept.c.tenant_id)
+        .join(there, (there.c.id == kept.c.resource_id) & (there.c.tenant_id == kept.c.tenant_id))
+        .where(kept.c.id == given.id, there.c.until == FOREVER)
+    )
+    row = transaction.connection.execute(query).first()
+    return None if row is None else _SecretOwner(row.tenant, row.destination, given.matches(row.hash))
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +198,7 @@ class ReportPull:
 
 def pullable_reports(platform: Platform, access: LiveAccess, lake: IcebergCatalog) -> list[PullableReport]:
     """Return the reports of the destination by name."""
-    with platform.read(_platform_caller(access)) as ctx:
+    with platform.read(access.visit.to_caller(access.tenant)) as ctx:
         _need_live(ctx, access.destination)
         found = edge_sources(ctx, access.destination, "destination")
         savers = {uid: resource_metadata.last_editor(ctx, uid) for uid in found}
@@ -62,7 +209,7 @@ def pullable_reports(platform: Platform, access: LiveAccess, lake: IcebergCatalo
 
 def begin_pull(platform: Platform, access: LiveAccess, lake: IcebergCatalog, report: str) -> ReportPull:
     """Return an allowed pull, audited; or raise why it is refused."""
-    with platform.read(_platform_caller(access)) as ctx:
+    with platform.read(access.visit.to_caller(access.tenant)) as ctx:
         _need_live(ctx, access.destination)
         if not ctx.view.ids.get(report) or access.destination not in edge_targets(ctx, report, "destination"):
             raise NotFoundError(f"There is no report {quote(report)} here.", "Ask for the list of reports.")
@@ -132,10 +279,6 @@ def _saver_caller(access: LiveAccess, saver: Caller | None, report: str) -> Call
     return replace(saver, token_id=access.secret, request=visit.request, address=visit.address)
 
 
-def _platform_caller(access: LiveAccess) -> Caller:
-    return access.visit.to_caller(access.tenant)
-
-
 def _name(ctx: RequestContext, uid: str) -> str:
     number = ctx.view.ids.get(uid)
     return (ctx.view.names.get(number) if number is not None else None) or uid
@@ -174,6 +317,9 @@ def delete_old_pulls(platform: Platform) -> int:
     with platform.database.write("live") as transaction:
         old = live_pull_table.delete().where(live_pull_table.c.at < platform.clock() - RETENTION_DAYS * DAY)
         return transaction.connection.execute(old).rowcount
+
+
+PERIODIC_TASKS = (PeriodicTask("forget pulls", 3600, delete_old_pulls),)
 
 
 def take_over(ctx: RequestContext, report: str) -> None:

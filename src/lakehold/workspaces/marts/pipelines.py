@@ -1,11 +1,12 @@
-"""The pipeline of a data mart: refreshed from its storage, checked, copied.
+"""The pipelines of a project: data marts are refreshed, checked and copied, reports are sent; and their steps.
 
-Published before it can be reported on.
+`executors` executes the steps.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from types import MappingProxyType
 
 from lakehold.access.decisions.explanation import describe_resource
@@ -13,16 +14,57 @@ from lakehold.catalog import kinds, resource_edit, resource_metadata
 from lakehold.catalog.kinds import RequiredRight
 from lakehold.catalog.resource_edit import ResourceEdit
 from lakehold.directory.request_context import RequestContext
-from lakehold.kit.errors import ConflictError, InvalidInputError
+from lakehold.kit.errors import ConflictError
 from lakehold.kit.ids import quote
 from lakehold.lake import readable_tables
 from lakehold.lake.iceberg_catalog import IcebergCatalog
-from lakehold.runs.runnable import BaseRunnable, EndedRun, RunNotice, RunOptions, Step, refuse_backfill
-from lakehold.workspaces.graph import edge_sources, edge_targets
+from lakehold.runs.runnable import BaseRunnable, EndedRun, Runnable, RunNotice, RunOptions, Step, refuse_backfill
+from lakehold.workspaces.graph import edge_sources, edge_targets, need_kind
 from lakehold.workspaces.marts import mart_kinds, storages
-from lakehold.workspaces.marts.notifications import run_notices
-from lakehold.workspaces.marts.settings import DATA_MART, LakeStorageSettings, MartSettings, parse_definition
-from lakehold.workspaces.marts.steps import CopyToStorage, RefreshMart, RunChecks
+from lakehold.workspaces.marts.notifications import receivers
+from lakehold.workspaces.marts.settings import (
+    DATA_MART,
+    LIVE_TYPE,
+    REPORT,
+    LakeStorageSettings,
+    MartSettings,
+    parse_definition,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RefreshMart(Step):
+    """Refresh the rows of a data mart from its storage."""
+
+    mart: str
+    storage: str
+    reload: bool = False
+    """All of them, whatever was read before."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunChecks(Step):
+    """Run the checks of a data mart."""
+
+    mart: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CopyToStorage(Step):
+    """Copy the rows of a data mart into its storage."""
+
+    mart: str
+    storage: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SendReport(Step):
+    """Send the rows of a report to its destination."""
+
+    report: str
+    mart: str
+    destination: str
+
 
 TASK_PARAMETER, CHECK_TASK = "do", "check"
 """The option to run only the checks."""
@@ -51,7 +93,9 @@ class DataMartPipeline(BaseRunnable):
         settings = mart_definition(ctx, uid)
         looks = [RunChecks(name="check", reads=(uid,), mart=uid)] if settings.checks else []
         if options.parameters.get(TASK_PARAMETER) == CHECK_TASK:
-            return looks or _no_checks(ctx, uid)
+            if not looks:
+                raise ConflictError(f"The {describe_resource(ctx.view, uid)} has no checks.", "Write some first.")
+            return looks
         storage = storage_of(ctx, uid)
         ctx.need("use", storage)
         refresh = RefreshMart(
@@ -70,7 +114,7 @@ class DataMartPipeline(BaseRunnable):
 
     def notices(self, ctx: RequestContext, uid: str, ended: EndedRun) -> Sequence[RunNotice]:
         """Return the notices that the project is subscribed to."""
-        return run_notices.run_notices(ctx, uid, uid, ended)
+        return receivers.run_notices(ctx, uid, uid, ended)
 
     def delete_right(self, ctx: RequestContext, uid: str) -> RequiredRight:
         """Return the right of a Project Admin."""
@@ -87,10 +131,6 @@ def _refuse_copy_name(ctx: RequestContext, uid: str, storage: str, name: str) ->
     names = (str(resource_metadata.load(ctx, each).settings.get("kept_as", "")) for each in others)
     if any(each.casefold() == name.casefold() for each in names):
         raise ConflictError(f"Another data mart of this storage is kept as {quote(name)}.", "Choose another name.")
-
-
-def _no_checks(ctx: RequestContext, uid: str) -> list[Step]:
-    raise ConflictError(f"The {describe_resource(ctx.view, uid)} has no checks.", "Write some first.")
 
 
 def project_admin_right(ctx: RequestContext, uid: str) -> RequiredRight:
@@ -134,24 +174,88 @@ def publish(ctx: RequestContext, lake: IcebergCatalog, uid: str) -> None:
         raise ConflictError(
             f"The {describe_resource(ctx.view, uid)} has no rows yet.", "Refresh it once, then publish it."
         )
-    _set_published(ctx, uid, published=True)
+    resource_edit.apply_edit(ctx, uid, ResourceEdit(managed={"published": True}))
 
 
 def unpublish(ctx: RequestContext, uid: str) -> None:
     """Make the data mart a draft again; its reports are refused until it is published."""
     _need_editable(ctx, uid)
-    _set_published(ctx, uid, published=False)
+    resource_edit.apply_edit(ctx, uid, ResourceEdit(managed={"published": False}))
 
 
 def _need_editable(ctx: RequestContext, uid: str) -> None:
     ctx.need_writable()
-    ctx.need_visible(uid, "edit")
-    kind = ctx.view.kind(ctx.view.resource(uid))
-    if kind != mart_kinds.DATA_MART_KIND:
-        title = ctx.view.policy.kinds[kind].schema.title.lower()
-        raise InvalidInputError(f"A {title} is not published.", "Choose a data mart.")
-    ctx.need("edit", uid)
+    among, hint = (mart_kinds.DATA_MART_KIND,), "Choose a data mart."
+    need_kind(ctx, uid, "edit", among, refusal="A {} is not published.", hint=hint)
 
 
-def _set_published(ctx: RequestContext, uid: str, *, published: bool) -> None:
-    resource_edit.apply_edit(ctx, uid, ResourceEdit(managed={"published": published}))
+class ReportPipeline(BaseRunnable):
+    """Sends a report. Its runs are seen by those who see its data mart, and stopped by those who may run it or
+    edit the mart.
+    """
+
+    kind = mart_kinds.REPORT_KIND
+    trigger, schedule, stop, see = "run", "edit", "run", "see"
+    trigger_kind = "marts.report_trigger"
+    reloads = False
+
+    def outputs(self, ctx: RequestContext, uid: str) -> Sequence[str]:
+        """Return the report itself, so that two of its runs do not overlap."""
+        del ctx
+        return [uid]
+
+    def steps(self, ctx: RequestContext, uid: str, options: RunOptions) -> Sequence[Step]:
+        """Return one step that queries and sends."""
+        refuse_backfill(options, REPORT.label)
+        mart, destination = mart_of(ctx, uid), destination_of(ctx, uid)
+        ctx.need(self.trigger, uid)
+        if resource_metadata.load(ctx, destination).settings.get("to") == LIVE_TYPE:
+            raise ConflictError(
+                f"The {describe_resource(ctx.view, uid)} is pulled, and not sent.", "Its destination is live."
+            )
+        need_published(ctx, mart)
+        return [SendReport(name="send", reads=(mart,), report=uid, mart=mart, destination=destination)]
+
+    def need_step(self, ctx: RequestContext, uid: str, step: Step) -> None:
+        """Refuse a data mart that has become a draft meanwhile."""
+        need_published(ctx, mart_of(ctx, uid))
+        del step
+
+    def notices(self, ctx: RequestContext, uid: str, ended: EndedRun) -> Sequence[RunNotice]:
+        """Return the notices that the project is subscribed to, for those who may see the data mart."""
+        return receivers.run_notices(ctx, uid, mart_of(ctx, uid), ended)
+
+    def visible_through(self, ctx: RequestContext, uid: str) -> str:
+        """Return its data mart."""
+        return mart_of(ctx, uid)
+
+    def stop_rights(self, ctx: RequestContext, uid: str) -> Sequence[RequiredRight]:
+        """Return `run` on the report, or `edit` on its data mart."""
+        return (RequiredRight(self.stop, uid), RequiredRight("edit", mart_of(ctx, uid)))
+
+    def delete_right(self, ctx: RequestContext, uid: str) -> RequiredRight:
+        """Return the right of a Project Admin."""
+        return project_admin_right(ctx, uid)
+
+
+def mart_of(ctx: RequestContext, uid: str) -> str:
+    """Return the data mart of a report."""
+    found = kinds.parent_of(ctx.view, uid)
+    assert found is not None  # noqa: S101 - no report lies elsewhere
+    return found
+
+
+def destination_of(ctx: RequestContext, uid: str) -> str:
+    """Return the destination of a report; refused if it is deleted."""
+    found = edge_targets(ctx, uid, "destination")
+    view = ctx.view
+    there = [each for each in found if view.attributes["deleted"].get(view.resource(each)) != "true"]
+    if not there:
+        raise ConflictError(
+            f"The destination of {describe_resource(ctx.view, uid)} is gone.",
+            "Restore it, or choose another destination.",
+        )
+    return there[0]
+
+
+RUNNABLES: tuple[Runnable, ...] = (DataMartPipeline(), ReportPipeline())

@@ -1,0 +1,182 @@
+"""Endpoints of saved queries, results saved as tables, table maintenance and deleted tables.
+
+Each change of a table is a run of the table.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import Request
+from pydantic import Field
+
+from lakehold.api.http.dependencies import CreateContext, ReadContext, get_platform, read_transaction, write_transaction
+from lakehold.api.http.models import IdText, NameText, RecordId, RecordTime, RequestModel, ResponseModel
+from lakehold.api.http.routing import REQUIRES_SIGN_IN, make_router, problem_responses
+from lakehold.api.iceberg_rest import CurrentLake
+from lakehold.api.lake.queries import DescribeQueryBody, enter_workspace
+from lakehold.api.runs.runs import RunJson, run_json
+from lakehold.runs import queries, worker_client
+from lakehold.workspaces.lakehouse import maintenance, saved_queries
+
+query_routes = make_router("/api/v1/saved-queries", "Queries")
+table_routes = make_router("/api/v1/queries", "Queries")
+
+_PROBLEMS = problem_responses(400, 401, 403, 404, 409, 503)
+SqlText = Annotated[
+    str, Field(min_length=1, max_length=queries.MAX_QUERY_LENGTH, examples=["SELECT count(*) FROM raw.orders"])
+]
+
+
+class SavedQueryBody(RequestModel):
+    """The text of a saved query."""
+
+    sql: SqlText = Field(description="One SELECT.")
+
+
+class NewSavedQuery(SavedQueryBody):
+    """A query to save."""
+
+    workspace: IdText = Field(examples=["shop_lake"])
+    name: NameText = Field(examples=["How many orders"])
+
+
+class SavedQueryJson(ResponseModel):
+    """A saved query."""
+
+    id: IdText
+    reads: list[str] = Field(examples=[["orders"]], description="The tables that it reads.")
+
+
+class SaveAsTableBody(DescribeQueryBody):
+    """A query, and the table to save its result as."""
+
+    layer: IdText = Field(examples=["service"], description="The layer that it is made in.")
+    name: NameText = Field(examples=["order_count"], description="Small letters, digits and _.")
+
+
+class SavedTableJson(ResponseModel):
+    """The new table, and the run that fills it."""
+
+    table: str = Field(examples=["order_count"])
+    run: str = Field(examples=["run_1f0c3f1de1a44d54"])
+
+
+@query_routes.post("", status_code=201, openapi_extra=REQUIRES_SIGN_IN, responses=_PROBLEMS)
+def save_query(request: Request, body: NewSavedQuery) -> SavedQueryJson:
+    """Save a query of your own, with the tables that it reads."""
+    place = enter_workspace(request, body.workspace)
+    found = saved_queries.tables_read(get_platform(request), place, body.sql)
+    made = write_transaction(request).run(
+        lambda ctx: saved_queries.create_saved_query(ctx, body.workspace, body.name, body.sql, found)
+    )
+    return SavedQueryJson(id=made, reads=found)
+
+
+@query_routes.put("/{query}", openapi_extra=REQUIRES_SIGN_IN, responses=_PROBLEMS)
+def replace_query_text(request: Request, query: IdText, body: SavedQueryBody) -> SavedQueryJson:
+    """Replace the text of a query of your own, or of one that fills a table. The tables that it reads are determined
+    anew.
+    """
+    place = read_transaction(request).run(lambda ctx: saved_queries.query_scope(ctx, query))
+    found = saved_queries.tables_read(get_platform(request), place, body.sql)
+    write_transaction(request).run(lambda ctx: saved_queries.update_sql(ctx, query, body.sql, found))
+    return SavedQueryJson(id=query, reads=found)
+
+
+@table_routes.post("/save", status_code=202, openapi_extra=REQUIRES_SIGN_IN, responses=_PROBLEMS)
+def save_query_as_table(request: Request, body: SaveAsTableBody) -> SavedTableJson:
+    """Save the result as a table of a layer. A run fills it, and can be repeated."""
+    place = enter_workspace(request, body.workspace)
+    found = worker_client.describe_query(get_platform(request), place.caller, workspace=place.name, text=body.sql)
+    table, run = write_transaction(request).run(
+        lambda ctx: saved_queries.save_result_as_table(ctx, body.layer, body.name, body.sql, found.reads)
+    )
+    return SavedTableJson(table=table, run=run.id)
+
+
+routes = make_router("/api/v1/tables", "Tables")
+dropped_routes = make_router("/api/v1/dropped-tables", "Tables")
+
+
+class RollbackBody(RequestModel):
+    """The snapshot to roll back to."""
+
+    snapshot: Annotated[str, Field(pattern=r"^-?[0-9]{1,19}$")] = Field(examples=["7215431590032011452"])
+
+
+class FieldDescriptionsBody(RequestModel):
+    """Descriptions of fields; those that are not named stay."""
+
+    descriptions: Annotated[dict[NameText, Annotated[str, Field(max_length=2_000)]], Field(max_length=1_000)] = Field(
+        examples=[{"amount": "In euros."}]
+    )
+
+
+class RestoreTableBody(RequestModel):
+    """The name of the restored table."""
+
+    name: NameText | None = Field(default=None, examples=[None], description="Without one: as it was.")
+
+
+class FormerGrantJson(ResponseModel):
+    """A role that somebody held on the table."""
+
+    subject: IdText = Field(examples=["ana"])
+    role: str = Field(examples=["viewer"])
+
+
+class DroppedTableJson(ResponseModel):
+    """A deleted table whose rows still exist."""
+
+    id: RecordId
+    name: NameText
+    layer: IdText = Field(examples=["clean"])
+    dropped_at: RecordTime
+    held: list[FormerGrantJson] = Field(
+        description="Who had a level on the table itself; nobody gets it back by itself."
+    )
+
+
+class DroppedTableListJson(ResponseModel):
+    """Tables that you may restore, newest first."""
+
+    items: list[DroppedTableJson]
+
+
+class RestoredTableJson(ResponseModel):
+    """The restored table, and the run that fills it."""
+
+    table: IdText = Field(examples=["1f0c3f1de1a44d54"], description="Its new id.")
+    run: str = Field(examples=["run_1f0c3f1de1a44d54"])
+
+
+@routes.post("/{table}/upkeep", status_code=202)
+def keep_up_table(ctx: CreateContext, table: IdText) -> RunJson:
+    """Compact the files of a table, expire old snapshots, and delete orphan files. No row changes."""
+    return run_json(maintenance.maintain_table(ctx, table))
+
+
+@routes.post("/{table}/rollback", status_code=202)
+def roll_back_table(ctx: CreateContext, lake: CurrentLake, table: IdText, body: RollbackBody) -> RunJson:
+    """Roll a table back to a snapshot. Later snapshots stay until they expire."""
+    return run_json(maintenance.roll_back_table(ctx, lake, table, int(body.snapshot)))
+
+
+@routes.post("/{table}/descriptions", status_code=202)
+def describe_fields(ctx: CreateContext, lake: CurrentLake, table: IdText, body: FieldDescriptionsBody) -> RunJson:
+    """Set the descriptions of fields. The description of the table itself belongs to the resource."""
+    return run_json(maintenance.describe_fields(ctx, lake, table, body.descriptions))
+
+
+@dropped_routes.get("")
+def list_dropped_tables(ctx: ReadContext, lake: CurrentLake) -> DroppedTableListJson:
+    """List deleted tables that you may restore."""
+    return DroppedTableListJson.model_validate({"items": maintenance.dropped_tables(ctx, lake)})
+
+
+@dropped_routes.post("/{table}/restore", status_code=202)
+def restore_table(ctx: CreateContext, lake: CurrentLake, table: IdText, body: RestoreTableBody) -> RestoredTableJson:
+    """Restore a deleted table, with its rows and description, under a new id. Rights come from its layer."""
+    made, run = maintenance.restore_table(ctx, lake, table, body.name or "")
+    return RestoredTableJson(table=made, run=run.id)
