@@ -6,7 +6,7 @@ exists.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 from lakehold.directory import accounts, links, passwords, secret_tokens, sign_ins, tenants, throttle
 from lakehold.directory.accounts import email_key
@@ -83,14 +83,10 @@ def sign_in(platform: Platform, method: SignInMethod, client: ClientInfo) -> Cre
 class PasswordMethod:
     """Sign-in by e-mail address and password. The tenant may be left out where there is only one."""
 
+    name: ClassVar[str] = "password"
     email: str
     password: str = field(repr=False)
     tenant_id: str = ""
-
-    @property
-    def name(self) -> str:
-        """The method's name in lists and in the audit log."""
-        return "password"
 
     @property
     def throttle_key(self) -> str:
@@ -106,12 +102,8 @@ class PasswordMethod:
         member, password_hash = self._account(platform, tenant)
         if not passwords.verify_password(password_hash, self.password):
             return SignInProof(member)
-        return SignInProof(
-            member,
-            True,
-            password_hash,
-            passwords.hash_password(self.password) if passwords.needs_rehash(password_hash) else "",
-        )
+        new_hash = passwords.hash_password(self.password) if passwords.needs_rehash(password_hash) else ""
+        return SignInProof(member, True, password_hash, new_hash)
 
     def confirm(self, ctx: RequestContext, proof: SignInProof) -> bool:
         """Whether the password hash has not changed since it was verified."""
@@ -140,12 +132,8 @@ class PasswordMethod:
 class MagicLinkMethod:
     """Sign-in by a one-time link."""
 
+    name: ClassVar[str] = "link"
     secret: str = field(repr=False)
-
-    @property
-    def name(self) -> str:
-        """The method's name in lists and in the audit log."""
-        return "link"
 
     @property
     def throttle_key(self) -> str:
@@ -156,19 +144,18 @@ class MagicLinkMethod:
     def tenant(self, platform: Platform) -> str:
         """Return the tenant of the link; empty if it is not valid."""
         with platform.database.read() as transaction:
-            link = links.find(platform, transaction, self.secret, SIGN_IN)
+            link = links.find(transaction, self.secret, SIGN_IN, platform.clock())
         return str(link.tenant) if link is not None else ""
 
     def verify(self, platform: Platform, tenant: str) -> SignInProof:
         """Look the link up."""
         with platform.database.read() as transaction:
-            link = links.find(platform, transaction, self.secret, SIGN_IN)
+            link = links.find(transaction, self.secret, SIGN_IN, platform.clock())
         return SignInProof(link.member, valid=True) if link is not None and link.tenant == tenant else SignInProof()
 
     def confirm(self, ctx: RequestContext, proof: SignInProof) -> bool:
         """Use the link up, and return whether nobody else has."""
-        link = links.find_for_use(ctx, self.secret, SIGN_IN)
-        return link is not None and link.member == proof.member and links.use(ctx, link)
+        return proof.member == ctx.caller.member and links.use(ctx, self.secret, SIGN_IN)
 
     def refusal(self) -> UnauthorizedError:
         """Return the one error for every invalid link."""
@@ -178,7 +165,7 @@ class MagicLinkMethod:
 def set_password_with_link(platform: Platform, secret: str, password: str, client: ClientInfo) -> None:
     """Set a password with a link for it. All sign-ins and all other links end."""
     with platform.database.read() as transaction:
-        link = links.find(platform, transaction, secret, PASSWORD)
+        link = links.find(transaction, secret, PASSWORD, platform.clock())
         if link is None:
             raise links.refusal()
         session = platform.access.session(transaction, link.tenant)
@@ -186,8 +173,7 @@ def set_password_with_link(platform: Platform, secret: str, password: str, clien
         name = session.current_view().names.get(link.member_id) or ""
     new_hash = passwords.hash_password(passwords.valid_password(password, name, account.email if account else ""))
     with platform.write(client.to_caller(link.tenant, link.member)) as ctx:
-        same_link = links.find_for_use(ctx, secret, PASSWORD)
-        if same_link is None or not links.use(ctx, same_link):
+        if not links.use(ctx, secret, PASSWORD):
             raise links.refusal()
         _replace_password(ctx, new_hash)
 

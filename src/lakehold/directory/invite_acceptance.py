@@ -5,12 +5,7 @@ from __future__ import annotations
 import secrets
 from dataclasses import dataclass
 
-import sqlalchemy as sa
-
 from lakehold.access import Add, Attribute, Grant
-
-# past the access filter: the tenant is known by the secret of its invite, and found here
-from lakehold.access.facts.tables import resource
 from lakehold.access.facts.view import FactView
 from lakehold.access.model.policy import MEMBER
 from lakehold.directory import accounts, invite_grants, invites, passwords, secret_tokens, sign_ins
@@ -115,16 +110,8 @@ def _take(ctx: RequestContext, secret: str) -> Invite:
 
 def _find(transaction: Transaction, secret: str, at: Moment) -> tuple[str, Invite]:
     """Return the tenant's id and the invite. The tenant is known only from the row of the secret."""
-    presented = secret_tokens.parse(secret_tokens.INVITE, secret)
-    if presented is None:
-        raise _refusal()
-    query = (
-        sa.select(invite_table, resource.c.uid.label("tenant"))
-        .join(resource, resource.c.id == invite_table.c.tenant_id)
-        .where(invite_table.c.id == presented.id, invite_table.c.until > at)
-    )
-    row = transaction.connection.execute(query).first()
-    if row is None or not presented.matches(row.hash):
+    row = secret_tokens.find_row(transaction, invite_table, secret_tokens.INVITE, secret, at)
+    if row is None:
         raise _refusal()
     return row.tenant, from_row(row)
 

@@ -10,6 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 
+import sqlalchemy as sa
+
 from lakehold.access import AccessSession, Add, Adopt, Attribute, Draft, Edge, Grant, Remove
 from lakehold.access.decisions.explanation import describe_action, describe_fact, describe_resource
 from lakehold.access.decisions.principal import Principal
@@ -20,9 +22,11 @@ from lakehold.access.facts.view import FactView
 from lakehold.directory.caller import Caller
 from lakehold.directory.errors import DeniedError, HiddenError
 from lakehold.kit.clock import Moment
+from lakehold.kit.database import TenantRows
 from lakehold.kit.errors import ForbiddenError, NotFoundError
 from lakehold.kit.ids import quote
 from lakehold.kit.keys import KeyRing
+from lakehold.ledger import outbox
 from lakehold.ledger.audit import DONE, AuditLog, AuditLogEntry
 
 EdgeTargets = Mapping[str, str | Sequence[str]]
@@ -55,6 +59,10 @@ class RequestContext:
     def view(self) -> FactView:
         """The facts, for lookups that are not decisions: names, kinds, edges."""
         return self.session.current_view()
+
+    def rows(self, table: sa.Table) -> TenantRows:
+        """Return the rows of a table that belong to the caller's tenant."""
+        return TenantRows(self.session.transaction, self.session.tenant, table)
 
     # May they?
 
@@ -190,9 +198,10 @@ class RequestContext:
     def delete_unchecked(self, uid: str) -> None:
         """Delete a resource without a check. The right to it has been checked by another rule."""
         self.need_writable()
-        note = self._entry("delete", uid, before={"name": self.view.names.get(self.view.resource(uid)) or ""})
+        entry = audit_entry(self.caller, self.view, self.at, "delete", uid)
+        before = {"name": self.view.names.get(self.view.resource(uid)) or ""}
         self.session.store.delete(uid)
-        self._entries.append(note)
+        self._entries.append(replace(entry, before=before))
 
     def need_writable(self) -> None:
         """Refuse impersonated callers and read-only transactions. Called before anything but a fact is written."""
@@ -214,20 +223,20 @@ class RequestContext:
         outcome: str = DONE,
     ) -> None:
         """Append an entry to the audit log at the end of the transaction."""
-        entry = self._entry(action, resource, before=before, after=after, reason=reason)
-        self._entries.append(replace(entry, outcome=outcome))
-
-    def _entry(
-        self,
-        action: str,
-        resource: str,
-        *,
-        before: Mapping[str, object] | None = None,
-        after: Mapping[str, object] | None = None,
-        reason: str = "",
-    ) -> AuditLogEntry:
         entry = audit_entry(self.caller, self.view, self.at, action, resource)
-        return replace(entry, before=before or {}, after=after or {}, reason=reason)
+        details = {"before": before or {}, "after": after or {}, "reason": reason, "outcome": outcome}
+        self._entries.append(replace(entry, **details))  # type: ignore[arg-type]
+
+    def queue_mail(self, receiver: str, subject: str, body: str) -> None:
+        """Queue a mail in the outbox, to be sent after the commit."""
+        outbox.enqueue(
+            self.session.transaction,
+            self.session.tenant,
+            self.at,
+            receiver=receiver,
+            subject=subject,
+            body=self.keys.encrypt(body),
+        )
 
     def _value_before(self, fact: Fact) -> dict[str, object]:
         """Return the value of an attribute, the ends of an edge, or the grant, before the change."""
