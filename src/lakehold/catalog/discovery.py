@@ -104,26 +104,25 @@ def _candidates(
 ) -> Iterator[tuple[str, int, str]]:
     """Yield what is discoverable, sorted by name, in batches."""
     r, a = resource.c, attribute.c
-    at, tenant = ctx.at, ctx.session.tenant
+    at = ctx.at
     opened = sa.select(a.resource_id).where(
-        a.tenant_id == tenant, a.name == kinds.DISCOVERABLE, a.value == _ON, a.since <= at, a.until > at
+        a.tenant_id == ctx.session.tenant, a.name == kinds.DISCOVERABLE, a.value == _ON, a.since <= at, a.until > at
     )
+    which = [r.since <= at, r.until > at, r.id.in_(opened)]
+    if kind is not None:
+        which.append(r.kind == kind)
+    if search:
+        position = sa.func.instr if ctx.session.transaction.dialect == "sqlite" else sa.func.strpos
+        which.append(position(r.sort_name, search) > 0)
+    columns, place = (r.sort_name, r.id, r.uid), (r.sort_name, r.id)
     while True:
-        query = sa.select(r.sort_name, r.id, r.uid).where(
-            r.tenant_id == tenant, r.since <= at, r.until > at, r.id.in_(opened)
-        )
-        if kind is not None:
-            query = query.where(r.kind == kind)
-        if search:
-            position = sa.func.instr if ctx.session.transaction.dialect == "sqlite" else sa.func.strpos
-            query = query.where(position(r.sort_name, search) > 0)
-        if start is not None:
-            query = query.where(sa.tuple_(r.sort_name, r.id) > sa.tuple_(*map(sa.literal, start)))
-        rows = ctx.session.transaction.connection.execute(query.order_by(r.sort_name, r.id).limit(_AT_ONCE)).all()
-        yield from ((name, number, uid) for name, number, uid in rows)
+        after = sa.true() if start is None else sa.tuple_(*place) > sa.tuple_(*map(sa.literal, start))
+        found = ctx.rows(resource).select(*which, after, columns=columns, order_by=place, limit=_AT_ONCE)
+        rows = [(name, number, uid) for name, number, uid in found]
+        yield from rows
         if len(rows) < _AT_ONCE:
             return
-        start = (rows[-1].sort_name, rows[-1].id)
+        start = rows[-1][:2]
 
 
 def _to_items(ctx: RequestContext, found: list[tuple[str, int, str]]) -> list[DiscoveredResource]:

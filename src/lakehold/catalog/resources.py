@@ -10,7 +10,7 @@ from lakehold.access import Add, Attribute
 from lakehold.access.decisions.explanation import describe_resource
 from lakehold.access.facts.view import FactView
 from lakehold.access.query.listing import ListedResource, to_cursor
-from lakehold.catalog import credentials, kinds, resource_metadata, resource_settings, resource_view
+from lakehold.catalog import credentials, kinds, resource_metadata, resource_view
 from lakehold.catalog.resource_view import ResourceSummary, ResourceView
 from lakehold.directory.request_context import EdgeTargets, RequestContext
 from lakehold.kit.clock import Moment
@@ -45,7 +45,7 @@ def create(
     kinds.catalog_kind(ctx.view.policy, kind)
     resource_metadata.valid_description(description)
     resource_metadata.valid_settings({} if settings is None else settings)
-    settings = resource_settings.validate_new(kind, settings or {}, managed)
+    settings = resource_metadata.valid_for_kind(kind, {}, settings or {}, managed)
     created = ctx.create(kind, name, uid=uid, edges=edges, attributes=attributes)
     resource_metadata.create(ctx, created, description=description, settings=settings)
     return created
@@ -133,14 +133,15 @@ def delete(ctx: RequestContext, uid: str, *, expect_version: int | None = None) 
     kinds.need_right(ctx, ctx.session.read_view(lambda view: kinds.delete_right(view, uid)), uid, "delete")
     kinds.catalog_kind(view.policy, kinds.schema_of(view, uid).id)
     resource_metadata.need_version(ctx, uid, expect_version)
-    if kinds.DELETED in kinds.schema_of(view, uid).attributes and ctx.session.read_view(
-        lambda view: _in_use(view, uid)
-    ):
+    can_be_marked = kinds.DELETED in kinds.schema_of(view, uid).attributes
+    if can_be_marked and ctx.session.read_view(lambda view: _in_use(view, uid)):
         ctx.make(Add(Attribute(uid, kinds.DELETED, "true")))
         resource_metadata.save(ctx, uid)
         return False
-    _refuse_nonempty(ctx, uid)
-    _refuse_required(ctx, uid)
+    inside = ctx.session.read_view(lambda view: list(map(view.uid, view.children(view.resource(uid)))))
+    _refuse_any(ctx, uid, inside, "still holds others", "They must be deleted or moved first.")
+    needed = ctx.session.read_view(lambda view: _dependents(view, uid))
+    _refuse_any(ctx, uid, needed, "is still needed by others", "Let them point at another one first, or delete them.")
     number = view.resource(uid)
     ctx.delete_unchecked(uid)
     resource_metadata.clear(ctx, number)
@@ -190,18 +191,14 @@ def _in_use(view: FactView, uid: str) -> bool:
     )
 
 
-def _refuse_nonempty(ctx: RequestContext, uid: str) -> None:
-    inside = ctx.session.read_view(lambda view: [view.uid(child) for child in view.children(view.resource(uid))])
-    if inside:
-        message = f"The {describe_resource(ctx.view, uid)} still holds others, {_example(ctx, inside)}."
-        raise ConflictError(message, "They must be deleted or moved first.")
-
-
-def _refuse_required(ctx: RequestContext, uid: str) -> None:
-    found = ctx.session.read_view(lambda view: _dependents(view, uid))
-    if found:
-        message = f"The {describe_resource(ctx.view, uid)} is still needed by others, {_example(ctx, found)}."
-        raise ConflictError(message, "Let them point at another one first, or delete them.")
+def _refuse_any(ctx: RequestContext, uid: str, others: Sequence[str], why: str, hint: str) -> None:
+    """Refuse to delete a resource because of others, one of which is named if the caller may see it."""
+    if not others:
+        return
+    visible_refs = resource_view.VisibleRefs(ctx)
+    seen = next((uid for uid in others if visible_refs.sees(uid)), None)
+    example = f"{describe_resource(ctx.view, seen)} among them" if seen else "though none that you may see"
+    raise ConflictError(f"The {describe_resource(ctx.view, uid)} {why}, {example}.", hint)
 
 
 def _dependents(view: FactView, uid: str) -> list[str]:
@@ -213,12 +210,6 @@ def _dependents(view: FactView, uid: str) -> list[str]:
         if view.kind(number) in kind.steps[edge].kinds
         for source in view.edges_in[edge].get(number) or ()
     ]
-
-
-def _example(ctx: RequestContext, uids: Sequence[str]) -> str:
-    visible_refs = resource_view.VisibleRefs(ctx)
-    seen = next((uid for uid in uids if visible_refs.sees(uid)), None)
-    return f"{describe_resource(ctx.view, seen)} among them" if seen else "though none that you may see"
 
 
 def _sort_key(sort: str) -> Callable[[ListedResource], tuple[str | Moment, int]]:

@@ -17,6 +17,7 @@ from lakehold.kit.clock import Moment
 from lakehold.kit.database import ExactText, IdType, TenantRows, Transaction, metadata
 from lakehold.kit.errors import ConflictError, InvalidInputError
 from lakehold.kit.ids import fold_name, quote, valid_id
+from lakehold.kit.settings import Settings
 
 _MAX_EMAIL_LENGTH = 254
 # Only what every mail server agrees on: whether somebody reads it there, no pattern can tell.
@@ -131,6 +132,17 @@ def refuse_taken_email(ctx: RequestContext, email: str) -> None:
     """Refuse an address that belongs to an account."""
     if find_by_email(ctx.session.transaction, ctx.session.tenant, email) is not None:
         raise ConflictError(f"There is already an account with the e-mail {quote(email)}.", "Use another address.")
+
+
+def queue_mails(ctx: RequestContext, settings: Settings | None, members: Iterable[str], subject: str, body: str) -> int:
+    """Queue a mail for each of the members, where mail is configured, and return how many have an address."""
+    if settings is None or not settings.smtp.get_secret_value():
+        return 0
+    numbers = [number for member in members if (number := ctx.view.ids.get(member)) is not None]
+    found = [account.email for account in get_many(ctx, numbers).values() if account.email]
+    for receiver in found:
+        ctx.queue_mail(receiver, subject, body)
+    return len(found)
 
 
 def _from_row(row: sa.Row[Any]) -> Account:

@@ -64,7 +64,7 @@ class TenantRows:
         columns: Sequence[sa.ColumnElement[Any]] = (),
         order_by: Sequence[sa.ColumnElement[Any]] = (),
         limit: int | None = None,
-    ) -> sa.CursorResult[Any]:
+    ) -> sa.CursorResult[*tuple[Any, ...]]:
         """Return the matching rows, with some of their columns or all."""
         query = sa.select(*columns or self.table.columns).where(self.table.c.tenant_id == self.tenant, *which)
         return self.transaction.connection.execute(query.order_by(*order_by).limit(limit))
