@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+import json
+import re
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import replace
 
 from lakehold.access.facts.records import Attribute, Edge, Fact, Grant
 from lakehold.access.facts.view import ALL_MEMBERS
 from lakehold.access.model.errors import SourceLocation, did_you_mean, quote_excerpt
 from lakehold.access.model.policy import GROUP, MEMBER, MEMBER_OF, TENANT, KindPolicy
 from lakehold.access.model.schema import AttributeKind
-from lakehold.access_as_code import file_format, metadata
+from lakehold.access_as_code import file_format
 from lakehold.access_as_code.file_format import ALWAYS, TimeSpan
-from lakehold.access_as_code.metadata import EntryMetadata
-from lakehold.access_as_code.parser import Node, ProblemList, ScalarNode, error_at
-from lakehold.access_as_code.tenant_state import ResourceEntry, TenantState, TimedFact, child_kinds
+from lakehold.access_as_code.parser import ListNode, MappingNode, Node, ProblemList, ScalarNode, error_at
+from lakehold.access_as_code.tenant_state import EntryMetadata, ResourceEntry, TenantState, TimedFact, child_kinds
 from lakehold.kit.ids import valid_id, valid_name
 
 _COMMON_KEYWORDS = ("name", "description", "settings", "membership", "loose", "holds")
 _EXTRA_KEYWORDS = {MEMBER: ("email", "service"), GROUP: ("members",)}
+_NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?")
+_LONGEST_NUMBER = 300
+_CONSTANTS: Mapping[str, object] = {"true": True, "false": False, "null": None, "~": None, "": None}
 _SECTIONS = {MEMBER: "members", GROUP: "groups", TENANT: "tenant", ALL_MEMBERS: "all"}
 
 
@@ -83,7 +88,7 @@ class ResourceReader:
         """Add the attributes that the model sets for imported entries which leave them out."""
         for attribute in policy.schema.attributes.values():
             if attribute.imported and file_format.escape_keyword(attribute.name) not in found:
-                self._add_fact(Attribute(entry.ref, attribute.name, attribute.imported), ALWAYS, _place_of(entry))
+                self._add_fact(Attribute(entry.ref, attribute.name, attribute.imported), ALWAYS, entry.place)
 
     def _name(self, ref: str, place: SourceLocation, found: dict[str, tuple[ScalarNode, Node]]) -> str:
         own = ref in {file_format.TENANT_REF, file_format.ALL_REF}
@@ -102,11 +107,10 @@ class ResourceReader:
 
     def _refuse_twice(self, entry: ResourceEntry) -> None:
         first = self._state.entries.get(entry.ref)
-        if first is not None and entry.place is not None:
-            before = f"{first.place}" if first.place else "the beginning"
+        if first is not None:
             raise error_at(
                 entry.place,
-                f"{quote_excerpt(entry.ref)} is there twice; first at {before}, as {first.kind}.",
+                f"{quote_excerpt(entry.ref)} is there twice; first at {first.place}, as {first.kind}.",
                 "An id belongs to one thing. Choose another, or remove one of the two.",
             )
 
@@ -122,12 +126,12 @@ class ResourceReader:
             parent = file_format.TENANT_REF
         if parent is None:
             raise error_at(
-                _place_of(entry),
+                entry.place,
                 f"a {entry.kind} lies in a {' or '.join(step.kinds)}.",
                 f"Put {quote_excerpt(entry.ref)} under `holds:` of one,"
                 f" or name it as `{file_format.escape_keyword(step.edge)}:`.",
             )
-        self._add_fact(Edge(step.edge, entry.ref, parent), ALWAYS, _place_of(entry))
+        self._add_fact(Edge(step.edge, entry.ref, parent), ALWAYS, entry.place)
 
     @staticmethod
     def _is_loose(found: dict[str, tuple[ScalarNode, Node]]) -> bool:
@@ -215,7 +219,7 @@ class ResourceReader:
             self._add_fact(Attribute(ref, attribute.name, value, member), span, place)
 
     def _read_metadata(self, entry: ResourceEntry, word: str, node: Node) -> None:
-        found = self._state.metadata[entry.ref] = metadata.with_field(
+        found = self._state.metadata[entry.ref] = _with_field(
             self._state.metadata.get(entry.ref, EntryMetadata()), word, node
         )
         if found.email and found.service:
@@ -232,5 +236,40 @@ class ResourceReader:
         self._state.facts.append(TimedFact(fact, span, place))
 
 
-def _place_of(entry: ResourceEntry) -> SourceLocation:
-    return entry.place or SourceLocation("", 0)
+def _with_field(metadata: EntryMetadata, field_name: str, node: Node) -> EntryMetadata:
+    """Return the metadata with one more field, read from a node."""
+    match field_name:
+        case "email":
+            return replace(metadata, email=_valid_email(node))
+        case "service":
+            if file_format.read_text(node, "service") != "true":
+                raise error_at(node.place, "`service:` can only be true.", "Remove the line for a person.")
+            return replace(metadata, service=True)
+        case "description":
+            return replace(metadata, description=file_format.read_text(node, "description"))
+        case _:
+            file_format.read_mapping(node, "`settings:`")
+            found = _to_json_value(node)
+            return replace(metadata, settings=found if isinstance(found, dict) else {})
+
+
+def _valid_email(node: Node) -> str:
+    address = file_format.read_text(node, "email")
+    before, _, after = address.partition("@")
+    if not before or not after or "@" in after or any(letter.isspace() for letter in address):
+        raise error_at(node.place, f"{quote_excerpt(address)} is no e-mail address.", "Write name@host.")
+    return address
+
+
+def _to_json_value(node: Node) -> object:
+    """Return the value of a node as JSON has it: a number, a text, true, false or null, lists and mappings of them."""
+    if isinstance(node, MappingNode):
+        return {name: _to_json_value(part) for name, (_, part) in node.entries.items()}
+    if isinstance(node, ListNode):
+        return [_to_json_value(part) for part in node.items]
+    if not node.bare:
+        return node.value
+    if node.value in _CONSTANTS:
+        return _CONSTANTS[node.value]
+    is_number = len(node.value) <= _LONGEST_NUMBER and _NUMBER.fullmatch(node.value)
+    return json.loads(node.value) if is_number else node.value
