@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple
+from dataclasses import replace
 
 from lakehold.access.facts.records import Add, Adopt, Attribute, Change, Edge, Fact, Grant, Remove, mentioned_ids
 from lakehold.access.model.errors import quote_excerpt
-from lakehold.access.model.loader import parse_model
 from lakehold.access_as_code.file_format import ALWAYS, IdMapping, TimeSpan
 from lakehold.access_as_code.parser import error_at
 from lakehold.access_as_code.steps import Bundle, Create, Delete, MakeChange, Rename
@@ -75,11 +74,6 @@ def _cut(line: Sequence[Entry], at: int) -> list[Entry]:
     ]
 
 
-class _Slots(NamedTuple):
-    current: SlotFacts
-    desired: Mapping[Slot, Timeline]
-
-
 def find_changes(current: TenantState, desired: TenantState, ids: IdMapping, at: Moment) -> Iterator[Bundle]:
     """Yield a bundle for everything that differs, in the order in which it is best made."""
     _refuse_other_kinds(current, desired)
@@ -89,9 +83,15 @@ def find_changes(current: TenantState, desired: TenantState, ids: IdMapping, at:
     current_facts = facts_by_slot(current, policy, at)
     for create in CreationOrder(desired, desired_facts, current.entries).create_steps():
         current_facts |= _initial_facts(desired, create)
-        yield (_with_ids(create, ids),)
-    yield from _facts(current, desired, _Slots(current_facts, desired_facts), ids)
-    yield from _renames(current, desired, ids)
+        edges = {edge: tuple(map(ids.uid, targets)) for edge, targets in create.edges.items()}
+        yield (replace(create, uid=ids.uid(create.uid), edges=edges),)
+    every_slot = dict.fromkeys((*desired_facts, *current_facts))
+    slots = [(current_facts.get(slot, []), desired_facts.get(slot, ())) for slot in every_slot]
+    yield from _facts(current, desired, slots, ids)
+    for ref, entry in desired.entries.items():
+        before = current.entries.get(ref)
+        if before is not None and before.name != entry.name:
+            yield (Rename(ids.uid(ref), entry.name, before.name),)
     yield from _deletes(current, desired, ids)
 
 
@@ -138,11 +138,6 @@ def models_to_keep(current: TenantState, desired: TenantState) -> list[str]:
     return [name for name in current.models if name not in desired.models and name not in shipped]
 
 
-def model_name(source: str) -> str:
-    """Return the name of a model."""
-    return parse_model(source).name
-
-
 # Facts
 
 
@@ -154,20 +149,14 @@ def _initial_facts(desired: TenantState, create: Create) -> SlotFacts:
     return {slot: [(fact, ALWAYS)] for fact, slot in slots.items() if slot is not None}
 
 
-def _with_ids(create: Create, ids: IdMapping) -> Create:
-    edges = {edge: tuple(map(ids.uid, targets)) for edge, targets in create.edges.items()}
-    return Create(create.kind, ids.uid(create.uid), create.name, edges, create.attributes)
-
-
-def _facts(current: TenantState, desired: TenantState, known: _Slots, ids: IdMapping) -> Iterator[Bundle]:
+def _facts(
+    current: TenantState, desired: TenantState, slots: Iterable[tuple[Sequence[Entry], Timeline]], ids: IdMapping
+) -> Iterator[Bundle]:
     gone = current.entries.keys() - desired.entries.keys()
     everything = {**current.entries, **desired.entries}
     found: list[tuple[int, Bundle]] = []
-    for slot in dict.fromkeys((*known.desired, *known.current)):
-        current_facts = known.current.get(slot, [])
-        made = slot_changes(
-            current_facts, known.desired.get(slot, ()), lambda fact: is_default(desired.policy, everything, fact)
-        )
+    for before, after in slots:
+        made = slot_changes(before, after, lambda fact: is_default(desired.policy, everything, fact))
         kept = [make for make in made if not _ends_anyway(current, make.change, gone)]
         if kept:
             found.append((_rank(kept), tuple(_with_tenant_ids(make, ids) for make in kept)))
@@ -204,14 +193,7 @@ def _rank(made: list[MakeChange]) -> int:
             return 2
 
 
-# Names and ends
-
-
-def _renames(current: TenantState, desired: TenantState, ids: IdMapping) -> Iterator[Bundle]:
-    for ref, entry in desired.entries.items():
-        before = current.entries.get(ref)
-        if before is not None and before.name != entry.name:
-            yield (Rename(ids.uid(ref), entry.name, before.name),)
+# Deletion
 
 
 def _deletes(current: TenantState, desired: TenantState, ids: IdMapping) -> Iterator[Bundle]:

@@ -5,11 +5,9 @@ one transaction.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol
-
-import sqlalchemy as sa
 
 from lakehold.access.decisions.what_if import AccessEffects
 from lakehold.access.facts import tables
@@ -23,6 +21,7 @@ from lakehold.access_as_code.parser import ProblemList, error_at
 from lakehold.access_as_code.steps import Create, Delete, MakeChange, Rename, Step
 from lakehold.access_as_code.tenant_state import EntryMetadata, TenantState, load_current_state
 from lakehold.kit.clock import Moment
+from lakehold.kit.database import TenantRows
 from lakehold.kit.errors import ConflictError, InvalidInputError
 
 _AGAIN = "Plan again, look at it, and apply that."
@@ -108,24 +107,15 @@ def _metadata_changes(current: TenantState, desired: TenantState) -> Iterator[tu
 def _refuse_used_ids(session: AccessSession, current: TenantState, desired: TenantState, ids: IdMapping) -> None:
     """Refuse new entries with the id of a deleted one."""
     new = {ids.uid(ref): entry for ref, entry in desired.entries.items() if ref not in current.entries}
-    problems = ProblemList()
-    for uid in _used_ids(session, new):
-        problems.add(
-            new[uid].place,
-            f"the id {quote_excerpt(uid)} belonged to something that was deleted.",
-            "Choose another; ids are never used twice.",
-        )
-    problems.raise_any()
-
-
-def _used_ids(session: AccessSession, uids: Iterable[str]) -> Iterable[str]:
+    problems, uids, uid_column = ProblemList(), list(new), tables.resource.c.uid
     # past the access filter: only whether an id was ever used is read, of ids that the principal named
-    ids, table = list(uids), tables.resource
-    for start in range(0, len(ids), _BATCH):
-        query = sa.select(table.c.uid).where(
-            table.c.tenant_id == session.tenant, table.c.uid.in_(ids[start : start + _BATCH])
-        )
-        yield from session.transaction.connection.execute(query).scalars()
+    resources = TenantRows(session.transaction, session.tenant, tables.resource)
+    for start in range(0, len(uids), _BATCH):
+        used = resources.select(uid_column.in_(uids[start : start + _BATCH]), columns=(uid_column,))
+        for uid in used.scalars():
+            message = f"the id {quote_excerpt(uid)} belonged to something that was deleted."
+            problems.add(new[uid].place, message, "Choose another; ids are never used twice.")
+    problems.raise_any()
 
 
 # Plans that are kept

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 
 from lakehold.access.decisions.what_if import AccessEffects
 from lakehold.access.facts.records import Add, Adopt, Attribute, Edge, Fact, Grant, Remove, mentioned_ids
+from lakehold.access.model.loader import parse_model
 from lakehold.access.model.policy import MEMBER_OF
-from lakehold.access_as_code.diff import model_name
 from lakehold.access_as_code.file_format import TimeSpan
 from lakehold.access_as_code.plan import ChangePlan
 from lakehold.access_as_code.steps import Create, Delete, MakeChange, Rename, Step
@@ -42,7 +42,7 @@ def _changes(plan: ChangePlan) -> Iterator[str]:
     blocks: dict[str, _Block] = {}
     for step in plan.steps:
         if isinstance(step, MakeChange) and isinstance(step.change, Adopt):
-            yield f"~ model {model_name(step.change.source)}"
+            yield f"~ model {parse_model(step.change.source).name}"
         else:
             _add_step(blocks, step, plan.tenant)
     for uid, metadata in plan.metadata.items():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from lakehold.access.facts.records import Attribute, Edge, Fact, Grant
@@ -74,18 +74,20 @@ class ResourceReader:
     def _read_entry(self, kind: str, ref: str, place: SourceLocation, node: Node, parent: str | None) -> None:
         found = file_format.read_mapping(node, kind, may_be_empty=True).entries
         entry = ResourceEntry(ref, kind, self._name(ref, place, found), place)
-        self._refuse_twice(entry)
-        self._state.entries[ref] = entry
+        first = self._state.entries.setdefault(ref, entry)
+        if first is not entry:
+            raise error_at(
+                place,
+                f"{quote_excerpt(ref)} is there twice; first at {first.place}, as {first.kind}.",
+                "An id belongs to one thing. Choose another, or remove one of the two.",
+            )
         policy = self._state.policy.kinds[kind]
         with self._problems.collect():
             self._add_parent(entry, policy, found, parent)
         for key, value in found.values():
             with self._problems.collect():
                 self._read_field(entry, policy, key, value)
-        self._add_imported(entry, policy, found)
-
-    def _add_imported(self, entry: ResourceEntry, policy: KindPolicy, found: Collection[str]) -> None:
-        """Add the attributes that the model sets for imported entries which leave them out."""
+        # What the model sets for imported entries that leave it out.
         for attribute in policy.schema.attributes.values():
             if attribute.imported and file_format.escape_keyword(attribute.name) not in found:
                 self._add_fact(Attribute(entry.ref, attribute.name, attribute.imported), ALWAYS, entry.place)
@@ -104,15 +106,6 @@ class ResourceReader:
         with self._problems.collect(entry[1].place):
             return valid_name(name)
         return name
-
-    def _refuse_twice(self, entry: ResourceEntry) -> None:
-        first = self._state.entries.get(entry.ref)
-        if first is not None:
-            raise error_at(
-                entry.place,
-                f"{quote_excerpt(entry.ref)} is there twice; first at {first.place}, as {first.kind}.",
-                "An id belongs to one thing. Choose another, or remove one of the two.",
-            )
 
     def _add_parent(
         self, entry: ResourceEntry, policy: KindPolicy, found: dict[str, tuple[ScalarNode, Node]], parent: str | None

@@ -5,7 +5,7 @@ effects.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 
 from lakehold.access.decisions.what_if import AccessEffects, diff_views
 from lakehold.access.facts.changes import (
@@ -81,15 +81,10 @@ def to_json(step: Step) -> dict[str, object]:
     bounds = {"from": step.since, "until": step.until}
     return {
         "step": type(step.change).__name__.lower(),
-        **fact_to_json(step.change.fact),
+        "fact": type(step.change.fact).__name__.lower(),
+        **{name: value for name, value in asdict(step.change.fact).items() if value is not None},
         **{name: file_format.format_moment(at) for name, at in bounds.items() if at is not None},
     }
-
-
-def fact_to_json(fact: Fact) -> dict[str, object]:
-    """Return the fact as a JSON object."""
-    fields = {key: getattr(fact, key) for key in fact.__dataclass_fields__}
-    return {"fact": type(fact).__name__.lower(), **{key: value for key, value in fields.items() if value is not None}}
 
 
 def _to_plain(value: object) -> object:

@@ -6,7 +6,7 @@ exists.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import ClassVar, Protocol
+from typing import ClassVar
 
 from lakehold.directory import accounts, links, passwords, secret_tokens, sign_ins, tenants, throttle
 from lakehold.directory.accounts import email_key
@@ -32,51 +32,6 @@ class SignInProof:
     """What was compared with. It must still be so when the sign-in begins."""
     new_hash: str = field(default="", repr=False)
     """The same password, hashed as it is done today; empty if it is already."""
-
-
-class SignInMethod(Protocol):
-    """A method by which a member proves their identity."""
-
-    @property
-    def name(self) -> str:
-        """The method's name in lists and in the audit log."""
-
-    @property
-    def throttle_key(self) -> str:
-        """The key by which attempts are counted, besides the client's address."""
-
-    def tenant(self, platform: Platform) -> str:
-        """Return the tenant to sign in to; empty if that cannot be known."""
-
-    def verify(self, platform: Platform, tenant: str) -> SignInProof:
-        """Verify the secret, outside of any transaction that others wait for."""
-
-    def confirm(self, ctx: RequestContext, proof: SignInProof) -> bool:
-        """Whether the proof still holds in the transaction that starts the sign-in. Uses one-time secrets up."""
-
-    def refusal(self) -> UnauthorizedError:
-        """Return the one error for every failure of this method."""
-
-
-def sign_in(platform: Platform, method: SignInMethod, client: ClientInfo) -> CreatedSignIn:
-    """Sign a member in by this method."""
-    tenant = method.tenant(platform)
-    attempt_keys = throttle.attempt_keys(
-        method.name, method.throttle_key, client.address, throttle.ACCOUNT, throttle.ADDRESS
-    )
-    with platform.database.write(tenant) as transaction:
-        number = tenants.tenant_number(transaction, tenant)
-        throttle.count_attempt(transaction, number, platform.clock(), attempt_keys)
-    proof = method.verify(platform, tenant if number else "")
-    if not number:
-        raise method.refusal()
-    # The line about a wrong one is committed before the answer is given.
-    with platform.write(client.to_caller(tenant, proof.member)) as ctx:
-        if proof.valid and method.confirm(ctx, proof):
-            throttle.record_success(ctx.session.transaction, number, attempt_keys)
-            return sign_ins.create(ctx, platform.settings, proof.member, method.name, client)
-        ctx.note("sign in", proof.member, after={"method": method.name}, outcome=DENIED)
-    raise method.refusal()
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,6 +115,32 @@ class MagicLinkMethod:
     def refusal(self) -> UnauthorizedError:
         """Return the one error for every invalid link."""
         return links.refusal()
+
+
+SignInMethod = PasswordMethod | MagicLinkMethod
+"""The methods by which members prove their identity. Each is verified outside of any transaction that others wait for,
+and confirmed in the one that starts the sign-in."""
+
+
+def sign_in(platform: Platform, method: SignInMethod, client: ClientInfo) -> CreatedSignIn:
+    """Sign a member in by this method."""
+    tenant = method.tenant(platform)
+    attempt_keys = throttle.attempt_keys(
+        method.name, method.throttle_key, client.address, throttle.ACCOUNT, throttle.ADDRESS
+    )
+    with platform.database.write(tenant) as transaction:
+        number = tenants.tenant_number(transaction, tenant)
+        throttle.count_attempt(transaction, number, platform.clock(), attempt_keys)
+    proof = method.verify(platform, tenant if number else "")
+    if not number:
+        raise method.refusal()
+    # The line about a wrong one is committed before the answer is given.
+    with platform.write(client.to_caller(tenant, proof.member)) as ctx:
+        if proof.valid and method.confirm(ctx, proof):
+            throttle.record_success(ctx.session.transaction, number, attempt_keys)
+            return sign_ins.create(ctx, platform.settings, proof.member, method.name, client)
+        ctx.note("sign in", proof.member, after={"method": method.name}, outcome=DENIED)
+    raise method.refusal()
 
 
 def set_password_with_link(platform: Platform, secret: str, password: str, client: ClientInfo) -> None:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import sqlalchemy as sa
 
 from lakehold.kit.clock import SECOND, Moment
-from lakehold.kit.database import IdType, Transaction, metadata
+from lakehold.kit.database import IdType, TenantRows, Transaction, metadata
 
 outbox_table = sa.Table(
     "outbox",
@@ -53,20 +53,8 @@ def enqueue(
     transaction: Transaction, tenant: int, at: Moment, *, receiver: str, subject: str, body: str, kind: str = MAIL
 ) -> None:
     """Enqueue a message, which is sent after the commit."""
-    transaction.connection.execute(
-        outbox_table.insert().values(
-            tenant_id=tenant,
-            kind=kind,
-            made_at=at,
-            due_at=at,
-            receiver=receiver,
-            subject=subject,
-            body=body,
-            tries=0,
-            sent_at=None,
-            error="",
-        )
-    )
+    message = {"kind": kind, "receiver": receiver, "subject": subject, "body": body}
+    TenantRows(transaction, tenant, outbox_table).insert(made_at=at, due_at=at, tries=0, error="", **message)
 
 
 def due_messages(
