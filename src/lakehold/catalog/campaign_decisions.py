@@ -87,19 +87,14 @@ def _remove(ctx: RequestContext, campaign: Campaign, row: CampaignRow) -> None:
 
 def _reopen(ctx: RequestContext, campaign: Campaign, row: CampaignRow) -> None:
     if row.state == REMOVED and row.until > ctx.at:
-        _refuse_displacing(ctx, row)
+        single = kinds.schema_of(ctx.view, row.resource.uid).roles[row.role].single
+        if single and any(grant.role == row.role for grant in ctx.grants(row.resource.uid)):
+            raise ConflictError(f"Somebody else is {row.title} by now.", "Take it away from them first.")
         since = row.since if row.since > ctx.at else None
         grants.give(ctx, row.grant, since=since, until=None if row.until >= FOREVER else row.until)
     if row.state in {KEPT, REMOVED}:
         campaign_table.save_decision(ctx, campaign, row, OPEN)
         ctx.note("reopen decision", row.resource.uid, before=_audit_details(campaign, row))
-
-
-def _refuse_displacing(ctx: RequestContext, row: CampaignRow) -> None:
-    """Refuse to give back a single-holder role that somebody else holds by now."""
-    single = kinds.schema_of(ctx.view, row.resource.uid).roles[row.role].single
-    if single and any(grant.role == row.role for grant in ctx.grants(row.resource.uid)):
-        raise ConflictError(f"Somebody else is {row.title} by now.", "Take it away from them first.")
 
 
 def _audit_details(campaign: Campaign, row: CampaignRow) -> dict[str, object]:

@@ -39,8 +39,13 @@ def save(ctx: RequestContext, uid: str, secrets: Mapping[str, str | None]) -> No
     """Set some of a resource's secrets; None deletes one."""
     ctx.need_writable()
     kinds.need_right(ctx, ctx.session.read_view(lambda view: kinds.edit_right(view, uid)), uid, "edit")
-    for name, secret in require_mapping(secrets, "credentials").items():
-        _save(ctx, uid, valid_id(name, "name of a credential"), _valid_secret(secret))
+    c, rows, number = credential_table.c, ctx.rows(credential_table), ctx.view.resource(uid)
+    saved = {"resource_id": number, "updated_at": ctx.at, "updated_by": ctx.caller.member}
+    for given_name, given in require_mapping(secrets, "credentials").items():
+        name, secret = valid_id(given_name, "name of a credential"), _valid_secret(given)
+        rows.delete(c.resource_id == number, c.name == name)
+        if secret is not None:
+            rows.insert(name=name, secret=ctx.keys.encrypt(secret), **saved)
     ctx.note("set credentials", uid, after={"credentials": sorted(secrets)})
 
 
@@ -128,14 +133,6 @@ def _may_copy(ctx: RequestContext, uid: str) -> bool:
 def _load(ctx: RequestContext, uid: str) -> dict[str, str]:
     found = ctx.rows(credential_table).select(credential_table.c.resource_id == ctx.view.resource(uid))
     return {row.name: row.secret for row in found}
-
-
-def _save(ctx: RequestContext, uid: str, name: str, secret: str | None) -> None:
-    c, rows, number = credential_table.c, ctx.rows(credential_table), ctx.view.resource(uid)
-    rows.delete(c.resource_id == number, c.name == name)
-    if secret is not None:
-        values = {"secret": ctx.keys.encrypt(secret), "updated_at": ctx.at, "updated_by": ctx.caller.member}
-        rows.insert(resource_id=number, name=name, **values)
 
 
 def _valid_secret(secret: object) -> str | None:

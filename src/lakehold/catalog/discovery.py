@@ -67,7 +67,8 @@ def find(
             if len(found) > limit:
                 break
     visible = found[:limit]
-    following = _encode_cursor(visible[-1]) if len(found) > limit else None
+    last = json.dumps(["found", *visible[-1][:2]]) if len(found) > limit else None
+    following = base64.urlsafe_b64encode(last.encode()).decode() if last else None
     return DiscoveryPage(_to_items(ctx, visible), following)
 
 
@@ -134,10 +135,6 @@ def _to_items(ctx: RequestContext, found: list[tuple[str, int, str]]) -> list[Di
         description = stored[number].description if number in stored else ""
         items.append(DiscoveredResource(uid, here.kind, here.name, description, visible_refs.workspace(uid)))
     return items
-
-
-def _encode_cursor(last: tuple[str, int, str]) -> str:
-    return base64.urlsafe_b64encode(json.dumps(["found", last[0], last[1]]).encode()).decode()
 
 
 def _decode_cursor(cursor: object) -> tuple[str, int]:

@@ -167,7 +167,7 @@ def _edge_changes(ctx: RequestContext, uid: str, edges: EdgeTargets | None) -> d
         given = [targets] if isinstance(targets, str) else list(targets)  # type: ignore[call-overload]
         for target in given:
             ctx.need_visible(require_text(target, "id"), f"link {name}")
-        changes = list(_end_changes(ctx, uid, declared, _resolve_ends(ctx, schema.id, declared.name, given)))
+        changes = list(_end_changes(ctx, uid, declared, given))
         if changes and not given and declared.name in kinds.required_edges(schema):
             raise InvalidInputError(
                 f"A {schema.title.lower()} is not without a {declared.name}.", "Name another one instead."
@@ -176,11 +176,9 @@ def _edge_changes(ctx: RequestContext, uid: str, edges: EdgeTargets | None) -> d
     return found
 
 
-def _resolve_ends(ctx: RequestContext, kind: str, edge: str, targets: Sequence[str]) -> list[str]:
-    return ctx.session.read_view(lambda view: [view.uid(end) for end in resolve_targets(view, kind, edge, targets)])
-
-
-def _end_changes(ctx: RequestContext, uid: str, edge: EdgeKind, ends: Sequence[str]) -> Iterable[FactChange]:
+def _end_changes(ctx: RequestContext, uid: str, edge: EdgeKind, targets: Sequence[str]) -> Iterable[FactChange]:
+    kind = kinds.schema_of(ctx.view, uid).id
+    ends = ctx.session.read_view(lambda view: list(map(view.uid, resolve_targets(view, kind, edge.name, targets))))
     there = ctx.session.read_view(lambda view: resource_view.edges_of(view, uid)[edge.name])
     visible_refs = resource_view.VisibleRefs(ctx)
     # New ends first: where there is one only, it takes the place of the old one by itself.

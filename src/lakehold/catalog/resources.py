@@ -5,6 +5,7 @@ from __future__ import annotations
 import heapq
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from lakehold.access import Add, Attribute
 from lakehold.access.decisions.explanation import describe_resource
@@ -70,20 +71,7 @@ def page(
     limit: int = 50,
 ) -> ResourcePage:
     """Return a page of resources of one kind that the caller may see, or do the action with."""
-    schema = kinds.catalog_kind(ctx.view.policy, kind)
-    if within is not None:
-        ctx.need_visible(within)
-    found = ctx.session.list(
-        ctx.principal,
-        action or schema.visible,
-        kind,
-        within=within,
-        search=search,
-        sort=sort,
-        after=after,
-        limit=limit,
-    )
-    return ResourcePage(resource_view.load_summaries(ctx, found.items), found.after)
+    return find(ctx, search, among=[kind], action=action, within=within, sort=sort, after=after, limit=limit)
 
 
 def find(
@@ -91,40 +79,30 @@ def find(
     search: str = "",
     *,
     among: Iterable[str] | None = None,
+    action: str | None = None,
     within: str | None = None,
     sort: str = "name",
     after: str | None = None,
     limit: int = 50,
 ) -> ResourcePage:
-    """Return a page of resources of several kinds, or of all, in one order."""
+    """Return a page of resources of several kinds, or of all, that the caller may see, or do the action with, in one
+    order.
+    """
     policy = ctx.view.policy
     schemas = kinds.all_kinds(policy) if among is None else [kinds.catalog_kind(policy, kind) for kind in among]
     if within is not None:
         ctx.need_visible(within)
-    by_kind: list[list[ListedResource]] = []
-    more = False
-    for schema in schemas:
-        if not schema.actions:
-            continue
-        found = ctx.session.list(
-            ctx.principal,
-            schema.visible,
-            schema.id,
-            within=within,
-            search=search,
-            sort=sort,
-            after=after,
-            limit=limit,
-        )
-        by_kind.append(found.items)
-        more = more or found.after is not None
-    merged = list(heapq.merge(*by_kind, key=_sort_key(sort), reverse=sort.startswith("-")))
+    load = partial(ctx.session.list, ctx.principal, within=within, search=search, sort=sort, after=after, limit=limit)
+    by_kind = [load(action or schema.visible, schema.id) for schema in schemas if schema.actions]
+    more = any(found.after is not None for found in by_kind)
+    lists = (found.items for found in by_kind)
+    merged = list(heapq.merge(*lists, key=_sort_key(sort), reverse=sort.startswith("-")))
     items = merged[:limit]
     following = to_cursor(items[-1], sort) if more or len(merged) > limit else None
     return ResourcePage(resource_view.load_summaries(ctx, items), following)
 
 
-def delete(ctx: RequestContext, uid: str, *, expect_version: int | None = None) -> bool:
+def delete(ctx: RequestContext, uid: str) -> bool:
     """Delete a resource. Returns False if others point at it and it is only marked as deleted, so that it can be
     restored.
     """
@@ -132,7 +110,6 @@ def delete(ctx: RequestContext, uid: str, *, expect_version: int | None = None) 
     view = ctx.view
     kinds.need_right(ctx, ctx.session.read_view(lambda view: kinds.delete_right(view, uid)), uid, "delete")
     kinds.catalog_kind(view.policy, kinds.schema_of(view, uid).id)
-    resource_metadata.need_version(ctx, uid, expect_version)
     can_be_marked = kinds.DELETED in kinds.schema_of(view, uid).attributes
     if can_be_marked and ctx.session.read_view(lambda view: _in_use(view, uid)):
         ctx.make(Add(Attribute(uid, kinds.DELETED, "true")))
@@ -149,7 +126,7 @@ def delete(ctx: RequestContext, uid: str, *, expect_version: int | None = None) 
     return True
 
 
-def restore(ctx: RequestContext, uid: str, *, expect_version: int | None = None) -> int:
+def restore(ctx: RequestContext, uid: str) -> int:
     """Restore a resource that was marked as deleted, also for those who may though they do not see it: they see what
     points at it. Returns its version.
     """
@@ -158,7 +135,6 @@ def restore(ctx: RequestContext, uid: str, *, expect_version: int | None = None)
         ctx.need_visible(uid, "restore")
     if not is_deleted(ctx.view, uid):
         raise ConflictError(f"{quote(uid)} is not deleted.", "Only what was deleted can be restored.")
-    resource_metadata.need_version(ctx, uid, expect_version)
     back = Add(Attribute(uid, kinds.DELETED, "false"))
     if may:
         ctx.make_unchecked(back)

@@ -175,10 +175,10 @@ class RequestContext:
                 after[name] = str(value)
         self.note(_audit_action(change), resource, before=before, after=after)
 
-    def rename(self, uid: str, name: str, *, with_right: str = "edit") -> None:
+    def rename(self, uid: str, name: str) -> None:
         """Rename a resource, if the caller may."""
         self.need_writable()
-        self.need(with_right, uid)
+        self.need("edit", uid)
         self.rename_unchecked(uid, name)
 
     def rename_unchecked(self, uid: str, name: str) -> None:
