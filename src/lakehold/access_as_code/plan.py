@@ -107,12 +107,12 @@ def _metadata_changes(current: TenantState, desired: TenantState) -> Iterator[tu
 def _refuse_used_ids(session: AccessSession, current: TenantState, desired: TenantState, ids: IdMapping) -> None:
     """Refuse new entries with the id of a deleted one."""
     new = {ids.uid(ref): entry for ref, entry in desired.entries.items() if ref not in current.entries}
-    problems, uids, uid_column = ProblemList(), list(new), tables.resource.c.uid
+    problems, uids = ProblemList(), list(new)
     # past the access filter: only whether an id was ever used is read, of ids that the principal named
     resources = TenantRows(session.transaction, session.tenant, tables.resource)
+    column = resources.table.c.uid
     for start in range(0, len(uids), _BATCH):
-        used = resources.select(uid_column.in_(uids[start : start + _BATCH]), columns=(uid_column,))
-        for uid in used.scalars():
+        for uid in resources.select(column.in_(uids[start : start + _BATCH]), columns=(column,)).scalars():
             message = f"the id {quote_excerpt(uid)} belonged to something that was deleted."
             problems.add(new[uid].place, message, "Choose another; ids are never used twice.")
     problems.raise_any()

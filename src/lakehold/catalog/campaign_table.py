@@ -13,6 +13,7 @@ import sqlalchemy as sa
 from lakehold.access import Grant
 from lakehold.access.facts import tables
 from lakehold.catalog import change_preview, kinds
+from lakehold.catalog.grants import GrantedRole
 from lakehold.catalog.resource_view import ResourceRef, VisibleRefs
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import Moment
@@ -91,16 +92,10 @@ class StoredDecision:
 
 
 @dataclass(frozen=True, slots=True)
-class CampaignRow:
+class CampaignRow(GrantedRole):
     """A role that was held when the campaign began, as the caller may see it."""
 
     n: int
-    subject: ResourceRef
-    role: str
-    title: str
-    resource: ResourceRef
-    since: Moment
-    until: Moment
     state: str
     """One of `STATES`: ended is what nobody decided about, and is no longer held."""
     decided_by: ResourceRef | None

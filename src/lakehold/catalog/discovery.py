@@ -31,12 +31,9 @@ _ON = "true"
 
 
 @dataclass(frozen=True, slots=True)
-class DiscoveredResource:
+class DiscoveredResource(ResourceRef):
     """What may be known of a discoverable resource that may not be seen."""
 
-    uid: str
-    kind: str
-    name: str
     description: str
     workspace: ResourceRef | None
     """Only if the caller may see it."""

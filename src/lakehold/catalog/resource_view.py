@@ -25,12 +25,9 @@ class ResourceRef:
 
 
 @dataclass(frozen=True, slots=True)
-class ResourceSummary:
+class ResourceSummary(ResourceRef):
     """A resource in a list."""
 
-    uid: str
-    kind: str
-    name: str
     parent: ResourceRef | None
     description: str
     version: int
@@ -41,12 +38,9 @@ class ResourceSummary:
 
 
 @dataclass(frozen=True, slots=True)
-class ResourceView:
+class ResourceView(ResourceRef):
     """A resource with all that the caller may see of it."""
 
-    uid: str
-    kind: str
-    name: str
     parent: ResourceRef | None
     workspace: ResourceRef | None
     description: str

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 from dataclasses import dataclass
+from functools import partial
 
 from lakehold.access import Add, Attribute, Grant
 from lakehold.access.facts.view import FactView
@@ -76,10 +77,10 @@ def accept_as_member(ctx: RequestContext, secret: str) -> Invite:
     account = accounts.get(ctx, ctx.caller.member)
     if account is None or email_key(account.email) != email_key(invite.email):
         raise ConflictError("This invite is for another e-mail address.", "Sign in with the account of that address.")
-    for invited_role in invite.grants.roles:
-        if invite_grants.may_only_invite(ctx.session, invite.made_by, invited_role) and ctx.session.read_view(
-            lambda view, here=invited_role.resource: _holds_role(view, here, ctx.caller.member)  # type: ignore[misc]
-        ):
+    for role, place in invite.grants.roles:
+        # The inviter may only bring people in, and not change the role of existing members.
+        only_invites = not ctx.session.check(invite.made_by, "give", place, role=role)
+        if only_invites and ctx.session.read_view(partial(_holds_role, target=place, member=ctx.caller.member)):
             raise ConflictError("You are there already, in a role of your own.", "Ask an admin to change it.")
     _grant_all(ctx, invite)
     return invite

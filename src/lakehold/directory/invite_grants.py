@@ -118,11 +118,6 @@ def effective_settings(session: AccessSession, inviter: str, grants: InviteGrant
     return list(chosen.values())
 
 
-def may_only_invite(session: AccessSession, inviter: str, invited_role: InvitedRole) -> bool:
-    """Whether the inviter may bring people in with this role, but not change the role of existing members."""
-    return not session.check(inviter, "give", invited_role.resource, role=invited_role.role)
-
-
 def _own_settings(view: FactView, resource: str, member: str) -> list[MembershipSetting]:
     here, number = view.resource(resource), view.member(member)
     known = view.policy.kind(view.kind(here)).schema.membership

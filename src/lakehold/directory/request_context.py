@@ -85,17 +85,17 @@ class RequestContext:
 
     def need_draft(self, draft: Draft) -> None:
         """Refuse unless the caller may create such a resource."""
-        parent = self.view.policy.kind(draft.kind).schema.parent
+        schema = self.view.policy.kind(draft.kind).schema
         for edge, targets in draft.edges.items():
             for target in (targets,) if isinstance(targets, str) else targets:
                 self.need_visible(target, f"create {edge}")
         if not self.session.check(self.principal, "create", draft):
-            there = draft.edges.get(parent or "", self.caller.tenant)
-            title = self.view.policy.kind(draft.kind).schema.title.lower()
+            there = draft.edges.get(schema.parent or "", self.caller.tenant)
             where = there if isinstance(there, str) else next(iter(there), self.caller.tenant)
-            message = f"You may not create a {title} like this in {describe_resource(self.view, where)}."
-            rule = self.view.policy.kind(draft.kind).schema.create
-            raise self._denied(message, "create", where, otherwise=f"It takes {rule.text}." if rule else "")
+            place = describe_resource(self.view, where)
+            message = f"You may not create a {schema.title.lower()} like this in {place}."
+            rule = f"It takes {schema.create.text}." if schema.create else ""
+            raise self._denied(message, "create", where, otherwise=rule)
 
     def need_change(self, change: Add | Remove) -> None:
         """Refuse unless the caller may make this change."""
@@ -224,8 +224,7 @@ class RequestContext:
     ) -> None:
         """Append an entry to the audit log at the end of the transaction."""
         entry = audit_entry(self.caller, self.view, self.at, action, resource)
-        details = {"before": before or {}, "after": after or {}, "reason": reason, "outcome": outcome}
-        self._entries.append(replace(entry, **details))  # type: ignore[arg-type]
+        self._entries.append(replace(entry, before=before or {}, after=after or {}, reason=reason, outcome=outcome))
 
     def queue_mail(self, receiver: str, subject: str, body: str) -> None:
         """Queue a mail in the outbox, to be sent after the commit."""

@@ -158,21 +158,21 @@ def list_all(ctx: RequestContext, *, after: tuple[Moment, str] | None = None, li
 def list_of_integration(ctx: RequestContext, uid: str) -> list[ApiToken]:
     """Return the tokens of an integration, newest first; one's own, or all for those who manage members."""
     need_unrestricted(ctx, "see tokens")
-    found = _list(ctx, token_table.c.through_id == ctx.view.resource(uid))
-    keeps = ctx.session.check(ctx.principal, MANAGE, ctx.caller.tenant)
-    return [token for token in found if keeps or token.member == ctx.caller.member]
+    return _own_or_managed(ctx, _list(ctx, token_table.c.through_id == ctx.view.resource(uid)))
 
 
 def get(ctx: RequestContext, id_: str) -> ApiToken:
     """Return one token, of one's own or as a manager of members."""
     need_unrestricted(ctx, "see tokens")
-    found = _list(ctx, token_table.c.id == id_)
-    own = [token for token in found if token.member == ctx.caller.member]
-    if found and not own:
-        own = found if ctx.session.check(ctx.principal, MANAGE, ctx.caller.tenant) else []
-    if not own:
+    found = _own_or_managed(ctx, _list(ctx, token_table.c.id == id_))
+    if not found:
         raise NotFoundError(f"There is no token {quote(id_)}.", "Check the ID in the list of tokens.")
-    return own[0]
+    return found[0]
+
+
+def _own_or_managed(ctx: RequestContext, found: list[ApiToken]) -> list[ApiToken]:
+    manages = ctx.session.check(ctx.principal, MANAGE, ctx.caller.tenant)
+    return [token for token in found if manages or token.member == ctx.caller.member]
 
 
 def revoke(ctx: RequestContext, id_: str) -> None:
