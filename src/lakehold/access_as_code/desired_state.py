@@ -15,19 +15,11 @@ from lakehold.access.model.errors import SourceLocation, did_you_mean, quote_exc
 from lakehold.access.model.loader import parse_model
 from lakehold.access.model.policy import GROUP, MEMBER, TENANT, Policy, compile_policy
 from lakehold.access.model.schema import AccessModel
-from lakehold.access_as_code import assertions, file_format
+from lakehold.access_as_code import assertions, file_format, tenant_state
 from lakehold.access_as_code.assertions import Assertion
 from lakehold.access_as_code.parser import MappingNode, Node, ProblemList, error_at, parse_document
 from lakehold.access_as_code.resources import ResourceReader
-from lakehold.access_as_code.tenant_state import (
-    SUBJECTS,
-    ResourceEntry,
-    Slot,
-    TenantState,
-    TimedFact,
-    shipped_sources,
-    slot_of,
-)
+from lakehold.access_as_code.tenant_state import ResourceEntry, Slot, TenantState, TimedFact
 from lakehold.kit.errors import InvalidInputError
 
 SUFFIXES = {".yaml", ".yml"}
@@ -132,7 +124,7 @@ def _models(
                     first = found[model.name].place
                     raise error_at(model.place, f"the model {model.name!r} is there twice; first at {first}.")
                 found[model.name] = model
-    shipped = shipped_sources()
+    shipped = tenant_state.shipped_sources()
     return {name: model for name, model in found.items() if shipped.get(name) != model.source}
 
 
@@ -153,7 +145,8 @@ def _policy(models: Mapping[str, AccessModel]) -> Policy:
         return workspaces.policy()
     # Once more with their own names, for errors that point at the files.
     Policy([*(model for model in workspaces.models() if model.name not in models), *models.values()])
-    return compile_policy(tuple(sorted({**shipped_sources(), **{m.name: m.source for m in models.values()}}.items())))
+    sources = {**tenant_state.shipped_sources(), **{model.name: model.source for model in models.values()}}
+    return compile_policy(tuple(sorted(sources.items())))
 
 
 # Sections
@@ -217,7 +210,7 @@ def _refuse_unknown(state: TenantState, timed: TimedFact) -> None:
     entries, place = state.entries, timed.place
     match timed.fact:
         case Grant(subject, role, resource):
-            holder = _need_known(entries, subject, "member or group", place, SUBJECTS)
+            holder = _need_known(entries, subject, "member or group", place, tenant_state.SUBJECTS)
             declared = state.policy.kinds[entries[resource].kind].schema.roles[role]
             if declared.person_only and holder.kind != MEMBER:
                 message = f"{role} is held by a person, and {quote_excerpt(subject)} is a group."
@@ -251,7 +244,7 @@ def _need_known(
 def _refuse_overlaps(state: TenantState, facts: Iterable[TimedFact], problems: ProblemList) -> None:
     slots: dict[Slot, list[TimedFact]] = {}
     for timed in facts:
-        slot = slot_of(state.policy, state.entries, timed.fact)
+        slot = tenant_state.slot_of(state.policy, state.entries, timed.fact)
         if slot is not None:
             slots.setdefault(slot, []).append(timed)
     for line in slots.values():

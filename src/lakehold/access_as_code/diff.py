@@ -7,23 +7,11 @@ from dataclasses import replace
 
 from lakehold.access.facts.records import Add, Adopt, Attribute, Change, Edge, Fact, Grant, Remove, mentioned_ids
 from lakehold.access.model.errors import quote_excerpt
+from lakehold.access_as_code import tenant_state
 from lakehold.access_as_code.file_format import ALWAYS, IdMapping, TimeSpan
 from lakehold.access_as_code.parser import error_at
 from lakehold.access_as_code.steps import Bundle, Create, Delete, MakeChange, Rename
-from lakehold.access_as_code.tenant_state import (
-    SUBJECTS,
-    ResourceEntry,
-    Slot,
-    SlotFacts,
-    TenantState,
-    Timeline,
-    facts_by_slot,
-    is_default,
-    merge_spans,
-    shipped_sources,
-    slot_of,
-    timelines,
-)
+from lakehold.access_as_code.tenant_state import ResourceEntry, Slot, SlotFacts, TenantState, Timeline
 from lakehold.kit.clock import FOREVER, Moment
 
 _BEGINNING = -FOREVER
@@ -39,7 +27,7 @@ def slot_changes(current: Sequence[Entry], desired: Timeline, is_default: Callab
     gone = [MakeChange(Remove(fact)) for fact in facts if fact not in kept]
     everything = [MakeChange(Remove(fact)) for fact in facts]
     for tried in ([], new, adds, gone, [*gone, *new], [*gone, *adds]):
-        if merge_spans(entry for entry in _after(current, tried) if not is_default(entry[0])) == desired:
+        if tenant_state.merge_spans(entry for entry in _after(current, tried) if not is_default(entry[0])) == desired:
             return tried
     return [*everything, *adds]
 
@@ -79,8 +67,8 @@ def find_changes(current: TenantState, desired: TenantState, ids: IdMapping, at:
     _refuse_other_kinds(current, desired)
     policy = desired.policy
     yield from ((MakeChange(Adopt(source)),) for source in models_to_adopt(current, desired))
-    desired_facts = timelines(desired, policy, at)
-    current_facts = facts_by_slot(current, policy, at)
+    desired_facts = tenant_state.timelines(desired, policy, at)
+    current_facts = tenant_state.facts_by_slot(current, policy, at)
     for create in CreationOrder(desired, desired_facts, current.entries).create_steps():
         current_facts |= _initial_facts(desired, create)
         edges = {edge: tuple(map(ids.uid, targets)) for edge, targets in create.edges.items()}
@@ -134,7 +122,7 @@ def models_to_adopt(current: TenantState, desired: TenantState) -> list[str]:
 
 def models_to_keep(current: TenantState, desired: TenantState) -> list[str]:
     """Return models of the tenant that the files do not name. They stay: a model can be replaced, not removed."""
-    shipped = shipped_sources()
+    shipped = tenant_state.shipped_sources()
     return [name for name in current.models if name not in desired.models and name not in shipped]
 
 
@@ -145,7 +133,7 @@ def _initial_facts(desired: TenantState, create: Create) -> SlotFacts:
     """Return the facts by slot that an entry has from its creation on."""
     facts: list[Fact] = [Edge(edge, create.uid, end) for edge, ends in create.edges.items() for end in ends]
     facts += [Attribute(create.uid, name, value) for name, value in create.attributes.items()]
-    slots = {fact: slot_of(desired.policy, desired.entries, fact) for fact in facts}
+    slots = {fact: tenant_state.slot_of(desired.policy, desired.entries, fact) for fact in facts}
     return {slot: [(fact, ALWAYS)] for fact, slot in slots.items() if slot is not None}
 
 
@@ -156,7 +144,7 @@ def _facts(
     everything = {**current.entries, **desired.entries}
     found: list[tuple[int, Bundle]] = []
     for before, after in slots:
-        made = slot_changes(before, after, lambda fact: is_default(desired.policy, everything, fact))
+        made = slot_changes(before, after, lambda fact: tenant_state.is_default(desired.policy, everything, fact))
         kept = [make for make in made if not _ends_anyway(current, make.change, gone)]
         if kept:
             found.append((_rank(kept), tuple(_with_tenant_ids(make, ids) for make in kept)))
@@ -232,7 +220,9 @@ class CreationOrder:
         self._existing = existing
         new = [entry for ref, entry in desired.entries.items() if ref not in existing]
         # People first.
-        self._new = [entry.ref for entry in sorted(new, key=lambda entry: (entry.kind not in SUBJECTS, entry.ref))]
+        self._new = [
+            entry.ref for entry in sorted(new, key=lambda entry: (entry.kind not in tenant_state.SUBJECTS, entry.ref))
+        ]
         self._edges: dict[str, dict[str, list[str]]] = {ref: {} for ref in self._new}
         self._attributes: dict[str, dict[str, str]] = {ref: {} for ref in self._new}
         for line in desired_facts.values():

@@ -15,20 +15,11 @@ from lakehold.access.model.errors import SourceLocation
 from lakehold.access.model.policy import GROUP, MEMBER, MEMBER_OF, TENANT
 from lakehold.access.model.schema import FLAG
 from lakehold.access.session import AccessSession
-from lakehold.access_as_code import file_format, json_schema, yaml_writer
+from lakehold.access_as_code import file_format, json_schema, tenant_state, yaml_writer
 from lakehold.access_as_code.desired_state import SUFFIXES, load_texts
 from lakehold.access_as_code.file_format import ALWAYS, TimeSpan
 from lakehold.access_as_code.parser import error_at, parse_document
-from lakehold.access_as_code.tenant_state import (
-    EntryMetadata,
-    ResourceEntry,
-    Slot,
-    TenantState,
-    Timeline,
-    child_kinds,
-    load_current_state,
-    timelines,
-)
+from lakehold.access_as_code.tenant_state import EntryMetadata, ResourceEntry, Slot, TenantState, Timeline
 from lakehold.access_as_code.yaml_writer import YamlLeaf, YamlTree
 from lakehold.kit.clock import Moment
 
@@ -41,7 +32,7 @@ Entries = list[tuple[Fact, TimeSpan]]
 
 def export_tenant(session: AccessSession, metadata: Mapping[str, EntryMetadata] | None = None) -> dict[str, str]:
     """Return the files of the whole tenant by name. The metadata is given by id."""
-    state = load_current_state(session, metadata)
+    state = tenant_state.load_current_state(session, metadata)
     files = FileLayout(state, session.at).files()
     return {**files, SCHEMA_FILE: json_schema.render_schema(state.policy)}
 
@@ -121,7 +112,7 @@ class FileLayout:
         self._names = state.names
         self._about: dict[str, _EntryFacts] = {ref: _EntryFacts() for ref in state.entries}
         self._parents: dict[str, str] = {}
-        for slot, line in timelines(state, state.policy, at).items():
+        for slot, line in tenant_state.timelines(state, state.policy, at).items():
             self._collect(slot, line)
         self._add_defaults()
         self._find_parents()
@@ -255,7 +246,7 @@ class FileLayout:
         model = entry.kind.partition(".")[0]
         return {
             kind.removeprefix(f"{model}."): {ref: self._entry_tree(ref) for ref in sorted(inside[kind])}
-            for kind in child_kinds(self._state.policy, entry.kind)
+            for kind in tenant_state.child_kinds(self._state.policy, entry.kind)
             if kind in inside
         }
 

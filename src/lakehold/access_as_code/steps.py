@@ -8,14 +8,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 
 from lakehold.access.decisions.what_if import AccessEffects, diff_views
-from lakehold.access.facts.changes import (
-    RowChange,
-    refuse_removing_last_holder,
-    resolve_change,
-    resolve_fact,
-    with_draft,
-    with_models,
-)
+from lakehold.access.facts import changes
+from lakehold.access.facts.changes import RowChange
 from lakehold.access.facts.records import Add, Adopt, Attribute, Change, Draft, Edge, Fact, Grant, Remove, mentioned_ids
 from lakehold.access.facts.view import AttributeRow, EdgeRow, FactRow, FactView, GrantRow, ResourceRow, role_names
 from lakehold.access.model.policy import MEMBER
@@ -172,7 +166,7 @@ class DryRun:
             case Delete(_, uid, _):
                 return self._delete(uid)
             case MakeChange(Adopt(source)):
-                self.view = with_models(self.view, [source])
+                self.view = changes.with_models(self.view, [source])
                 return ()
             case MakeChange():
                 return self._make(step)
@@ -188,7 +182,7 @@ class DryRun:
         self._need_created(end for ends in step.edges.values() for end in ends)
         if step.uid not in self._waiting:
             raise ConflictError(f"The id {quote(step.uid)} is taken.", "Choose another; ids are never used twice.")
-        with_draft(self.view, Draft(step.kind, step.edges, step.attributes))
+        changes.with_draft(self.view, Draft(step.kind, step.edges, step.attributes))
         self._waiting.discard(step.uid)
         here = self.view.resource(step.uid)
         found: list[FactRow] = [AttributeRow(here, 0, name, value) for name, value in step.attributes.items()]
@@ -200,8 +194,8 @@ class DryRun:
         assert not isinstance(change, Adopt)  # noqa: S101 - handled above
         self._need_created(mentioned_ids(change.fact))
         if step.since is None or isinstance(change, Remove):
-            return resolve_change(self.view, change)
-        resolve_fact(self.view, change.fact)  # what can never be is refused now; nothing changes yet
+            return changes.resolve_change(self.view, change)
+        changes.resolve_fact(self.view, change.fact)  # what can never be is refused now; nothing changes yet
         return ()
 
     def _delete(self, uid: str) -> list[RowChange]:
@@ -211,7 +205,7 @@ class DryRun:
             raise ConflictError(f"{quote(uid)} still holds {quote(self.view.uid(inside[0]))}.", "Delete that first.")
         for resource, mask in (self.view.grants_by_subject.get(here) or {}).items():
             for role in role_names(mask):
-                refuse_removing_last_holder(self.view, GrantRow(here, role, resource))
+                changes.refuse_removing_last_holder(self.view, GrantRow(here, role, resource))
         found = list(dict.fromkeys(self._facts_about(here)))
         if self.view.kind(here) != MEMBER:
             found.append(ResourceRow(here, uid, self.view.kind(here), self.view.names.get(here) or ""))

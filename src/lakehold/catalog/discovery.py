@@ -70,31 +70,30 @@ def find(
 
 
 def is_discoverable(ctx: RequestContext, uid: str) -> bool:
-    """Whether the caller may know the name of a resource that they may not see."""
-    return ctx.session.read_view(
-        lambda view: view.ids.get(uid) is not None and _is_hidden_and_discoverable(view, ctx, uid)
-    )
+    """Whether the caller may know the name of a resource that they may not see: it is discoverable, and not deleted. A
+    token with a restricted scope finds its own resources only.
+    """
+
+    def ask(view: FactView) -> bool:
+        number = view.ids.get(uid)
+        if number is None:
+            return False
+        schema = kinds.schema_of(view, uid)
+        if kinds.DISCOVERABLE not in schema.attributes or view.attributes[kinds.DISCOVERABLE].get(number) != _ON:
+            return False
+        if kinds.DELETED in schema.attributes and view.attributes[kinds.DELETED].get(number) == _ON:
+            return False
+        token = ctx.caller.narrowed
+        if token is not None and token.resources is not None and not lies_within(view, number, token.resources):
+            return False
+        return not ctx.session.can_see(ctx.principal, uid)
+
+    return ctx.session.read_view(ask)
 
 
 def load_ref(ctx: RequestContext, uid: str) -> ResourceRef:
     """Return the reference of a resource. Whether the caller may know it has been checked before."""
     return ctx.session.read_view(lambda view: make_ref(view, uid))
-
-
-def _is_hidden_and_discoverable(view: FactView, ctx: RequestContext, uid: str) -> bool:
-    """Whether it is discoverable, not deleted, and hidden from the caller. A token with a restricted scope finds its
-    own resources only.
-    """
-    number = view.resource(uid)
-    schema = view.policy.kinds[view.kind(number)].schema
-    if kinds.DISCOVERABLE not in schema.attributes or view.attributes[kinds.DISCOVERABLE].get(number) != _ON:
-        return False
-    if kinds.DELETED in schema.attributes and view.attributes[kinds.DELETED].get(number) == _ON:
-        return False
-    token = ctx.caller.narrowed
-    if token is not None and token.resources is not None and not lies_within(view, number, token.resources):
-        return False
-    return not ctx.session.can_see(ctx.principal, uid)
 
 
 def _candidates(
