@@ -21,6 +21,7 @@ from lakehold.access.facts.view import FactView
 from lakehold.catalog import kinds, resource_metadata
 from lakehold.catalog.resource_view import ResourceRef, VisibleRefs, make_ref
 from lakehold.directory.request_context import RequestContext
+from lakehold.kit.database import CursorPage
 from lakehold.kit.errors import InvalidInputError
 from lakehold.kit.ids import fold_name, valid_id
 
@@ -39,17 +40,9 @@ class DiscoveredResource(ResourceRef):
     """Only if the caller may see it."""
 
 
-@dataclass(frozen=True, slots=True)
-class DiscoveryPage:
-    """A page of discoverable resources, with the cursor of the next page; None after the last."""
-
-    items: list[DiscoveredResource]
-    after: str | None
-
-
 def find(
     ctx: RequestContext, search: str = "", *, kind: str | None = None, after: str | None = None, limit: int = 50
-) -> DiscoveryPage:
+) -> CursorPage[DiscoveredResource]:
     """Search discoverable resources that the caller may not see, by a part of the name, sorted by name."""
     if type(limit) is not int or not 1 <= limit <= _MAX_LIMIT:
         raise InvalidInputError(f"A page of {repr(limit)[:40]} is not to be had.", f"Ask for 1 to {_MAX_LIMIT}.")
@@ -66,7 +59,7 @@ def find(
     visible = found[:limit]
     last = json.dumps(["found", *visible[-1][:2]]) if len(found) > limit else None
     following = base64.urlsafe_b64encode(last.encode()).decode() if last else None
-    return DiscoveryPage(_to_items(ctx, visible), following)
+    return CursorPage(_to_items(ctx, visible), following)
 
 
 def is_discoverable(ctx: RequestContext, uid: str) -> bool:

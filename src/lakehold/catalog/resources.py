@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 
 from lakehold.access import Add, Attribute
@@ -15,16 +14,9 @@ from lakehold.catalog import credentials, kinds, resource_metadata, resource_vie
 from lakehold.catalog.resource_view import ResourceSummary, ResourceView
 from lakehold.directory.request_context import EdgeTargets, RequestContext
 from lakehold.kit.clock import Moment
+from lakehold.kit.database import CursorPage
 from lakehold.kit.errors import ConflictError
 from lakehold.kit.ids import fold_name, quote
-
-
-@dataclass(frozen=True, slots=True)
-class ResourcePage:
-    """A page of resources, with the cursor of the next page; None after the last."""
-
-    items: list[ResourceSummary]
-    after: str | None
 
 
 def create(
@@ -69,7 +61,7 @@ def page(
     sort: str = "name",
     after: str | None = None,
     limit: int = 50,
-) -> ResourcePage:
+) -> CursorPage[ResourceSummary]:
     """Return a page of resources of one kind that the caller may see, or do the action with."""
     return find(ctx, search, among=[kind], action=action, within=within, sort=sort, after=after, limit=limit)
 
@@ -84,7 +76,7 @@ def find(
     sort: str = "name",
     after: str | None = None,
     limit: int = 50,
-) -> ResourcePage:
+) -> CursorPage[ResourceSummary]:
     """Return a page of resources of several kinds, or of all, that the caller may see, or do the action with, in one
     order.
     """
@@ -99,7 +91,7 @@ def find(
     merged = list(heapq.merge(*lists, key=_sort_key(sort), reverse=sort.startswith("-")))
     items = merged[:limit]
     following = to_cursor(items[-1], sort) if more or len(merged) > limit else None
-    return ResourcePage(resource_view.load_summaries(ctx, items), following)
+    return CursorPage(resource_view.load_summaries(ctx, items), following)
 
 
 def delete(ctx: RequestContext, uid: str) -> bool:

@@ -10,10 +10,10 @@ from lakehold.access.facts.records import require_text, to_texts
 from lakehold.access.model.errors import did_you_mean
 from lakehold.access.model.schema import KindSchema
 from lakehold.catalog import grants, kinds, resource_edit, resource_view, resources
-from lakehold.catalog.resource_view import ResourceRef
-from lakehold.catalog.resources import ResourcePage
+from lakehold.catalog.resource_view import ResourceRef, ResourceSummary
 from lakehold.directory.request_context import MomentLike, RequestContext
 from lakehold.kit.clock import Moment
+from lakehold.kit.database import CursorPage
 from lakehold.kit.errors import InvalidInputError, NotFoundError
 from lakehold.kit.ids import quote
 
@@ -74,7 +74,7 @@ def page(
     sort: str = "name",
     after: str | None = None,
     limit: int = 50,
-) -> ResourcePage:
+) -> CursorPage[ResourceSummary]:
     """Return the workspaces that the caller may see, of one model or of all."""
     roots = kinds.workspace_kinds(ctx.view.policy) if model is None else [_workspace_kind(ctx, model)]
     among = [root.id for root in roots]

@@ -20,6 +20,7 @@ from lakehold.directory.accounts import account_table, valid_email
 from lakehold.directory.act_for import MANAGE, need_act_for, need_unrestricted
 from lakehold.directory.request_context import MomentLike, RequestContext
 from lakehold.kit.clock import Moment
+from lakehold.kit.database import CursorPage
 from lakehold.kit.errors import ConflictError
 from lakehold.kit.ids import fold_name, quote
 
@@ -84,20 +85,12 @@ class Member:
     """The ids of their groups."""
 
 
-@dataclass(frozen=True, slots=True)
-class MemberPage:
-    """A page of members, with the cursor of the next page; None after the last."""
-
-    items: list[Member]
-    after: str | None
-
-
 def page(
     ctx: RequestContext, *, search: str = "", sort: str = "name", after: str | None = None, limit: int = 50
-) -> MemberPage:
+) -> CursorPage[Member]:
     """Return one page of the members."""
     found = ctx.session.list(ctx.principal, "see", MEMBER, search=search, sort=sort, after=after, limit=limit)
-    return MemberPage(_load(ctx, [(item.uid, item.name, item.since) for item in found.items]), found.after)
+    return CursorPage(_load(ctx, [(item.uid, item.name, item.since) for item in found.items]), found.after)
 
 
 def get(ctx: RequestContext, member: str) -> Member:

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from hashlib import sha256
 from importlib.resources import as_file, files
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import TEXT
@@ -23,6 +23,7 @@ from sqlalchemy.pool import ConnectionPoolEntry
 from lakehold.kit.errors import BusyError, InvalidInputError
 
 metadata = sa.MetaData()
+T = TypeVar("T")
 
 # Compared and sorted byte by byte, in both databases alike.
 ExactText = sa.Text().with_variant(TEXT(collation="C"), "postgresql")
@@ -48,6 +49,14 @@ class Transaction:
     def dialect(self) -> str:
         """`sqlite` or `postgresql`."""
         return self.connection.dialect.name
+
+
+@dataclass(frozen=True, slots=True)
+class CursorPage(Generic[T]):
+    """A page of a list, with the cursor of the next page; None after the last."""
+
+    items: list[T]
+    after: str | None
 
 
 @dataclass(frozen=True, slots=True)
