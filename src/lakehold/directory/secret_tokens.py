@@ -25,7 +25,7 @@ import sqlalchemy as sa
 from lakehold.access.facts.tables import attribute, edge, resource
 from lakehold.access.model.policy import MEMBER
 from lakehold.kit.clock import FOREVER, Moment
-from lakehold.kit.database import ExactText, IdType, Transaction, metadata
+from lakehold.kit.database import ExactText, IdType, TenantRows, Transaction, metadata
 
 TOKEN, SIGN_IN, LINK, INVITE, LIVE = "lh_", "lhs_", "lhl_", "lhi_", "lhp_"
 
@@ -150,22 +150,13 @@ def integration_resources(
     transaction: Transaction, tenant: int, integration: int, at: Moment
 ) -> tuple[str, ...] | None:
     """Return the ids of what the integration reads; None if it is paused or has ended."""
-    here, connection = resource.c, transaction.connection
-    there = sa.select(here.id).where(here.tenant_id == tenant, here.id == integration, here.until > at)
-    if connection.execute(there).first() is None:
-        return None
-    a = attribute.c
-    closed = sa.select(a.id).where(
-        a.tenant_id == tenant,
-        a.resource_id == integration,
-        a.name == ACTIVE,
-        a.value == OFF,
-        a.since <= at,
-        a.until > at,
+    here, a, e = resource.c, attribute.c, edge.c
+    there = TenantRows(transaction, tenant, resource).select(here.id == integration, here.until > at)
+    closed = TenantRows(transaction, tenant, attribute).select(
+        a.resource_id == integration, a.name == ACTIVE, a.value == OFF, a.since <= at, a.until > at
     )
-    if connection.execute(closed).first() is not None:
+    if there.first() is None or closed.first() is not None:
         return None
-    e = edge.c
     query = (
         sa.select(here.uid)
         .join(edge, e.target_id == here.id)
@@ -173,4 +164,4 @@ def integration_resources(
             e.tenant_id == tenant, e.source_id == integration, e.name.endswith(f".{READS}"), e.since <= at, e.until > at
         )
     )
-    return tuple(sorted(connection.execute(query).scalars()))
+    return tuple(sorted(transaction.connection.execute(query).scalars()))
