@@ -10,14 +10,13 @@ from pathlib import Path
 
 from lakehold import workspaces
 from lakehold.access.facts.records import Attribute, Edge, Fact, Grant, mentioned_ids
-from lakehold.access.facts.view import ALL_MEMBERS
 from lakehold.access.model.errors import SourceLocation, did_you_mean, quote_excerpt
 from lakehold.access.model.loader import parse_model
-from lakehold.access.model.policy import GROUP, MEMBER, TENANT, Policy, compile_policy
+from lakehold.access.model.policy import MEMBER, TENANT, Policy, compile_policy
 from lakehold.access.model.schema import AccessModel
 from lakehold.access_as_code import assertions, file_format, tenant_state
 from lakehold.access_as_code.assertions import Assertion
-from lakehold.access_as_code.parser import MappingNode, Node, ProblemList, error_at, parse_document
+from lakehold.access_as_code.parser import MappingNode, ProblemList, error_at, parse_document
 from lakehold.access_as_code.resources import ResourceReader
 from lakehold.access_as_code.tenant_state import ResourceEntry, Slot, TenantState, TimedFact
 from lakehold.kit.errors import InvalidInputError
@@ -92,9 +91,7 @@ def parse_files(files: Mapping[str, str]) -> DesiredState:
     whole = file_format.TENANT_REF in state.entries
     state.entries.setdefault(file_format.TENANT_REF, ResourceEntry(file_format.TENANT_REF, TENANT, "Tenant"))
     if file_format.ALL_REF not in state.entries:
-        ResourceReader(state, problems).read_single(
-            ALL_MEMBERS, file_format.ALL_REF, MappingNode({}, SourceLocation("people.yaml", 1))
-        )
+        ResourceReader(state, problems).read_section("all", MappingNode({}, SourceLocation("people.yaml", 1)))
     _validate(state, problems)
     problems.raise_any()
     return DesiredState(state, tests, files_digest(files), whole)
@@ -166,22 +163,8 @@ def _sections(state: TenantState, documents: Mapping[str, MappingNode], problems
                     hint = did_you_mean(name, file_format.SECTIONS)
                     raise error_at(key.place, f"there is no section {quote_excerpt(name)}.", hint)
                 else:
-                    _section(reader, name, node)
+                    reader.read_section(name, node)
     return tuple(tests)
-
-
-def _section(reader: ResourceReader, name: str, node: Node) -> None:
-    match name:
-        case "tenant":
-            reader.read_single(TENANT, file_format.TENANT_REF, node)
-        case "all":
-            reader.read_single(ALL_MEMBERS, file_format.ALL_REF, node)
-        case "members":
-            reader.read_section(MEMBER, node, name)
-        case "groups":
-            reader.read_section(GROUP, node, name)
-        case "workspaces":
-            reader.read_workspaces(node)
 
 
 # Consistency

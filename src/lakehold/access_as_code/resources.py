@@ -36,20 +36,21 @@ class ResourceReader:
 
     # Where things stand
 
-    def read_section(self, kind: str, node: Node, what: str) -> None:
-        """Read `members:` or `groups:`: entries of one kind by id."""
-        self._read_entries(kind, file_format.read_mapping(node, what).entries.values(), file_format.TENANT_REF)
-
-    def read_single(self, kind: str, ref: str, node: Node) -> None:
-        """Read `tenant:` or `all:`: an entry that always exists."""
-        self._read_entry(kind, ref, node.place, node, None if kind == TENANT else file_format.TENANT_REF)
-
-    def read_workspaces(self, node: Node) -> None:
-        """Read `workspaces:`: entries of any kind, each of which names its own."""
-        for key, value in file_format.read_mapping(node, "workspaces").entries.values():
-            with self._problems.collect():
-                kind = self._kind(file_format.read_mapping(value, "a workspace").entries.get("kind"), key.place)
-                self._read_entry(kind, key.value, key.place, value, None)
+    def read_section(self, name: str, node: Node) -> None:
+        """Read a section: an entry that always exists, entries of one kind, or workspaces, which name their kind."""
+        match name:
+            case "tenant":
+                self._read_entry(TENANT, file_format.TENANT_REF, node.place, node, None)
+            case "all":
+                self._read_entry(ALL_MEMBERS, file_format.ALL_REF, node.place, node, file_format.TENANT_REF)
+            case "members" | "groups":
+                entries = file_format.read_mapping(node, name).entries.values()
+                self._read_entries(MEMBER if name == "members" else GROUP, entries, file_format.TENANT_REF)
+            case "workspaces":
+                for key, value in file_format.read_mapping(node, name).entries.values():
+                    with self._problems.collect():
+                        kind = self._kind(file_format.read_mapping(value, "a workspace").entries.get("kind"), key.place)
+                        self._read_entry(kind, key.value, key.place, value, None)
 
     def _read_entries(self, kind: str, entries: Iterable[tuple[ScalarNode, Node]], parent: str) -> None:
         for key, value in entries:
