@@ -10,6 +10,7 @@ import base64
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 
 import sqlalchemy as sa
 
@@ -50,12 +51,8 @@ def find(
         kinds.catalog_kind(ctx.view.policy, kind)
     start = None if after is None else _decode_cursor(after)
     search_key = fold_name(valid_id(search, "search")) if search != "" else ""
-    found: list[tuple[str, int, str]] = []
-    for row in _candidates(ctx, search_key, kind, start):
-        if is_discoverable(ctx, row[2]):
-            found.append(row)
-            if len(found) > limit:
-                break
+    rows = (row for row in _candidates(ctx, search_key, kind, start) if is_discoverable(ctx, row[2]))
+    found = list(islice(rows, limit + 1))
     visible = found[:limit]
     last = json.dumps(["found", *visible[-1][:2]]) if len(found) > limit else None
     following = base64.urlsafe_b64encode(last.encode()).decode() if last else None

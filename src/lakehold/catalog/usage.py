@@ -84,8 +84,9 @@ class UsageRecorder:
             return 0
         try:
             with database.write() as transaction:
-                for start in range(0, len(waiting), _AT_ONCE):
-                    _save(transaction, dict(sorted(waiting.items())[start : start + _AT_ONCE]))
+                rows = [use._asdict() | {"day": day} for use, day in sorted(waiting.items())]
+                for start in range(0, len(rows), _AT_ONCE):
+                    _save(transaction, rows[start : start + _AT_ONCE])
         except BusyError:
             with self._lock:
                 self._waiting = waiting | self._waiting
@@ -142,8 +143,7 @@ def list_for_member(ctx: RequestContext, member: str) -> list[LastUse]:
     return _load(ctx, last_use_table.c.member_id == ctx.view.member(member))
 
 
-def _save(transaction: Transaction, uses: dict[_Use, int]) -> None:
-    rows = [use._asdict() | {"day": day} for use, day in uses.items()]
+def _save(transaction: Transaction, rows: list[dict[str, object]]) -> None:
     insert = (sqlite if transaction.dialect == "sqlite" else postgresql).insert(last_use_table).values(rows)
     later = insert.excluded.day > last_use_table.c.day
     transaction.connection.execute(

@@ -161,7 +161,19 @@ def set_password_with_link(platform: Platform, secret: str, password: str, clien
 
 def change_password(platform: Platform, caller: Caller, old: str, password: str) -> None:
     """Change one's own password with the old one. All other sign-ins end."""
-    old_hash, attempt_keys = _count_attempt(platform, caller, password)
+    attempt_keys = throttle.attempt_keys(
+        "old password", caller.member, caller.address, throttle.ACCOUNT, throttle.ADDRESS
+    )
+    with platform.write(caller) as ctx:
+        ctx.need_writable()
+        need_unrestricted(ctx, "change the password")
+        account = accounts.get(ctx, caller.member)
+        if account is None or account.service or not account.password:
+            raise ConflictError("You have no password yet.", "Ask for a link to set one.")
+        old_hash = account.password
+        passwords.valid_password(password, ctx.view.names.get(account.member_id) or "", account.email)
+        # Because somebody at an unlocked screen may guess too.
+        throttle.count_attempt(ctx.session.transaction, ctx.session.tenant, ctx.at, attempt_keys)
     if not passwords.verify_password(old_hash, old):
         with platform.write(caller) as ctx:
             ctx.note("set password", caller.member, outcome=DENIED)
@@ -173,22 +185,6 @@ def change_password(platform: Platform, caller: Caller, old: str, password: str)
             raise ConflictError("The password was changed meanwhile.", "Sign in again.")
         throttle.record_success(ctx.session.transaction, ctx.session.tenant, attempt_keys)
         _replace_password(ctx, new_hash, but=caller.sign_in_id)
-
-
-def _count_attempt(platform: Platform, caller: Caller, password: str) -> tuple[str, throttle.AttemptKeys]:
-    """Count the attempt and return the present hash, because somebody at an unlocked screen may guess too."""
-    attempt_keys = throttle.attempt_keys(
-        "old password", caller.member, caller.address, throttle.ACCOUNT, throttle.ADDRESS
-    )
-    with platform.write(caller) as ctx:
-        ctx.need_writable()
-        need_unrestricted(ctx, "change the password")
-        account = accounts.get(ctx, caller.member)
-        if account is None or account.service or not account.password:
-            raise ConflictError("You have no password yet.", "Ask for a link to set one.")
-        passwords.valid_password(password, ctx.view.names.get(account.member_id) or "", account.email)
-        throttle.count_attempt(ctx.session.transaction, ctx.session.tenant, ctx.at, attempt_keys)
-        return account.password, attempt_keys
 
 
 def _replace_password(ctx: RequestContext, new_hash: str, *, but: str = "") -> None:

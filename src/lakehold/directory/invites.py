@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import islice
 
 import sqlalchemy as sa
 
@@ -100,13 +101,7 @@ def get(ctx: RequestContext, id_: str) -> Invite:
 def page(ctx: RequestContext, *, after: PageKey | None = None, limit: int = 50) -> list[Invite]:
     """Return the invites that the caller created or could have created, newest first, after the given key."""
     need_unrestricted(ctx, "see invites")
-    found: list[Invite] = []
-    for invite in _iterate(ctx, after):
-        if _may_see(ctx, invite):
-            found.append(invite)
-        if len(found) == limit:
-            break
-    return found
+    return list(islice((invite for invite in _iterate(ctx, after) if _may_see(ctx, invite)), limit))
 
 
 def delete(ctx: RequestContext, id_: str) -> bool:
