@@ -9,8 +9,8 @@ import sqlalchemy as sa
 from pydantic import SecretStr
 
 from lakehold.access import Grant, Remove
-from lakehold.catalog import campaign_decisions, campaign_visibility, campaigns, grants, impersonation, kinds, usage
-from lakehold.catalog.campaign_visibility import CampaignProgress, CampaignRow
+from lakehold.catalog import campaign_decisions, campaign_table, campaigns, grants, impersonation, kinds, usage
+from lakehold.catalog.campaign_table import CampaignProgress, CampaignRow
 from lakehold.catalog.campaigns import CampaignView
 from lakehold.catalog.usage import UsageRecorder
 from lakehold.directory import accounts
@@ -89,7 +89,7 @@ def test_what_stays_is_written_down_and_stays(corner: DemoPlatform) -> None:
     number = row(corner, uid, grant).n
     assert decided(corner, campaign_decisions.keep, uid, number).done == [number]
     kept = row(corner, uid, grant)
-    assert (kept.state, kept.decided_by and kept.decided_by.uid) == (campaign_visibility.KEPT, "adam")
+    assert (kept.state, kept.decided_by and kept.decided_by.uid) == (campaign_table.KEPT, "adam")
     assert holds(corner, grant)
     assert load_campaign(corner, "adam", uid).progress.done == 1
 
@@ -99,11 +99,11 @@ def test_what_is_removed_is_revoked_at_once_and_can_be_given_back(corner: DemoPl
     number = row(corner, uid, grant).n
     decided(corner, campaign_decisions.remove, uid, number)
     assert not holds(corner, grant)
-    assert row(corner, uid, grant).state == campaign_visibility.REMOVED
+    assert row(corner, uid, grant).state == campaign_table.REMOVED
     assert decided(corner, campaign_decisions.keep, uid, number).refused
     decided(corner, campaign_decisions.reopen, uid, number)
     assert holds(corner, grant)
-    assert row(corner, uid, grant).state == campaign_visibility.UNDECIDED
+    assert row(corner, uid, grant).state == campaign_table.UNDECIDED
     deeds = [line.entry.action for line in corner.log(AuditFilter(resource="clean"))]
     assert deeds == ["reopen decision", "grant", "remove role", "revoke"]
 
@@ -162,7 +162,7 @@ def test_a_role_of_which_there_is_one_is_not_taken_from_its_new_holder(corner: D
     with corner.write(as_member("olga")) as ctx:
         ctx.session.store.remove(grant)
         ctx.session.store.add(Grant("nils", grant.role, grant.resource))
-    assert row(corner, uid, grant, "olga").state == campaign_visibility.ENDED
+    assert row(corner, uid, grant, "olga").state == campaign_table.ENDED
     assert decided(corner, campaign_decisions.remove, uid, number, who="olga").refused
     assert holds(corner, Grant("nils", grant.role, grant.resource))
 
@@ -171,7 +171,7 @@ def test_what_ended_elsewhere_needs_no_decision(corner: DemoPlatform) -> None:
     uid, grant = begun(corner), Grant("ana", "viewer", "clean")
     with corner.write(as_member("mona")) as ctx:
         grants.revoke(ctx, grant)
-    assert row(corner, uid, grant).state == campaign_visibility.ENDED
+    assert row(corner, uid, grant).state == campaign_table.ENDED
     assert load_campaign(corner, "adam", uid).progress.ended == 1
 
 

@@ -14,7 +14,6 @@ from lakehold.access.decisions.ways import WayFinder
 from lakehold.access.decisions.what_if import compiled_member_sets
 from lakehold.access.facts.view import ALL_MEMBERS, FactView
 from lakehold.access.model.errors import did_you_mean
-from lakehold.access.model.expressions import give_relation, invite_relation
 from lakehold.access.model.policy import GROUP, MEMBER, MEMBER_OF
 from lakehold.access.session import AccessSession
 from lakehold.access_as_code.assertions import Assertion, Expectation
@@ -26,30 +25,13 @@ from lakehold.kit.errors import InvalidInputError, LakeholdError
 from lakehold.kit.ids import quote
 
 _MOST_WAYS = 3
-_RELATIONS = {"give": give_relation, "invite": invite_relation}
-
-
-def explain_result(
-    view: FactView, member: str, expectation: Expectation, resource: str, *, allowed: bool
-) -> tuple[str, ...]:
-    """Return the lines of the explanation. Nothing is hidden, since its readers may read the whole tenant."""
-    return tuple(
-        _explain_allowed(view, member, expectation, resource)
-        if allowed
-        else _explain_denied(view, member, expectation, resource)
-    )
-
-
-def relation_name(expectation: Expectation) -> str:
-    """Return the name of the relation in the models."""
-    return _RELATIONS[expectation.action](expectation.role) if expectation.role else expectation.action
 
 
 def _explain_allowed(view: FactView, member: str, expectation: Expectation, resource: str) -> Iterator[str]:
     subject, here = view.subject(view.member(member)), view.resource(resource)
     explainer = Explainer(view, compiled_checks(view.policy), lambda _: True)
     if expectation.role:
-        expression = view.policy.relations[view.kind(here), relation_name(expectation)]
+        expression = view.policy.relations[view.kind(here), expectation.relation]
         reason = explainer.reason(expression, view.kind(here), subject, here, held_only=True)
         title = view.policy.role(view.kind(here), expectation.role).title
         yield from _describe_path(view, RulePath(f"who may {expectation.action} {title}", "", reason))
@@ -67,7 +49,7 @@ def _describe_path(view: FactView, path: RulePath) -> Iterator[str]:
 def _explain_denied(view: FactView, member: str, expectation: Expectation, resource: str) -> Iterator[str]:
     subject, here = view.subject(view.member(member)), view.resource(resource)
     kind = view.kind(here)
-    expression = view.policy.relations.get((kind, relation_name(expectation)))
+    expression = view.policy.relations.get((kind, expectation.relation))
     if expression is None:
         yield "no line of the model allows it to anybody"
         return
@@ -199,18 +181,16 @@ class _Runner:
                 for member in members:
                     for expectation in assertion.expected:
                         questions += 1
-                        allowed = self._check(member, expectation, self._uid(resource))
+                        uid, action, role = self._uid(resource), expectation.action, expectation.role
+                        allowed = self._decisions.check(member, action, uid, role=role)
                         if allowed != expectation.allowed:
-                            reasons = explain_result(
-                                self._view, member, expectation, self._uid(resource), allowed=allowed
-                            )
+                            # Nothing is hidden, since readers may read the whole tenant.
+                            explain = _explain_allowed if allowed else _explain_denied
+                            reasons = tuple(explain(self._view, member, expectation, uid))
                             failures.append(AssertionFailure(member, expectation, resource, reasons))
         except LakeholdError as refused:
             error = str(refused)
         return AssertionResult(assertion, questions, tuple(failures), error, perf_counter() - start)
-
-    def _check(self, member: str, open_view: Expectation, resource: str) -> bool:
-        return self._decisions.check(member, open_view.action, resource, role=open_view.role)
 
     def _find(self, ref: str) -> int:
         """Return the number of the resource with this id in the files."""
@@ -235,11 +215,9 @@ class _Runner:
                 continue
             if kind not in {GROUP, ALL_MEMBERS}:
                 raise InvalidInputError(f"{quote(ref)} is a {kind}.", "Name members and groups.")
-            inside = list(self._uids(MEMBER)) if kind == ALL_MEMBERS else self._in_group(number)
+            in_group = self._view.edges_in[MEMBER_OF].get(number) or ()
+            inside = list(self._uids(MEMBER)) if kind == ALL_MEMBERS else sorted(map(self._view.uid, in_group))
             if not inside:
                 raise InvalidInputError(f"Nobody is in {quote(ref)}.", "A test of nobody says nothing.")
             found |= dict.fromkeys(inside)
         return list(found)
-
-    def _in_group(self, group: int) -> list[str]:
-        return sorted(self._view.uid(member) for member in self._view.edges_in[MEMBER_OF].get(group) or ())

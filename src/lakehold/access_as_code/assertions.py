@@ -6,12 +6,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from lakehold.access.model.errors import SourceLocation
+from lakehold.access.model.expressions import give_relation, invite_relation
 from lakehold.access_as_code import file_format
 from lakehold.access_as_code.parser import Node, ProblemList, error_at
 from lakehold.kit.clock import Moment
 
 KEYS = ("name", "who", "can", "cannot", "on", "at")
-ROLE_ACTIONS = ("give", "invite")
+ROLE_ACTIONS = {"give": give_relation, "invite": invite_relation}
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +25,11 @@ class Expectation:
 
     def __str__(self) -> str:
         return f"{self.action} {self.role}" if self.role else self.action
+
+    @property
+    def relation(self) -> str:
+        """The name of the relation in the models."""
+        return ROLE_ACTIONS[self.action](self.role) if self.role else self.action
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +60,10 @@ def _read_assertion(node: Node) -> Assertion:
         raise error_at(node.place, "a test needs `can:` or `cannot:`.", "Say which actions are to be allowed, or not.")
     expected = (*_read_expectations(found, "can", allowed=True), *_read_expectations(found, "cannot", allowed=False))
     who, on = _texts(found["who"], "who"), _texts(found["on"], "on")
-    _refuse_contradiction(node, expected)
+    allowed = {str(part) for part in expected if part.allowed}
+    both = next((str(part) for part in expected if not part.allowed and str(part) in allowed), None)
+    if both is not None:
+        raise error_at(node.place, f"this test says both can and cannot of {both!r}.", "Keep one of them.")
     name = file_format.read_text(found["name"], "name") if "name" in found else _default_name(who, on, expected)
     at = file_format.read_moment(found["at"], "at") if "at" in found else None
     return Assertion(name, who, on, expected, at, node.place)
@@ -79,13 +88,6 @@ def _read_expectations(found: dict[str, Node], key: str, *, allowed: bool) -> It
         if action in ROLE_ACTIONS and not role:
             raise error_at(found[key].place, f"{action!r} needs a role.", f"Name it: `{key}: {action} viewer`.")
         yield Expectation(action, role.strip() or None, allowed)
-
-
-def _refuse_contradiction(node: Node, expected: tuple[Expectation, ...]) -> None:
-    allowed = {str(part) for part in expected if part.allowed}
-    both = next((part for part in expected if not part.allowed and str(part) in allowed), None)
-    if both is not None:
-        raise error_at(node.place, f"this test says both can and cannot of {str(both)!r}.", "Keep one of them.")
 
 
 def _default_name(who: tuple[str, ...], on: tuple[str, ...], expected: tuple[Expectation, ...]) -> str:

@@ -3,24 +3,26 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
 from lakehold import workspaces
-from lakehold.access.facts.view import ALL_MEMBERS
+from lakehold.access.facts.records import Attribute, Edge, Fact, Grant, mentioned_ids
 from lakehold.access.model.errors import SourceLocation, did_you_mean, quote_excerpt
 from lakehold.access.model.loader import parse_model
-from lakehold.access.model.policy import GROUP, MEMBER, TENANT, Policy, compile_policy
+from lakehold.access.model.policy import MEMBER, TENANT, Policy, compile_policy
 from lakehold.access.model.schema import AccessModel
-from lakehold.access_as_code import assertions, file_format, validation
+from lakehold.access_as_code import assertions, file_format, tenant_state
 from lakehold.access_as_code.assertions import Assertion
-from lakehold.access_as_code.parser import MappingNode, Node, ProblemList, error_at, parse_document
+from lakehold.access_as_code.parser import MappingNode, ProblemList, error_at, parse_document
 from lakehold.access_as_code.resources import ResourceReader
-from lakehold.access_as_code.tenant_state import ResourceEntry, TenantState, shipped_sources
+from lakehold.access_as_code.tenant_state import ResourceEntry, Slot, TenantState, TimedFact
 from lakehold.kit.errors import InvalidInputError
 
 SUFFIXES = {".yaml", ".yml"}
+_MOST_NAMED = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,10 +91,8 @@ def parse_files(files: Mapping[str, str]) -> DesiredState:
     whole = file_format.TENANT_REF in state.entries
     state.entries.setdefault(file_format.TENANT_REF, ResourceEntry(file_format.TENANT_REF, TENANT, "Tenant"))
     if file_format.ALL_REF not in state.entries:
-        ResourceReader(state, problems).read_single(
-            ALL_MEMBERS, file_format.ALL_REF, MappingNode({}, SourceLocation("people.yaml", 1))
-        )
-    validation.validate(state, problems)
+        ResourceReader(state, problems).read_section("all", MappingNode({}, SourceLocation("people.yaml", 1)))
+    _validate(state, problems)
     problems.raise_any()
     return DesiredState(state, tests, files_digest(files), whole)
 
@@ -121,7 +121,7 @@ def _models(
                     first = found[model.name].place
                     raise error_at(model.place, f"the model {model.name!r} is there twice; first at {first}.")
                 found[model.name] = model
-    shipped = shipped_sources()
+    shipped = tenant_state.shipped_sources()
     return {name: model for name, model in found.items() if shipped.get(name) != model.source}
 
 
@@ -142,7 +142,8 @@ def _policy(models: Mapping[str, AccessModel]) -> Policy:
         return workspaces.policy()
     # Once more with their own names, for errors that point at the files.
     Policy([*(model for model in workspaces.models() if model.name not in models), *models.values()])
-    return compile_policy(tuple(sorted({**shipped_sources(), **{m.name: m.source for m in models.values()}}.items())))
+    sources = {**tenant_state.shipped_sources(), **{model.name: model.source for model in models.values()}}
+    return compile_policy(tuple(sorted(sources.items())))
 
 
 # Sections
@@ -162,19 +163,120 @@ def _sections(state: TenantState, documents: Mapping[str, MappingNode], problems
                     hint = did_you_mean(name, file_format.SECTIONS)
                     raise error_at(key.place, f"there is no section {quote_excerpt(name)}.", hint)
                 else:
-                    _section(reader, name, node)
+                    reader.read_section(name, node)
     return tuple(tests)
 
 
-def _section(reader: ResourceReader, name: str, node: Node) -> None:
-    match name:
-        case "tenant":
-            reader.read_single(TENANT, file_format.TENANT_REF, node)
-        case "all":
-            reader.read_single(ALL_MEMBERS, file_format.ALL_REF, node)
-        case "members":
-            reader.read_section(MEMBER, node, name)
-        case "groups":
-            reader.read_section(GROUP, node, name)
-        case "workspaces":
-            reader.read_workspaces(node)
+# Consistency
+
+
+def _validate(state: TenantState, problems: ProblemList) -> None:
+    """Add unknown ids, impossible ends, overlapping facts and cycles to the problems."""
+    good: list[TimedFact] = []
+    for timed in state.facts:
+        with problems.collect():
+            _refuse_unknown(state, timed)
+            good.append(timed)
+    _refuse_overlaps(state, good, problems)
+    edges: dict[str, list[TimedFact]] = {}
+    for timed in good:
+        if isinstance(timed.fact, Edge):
+            edges.setdefault(timed.fact.name, []).append(timed)
+    for same_name in edges.values():
+        with problems.collect():
+            # Cycles begin when an edge does.
+            for at in sorted({timed.span.begin for timed in same_name}):
+                _refuse_cycle([timed for timed in same_name if timed.span.begin <= at < timed.span.end])
+
+
+def _refuse_unknown(state: TenantState, timed: TimedFact) -> None:
+    entries, place = state.entries, timed.place
+    match timed.fact:
+        case Grant(subject, role, resource):
+            holder = _need_known(entries, subject, "member or group", place, tenant_state.SUBJECTS)
+            declared = state.policy.kinds[entries[resource].kind].schema.roles[role]
+            if declared.person_only and holder.kind != MEMBER:
+                message = f"{role} is held by a person, and {quote_excerpt(subject)} is a group."
+                raise error_at(place, message, "Name members.")
+        case Attribute(_, _, _, member):
+            if member is not None:
+                _need_known(entries, member, "member", place, (MEMBER,))
+        case Edge(name, source, target):
+            _need_known(entries, source, "member", place, None)
+            kind = state.policy.kinds[entries[source].kind]
+            if name not in kind.schema.edges:
+                raise error_at(
+                    place, f"{quote_excerpt(source)} is a {kind.id}, and cannot be in a group.", "Name members."
+                )
+            _need_known(entries, target, f"{name} of a {kind.id}", place, kind.steps[name].kinds)
+
+
+def _need_known(
+    entries: Mapping[str, ResourceEntry], ref: str, what: str, place: SourceLocation, kinds: tuple[str, ...] | None
+) -> ResourceEntry:
+    found = entries.get(ref)
+    if found is None:
+        near = [other for other, entry in entries.items() if kinds is None or entry.kind in kinds]
+        hint = did_you_mean(ref, near, "" if len(near) <= _MOST_NAMED else "Declare it, or remove it here.")
+        raise error_at(place, f"there is no {what} {quote_excerpt(ref)} in these files.", hint)
+    if kinds is not None and found.kind not in kinds:
+        raise error_at(place, f"{quote_excerpt(ref)} is a {found.kind}.", f"It has to be a {' or '.join(kinds)}.")
+    return found
+
+
+def _refuse_overlaps(state: TenantState, facts: Iterable[TimedFact], problems: ProblemList) -> None:
+    slots: dict[Slot, list[TimedFact]] = {}
+    for timed in facts:
+        slot = tenant_state.slot_of(state.policy, state.entries, timed.fact)
+        if slot is not None:
+            slots.setdefault(slot, []).append(timed)
+    for line in slots.values():
+        for before, after in pairwise(sorted(line, key=lambda timed: timed.span.begin)):
+            if after.span.begin < before.span.end:
+                _add_overlap(before, after, problems)
+
+
+def _add_overlap(before: TimedFact, after: TimedFact, problems: ProblemList) -> None:
+    line = before.place.line
+    if before.fact == after.fact:
+        message = f"{_describe(after.fact)} stands twice for the same time; first in line {line}."
+        problems.add(after.place, message, "Keep one of them.")
+    else:
+        message = (
+            f"{_describe(after.fact)}: there is already another at the same time in line {line}, and only one can be."
+        )
+        problems.add(after.place, message, "Keep one of them, or let one end with `until:` before the other begins.")
+
+
+def _describe(fact: Fact) -> str:
+    match fact:
+        case Grant(subject, role, resource):
+            return f"{role} of {quote_excerpt(resource)} for {quote_excerpt(subject)}"
+        case Edge(name, source, target):
+            return f"{name} of {quote_excerpt(source)} to {quote_excerpt(target)}"
+        case Attribute(resource, name, value, _):
+            return f"{name} {value} of {quote_excerpt(resource)}"
+
+
+def _refuse_cycle(edges: list[TimedFact]) -> None:
+    ahead: dict[str, list[tuple[str, TimedFact]]] = {}
+    for timed in edges:
+        source, target = mentioned_ids(timed.fact)
+        ahead.setdefault(source, []).append((target, timed))
+    done: set[str] = set()
+    for start in ahead:
+        path: dict[str, None] = {}
+        todo: list[tuple[str, TimedFact | None, bool]] = [(start, None, False)]
+        while todo:
+            here, by, left = todo.pop()
+            if left:
+                del path[here]
+                done.add(here)
+            elif by is not None and here in path:
+                circle = [*list(path)[list(path).index(here) :], here]
+                message = f"{' → '.join(map(quote_excerpt, circle[:8]))}: this goes in a circle."
+                raise error_at(by.place, message, "Take one of the edges out.")
+            elif here not in done:
+                path[here] = None
+                todo.append((here, by, True))
+                todo.extend((target, timed, False) for target, timed in ahead.get(here, ()))

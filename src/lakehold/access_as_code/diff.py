@@ -2,27 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from lakehold.access.facts.records import Add, Adopt, Attribute, Change, Edge, Fact, Grant, Remove, mentioned_ids
-from lakehold.access.model.errors import SourceLocation, quote_excerpt
-from lakehold.access.model.loader import parse_model
+from lakehold.access.model.errors import quote_excerpt
+from lakehold.access_as_code import tenant_state
 from lakehold.access_as_code.file_format import ALWAYS, IdMapping, TimeSpan
 from lakehold.access_as_code.parser import error_at
-from lakehold.access_as_code.steps import Create, CreationOrder, Delete, MakeChange, Rename, Step
-from lakehold.access_as_code.tenant_state import (
-    Slot,
-    SlotFacts,
-    TenantState,
-    Timeline,
-    facts_by_slot,
-    is_default,
-    merge_spans,
-    shipped_sources,
-    slot_of,
-    timelines,
-)
+from lakehold.access_as_code.steps import Bundle, Create, Delete, MakeChange, Rename
+from lakehold.access_as_code.tenant_state import ResourceEntry, Slot, SlotFacts, TenantState, Timeline
 from lakehold.kit.clock import FOREVER, Moment
 
 _BEGINNING = -FOREVER
@@ -38,7 +27,7 @@ def slot_changes(current: Sequence[Entry], desired: Timeline, is_default: Callab
     gone = [MakeChange(Remove(fact)) for fact in facts if fact not in kept]
     everything = [MakeChange(Remove(fact)) for fact in facts]
     for tried in ([], new, adds, gone, [*gone, *new], [*gone, *adds]):
-        if merge_spans(entry for entry in _after(current, tried) if not is_default(entry[0])) == desired:
+        if tenant_state.merge_spans(entry for entry in _after(current, tried) if not is_default(entry[0])) == desired:
             return tried
     return [*everything, *adds]
 
@@ -73,27 +62,24 @@ def _cut(line: Sequence[Entry], at: int) -> list[Entry]:
     ]
 
 
-Bundle = tuple[Step, ...]
-"""Steps that are made one after the other, or not at all."""
-
-
-class _Slots(NamedTuple):
-    current: SlotFacts
-    desired: Mapping[Slot, Timeline]
-
-
 def find_changes(current: TenantState, desired: TenantState, ids: IdMapping, at: Moment) -> Iterator[Bundle]:
     """Yield a bundle for everything that differs, in the order in which it is best made."""
     _refuse_other_kinds(current, desired)
     policy = desired.policy
     yield from ((MakeChange(Adopt(source)),) for source in models_to_adopt(current, desired))
-    desired_facts = timelines(desired, policy, at)
-    current_facts = facts_by_slot(current, policy, at)
+    desired_facts = tenant_state.timelines(desired, policy, at)
+    current_facts = tenant_state.facts_by_slot(current, policy, at)
     for create in CreationOrder(desired, desired_facts, current.entries).create_steps():
         current_facts |= _initial_facts(desired, create)
-        yield (_with_ids(create, ids),)
-    yield from _facts(current, desired, _Slots(current_facts, desired_facts), ids)
-    yield from _renames(current, desired, ids)
+        edges = {edge: tuple(map(ids.uid, targets)) for edge, targets in create.edges.items()}
+        yield (replace(create, uid=ids.uid(create.uid), edges=edges),)
+    every_slot = dict.fromkeys((*desired_facts, *current_facts))
+    slots = [(current_facts.get(slot, []), desired_facts.get(slot, ())) for slot in every_slot]
+    yield from _facts(current, desired, slots, ids)
+    for ref, entry in desired.entries.items():
+        before = current.entries.get(ref)
+        if before is not None and before.name != entry.name:
+            yield (Rename(ids.uid(ref), entry.name, before.name),)
     yield from _deletes(current, desired, ids)
 
 
@@ -102,7 +88,7 @@ def _refuse_other_kinds(current: TenantState, desired: TenantState) -> None:
         before = current.entries.get(ref)
         if before is not None and before.kind != entry.kind:
             raise error_at(
-                entry.place or SourceLocation("", 0),
+                entry.place,
                 f"{quote_excerpt(ref)} is a {before.kind} in the tenant, and a {entry.kind} here.",
                 "Choose another id: what has an id keeps its kind.",
             )
@@ -136,13 +122,8 @@ def models_to_adopt(current: TenantState, desired: TenantState) -> list[str]:
 
 def models_to_keep(current: TenantState, desired: TenantState) -> list[str]:
     """Return models of the tenant that the files do not name. They stay: a model can be replaced, not removed."""
-    shipped = shipped_sources()
+    shipped = tenant_state.shipped_sources()
     return [name for name in current.models if name not in desired.models and name not in shipped]
-
-
-def model_name(source: str) -> str:
-    """Return the name of a model."""
-    return parse_model(source).name
 
 
 # Facts
@@ -152,24 +133,18 @@ def _initial_facts(desired: TenantState, create: Create) -> SlotFacts:
     """Return the facts by slot that an entry has from its creation on."""
     facts: list[Fact] = [Edge(edge, create.uid, end) for edge, ends in create.edges.items() for end in ends]
     facts += [Attribute(create.uid, name, value) for name, value in create.attributes.items()]
-    slots = {fact: slot_of(desired.policy, desired.entries, fact) for fact in facts}
+    slots = {fact: tenant_state.slot_of(desired.policy, desired.entries, fact) for fact in facts}
     return {slot: [(fact, ALWAYS)] for fact, slot in slots.items() if slot is not None}
 
 
-def _with_ids(create: Create, ids: IdMapping) -> Create:
-    edges = {edge: tuple(map(ids.uid, targets)) for edge, targets in create.edges.items()}
-    return Create(create.kind, ids.uid(create.uid), create.name, edges, create.attributes)
-
-
-def _facts(current: TenantState, desired: TenantState, known: _Slots, ids: IdMapping) -> Iterator[Bundle]:
+def _facts(
+    current: TenantState, desired: TenantState, slots: Iterable[tuple[Sequence[Entry], Timeline]], ids: IdMapping
+) -> Iterator[Bundle]:
     gone = current.entries.keys() - desired.entries.keys()
     everything = {**current.entries, **desired.entries}
     found: list[tuple[int, Bundle]] = []
-    for slot in dict.fromkeys((*known.desired, *known.current)):
-        current_facts = known.current.get(slot, [])
-        made = slot_changes(
-            current_facts, known.desired.get(slot, ()), lambda fact: is_default(desired.policy, everything, fact)
-        )
+    for before, after in slots:
+        made = slot_changes(before, after, lambda fact: tenant_state.is_default(desired.policy, everything, fact))
         kept = [make for make in made if not _ends_anyway(current, make.change, gone)]
         if kept:
             found.append((_rank(kept), tuple(_with_tenant_ids(make, ids) for make in kept)))
@@ -206,14 +181,7 @@ def _rank(made: list[MakeChange]) -> int:
             return 2
 
 
-# Names and ends
-
-
-def _renames(current: TenantState, desired: TenantState, ids: IdMapping) -> Iterator[Bundle]:
-    for ref, entry in desired.entries.items():
-        before = current.entries.get(ref)
-        if before is not None and before.name != entry.name:
-            yield (Rename(ids.uid(ref), entry.name, before.name),)
+# Deletion
 
 
 def _deletes(current: TenantState, desired: TenantState, ids: IdMapping) -> Iterator[Bundle]:
@@ -239,3 +207,99 @@ def _is_parent(company: TenantState, edge: Edge) -> bool:
     source = company.entries.get(edge.source)
     parent = company.policy.kinds[source.kind].parent if source else None
     return parent is not None and parent.edge == edge.name
+
+
+# Creation
+
+
+class CreationOrder:
+    """Orders the creation of entries that are in the files and not in the tenant yet."""
+
+    def __init__(self, desired: TenantState, desired_facts: Mapping[Slot, Timeline], existing: Collection[str]) -> None:
+        self._desired = desired
+        self._existing = existing
+        new = [entry for ref, entry in desired.entries.items() if ref not in existing]
+        # People first.
+        self._new = [
+            entry.ref for entry in sorted(new, key=lambda entry: (entry.kind not in tenant_state.SUBJECTS, entry.ref))
+        ]
+        self._edges: dict[str, dict[str, list[str]]] = {ref: {} for ref in self._new}
+        self._attributes: dict[str, dict[str, str]] = {ref: {} for ref in self._new}
+        for line in desired_facts.values():
+            fact, span = line[0]
+            if len(line) > 1 or span != ALWAYS:
+                continue
+            if isinstance(fact, Edge) and fact.source in self._edges:
+                self._edges[fact.source].setdefault(fact.name, []).append(fact.target)
+            elif isinstance(fact, Attribute) and fact.member is None and fact.resource in self._attributes:
+                self._attributes[fact.resource][fact.name] = fact.value
+        self._parents = self._find_parents()
+
+    def create_steps(self) -> list[Create]:
+        """Return the steps that create the entries, parents and ends of edges first as far as possible."""
+        done: dict[str, Create] = {}
+        begun: set[str] = set()
+        for start in self._new:
+            todo = [(start, False)]
+            while todo:
+                ref, is_ready = todo.pop()
+                if is_ready:
+                    done[ref] = self._create(self._desired.entries[ref], done)
+                elif ref in self._edges and ref not in begun and not self._is_inside(ref, begun - done.keys()):
+                    begun.add(ref)
+                    todo.append((ref, True))
+                    todo.extend((end, False) for ends in self._edges[ref].values() for end in reversed(ends))
+                    todo.append((self._parents[ref], False))
+        return list(done.values())
+
+    def _create(self, entry: ResourceEntry, done: Collection[str]) -> Create:
+        """Return one step, with the edges whose ends exist by then."""
+        known = {
+            name: tuple(sorted(end for end in ends if end in self._existing or end in done))
+            for name, ends in self._edges[entry.ref].items()
+        }
+        edges = {name: ends for name, ends in known.items() if ends}
+        parent = self._desired.policy.kinds[entry.kind].parent
+        if parent is not None:
+            edges[parent.edge] = (self._parents[entry.ref],)
+        return Create(entry.kind, entry.ref, entry.name, edges, self._attributes[entry.ref])
+
+    def _is_inside(self, ref: str, unfinished: Collection[str]) -> bool:
+        """Whether it lies in something that waits for the ends of its edges, and so has to wait itself."""
+        while ref in self._parents:
+            ref = self._parents[ref]
+            if ref in unfinished:
+                return True
+        return False
+
+    def _find_parents(self) -> dict[str, str]:
+        """Return the parent in which each entry is created. Nothing is created without a parent, so what is to lie in
+        nothing, or in something only later, is created somewhere and taken out again.
+        """
+        found: dict[str, str] = {}
+        left = self._new
+        while left:
+            waiting = [ref for ref in left if not self._find_parent(ref, found)]
+            if len(waiting) == len(left):
+                raise self._no_parent_error(self._desired.entries[waiting[0]])
+            left = waiting
+        return found
+
+    def _find_parent(self, ref: str, found: dict[str, str]) -> bool:
+        """Find a parent that exists or is created before, and return whether there is one."""
+        things = self._desired.entries
+        parent = self._desired.policy.kinds[things[ref].kind].parent
+        if parent is None:
+            found[ref] = ""
+            return True
+        possible = self._edges[ref].get(parent.edge) or [r for r, other in things.items() if other.kind in parent.kinds]
+        ready = [end for end in possible if end in self._existing or end in found]
+        if ready:
+            found[ref] = min(ready)
+        return bool(ready)
+
+    def _no_parent_error(self, entry: ResourceEntry) -> Exception:
+        parent = self._desired.policy.kinds[entry.kind].parent
+        kinds = " or ".join(parent.kinds) if parent else ""
+        message = f"there is no {kinds} in which {quote_excerpt(entry.ref)} could be made."
+        return error_at(entry.place, message, "Declare one.")

@@ -122,10 +122,12 @@ def format_moment(at: Moment) -> str:
 
 def parse_moment(text: str) -> Moment:
     """Parse a moment."""
+    is_number = _TICKS.fullmatch(text)
+    if is_number and -FOREVER < int(text) < FOREVER:
+        return int(text)
     try:
-        if _TICKS.fullmatch(text):
-            return _checked_ticks(int(text))
-        found = datetime.fromisoformat(f"{text}T00:00:00Z" if _DAY.fullmatch(text) else text)
+        iso = f"{text}T00:00:00Z" if _DAY.fullmatch(text) else text
+        found = None if is_number else datetime.fromisoformat(iso)
     except ValueError:
         found = None
     if found is None or (found.tzinfo is None and _DAY.fullmatch(text)):
@@ -133,12 +135,6 @@ def parse_moment(text: str) -> Moment:
     if found.tzinfo is None:
         raise InvalidInputError(f"The time {text} has no time zone.", "Add one: Z, or for example +01:00.")
     return (found - _EPOCH) // _TICK
-
-
-def _checked_ticks(ticks: int) -> Moment:
-    if not -FOREVER < ticks < FOREVER:
-        raise ValueError(ticks)
-    return ticks
 
 
 SECTIONS = ("tenant", "all", "members", "groups", "workspaces", "models", "tests")

@@ -1,27 +1,30 @@
-"""Plans: the steps that bring a tenant to what files declare, and their effects on people."""
+"""Plans: the steps that bring a tenant to what files declare, and their effects on people; and their application within
+one transaction.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
-
-import sqlalchemy as sa
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Protocol
 
 from lakehold.access.decisions.what_if import AccessEffects
 from lakehold.access.facts import tables
-from lakehold.access.model.errors import SourceLocation, quote_excerpt
+from lakehold.access.facts.records import Add, Change, Remove
+from lakehold.access.model.errors import quote_excerpt
 from lakehold.access.session import AccessSession
 from lakehold.access_as_code import diff, steps
 from lakehold.access_as_code.desired_state import DesiredState
-from lakehold.access_as_code.dry_run import order_steps
 from lakehold.access_as_code.file_format import IdMapping
-from lakehold.access_as_code.metadata import EntryMetadata
 from lakehold.access_as_code.parser import ProblemList, error_at
-from lakehold.access_as_code.steps import MakeChange, Step
-from lakehold.access_as_code.tenant_state import TenantState, load_current_state
-from lakehold.kit.errors import InvalidInputError
+from lakehold.access_as_code.steps import Create, Delete, MakeChange, Rename, Step
+from lakehold.access_as_code.tenant_state import EntryMetadata, TenantState, load_current_state
+from lakehold.kit.clock import Moment
+from lakehold.kit.database import TenantRows
+from lakehold.kit.errors import ConflictError, InvalidInputError
 
+_AGAIN = "Plan again, look at it, and apply that."
 _FORMAT = 1
 _BATCH = 500
 
@@ -69,7 +72,7 @@ def make_plan(
     ids = session.read_view(lambda view: IdMapping.from_view(view, session.tenant))
     _refuse_used_ids(session, current, desired.state, ids)
     bundles = list(diff.find_changes(current, desired.state, ids, session.at))
-    ordered, effects = session.read_view(lambda view: order_steps(view, bundles))
+    ordered, effects = session.read_view(lambda view: steps.order_steps(view, bundles))
     entries = {**current.entries, **desired.state.entries}
     return ChangePlan(
         tenant=ids.tenant,
@@ -90,13 +93,13 @@ def make_plan(
 def _metadata_changes(current: TenantState, desired: TenantState) -> Iterator[tuple[str, EntryMetadata]]:
     for ref, entry in desired.entries.items():
         before = current.metadata.get(ref, EntryMetadata())
-        after = desired.metadata.get(ref, EntryMetadata()).merged_over(before)
+        after = desired.metadata.get(ref, EntryMetadata())
+        # An address that the files leave out stays.
+        after = after if after.email else replace(after, email=before.email)
         if ref in current.metadata and ref in current.entries and before.service != after.service:
             was = "a service account" if before.service else "a person"
             message = f"{quote_excerpt(ref)} is {was} in the tenant."
-            raise error_at(
-                entry.place or SourceLocation("", 0), message, "One never becomes the other: make a new member."
-            )
+            raise error_at(entry.place, message, "One never becomes the other: make a new member.")
         if not before.is_same(after):
             yield ref, after
 
@@ -104,24 +107,15 @@ def _metadata_changes(current: TenantState, desired: TenantState) -> Iterator[tu
 def _refuse_used_ids(session: AccessSession, current: TenantState, desired: TenantState, ids: IdMapping) -> None:
     """Refuse new entries with the id of a deleted one."""
     new = {ids.uid(ref): entry for ref, entry in desired.entries.items() if ref not in current.entries}
-    problems = ProblemList()
-    for uid in _used_ids(session, new):
-        problems.add(
-            new[uid].place or SourceLocation("", 0),
-            f"the id {quote_excerpt(uid)} belonged to something that was deleted.",
-            "Choose another; ids are never used twice.",
-        )
-    problems.raise_any()
-
-
-def _used_ids(session: AccessSession, uids: Iterable[str]) -> Iterable[str]:
+    problems, uids = ProblemList(), list(new)
     # past the access filter: only whether an id was ever used is read, of ids that the principal named
-    ids, table = list(uids), tables.resource
-    for start in range(0, len(ids), _BATCH):
-        query = sa.select(table.c.uid).where(
-            table.c.tenant_id == session.tenant, table.c.uid.in_(ids[start : start + _BATCH])
-        )
-        yield from session.transaction.connection.execute(query).scalars()
+    resources = TenantRows(session.transaction, session.tenant, tables.resource)
+    column = resources.table.c.uid
+    for start in range(0, len(uids), _BATCH):
+        for uid in resources.select(column.in_(uids[start : start + _BATCH]), columns=(column,)).scalars():
+            message = f"the id {quote_excerpt(uid)} belonged to something that was deleted."
+            problems.add(new[uid].place, message, "Choose another; ids are never used twice.")
+    problems.raise_any()
 
 
 # Plans that are kept
@@ -144,17 +138,8 @@ def dump_plan(plan: ChangePlan) -> str:
 
 def effects_json(effects: AccessEffects | None) -> list[dict[str, object]]:
     """Return the groups of effects as JSON objects."""
-    return [
-        {
-            "gained": group.gained,
-            "action": group.action,
-            "kind": group.kind,
-            "members": group.members,
-            "resources": group.resources,
-            "pairs": group.pairs,
-        }
-        for group in (effects.groups if effects else ())
-    ]
+    fields = ("gained", "action", "kind", "members", "resources", "pairs")
+    return [{name: getattr(group, name) for name in fields} for group in (effects.groups if effects else ())]
 
 
 def load_plan(text: str) -> ChangePlan:
@@ -175,3 +160,90 @@ def load_plan(text: str) -> ChangePlan:
         )
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise InvalidInputError("This is no plan.", "Make one with `lakehold plan`.") from error
+
+
+# Plans that are applied
+
+
+class ChangeWriter(Protocol):
+    """What a plan is applied to: checks the right to each change, makes it, and audits it."""
+
+    @property
+    def session(self) -> AccessSession:
+        """The transaction."""
+
+    def create(
+        self,
+        kind: str,
+        name: str,
+        *,
+        uid: str | None = None,
+        edges: Mapping[str, str | Sequence[str]] | None = None,
+        attributes: Mapping[str, str | bool] | None = None,
+    ) -> str:
+        """Create a resource."""
+
+    def make(self, change: Change, *, since: Moment | None = None, until: Moment | None = None) -> None:
+        """Make a change of facts or models."""
+
+    def rename(self, uid: str, name: str) -> None:
+        """Rename a resource."""
+
+    def delete(self, uid: str) -> None:
+        """Delete a resource and end every fact about it."""
+
+
+def apply_plan(ctx: ChangeWriter, plan: ChangePlan, desired: DesiredState | None = None) -> None:
+    """Take every step, or raise and leave the rollback to the caller.
+
+    With the files, it is also refused when they are not those of the plan, and when in the end the tenant differs
+    from them. The metadata of the plan is for the caller to set.
+    """
+    _refuse_outdated(ctx.session, plan, desired)
+    for step in plan.steps:
+        _take_step(ctx, step)
+    _revoke_creator_roles(ctx, plan)
+    if desired is not None:
+        left = make_plan(ctx.session, desired).steps
+        if left:
+            raise ConflictError(f"{len(left)} steps were made and are not so; nothing was changed.", _AGAIN)
+
+
+def _refuse_outdated(session: AccessSession, plan: ChangePlan, desired: DesiredState | None) -> None:
+    tenant = session.read_view(lambda view: view.uid(session.tenant))
+    if tenant != plan.tenant:
+        raise ConflictError(f"This plan is for the tenant {plan.tenant!r}.", "Apply it there.")
+    if session.seq != plan.seq:
+        message = f"The tenant has changed since the plan was made: it was at {plan.seq} and is at {session.seq}."
+        raise ConflictError(message, _AGAIN)
+    if desired is not None and desired.digest != plan.digest:
+        raise ConflictError("The files have changed since the plan was made.", _AGAIN)
+
+
+def _take_step(ctx: ChangeWriter, step: Step) -> None:
+    match step:
+        case Create(kind, uid, name, edges, attributes):
+            ctx.create(kind, name, uid=uid, edges=edges, attributes=attributes)
+        case Rename(uid, name, _):
+            ctx.rename(uid, name)
+        case Delete(_, uid, _):
+            ctx.delete(uid)
+        case MakeChange(change, since, until):
+            at = ctx.session.at
+            if until is not None and until <= at:
+                return  # it would be over already
+            ctx.make(change, since=None if since is not None and since <= at else since, until=until)
+
+
+def _revoke_creator_roles(ctx: ChangeWriter, plan: ChangePlan) -> None:
+    """Revoke the roles that creators got with what they created: only the files say who holds which."""
+    declared_facts = {
+        step.change.fact for step in plan.steps if isinstance(step, MakeChange) and isinstance(step.change, Add)
+    }
+    gone = {step.uid for step in plan.steps if isinstance(step, Delete)}
+    for step in plan.steps:
+        if isinstance(step, Create) and step.uid not in gone:
+            held = ctx.session.read_view(lambda view, uid=step.uid: view.grants_on(view.resource(uid)))  # type: ignore[misc]
+            for grant in held:
+                if grant not in declared_facts:
+                    ctx.make(Remove(grant))

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from lakehold.access.decisions.what_if import AccessEffects
 from lakehold.access.facts.records import Add, Adopt, Attribute, Edge, Fact, Grant, Remove, mentioned_ids
+from lakehold.access.model.loader import parse_model
 from lakehold.access.model.policy import MEMBER_OF
-from lakehold.access_as_code.diff import model_name
 from lakehold.access_as_code.file_format import TimeSpan
-from lakehold.access_as_code.metadata import EntryMetadata
 from lakehold.access_as_code.plan import ChangePlan
 from lakehold.access_as_code.steps import Create, Delete, MakeChange, Rename, Step
 from lakehold.access_as_code.yaml_writer import flow_value
@@ -42,11 +42,12 @@ def _changes(plan: ChangePlan) -> Iterator[str]:
     blocks: dict[str, _Block] = {}
     for step in plan.steps:
         if isinstance(step, MakeChange) and isinstance(step.change, Adopt):
-            yield f"~ model {model_name(step.change.source)}"
+            yield f"~ model {parse_model(step.change.source).name}"
         else:
             _add_step(blocks, step, plan.tenant)
     for uid, metadata in plan.metadata.items():
-        _block(blocks, uid, "~").lines.extend(f"~ {line}" for line in _metadata_lines(metadata))
+        texts = [f"~ {name} {flow_value(value)[:_LONGEST]}" for name, value in metadata.to_json().items()]
+        blocks.setdefault(uid, _Block("~")).lines.extend(texts or ["~ nothing more is told"])
     for uid, block in blocks.items():
         kind = plan.kinds.get(uid, "")
         name = plan.names.get(uid, uid)
@@ -54,32 +55,22 @@ def _changes(plan: ChangePlan) -> Iterator[str]:
         yield from (f"    {line}" for line in block.lines)
 
 
-def _metadata_lines(metadata: EntryMetadata) -> list[str]:
-    return [f"{name} {flow_value(value)[:_LONGEST]}" for name, value in metadata.to_json().items()] or [
-        "nothing more is told"
-    ]
-
-
-def _block(blocks: dict[str, _Block], uid: str, sign: str) -> _Block:
-    return blocks.setdefault(uid, _Block(sign))
-
-
 def _add_step(blocks: dict[str, _Block], step: Step, tenant: str) -> None:
     match step:
         case Create(_, uid, _, edges, attributes):
-            block = _block(blocks, uid, "+")
+            block = blocks.setdefault(uid, _Block("+"))
             # That it lies in the tenant goes without saying.
             block.lines += [f"+ {edge} {', '.join(ends)}" for edge, ends in edges.items() if ends != (tenant,)]
             block.lines += [f"+ {name} {value}" for name, value in attributes.items()]
         case Rename(uid, name, was):
-            _block(blocks, uid, "~").lines.append(f'~ name "{was}" → "{name}"')
+            blocks.setdefault(uid, _Block("~")).lines.append(f'~ name "{was}" → "{name}"')
         case Delete(_, uid, _):
-            _block(blocks, uid, "-").sign = "-"
+            blocks.setdefault(uid, _Block("-")).sign = "-"
         case MakeChange(Add(fact), since, until):
-            span = str(TimeSpan(since, until))
-            _block(blocks, _owner(fact), "~").lines.append(f"+ {_describe_fact(fact)}{', ' if span else ''}{span}")
+            parts = filter(None, (_describe_fact(fact), str(TimeSpan(since, until))))
+            blocks.setdefault(_owner(fact), _Block("~")).lines.append(f"+ {', '.join(parts)}")
         case MakeChange(Remove(fact)):
-            _block(blocks, _owner(fact), "~").lines.append(f"- {_describe_fact(fact)}")
+            blocks.setdefault(_owner(fact), _Block("~")).lines.append(f"- {_describe_fact(fact)}")
 
 
 def _owner(fact: Fact) -> str:
@@ -100,20 +91,17 @@ def _describe_fact(fact: Fact) -> str:
 
 
 def _summary(plan: ChangePlan) -> str:
-    steps = plan.steps
-    changes = [step.change for step in steps if isinstance(step, MakeChange)]
-    parts = _counted("thing", "create", sum(isinstance(step, Create) for step in steps))
-    parts += _counted("name", "change", sum(isinstance(step, Rename) for step in steps))
-    parts += _counted("thing", "delete", sum(isinstance(step, Delete) for step in steps))
-    parts += _counted("model", "adopt", sum(isinstance(change, Adopt) for change in changes))
-    parts += _counted("fact", "add", sum(isinstance(change, Add) for change in changes))
-    parts += _counted("fact", "take away", sum(isinstance(change, Remove) for change in changes))
-    parts += _counted("text", "set", len(plan.metadata))
-    return ", ".join(parts) + "."
-
-
-def _counted(what: str, verb: str, number: int) -> list[str]:
-    return [f"{number} {what}{'s' if number > 1 else ''} to {verb}"] if number else []
+    made = Counter(type(step.change) if isinstance(step, MakeChange) else type(step) for step in plan.steps)
+    counts = [
+        ("thing", "create", made[Create]),
+        ("name", "change", made[Rename]),
+        ("thing", "delete", made[Delete]),
+        ("model", "adopt", made[Adopt]),
+        ("fact", "add", made[Add]),
+        ("fact", "take away", made[Remove]),
+        ("text", "set", len(plan.metadata)),
+    ]
+    return ", ".join(f"{n} {what}{'s' if n > 1 else ''} to {verb}" for what, verb, n in counts if n) + "."
 
 
 def _effects(effects: AccessEffects, *, rows: bool) -> Iterator[str]:

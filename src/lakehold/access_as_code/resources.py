@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+import json
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 
 from lakehold.access.facts.records import Attribute, Edge, Fact, Grant
 from lakehold.access.facts.view import ALL_MEMBERS
 from lakehold.access.model.errors import SourceLocation, did_you_mean, quote_excerpt
 from lakehold.access.model.policy import GROUP, MEMBER, MEMBER_OF, TENANT, KindPolicy
 from lakehold.access.model.schema import AttributeKind
-from lakehold.access_as_code import file_format, metadata
+from lakehold.access_as_code import file_format
 from lakehold.access_as_code.file_format import ALWAYS, TimeSpan
-from lakehold.access_as_code.metadata import EntryMetadata
-from lakehold.access_as_code.parser import Node, ProblemList, ScalarNode, error_at
-from lakehold.access_as_code.tenant_state import ResourceEntry, TenantState, TimedFact, child_kinds
+from lakehold.access_as_code.parser import ListNode, MappingNode, Node, ProblemList, ScalarNode, error_at
+from lakehold.access_as_code.tenant_state import EntryMetadata, ResourceEntry, TenantState, TimedFact, child_kinds
 from lakehold.kit.ids import valid_id, valid_name
 
 _COMMON_KEYWORDS = ("name", "description", "settings", "membership", "loose", "holds")
 _EXTRA_KEYWORDS = {MEMBER: ("email", "service"), GROUP: ("members",)}
+_NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?")
+_LONGEST_NUMBER = 300
+_CONSTANTS: Mapping[str, object] = {"true": True, "false": False, "null": None, "~": None, "": None}
 _SECTIONS = {MEMBER: "members", GROUP: "groups", TENANT: "tenant", ALL_MEMBERS: "all"}
 
 
@@ -31,20 +36,21 @@ class ResourceReader:
 
     # Where things stand
 
-    def read_section(self, kind: str, node: Node, what: str) -> None:
-        """Read `members:` or `groups:`: entries of one kind by id."""
-        self._read_entries(kind, file_format.read_mapping(node, what).entries.values(), file_format.TENANT_REF)
-
-    def read_single(self, kind: str, ref: str, node: Node) -> None:
-        """Read `tenant:` or `all:`: an entry that always exists."""
-        self._read_entry(kind, ref, node.place, node, None if kind == TENANT else file_format.TENANT_REF)
-
-    def read_workspaces(self, node: Node) -> None:
-        """Read `workspaces:`: entries of any kind, each of which names its own."""
-        for key, value in file_format.read_mapping(node, "workspaces").entries.values():
-            with self._problems.collect():
-                kind = self._kind(file_format.read_mapping(value, "a workspace").entries.get("kind"), key.place)
-                self._read_entry(kind, key.value, key.place, value, None)
+    def read_section(self, name: str, node: Node) -> None:
+        """Read a section: an entry that always exists, entries of one kind, or workspaces, which name their kind."""
+        match name:
+            case "tenant":
+                self._read_entry(TENANT, file_format.TENANT_REF, node.place, node, None)
+            case "all":
+                self._read_entry(ALL_MEMBERS, file_format.ALL_REF, node.place, node, file_format.TENANT_REF)
+            case "members" | "groups":
+                entries = file_format.read_mapping(node, name).entries.values()
+                self._read_entries(MEMBER if name == "members" else GROUP, entries, file_format.TENANT_REF)
+            case "workspaces":
+                for key, value in file_format.read_mapping(node, name).entries.values():
+                    with self._problems.collect():
+                        kind = self._kind(file_format.read_mapping(value, "a workspace").entries.get("kind"), key.place)
+                        self._read_entry(kind, key.value, key.place, value, None)
 
     def _read_entries(self, kind: str, entries: Iterable[tuple[ScalarNode, Node]], parent: str) -> None:
         for key, value in entries:
@@ -69,21 +75,23 @@ class ResourceReader:
     def _read_entry(self, kind: str, ref: str, place: SourceLocation, node: Node, parent: str | None) -> None:
         found = file_format.read_mapping(node, kind, may_be_empty=True).entries
         entry = ResourceEntry(ref, kind, self._name(ref, place, found), place)
-        self._refuse_twice(entry)
-        self._state.entries[ref] = entry
+        first = self._state.entries.setdefault(ref, entry)
+        if first is not entry:
+            raise error_at(
+                place,
+                f"{quote_excerpt(ref)} is there twice; first at {first.place}, as {first.kind}.",
+                "An id belongs to one thing. Choose another, or remove one of the two.",
+            )
         policy = self._state.policy.kinds[kind]
         with self._problems.collect():
             self._add_parent(entry, policy, found, parent)
         for key, value in found.values():
             with self._problems.collect():
                 self._read_field(entry, policy, key, value)
-        self._add_imported(entry, policy, found)
-
-    def _add_imported(self, entry: ResourceEntry, policy: KindPolicy, found: Collection[str]) -> None:
-        """Add the attributes that the model sets for imported entries which leave them out."""
+        # What the model sets for imported entries that leave it out.
         for attribute in policy.schema.attributes.values():
             if attribute.imported and file_format.escape_keyword(attribute.name) not in found:
-                self._add_fact(Attribute(entry.ref, attribute.name, attribute.imported), ALWAYS, _place_of(entry))
+                self._add_fact(Attribute(entry.ref, attribute.name, attribute.imported), ALWAYS, entry.place)
 
     def _name(self, ref: str, place: SourceLocation, found: dict[str, tuple[ScalarNode, Node]]) -> str:
         own = ref in {file_format.TENANT_REF, file_format.ALL_REF}
@@ -100,16 +108,6 @@ class ResourceReader:
             return valid_name(name)
         return name
 
-    def _refuse_twice(self, entry: ResourceEntry) -> None:
-        first = self._state.entries.get(entry.ref)
-        if first is not None and entry.place is not None:
-            before = f"{first.place}" if first.place else "the beginning"
-            raise error_at(
-                entry.place,
-                f"{quote_excerpt(entry.ref)} is there twice; first at {before}, as {first.kind}.",
-                "An id belongs to one thing. Choose another, or remove one of the two.",
-            )
-
     def _add_parent(
         self, entry: ResourceEntry, policy: KindPolicy, found: dict[str, tuple[ScalarNode, Node]], parent: str | None
     ) -> None:
@@ -122,12 +120,12 @@ class ResourceReader:
             parent = file_format.TENANT_REF
         if parent is None:
             raise error_at(
-                _place_of(entry),
+                entry.place,
                 f"a {entry.kind} lies in a {' or '.join(step.kinds)}.",
                 f"Put {quote_excerpt(entry.ref)} under `holds:` of one,"
                 f" or name it as `{file_format.escape_keyword(step.edge)}:`.",
             )
-        self._add_fact(Edge(step.edge, entry.ref, parent), ALWAYS, _place_of(entry))
+        self._add_fact(Edge(step.edge, entry.ref, parent), ALWAYS, entry.place)
 
     @staticmethod
     def _is_loose(found: dict[str, tuple[ScalarNode, Node]]) -> bool:
@@ -215,7 +213,7 @@ class ResourceReader:
             self._add_fact(Attribute(ref, attribute.name, value, member), span, place)
 
     def _read_metadata(self, entry: ResourceEntry, word: str, node: Node) -> None:
-        found = self._state.metadata[entry.ref] = metadata.with_field(
+        found = self._state.metadata[entry.ref] = _with_field(
             self._state.metadata.get(entry.ref, EntryMetadata()), word, node
         )
         if found.email and found.service:
@@ -232,5 +230,40 @@ class ResourceReader:
         self._state.facts.append(TimedFact(fact, span, place))
 
 
-def _place_of(entry: ResourceEntry) -> SourceLocation:
-    return entry.place or SourceLocation("", 0)
+def _with_field(metadata: EntryMetadata, field_name: str, node: Node) -> EntryMetadata:
+    """Return the metadata with one more field, read from a node."""
+    match field_name:
+        case "email":
+            return replace(metadata, email=_valid_email(node))
+        case "service":
+            if file_format.read_text(node, "service") != "true":
+                raise error_at(node.place, "`service:` can only be true.", "Remove the line for a person.")
+            return replace(metadata, service=True)
+        case "description":
+            return replace(metadata, description=file_format.read_text(node, "description"))
+        case _:
+            file_format.read_mapping(node, "`settings:`")
+            found = _to_json_value(node)
+            return replace(metadata, settings=found if isinstance(found, dict) else {})
+
+
+def _valid_email(node: Node) -> str:
+    address = file_format.read_text(node, "email")
+    before, _, after = address.partition("@")
+    if not before or not after or "@" in after or any(letter.isspace() for letter in address):
+        raise error_at(node.place, f"{quote_excerpt(address)} is no e-mail address.", "Write name@host.")
+    return address
+
+
+def _to_json_value(node: Node) -> object:
+    """Return the value of a node as JSON has it: a number, a text, true, false or null, lists and mappings of them."""
+    if isinstance(node, MappingNode):
+        return {name: _to_json_value(part) for name, (_, part) in node.entries.items()}
+    if isinstance(node, ListNode):
+        return [_to_json_value(part) for part in node.items]
+    if not node.bare:
+        return node.value
+    if node.value in _CONSTANTS:
+        return _CONSTANTS[node.value]
+    is_number = len(node.value) <= _LONGEST_NUMBER and _NUMBER.fullmatch(node.value)
+    return json.loads(node.value) if is_number else node.value

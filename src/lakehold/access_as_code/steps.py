@@ -1,18 +1,22 @@
-"""Steps of a plan, their JSON form, and the order in which new entries are created."""
+"""Steps of a plan, their JSON form, and a dry run on the facts in memory, which finds an order that works and its
+effects.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 
-from lakehold.access.facts.records import Add, Adopt, Attribute, Change, Edge, Fact, Grant, Remove
-from lakehold.access.model.errors import SourceLocation, quote_excerpt
+from lakehold.access.decisions.what_if import AccessEffects, diff_views
+from lakehold.access.facts import changes
+from lakehold.access.facts.changes import RowChange
+from lakehold.access.facts.records import Add, Adopt, Attribute, Change, Draft, Edge, Fact, Grant, Remove, mentioned_ids
+from lakehold.access.facts.view import AttributeRow, EdgeRow, FactRow, FactView, GrantRow, ResourceRow, role_names
+from lakehold.access.model.policy import MEMBER
 from lakehold.access_as_code import file_format
-from lakehold.access_as_code.file_format import ALWAYS
-from lakehold.access_as_code.parser import error_at
-from lakehold.access_as_code.tenant_state import SUBJECTS, ResourceEntry, Slot, TenantState, Timeline
 from lakehold.kit.clock import Moment
-from lakehold.kit.errors import InvalidInputError
+from lakehold.kit.errors import ConflictError, InvalidInputError, LakeholdError, NotFoundError
+from lakehold.kit.ids import quote
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,17 +58,11 @@ class MakeChange:
 
 
 Step = Create | Rename | Delete | MakeChange
+Bundle = tuple[Step, ...]
+"""Steps that are made one after the other, or not at all."""
 
-_FACTS: Mapping[str, type[Fact]] = {
-    "grant": Grant,
-    "attribute": Attribute,
-    "edge": Edge,
-}
-_STEPS: Mapping[str, type[Create | Rename | Delete]] = {
-    "create": Create,
-    "rename": Rename,
-    "delete": Delete,
-}
+_FACTS: Mapping[str, type[Fact]] = {"grant": Grant, "attribute": Attribute, "edge": Edge}
+_STEPS: Mapping[str, type[Create | Rename | Delete]] = {"create": Create, "rename": Rename, "delete": Delete}
 
 
 def to_json(step: Step) -> dict[str, object]:
@@ -77,15 +75,10 @@ def to_json(step: Step) -> dict[str, object]:
     bounds = {"from": step.since, "until": step.until}
     return {
         "step": type(step.change).__name__.lower(),
-        **fact_to_json(step.change.fact),
+        "fact": type(step.change.fact).__name__.lower(),
+        **{name: value for name, value in asdict(step.change.fact).items() if value is not None},
         **{name: file_format.format_moment(at) for name, at in bounds.items() if at is not None},
     }
-
-
-def fact_to_json(fact: Fact) -> dict[str, object]:
-    """Return the fact as a JSON object."""
-    fields = {key: getattr(fact, key) for key in fact.__dataclass_fields__}
-    return {"fact": type(fact).__name__.lower(), **{key: value for key, value in fields.items() if value is not None}}
 
 
 def _to_plain(value: object) -> object:
@@ -121,92 +114,139 @@ def _from_json(data: dict[str, object]) -> Step:
 _BOUNDS = (("since", "from"), ("until", "until"))
 
 
-class CreationOrder:
-    """Orders the creation of entries that are in the files and not in the tenant yet."""
+_FIRST = -2
+"""Numbers of what is not there yet: below those of the database, and of the draft's."""
 
-    def __init__(self, desired: TenantState, desired_facts: Mapping[Slot, Timeline], existing: Collection[str]) -> None:
-        self._desired = desired
-        self._existing = existing
-        new = [entry for ref, entry in desired.entries.items() if ref not in existing]
-        # People first.
-        self._new = [entry.ref for entry in sorted(new, key=lambda entry: (entry.kind not in SUBJECTS, entry.ref))]
-        self._edges: dict[str, dict[str, list[str]]] = {ref: {} for ref in self._new}
-        self._attributes: dict[str, dict[str, str]] = {ref: {} for ref in self._new}
-        for line in desired_facts.values():
-            fact, span = line[0]
-            if len(line) > 1 or span != ALWAYS:
-                continue
-            if isinstance(fact, Edge) and fact.source in self._edges:
-                self._edges[fact.source].setdefault(fact.name, []).append(fact.target)
-            elif isinstance(fact, Attribute) and fact.member is None and fact.resource in self._attributes:
-                self._attributes[fact.resource][fact.name] = fact.value
-        self._parents = self._find_parents()
 
-    def create_steps(self) -> list[Create]:
-        """Return the steps that create the entries, parents and ends of edges first as far as possible."""
-        done: dict[str, Create] = {}
-        begun: set[str] = set()
-        for start in self._new:
-            todo = [(start, False)]
-            while todo:
-                ref, is_ready = todo.pop()
-                if is_ready:
-                    done[ref] = self._create(self._desired.entries[ref], done)
-                elif ref in self._edges and ref not in begun and not self._is_inside(ref, begun - done.keys()):
-                    begun.add(ref)
-                    todo.append((ref, True))
-                    todo.extend((end, False) for ends in self._edges[ref].values() for end in reversed(ends))
-                    todo.append((self._parents[ref], False))
-        return list(done.values())
+class DryRun:
+    """Steps on top of a view, which stays as it is.
 
-    def _create(self, entry: ResourceEntry, done: Collection[str]) -> Create:
-        """Return one step, with the edges whose ends exist by then."""
-        known = {
-            name: tuple(sorted(end for end in ends if end in self._existing or end in done))
-            for name, ends in self._edges[entry.ref].items()
-        }
-        edges = {name: ends for name, ends in known.items() if ends}
-        parent = self._desired.policy.kinds[entry.kind].parent
-        if parent is not None:
-            edges[parent.edge] = (self._parents[entry.ref],)
-        return Create(entry.kind, entry.ref, entry.name, edges, self._attributes[entry.ref])
+    New entries exist from the beginning without facts, and deleted members stay without facts: so members keep their
+    numbers, and the difference is that of the facts.
+    """
 
-    def _is_inside(self, ref: str, unfinished: Collection[str]) -> bool:
-        """Whether it lies in something that waits for the ends of its edges, and so has to wait itself."""
-        while ref in self._parents:
-            ref = self._parents[ref]
-            if ref in unfinished:
-                return True
-        return False
+    def __init__(self, before: FactView, steps: Iterable[Step]) -> None:
+        self._before = FactView(before.policy, before)
+        self._waiting: set[str] = set()
+        for number, step in enumerate(step for step in steps if isinstance(step, Create)):
+            if before.ids.get(step.uid) is None:
+                self._before.open(ResourceRow(_FIRST - number, step.uid, step.kind, step.name))
+                self._waiting.add(step.uid)
+        self._before.touch()
+        self.view = FactView(before.policy, self._before)
+        self._changed: list[FactRow] = []
 
-    def _find_parents(self) -> dict[str, str]:
-        """Return the parent in which each entry is created. Nothing is created without a parent, so what is to lie in
-        nothing, or in something only later, is created somewhere and taken out again.
-        """
-        found: dict[str, str] = {}
-        left = self._new
-        while left:
-            waiting = [ref for ref in left if not self._find_parent(ref, found)]
-            if len(waiting) == len(left):
-                raise self._no_parent_error(self._desired.entries[waiting[0]])
-            left = waiting
-        return found
+    def effects(self) -> AccessEffects:
+        """Return who gains and loses what by the steps that were taken."""
+        self.view.touch()
+        return diff_views(self._before, self.view, self._changed)
 
-    def _find_parent(self, ref: str, found: dict[str, str]) -> bool:
-        """Find a parent that exists or is created before, and return whether there is one."""
-        things = self._desired.entries
-        parent = self._desired.policy.kinds[things[ref].kind].parent
-        if parent is None:
-            found[ref] = ""
-            return True
-        possible = self._edges[ref].get(parent.edge) or [r for r, other in things.items() if other.kind in parent.kinds]
-        ready = [end for end in possible if end in self._existing or end in found]
-        if ready:
-            found[ref] = min(ready)
-        return bool(ready)
+    def take(self, bundle: Bundle) -> None:
+        """Take all steps of a bundle, or none."""
+        done: list[RowChange] = []
+        try:
+            for step in bundle:
+                for opening in self._openings(step):
+                    self._open(opening)
+                    done.append(opening)
+        except LakeholdError:
+            for opens, row in reversed(done):
+                self._open((not opens, row))
+            raise
+        self._changed.extend(row for _, row in done)
 
-    def _no_parent_error(self, entry: ResourceEntry) -> Exception:
-        parent = self._desired.policy.kinds[entry.kind].parent
-        kinds = " or ".join(parent.kinds) if parent else ""
-        message = f"there is no {kinds} in which {quote_excerpt(entry.ref)} could be made."
-        return error_at(entry.place or SourceLocation("", 0), message, "Declare one.")
+    def _open(self, opening: RowChange) -> None:
+        opens, row = opening
+        (self.view.open if opens else self.view.close)(row)
+
+    def _openings(self, step: Step) -> Iterable[RowChange]:
+        match step:
+            case Create():
+                return self._create(step)
+            case Delete(_, uid, _):
+                return self._delete(uid)
+            case MakeChange(Adopt(source)):
+                self.view = changes.with_models(self.view, [source])
+                return ()
+            case MakeChange():
+                return self._make(step)
+            case Rename():
+                return ()
+
+    def _need_created(self, uids: Iterable[str]) -> None:
+        for uid in uids:
+            if uid in self._waiting:
+                raise NotFoundError(f"There is no resource {quote(uid)} yet.")
+
+    def _create(self, step: Create) -> list[RowChange]:
+        self._need_created(end for ends in step.edges.values() for end in ends)
+        if step.uid not in self._waiting:
+            raise ConflictError(f"The id {quote(step.uid)} is taken.", "Choose another; ids are never used twice.")
+        changes.with_draft(self.view, Draft(step.kind, step.edges, step.attributes))
+        self._waiting.discard(step.uid)
+        here = self.view.resource(step.uid)
+        found: list[FactRow] = [AttributeRow(here, 0, name, value) for name, value in step.attributes.items()]
+        found += [EdgeRow(name, here, self.view.resource(end)) for name, ends in step.edges.items() for end in ends]
+        return [(True, row) for row in found]
+
+    def _make(self, step: MakeChange) -> Sequence[RowChange]:
+        change = step.change
+        assert not isinstance(change, Adopt)  # noqa: S101 - handled above
+        self._need_created(mentioned_ids(change.fact))
+        if step.since is None or isinstance(change, Remove):
+            return changes.resolve_change(self.view, change)
+        changes.resolve_fact(self.view, change.fact)  # what can never be is refused now; nothing changes yet
+        return ()
+
+    def _delete(self, uid: str) -> list[RowChange]:
+        here = self.view.resource(uid)
+        inside = self.view.children(here)
+        if inside:
+            raise ConflictError(f"{quote(uid)} still holds {quote(self.view.uid(inside[0]))}.", "Delete that first.")
+        for resource, mask in (self.view.grants_by_subject.get(here) or {}).items():
+            for role in role_names(mask):
+                changes.refuse_removing_last_holder(self.view, GrantRow(here, role, resource))
+        found = list(dict.fromkeys(self._facts_about(here)))
+        if self.view.kind(here) != MEMBER:
+            found.append(ResourceRow(here, uid, self.view.kind(here), self.view.names.get(here) or ""))
+        return [(False, row) for row in found]
+
+    def _facts_about(self, here: int) -> Iterator[FactRow]:
+        view = self.view
+        for subject, mask in (view.grants.get(here) or {}).items():
+            yield from (GrantRow(subject, role, here) for role in role_names(mask))
+        for resource, mask in (view.grants_by_subject.get(here) or {}).items():
+            yield from (GrantRow(here, role, resource) for role in role_names(mask))
+        for name in {edge for kind in view.policy.kinds.values() for edge in kind.schema.edges}:
+            yield from (EdgeRow(name, here, end) for end in view.edges_out[name].get(here) or ())
+            yield from (EdgeRow(name, source, here) for source in view.edges_in[name].get(here) or ())
+        schemas = [kind.schema for kind in view.policy.kinds.values()]
+        for name in {name for schema in schemas for name in schema.attributes}:
+            value = view.attributes[name].get(here)
+            if value is not None:
+                yield AttributeRow(here, 0, name, value)
+        for name in {name for schema in schemas for name in schema.membership}:
+            yield from (AttributeRow(here, m, name, v) for m, v in (view.memberships[name].get(here) or {}).items())
+
+
+def order_steps(view: FactView, bundles: Sequence[Bundle]) -> tuple[list[Step], AccessEffects]:
+    """Return the steps in an order in which each can be taken, and their effects. A step that cannot be taken yet is
+    tried again after the others; if none is left that can, its error is raised.
+    """
+    dry_run = DryRun(view, [step for bundle in bundles for step in bundle])
+    steps: list[Step] = []
+    left = list(bundles)
+    while left:
+        waiting: list[Bundle] = []
+        first: LakeholdError | None = None
+        for bundle in left:
+            try:
+                dry_run.take(bundle)
+                steps.extend(bundle)
+            except LakeholdError as error:
+                first = first or error
+                waiting.append(bundle)
+        if first is not None and len(waiting) == len(left):
+            raise first
+        left = waiting
+    return steps, dry_run.effects()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -13,10 +14,32 @@ from lakehold.access.model.errors import SourceLocation
 from lakehold.access.model.policy import GROUP, MEMBER, Policy
 from lakehold.access.session import AccessSession
 from lakehold.access_as_code.file_format import IdMapping, TimeSpan
-from lakehold.access_as_code.metadata import EntryMetadata
 from lakehold.kit.clock import FOREVER, Moment
 
 SUBJECTS = (MEMBER, GROUP, ALL_MEMBERS)
+NOWHERE = SourceLocation("", 0)
+METADATA_FIELDS = ("email", "service", "description", "settings")
+
+
+@dataclass(frozen=True, slots=True)
+class EntryMetadata:
+    """The metadata of one entry besides its facts, without secrets. What is empty is left out."""
+
+    email: str = ""
+    service: bool = False
+    """Whether the member is a service account."""
+    description: str = ""
+    settings: Mapping[str, object] = field(default_factory=dict)
+
+    def is_same(self, other: EntryMetadata) -> bool:
+        """Whether both are equal as JSON, where true and 1 differ."""
+        one, two = (json.dumps(each.to_json(), sort_keys=True) for each in (self, other))
+        return one == two
+
+    def to_json(self) -> dict[str, object]:
+        """Return the metadata as a JSON object, without what is empty."""
+        found = {name: getattr(self, name) for name in METADATA_FIELDS}
+        return {name: dict(value) if isinstance(value, Mapping) else value for name, value in found.items() if value}
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +49,7 @@ class ResourceEntry:
     ref: str
     kind: str
     name: str
-    place: SourceLocation | None = field(default=None, compare=False)
+    place: SourceLocation = field(default=NOWHERE, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +58,7 @@ class TimedFact:
 
     fact: Fact
     span: TimeSpan
-    place: SourceLocation | None = field(default=None, compare=False)
+    place: SourceLocation = field(default=NOWHERE, compare=False)
 
 
 @dataclass(slots=True)

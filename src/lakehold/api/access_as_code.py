@@ -22,7 +22,7 @@ from lakehold.access_as_code.plan import dump_plan, load_plan
 from lakehold.api.http.dependencies import ReadContext, WriteContext
 from lakehold.api.http.models import RequestModel, ResponseModel
 from lakehold.api.http.routing import make_router
-from lakehold.catalog import resource_edit, resource_metadata, resource_settings
+from lakehold.catalog import resource_edit, resource_metadata
 from lakehold.catalog.resource_edit import ResourceEdit
 from lakehold.directory import accounts, members
 from lakehold.directory.request_context import RequestContext
@@ -51,7 +51,7 @@ def read_metadata(ctx: RequestContext, declared: Mapping[str, EntryMetadata] | N
     for number, detail in resource_metadata.load_many(ctx, rest).items():
         uid = rest[number]
         named = declared[uid].settings if declared and uid in declared else {}
-        kept = resource_settings.without_managed(ctx.view.kind(number), detail.settings)
+        kept = resource_metadata.without_managed(ctx.view.kind(number), detail.settings)
         settings = {name: value for name, value in detail.settings.items() if name in kept or name in named}
         found[uid] = EntryMetadata(description=detail.description, settings=settings)
     return {uid: entry for uid, entry in found.items() if entry != EntryMetadata()}

@@ -3,8 +3,7 @@
 - `kinds`: what the models say of a kind: its parent, its edges, the rights to edit and delete it
 - `resources`: create, get, list, search, delete and restore resources
 - `resource_view`: a resource as a caller sees it
-- `resource_metadata`: description, settings, version and editors of a resource
-- `resource_settings`: settings, validated by the schema of their kind
+- `resource_metadata`: description, settings, version and editors of a resource; settings of its kind's schema
 - `resource_edit`: one edit of a resource, checked as a whole, and its move to another parent
 - `workspaces`: workspaces and their members
 - `grants`: who holds which role, and who may do what by which path
@@ -12,11 +11,10 @@
 - `ownership`: transfer of roles that a single person holds
 - `requests`, `approvals`, `request_table`: requests for access, their answers, and their storage
 - `discovery`: names of discoverable resources that the caller may not see
-- `campaigns`, `campaign_decisions`, `campaign_visibility`, `campaign_table`: access reviews
+- `campaigns`, `campaign_decisions`, `campaign_table`: access reviews
 - `usage`: when members last used resources and roles
 - `impersonation`: viewing as another member
 - `credentials`: encrypted secrets of a resource
-- `access_mails`: mails about requests and reviews
 
 All functions take a RequestContext and never commit.
 """

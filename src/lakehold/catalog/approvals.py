@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from lakehold.access import Add, Grant
-from lakehold.access.facts.records import Fact
-from lakehold.catalog import access_mails, kinds, request_table, requests, resource_metadata
+from lakehold.access.facts.records import mentioned_ids
+from lakehold.catalog import kinds, request_table, requests, resource_metadata
 from lakehold.catalog.request_table import APPROVED, PENDING, REFUSED, AccessRequest
 from lakehold.catalog.requests import RequestView
+from lakehold.directory import accounts
 from lakehold.directory.request_context import MomentLike, RequestContext
 from lakehold.kit.errors import ConflictError, InvalidInputError
 from lakehold.kit.settings import Settings
@@ -43,7 +44,10 @@ def approve(
         raise ConflictError("What was asked for can no longer be given.", "Refuse the request.")
     able = [fact for fact in left if requests.may_give(ctx, fact)]
     for fact in able:
-        _give(ctx, fact, until)
+        ctx.make(Add(fact), until=until)
+        here = mentioned_ids(fact)[0]
+        if not isinstance(fact, Grant) and kinds.workspace_of(ctx.view, here) is not None:
+            resource_metadata.save(ctx, here)
     ctx.note(
         "approve request",
         request.resource,
@@ -91,14 +95,7 @@ def _need_answerable(ctx: RequestContext, uid: str) -> AccessRequest:
     return request
 
 
-def _give(ctx: RequestContext, fact: Fact, until: MomentLike | None) -> None:
-    ctx.make(Add(fact), until=until)
-    here = request_table.fact_refs(fact)[0]
-    if not isinstance(fact, Grant) and kinds.workspace_of(ctx.view, here) is not None:
-        resource_metadata.save(ctx, here)
-
-
 def _notify_asker(ctx: RequestContext, request: AccessRequest, subject: str, settings: Settings | None) -> None:
     if settings is not None:
         body = f"{subject}. {request.answer}\n\n{settings.base_url}/requests/{request.uid}\n"
-        access_mails.queue_mails(ctx, settings, [request.asker], subject, body)
+        accounts.queue_mails(ctx, settings, [request.asker], subject, body)

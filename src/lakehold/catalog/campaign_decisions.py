@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 from lakehold.access import Remove
 from lakehold.catalog import campaign_table, campaigns, grants, kinds
-from lakehold.catalog.campaign_table import KEEP, OPEN, REMOVE, Campaign, StoredDecision
-from lakehold.catalog.campaign_visibility import REMOVED, CampaignRow, CampaignVisibility
+from lakehold.catalog.campaign_table import KEEP, KEPT, OPEN, REMOVE, REMOVED, Campaign, CampaignRow
 from lakehold.directory.errors import DeniedError
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import FOREVER
@@ -26,50 +25,41 @@ class DecisionResult:
 
 def list_rows(ctx: RequestContext, uid: str) -> list[CampaignRow]:
     """Return the rows of a campaign that the caller may see, by resource and holder."""
-    campaign = campaigns.find(ctx, uid)
-    visibility = CampaignVisibility(ctx, campaign)
-    found = [
-        row for stored in campaign_table.list_decisions(ctx, campaign) if (row := visibility.to_row(stored)) is not None
-    ]
+    found = campaign_table.visible_rows(ctx, campaigns.find(ctx, uid))
     return sorted(found, key=lambda row: (row.resource.name, row.resource.uid, row.title, row.subject.name, row.n))
 
 
 def keep(ctx: RequestContext, uid: str, numbers: Collection[int]) -> DecisionResult:
     """Decide that these roles are kept."""
-    return _decide(ctx, uid, numbers, lambda campaign, row: _keep(ctx, campaign, row))
+    return _decide(ctx, uid, numbers, _keep)
 
 
 def remove(ctx: RequestContext, uid: str, numbers: Collection[int]) -> DecisionResult:
     """Remove these roles now. Those that the caller may not remove are refused, and the others removed all the same."""
-    return _decide(ctx, uid, numbers, lambda campaign, row: _remove(ctx, campaign, row))
+    return _decide(ctx, uid, numbers, _remove)
 
 
 def reopen(ctx: RequestContext, uid: str, numbers: Collection[int]) -> DecisionResult:
     """Undo decisions. Removed roles are given back for as long as they were given."""
-    return _decide(ctx, uid, numbers, lambda campaign, row: _reopen(ctx, campaign, row))
+    return _decide(ctx, uid, numbers, _reopen)
 
 
 def _decide(
     ctx: RequestContext,
     uid: str,
     numbers: Collection[int],
-    do: Callable[[Campaign, tuple[StoredDecision, CampaignRow]], None],
+    decide_row: Callable[[RequestContext, Campaign, CampaignRow], None],
 ) -> DecisionResult:
     ctx.need_writable()
     campaign = campaigns.find(ctx, uid)
     campaigns.refuse_closed(ctx, campaign)
-    visibility = CampaignVisibility(ctx, campaign)
-    selected = [
-        (stored, row)
-        for stored in campaign_table.list_decisions(ctx, campaign, numbers)
-        if (row := visibility.to_row(stored))
-    ]
-    if len(selected) != len(set(numbers)):
+    rows = campaign_table.visible_rows(ctx, campaign, numbers)
+    if len(rows) != len(set(numbers)):
         raise NotFoundError("Some of these rows are not in this campaign.", "Read it anew.")
     result = DecisionResult([], [])
-    for stored, row in selected:
+    for row in rows:
         try:
-            do(campaign, (stored, row))
+            decide_row(ctx, campaign, row)
             result.done.append(row.n)
         except (ConflictError, ForbiddenError, NotFoundError) as error:
             # Refused before anything was written, so the others can go on.
@@ -79,40 +69,32 @@ def _decide(
     return result
 
 
-def _keep(ctx: RequestContext, campaign: Campaign, selected: tuple[StoredDecision, CampaignRow]) -> None:
-    stored, row = selected
+def _keep(ctx: RequestContext, campaign: Campaign, row: CampaignRow) -> None:
     if row.state == REMOVED:
         raise ConflictError("It has been taken away.", "Give it back first.")
-    campaign_table.save_decision(ctx, campaign, stored, KEEP)
+    campaign_table.save_decision(ctx, campaign, row, KEEP)
     ctx.note("keep role", row.resource.uid, after=_audit_details(campaign, row))
 
 
-def _remove(ctx: RequestContext, campaign: Campaign, selected: tuple[StoredDecision, CampaignRow]) -> None:
-    stored, row = selected
+def _remove(ctx: RequestContext, campaign: Campaign, row: CampaignRow) -> None:
     if row.state == REMOVED:
         return
     ctx.need_change(Remove(row.grant))
     grants.revoke(ctx, row.grant)
-    campaign_table.save_decision(ctx, campaign, stored, REMOVE)
+    campaign_table.save_decision(ctx, campaign, row, REMOVE)
     ctx.note("remove role", row.resource.uid, before=_audit_details(campaign, row))
 
 
-def _reopen(ctx: RequestContext, campaign: Campaign, selected: tuple[StoredDecision, CampaignRow]) -> None:
-    stored, row = selected
+def _reopen(ctx: RequestContext, campaign: Campaign, row: CampaignRow) -> None:
     if row.state == REMOVED and row.until > ctx.at:
-        _refuse_displacing(ctx, row)
+        single = kinds.schema_of(ctx.view, row.resource.uid).roles[row.role].single
+        if single and any(grant.role == row.role for grant in ctx.grants(row.resource.uid)):
+            raise ConflictError(f"Somebody else is {row.title} by now.", "Take it away from them first.")
         since = row.since if row.since > ctx.at else None
         grants.give(ctx, row.grant, since=since, until=None if row.until >= FOREVER else row.until)
-    if stored.decision != OPEN:
-        campaign_table.save_decision(ctx, campaign, stored, OPEN)
+    if row.state in {KEPT, REMOVED}:
+        campaign_table.save_decision(ctx, campaign, row, OPEN)
         ctx.note("reopen decision", row.resource.uid, before=_audit_details(campaign, row))
-
-
-def _refuse_displacing(ctx: RequestContext, row: CampaignRow) -> None:
-    """Refuse to give back a single-holder role that somebody else holds by now."""
-    single = kinds.schema_of(ctx.view, row.resource.uid).roles[row.role].single
-    if single and any(grant.role == row.role for grant in ctx.grants(row.resource.uid)):
-        raise ConflictError(f"Somebody else is {row.title} by now.", "Take it away from them first.")
 
 
 def _audit_details(campaign: Campaign, row: CampaignRow) -> dict[str, object]:

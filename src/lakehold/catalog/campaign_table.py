@@ -1,17 +1,27 @@
-"""Storage of access reviews: the campaign, and one row for each role that was held when it began."""
+"""Access reviews in the database: the campaign, one row for each role that was held when it began, and these rows as a
+caller may see them.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections import Counter
+from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass, replace
 
 import sqlalchemy as sa
 
+from lakehold.access import Grant
+from lakehold.access.facts import tables
+from lakehold.catalog import change_preview, kinds
+from lakehold.catalog.grants import GrantedRole
+from lakehold.catalog.resource_view import ResourceRef, VisibleRefs
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import Moment
 from lakehold.kit.database import ExactText, IdType, metadata
 
 OPEN, KEEP, REMOVE = "", "keep", "remove"
+UNDECIDED, KEPT, REMOVED, ENDED = STATES = ("undecided", "kept", "removed", "ended")
+_STATE_OF_DECISION = {KEEP: KEPT, REMOVE: REMOVED}
 _AT_ONCE = 500
 
 campaign_table = sa.Table(
@@ -81,17 +91,51 @@ class StoredDecision:
     decided_by: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class CampaignRow(GrantedRole):
+    """A role that was held when the campaign began, as the caller may see it."""
+
+    n: int
+    state: str
+    """One of `STATES`: ended is what nobody decided about, and is no longer held."""
+    decided_by: ResourceRef | None
+    decided_at: Moment | None
+
+    @property
+    def grant(self) -> Grant:
+        """The grant under review."""
+        return Grant(self.subject.uid, self.role, self.resource.uid)
+
+
+@dataclass(frozen=True, slots=True)
+class CampaignProgress:
+    """Numbers of a campaign's rows by state, of those that the caller may see."""
+
+    undecided: int = 0
+    kept: int = 0
+    removed: int = 0
+    ended: int = 0
+
+    @property
+    def total(self) -> int:
+        """The number of all rows."""
+        return self.undecided + self.done
+
+    @property
+    def done(self) -> int:
+        """The number of rows that need no decision any more."""
+        return self.kept + self.removed + self.ended
+
+
 def insert(ctx: RequestContext, campaign: Campaign, rows: Sequence[StoredDecision]) -> Campaign:
     """Insert a campaign with its rows."""
-    values = asdict(campaign) | {"tenant_id": ctx.session.tenant}
+    values = asdict(campaign)
     del values["n"]
-    connection = ctx.session.transaction.connection
-    key = connection.execute(campaign_table.insert().values(**values)).inserted_primary_key
-    assert key is not None  # noqa: S101 - every table has a key
-    created = replace(campaign, n=int(key[0]))
+    created = replace(campaign, n=int(ctx.rows(campaign_table).insert(**values)))
     place = {"tenant_id": ctx.session.tenant, "campaign": created.n}
     if rows:
-        connection.execute(decision_table.insert(), [asdict(row) | place for row in rows])
+        lines = [asdict(row) | place for row in rows]
+        ctx.session.transaction.connection.execute(decision_table.insert(), lines)
     return created
 
 
@@ -105,19 +149,15 @@ def list_campaigns(
 ) -> list[Campaign]:
     """Return campaigns, newest first."""
     c = campaign_table.c
-    query = sa.select(campaign_table).where(c.tenant_id == ctx.session.tenant, which)
-    if before is not None:
-        query = query.where(c.n < before)
-    found = ctx.session.transaction.connection.execute(query.order_by(c.n.desc()).limit(limit)).mappings()
-    return [Campaign(**{name: row[name] for name in Campaign.__dataclass_fields__}) for row in found]
+    older = sa.true() if before is None else c.n < before
+    columns = [c[name] for name in Campaign.__dataclass_fields__]
+    found = ctx.rows(campaign_table).select(which, older, columns=columns, order_by=(c.n.desc(),), limit=limit)
+    return [Campaign(*row) for row in found]
 
 
 def mark_closed(ctx: RequestContext, campaign: Campaign) -> Campaign:
     """Mark the campaign as closed."""
-    values = {"closed_at": ctx.at, "closed_by": ctx.caller.member}
-    c = campaign_table.c
-    which = sa.and_(c.tenant_id == ctx.session.tenant, c.n == campaign.n)
-    ctx.session.transaction.connection.execute(campaign_table.update().where(which).values(**values))
+    ctx.rows(campaign_table).update(campaign_table.c.n == campaign.n, closed_at=ctx.at, closed_by=ctx.caller.member)
     return replace(campaign, closed_at=ctx.at, closed_by=ctx.caller.member)
 
 
@@ -125,28 +165,83 @@ def list_decisions(
     ctx: RequestContext, campaign: Campaign, only: Collection[int] | None = None
 ) -> list[StoredDecision]:
     """Return all rows of a campaign, or those with these numbers."""
-    parts: Iterator[sa.ColumnElement[bool]] = iter([sa.true()])
-    if only is not None:
-        ordered = sorted(only)
-        parts = (decision_table.c.n.in_(ordered[at : at + _AT_ONCE]) for at in range(0, len(ordered), _AT_ONCE))
-    return [row for part in parts for row in _load_decisions(ctx, campaign, part)]
+    c, numbers = decision_table.c, sorted(only or ())
+    batches = [c.n.in_(numbers[at : at + _AT_ONCE]) for at in range(0, len(numbers), _AT_ONCE)]
+    columns = [c[name] for name in StoredDecision.__dataclass_fields__]
+    return [
+        StoredDecision(*row)
+        for which in ([sa.true()] if only is None else batches)
+        for row in ctx.rows(decision_table).select(c.campaign == campaign.n, which, columns=columns, order_by=(c.n,))
+    ]
 
 
-def save_decision(ctx: RequestContext, campaign: Campaign, row: StoredDecision, decision: str) -> None:
+def save_decision(ctx: RequestContext, campaign: Campaign, row: CampaignRow, decision: str) -> None:
     """Store a decision, with who made it and when; `OPEN` deletes it."""
     c = decision_table.c
-    open_again = decision == OPEN
-    values = {
-        "decision": decision,
-        "decided_at": None if open_again else ctx.at,
-        "decided_by": "" if open_again else ctx.caller.member,
-    }
-    which = sa.and_(c.tenant_id == ctx.session.tenant, c.campaign == campaign.n, c.n == row.n)
-    ctx.session.transaction.connection.execute(decision_table.update().where(which).values(**values))
+    by = (None, "") if decision == OPEN else (ctx.at, ctx.caller.member)
+    ctx.rows(decision_table).update(
+        c.campaign == campaign.n, c.n == row.n, decision=decision, decided_at=by[0], decided_by=by[1]
+    )
 
 
-def _load_decisions(ctx: RequestContext, campaign: Campaign, which: sa.ColumnElement[bool]) -> list[StoredDecision]:
-    c = decision_table.c
-    columns = [c[name] for name in StoredDecision.__dataclass_fields__]
-    query = sa.select(*columns).where(c.tenant_id == ctx.session.tenant, c.campaign == campaign.n, which)
-    return [StoredDecision(*row) for row in ctx.session.transaction.connection.execute(query.order_by(c.n))]
+def load_progress(ctx: RequestContext, campaign: Campaign) -> CampaignProgress:
+    """Return the progress. Whether the caller takes part in the campaign has been checked before."""
+    return CampaignProgress(**Counter(row.state for row in visible_rows(ctx, campaign)))
+
+
+def visible_rows(ctx: RequestContext, campaign: Campaign, only: Collection[int] | None = None) -> list[CampaignRow]:
+    """Return the rows that the caller may see, all or those with these numbers. Whether they take part in the campaign
+    has been checked before.
+    """
+    visibility = _Visibility(ctx, campaign)
+    rows = (visibility.to_row(stored) for stored in list_decisions(ctx, campaign, only))
+    return [row for row in rows if row is not None]
+
+
+class _Visibility:
+    """The rows of a campaign that one caller may see, with one check for each resource."""
+
+    def __init__(self, ctx: RequestContext, campaign: Campaign) -> None:
+        self._ctx = ctx
+        self._visible_refs = VisibleRefs(ctx)
+        self._gives: dict[str, bool] = {}
+        self._knows_all = change_preview.may_ask_about_others(ctx)
+        self._own_subjects = ctx.session.read_view(
+            lambda view: view.subject(view.member(ctx.caller.member)).ids_with_all
+        )
+        transaction, tenant = ctx.session.transaction, ctx.session.tenant
+        self._held = {
+            (span.subject, span.role, span.resource)
+            for span in tables.grants_inside(transaction, tenant, campaign.workspace_id, ctx.at)
+        }
+
+    def to_row(self, stored: StoredDecision) -> CampaignRow | None:
+        """Return the row as the caller may see it; None if they may not know who holds the role: the rule of
+        `grants.list_direct`.
+        """
+        who = self._visible_refs.by_number(stored.subject_id)
+        what = self._visible_refs.by_number(stored.resource_id)
+        if who is None or what is None:
+            return None
+        role = kinds.schema_of(self._ctx.view, what.uid).roles.get(stored.role)
+        known = self._knows_all or stored.subject_id in self._own_subjects or self._gives_roles_on(what.uid)
+        if not known and not (role is not None and role.person_only):
+            return None
+        is_held = (stored.subject_id, stored.role, stored.resource_id) in self._held
+        return CampaignRow(
+            n=stored.n,
+            subject=who,
+            role=stored.role,
+            title=role.title if role else stored.role,
+            resource=what,
+            since=stored.since,
+            until=stored.until,
+            state=_STATE_OF_DECISION.get(stored.decision) or (UNDECIDED if is_held else ENDED),
+            decided_by=self._visible_refs.ref(stored.decided_by),
+            decided_at=stored.decided_at,
+        )
+
+    def _gives_roles_on(self, uid: str) -> bool:
+        if uid not in self._gives:
+            self._gives[uid] = change_preview.gives_roles_on(self._ctx, uid)
+        return self._gives[uid]

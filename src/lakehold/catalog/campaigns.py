@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import secrets
 from collections import Counter
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 import sqlalchemy as sa
@@ -16,19 +15,10 @@ import sqlalchemy as sa
 from lakehold.access import Grant
 from lakehold.access.facts import tables
 from lakehold.access.facts.records import require_moment, require_text
-from lakehold.access.facts.view import FactView
-from lakehold.catalog import (
-    access_mails,
-    campaign_table,
-    campaign_visibility,
-    change_preview,
-    kinds,
-    request_table,
-    workspaces,
-)
-from lakehold.catalog.campaign_table import KEEP, OPEN, REMOVE, Campaign, StoredDecision
-from lakehold.catalog.campaign_visibility import CampaignProgress
+from lakehold.catalog import campaign_table, change_preview, kinds, request_table, workspaces
+from lakehold.catalog.campaign_table import KEEP, OPEN, REMOVE, Campaign, CampaignProgress, StoredDecision
 from lakehold.catalog.resource_view import ResourceRef, VisibleRefs
+from lakehold.directory import accounts
 from lakehold.directory.request_context import MomentLike, RequestContext
 from lakehold.kit.clock import FOREVER, Moment
 from lakehold.kit.errors import ConflictError, InvalidInputError, NotFoundError, at_field
@@ -63,10 +53,7 @@ class CampaignPage:
 
 def may_review(ctx: RequestContext, workspace: str) -> bool:
     """Whether the caller may run campaigns there: they give roles in it, or may ask about others."""
-    visible_refs = VisibleRefs(ctx)
-    return visible_refs.sees(workspace) and (
-        change_preview.gives_roles_on(ctx, workspace) or change_preview.may_ask_about_others(ctx)
-    )
+    return VisibleRefs(ctx).sees(workspace) and change_preview.may_know_holders(ctx, workspace)
 
 
 def reviewable_workspaces(ctx: RequestContext) -> list[ResourceRef]:
@@ -78,7 +65,9 @@ def reviewable_workspaces(ctx: RequestContext) -> list[ResourceRef]:
 def reviewers(ctx: RequestContext, workspace: str) -> list[ResourceRef]:
     """Return the members nearest to giving roles there, of those that the caller may see."""
     need_review(ctx, workspace)
-    return VisibleRefs(ctx).refs(ctx.session.read_view(lambda view: _givers(view, ctx.caller.member, workspace)))
+    roles = kinds.schema_of(ctx.view, workspace).roles.values()
+    given = [Grant(ctx.caller.member, role.name, workspace) for role in roles if role.given_with]
+    return VisibleRefs(ctx).refs(ctx.session.read_view(lambda view: request_table.find_givers(view, given)))
 
 
 def start(
@@ -115,7 +104,10 @@ def start(
     )
     made = campaign_table.insert(ctx, campaign, _rows_to_review(ctx, here, asks))
     ctx.note("start campaign", workspace, after={"campaign": made.uid, "name": made.name, "asks": asks})
-    _notify_reviewers(ctx, made, workspace, settings)
+    if settings is not None:
+        others = [one.uid for one in reviewers(ctx, workspace) if one.uid != ctx.caller.member]
+        body = f"A review of who holds what has begun: {name}\n\n{settings.base_url}/reviews/{made.uid}\n"
+        accounts.queue_mails(ctx, settings, others, "Access review", body)
     return _to_view(ctx, made)
 
 
@@ -170,7 +162,7 @@ def close_due(ctx: RequestContext, settings: Settings | None = None) -> int:
             left = f"Nobody decided about {made[OPEN]:,} of {made.total():,} roles; they stay as they are."
             body = f"Its day is over, and it is closed: {campaign.name}\n\n{left}\n\n"
             where = f"{settings.base_url}/reviews/{campaign.uid}\n"
-            access_mails.queue_mails(ctx, settings, [campaign.started_by], "A review has ended", body + where)
+            accounts.queue_mails(ctx, settings, [campaign.started_by], "A review has ended", body + where)
     return len(ended)
 
 
@@ -212,10 +204,9 @@ def need_review(ctx: RequestContext, workspace: str) -> None:
 def _to_view(ctx: RequestContext, campaign: Campaign) -> CampaignView:
     visible_refs = VisibleRefs(ctx)
     workspace = visible_refs.by_number(campaign.workspace_id)
-    assert workspace is not None  # noqa: S101 - checked before, see `concerns`
-    return CampaignView(
-        campaign, workspace, visible_refs.ref(campaign.started_by), campaign_visibility.load_progress(ctx, campaign)
-    )
+    assert workspace is not None  # noqa: S101 - checked before, see `is_participant`
+    starter = visible_refs.ref(campaign.started_by)
+    return CampaignView(campaign, workspace, starter, campaign_table.load_progress(ctx, campaign))
 
 
 def _rows_to_review(ctx: RequestContext, here: int, asks: str) -> list[StoredDecision]:
@@ -234,18 +225,3 @@ def _rows_to_review(ctx: RequestContext, here: int, asks: str) -> list[StoredDec
             field="asks",
         )
     return [StoredDecision(n, *key, *span) for n, (key, span) in enumerate(times.items(), start=1)]
-
-
-def _givers(view: FactView, principal: str, workspace: str) -> Iterable[str]:
-    roles = kinds.schema_of(view, workspace).roles.values()
-    return request_table.find_givers(
-        view, [Grant(principal, role.name, workspace) for role in roles if role.given_with]
-    )
-
-
-def _notify_reviewers(ctx: RequestContext, campaign: Campaign, workspace: str, settings: Settings | None) -> None:
-    if settings is None:
-        return
-    others = [one.uid for one in reviewers(ctx, workspace) if one.uid != ctx.caller.member]
-    body = f"A review of who holds what has begun: {campaign.name}\n\n{settings.base_url}/reviews/{campaign.uid}\n"
-    access_mails.queue_mails(ctx, settings, others, "Access review", body)

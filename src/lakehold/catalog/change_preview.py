@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from lakehold.access import Add, Remove
 from lakehold.access.decisions.what_if import AccessEffects
+from lakehold.access.facts.records import mentioned_ids
 from lakehold.catalog import resource_view
 from lakehold.directory.request_context import RequestContext
 
@@ -21,7 +22,8 @@ def preview(ctx: RequestContext, changes: Sequence[Add | Remove]) -> AccessEffec
         for change in changes:
             ctx.need_change(change)
     for change in changes:
-        _need_visible(ctx, change)
+        for uid in mentioned_ids(change.fact):
+            ctx.need_visible(uid, "preview")
     return visible_effects(ctx, ctx.session.what_if(list(changes)))
 
 
@@ -44,11 +46,3 @@ def gives_roles_on(ctx: RequestContext, uid: str) -> bool:
 def may_know_holders(ctx: RequestContext, uid: str) -> bool:
     """Whether the caller may know what others may do with this resource."""
     return gives_roles_on(ctx, uid) or may_ask_about_others(ctx)
-
-
-def _need_visible(ctx: RequestContext, change: Add | Remove) -> None:
-    fact = change.fact
-    for name in ("resource", "source", "target", "subject", "member"):
-        uid = getattr(fact, name, None)
-        if uid is not None:
-            ctx.need_visible(uid, "preview")

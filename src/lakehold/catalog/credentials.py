@@ -12,7 +12,7 @@ import sqlalchemy as sa
 from lakehold.access.facts.records import require_mapping
 from lakehold.catalog import kinds, resource_metadata
 from lakehold.directory.request_context import RequestContext
-from lakehold.kit.database import ExactText, IdType, Transaction, metadata
+from lakehold.kit.database import ExactText, IdType, TenantRows, Transaction, metadata
 from lakehold.kit.errors import InvalidInputError
 from lakehold.kit.ids import valid_id
 from lakehold.kit.keys import KeyRing
@@ -39,16 +39,20 @@ def save(ctx: RequestContext, uid: str, secrets: Mapping[str, str | None]) -> No
     """Set some of a resource's secrets; None deletes one."""
     ctx.need_writable()
     kinds.need_right(ctx, ctx.session.read_view(lambda view: kinds.edit_right(view, uid)), uid, "edit")
-    for name, secret in require_mapping(secrets, "credentials").items():
-        _save(ctx, uid, valid_id(name, "name of a credential"), _valid_secret(secret))
+    c, rows, number = credential_table.c, ctx.rows(credential_table), ctx.view.resource(uid)
+    saved = {"resource_id": number, "updated_at": ctx.at, "updated_by": ctx.caller.member}
+    for given_name, given in require_mapping(secrets, "credentials").items():
+        name, secret = valid_id(given_name, "name of a credential"), _valid_secret(given)
+        rows.delete(c.resource_id == number, c.name == name)
+        if secret is not None:
+            rows.insert(name=name, secret=ctx.keys.encrypt(secret), **saved)
     ctx.note("set credentials", uid, after={"credentials": sorted(secrets)})
 
 
 def list_names(ctx: RequestContext, uid: str) -> list[str]:
     """Return the names of a resource's secrets, for those who may edit it or copy them."""
     ctx.need_visible(uid, "credentials")
-    may_copy = COPY in kinds.schema_of(ctx.view, uid).actions and ctx.session.check(ctx.principal, COPY, uid)
-    if not may_copy:
+    if not _may_copy(ctx, uid):
         kinds.need_right(ctx, ctx.session.read_view(lambda view: kinds.edit_right(view, uid)), uid, "edit")
     return sorted(_load(ctx, uid))
 
@@ -74,11 +78,8 @@ def load_for_use(ctx: RequestContext, uid: str) -> dict[str, str]:
 
 def load_for_test(ctx: RequestContext, uid: str, settings: Mapping[str, object]) -> dict[str, str]:
     """Return the secrets for a test of these settings; none if they would be sent to another destination."""
-    return (
-        load_for_use(ctx, uid)
-        if _destination_unchanged(ctx, uid, resource_metadata.load(ctx, uid).settings, settings)
-        else {}
-    )
+    before = resource_metadata.load(ctx, uid).settings
+    return load_for_use(ctx, uid) if _destination_unchanged(ctx, uid, before, settings) else {}
 
 
 def drop_if_redirected(
@@ -92,9 +93,7 @@ def drop_if_redirected(
 
 def delete_all(ctx: RequestContext, number: int) -> None:
     """Delete all secrets of a deleted resource."""
-    c = credential_table.c
-    which = sa.and_(c.tenant_id == ctx.session.tenant, c.resource_id == number)
-    ctx.session.transaction.connection.execute(credential_table.delete().where(which))
+    ctx.rows(credential_table).delete(credential_table.c.resource_id == number)
 
 
 def reencrypt(transaction: Transaction, keys: KeyRing) -> int:
@@ -112,9 +111,8 @@ def reencrypt(transaction: Transaction, keys: KeyRing) -> int:
         )
         rows = transaction.connection.execute(query).all()
         for tenant, resource, name, secret in rows:
-            which = sa.and_(c.tenant_id == tenant, c.resource_id == resource, c.name == name)
-            update = credential_table.update().where(which).values(secret=keys.reencrypt(secret))
-            transaction.connection.execute(update)
+            rows_of_tenant = TenantRows(transaction, tenant, credential_table)
+            rows_of_tenant.update(c.resource_id == resource, c.name == name, secret=keys.reencrypt(secret))
             last = (tenant, resource, name)
         count += len(rows)
         if len(rows) < _AT_ONCE:
@@ -125,27 +123,16 @@ def _destination_unchanged(
     ctx: RequestContext, uid: str, before: Mapping[str, object], after: Mapping[str, object]
 ) -> bool:
     """Whether the secrets go to the same destination, or the caller may copy them anyway."""
-    if all(before.get(name) == after.get(name) for name in DESTINATION_SETTINGS):
-        return True
+    return all(before.get(name) == after.get(name) for name in DESTINATION_SETTINGS) or _may_copy(ctx, uid)
+
+
+def _may_copy(ctx: RequestContext, uid: str) -> bool:
     return COPY in kinds.schema_of(ctx.view, uid).actions and ctx.session.check(ctx.principal, COPY, uid)
 
 
 def _load(ctx: RequestContext, uid: str) -> dict[str, str]:
-    c = credential_table.c
-    query = sa.select(c.name, c.secret).where(
-        c.tenant_id == ctx.session.tenant, c.resource_id == ctx.view.resource(uid)
-    )
-    return {row.name: row.secret for row in ctx.session.transaction.connection.execute(query)}
-
-
-def _save(ctx: RequestContext, uid: str, name: str, secret: str | None) -> None:
-    c = credential_table.c
-    here = {"tenant_id": ctx.session.tenant, "resource_id": ctx.view.resource(uid), "name": name}
-    connection = ctx.session.transaction.connection
-    connection.execute(credential_table.delete().where(*(c[column] == value for column, value in here.items())))
-    if secret is not None:
-        values = {"secret": ctx.keys.encrypt(secret), "updated_at": ctx.at, "updated_by": ctx.caller.member}
-        connection.execute(credential_table.insert().values(**here, **values))
+    found = ctx.rows(credential_table).select(credential_table.c.resource_id == ctx.view.resource(uid))
+    return {row.name: row.secret for row in found}
 
 
 def _valid_secret(secret: object) -> str | None:

@@ -10,6 +10,7 @@ import base64
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 
 import sqlalchemy as sa
 
@@ -21,6 +22,7 @@ from lakehold.access.facts.view import FactView
 from lakehold.catalog import kinds, resource_metadata
 from lakehold.catalog.resource_view import ResourceRef, VisibleRefs, make_ref
 from lakehold.directory.request_context import RequestContext
+from lakehold.kit.database import CursorPage
 from lakehold.kit.errors import InvalidInputError
 from lakehold.kit.ids import fold_name, valid_id
 
@@ -31,28 +33,17 @@ _ON = "true"
 
 
 @dataclass(frozen=True, slots=True)
-class DiscoveredResource:
+class DiscoveredResource(ResourceRef):
     """What may be known of a discoverable resource that may not be seen."""
 
-    uid: str
-    kind: str
-    name: str
     description: str
     workspace: ResourceRef | None
     """Only if the caller may see it."""
 
 
-@dataclass(frozen=True, slots=True)
-class DiscoveryPage:
-    """A page of discoverable resources, with the cursor of the next page; None after the last."""
-
-    items: list[DiscoveredResource]
-    after: str | None
-
-
 def find(
     ctx: RequestContext, search: str = "", *, kind: str | None = None, after: str | None = None, limit: int = 50
-) -> DiscoveryPage:
+) -> CursorPage[DiscoveredResource]:
     """Search discoverable resources that the caller may not see, by a part of the name, sorted by name."""
     if type(limit) is not int or not 1 <= limit <= _MAX_LIMIT:
         raise InvalidInputError(f"A page of {repr(limit)[:40]} is not to be had.", f"Ask for 1 to {_MAX_LIMIT}.")
@@ -60,22 +51,34 @@ def find(
         kinds.catalog_kind(ctx.view.policy, kind)
     start = None if after is None else _decode_cursor(after)
     search_key = fold_name(valid_id(search, "search")) if search != "" else ""
-    found: list[tuple[str, int, str]] = []
-    for row in _candidates(ctx, search_key, kind, start):
-        if is_discoverable(ctx, row[2]):
-            found.append(row)
-            if len(found) > limit:
-                break
+    rows = (row for row in _candidates(ctx, search_key, kind, start) if is_discoverable(ctx, row[2]))
+    found = list(islice(rows, limit + 1))
     visible = found[:limit]
-    following = _encode_cursor(visible[-1]) if len(found) > limit else None
-    return DiscoveryPage(_to_items(ctx, visible), following)
+    last = json.dumps(["found", *visible[-1][:2]]) if len(found) > limit else None
+    following = base64.urlsafe_b64encode(last.encode()).decode() if last else None
+    return CursorPage(_to_items(ctx, visible), following)
 
 
 def is_discoverable(ctx: RequestContext, uid: str) -> bool:
-    """Whether the caller may know the name of a resource that they may not see."""
-    return ctx.session.read_view(
-        lambda view: view.ids.get(uid) is not None and _is_hidden_and_discoverable(view, ctx, uid)
-    )
+    """Whether the caller may know the name of a resource that they may not see: it is discoverable, and not deleted. A
+    token with a restricted scope finds its own resources only.
+    """
+
+    def ask(view: FactView) -> bool:
+        number = view.ids.get(uid)
+        if number is None:
+            return False
+        schema = kinds.schema_of(view, uid)
+        if kinds.DISCOVERABLE not in schema.attributes or view.attributes[kinds.DISCOVERABLE].get(number) != _ON:
+            return False
+        if kinds.DELETED in schema.attributes and view.attributes[kinds.DELETED].get(number) == _ON:
+            return False
+        token = ctx.caller.narrowed
+        if token is not None and token.resources is not None and not lies_within(view, number, token.resources):
+            return False
+        return not ctx.session.can_see(ctx.principal, uid)
+
+    return ctx.session.read_view(ask)
 
 
 def load_ref(ctx: RequestContext, uid: str) -> ResourceRef:
@@ -83,47 +86,30 @@ def load_ref(ctx: RequestContext, uid: str) -> ResourceRef:
     return ctx.session.read_view(lambda view: make_ref(view, uid))
 
 
-def _is_hidden_and_discoverable(view: FactView, ctx: RequestContext, uid: str) -> bool:
-    """Whether it is discoverable, not deleted, and hidden from the caller. A token with a restricted scope finds its
-    own resources only.
-    """
-    number = view.resource(uid)
-    schema = view.policy.kinds[view.kind(number)].schema
-    if kinds.DISCOVERABLE not in schema.attributes or view.attributes[kinds.DISCOVERABLE].get(number) != _ON:
-        return False
-    if kinds.DELETED in schema.attributes and view.attributes[kinds.DELETED].get(number) == _ON:
-        return False
-    token = ctx.caller.narrowed
-    if token is not None and token.resources is not None and not lies_within(view, number, token.resources):
-        return False
-    return not ctx.session.can_see(ctx.principal, uid)
-
-
 def _candidates(
     ctx: RequestContext, search: str, kind: str | None, start: tuple[str, int] | None
 ) -> Iterator[tuple[str, int, str]]:
     """Yield what is discoverable, sorted by name, in batches."""
     r, a = resource.c, attribute.c
-    at, tenant = ctx.at, ctx.session.tenant
+    at = ctx.at
     opened = sa.select(a.resource_id).where(
-        a.tenant_id == tenant, a.name == kinds.DISCOVERABLE, a.value == _ON, a.since <= at, a.until > at
+        a.tenant_id == ctx.session.tenant, a.name == kinds.DISCOVERABLE, a.value == _ON, a.since <= at, a.until > at
     )
+    which = [r.since <= at, r.until > at, r.id.in_(opened)]
+    if kind is not None:
+        which.append(r.kind == kind)
+    if search:
+        position = sa.func.instr if ctx.session.transaction.dialect == "sqlite" else sa.func.strpos
+        which.append(position(r.sort_name, search) > 0)
+    columns, place = (r.sort_name, r.id, r.uid), (r.sort_name, r.id)
     while True:
-        query = sa.select(r.sort_name, r.id, r.uid).where(
-            r.tenant_id == tenant, r.since <= at, r.until > at, r.id.in_(opened)
-        )
-        if kind is not None:
-            query = query.where(r.kind == kind)
-        if search:
-            position = sa.func.instr if ctx.session.transaction.dialect == "sqlite" else sa.func.strpos
-            query = query.where(position(r.sort_name, search) > 0)
-        if start is not None:
-            query = query.where(sa.tuple_(r.sort_name, r.id) > sa.tuple_(*map(sa.literal, start)))
-        rows = ctx.session.transaction.connection.execute(query.order_by(r.sort_name, r.id).limit(_AT_ONCE)).all()
-        yield from ((name, number, uid) for name, number, uid in rows)
+        after = sa.true() if start is None else sa.tuple_(*place) > sa.tuple_(*map(sa.literal, start))
+        found = ctx.rows(resource).select(*which, after, columns=columns, order_by=place, limit=_AT_ONCE)
+        rows = [(name, number, uid) for name, number, uid in found]
+        yield from rows
         if len(rows) < _AT_ONCE:
             return
-        start = (rows[-1].sort_name, rows[-1].id)
+        start = rows[-1][:2]
 
 
 def _to_items(ctx: RequestContext, found: list[tuple[str, int, str]]) -> list[DiscoveredResource]:
@@ -135,10 +121,6 @@ def _to_items(ctx: RequestContext, found: list[tuple[str, int, str]]) -> list[Di
         description = stored[number].description if number in stored else ""
         items.append(DiscoveredResource(uid, here.kind, here.name, description, visible_refs.workspace(uid)))
     return items
-
-
-def _encode_cursor(last: tuple[str, int, str]) -> str:
-    return base64.urlsafe_b64encode(json.dumps(["found", last[0], last[1]]).encode()).decode()
 
 
 def _decode_cursor(cursor: object) -> tuple[str, int]:

@@ -55,7 +55,9 @@ def change_role(ctx: RequestContext, grant: Grant, role: str, *, until: MomentLi
     if new_grant.role != grant.role:
         ctx.need_change(Remove(grant))
         ctx.make_unchecked(Remove(grant))
-    ctx.make_unchecked(Add(new_grant), until=_future_end(ctx, until))
+    if until is not None and require_moment(until) <= ctx.at:
+        raise InvalidInputError("The end of a grant lies in the future.", "Choose a later end, or revoke it now.")
+    ctx.make_unchecked(Add(new_grant), until=until)
 
 
 def list_direct(ctx: RequestContext, uid: str) -> list[GrantedRole]:
@@ -116,12 +118,6 @@ def _need_held(ctx: RequestContext, grant: Grant) -> None:
         # Checked first, so that a caller who may not revoke it does not learn whether it is held.
         ctx.need_change(Remove(grant))
         raise NotFoundError(f"{quote(grant.subject)} does not hold {quote(grant.role)} there.", "Look at who does.")
-
-
-def _future_end(ctx: RequestContext, until: MomentLike | None) -> MomentLike | None:
-    if until is not None and require_moment(until) <= ctx.at:
-        raise InvalidInputError("The end of a grant lies in the future.", "Choose a later end, or revoke it now.")
-    return until
 
 
 ROLE, INHERITED, GROUP, DIRECT = "role", "inherited", "group", "direct"

@@ -10,7 +10,6 @@ from dataclasses import replace
 
 import sqlalchemy as sa
 
-from lakehold.access import AccessSession
 from lakehold.directory.caller import Caller
 from lakehold.directory.platform import Platform
 from lakehold.directory.request_context import RequestContext
@@ -58,16 +57,9 @@ def start(ctx: RequestContext, member: str) -> Caller:
     session_id = _session_id(ctx.caller)
     if session_id:
         _delete(ctx.session.transaction, session_id)
-        _delete_expired(ctx)
-        ctx.session.transaction.connection.execute(
-            impersonation_table.insert().values(
-                through=session_id,
-                tenant_id=ctx.session.tenant,
-                behind=ctx.caller.member,
-                member=member,
-                until=ctx.at + MAX_DURATION,
-            )
-        )
+        rows = ctx.rows(impersonation_table)
+        rows.delete(impersonation_table.c.until <= ctx.at)
+        rows.insert(through=session_id, behind=ctx.caller.member, member=member, until=ctx.at + MAX_DURATION)
     return impersonated
 
 
@@ -82,12 +74,7 @@ def stop(ctx: RequestContext) -> None:
 
 
 # Made once: every request asks it, and putting it together takes longer than asking.
-_BY_SESSION = sa.select(
-    impersonation_table.c.tenant_id,
-    impersonation_table.c.behind,
-    impersonation_table.c.member,
-    impersonation_table.c.until,
-).where(impersonation_table.c.through == sa.bindparam("given"))
+_BY_SESSION = sa.select(impersonation_table).where(impersonation_table.c.through == sa.bindparam("given"))
 
 
 def apply_impersonation(platform: Platform, transaction: Transaction, caller: Caller) -> Caller:
@@ -99,31 +86,22 @@ def apply_impersonation(platform: Platform, transaction: Transaction, caller: Ca
     session = platform.access.session(transaction, caller.tenant)
     if session.tenant != found.tenant_id or session.at >= found.until:
         return caller
-    return _if_still_allowed(session, caller, found.member, platform)
-
-
-def active_until(ctx: RequestContext) -> Moment | None:
-    """Return when the impersonation ends; None if there is none."""
-    c = impersonation_table.c
-    query = sa.select(c.until).where(c.tenant_id == ctx.session.tenant, c.through == _session_id(ctx.caller))
-    return ctx.session.transaction.connection.execute(query).scalar() if ctx.caller.impersonator else None
-
-
-def _if_still_allowed(session: AccessSession, caller: Caller, member: str, platform: Platform) -> Caller:
     try:
-        return impersonate(RequestContext(session, caller, platform.keys), member)
+        return impersonate(RequestContext(session, caller, platform.keys), found.member)
     except LakeholdError:
         return caller
 
 
+def active_until(ctx: RequestContext) -> Moment | None:
+    """Return when the impersonation ends; None if there is none."""
+    if not ctx.caller.impersonator:
+        return None
+    c = impersonation_table.c
+    return ctx.rows(impersonation_table).select(c.through == _session_id(ctx.caller), columns=(c.until,)).scalar()
+
+
 def _session_id(caller: Caller) -> str:
     return caller.sign_in_id or caller.token_id
-
-
-def _delete_expired(ctx: RequestContext) -> None:
-    c = impersonation_table.c
-    ended = sa.and_(c.tenant_id == ctx.session.tenant, c.until <= ctx.at)
-    ctx.session.transaction.connection.execute(impersonation_table.delete().where(ended))
 
 
 def _delete(transaction: Transaction, session_id: str) -> None:

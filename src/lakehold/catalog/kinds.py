@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from lakehold.access.decisions.explanation import describe_resource
 from lakehold.access.facts.view import FactView
-from lakehold.access.model.policy import TENANT, Policy
+from lakehold.access.model.policy import Policy
 from lakehold.access.model.schema import Clause, KindSchema
 from lakehold.access.model.syntax import AndNode, PathNode
 from lakehold.directory.errors import DeniedError
@@ -111,11 +111,6 @@ def workspace_of(view: FactView, uid: str) -> str | None:
             return here
         here = parent_of(view, here)
     return None
-
-
-def is_tenant(kind: str) -> bool:
-    """Whether the kind is that of the tenant itself."""
-    return kind == TENANT
 
 
 def _resolve_right(view: FactView, uid: str, clause: Clause | None) -> RequiredRight | None:

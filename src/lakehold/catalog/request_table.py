@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
+from itertools import islice
 
 import sqlalchemy as sa
 
@@ -21,7 +22,7 @@ from lakehold.kit.clock import Moment
 from lakehold.kit.database import ExactText, IdType, metadata
 from lakehold.kit.errors import LakeholdError
 
-_TYPES: dict[str, type[Grant | Attribute | Edge]] = {"grant": Grant, "attribute": Attribute, "edge": Edge}
+_TYPES: dict[str, type[Fact]] = {"grant": Grant, "attribute": Attribute, "edge": Edge}
 
 
 def find_ways(view: FactView, member: str, action: str, uid: str) -> list[Way]:
@@ -31,12 +32,8 @@ def find_ways(view: FactView, member: str, action: str, uid: str) -> list[Way]:
     here, subject = view.resource(uid), view.subject(view.member(member))
     expression = view.policy.action(view.kind(here), action)
     finder = WayFinder(view, compiled_checks(view.policy), compiled_member_sets(view.policy))
-    found: list[Way] = []
-    for facts in finder.find(expression, view.kind(here), subject, here):
-        found.append(Way(finder.missing_facts(facts)))
-        if len(found) == MOST_WAYS:
-            break
-    return [way for _, way in rank_ways(view, uid, found)]
+    nearest = islice(finder.find(expression, view.kind(here), subject, here), MOST_WAYS)
+    return [way for _, way in rank_ways(view, uid, [Way(finder.missing_facts(facts)) for facts in nearest])]
 
 
 def way_facts(way: Way) -> list[Fact]:
@@ -73,17 +70,6 @@ def missing_facts(view: FactView, facts: Sequence[Fact]) -> list[Fact] | None:
         if not fact_holds(view, row):
             left.append(fact)
     return left
-
-
-def fact_refs(fact: Fact) -> list[str]:
-    """Return the ids of resources, members and groups in a fact."""
-    match fact:
-        case Grant(subject, _, resource):
-            return [subject, resource]
-        case Edge(_, source, target):
-            return [source, target]
-        case Attribute(resource, _, _, member):
-            return [resource] if member is None else [resource, member]
 
 
 PENDING, APPROVED, REFUSED, WITHDRAWN, EXPIRED = "pending", "approved", "refused", "withdrawn", "expired"
@@ -135,12 +121,9 @@ class AccessRequest:
 
 def insert(ctx: RequestContext, request: AccessRequest) -> AccessRequest:
     """Insert a new request."""
-    values = asdict(request) | {"facts": dump_facts(request.facts), "tenant_id": ctx.session.tenant}
+    values = asdict(request) | {"facts": dump_facts(request.facts)}
     del values["n"]
-    result = ctx.session.transaction.connection.execute(access_request_table.insert().values(**values))
-    key = result.inserted_primary_key
-    assert key is not None  # noqa: S101 - every table has a key
-    return replace(request, n=int(key[0]))
+    return replace(request, n=int(ctx.rows(access_request_table).insert(**values)))
 
 
 def update(ctx: RequestContext, request: AccessRequest, **values: object) -> AccessRequest:
@@ -149,9 +132,7 @@ def update(ctx: RequestContext, request: AccessRequest, **values: object) -> Acc
         values["until"] = require_moment(values["until"])
     if "state" in values:
         values |= {"decided_at": ctx.at, "decided_by": ctx.caller.member}
-    c = access_request_table.c
-    which = sa.and_(c.tenant_id == ctx.session.tenant, c.n == request.n)
-    ctx.session.transaction.connection.execute(access_request_table.update().where(which).values(**values))
+    ctx.rows(access_request_table).update(access_request_table.c.n == request.n, **values)
     return replace(request, **values)  # type: ignore[arg-type]
 
 
@@ -175,12 +156,10 @@ def list_requests(
     ctx: RequestContext, which: sa.ColumnElement[bool], *, before: int | None = None, limit: int = 50
 ) -> list[AccessRequest]:
     """Return requests, newest first. Overdue ones count as expired, also before they are marked."""
-    c = access_request_table.c
-    query = sa.select(access_request_table).where(c.tenant_id == ctx.session.tenant, which)
-    if before is not None:
-        query = query.where(c.n < before)
-    found = ctx.session.transaction.connection.execute(query.order_by(c.n.desc()).limit(limit)).mappings()
-    return [_from_row(row, ctx.at) for row in found]
+    number = access_request_table.c.n
+    older = sa.true() if before is None else number < before
+    found = ctx.rows(access_request_table).select(which, older, order_by=(number.desc(),), limit=limit)
+    return [_from_row(row, ctx.at) for row in found.mappings()]
 
 
 def in_state(state: str, at: Moment) -> sa.ColumnElement[bool]:
@@ -197,11 +176,10 @@ def in_state(state: str, at: Moment) -> sa.ColumnElement[bool]:
 
 def mark_expired(ctx: RequestContext) -> list[str]:
     """Mark overdue requests as expired, and return their ids."""
-    c = access_request_table.c
-    which = sa.and_(c.tenant_id == ctx.session.tenant, c.state == PENDING, c.expires_at <= ctx.at)
-    connection = ctx.session.transaction.connection
-    found = list(connection.execute(sa.select(c.uid).where(which).order_by(c.n)).scalars())
-    connection.execute(access_request_table.update().where(which).values(state=EXPIRED, decided_at=ctx.at))
+    c, rows = access_request_table.c, ctx.rows(access_request_table)
+    overdue = (c.state == PENDING) & (c.expires_at <= ctx.at)
+    found = list(rows.select(overdue, columns=(c.uid,), order_by=(c.n,)).scalars())
+    rows.update(overdue, state=EXPIRED, decided_at=ctx.at)
     return found
 
 

@@ -12,11 +12,12 @@ from dataclasses import dataclass, replace
 
 from lakehold.access import Add
 from lakehold.access.decisions.way_ranking import rank_ways
-from lakehold.access.facts.records import Fact, require_text
+from lakehold.access.facts.records import Fact, mentioned_ids, require_text
 from lakehold.access.facts.view import FactView
-from lakehold.catalog import access_mails, discovery, kinds, request_table, resource_metadata
+from lakehold.catalog import discovery, kinds, request_table, resource_metadata
 from lakehold.catalog.request_table import PENDING, WITHDRAWN, AccessRequest
 from lakehold.catalog.resource_view import ResourceRef, VisibleRefs
+from lakehold.directory import accounts
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import DAY
 from lakehold.kit.errors import ConflictError, InvalidInputError, NotFoundError
@@ -113,7 +114,7 @@ def to_view(ctx: RequestContext, request: AccessRequest) -> RequestView:
     """Return the request as the caller may see it."""
     visible_refs = VisibleRefs(ctx)
     left = missing_facts(ctx, request) or []
-    seen = all(visible_refs.sees(uid) for fact in left for uid in request_table.fact_refs(fact))
+    seen = all(visible_refs.sees(uid) for fact in left for uid in mentioned_ids(fact))
     resource = visible_refs.ref(request.resource)
     if resource is None and discovery.is_discoverable(ctx, request.resource):
         resource = discovery.load_ref(ctx, request.resource)
@@ -136,7 +137,7 @@ def missing_facts(ctx: RequestContext, request: AccessRequest) -> list[Fact] | N
 def may_give(ctx: RequestContext, fact: Fact) -> bool:
     """Whether the caller may give the fact, and see all that it names."""
     visible_refs = VisibleRefs(ctx)
-    return all(visible_refs.sees(uid) for uid in request_table.fact_refs(fact)) and ctx.session.check_change(
+    return all(visible_refs.sees(uid) for uid in mentioned_ids(fact)) and ctx.session.check_change(
         ctx.principal, Add(fact)
     )
 
@@ -216,4 +217,4 @@ def _notify_givers(ctx: RequestContext, request: AccessRequest, settings: Settin
     receivers = ctx.session.read_view(lambda view: request_table.find_givers(view, left))
     asker = ctx.view.names.get(ctx.view.member(request.asker)) or request.asker
     body = f"{asker} asks to be allowed something. {request.reason}\n\n{settings.base_url}/requests/{request.uid}\n"
-    access_mails.queue_mails(ctx, settings, (to for to in receivers if to != request.asker), "Access request", body)
+    accounts.queue_mails(ctx, settings, (to for to in receivers if to != request.asker), "Access request", body)

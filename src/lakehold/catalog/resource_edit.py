@@ -13,7 +13,7 @@ from lakehold.access.facts.records import require_mapping, require_text
 from lakehold.access.model.errors import did_you_mean
 from lakehold.access.model.schema import EdgeKind
 from lakehold.access.model.syntax import PathNode
-from lakehold.catalog import change_preview, credentials, kinds, resource_metadata, resource_settings, resource_view
+from lakehold.catalog import change_preview, credentials, kinds, resource_metadata, resource_view
 from lakehold.directory.request_context import EdgeTargets, RequestContext
 from lakehold.kit.errors import ConflictError, InvalidInputError
 from lakehold.kit.ids import quote, valid_name
@@ -69,14 +69,14 @@ def plan_edit(ctx: RequestContext, uid: str, edit: ResourceEdit) -> EditPlan:
     before = resource_metadata.load(ctx, uid)
     edit = _with_valid_settings(kinds.schema_of(ctx.view, uid).id, before.settings, edit)
     changed_fields = _changed_fields(ctx, uid, edit, before)
-    attribute_changes = _attribute_changes(ctx, uid, edit.attributes)
+    values = find_attribute_changes(ctx, uid, edit.attributes)
     edge_changes = _edge_changes(ctx, uid, edit.edges)
-    for change in attribute_changes:
+    for change in values:
         ctx.need_change(change)
     _need_edges(ctx, uid, edge_changes)
     if changed_fields:
         kinds.need_right(ctx, ctx.session.read_view(lambda view: kinds.edit_right(view, uid)), uid, "edit")
-    changes = (*attribute_changes, *(change for some in edge_changes.values() for change in some))
+    changes = (*values, *(change for some in edge_changes.values() for change in some))
     return EditPlan(uid, edit, before, changed_fields, changes)
 
 
@@ -84,7 +84,7 @@ def _with_valid_settings(kind: str, before: Mapping[str, object], edit: Resource
     if edit.settings is None and edit.managed is None:
         return edit
     resource_metadata.valid_settings(before if edit.settings is None else edit.settings)
-    after = resource_settings.validate_edit(kind, before, edit.settings, edit.managed)
+    after = resource_metadata.valid_for_kind(kind, before, edit.settings, edit.managed)
     return replace(edit, settings=after, managed=None)
 
 
@@ -132,20 +132,27 @@ def _audit(ctx: RequestContext, plan: EditPlan) -> None:
     ctx.note("edit", plan.uid, before=was, after=will)
 
 
-def _attribute_changes(ctx: RequestContext, uid: str, attributes: Mapping[str, str | bool] | None) -> list[FactChange]:
-    """Return the attribute changes, without those that hold already."""
+def find_attribute_changes(
+    ctx: RequestContext, uid: str, attributes: Mapping[str, str | bool] | None, member: str | None = None
+) -> list[FactChange]:
+    """Return the changes of attributes, or of those of a member's membership, without those that hold already."""
     schema = kinds.schema_of(ctx.view, uid)
-    present = ctx.session.read_view(lambda view: resource_view.attributes_of(view, uid))
+    declared = schema.attributes if member is None else schema.membership
+    present = ctx.session.read_view(
+        lambda view: (
+            resource_view.attributes_of(view, uid) if member is None else resource_view.membership_of(view, uid, member)
+        )
+    )
     found: list[FactChange] = []
     for name, value in require_mapping({} if attributes is None else attributes, "attributes").items():
-        known = schema.attributes.get(require_text(name, "attribute"))
+        known = declared.get(require_text(name, "attribute"))
         if known is None:
-            raise InvalidInputError(
-                f"{schema.id} has no attribute {quote(str(name))}.", did_you_mean(str(name), schema.attributes)
-            )
+            what = "attribute" if member is None else "membership attribute"
+            message = f"{schema.id} has no {what} {quote(str(name))}."
+            raise InvalidInputError(message, did_you_mean(str(name), declared))
         valid = validate_value(known, value)  # type: ignore[arg-type]
-        if present[known.name] != valid:
-            found.append(Add(Attribute(uid, known.name, valid)))
+        if present.get(known.name) != valid:
+            found.append(Add(Attribute(uid, known.name, valid, member)))
     return found
 
 
@@ -160,7 +167,7 @@ def _edge_changes(ctx: RequestContext, uid: str, edges: EdgeTargets | None) -> d
         given = [targets] if isinstance(targets, str) else list(targets)  # type: ignore[call-overload]
         for target in given:
             ctx.need_visible(require_text(target, "id"), f"link {name}")
-        changes = list(_end_changes(ctx, uid, declared, _resolve_ends(ctx, schema.id, declared.name, given)))
+        changes = list(_end_changes(ctx, uid, declared, given))
         if changes and not given and declared.name in kinds.required_edges(schema):
             raise InvalidInputError(
                 f"A {schema.title.lower()} is not without a {declared.name}.", "Name another one instead."
@@ -169,11 +176,9 @@ def _edge_changes(ctx: RequestContext, uid: str, edges: EdgeTargets | None) -> d
     return found
 
 
-def _resolve_ends(ctx: RequestContext, kind: str, edge: str, targets: Sequence[str]) -> list[str]:
-    return ctx.session.read_view(lambda view: [view.uid(end) for end in resolve_targets(view, kind, edge, targets)])
-
-
-def _end_changes(ctx: RequestContext, uid: str, edge: EdgeKind, ends: Sequence[str]) -> Iterable[FactChange]:
+def _end_changes(ctx: RequestContext, uid: str, edge: EdgeKind, targets: Sequence[str]) -> Iterable[FactChange]:
+    kind = kinds.schema_of(ctx.view, uid).id
+    ends = ctx.session.read_view(lambda view: list(map(view.uid, resolve_targets(view, kind, edge.name, targets))))
     there = ctx.session.read_view(lambda view: resource_view.edges_of(view, uid)[edge.name])
     visible_refs = resource_view.VisibleRefs(ctx)
     # New ends first: where there is one only, it takes the place of the old one by itself.

@@ -17,6 +17,10 @@ from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import Moment
 from lakehold.kit.database import ExactText, IdType, metadata
 from lakehold.kit.errors import InvalidInputError, LakeholdError
+from lakehold.kit.settings_schema import InvalidSettingError, SettingsProblem
+from lakehold.workspaces import registry
+
+Settings = Mapping[str, object]
 
 
 class VersionConflictError(LakeholdError):
@@ -71,11 +75,9 @@ def load_many(ctx: RequestContext, numbers: Iterable[int]) -> dict[int, Resource
     """Return the metadata of many resources, by number."""
     ids = list(numbers)
     found: dict[int, ResourceMetadata] = {}
-    c = detail_table.c
     for start in range(0, len(ids), _AT_ONCE):
-        some = ids[start : start + _AT_ONCE]
-        query = sa.select(detail_table).where(c.tenant_id == ctx.session.tenant, c.resource_id.in_(some))
-        for row in ctx.session.transaction.connection.execute(query).mappings():
+        some = detail_table.c.resource_id.in_(ids[start : start + _AT_ONCE])
+        for row in ctx.rows(detail_table).select(some).mappings():
             values = {name: row[name] for name in _PLAIN_COLUMNS} | {"settings": json.loads(row["settings"])}
             found[row["resource_id"]] = ResourceMetadata(**values)
     return found
@@ -85,11 +87,7 @@ def last_editor(ctx: RequestContext, uid: str) -> Caller | None:
     """Return who last saved a resource, with the scope of their token: scheduled work runs as them. None if it was
     created by other means.
     """
-    c = detail_table.c
-    query = sa.select(c.saved_as, c.updated_by).where(
-        c.tenant_id == ctx.session.tenant, c.resource_id == ctx.view.resource(uid)
-    )
-    row = ctx.session.transaction.connection.execute(query).one_or_none()
+    row = ctx.rows(detail_table).select(detail_table.c.resource_id == ctx.view.resource(uid)).one_or_none()
     if row is None or not row.updated_by:
         return None
     stored = {"member": row.updated_by} if row.saved_as is None else json.loads(row.saved_as)
@@ -101,19 +99,14 @@ def create(
 ) -> None:
     """Insert the metadata of a new resource."""
     ctx.need_writable()
-    ctx.session.transaction.connection.execute(
-        detail_table.insert().values(
-            tenant_id=ctx.session.tenant,
-            resource_id=ctx.view.resource(uid),
-            description=valid_description(description),
-            settings=valid_settings(settings or {}),
-            version=1,
-            created_at=ctx.at,
-            created_by=ctx.caller.member,
-            updated_at=ctx.at,
-            updated_by=ctx.caller.member,
-            saved_as=json.dumps(ctx.caller.to_stored()),
-        )
+    values = {"description": valid_description(description), "settings": valid_settings(settings or {})}
+    ctx.rows(detail_table).insert(
+        resource_id=ctx.view.resource(uid),
+        version=1,
+        created_at=ctx.at,
+        created_by=ctx.caller.member,
+        **values,
+        **_editor(ctx),
     )
 
 
@@ -127,17 +120,17 @@ def save(
         "description": old.description if description is None else valid_description(description),
         "settings": valid_settings(old.settings if settings is None else settings),
         "version": old.version + 1,
-        "updated_at": ctx.at,
-        "updated_by": ctx.caller.member,
-        "saved_as": json.dumps(ctx.caller.to_stored()),
+        **_editor(ctx),
     }
-    here = {"tenant_id": ctx.session.tenant, "resource_id": ctx.view.resource(uid)}
-    c = detail_table.c
-    update = detail_table.update().where(*(c[name] == value for name, value in here.items())).values(**values)
-    if not ctx.session.transaction.connection.execute(update).rowcount:
-        born = {"created_at": None, "created_by": ""}
-        ctx.session.transaction.connection.execute(detail_table.insert().values(**here, **born, **values))
+    rows, number = ctx.rows(detail_table), ctx.view.resource(uid)
+    if not rows.update(detail_table.c.resource_id == number, **values):
+        rows.insert(resource_id=number, created_at=None, created_by="", **values)
     return old.version + 1
+
+
+def _editor(ctx: RequestContext) -> dict[str, object]:
+    saved_as = json.dumps(ctx.caller.to_stored())
+    return {"updated_at": ctx.at, "updated_by": ctx.caller.member, "saved_as": saved_as}
 
 
 def save_managed(ctx: RequestContext, uid: str, managed: Mapping[str, object]) -> None:
@@ -147,18 +140,13 @@ def save_managed(ctx: RequestContext, uid: str, managed: Mapping[str, object]) -
     if after == before:
         return
     ctx.need_writable()
-    c = detail_table.c
-    which = sa.and_(c.tenant_id == ctx.session.tenant, c.resource_id == ctx.view.resource(uid))
-    ctx.session.transaction.connection.execute(
-        detail_table.update().where(which).values(settings=valid_settings(after))
-    )
+    is_here = detail_table.c.resource_id == ctx.view.resource(uid)
+    ctx.rows(detail_table).update(is_here, settings=valid_settings(after))
 
 
 def clear(ctx: RequestContext, number: int) -> None:
     """Clear the settings of a deleted resource. Its description stays, for a restore."""
-    c = detail_table.c
-    which = sa.and_(c.tenant_id == ctx.session.tenant, c.resource_id == number)
-    ctx.session.transaction.connection.execute(detail_table.update().where(which).values(settings="{}"))
+    ctx.rows(detail_table).update(detail_table.c.resource_id == number, settings="{}")
 
 
 def need_version(ctx: RequestContext, uid: str, version: int | None) -> None:
@@ -203,6 +191,44 @@ def valid_settings(settings: object) -> str:
             f"The settings have {len(encoded):,} characters as JSON.", f"Use {MAX_SETTINGS:,} at the most."
         )
     return encoded
+
+
+def valid_for_kind(
+    kind: str, before: Settings, settings: Settings | None, managed: Settings | None = None
+) -> dict[str, object]:
+    """Return the settings after an edit, or refuse them by the schema of their kind, whichever door they come through.
+
+    Empty settings are a draft: it can be saved and completed later. Settings that were stored before their schema was
+    stricter stay readable; they must be right the next time they are saved. `managed` are those that only the platform
+    sets: an edit need not repeat them, and may not change them.
+    """
+    schema = registry.find_settings_schema(kind)
+    given = before if settings is None else settings
+    if schema is None or not isinstance(given, Mapping):
+        return {**given, **(managed or {})}
+    stays = {name: before[name] for name in schema.managed if name in before}
+    for name in schema.managed:
+        if (given.get(name) or None) != (stays.get(name) or None) and name in given:
+            raise InvalidSettingError(
+                f"The {name} of a {schema.label} is not set like this.",
+                "It changes by actions of its own, such as publish.",
+                field=name,
+            )
+    after = {**given, **stays, **(managed or {})}
+    schema.check(after)
+    return after
+
+
+def without_managed(kind: str, settings: Settings) -> dict[str, object]:
+    """Return the settings without those that only the platform sets."""
+    schema = registry.find_settings_schema(kind)
+    return {name: value for name, value in settings.items() if schema is None or name not in schema.managed}
+
+
+def find_problems(kind: str, settings: Settings) -> list[SettingsProblem]:
+    """Return what is wrong with stored settings; nothing for a draft."""
+    schema = registry.find_settings_schema(kind)
+    return schema.problems(settings) if schema is not None else []
 
 
 def _is_too_deep(settings: object) -> bool:

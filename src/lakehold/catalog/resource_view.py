@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from functools import partial
 
 from lakehold.access.facts.view import FactView
+from lakehold.access.model.policy import MEMBER
 from lakehold.access.query.listing import ListedResource
-from lakehold.catalog import kinds, resource_metadata, resource_settings
+from lakehold.catalog import kinds, resource_metadata
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import Moment
 from lakehold.kit.settings_schema import SettingsProblem
@@ -24,12 +25,9 @@ class ResourceRef:
 
 
 @dataclass(frozen=True, slots=True)
-class ResourceSummary:
+class ResourceSummary(ResourceRef):
     """A resource in a list."""
 
-    uid: str
-    kind: str
-    name: str
     parent: ResourceRef | None
     description: str
     version: int
@@ -40,12 +38,9 @@ class ResourceSummary:
 
 
 @dataclass(frozen=True, slots=True)
-class ResourceView:
+class ResourceView(ResourceRef):
     """A resource with all that the caller may see of it."""
 
-    uid: str
-    kind: str
-    name: str
     parent: ResourceRef | None
     workspace: ResourceRef | None
     description: str
@@ -128,7 +123,7 @@ def load_resource(ctx: RequestContext, uid: str) -> ResourceView:
         workspace=visible_refs.workspace(uid),
         description=stored.description,
         settings=stored.settings if may_edit else None,
-        settings_problems=resource_settings.find_problems(here.kind, stored.settings) if may_edit else (),
+        settings_problems=resource_metadata.find_problems(here.kind, stored.settings) if may_edit else (),
         attributes=ask(lambda view: attributes_of(view, uid)),
         edges={name: visible_refs.refs(ends) for name, ends in ask(lambda view: edges_of(view, uid)).items()},
         owners={role: visible_refs.refs(held) for role, held in ask(lambda view: owners_of(view, uid)).items()},
@@ -147,30 +142,26 @@ def load_summaries(ctx: RequestContext, found: Sequence[ListedResource]) -> list
     """Return summaries of resources that the caller may see."""
     stored = resource_metadata.load_many(ctx, [item.id for item in found])
     visible_refs = VisibleRefs(ctx)
-    return [
-        ResourceSummary(
+
+    def summarize(item: ListedResource) -> ResourceSummary:
+        detail = stored.get(item.id) or resource_metadata.ResourceMetadata()
+        problems = resource_metadata.find_problems(item.kind, detail.settings)
+        may_edit = problems and kinds.has_right(
+            ctx, ctx.session.read_view(lambda view: kinds.edit_right(view, item.uid))
+        )
+        return ResourceSummary(
             uid=item.uid,
             kind=item.kind,
             name=item.name,
             parent=visible_refs.parent(item.uid),
-            description=stored[item.id].description if item.id in stored else "",
-            version=stored[item.id].version if item.id in stored else 1,
+            description=detail.description,
+            version=detail.version,
             since=item.since,
             actions=ctx.session.actions(ctx.principal, item.uid),
-            settings_problems=_visible_problems(ctx, item, stored.get(item.id)),
+            settings_problems=problems if may_edit else (),
         )
-        for item in found
-    ]
 
-
-def _visible_problems(
-    ctx: RequestContext, item: ListedResource, stored: resource_metadata.ResourceMetadata | None
-) -> Sequence[SettingsProblem]:
-    """Return what is wrong with the settings of a listed resource, for those who may edit it."""
-    problems = resource_settings.find_problems(item.kind, stored.settings) if stored else ()
-    if problems and kinds.has_right(ctx, ctx.session.read_view(lambda view: kinds.edit_right(view, item.uid))):
-        return problems
-    return ()
+    return [summarize(item) for item in found]
 
 
 def attributes_of(view: FactView, uid: str) -> dict[str, str]:
@@ -180,6 +171,21 @@ def attributes_of(view: FactView, uid: str) -> dict[str, str]:
         name: view.attributes[name].get(number) or attribute.default
         for name, attribute in kinds.schema_of(view, uid).attributes.items()
     }
+
+
+def membership_of(view: FactView, uid: str, subject: str) -> dict[str, str]:
+    """Return the value of every attribute of a member's membership in a workspace; a group has none."""
+    if view.kind(view.resource(subject)) != MEMBER:
+        return {}
+    known = kinds.schema_of(view, uid).membership
+    return {name: attribute.default for name, attribute in known.items()} | explicit_membership(view, uid, subject)
+
+
+def explicit_membership(view: FactView, uid: str, subject: str) -> dict[str, str]:
+    """Return the values of a membership that were set."""
+    here, who = view.resource(uid), view.resource(subject)
+    found = {name: (view.memberships[name].get(here) or {}).get(who) for name in kinds.schema_of(view, uid).membership}
+    return {name: value for name, value in found.items() if value is not None}
 
 
 def edges_of(view: FactView, uid: str) -> dict[str, list[str]]:

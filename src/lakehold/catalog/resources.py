@@ -4,26 +4,19 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from functools import partial
 
 from lakehold.access import Add, Attribute
 from lakehold.access.decisions.explanation import describe_resource
 from lakehold.access.facts.view import FactView
 from lakehold.access.query.listing import ListedResource, to_cursor
-from lakehold.catalog import credentials, kinds, resource_metadata, resource_settings, resource_view
+from lakehold.catalog import credentials, kinds, resource_metadata, resource_view
 from lakehold.catalog.resource_view import ResourceSummary, ResourceView
 from lakehold.directory.request_context import EdgeTargets, RequestContext
 from lakehold.kit.clock import Moment
+from lakehold.kit.database import CursorPage
 from lakehold.kit.errors import ConflictError
 from lakehold.kit.ids import fold_name, quote
-
-
-@dataclass(frozen=True, slots=True)
-class ResourcePage:
-    """A page of resources, with the cursor of the next page; None after the last."""
-
-    items: list[ResourceSummary]
-    after: str | None
 
 
 def create(
@@ -45,7 +38,7 @@ def create(
     kinds.catalog_kind(ctx.view.policy, kind)
     resource_metadata.valid_description(description)
     resource_metadata.valid_settings({} if settings is None else settings)
-    settings = resource_settings.validate_new(kind, settings or {}, managed)
+    settings = resource_metadata.valid_for_kind(kind, {}, settings or {}, managed)
     created = ctx.create(kind, name, uid=uid, edges=edges, attributes=attributes)
     resource_metadata.create(ctx, created, description=description, settings=settings)
     return created
@@ -68,22 +61,9 @@ def page(
     sort: str = "name",
     after: str | None = None,
     limit: int = 50,
-) -> ResourcePage:
+) -> CursorPage[ResourceSummary]:
     """Return a page of resources of one kind that the caller may see, or do the action with."""
-    schema = kinds.catalog_kind(ctx.view.policy, kind)
-    if within is not None:
-        ctx.need_visible(within)
-    found = ctx.session.list(
-        ctx.principal,
-        action or schema.visible,
-        kind,
-        within=within,
-        search=search,
-        sort=sort,
-        after=after,
-        limit=limit,
-    )
-    return ResourcePage(resource_view.load_summaries(ctx, found.items), found.after)
+    return find(ctx, search, among=[kind], action=action, within=within, sort=sort, after=after, limit=limit)
 
 
 def find(
@@ -91,40 +71,30 @@ def find(
     search: str = "",
     *,
     among: Iterable[str] | None = None,
+    action: str | None = None,
     within: str | None = None,
     sort: str = "name",
     after: str | None = None,
     limit: int = 50,
-) -> ResourcePage:
-    """Return a page of resources of several kinds, or of all, in one order."""
+) -> CursorPage[ResourceSummary]:
+    """Return a page of resources of several kinds, or of all, that the caller may see, or do the action with, in one
+    order.
+    """
     policy = ctx.view.policy
     schemas = kinds.all_kinds(policy) if among is None else [kinds.catalog_kind(policy, kind) for kind in among]
     if within is not None:
         ctx.need_visible(within)
-    by_kind: list[list[ListedResource]] = []
-    more = False
-    for schema in schemas:
-        if not schema.actions:
-            continue
-        found = ctx.session.list(
-            ctx.principal,
-            schema.visible,
-            schema.id,
-            within=within,
-            search=search,
-            sort=sort,
-            after=after,
-            limit=limit,
-        )
-        by_kind.append(found.items)
-        more = more or found.after is not None
-    merged = list(heapq.merge(*by_kind, key=_sort_key(sort), reverse=sort.startswith("-")))
+    load = partial(ctx.session.list, ctx.principal, within=within, search=search, sort=sort, after=after, limit=limit)
+    by_kind = [load(action or schema.visible, schema.id) for schema in schemas if schema.actions]
+    more = any(found.after is not None for found in by_kind)
+    lists = (found.items for found in by_kind)
+    merged = list(heapq.merge(*lists, key=_sort_key(sort), reverse=sort.startswith("-")))
     items = merged[:limit]
     following = to_cursor(items[-1], sort) if more or len(merged) > limit else None
-    return ResourcePage(resource_view.load_summaries(ctx, items), following)
+    return CursorPage(resource_view.load_summaries(ctx, items), following)
 
 
-def delete(ctx: RequestContext, uid: str, *, expect_version: int | None = None) -> bool:
+def delete(ctx: RequestContext, uid: str) -> bool:
     """Delete a resource. Returns False if others point at it and it is only marked as deleted, so that it can be
     restored.
     """
@@ -132,15 +102,15 @@ def delete(ctx: RequestContext, uid: str, *, expect_version: int | None = None) 
     view = ctx.view
     kinds.need_right(ctx, ctx.session.read_view(lambda view: kinds.delete_right(view, uid)), uid, "delete")
     kinds.catalog_kind(view.policy, kinds.schema_of(view, uid).id)
-    resource_metadata.need_version(ctx, uid, expect_version)
-    if kinds.DELETED in kinds.schema_of(view, uid).attributes and ctx.session.read_view(
-        lambda view: _in_use(view, uid)
-    ):
+    can_be_marked = kinds.DELETED in kinds.schema_of(view, uid).attributes
+    if can_be_marked and ctx.session.read_view(lambda view: _in_use(view, uid)):
         ctx.make(Add(Attribute(uid, kinds.DELETED, "true")))
         resource_metadata.save(ctx, uid)
         return False
-    _refuse_nonempty(ctx, uid)
-    _refuse_required(ctx, uid)
+    inside = ctx.session.read_view(lambda view: list(map(view.uid, view.children(view.resource(uid)))))
+    _refuse_any(ctx, uid, inside, "still holds others", "They must be deleted or moved first.")
+    needed = ctx.session.read_view(lambda view: _dependents(view, uid))
+    _refuse_any(ctx, uid, needed, "is still needed by others", "Let them point at another one first, or delete them.")
     number = view.resource(uid)
     ctx.delete_unchecked(uid)
     resource_metadata.clear(ctx, number)
@@ -148,7 +118,7 @@ def delete(ctx: RequestContext, uid: str, *, expect_version: int | None = None) 
     return True
 
 
-def restore(ctx: RequestContext, uid: str, *, expect_version: int | None = None) -> int:
+def restore(ctx: RequestContext, uid: str) -> int:
     """Restore a resource that was marked as deleted, also for those who may though they do not see it: they see what
     points at it. Returns its version.
     """
@@ -157,7 +127,6 @@ def restore(ctx: RequestContext, uid: str, *, expect_version: int | None = None)
         ctx.need_visible(uid, "restore")
     if not is_deleted(ctx.view, uid):
         raise ConflictError(f"{quote(uid)} is not deleted.", "Only what was deleted can be restored.")
-    resource_metadata.need_version(ctx, uid, expect_version)
     back = Add(Attribute(uid, kinds.DELETED, "false"))
     if may:
         ctx.make_unchecked(back)
@@ -190,18 +159,14 @@ def _in_use(view: FactView, uid: str) -> bool:
     )
 
 
-def _refuse_nonempty(ctx: RequestContext, uid: str) -> None:
-    inside = ctx.session.read_view(lambda view: [view.uid(child) for child in view.children(view.resource(uid))])
-    if inside:
-        message = f"The {describe_resource(ctx.view, uid)} still holds others, {_example(ctx, inside)}."
-        raise ConflictError(message, "They must be deleted or moved first.")
-
-
-def _refuse_required(ctx: RequestContext, uid: str) -> None:
-    found = ctx.session.read_view(lambda view: _dependents(view, uid))
-    if found:
-        message = f"The {describe_resource(ctx.view, uid)} is still needed by others, {_example(ctx, found)}."
-        raise ConflictError(message, "Let them point at another one first, or delete them.")
+def _refuse_any(ctx: RequestContext, uid: str, others: Sequence[str], why: str, hint: str) -> None:
+    """Refuse to delete a resource because of others, one of which is named if the caller may see it."""
+    if not others:
+        return
+    visible_refs = resource_view.VisibleRefs(ctx)
+    seen = next((uid for uid in others if visible_refs.sees(uid)), None)
+    example = f"{describe_resource(ctx.view, seen)} among them" if seen else "though none that you may see"
+    raise ConflictError(f"The {describe_resource(ctx.view, uid)} {why}, {example}.", hint)
 
 
 def _dependents(view: FactView, uid: str) -> list[str]:
@@ -213,12 +178,6 @@ def _dependents(view: FactView, uid: str) -> list[str]:
         if view.kind(number) in kind.steps[edge].kinds
         for source in view.edges_in[edge].get(number) or ()
     ]
-
-
-def _example(ctx: RequestContext, uids: Sequence[str]) -> str:
-    visible_refs = resource_view.VisibleRefs(ctx)
-    seen = next((uid for uid in uids if visible_refs.sees(uid)), None)
-    return f"{describe_resource(ctx.view, seen)} among them" if seen else "though none that you may see"
 
 
 def _sort_key(sort: str) -> Callable[[ListedResource], tuple[str | Moment, int]]:

@@ -39,9 +39,9 @@ _MAX_LISTED = 1_000
 
 
 class _Use(NamedTuple):
-    tenant: int
-    resource: int
-    member: int
+    tenant_id: int
+    resource_id: int
+    member_id: int
     action: str
 
 
@@ -67,10 +67,13 @@ class UsageRecorder:
         """Record that the caller did this now, or at that moment. Impersonated callers are not recorded."""
         if ctx.caller.impersonator or not ctx.caller.member:
             return
-        use = ctx.session.read_view(lambda view: _make_use(view, ctx, action, uid))
+        numbers = ctx.session.read_view(lambda view: (view.ids.get(uid), view.ids.get(ctx.caller.member)))
         day = (ctx.at if at is None else at) // DAY
+        if numbers[0] is None or numbers[1] is None:
+            return
+        use = _Use(ctx.session.tenant, numbers[0], numbers[1], action)
         with self._lock:
-            if use is not None and self._written.get(use) != day:
+            if self._written.get(use) != day:
                 self._waiting[use] = day
 
     def flush(self, database: Database) -> int:
@@ -81,8 +84,9 @@ class UsageRecorder:
             return 0
         try:
             with database.write() as transaction:
-                for start in range(0, len(waiting), _AT_ONCE):
-                    _save(transaction, dict(sorted(waiting.items())[start : start + _AT_ONCE]))
+                rows = [use._asdict() | {"day": day} for use, day in sorted(waiting.items())]
+                for start in range(0, len(rows), _AT_ONCE):
+                    _save(transaction, rows[start : start + _AT_ONCE])
         except BusyError:
             with self._lock:
                 self._waiting = waiting | self._waiting
@@ -124,7 +128,7 @@ def list_for_resource(ctx: RequestContext, uid: str) -> list[LastUse]:
     """
     ctx.need_visible(uid)
     which = last_use_table.c.resource_id == ctx.view.resource(uid)
-    if not (change_preview.gives_roles_on(ctx, uid) or change_preview.may_ask_about_others(ctx)):
+    if not change_preview.may_know_holders(ctx, uid):
         which &= last_use_table.c.member_id == ctx.view.member(ctx.caller.member)
     return _load(ctx, which)
 
@@ -139,44 +143,23 @@ def list_for_member(ctx: RequestContext, member: str) -> list[LastUse]:
     return _load(ctx, last_use_table.c.member_id == ctx.view.member(member))
 
 
-def _make_use(view: FactView, ctx: RequestContext, action: str, uid: str) -> _Use | None:
-    resource, member = view.ids.get(uid), view.ids.get(ctx.caller.member)
-    return None if resource is None or member is None else _Use(ctx.session.tenant, resource, member, action)
-
-
-def _save(transaction: Transaction, uses: dict[_Use, int]) -> None:
-    rows = [
-        {
-            "tenant_id": use.tenant,
-            "resource_id": use.resource,
-            "member_id": use.member,
-            "action": use.action,
-            "day": day,
-        }
-        for use, day in uses.items()
-    ]
+def _save(transaction: Transaction, rows: list[dict[str, object]]) -> None:
     insert = (sqlite if transaction.dialect == "sqlite" else postgresql).insert(last_use_table).values(rows)
     later = insert.excluded.day > last_use_table.c.day
-    keys = ["tenant_id", "resource_id", "member_id", "action"]
     transaction.connection.execute(
-        insert.on_conflict_do_update(index_elements=keys, set_={"day": insert.excluded.day}, where=later)
+        insert.on_conflict_do_update(index_elements=_Use._fields, set_={"day": insert.excluded.day}, where=later)
     )
 
 
 def _load(ctx: RequestContext, which: sa.ColumnElement[bool]) -> list[LastUse]:
     c = last_use_table.c
-    query = (
-        sa.select(c.member_id, c.resource_id, c.action, c.day)
-        .where(c.tenant_id == ctx.session.tenant, which)
-        .order_by(c.day.desc(), c.resource_id, c.member_id, c.action)
-        .limit(_MAX_LISTED)
-    )
+    order = (c.day.desc(), c.resource_id, c.member_id, c.action)
     visible_refs = VisibleRefs(ctx)
     found = []
-    for member, resource, action, day in ctx.session.transaction.connection.execute(query):
-        who, what = visible_refs.by_number(member), visible_refs.by_number(resource)
+    for row in ctx.rows(last_use_table).select(which, order_by=order, limit=_MAX_LISTED):
+        who, what = visible_refs.by_number(row.member_id), visible_refs.by_number(row.resource_id)
         if who and what:
-            found.append(LastUse(who, what, action, day * DAY))
+            found.append(LastUse(who, what, row.action, row.day * DAY))
     return found
 
 

@@ -6,17 +6,14 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from lakehold.access import Add, Attribute, Grant, Remove
-from lakehold.access.facts.changes import validate_value
-from lakehold.access.facts.records import require_mapping, require_text, to_texts
-from lakehold.access.facts.view import FactView
+from lakehold.access.facts.records import require_text, to_texts
 from lakehold.access.model.errors import did_you_mean
-from lakehold.access.model.policy import MEMBER
 from lakehold.access.model.schema import KindSchema
-from lakehold.catalog import grants, kinds, resources
-from lakehold.catalog.resource_view import ResourceRef
-from lakehold.catalog.resources import ResourcePage
+from lakehold.catalog import grants, kinds, resource_edit, resource_view, resources
+from lakehold.catalog.resource_view import ResourceRef, ResourceSummary
 from lakehold.directory.request_context import MomentLike, RequestContext
 from lakehold.kit.clock import Moment
+from lakehold.kit.database import CursorPage
 from lakehold.kit.errors import InvalidInputError, NotFoundError
 from lakehold.kit.ids import quote
 
@@ -77,7 +74,7 @@ def page(
     sort: str = "name",
     after: str | None = None,
     limit: int = 50,
-) -> ResourcePage:
+) -> CursorPage[ResourceSummary]:
     """Return the workspaces that the caller may see, of one model or of all."""
     roots = kinds.workspace_kinds(ctx.view.policy) if model is None else [_workspace_kind(ctx, model)]
     among = [root.id for root in roots]
@@ -90,7 +87,7 @@ def members(ctx: RequestContext, uid: str) -> list[WorkspaceMembership]:
     found: dict[str, WorkspaceMembership] = {}
     given = grants.list_direct(ctx, uid)
     people = {held.subject.uid for held in given}
-    values = ctx.session.read_view(lambda view: {who: _membership_values(view, uid, who) for who in people})
+    values = ctx.session.read_view(lambda view: {who: resource_view.membership_of(view, uid, who) for who in people})
     for held in given:
         who = held.subject
         if who.uid not in found:
@@ -134,7 +131,7 @@ def plan_membership(
     need_workspace(ctx, uid)
     ctx.need_visible(require_text(subject, "id"), "grant")
     schema = kinds.schema_of(ctx.view, uid)
-    others = [*_attribute_changes(ctx, schema, uid, subject, attributes)]
+    others = resource_edit.find_attribute_changes(ctx, uid, attributes, subject)
     given: list[Add] = []
     if roles is not None:
         new_roles = dict.fromkeys(to_texts(list(roles), "role"))
@@ -163,7 +160,7 @@ def plan_removal(ctx: RequestContext, uid: str, subject: str) -> list[Add | Remo
     need_workspace(ctx, uid)
     ctx.need_visible(require_text(subject, "id"), "revoke")
     changes: list[Add | Remove] = [Remove(grant) for grant in ctx.grants(uid) if grant.subject == subject]
-    set_values = ctx.session.read_view(lambda view: _explicit_values(view, uid, subject))
+    set_values = ctx.session.read_view(lambda view: resource_view.explicit_membership(view, uid, subject))
     changes += [Remove(Attribute(uid, name, value, subject)) for name, value in set_values.items()]
     if not changes:
         # Checked first, so that a caller who may not list the members does not learn who is one.
@@ -184,39 +181,3 @@ def _workspace_kind(ctx: RequestContext, model: str) -> KindSchema:
     if require_text(model, "model") not in roots:
         raise InvalidInputError(f"There is no model {quote(model)}.", did_you_mean(model, roots))
     return roots[model]
-
-
-def _membership(ctx: RequestContext, uid: str, subject: str) -> dict[str, str]:
-    """Return the membership values of a member; a group has none."""
-    return ctx.session.read_view(lambda view: _membership_values(view, uid, subject))
-
-
-def _membership_values(view: FactView, uid: str, subject: str) -> dict[str, str]:
-    if view.kind(view.resource(subject)) != MEMBER:
-        return {}
-    known = kinds.schema_of(view, uid).membership
-    return {name: attribute.default for name, attribute in known.items()} | _explicit_values(view, uid, subject)
-
-
-def _explicit_values(view: FactView, uid: str, subject: str) -> dict[str, str]:
-    here, who = view.resource(uid), view.resource(subject)
-    found = {name: (view.memberships[name].get(here) or {}).get(who) for name in kinds.schema_of(view, uid).membership}
-    return {name: value for name, value in found.items() if value is not None}
-
-
-def _attribute_changes(
-    ctx: RequestContext, schema: KindSchema, uid: str, subject: str, attributes: Mapping[str, str | bool] | None
-) -> list[Add | Remove]:
-    present = _membership(ctx, uid, subject)
-    found: list[Add | Remove] = []
-    for name, value in require_mapping({} if attributes is None else attributes, "attributes").items():
-        known = schema.membership.get(require_text(name, "attribute"))
-        if known is None:
-            raise InvalidInputError(
-                f"{schema.id} has no membership attribute {quote(str(name))}.",
-                did_you_mean(str(name), schema.membership),
-            )
-        valid = validate_value(known, value)  # type: ignore[arg-type]
-        if present.get(known.name) != valid:
-            found.append(Add(Attribute(uid, known.name, valid, subject)))
-    return found

@@ -10,7 +10,7 @@
 - `act_for`: who may act for a member
 - `member_removal`: what a member owns, and their removal
 - `invite_grants`, `invites`, `invite_acceptance`: what an invite gives, the invite, and its acceptance
-- `accounts`, `passwords`: e-mail addresses and password hashes
+- `accounts`, `passwords`: e-mail addresses, mails to members, and password hashes
 - `authentication`: sign-in by password or magic link, and password changes
 - `throttle`: limits of attempts
 - `sign_ins`: devices on which a member is signed in

@@ -7,15 +7,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
+from typing import Any
 
 import sqlalchemy as sa
 
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import Moment
-from lakehold.kit.database import ExactText, IdType, Transaction, metadata
+from lakehold.kit.database import ExactText, IdType, TenantRows, Transaction, metadata
 from lakehold.kit.errors import ConflictError, InvalidInputError
 from lakehold.kit.ids import fold_name, quote, valid_id
+from lakehold.kit.settings import Settings
 
 _MAX_EMAIL_LENGTH = 254
 # Only what every mail server agrees on: whether somebody reads it there, no pattern can tell.
@@ -72,9 +74,8 @@ def get(ctx: RequestContext, member: str) -> Account | None:
 
 def get_many(ctx: RequestContext, members: Iterable[int]) -> dict[int, Account]:
     """Return the accounts of these members, by member number."""
-    c = account_table.c
-    query = sa.select(account_table).where(c.tenant_id == ctx.session.tenant, c.member_id.in_(list(members)))
-    return {row.member_id: _from_row(row) for row in ctx.session.transaction.connection.execute(query)}
+    found = ctx.rows(account_table).select(account_table.c.member_id.in_(list(members)))
+    return {row.member_id: _from_row(row) for row in found}
 
 
 def find_by_email(transaction: Transaction, tenant: int, email: str) -> Account | None:
@@ -83,12 +84,14 @@ def find_by_email(transaction: Transaction, tenant: int, email: str) -> Account 
         key = email_key(valid_email(email))
     except InvalidInputError:
         return None
-    return _find(transaction, tenant, account_table.c.email_key == key)
+    found = TenantRows(transaction, tenant, account_table).select(account_table.c.email_key == key).first()
+    return _from_row(found) if found is not None else None
 
 
 def find_by_member(transaction: Transaction, tenant: int, member: int) -> Account | None:
     """Return the account of the member with this number."""
-    return _find(transaction, tenant, account_table.c.member_id == member)
+    found = TenantRows(transaction, tenant, account_table).select(account_table.c.member_id == member).first()
+    return _from_row(found) if found is not None else None
 
 
 def add(ctx: RequestContext, member: str, *, email: str = "", password: str = "", service: bool = False) -> None:
@@ -97,46 +100,32 @@ def add(ctx: RequestContext, member: str, *, email: str = "", password: str = ""
         raise ConflictError(f"{quote(member)} has an account already.", "Change that one.")
     if email:
         refuse_taken_email(ctx, email)
-    number = ctx.view.member(member)
-    insert(
-        ctx.session.transaction,
-        ctx.session.tenant,
-        Account(number, email, password, service=service, made_at=ctx.at),
-    )
+    account = Account(ctx.view.member(member), email, password, service=service, made_at=ctx.at)
+    insert(ctx.session.transaction, ctx.session.tenant, account)
 
 
 def insert(transaction: Transaction, tenant: int, account: Account) -> None:
     """Insert the account of a member who has none."""
-    transaction.connection.execute(
-        account_table.insert().values(
-            tenant_id=tenant,
-            member_id=account.member_id,
-            email=account.email or None,
-            email_key=email_key(account.email) if account.email else None,
-            password=account.password,
-            service=account.service,
-            made_at=account.made_at,
-        )
-    )
+    key = email_key(account.email) if account.email else None
+    values = asdict(account) | {"email": account.email or None, "email_key": key}
+    TenantRows(transaction, tenant, account_table).insert(**values)
 
 
 def set_email(ctx: RequestContext, member: str, email: str) -> None:
     """Set the address with which the member signs in."""
     refuse_taken_email(ctx, email)
-    _update(ctx, member, email=email, email_key=email_key(email))
+    of_member = account_table.c.member_id == ctx.view.member(member)
+    ctx.rows(account_table).update(of_member, email=email, email_key=email_key(email))
 
 
 def set_password(ctx: RequestContext, member: str, password: str) -> None:
     """Store another password hash."""
-    _update(ctx, member, password=password)
+    ctx.rows(account_table).update(account_table.c.member_id == ctx.view.member(member), password=password)
 
 
 def delete(ctx: RequestContext, member: str) -> None:
     """Delete the member's account."""
-    c = account_table.c
-    ctx.session.transaction.connection.execute(
-        account_table.delete().where(c.tenant_id == ctx.session.tenant, c.member_id == ctx.view.member(member))
-    )
+    ctx.rows(account_table).delete(account_table.c.member_id == ctx.view.member(member))
 
 
 def refuse_taken_email(ctx: RequestContext, email: str) -> None:
@@ -145,20 +134,16 @@ def refuse_taken_email(ctx: RequestContext, email: str) -> None:
         raise ConflictError(f"There is already an account with the e-mail {quote(email)}.", "Use another address.")
 
 
-def _update(ctx: RequestContext, member: str, **values: object) -> None:
-    c = account_table.c
-    ctx.session.transaction.connection.execute(
-        account_table.update()
-        .where(c.tenant_id == ctx.session.tenant, c.member_id == ctx.view.member(member))
-        .values(**values)
-    )
+def queue_mails(ctx: RequestContext, settings: Settings | None, members: Iterable[str], subject: str, body: str) -> int:
+    """Queue a mail for each of the members, where mail is configured, and return how many have an address."""
+    if settings is None or not settings.smtp.get_secret_value():
+        return 0
+    numbers = [number for member in members if (number := ctx.view.ids.get(member)) is not None]
+    found = [account.email for account in get_many(ctx, numbers).values() if account.email]
+    for receiver in found:
+        ctx.queue_mail(receiver, subject, body)
+    return len(found)
 
 
-def _find(transaction: Transaction, tenant: int, which: sa.ColumnElement[bool]) -> Account | None:
-    query = sa.select(account_table).where(account_table.c.tenant_id == tenant, which)
-    found = transaction.connection.execute(query).first()
-    return _from_row(found) if found is not None else None
-
-
-def _from_row(row: sa.Row[tuple[object, ...]]) -> Account:
+def _from_row(row: sa.Row[Any]) -> Account:
     return Account(row.member_id, row.email or "", row.password, service=bool(row.service), made_at=row.made_at)

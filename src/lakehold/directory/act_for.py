@@ -47,9 +47,8 @@ def need_act_for(ctx: RequestContext, action: str, member: str) -> None:
 
 def _manages_only_workspace(ctx: RequestContext, member: str) -> bool:
     """Whether all roles of the member lie in one workspace, whose roles the caller gives."""
-    return any(
-        _gives_all_roles(ctx, place) for place in ctx.session.read_view(lambda view: _only_workspace(view, member))
-    )
+    place, roles = ctx.session.read_view(lambda view: _only_workspace(view, member))
+    return bool(roles) and all(ctx.session.check(ctx.principal, "give", place, role=role) for role in roles)
 
 
 def _roles_on(view: FactView, member: str, place: str) -> set[str]:
@@ -62,21 +61,19 @@ def _subjects(view: FactView, member: str) -> list[int]:
     return [holder for holder in view.subject(view.member(member)).ids if view.kind(holder) != ALL_MEMBERS]
 
 
-def _only_workspace(view: FactView, member: str) -> list[str]:
-    """Return the workspace in which all roles of the member lie, if there is one and people are invited to it by its
-    own members.
+def _only_workspace(view: FactView, member: str) -> tuple[str, list[str]]:
+    """Return the workspace in which all roles of the member lie, with its roles, if there is one and people are invited
+    to it by its own members.
     """
-    places: set[int] = set()
-    for holder in _subjects(view, member):
-        for number in view.grants_by_subject.get(holder) or ():
-            places.add(_workspace(view, number))
-            if len(places) > 1:
-                return []
-    if not places:
-        return []
-    (place,) = places
-    roles = view.policy.kind(view.kind(place)).schema.roles.values()
-    return [view.uid(place)] if any(role.invited_with for role in roles) else []
+    places = {
+        _workspace(view, number)
+        for holder in _subjects(view, member)
+        for number in view.grants_by_subject.get(holder) or ()
+    }
+    place = places.pop() if len(places) == 1 else None
+    roles = view.policy.kind(view.kind(place)).schema.roles if place is not None else {}
+    is_open = any(role.invited_with for role in roles.values())
+    return (view.uid(place), list(roles)) if place is not None and is_open else ("", [])
 
 
 def _workspace(view: FactView, number: int) -> int:
@@ -84,14 +81,6 @@ def _workspace(view: FactView, number: int) -> int:
     while here is not None:
         number, kind = here, view.policy.kind(view.kind(here))
         is_root = kind.parent is None or kind.schema.name == view.policy.models[kind.schema.model].root
-        here = (
-            None
-            if is_root or kind.parent is None
-            else next(iter(view.edges_out[kind.parent.edge].get(here) or ()), None)
-        )
+        above = () if is_root or kind.parent is None else view.edges_out[kind.parent.edge].get(here) or ()
+        here = next(iter(above), None)
     return number
-
-
-def _gives_all_roles(ctx: RequestContext, workspace: str) -> bool:
-    roles = ctx.session.read_view(lambda view: list(view.policy.kind(view.kind(view.resource(workspace))).schema.roles))
-    return all(ctx.session.check(ctx.principal, "give", workspace, role=role) for role in roles)

@@ -6,7 +6,7 @@ exists.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import ClassVar
 
 from lakehold.directory import accounts, links, passwords, secret_tokens, sign_ins, tenants, throttle
 from lakehold.directory.accounts import email_key
@@ -34,63 +34,14 @@ class SignInProof:
     """The same password, hashed as it is done today; empty if it is already."""
 
 
-class SignInMethod(Protocol):
-    """A method by which a member proves their identity."""
-
-    @property
-    def name(self) -> str:
-        """The method's name in lists and in the audit log."""
-
-    @property
-    def throttle_key(self) -> str:
-        """The key by which attempts are counted, besides the client's address."""
-
-    def tenant(self, platform: Platform) -> str:
-        """Return the tenant to sign in to; empty if that cannot be known."""
-
-    def verify(self, platform: Platform, tenant: str) -> SignInProof:
-        """Verify the secret, outside of any transaction that others wait for."""
-
-    def confirm(self, ctx: RequestContext, proof: SignInProof) -> bool:
-        """Whether the proof still holds in the transaction that starts the sign-in. Uses one-time secrets up."""
-
-    def refusal(self) -> UnauthorizedError:
-        """Return the one error for every failure of this method."""
-
-
-def sign_in(platform: Platform, method: SignInMethod, client: ClientInfo) -> CreatedSignIn:
-    """Sign a member in by this method."""
-    tenant = method.tenant(platform)
-    attempt_keys = throttle.attempt_keys(
-        method.name, method.throttle_key, client.address, throttle.ACCOUNT, throttle.ADDRESS
-    )
-    with platform.database.write(tenant) as transaction:
-        number = tenants.tenant_number(transaction, tenant)
-        throttle.count_attempt(transaction, number, platform.clock(), attempt_keys)
-    proof = method.verify(platform, tenant if number else "")
-    if not number:
-        raise method.refusal()
-    # The line about a wrong one is committed before the answer is given.
-    with platform.write(client.to_caller(tenant, proof.member)) as ctx:
-        if proof.valid and method.confirm(ctx, proof):
-            throttle.record_success(ctx.session.transaction, number, attempt_keys)
-            return sign_ins.create(ctx, platform.settings, proof.member, method.name, client)
-        ctx.note("sign in", proof.member, after={"method": method.name}, outcome=DENIED)
-    raise method.refusal()
-
-
 @dataclass(frozen=True, slots=True)
 class PasswordMethod:
     """Sign-in by e-mail address and password. The tenant may be left out where there is only one."""
 
+    name: ClassVar[str] = "password"
     email: str
     password: str = field(repr=False)
     tenant_id: str = ""
-
-    @property
-    def name(self) -> str:
-        """The method's name in lists and in the audit log."""
-        return "password"
 
     @property
     def throttle_key(self) -> str:
@@ -106,12 +57,8 @@ class PasswordMethod:
         member, password_hash = self._account(platform, tenant)
         if not passwords.verify_password(password_hash, self.password):
             return SignInProof(member)
-        return SignInProof(
-            member,
-            True,
-            password_hash,
-            passwords.hash_password(self.password) if passwords.needs_rehash(password_hash) else "",
-        )
+        new_hash = passwords.hash_password(self.password) if passwords.needs_rehash(password_hash) else ""
+        return SignInProof(member, True, password_hash, new_hash)
 
     def confirm(self, ctx: RequestContext, proof: SignInProof) -> bool:
         """Whether the password hash has not changed since it was verified."""
@@ -140,12 +87,8 @@ class PasswordMethod:
 class MagicLinkMethod:
     """Sign-in by a one-time link."""
 
+    name: ClassVar[str] = "link"
     secret: str = field(repr=False)
-
-    @property
-    def name(self) -> str:
-        """The method's name in lists and in the audit log."""
-        return "link"
 
     @property
     def throttle_key(self) -> str:
@@ -156,29 +99,54 @@ class MagicLinkMethod:
     def tenant(self, platform: Platform) -> str:
         """Return the tenant of the link; empty if it is not valid."""
         with platform.database.read() as transaction:
-            link = links.find(platform, transaction, self.secret, SIGN_IN)
+            link = links.find(transaction, self.secret, SIGN_IN, platform.clock())
         return str(link.tenant) if link is not None else ""
 
     def verify(self, platform: Platform, tenant: str) -> SignInProof:
         """Look the link up."""
         with platform.database.read() as transaction:
-            link = links.find(platform, transaction, self.secret, SIGN_IN)
+            link = links.find(transaction, self.secret, SIGN_IN, platform.clock())
         return SignInProof(link.member, valid=True) if link is not None and link.tenant == tenant else SignInProof()
 
     def confirm(self, ctx: RequestContext, proof: SignInProof) -> bool:
         """Use the link up, and return whether nobody else has."""
-        link = links.find_for_use(ctx, self.secret, SIGN_IN)
-        return link is not None and link.member == proof.member and links.use(ctx, link)
+        return proof.member == ctx.caller.member and links.use(ctx, self.secret, SIGN_IN)
 
     def refusal(self) -> UnauthorizedError:
         """Return the one error for every invalid link."""
         return links.refusal()
 
 
+SignInMethod = PasswordMethod | MagicLinkMethod
+"""The methods by which members prove their identity. Each is verified outside of any transaction that others wait for,
+and confirmed in the one that starts the sign-in."""
+
+
+def sign_in(platform: Platform, method: SignInMethod, client: ClientInfo) -> CreatedSignIn:
+    """Sign a member in by this method."""
+    tenant = method.tenant(platform)
+    attempt_keys = throttle.attempt_keys(
+        method.name, method.throttle_key, client.address, throttle.ACCOUNT, throttle.ADDRESS
+    )
+    with platform.database.write(tenant) as transaction:
+        number = tenants.tenant_number(transaction, tenant)
+        throttle.count_attempt(transaction, number, platform.clock(), attempt_keys)
+    proof = method.verify(platform, tenant if number else "")
+    if not number:
+        raise method.refusal()
+    # The line about a wrong one is committed before the answer is given.
+    with platform.write(client.to_caller(tenant, proof.member)) as ctx:
+        if proof.valid and method.confirm(ctx, proof):
+            throttle.record_success(ctx.session.transaction, number, attempt_keys)
+            return sign_ins.create(ctx, platform.settings, proof.member, method.name, client)
+        ctx.note("sign in", proof.member, after={"method": method.name}, outcome=DENIED)
+    raise method.refusal()
+
+
 def set_password_with_link(platform: Platform, secret: str, password: str, client: ClientInfo) -> None:
     """Set a password with a link for it. All sign-ins and all other links end."""
     with platform.database.read() as transaction:
-        link = links.find(platform, transaction, secret, PASSWORD)
+        link = links.find(transaction, secret, PASSWORD, platform.clock())
         if link is None:
             raise links.refusal()
         session = platform.access.session(transaction, link.tenant)
@@ -186,15 +154,26 @@ def set_password_with_link(platform: Platform, secret: str, password: str, clien
         name = session.current_view().names.get(link.member_id) or ""
     new_hash = passwords.hash_password(passwords.valid_password(password, name, account.email if account else ""))
     with platform.write(client.to_caller(link.tenant, link.member)) as ctx:
-        same_link = links.find_for_use(ctx, secret, PASSWORD)
-        if same_link is None or not links.use(ctx, same_link):
+        if not links.use(ctx, secret, PASSWORD):
             raise links.refusal()
         _replace_password(ctx, new_hash)
 
 
 def change_password(platform: Platform, caller: Caller, old: str, password: str) -> None:
     """Change one's own password with the old one. All other sign-ins end."""
-    old_hash, attempt_keys = _count_attempt(platform, caller, password)
+    attempt_keys = throttle.attempt_keys(
+        "old password", caller.member, caller.address, throttle.ACCOUNT, throttle.ADDRESS
+    )
+    with platform.write(caller) as ctx:
+        ctx.need_writable()
+        need_unrestricted(ctx, "change the password")
+        account = accounts.get(ctx, caller.member)
+        if account is None or account.service or not account.password:
+            raise ConflictError("You have no password yet.", "Ask for a link to set one.")
+        old_hash = account.password
+        passwords.valid_password(password, ctx.view.names.get(account.member_id) or "", account.email)
+        # Because somebody at an unlocked screen may guess too.
+        throttle.count_attempt(ctx.session.transaction, ctx.session.tenant, ctx.at, attempt_keys)
     if not passwords.verify_password(old_hash, old):
         with platform.write(caller) as ctx:
             ctx.note("set password", caller.member, outcome=DENIED)
@@ -206,22 +185,6 @@ def change_password(platform: Platform, caller: Caller, old: str, password: str)
             raise ConflictError("The password was changed meanwhile.", "Sign in again.")
         throttle.record_success(ctx.session.transaction, ctx.session.tenant, attempt_keys)
         _replace_password(ctx, new_hash, but=caller.sign_in_id)
-
-
-def _count_attempt(platform: Platform, caller: Caller, password: str) -> tuple[str, throttle.AttemptKeys]:
-    """Count the attempt and return the present hash, because somebody at an unlocked screen may guess too."""
-    attempt_keys = throttle.attempt_keys(
-        "old password", caller.member, caller.address, throttle.ACCOUNT, throttle.ADDRESS
-    )
-    with platform.write(caller) as ctx:
-        ctx.need_writable()
-        need_unrestricted(ctx, "change the password")
-        account = accounts.get(ctx, caller.member)
-        if account is None or account.service or not account.password:
-            raise ConflictError("You have no password yet.", "Ask for a link to set one.")
-        passwords.valid_password(password, ctx.view.names.get(account.member_id) or "", account.email)
-        throttle.count_attempt(ctx.session.transaction, ctx.session.tenant, ctx.at, attempt_keys)
-        return account.password, attempt_keys
 
 
 def _replace_password(ctx: RequestContext, new_hash: str, *, but: str = "") -> None:

@@ -4,13 +4,9 @@ from __future__ import annotations
 
 import secrets
 from dataclasses import dataclass
-
-import sqlalchemy as sa
+from functools import partial
 
 from lakehold.access import Add, Attribute, Grant
-
-# past the access filter: the tenant is known by the secret of its invite, and found here
-from lakehold.access.facts.tables import resource
 from lakehold.access.facts.view import FactView
 from lakehold.access.model.policy import MEMBER
 from lakehold.directory import accounts, invite_grants, invites, passwords, secret_tokens, sign_ins
@@ -81,10 +77,10 @@ def accept_as_member(ctx: RequestContext, secret: str) -> Invite:
     account = accounts.get(ctx, ctx.caller.member)
     if account is None or email_key(account.email) != email_key(invite.email):
         raise ConflictError("This invite is for another e-mail address.", "Sign in with the account of that address.")
-    for invited_role in invite.grants.roles:
-        if invite_grants.may_only_invite(ctx.session, invite.made_by, invited_role) and ctx.session.read_view(
-            lambda view, here=invited_role.resource: _holds_role(view, here, ctx.caller.member)  # type: ignore[misc]
-        ):
+    for role, place in invite.grants.roles:
+        # The inviter may only bring people in, and not change the role of existing members.
+        only_invites = not ctx.session.check(invite.made_by, "give", place, role=role)
+        if only_invites and ctx.session.read_view(partial(_holds_role, target=place, member=ctx.caller.member)):
             raise ConflictError("You are there already, in a role of your own.", "Ask an admin to change it.")
     _grant_all(ctx, invite)
     return invite
@@ -115,16 +111,8 @@ def _take(ctx: RequestContext, secret: str) -> Invite:
 
 def _find(transaction: Transaction, secret: str, at: Moment) -> tuple[str, Invite]:
     """Return the tenant's id and the invite. The tenant is known only from the row of the secret."""
-    presented = secret_tokens.parse(secret_tokens.INVITE, secret)
-    if presented is None:
-        raise _refusal()
-    query = (
-        sa.select(invite_table, resource.c.uid.label("tenant"))
-        .join(resource, resource.c.id == invite_table.c.tenant_id)
-        .where(invite_table.c.id == presented.id, invite_table.c.until > at)
-    )
-    row = transaction.connection.execute(query).first()
-    if row is None or not presented.matches(row.hash):
+    row = secret_tokens.find_row(transaction, invite_table, secret_tokens.INVITE, secret, at)
+    if row is None:
         raise _refusal()
     return row.tenant, from_row(row)
 

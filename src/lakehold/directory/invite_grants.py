@@ -112,14 +112,10 @@ def effective_settings(session: AccessSession, inviter: str, grants: InviteGrant
     chosen = {(setting.resource, setting.name): setting for setting in grants.settings}
     for resource in dict.fromkeys(invited_role.resource for invited_role in grants.roles):
         for setting in session.read_view(lambda view, here=resource: _own_settings(view, here, inviter)):  # type: ignore[misc]
-            if (resource, setting.name) not in chosen and not _may_choose(session, inviter, setting):
-                chosen[resource, setting.name] = setting
+            place = resource, setting.name
+            if place not in chosen and not session.check_change(inviter, _set_own(setting, inviter)):
+                chosen[place] = setting
     return list(chosen.values())
-
-
-def may_only_invite(session: AccessSession, inviter: str, invited_role: InvitedRole) -> bool:
-    """Whether the inviter may bring people in with this role, but not change the role of existing members."""
-    return not session.check(inviter, "give", invited_role.resource, role=invited_role.role)
 
 
 def _own_settings(view: FactView, resource: str, member: str) -> list[MembershipSetting]:
@@ -136,10 +132,6 @@ def _may_set(session: AccessSession, principal: Principal, setting: MembershipSe
     member = principal.member if isinstance(principal, TokenPrincipal) else principal
     own = session.read_view(lambda view: _own_settings(view, setting.resource, member))
     return setting in own or session.check_change(principal, _set_own(setting, member))
-
-
-def _may_choose(session: AccessSession, member: str, setting: MembershipSetting) -> bool:
-    return session.check_change(member, _set_own(setting, member))
 
 
 def _set_own(setting: MembershipSetting, member: str) -> Add:

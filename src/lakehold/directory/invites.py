@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import islice
 
 import sqlalchemy as sa
 
@@ -18,23 +19,17 @@ from lakehold.directory.act_for import need_unrestricted
 from lakehold.directory.invite_grants import InvitedRole, InviteGrants, MembershipSetting
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import DAY, Moment
-from lakehold.kit.database import ExactText, IdType, metadata
+from lakehold.kit.database import ExactText
 from lakehold.kit.errors import ConflictError, NotFoundError
 from lakehold.kit.ids import quote
 from lakehold.kit.settings import Settings
 
-invite_table = sa.Table(
+invite_table = secret_tokens.secret_table(
     "invite",
-    metadata,
-    sa.Column("id", ExactText, primary_key=True),
-    sa.Column("tenant_id", IdType, nullable=False),
-    sa.Column("hash", sa.Text, nullable=False),
     sa.Column("email", sa.Text, nullable=False),
     sa.Column("email_key", ExactText, nullable=False),
     sa.Column("carries", sa.Text, nullable=False),
     sa.Column("made_by", ExactText, nullable=False),
-    sa.Column("made_at", IdType, nullable=False),
-    sa.Column("until", IdType, nullable=False),
 )
 sa.Index("invite_by_time", invite_table.c.tenant_id, invite_table.c.made_at, invite_table.c.id)
 
@@ -97,9 +92,7 @@ def revoke(ctx: RequestContext, id_: str) -> None:
 def get(ctx: RequestContext, id_: str) -> Invite:
     """Return an invite that the caller created, or could have created."""
     need_unrestricted(ctx, "see invites")
-    row = ctx.session.transaction.connection.execute(
-        sa.select(invite_table).where(invite_table.c.tenant_id == ctx.session.tenant, invite_table.c.id == id_)
-    ).first()
+    row = ctx.rows(invite_table).select(invite_table.c.id == id_).first()
     if row is None or not _may_see(ctx, from_row(row)):
         raise NotFoundError(f"There is no invite {quote(id_)}.", "Check the ID in the list of invites.")
     return from_row(row)
@@ -108,20 +101,12 @@ def get(ctx: RequestContext, id_: str) -> Invite:
 def page(ctx: RequestContext, *, after: PageKey | None = None, limit: int = 50) -> list[Invite]:
     """Return the invites that the caller created or could have created, newest first, after the given key."""
     need_unrestricted(ctx, "see invites")
-    found: list[Invite] = []
-    for invite in _iterate(ctx, after):
-        if _may_see(ctx, invite):
-            found.append(invite)
-        if len(found) == limit:
-            break
-    return found
+    return list(islice((invite for invite in _iterate(ctx, after) if _may_see(ctx, invite)), limit))
 
 
 def delete(ctx: RequestContext, id_: str) -> bool:
     """Delete the invite and return whether it was there, so that only one transaction can use it."""
-    c = invite_table.c
-    ends = invite_table.delete().where(c.tenant_id == ctx.session.tenant, c.id == id_)
-    return ctx.session.transaction.connection.execute(ends).rowcount == 1
+    return ctx.rows(invite_table).delete(invite_table.c.id == id_) == 1
 
 
 def from_row(row: sa.Row[tuple[object, ...]]) -> Invite:
@@ -139,18 +124,15 @@ def _create(
         raise ConflictError("This installation sends no mails.", "Hand the link over yourself, or set LAKEHOLD_SMTP.")
     fresh = secret_tokens.generate(secret_tokens.INVITE, again)
     invite = Invite(fresh.id, email, grants, ctx.caller.member, ctx.at, ctx.at + settings.invite_days * DAY)
-    ctx.session.transaction.connection.execute(
-        invite_table.insert().values(
-            id=invite.id,
-            tenant_id=ctx.session.tenant,
-            hash=fresh.hash,
-            email=email,
-            email_key=email_key(email),
-            carries=json.dumps({"places": grants.roles, "settings": grants.settings}),
-            made_by=invite.made_by,
-            made_at=invite.made_at,
-            until=invite.until,
-        )
+    ctx.rows(invite_table).insert(
+        id=invite.id,
+        hash=fresh.hash,
+        email=email,
+        email_key=email_key(email),
+        carries=json.dumps({"places": grants.roles, "settings": grants.settings}),
+        made_by=invite.made_by,
+        made_at=invite.made_at,
+        until=invite.until,
     )
     link = links.link_url(settings, links.INVITE, fresh.text)
     if mail:
@@ -170,13 +152,8 @@ def _iterate(ctx: RequestContext, after: PageKey | None) -> Iterator[Invite]:
     c = invite_table.c
     while True:
         older = sa.true() if after is None else sa.tuple_(c.made_at, c.id) < sa.tuple_(*map(sa.literal, after))
-        query = (
-            sa.select(invite_table)
-            .where(c.tenant_id == ctx.session.tenant, older)
-            .order_by(c.made_at.desc(), c.id.desc())
-            .limit(_BATCH)
-        )
-        rows = [from_row(row) for row in ctx.session.transaction.connection.execute(query)]
+        found = ctx.rows(invite_table).select(older, order_by=(c.made_at.desc(), c.id.desc()), limit=_BATCH)
+        rows = [from_row(row) for row in found]
         yield from rows
         if len(rows) < _BATCH:
             return

@@ -20,11 +20,10 @@ from lakehold.directory.platform import Platform
 from lakehold.directory.request_context import RequestContext
 from lakehold.directory.secret_tokens import SecretRow
 from lakehold.kit.clock import SECOND, Moment, format_moment
-from lakehold.kit.database import ExactText, IdType, Transaction, metadata
+from lakehold.kit.database import IdType, Transaction
 from lakehold.kit.errors import ConflictError, InvalidInputError
 from lakehold.kit.ids import quote
 from lakehold.kit.settings import Settings
-from lakehold.ledger import outbox
 from lakehold.ledger.audit import DENIED
 
 INVITE, SIGN_IN, PASSWORD = "invite", "sign_in", "password"
@@ -62,26 +61,11 @@ def queue_mail(ctx: RequestContext, purpose: str, receiver: str, link: str, unti
         "until": format_moment(until)[:16],
     }
     body = f"{_BODIES[purpose].format(**values)}\n\n{link}\n\n{_END.format(**values)}\n"
-    outbox.enqueue(
-        ctx.session.transaction,
-        ctx.session.tenant,
-        ctx.at,
-        receiver=receiver,
-        subject=_SUBJECTS[purpose].format(**values),
-        body=ctx.keys.encrypt(body),
-    )
+    ctx.queue_mail(receiver, _SUBJECTS[purpose].format(**values), body)
 
 
-link_table = sa.Table(
-    "link",
-    metadata,
-    sa.Column("id", ExactText, primary_key=True),
-    sa.Column("tenant_id", IdType, nullable=False),
-    sa.Column("member_id", IdType, nullable=False),
-    sa.Column("hash", sa.Text, nullable=False),
-    sa.Column("purpose", sa.Text, nullable=False),
-    sa.Column("made_at", IdType, nullable=False),
-    sa.Column("until", IdType, nullable=False),
+link_table = secret_tokens.secret_table(
+    "link", sa.Column("member_id", IdType, nullable=False), sa.Column("purpose", sa.Text, nullable=False)
 )
 sa.Index("link_by_member", link_table.c.tenant_id, link_table.c.member_id)
 sa.Index("link_by_end", link_table.c.until)
@@ -158,21 +142,18 @@ def get_info(platform: Platform, secret: str) -> LinkInfo:
         return LinkInfo(link.purpose, link.tenant, tenant_name, member_name, link.until)
 
 
-def find(platform: Platform, transaction: Transaction, secret: str, purpose: str) -> SecretRow | None:
+def find(transaction: Transaction, secret: str, purpose: str, at: Moment) -> SecretRow | None:
     """Return the link of this secret, if it is valid for this purpose."""
-    return _find_row(transaction, secret, purpose, platform.clock())
+    row = secret_tokens.find_row(transaction, link_table, secret_tokens.LINK, secret, at)
+    return row if row is not None and row.purpose == purpose else None
 
 
-def find_for_use(ctx: RequestContext, secret: str, purpose: str) -> SecretRow | None:
-    """Return the link of this secret within the transaction that uses it, if it is valid for this purpose."""
-    return _find_row(ctx.session.transaction, secret, purpose, ctx.at)
-
-
-def use(ctx: RequestContext, link: SecretRow) -> bool:
-    """Delete the link and return whether it was there, so that only one transaction can use it."""
-    c = link_table.c
-    ends = link_table.delete().where(c.tenant_id == ctx.session.tenant, c.id == link.id)
-    return ctx.session.transaction.connection.execute(ends).rowcount == 1
+def use(ctx: RequestContext, secret: str, purpose: str) -> bool:
+    """Delete the caller's link and return whether it was there, so that only one transaction can use it."""
+    link = find(ctx.session.transaction, secret, purpose, ctx.at)
+    if link is None or link.member != ctx.caller.member:
+        return False
+    return ctx.rows(link_table).delete(link_table.c.id == link.id) == 1
 
 
 def refusal() -> UnauthorizedError:
@@ -182,27 +163,21 @@ def refusal() -> UnauthorizedError:
 
 def delete_all(ctx: RequestContext, member: str, purpose: str | None = None) -> None:
     """Delete the unused links of a member, for one purpose or all."""
-    c = link_table.c
-    which = sa.and_(c.tenant_id == ctx.session.tenant, c.member_id == ctx.view.member(member))
-    if purpose is not None:
-        which = sa.and_(which, c.purpose == purpose)
-    ctx.session.transaction.connection.execute(link_table.delete().where(which))
+    for_purpose = sa.true() if purpose is None else link_table.c.purpose == purpose
+    ctx.rows(link_table).delete(link_table.c.member_id == ctx.view.member(member), for_purpose)
 
 
 def _create(ctx: RequestContext, settings: Settings, member: str, purpose: str, receiver: str) -> CreatedLink:
     delete_all(ctx, member, purpose)
     fresh = secret_tokens.generate(secret_tokens.LINK)
     until = ctx.at + settings.link_minutes * 60 * SECOND
-    ctx.session.transaction.connection.execute(
-        link_table.insert().values(
-            id=fresh.id,
-            tenant_id=ctx.session.tenant,
-            member_id=ctx.view.member(member),
-            hash=fresh.hash,
-            purpose=purpose,
-            made_at=ctx.at,
-            until=until,
-        )
+    ctx.rows(link_table).insert(
+        id=fresh.id,
+        member_id=ctx.view.member(member),
+        hash=fresh.hash,
+        purpose=purpose,
+        made_at=ctx.at,
+        until=until,
     )
     link = link_url(settings, purpose, fresh.text)
     ctx.note("make link", member, after={"purpose": purpose, "link": fresh.id, "mailed": bool(receiver)})
@@ -214,8 +189,3 @@ def _create(ctx: RequestContext, settings: Settings, member: str, purpose: str, 
 def _refuse_unknown_purpose(purpose: str) -> None:
     if purpose not in PURPOSES:
         raise InvalidInputError(f"There are no links for {quote(purpose)}.", f"Say one of: {', '.join(PURPOSES)}.")
-
-
-def _find_row(transaction: Transaction, secret: str, purpose: str, at: Moment) -> SecretRow | None:
-    row = secret_tokens.find_row(transaction, link_table, secret_tokens.LINK, secret, at)
-    return row if row is not None and row.purpose == purpose else None

@@ -33,11 +33,6 @@ def owned_by(ctx: RequestContext, member: str) -> list[OwnedRole]:
     return ctx.session.read_view(lambda view: _find_owned(view, member))
 
 
-def hand_over(ctx: RequestContext, owned: OwnedRole, receiver: str) -> None:
-    """Give the role to another member. The right to it has been checked before."""
-    ctx.make_unchecked(Add(Grant(receiver, owned.role, owned.resource)))
-
-
 def may_hand_over(ctx: RequestContext, owned: OwnedRole, receiver: str) -> bool:
     """Whether the caller may give the role to the receiver by the model's own rule."""
     return ctx.session.check_change(ctx.principal, Add(Grant(receiver, owned.role, owned.resource)))
@@ -109,7 +104,10 @@ def remove(ctx: RequestContext, member: str, *, receiver: str | None = None) -> 
     _need_remove(ctx, member)
     _refuse_last_holder(ctx, member)
     if receiver is not None:
-        _refuse_receiver(ctx, member, receiver)
+        ctx.need("see", receiver)
+        ctx.view.member(receiver)
+        if receiver == member:
+            raise InvalidInputError("Whoever leaves cannot be who it is handed over to.", "Name another member.")
     name, visible = _name(ctx, member), set(_visible(ctx, owned_by(ctx, member)))
     moved, left = _hand_over_all(ctx, member, receiver)
     accounts.delete(ctx, member)
@@ -162,13 +160,6 @@ def _holders(view: FactView, tenant: str, role: str) -> set[int]:
     return found
 
 
-def _refuse_receiver(ctx: RequestContext, member: str, receiver: str) -> None:
-    ctx.need("see", receiver)
-    ctx.view.member(receiver)
-    if receiver == member:
-        raise InvalidInputError("Whoever leaves cannot be who it is handed over to.", "Name another member.")
-
-
 def _hand_over_all(ctx: RequestContext, member: str, receiver: str | None) -> tuple[list[OwnedRole], list[OwnedRole]]:
     moved: list[OwnedRole] = []
     left: list[OwnedRole] = []
@@ -177,7 +168,7 @@ def _hand_over_all(ctx: RequestContext, member: str, receiver: str | None) -> tu
         if receiver is None or (leaves and not may_hand_over(ctx, owned, receiver)):
             left.append(owned)
         else:
-            hand_over(ctx, owned, receiver)
+            ctx.make_unchecked(Add(Grant(receiver, owned.role, owned.resource)))
             moved.append(owned)
     return moved, left
 

@@ -9,8 +9,6 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-import sqlalchemy as sa
-
 from lakehold.access import Add, Grant, Remove
 
 # past the access filter: since when a member is there, of one that was asked for before
@@ -22,6 +20,7 @@ from lakehold.directory.accounts import account_table, valid_email
 from lakehold.directory.act_for import MANAGE, need_act_for, need_unrestricted
 from lakehold.directory.request_context import MomentLike, RequestContext
 from lakehold.kit.clock import Moment
+from lakehold.kit.database import CursorPage
 from lakehold.kit.errors import ConflictError
 from lakehold.kit.ids import fold_name, quote
 
@@ -86,20 +85,12 @@ class Member:
     """The ids of their groups."""
 
 
-@dataclass(frozen=True, slots=True)
-class MemberPage:
-    """A page of members, with the cursor of the next page; None after the last."""
-
-    items: list[Member]
-    after: str | None
-
-
 def page(
     ctx: RequestContext, *, search: str = "", sort: str = "name", after: str | None = None, limit: int = 50
-) -> MemberPage:
+) -> CursorPage[Member]:
     """Return one page of the members."""
     found = ctx.session.list(ctx.principal, "see", MEMBER, search=search, sort=sort, after=after, limit=limit)
-    return MemberPage(_load(ctx, [(item.uid, item.name, item.since) for item in found.items]), found.after)
+    return CursorPage(_load(ctx, [(item.uid, item.name, item.since) for item in found.items]), found.after)
 
 
 def get(ctx: RequestContext, member: str) -> Member:
@@ -111,7 +102,8 @@ def get(ctx: RequestContext, member: str) -> Member:
 
 def get_many(ctx: RequestContext, numbers: Sequence[int]) -> list[Member]:
     """Return the members with these numbers, in order. Whether the caller may see them has been checked before."""
-    since = _created_at(ctx, numbers)
+    c = resource.c
+    since = {row.id: int(row.since) for row in ctx.rows(resource).select(c.id.in_(numbers), columns=(c.id, c.since))}
     return _load(ctx, [(ctx.view.uid(one), ctx.view.names.get(one) or "", since[one]) for one in numbers])
 
 
@@ -175,22 +167,14 @@ def _load(ctx: RequestContext, rows: Sequence[tuple[str, str, Moment]]) -> list[
         account = accounts_by_number.get(numbers[uid])
         may = manages or (uid == ctx.caller.member and ctx.caller.narrowed is None)
         email = account.email or None if account is not None and may else None
-        groups = ctx.session.read_view(lambda view: _groups(view, numbers[uid]))
+        groups = ctx.session.read_view(
+            lambda view: list(map(view.uid, view.edges_out[MEMBER_OF].get(numbers[uid]) or ()))
+        )
         visible = tuple(group for group in groups if ctx.session.can_see(ctx.principal, group))
         is_service = account is not None and account.service
         return Member(uid, name, since, email, is_service, tenant_roles(ctx, uid), visible)
 
     return [to_member(*row) for row in rows]
-
-
-def _created_at(ctx: RequestContext, numbers: Sequence[int]) -> dict[int, Moment]:
-    c = resource.c
-    query = sa.select(c.id, c.since).where(c.tenant_id == ctx.session.tenant, c.id.in_(numbers))
-    return {row.id: int(row.since) for row in ctx.session.transaction.connection.execute(query)}
-
-
-def _groups(view: FactView, member: int) -> list[str]:
-    return [view.uid(group) for group in view.edges_out[MEMBER_OF].get(member) or ()]
 
 
 def create_service_account(ctx: RequestContext, name: str, *, uid: str | None = None) -> str:
@@ -205,10 +189,7 @@ def create_service_account(ctx: RequestContext, name: str, *, uid: str | None = 
 def list_service_accounts(ctx: RequestContext) -> list[Member]:
     """Return all service accounts by name, for those who manage members."""
     ctx.need(MANAGE, ctx.caller.tenant)
-    c = account_table.c
-    query = sa.select(c.member_id).where(c.tenant_id == ctx.session.tenant, c.service.is_(True))
-    numbers = ctx.session.transaction.connection.execute(query).scalars().all()
-    uids = [uid for number in numbers if (uid := ctx.view.uids.get(number)) is not None]
+    uids = [uid for number in _service_accounts(ctx) if (uid := ctx.view.uids.get(number)) is not None]
     return sorted((get(ctx, uid) for uid in uids), key=lambda member: (member.name, member.uid))
 
 
@@ -268,5 +249,4 @@ def _matching(view: FactView, tenant: str, criteria: MemberFilter, services: fro
 
 def _service_accounts(ctx: RequestContext) -> frozenset[int]:
     c = account_table.c
-    query = sa.select(c.member_id).where(c.tenant_id == ctx.session.tenant, c.service.is_(True))
-    return frozenset(ctx.session.transaction.connection.execute(query).scalars())
+    return frozenset(ctx.rows(account_table).select(c.service.is_(True), columns=(c.member_id,)).scalars())

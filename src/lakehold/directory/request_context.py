@@ -10,6 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 
+import sqlalchemy as sa
+
 from lakehold.access import AccessSession, Add, Adopt, Attribute, Draft, Edge, Grant, Remove
 from lakehold.access.decisions.explanation import describe_action, describe_fact, describe_resource
 from lakehold.access.decisions.principal import Principal
@@ -20,9 +22,11 @@ from lakehold.access.facts.view import FactView
 from lakehold.directory.caller import Caller
 from lakehold.directory.errors import DeniedError, HiddenError
 from lakehold.kit.clock import Moment
+from lakehold.kit.database import TenantRows
 from lakehold.kit.errors import ForbiddenError, NotFoundError
 from lakehold.kit.ids import quote
 from lakehold.kit.keys import KeyRing
+from lakehold.ledger import outbox
 from lakehold.ledger.audit import DONE, AuditLog, AuditLogEntry
 
 EdgeTargets = Mapping[str, str | Sequence[str]]
@@ -56,6 +60,10 @@ class RequestContext:
         """The facts, for lookups that are not decisions: names, kinds, edges."""
         return self.session.current_view()
 
+    def rows(self, table: sa.Table) -> TenantRows:
+        """Return the rows of a table that belong to the caller's tenant."""
+        return TenantRows(self.session.transaction, self.session.tenant, table)
+
     # May they?
 
     def need_visible(self, resource: str, action: str = "see") -> None:
@@ -77,17 +85,17 @@ class RequestContext:
 
     def need_draft(self, draft: Draft) -> None:
         """Refuse unless the caller may create such a resource."""
-        parent = self.view.policy.kind(draft.kind).schema.parent
+        schema = self.view.policy.kind(draft.kind).schema
         for edge, targets in draft.edges.items():
             for target in (targets,) if isinstance(targets, str) else targets:
                 self.need_visible(target, f"create {edge}")
         if not self.session.check(self.principal, "create", draft):
-            there = draft.edges.get(parent or "", self.caller.tenant)
-            title = self.view.policy.kind(draft.kind).schema.title.lower()
+            there = draft.edges.get(schema.parent or "", self.caller.tenant)
             where = there if isinstance(there, str) else next(iter(there), self.caller.tenant)
-            message = f"You may not create a {title} like this in {describe_resource(self.view, where)}."
-            rule = self.view.policy.kind(draft.kind).schema.create
-            raise self._denied(message, "create", where, otherwise=f"It takes {rule.text}." if rule else "")
+            place = describe_resource(self.view, where)
+            message = f"You may not create a {schema.title.lower()} like this in {place}."
+            rule = f"It takes {schema.create.text}." if schema.create else ""
+            raise self._denied(message, "create", where, otherwise=rule)
 
     def need_change(self, change: Add | Remove) -> None:
         """Refuse unless the caller may make this change."""
@@ -167,10 +175,10 @@ class RequestContext:
                 after[name] = str(value)
         self.note(_audit_action(change), resource, before=before, after=after)
 
-    def rename(self, uid: str, name: str, *, with_right: str = "edit") -> None:
+    def rename(self, uid: str, name: str) -> None:
         """Rename a resource, if the caller may."""
         self.need_writable()
-        self.need(with_right, uid)
+        self.need("edit", uid)
         self.rename_unchecked(uid, name)
 
     def rename_unchecked(self, uid: str, name: str) -> None:
@@ -190,9 +198,10 @@ class RequestContext:
     def delete_unchecked(self, uid: str) -> None:
         """Delete a resource without a check. The right to it has been checked by another rule."""
         self.need_writable()
-        note = self._entry("delete", uid, before={"name": self.view.names.get(self.view.resource(uid)) or ""})
+        entry = audit_entry(self.caller, self.view, self.at, "delete", uid)
+        before = {"name": self.view.names.get(self.view.resource(uid)) or ""}
         self.session.store.delete(uid)
-        self._entries.append(note)
+        self._entries.append(replace(entry, before=before))
 
     def need_writable(self) -> None:
         """Refuse impersonated callers and read-only transactions. Called before anything but a fact is written."""
@@ -214,20 +223,19 @@ class RequestContext:
         outcome: str = DONE,
     ) -> None:
         """Append an entry to the audit log at the end of the transaction."""
-        entry = self._entry(action, resource, before=before, after=after, reason=reason)
-        self._entries.append(replace(entry, outcome=outcome))
-
-    def _entry(
-        self,
-        action: str,
-        resource: str,
-        *,
-        before: Mapping[str, object] | None = None,
-        after: Mapping[str, object] | None = None,
-        reason: str = "",
-    ) -> AuditLogEntry:
         entry = audit_entry(self.caller, self.view, self.at, action, resource)
-        return replace(entry, before=before or {}, after=after or {}, reason=reason)
+        self._entries.append(replace(entry, before=before or {}, after=after or {}, reason=reason, outcome=outcome))
+
+    def queue_mail(self, receiver: str, subject: str, body: str) -> None:
+        """Queue a mail in the outbox, to be sent after the commit."""
+        outbox.enqueue(
+            self.session.transaction,
+            self.session.tenant,
+            self.at,
+            receiver=receiver,
+            subject=subject,
+            body=self.keys.encrypt(body),
+        )
 
     def _value_before(self, fact: Fact) -> dict[str, object]:
         """Return the value of an attribute, the ends of an edge, or the grant, before the change."""

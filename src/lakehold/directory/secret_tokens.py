@@ -16,6 +16,7 @@ import string
 from dataclasses import dataclass, field
 from functools import cache
 from hashlib import sha256
+from typing import Any
 from zlib import crc32
 
 import sqlalchemy as sa
@@ -24,7 +25,7 @@ import sqlalchemy as sa
 from lakehold.access.facts.tables import attribute, edge, resource
 from lakehold.access.model.policy import MEMBER
 from lakehold.kit.clock import FOREVER, Moment
-from lakehold.kit.database import Transaction
+from lakehold.kit.database import ExactText, IdType, TenantRows, Transaction, metadata
 
 TOKEN, SIGN_IN, LINK, INVITE, LIVE = "lh_", "lhs_", "lhl_", "lhi_", "lhp_"
 
@@ -98,8 +99,24 @@ def _hash(text: str) -> str:
 SecretRow = sa.Row[tuple[object, ...]]
 
 
+def secret_table(name: str, *columns: sa.Column[Any]) -> sa.Table:
+    """Return a table of secrets, each with its tenant and its time, and with columns of its own."""
+    return sa.Table(
+        name,
+        metadata,
+        sa.Column("id", ExactText, primary_key=True),
+        sa.Column("tenant_id", IdType, nullable=False),
+        sa.Column("hash", sa.Text, nullable=False),
+        sa.Column("made_at", IdType, nullable=False),
+        sa.Column("until", IdType, nullable=False),
+        *columns,
+    )
+
+
 def find_row(transaction: Transaction, table: sa.Table, prefix: str, secret: str, at: Moment) -> SecretRow | None:
-    """Return the row of this secret, with the ids of its tenant and member; None if it is not valid (any more)."""
+    """Return the row of this secret, with the ids of its tenant and, if it has one, its member; None if it is not valid
+    (any more).
+    """
     presented = parse(prefix, secret)
     if presented is None:
         return None
@@ -111,17 +128,16 @@ def find_row(transaction: Transaction, table: sa.Table, prefix: str, secret: str
 def _query(table: sa.Table) -> sa.Select[tuple[object, ...]]:
     """Build the query once, because building takes longer than running it."""
     member, tenant = resource.alias("m"), resource.alias("t")
-    return (
-        sa.select(table, member.c.uid.label("member"), tenant.c.uid.label("tenant"))
+    query = (
+        sa.select(table, tenant.c.uid.label("tenant"))
         .join(tenant, tenant.c.id == table.c.tenant_id)
-        .join(member, (member.c.id == table.c.member_id) & (member.c.tenant_id == table.c.tenant_id))
-        .where(
-            table.c.id == sa.bindparam("secret_id"),
-            table.c.until > sa.bindparam("at"),
-            member.c.until == FOREVER,
-            member.c.kind == MEMBER,
-        )
+        .where(table.c.id == sa.bindparam("secret_id"), table.c.until > sa.bindparam("at"))
     )
+    if "member_id" not in table.c:
+        return query
+    same = (member.c.id == table.c.member_id) & (member.c.tenant_id == table.c.tenant_id)
+    there = (member.c.until == FOREVER) & (member.c.kind == MEMBER)
+    return query.add_columns(member.c.uid.label("member")).join(member, same).where(there)
 
 
 READS, ACTIVE, OFF = "reads", "active", "false"
@@ -134,22 +150,13 @@ def integration_resources(
     transaction: Transaction, tenant: int, integration: int, at: Moment
 ) -> tuple[str, ...] | None:
     """Return the ids of what the integration reads; None if it is paused or has ended."""
-    here, connection = resource.c, transaction.connection
-    there = sa.select(here.id).where(here.tenant_id == tenant, here.id == integration, here.until > at)
-    if connection.execute(there).first() is None:
-        return None
-    a = attribute.c
-    closed = sa.select(a.id).where(
-        a.tenant_id == tenant,
-        a.resource_id == integration,
-        a.name == ACTIVE,
-        a.value == OFF,
-        a.since <= at,
-        a.until > at,
+    here, a, e = resource.c, attribute.c, edge.c
+    there = TenantRows(transaction, tenant, resource).select(here.id == integration, here.until > at)
+    closed = TenantRows(transaction, tenant, attribute).select(
+        a.resource_id == integration, a.name == ACTIVE, a.value == OFF, a.since <= at, a.until > at
     )
-    if connection.execute(closed).first() is not None:
+    if there.first() is None or closed.first() is not None:
         return None
-    e = edge.c
     query = (
         sa.select(here.uid)
         .join(edge, e.target_id == here.id)
@@ -157,4 +164,4 @@ def integration_resources(
             e.tenant_id == tenant, e.source_id == integration, e.name.endswith(f".{READS}"), e.since <= at, e.until > at
         )
     )
-    return tuple(sorted(connection.execute(query).scalars()))
+    return tuple(sorted(transaction.connection.execute(query).scalars()))

@@ -13,21 +13,15 @@ from lakehold.directory.errors import UnauthorizedError
 from lakehold.directory.platform import Platform
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import DAY, Moment
-from lakehold.kit.database import ExactText, IdType, Transaction, metadata
+from lakehold.kit.database import IdType, Transaction
 from lakehold.kit.errors import NotFoundError
 from lakehold.kit.ids import quote
 from lakehold.kit.settings import Settings
 
-sign_in_table = sa.Table(
+sign_in_table = secret_tokens.secret_table(
     "sign_in",
-    metadata,
-    sa.Column("id", ExactText, primary_key=True),
-    sa.Column("tenant_id", IdType, nullable=False),
     sa.Column("member_id", IdType, nullable=False),
-    sa.Column("hash", sa.Text, nullable=False),
     sa.Column("method", sa.Text, nullable=False),
-    sa.Column("made_at", IdType, nullable=False),
-    sa.Column("until", IdType, nullable=False),
     sa.Column("used_at", IdType, nullable=False),
     sa.Column("address", sa.Text, nullable=False),
     sa.Column("agent", sa.Text, nullable=False),
@@ -68,19 +62,16 @@ def create(ctx: RequestContext, settings: Settings, member: str, method: str, cl
     """Start a sign-in of a member whose identity has been verified."""
     fresh = secret_tokens.generate(secret_tokens.SIGN_IN)
     until = ctx.at + settings.session_days * DAY
-    ctx.session.transaction.connection.execute(
-        sign_in_table.insert().values(
-            id=fresh.id,
-            tenant_id=ctx.session.tenant,
-            member_id=ctx.view.member(member),
-            hash=fresh.hash,
-            method=method,
-            made_at=ctx.at,
-            until=until,
-            used_at=ctx.at,
-            address=client.address,
-            agent=client.agent[:_MAX_AGENT_LENGTH],
-        )
+    ctx.rows(sign_in_table).insert(
+        id=fresh.id,
+        member_id=ctx.view.member(member),
+        hash=fresh.hash,
+        method=method,
+        made_at=ctx.at,
+        until=until,
+        used_at=ctx.at,
+        address=client.address,
+        agent=client.agent[:_MAX_AGENT_LENGTH],
     )
     ctx.note("sign in", member, after={"method": method, "sign_in": fresh.id})
     return CreatedSignIn(ctx.caller.tenant, member, fresh.id, until, fresh.text)
@@ -109,15 +100,14 @@ def authenticate(platform: Platform, secret: str) -> Caller:
 def list_of_member(ctx: RequestContext, member: str) -> list[SignIn]:
     """Return the sign-ins of a member, newest first, for themself and for those who manage members."""
     need_self_or_manager(ctx, "see sign-ins", member)
-    c = sign_in_table.c
-    query = sa.select(sign_in_table).where(_belongs_to(ctx, member), c.until > ctx.at).order_by(c.made_at.desc(), c.id)
+    c, fields = sign_in_table.c, SignIn.__dataclass_fields__.keys() - {"current"}
+    found = ctx.rows(sign_in_table).select(
+        c.member_id == ctx.view.member(member), c.until > ctx.at, order_by=(c.made_at.desc(), c.id)
+    )
     return [
-        SignIn(
-            row.id, row.method, row.made_at, row.until, row.used_at, row.address, row.agent,
-            current=row.id == ctx.caller.sign_in_id,
-        )
-        for row in ctx.session.transaction.connection.execute(query)
-    ]  # fmt: skip
+        SignIn(**{name: row[name] for name in fields}, current=row["id"] == ctx.caller.sign_in_id)
+        for row in found.mappings()
+    ]
 
 
 def end(ctx: RequestContext, member: str, id_: str) -> None:
@@ -141,13 +131,7 @@ def end_all_unchecked(ctx: RequestContext, member: str, *, but: str = "") -> int
 
 
 def _end(ctx: RequestContext, member: str, which: sa.ColumnElement[bool]) -> int:
-    ends = sign_in_table.delete().where(_belongs_to(ctx, member), which)
-    count = ctx.session.transaction.connection.execute(ends).rowcount
+    count = ctx.rows(sign_in_table).delete(sign_in_table.c.member_id == ctx.view.member(member), which)
     if count:
         ctx.note("sign out", member, after={"sign_ins": count})
     return count
-
-
-def _belongs_to(ctx: RequestContext, member: str) -> sa.ColumnElement[bool]:
-    c = sign_in_table.c
-    return sa.and_(c.tenant_id == ctx.session.tenant, c.member_id == ctx.view.member(member))

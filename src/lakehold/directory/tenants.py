@@ -27,7 +27,6 @@ from lakehold.kit.errors import ConflictError, InvalidInputError
 from lakehold.kit.ids import valid_id, valid_name
 from lakehold.ledger.audit import AuditLog, AuditLogEntry
 
-_LOCK = "tenants"
 _MAX_ID_LENGTH = 40
 
 
@@ -65,8 +64,8 @@ def list_all(platform: Platform) -> list[Tenant]:
     """Return all tenants by name, for the operator of the platform only."""
     query = sa.select(resource.c.uid, resource.c.name, resource.c.since).where(resource.c.tenant_id == resource.c.id)
     with platform.database.read() as transaction:
-        found = transaction.connection.execute(query.order_by(resource.c.sort_name, resource.c.id)).all()
-    return [Tenant(row.uid, row.name, row.since) for row in found]
+        found = transaction.connection.execute(query.order_by(resource.c.sort_name, resource.c.id))
+        return [Tenant(*row) for row in found]
 
 
 def only_tenant(platform: Platform) -> str:
@@ -98,7 +97,7 @@ def create_tenant(
     """Create a tenant with its Owner, both or neither. With `first`: only if there is no other."""
     setup = _validate(setup)
     password_hash = passwords.hash_password(setup.password)
-    with platform.database.write(_LOCK) as transaction:
+    with platform.database.write("tenants") as transaction:
         if first and not has_no_tenants(transaction):
             raise ConflictError("This installation has been set up already.", "Sign in, or ask for an invite.")
         store = platform.access.create_tenant_in(transaction, setup.uid, setup.name, models)

@@ -15,7 +15,7 @@ import sqlalchemy as sa
 
 from lakehold.directory.errors import ThrottledError
 from lakehold.kit.clock import DAY, SECOND, Moment
-from lakehold.kit.database import ExactText, IdType, Transaction, metadata
+from lakehold.kit.database import ExactText, IdType, TenantRows, Transaction, metadata
 
 attempt_table = sa.Table(
     "attempt",
@@ -63,7 +63,8 @@ def attempt_keys(what: str, account: str, address: str, *limits: AttemptLimit) -
 
 def count_attempt(transaction: Transaction, tenant: int, at: Moment, keys: AttemptKeys) -> None:
     """Count an attempt, or refuse it for now. A refused attempt is not counted, so that the wait ends."""
-    found = _load(transaction, tenant, keys)
+    rows = TenantRows(transaction, tenant, attempt_table)
+    found = {row.key: row for row in rows.select(attempt_table.c.key.in_(list(keys)))}
     free_at = max((row.free_at for row in found.values()), default=0)
     if at < free_at:
         wait = -(-(free_at - at) // SECOND)
@@ -73,35 +74,23 @@ def count_attempt(transaction: Transaction, tenant: int, at: Moment, keys: Attem
         tries = 1 + (row.tries if row is not None and at - row.last_at < _RESET_AFTER else 0)
         values = {"tries": tries, "last_at": at, "free_at": at + limit.wait(tries)}
         if row is None:
-            statement: sa.Insert | sa.Update = attempt_table.insert().values(tenant_id=tenant, key=key, **values)
+            rows.insert(key=key, **values)
         else:
-            statement = attempt_table.update().where(_matches(tenant, key)).values(**values)
-        transaction.connection.execute(statement)
+            rows.update(attempt_table.c.key == key, **values)
 
 
 def record_success(transaction: Transaction, tenant: int, keys: AttemptKeys) -> None:
     """Reset the count of the account, and lower that of the address by one."""
     for key, limit in keys.items():
         tries = attempt_table.c.tries - 1 if limit is ADDRESS else 0
-        transaction.connection.execute(
-            attempt_table.update().where(_matches(tenant, key)).values(tries=tries, free_at=0)
-        )
+        rows = TenantRows(transaction, tenant, attempt_table)
+        rows.update(attempt_table.c.key == key, tries=tries, free_at=0)
 
 
 def delete_old(transaction: Transaction, at: Moment) -> int:
     """Delete attempts of all tenants that are too old to count."""
     old = attempt_table.delete().where(attempt_table.c.last_at < at - DAY)
     return transaction.connection.execute(old).rowcount
-
-
-def _load(transaction: Transaction, tenant: int, keys: AttemptKeys) -> dict[str, sa.Row[tuple[object, ...]]]:
-    c = attempt_table.c
-    query = sa.select(attempt_table).where(c.tenant_id == tenant, c.key.in_(list(keys)))
-    return {row.key: row for row in transaction.connection.execute(query)}
-
-
-def _matches(tenant: int, key: str) -> sa.ColumnElement[bool]:
-    return sa.and_(attempt_table.c.tenant_id == tenant, attempt_table.c.key == key)
 
 
 def _key(what: str, by: str, value: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 
 import sqlalchemy as sa
 
@@ -17,7 +17,7 @@ from lakehold.directory.errors import UnauthorizedError
 from lakehold.directory.platform import Platform
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import DAY, FOREVER, Moment
-from lakehold.kit.database import ExactText, IdType, Transaction, metadata
+from lakehold.kit.database import ExactText, IdType, Transaction
 from lakehold.kit.errors import ConflictError, InvalidInputError, NotFoundError
 from lakehold.kit.ids import quote, valid_name
 
@@ -53,20 +53,14 @@ def _checked_scope(given: Collection[str], what: str) -> Collection[str]:
     return given
 
 
-token_table = sa.Table(
+token_table = secret_tokens.secret_table(
     "token",
-    metadata,
-    sa.Column("id", ExactText, primary_key=True),
-    sa.Column("tenant_id", IdType, nullable=False),
     sa.Column("member_id", IdType, nullable=False),
-    sa.Column("hash", sa.Text, nullable=False),
     sa.Column("name", sa.Text, nullable=False),
     # JSON lists; NULL where it is not narrowed.
     sa.Column("actions", sa.Text),
     sa.Column("resources", sa.Text),
     sa.Column("made_by", ExactText, nullable=False),
-    sa.Column("made_at", IdType, nullable=False),
-    sa.Column("until", IdType, nullable=False),
     sa.Column("used_at", IdType, nullable=False),
     # What it is the way in of; NULL for most.
     sa.Column("through_id", IdType),
@@ -127,25 +121,21 @@ def create(
     owner = member or ctx.caller.member
     if owner != ctx.caller.member:
         need_act_for(ctx, "make tokens", owner)
-        _refuse_a_person(ctx, owner)
+        account = accounts.get(ctx, owner)
+        if account is None or not account.service:
+            message = f"{quote(owner)} is a person."
+            raise ConflictError(message, "People make their own tokens; make a service account.")
     valid_label, until = valid_name(name), _expiry(ctx, days)
     if len(list_of_member(ctx, owner)) >= MAX_TOKENS:
         raise ConflictError(f"There are {MAX_TOKENS} tokens already.", "Revoke those that are not used any more.")
     fresh = secret_tokens.generate(secret_tokens.TOKEN)
-    token = ApiToken(
-        fresh.id,
-        owner,
-        valid_label,
-        valid_actions(ctx, actions),
-        valid_resources(ctx, resources),
-        ctx.caller.member,
-        ctx.at,
-        until,
-        0,
-    )
-    _insert(ctx, token, fresh.hash, ctx.view.resource(integration) if integration else None)
-    narrowed = {"actions": token.actions, "resources": token.resources}
-    scope = {key: list(value) for key, value in narrowed.items() if value is not None}
+    narrowed = valid_actions(ctx, actions), valid_resources(ctx, resources)
+    token = ApiToken(fresh.id, owner, valid_label, *narrowed, ctx.caller.member, ctx.at, until, 0)
+    scope = {key: list(value) for key, value in zip(_SCOPE, narrowed, strict=True) if value is not None}
+    stored = asdict(token) | dict.fromkeys(_SCOPE) | {key: json.dumps(value) for key, value in scope.items()}
+    del stored["member"]
+    integration_id = ctx.view.resource(integration) if integration else None
+    ctx.rows(token_table).insert(**stored, member_id=ctx.view.member(owner), hash=fresh.hash, through_id=integration_id)
     ctx.note("make token", owner, after={"token": token.id, "name": valid_label, "until": until, **scope})
     return CreatedToken(token, fresh.text)
 
@@ -168,34 +158,34 @@ def list_all(ctx: RequestContext, *, after: tuple[Moment, str] | None = None, li
 def list_of_integration(ctx: RequestContext, uid: str) -> list[ApiToken]:
     """Return the tokens of an integration, newest first; one's own, or all for those who manage members."""
     need_unrestricted(ctx, "see tokens")
-    found = _list(ctx, token_table.c.through_id == ctx.view.resource(uid))
-    keeps = ctx.session.check(ctx.principal, MANAGE, ctx.caller.tenant)
-    return [token for token in found if keeps or token.member == ctx.caller.member]
+    return _own_or_managed(ctx, _list(ctx, token_table.c.through_id == ctx.view.resource(uid)))
 
 
 def get(ctx: RequestContext, id_: str) -> ApiToken:
     """Return one token, of one's own or as a manager of members."""
     need_unrestricted(ctx, "see tokens")
-    found = _list(ctx, token_table.c.id == id_)
-    own = [token for token in found if token.member == ctx.caller.member]
-    if found and not own:
-        own = found if ctx.session.check(ctx.principal, MANAGE, ctx.caller.tenant) else []
-    if not own:
+    found = _own_or_managed(ctx, _list(ctx, token_table.c.id == id_))
+    if not found:
         raise NotFoundError(f"There is no token {quote(id_)}.", "Check the ID in the list of tokens.")
-    return own[0]
+    return found[0]
+
+
+def _own_or_managed(ctx: RequestContext, found: list[ApiToken]) -> list[ApiToken]:
+    manages = ctx.session.check(ctx.principal, MANAGE, ctx.caller.tenant)
+    return [token for token in found if manages or token.member == ctx.caller.member]
 
 
 def revoke(ctx: RequestContext, id_: str) -> None:
     """Revoke a token at once."""
     ctx.need_writable()
     token = get(ctx, id_)
-    _delete(ctx, token_table.c.id == token.id)
+    ctx.rows(token_table).delete(token_table.c.id == token.id)
     ctx.note("revoke token", token.member, before={"token": token.id, "name": token.name})
 
 
 def delete_of_member(ctx: RequestContext, member: str) -> None:
     """Delete all tokens of a member without a check, as part of a removal."""
-    _delete(ctx, token_table.c.member_id == ctx.view.member(member))
+    ctx.rows(token_table).delete(token_table.c.member_id == ctx.view.member(member))
 
 
 def find_caller(platform: Platform, transaction: Transaction, secret: str) -> Caller | None:
@@ -210,11 +200,8 @@ def find_caller(platform: Platform, transaction: Transaction, secret: str) -> Ca
         resources = secret_tokens.integration_resources(transaction, found.tenant_id, found.through_id, at)
         if resources is None:
             return None
-    narrowed = TokenPrincipal(
-        found.member,
-        actions=None if actions is None else frozenset(actions),
-        resources=None if resources is None else frozenset(resources),
-    )
+    scope = (None if part is None else frozenset(part) for part in (actions, resources))
+    narrowed = TokenPrincipal(found.member, *scope)
     return Caller(
         found.tenant, found.member, narrowed=narrowed if narrowed.is_narrowed else None, token_id=str(found.id)
     )
@@ -233,12 +220,6 @@ def authenticate(platform: Platform, secret: str) -> Caller:
 # What a token may be
 
 
-def _refuse_a_person(ctx: RequestContext, member: str) -> None:
-    account = accounts.get(ctx, member)
-    if account is None or not account.service:
-        raise ConflictError(f"{quote(member)} is a person.", "People make their own tokens; make a service account.")
-
-
 def _expiry(ctx: RequestContext, days: int | None) -> Moment:
     if days is not None and (type(days) is not int or not 1 <= days <= MAX_DAYS):
         raise InvalidInputError(f"A token lasts 1 to {MAX_DAYS:,} days.", "Say no days at all for one without end.")
@@ -253,53 +234,22 @@ def _expiry(ctx: RequestContext, days: int | None) -> Moment:
 # Rows
 
 
-def _insert(ctx: RequestContext, token: ApiToken, secret_hash: str, integration_id: int | None) -> None:
-    ctx.session.transaction.connection.execute(
-        token_table.insert().values(
-            id=token.id,
-            tenant_id=ctx.session.tenant,
-            member_id=ctx.view.member(token.member),
-            hash=secret_hash,
-            name=token.name,
-            actions=None if token.actions is None else json.dumps(token.actions),
-            resources=None if token.resources is None else json.dumps(token.resources),
-            made_by=token.made_by,
-            made_at=token.made_at,
-            until=token.until,
-            used_at=0,
-            through_id=integration_id,
-        )
-    )
-
-
 def _list(ctx: RequestContext, which: sa.ColumnElement[bool], limit: int | None = None) -> list[ApiToken]:
     c = token_table.c
-    query = (
-        sa.select(token_table)
-        .where(c.tenant_id == ctx.session.tenant, which)
-        .order_by(c.made_at.desc(), c.id.desc())
-        .limit(limit)
-    )
+    found = ctx.rows(token_table).select(which, order_by=(c.made_at.desc(), c.id.desc()), limit=limit).mappings()
     return [
         ApiToken(
-            row.id,
-            ctx.view.uid(row.member_id),
-            row.name,
-            _parse_scope(row.actions),
-            _parse_scope(row.resources),
-            row.made_by,
-            row.made_at,
-            row.until,
-            row.used_at,
+            actions=_parse_scope(row["actions"]),
+            resources=_parse_scope(row["resources"]),
+            member=ctx.view.uid(row["member_id"]),
+            **{name: row[name] for name in ("id", "name", "made_by", "made_at", "until", "used_at")},
         )
-        for row in ctx.session.transaction.connection.execute(query)
+        for row in found
     ]
-
-
-def _delete(ctx: RequestContext, which: sa.ColumnElement[bool]) -> None:
-    ends = token_table.delete().where(token_table.c.tenant_id == ctx.session.tenant, which)
-    ctx.session.transaction.connection.execute(ends)
 
 
 def _parse_scope(stored: str | None) -> tuple[str, ...] | None:
     return None if stored is None else tuple(json.loads(stored))
+
+
+_SCOPE = ("actions", "resources")

@@ -8,11 +8,12 @@ what the previous holder of the lock wrote.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from hashlib import sha256
 from importlib.resources import as_file, files
+from typing import Any, Generic, TypeVar
 
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import TEXT
@@ -22,6 +23,7 @@ from sqlalchemy.pool import ConnectionPoolEntry
 from lakehold.kit.errors import BusyError, InvalidInputError
 
 metadata = sa.MetaData()
+T = TypeVar("T")
 
 # Compared and sorted byte by byte, in both databases alike.
 ExactText = sa.Text().with_variant(TEXT(collation="C"), "postgresql")
@@ -47,6 +49,51 @@ class Transaction:
     def dialect(self) -> str:
         """`sqlite` or `postgresql`."""
         return self.connection.dialect.name
+
+
+@dataclass(frozen=True, slots=True)
+class CursorPage(Generic[T]):
+    """A page of a list, with the cursor of the next page; None after the last."""
+
+    items: list[T]
+    after: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class TenantRows:
+    """The rows of a table that belong to one tenant: no statement is without its number."""
+
+    transaction: Transaction
+    tenant: int
+    table: sa.Table
+
+    def select(
+        self,
+        *which: sa.ColumnElement[bool],
+        columns: Sequence[sa.ColumnElement[Any]] = (),
+        order_by: Sequence[sa.ColumnElement[Any]] = (),
+        limit: int | None = None,
+    ) -> sa.CursorResult[*tuple[Any, ...]]:
+        """Return the matching rows, with some of their columns or all."""
+        query = sa.select(*columns or self.table.columns).where(self.table.c.tenant_id == self.tenant, *which)
+        return self.transaction.connection.execute(query.order_by(*order_by).limit(limit))
+
+    def insert(self, **values: object) -> int | str:
+        """Insert a row, and return the first column of its key."""
+        statement = self.table.insert().values(tenant_id=self.tenant, **values)
+        key = self.transaction.connection.execute(statement).inserted_primary_key
+        assert key is not None  # noqa: S101 - every table has a key
+        return key[0]  # type: ignore[no-any-return]
+
+    def update(self, *which: sa.ColumnElement[bool], **values: object) -> int:
+        """Update the matching rows, and return their number."""
+        statement = self.table.update().where(self.table.c.tenant_id == self.tenant, *which).values(**values)
+        return self.transaction.connection.execute(statement).rowcount
+
+    def delete(self, *which: sa.ColumnElement[bool]) -> int:
+        """Delete the matching rows, and return their number."""
+        statement = self.table.delete().where(self.table.c.tenant_id == self.tenant, *which)
+        return self.transaction.connection.execute(statement).rowcount
 
 
 class Database:

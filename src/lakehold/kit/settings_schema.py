@@ -91,7 +91,8 @@ class SettingsSchema(Generic[T]):
     def problems(self, settings: Mapping[str, object]) -> list[SettingsProblem]:
         """Return everything that is wrong with the settings."""
         try:
-            self._validate_common(settings)
+            if self._common is not None:
+                _validate(self._common, {name: settings[name] for name in self._common_names if name in settings})
             if not self.is_draft(settings):
                 self._validate(settings)
         except ValidationError as error:
@@ -109,10 +110,6 @@ class SettingsSchema(Generic[T]):
 
     def _validate(self, settings: Mapping[str, object]) -> T:
         return _validate(self._adapter, self._own(settings))
-
-    def _validate_common(self, settings: Mapping[str, object]) -> None:
-        if self._common is not None:
-            _validate(self._common, {name: settings[name] for name in self._common_names if name in settings})
 
     def _own(self, settings: Mapping[str, object]) -> dict[str, object]:
         return {name: value for name, value in settings.items() if name not in self._common_names}

@@ -18,7 +18,7 @@ from hashlib import sha256
 import sqlalchemy as sa
 
 from lakehold.kit.clock import Moment
-from lakehold.kit.database import ExactText, IdType, Transaction, metadata
+from lakehold.kit.database import ExactText, IdType, TenantRows, Transaction, metadata
 from lakehold.kit.errors import InvalidInputError
 from lakehold.kit.keys import KeyRing
 
@@ -134,24 +134,14 @@ class AuditLog:
         if not entries:
             return
         assert self._transaction.lock_name == self._uid  # noqa: S101 - two chains from one head would be a fault
-        count, head = self._head()
+        sealed = self._rows_of_seal().select().first()
+        count, head = (sealed.entries, sealed.head) if sealed is not None else (0, _START)
         rows = []
         for n, entry in enumerate(entries, start=count + 1):
             body = _serialize(entry)
             head = _hash(head, self._tenant, n, body)
-            rows.append(
-                {
-                    "tenant_id": self._tenant,
-                    "n": n,
-                    "at": entry.at,
-                    "member": entry.member,
-                    "action": entry.action,
-                    "resource": entry.resource,
-                    "outcome": entry.outcome,
-                    "body": body,
-                    "hash": head,
-                }
-            )
+            indexed = {name: getattr(entry, name) for name in _COLUMNS}
+            rows.append({"tenant_id": self._tenant, "n": n, **indexed, "body": body, "hash": head})
         self._transaction.connection.execute(audit_table.insert(), rows)
         self._seal(count + len(rows), head)
 
@@ -165,15 +155,11 @@ class AuditLog:
 
     def page(self, filters: AuditFilter, *, before: int | None = None, limit: int = 50) -> list[NumberedEntry]:
         """Return the newest entries first, from before a number on."""
-        query = (
-            sa.select(audit_table)
-            .where(filters.to_condition(self._tenant))
-            .order_by(audit_table.c.n.desc())
-            .limit(limit)
-        )
-        if before is not None:
-            query = query.where(audit_table.c.n < before)
-        return [_to_numbered_entry(row) for row in self._transaction.connection.execute(query).mappings()]
+        number = audit_table.c.n
+        older = sa.true() if before is None else number < before
+        query = sa.select(audit_table).where(filters.to_condition(self._tenant), older)
+        found = self._transaction.connection.execute(query.order_by(number.desc()).limit(limit))
+        return [NumberedEntry(row.n, AuditLogEntry(**json.loads(row.body)), row.hash) for row in found]
 
     def export(self, filters: AuditFilter, after: int = 0) -> Iterator[str]:
         """Yield the entries as JSON lines, oldest first, each with its number and hash; from behind a number on."""
@@ -213,7 +199,7 @@ class AuditLog:
         return AuditVerification(n, head, self._seal_fault(n, head))
 
     def _seal_fault(self, count: int, head: str) -> str:
-        found = self._load_seal()
+        found = self._rows_of_seal().select().first()
         if found is None:
             return "The seal is missing." if count else ""
         if not self._keys.is_sealed(self._seal_payload(found.entries, found.head), found.seal):
@@ -222,21 +208,13 @@ class AuditLog:
             return f"The seal speaks of {found.entries} entries, and there are {count}: the tail was cut or added to."
         return "" if found.head == head else f"The seal speaks of another entry {count}."
 
-    def _head(self) -> tuple[int, str]:
-        found = self._load_seal()
-        return (found.entries, found.head) if found is not None else (0, _START)
-
-    def _load_seal(self) -> sa.Row[tuple[int, int, str, str]] | None:
-        query = sa.select(seal_table).where(seal_table.c.tenant_id == self._tenant)
-        return self._transaction.connection.execute(query).first()
+    def _rows_of_seal(self) -> TenantRows:
+        return TenantRows(self._transaction, self._tenant, seal_table)
 
     def _seal(self, count: int, head: str) -> None:
         values = {"entries": count, "head": head, "seal": self._keys.seal(self._seal_payload(count, head))}
-        if self._load_seal() is None:
-            statement: sa.Insert | sa.Update = seal_table.insert().values(tenant_id=self._tenant, **values)
-        else:
-            statement = seal_table.update().where(seal_table.c.tenant_id == self._tenant).values(**values)
-        self._transaction.connection.execute(statement)
+        if not self._rows_of_seal().update(**values):
+            self._rows_of_seal().insert(**values)
 
     def _seal_payload(self, count: int, head: str) -> str:
         return json.dumps(["audit", self._uid, count, head])
@@ -265,7 +243,3 @@ def _serialize(entry: AuditLogEntry) -> str:
 
 def _hash(before: str, tenant: int, n: int, body: str) -> str:
     return sha256(f"{before}\n{tenant}\n{n}\n{body}".encode()).hexdigest()
-
-
-def _to_numbered_entry(row: sa.RowMapping) -> NumberedEntry:
-    return NumberedEntry(row["n"], AuditLogEntry(**json.loads(row["body"])), row["hash"])

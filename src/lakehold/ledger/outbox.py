@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import sqlalchemy as sa
 
 from lakehold.kit.clock import SECOND, Moment
-from lakehold.kit.database import IdType, Transaction, metadata
+from lakehold.kit.database import IdType, TenantRows, Transaction, metadata
 
 outbox_table = sa.Table(
     "outbox",
@@ -49,24 +49,17 @@ class OutboxMessage:
     kind: str = MAIL
 
 
+_UNSENT = sa.select(*(outbox_table.c[name] for name in OutboxMessage.__dataclass_fields__)).where(
+    outbox_table.c.sent_at.is_(None)
+)
+
+
 def enqueue(
     transaction: Transaction, tenant: int, at: Moment, *, receiver: str, subject: str, body: str, kind: str = MAIL
 ) -> None:
     """Enqueue a message, which is sent after the commit."""
-    transaction.connection.execute(
-        outbox_table.insert().values(
-            tenant_id=tenant,
-            kind=kind,
-            made_at=at,
-            due_at=at,
-            receiver=receiver,
-            subject=subject,
-            body=body,
-            tries=0,
-            sent_at=None,
-            error="",
-        )
-    )
+    message = {"kind": kind, "receiver": receiver, "subject": subject, "body": body}
+    TenantRows(transaction, tenant, outbox_table).insert(made_at=at, due_at=at, tries=0, error="", **message)
 
 
 def due_messages(
@@ -74,21 +67,13 @@ def due_messages(
 ) -> list[OutboxMessage]:
     """Return the messages that are due, oldest first."""
     c = outbox_table.c
-    query = (
-        sa.select(c.id, c.receiver, c.subject, c.body, c.tries, c.kind)
-        .where(c.sent_at.is_(None), c.due_at <= at, c.tries < MOST_TRIES, c.kind.in_(kinds))
-        .order_by(c.id)
-        .limit(limit)
-    )
-    return [OutboxMessage(*row) for row in transaction.connection.execute(query)]
+    due = _UNSENT.where(c.due_at <= at, c.tries < MOST_TRIES, c.kind.in_(kinds)).order_by(c.id).limit(limit)
+    return [OutboxMessage(*row) for row in transaction.connection.execute(due)]
 
 
 def unsent_message(transaction: Transaction, number: int, tries: int) -> OutboxMessage | None:
     """Return the message of this number, unless it was sent or tried again since."""
-    c = outbox_table.c
-    query = sa.select(c.id, c.receiver, c.subject, c.body, c.tries, c.kind).where(
-        c.id == number, c.tries == tries, c.sent_at.is_(None)
-    )
+    query = _UNSENT.where(outbox_table.c.id == number, outbox_table.c.tries == tries)
     found = transaction.connection.execute(query).first()
     return None if found is None else OutboxMessage(*found)
 

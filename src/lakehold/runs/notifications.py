@@ -13,7 +13,8 @@ import logging
 import time
 from datetime import UTC, datetime
 
-from lakehold.catalog import access_mails, credentials, resource_metadata
+from lakehold.catalog import credentials, resource_metadata
+from lakehold.directory import accounts
 from lakehold.directory.platform import Platform
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import SECOND
@@ -111,7 +112,7 @@ def notify(ctx: RequestContext, settings: Settings, runnables: RunnableRegistry,
     for notice in runnables[row.kind].notices(ctx, uid, ended):
         new = [member for member in notice.receivers if member not in notified]
         notified.update(new)
-        mails += access_mails.queue_mails(
+        mails += accounts.queue_mails(
             ctx, settings, new, f"{name} {notice.summary}", _mail_body(settings, row, name, notice)
         )
     return mails

@@ -13,7 +13,7 @@ from playwright.sync_api import Page, expect
 
 from lakehold.access import Grant
 from lakehold.catalog import campaign_decisions, campaigns, grants
-from lakehold.catalog.campaign_visibility import CampaignRow
+from lakehold.catalog.campaign_table import CampaignRow
 from lakehold.demo import company
 from lakehold.directory.caller import Caller
 from lakehold.kit.clock import DAY

@@ -13,7 +13,7 @@ from lakehold.access import Remove
 from lakehold.access.model.policy import MEMBER, Policy
 from lakehold.api.http.dependencies import ReadContext, WriteContext, get_platform
 from lakehold.catalog import campaign_decisions, campaigns, change_preview, usage
-from lakehold.catalog.campaign_visibility import ENDED, KEPT, REMOVED, UNDECIDED, CampaignRow
+from lakehold.catalog.campaign_table import ENDED, KEPT, REMOVED, UNDECIDED, CampaignRow
 from lakehold.catalog.campaigns import CampaignView
 from lakehold.directory.errors import DeniedError
 from lakehold.directory.request_context import RequestContext

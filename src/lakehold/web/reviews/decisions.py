@@ -17,7 +17,7 @@ from starlette.datastructures import FormData
 from lakehold.api.http.dependencies import WriteContext
 from lakehold.catalog import campaign_decisions, campaigns, usage
 from lakehold.catalog.campaign_decisions import DecisionResult
-from lakehold.catalog.campaign_visibility import CampaignRow
+from lakehold.catalog.campaign_table import CampaignRow
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import FOREVER, Moment, format_moment
 from lakehold.kit.errors import InvalidInputError, NotFoundError
