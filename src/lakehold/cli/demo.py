@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from lakehold import workspaces
-from lakehold.demo import activity, company, web_shop, web_shop_data, web_shop_marts
+from lakehold.demo import activity, company, web_shop, web_shop_data
 from lakehold.directory import links, model_upgrade
 from lakehold.directory.caller import Caller
 from lakehold.directory.links import SIGN_IN
@@ -68,7 +68,7 @@ def create(folder: Path) -> None:
         activity.load_with_activity(platform)
         activity.start_access_review(platform)
         web_shop.create_web_shop(platform, folder)
-        web_shop_marts.create_web_shop_marts(platform)
+        web_shop.create_web_shop_marts(platform)
     finally:
         platform.close()
     part.replace(folder)
