@@ -21,8 +21,8 @@ MAIL_DOMAIN = "corner.example"
 SERVICE_ACCOUNT = "nightly"
 _REVIEW_DAYS, _DECIDED_ROWS = 14, 3
 CONTENT = company.read_yaml("activity.yaml")
-"""Descriptions, saved queries and requests, each with the member who wrote it; and what each member has used lately, the
-newest first, a day between one and the next.
+"""Descriptions, saved queries and requests, each with the member who wrote it; and what each member has used lately,
+the newest first, a day between one and the next.
 """
 
 

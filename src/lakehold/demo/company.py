@@ -96,9 +96,10 @@ def load_resources(store: FactStore) -> None:
                 store.add(Grant(subject, role, resource))
             case {"attribute": name, "value": value, "resource": resource, "member": member}:
                 store.add(Attribute(resource, name, value, member))
-            case {"kind": kind, "id": uid, **fields}:
-                fields = {"name": uid.replace("_", " ").capitalize(), **fields}
-                store.create(kind, fields.pop("name"), uid=uid, **fields)
+            case {"kind": kind, "id": uid}:
+                name = row.get("name") or uid.replace("_", " ").capitalize()
+                fields = {field: row.get(field) for field in ("edges", "attributes", "creator")}
+                store.create(kind, name, uid=uid, **fields)
 
 
 def read_yaml(name: str) -> Any:  # noqa: ANN401 - each file has a shape of its own
