@@ -17,7 +17,7 @@ from lakehold.kit.errors import ConflictError, InvalidInputError
 from lakehold.kit.ids import quote
 from lakehold.lake import readable_tables
 from lakehold.lake.iceberg_catalog import IcebergCatalog
-from lakehold.runs.runnable import BaseRunnable, EndedRun, RunNotice, RunOptions, Step, refuse_backfill
+from lakehold.runs.runnable import EndedRun, Runnable, RunNotice, RunOptions, Step, refuse_backfill
 from lakehold.workspaces.graph import edge_sources, edge_targets
 from lakehold.workspaces.marts import mart_kinds, storages
 from lakehold.workspaces.marts.notifications import run_notices
@@ -28,7 +28,7 @@ TASK_PARAMETER, CHECK_TASK = "do", "check"
 """The option to run only the checks."""
 
 
-class DataMartPipeline(BaseRunnable):
+class DataMartPipeline(Runnable):
     """Refreshes a data mart. Whoever edits it may refresh it; whoever sees it sees its runs."""
 
     kind = mart_kinds.DATA_MART_KIND

@@ -9,7 +9,7 @@ from lakehold.catalog import kinds, resource_metadata
 from lakehold.catalog.kinds import RequiredRight
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import ConflictError
-from lakehold.runs.runnable import BaseRunnable, EndedRun, RunNotice, RunOptions, Step, refuse_backfill
+from lakehold.runs.runnable import EndedRun, Runnable, RunNotice, RunOptions, Step, refuse_backfill
 from lakehold.workspaces.graph import edge_targets
 from lakehold.workspaces.marts import mart_kinds
 from lakehold.workspaces.marts.live import LIVE_TYPE
@@ -19,7 +19,7 @@ from lakehold.workspaces.marts.settings import REPORT
 from lakehold.workspaces.marts.steps import SendReport
 
 
-class ReportPipeline(BaseRunnable):
+class ReportPipeline(Runnable):
     """Sends a report. Its runs are seen by those who see its data mart, and stopped by those who may run it or
     edit the mart.
     """
