@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -106,12 +106,9 @@ def _open_platform() -> Iterator[Platform]:
     from lakehold.directory.platform import Platform  # noqa: PLC0415
     from lakehold.kit import settings  # noqa: PLC0415
 
-    platform = Platform(settings.load_settings())
-    try:
+    with closing(Platform(settings.load_settings())) as platform:
         model_upgrade.migrate(platform, workspaces.models())
         yield platform
-    finally:
-        platform.close()
 
 
 @command
@@ -125,11 +122,8 @@ def login(cmd: CommandContext) -> None:
 
     url = credentials_file.resolve_login(cmd.options.url).url
     token = _read_secret("API token").strip()
-    transport = RemoteTransport(url, token)
-    try:
+    with closing(RemoteTransport(url, token)) as transport:
         me = transport.request("GET", "/api/v1/me")
-    finally:
-        transport.close()
     where = credentials_file.store(credentials_file.Login(url, token))
     cmd.print_result({"url": url, "me": me}, f"Signed in to {url}; saved in {where}.")
 
