@@ -31,7 +31,7 @@ def parse_options(ctx: RequestContext, kind: str, options: Mapping[str, object])
         raise InvalidInputError(f"The format {quote(str(form))} is not known.", f"Use {', '.join(FORMATS)}.")
     parsed: dict[str, object] = {"format": form}
     if "kinds" in given:
-        parsed["kinds"] = [ctx.view.policy.kind(each).id for each in _texts("kinds", given["kinds"])]
+        parsed["kinds"] = [ctx.view.policy.kind(each).id for each in _texts(given["kinds"])]
     if "inside" in given:
         parsed["inside"] = valid_id(given["inside"], "inside")
     return parsed
@@ -53,7 +53,7 @@ def _check_kind(kind: str) -> None:
         raise InvalidInputError(f"There is no kind of job {quote(kind)}.", f"Use {ACCESS_REVIEW}.")
 
 
-def _texts(name: str, value: object) -> list[str]:
+def _texts(value: object) -> list[str]:
     if not isinstance(value, Sequence) or isinstance(value, str) or not all(isinstance(part, str) for part in value):
-        raise InvalidInputError(f"{name} is a list of texts.", "For example: lakehouse.table.")
+        raise InvalidInputError("kinds is a list of texts.", "For example: lakehouse.table.")
     return list(value)
