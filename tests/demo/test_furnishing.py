@@ -10,7 +10,7 @@ import pytest
 from lakehold.access import Grant
 from lakehold.access.facts.view import FactView
 from lakehold.catalog import approvals, campaigns, discovery, requests, resources, usage
-from lakehold.demo import activity, company, content
+from lakehold.demo import activity, company
 from lakehold.directory import accounts, invites, members
 from lakehold.directory.caller import Caller
 from lakehold.directory.platform import Platform
@@ -51,7 +51,7 @@ def test_its_pages_have_something_to_show(furnished: tuple[Platform, set[Grant]]
         assert members.get(ctx, "tara").email == "tara@corner.example"
         assert members.get(ctx, activity.SERVICE_ACCOUNT).service
         assert [invite.email for invite in invites.page(ctx)] == ["paula@corner.example"]
-        assert len(approvals.list_answerable(ctx)) == len(content.REQUESTS)
+        assert len(approvals.list_answerable(ctx)) == len(activity.CONTENT["requests"])
         assert resources.get(ctx, "orders").description.startswith("One row for each order")
         assert not ctx.audit.verify().fault
     with platform.read(by("nils")) as ctx:
@@ -59,7 +59,7 @@ def test_its_pages_have_something_to_show(furnished: tuple[Platform, set[Grant]]
         assert {"daily_sales", "orders", "customer"} <= {found.uid for found in discovery.find(ctx).items}
     with platform.read(by("ana")) as ctx:
         used = usage.list_for_member(ctx, "ana")
-        assert [use.resource.uid for use in used] == list(content.USAGE["ana"])
+        assert [use.resource.uid for use in used] == activity.CONTENT["usage"]["ana"]
         assert len({use.at for use in used}) == len(used)
     # Only what somebody has made is new, and theirs.
     with platform.access.read(company.TENANT) as session:

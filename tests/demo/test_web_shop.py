@@ -12,7 +12,7 @@ from pyspark.sql import SparkSession
 
 from lakehold import workspaces
 from lakehold.cli import demo
-from lakehold.demo import company, marts, web_shop, web_shop_data, web_shop_marts
+from lakehold.demo import company, web_shop, web_shop_data
 from lakehold.directory.caller import Caller
 from lakehold.directory.platform import Platform
 from lakehold.lake import previews, readable_tables
@@ -94,8 +94,8 @@ def test_the_file_was_delivered_with_a_line_for_each_day_and_city(filled: Platfo
 
 def test_its_marts_were_refreshed_and_reported_on(filled: Platform) -> None:
     with filled.read(BELLA) as ctx:
-        found = Runs(workspaces.runnables()).page(ctx, within=marts.PROJECT, limit=50)
-        volume = Volume(filled.settings, readable_tables.identifier_of(ctx, web_shop_marts.FILE_DESTINATION))
+        found = Runs(workspaces.runnables()).page(ctx, within=company.MARTS_PROJECT, limit=50)
+        volume = Volume(filled.settings, readable_tables.identifier_of(ctx, web_shop.FILE_DESTINATION))
         orders = readable_tables.identifier_of(ctx, "web_orders_mart")
     assert {run.error for run in found} == {""}
     assert {run.resource for run in found} == {

@@ -15,7 +15,7 @@ from lakehold.directory.caller import Caller
 from lakehold.directory.errors import DeniedError, HiddenError
 from lakehold.directory.platform import Platform
 from lakehold.runs import queue
-from lakehold.runs.run_table import SUCCEEDED, RunRow, run_step_table, run_table
+from lakehold.runs.run_table import SUCCEEDED, RunRow, load_run, run_step_table, run_table, update_step
 from lakehold.runs.runnable import Step
 from lakehold.worker.run_executor import RunExecutor, step_executors
 from lakehold.worker.spark_session import SparkRuntime
@@ -54,7 +54,7 @@ def begin(platform: Platform, uid: str, by: Caller = ADA) -> tuple[RunExecutor, 
     with platform.database.write(queue.QUEUE_LOCK) as transaction:
         ((number, _),) = queue.claim_runs(transaction, platform.clock(), most=1, at_once=1)
     assert running.begin(number)[0] == ""
-    return running, running._row(number)
+    return running, load_run(platform, number)
 
 
 def planned(platform: Platform, running: RunExecutor, row: RunRow) -> Sequence[Step]:
@@ -97,7 +97,7 @@ def test_a_run_that_goes_on_follows_a_correction_of_what_it_has_not_done(platfor
 def test_what_was_done_stays_as_it_was_planned(platform: Platform) -> None:
     uid = query(platform, "daily")
     running, row = begin(platform, uid)
-    running._update_step(row.n, 0, state=SUCCEEDED)
+    update_step(platform, row.n, 0, state=SUCCEEDED)
     with platform.write(ADA) as ctx:
         settings = {"sql": "SELECT 2 AS two", "table": "daily"}
         resource_edit.apply_edit(ctx, uid, ResourceEdit(settings=settings))

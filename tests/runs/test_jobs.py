@@ -14,6 +14,7 @@ from lakehold.directory.platform import Platform
 from lakehold.kit.clock import DAY
 from lakehold.kit.errors import ConflictError, ForbiddenError, InvalidInputError, NotFoundError
 from lakehold.ledger.audit import AuditFilter
+from lakehold.runs import run_table
 from lakehold.runs.jobs import runner, service, table
 from lakehold.runs.jobs.registry import ACCESS_REVIEW
 from lakehold.runs.jobs.runner import JobContext
@@ -103,7 +104,7 @@ def test_it_runs_as_narrow_as_it_was_started(platform: Platform) -> None:
     )
     job = start(platform, narrowed)
     with platform.database.read() as transaction:
-        assert table.load_caller(table.load_row(transaction, job.id)) == replace(narrowed, address="worker")
+        assert run_table.load_caller(table.load_row(transaction, job.id)) == replace(narrowed, address="worker")
 
 
 def test_jobs_are_seen_by_those_who_started_them_and_by_those_who_see_the_log(platform: Platform) -> None:

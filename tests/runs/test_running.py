@@ -90,7 +90,7 @@ class StoppedRun:
     @property
     def states(self) -> tuple[str, str]:
         """The states of the run and of its step."""
-        return self.running._row(self.number).state, self.running._step_row(self.number, 0).state
+        return states.load_run(self.platform, self.number).state, states.load_step(self.platform, self.number, 0).state
 
     def break_off(self, *_: object) -> None:
         if self.stops:
@@ -99,7 +99,7 @@ class StoppedRun:
 
     def stop(self) -> None:
         with self.platform.write(ADA) as ctx:
-            RUNS.stop(ctx, self.running._row(self.number).id)
+            RUNS.stop(ctx, states.load_run(self.platform, self.number).id)
 
     def end(self) -> None:
         self.running.end(self.number, self.running.execute_step(self.number, 0))
@@ -137,7 +137,7 @@ def test_a_run_that_had_failed_before_it_was_stopped_has_failed(run: StoppedRun)
 def test_a_run_that_goes_on_and_is_stopped_at_once_is_stopped(run: StoppedRun) -> None:
     run.end()
     with run.platform.write(ADA) as ctx:
-        RUNS.resume(ctx, run.running._row(run.number).id)
+        RUNS.resume(ctx, states.load_run(run.platform, run.number).id)
     with run.platform.database.write() as transaction:
         transaction.connection.execute(run_table.update().values(state=states.RUNNING))
     run.stop()

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 from lakehold import workspaces
-from lakehold.demo import activity, company, web_shop, web_shop_data, web_shop_marts
+from lakehold.demo import activity, company, web_shop, web_shop_data
 from lakehold.directory import links, model_upgrade
 from lakehold.directory.caller import Caller
 from lakehold.directory.links import SIGN_IN
@@ -48,13 +48,10 @@ def exists(folder: Path) -> bool:
     refusal = ConflictError(f"{folder} is not an empty folder or a demo folder.", "Choose another one with --folder.")
     if not (folder / "lakehold.sqlite").is_file():
         raise refusal
-    platform = Platform(demo_settings(folder))
-    try:
+    with closing(Platform(demo_settings(folder))) as platform:
         model_upgrade.migrate(platform, workspaces.models())
         if not company.is_loaded(platform.access):
             raise refusal
-    finally:
-        platform.close()
     return True
 
 
@@ -62,15 +59,12 @@ def create(folder: Path) -> None:
     """Create the company, completely or not at all."""
     part = folder.with_name(f"{folder.name}.part")
     shutil.rmtree(part, ignore_errors=True)
-    platform = Platform(demo_settings(part))
-    try:
+    with closing(Platform(demo_settings(part))) as platform:
         model_upgrade.migrate(platform, workspaces.models())
         activity.load_with_activity(platform)
         activity.start_access_review(platform)
         web_shop.create_web_shop(platform, folder)
-        web_shop_marts.create_web_shop_marts(platform)
-    finally:
-        platform.close()
+        web_shop.create_web_shop_marts(platform)
     part.replace(folder)
 
 
@@ -78,23 +72,17 @@ def create(folder: Path) -> None:
 def serve_api(folder: Path) -> Iterator[None]:
     """Serve the API of the company's web shop while the block runs."""
     with web_shop_data.serve_events() as address:
-        platform = Platform(demo_settings(folder))
-        try:
+        with closing(Platform(demo_settings(folder))) as platform:
             web_shop.set_events_address(platform, address)
-        finally:
-            platform.close()
         yield
 
 
 def sign_in_links(folder: Path, address: str) -> list[tuple[str, str, str]]:
     """Return for each person their name, what they are there for, and a new sign-in link. Earlier links end."""
     read = demo_settings(folder).model_copy(update={"address": address})
-    platform = Platform(read)
-    try:
-        with platform.write(Caller(company.TENANT, "olga", address="local")) as ctx:
-            return [
-                (company.PEOPLE[member], words, links.create(ctx, read, member, SIGN_IN).link)
-                for member, words in PEOPLE.items()
-            ]
-    finally:
-        platform.close()
+    olga = Caller(company.TENANT, "olga", address="local")
+    with closing(Platform(read)) as platform, platform.write(olga) as ctx:
+        return [
+            (company.PEOPLE[member], words, links.create(ctx, read, member, SIGN_IN).link)
+            for member, words in PEOPLE.items()
+        ]

@@ -67,9 +67,8 @@ class ResponseError(LakeholdError):
     code = "refused"
 
     def __init__(self, status: int, code: str, message: str, hint: str = "", *, field: str = "") -> None:
-        super().__init__(message, hint, field=field)
+        super().__init__(message, hint, field=field, code=code)
         self.response_status = status
-        self.response_code = code
 
 
 @contextmanager
@@ -77,17 +76,15 @@ def report_errors(*, as_json: bool = False) -> Iterator[None]:
     """Print errors that a person can act on, as text or as JSON, and exit with their code."""
     try:
         yield
-    except ResponseError as error:
-        _print_error(error.response_code, error, as_json=as_json)
-        raise typer.Exit(exit_code_for_status(error.response_status)) from error
-    except UnreachableError as error:
-        _print_error(error.code, error, as_json=as_json)
-        raise typer.Exit(ExitCode.UNREACHABLE) from error
     except LakeholdError as error:
+        status = error.response_status if isinstance(error, ResponseError) else error.status
+        unreachable = isinstance(error, UnreachableError)
         _print_error(error.code, error, as_json=as_json)
-        raise typer.Exit(exit_code_for_status(error.status)) from error
+        raise typer.Exit(ExitCode.UNREACHABLE if unreachable else exit_code_for_status(status)) from error
     except Exception as error:
-        if not _is_database_error(error):
+        # What the database raised is found out without importing SQLAlchemy.
+        module = sys.modules.get("sqlalchemy.exc")
+        if module is None or not isinstance(error, module.OperationalError):
             raise
         message = f"it cannot be reached or opened: {getattr(error, 'orig', error)}"
         _print_error("database", UnreachableError(message), as_json=as_json)
@@ -101,9 +98,3 @@ def _print_error(code: str, error: LakeholdError, *, as_json: bool) -> None:
         typer.echo(json.dumps(payload, ensure_ascii=False), err=True)
     else:
         typer.echo(f"{code}: {error}", err=True)
-
-
-def _is_database_error(error: Exception) -> bool:
-    """Return whether the database raised this, without importing SQLAlchemy to find out."""
-    module = sys.modules.get("sqlalchemy.exc")
-    return module is not None and isinstance(error, module.OperationalError)

@@ -10,13 +10,13 @@ import asyncio
 import hmac
 import secrets
 from collections.abc import Iterator, Mapping
+from typing import Any
 
 import httpx
 
 from lakehold import workspaces
 from lakehold.api.http.app import create_app
-from lakehold.cli.remote_transport import parse_json
-from lakehold.cli.transport import Json, drop_empty, unwrap_response
+from lakehold.cli.transport import Json, Transport, drop_empty, unwrap_response
 from lakehold.directory import model_upgrade, tenants
 from lakehold.directory.caller import Caller
 from lakehold.directory.platform import Platform
@@ -30,7 +30,7 @@ ADDRESS = "local"
 _TIMEOUT = httpx.Timeout(None)
 
 
-class LocalTransport:
+class LocalTransport(Transport):
     """Sends requests to the application inside this process."""
 
     def __init__(self, settings: Settings, tenant: str = "", member: str = "") -> None:
@@ -51,30 +51,18 @@ class LocalTransport:
             timeout=_TIMEOUT,
         )
 
-    def request(
-        self,
-        method: str,
-        path: str,
-        *,
-        query: Mapping[str, object] | None = None,
-        body: Json = None,
-        headers: Mapping[str, str] | None = None,
-    ) -> Json:
-        """Send a request and return its JSON; raise if the response is an error."""
-        response = self._runner.run(
-            self._client.request(method, path, params=drop_empty(query), json=body, headers=dict(headers or {}))
-        )
-        return unwrap_response(response.status_code, parse_json(response.content))
+    def send(self, method: str, path: str, **content: Any) -> httpx.Response:  # noqa: ANN401 - those of httpx
+        """Send a request and return the whole response."""
+        return self._runner.run(self._client.request(method, path, **content))
 
     def stream(
         self, path: str, query: Mapping[str, object] | None = None, *, body: Json = None, accept: str = "*/*"
     ) -> Iterator[bytes]:
         """Send a request and yield its whole response."""
         method = "GET" if body is None else "POST"
-        pending = self._client.request(method, path, params=drop_empty(query), json=body, headers={"accept": accept})
-        response = self._runner.run(pending)
+        response = self.send(method, path, params=drop_empty(query), json=body, headers={"accept": accept})
         if response.is_error:
-            unwrap_response(response.status_code, parse_json(response.content))
+            unwrap_response(response.status_code, response.content)
         yield response.content
 
     def run_job(self, job: str) -> None:

@@ -8,22 +8,7 @@ from typing import Annotated
 import typer
 
 from lakehold.cli import errors
-from lakehold.cli.commands import (
-    access,
-    access_as_code,
-    audit,
-    data,
-    demo,
-    grants,
-    groups,
-    invites,
-    members,
-    operations,
-    requests,
-    resources,
-    tokens,
-    workspaces,
-)
+from lakehold.cli.commands import access, access_as_code, data, operations, people, resources
 from lakehold.cli.output import GlobalOptions, GlobalOptionsGroup
 
 app = typer.Typer(cls=GlobalOptionsGroup, no_args_is_help=True, pretty_exceptions_enable=False)
@@ -51,21 +36,21 @@ def main(
 Verb = Callable[..., None]
 
 _PANELS: tuple[tuple[str, tuple[Verb, ...], dict[str, typer.Typer]], ...] = (
-    ("Access", (access.check, access.explain, access.who, access.can, access.review), {"audit": audit.commands}),
+    ("Access", (access.check, access.explain, access.who, access.can, access.review), {"audit": access.audit}),
     (
         "Data",
         (data.sql, data.run, data.runs, data.stop, data.resume, data.logs, data.lineage),
-        {"table": data.table_commands},
+        {"table": data.tables},
     ),
     (
         "Resources",
-        (grants.grant, grants.revoke, grants.grants),
-        {"workspace": workspaces.commands, "resource": resources.commands, "request": requests.commands},
+        (resources.grant, resources.revoke, resources.grants),
+        {"workspace": resources.workspaces, "resource": resources.resources, "request": resources.requests},
     ),
     (
         "People",
         (),
-        {"member": members.commands, "group": groups.commands, "invite": invites.commands, "token": tokens.commands},
+        {"member": people.members, "group": people.groups, "invite": people.invites, "token": people.tokens},
     ),
     ("Access as code", (access_as_code.export, access_as_code.plan, access_as_code.apply), {}),
     (
@@ -73,7 +58,7 @@ _PANELS: tuple[tuple[str, tuple[Verb, ...], dict[str, typer.Typer]], ...] = (
         (operations.up, operations.server, operations.worker, operations.init, operations.login, operations.logout),
         {"key": operations.key_commands},
     ),
-    ("Demo", (demo.demo, demo.tour, demo.docs), {}),
+    ("Demo", (operations.demo, operations.tour, operations.docs), {}),
 )
 """The commands by the panel of the help that they are in: those of a single verb, and those of a noun with verbs."""
 for panel, verbs, nouns in _PANELS:

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import inspect
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import cached_property, wraps
+from typing import Any, Concatenate, ParamSpec
 
 import typer
 from typer.core import TyperGroup
 
 from lakehold.cli import errors
-from lakehold.cli.transport import Json, Transport
+from lakehold.cli.errors import ResponseError
+from lakehold.cli.transport import Json, Transport, fetch_all, join_path
 from lakehold.kit.errors import InvalidInputError
 
+P = ParamSpec("P")
 FLAGS = frozenset({"--json", "--local"})
 VALUES = frozenset({"--url", "--tenant", "--as"})
 
@@ -62,72 +65,88 @@ def move_options_first(args: list[str]) -> list[str]:
     return [*first, *rest, *args[end:]]
 
 
-def from_context(ctx: typer.Context) -> GlobalOptions:
-    """Return the global options of this command line."""
-    found = ctx.find_root().obj
-    return found if isinstance(found, GlobalOptions) else GlobalOptions()
-
-
-@dataclass(frozen=True, slots=True)
 class CommandContext:
-    """The transport of a command, and whether it prints JSON."""
+    """The context of a command: its transport, opened by its first request, and how it prints its results."""
 
-    transport: Transport
-    json: bool
+    def __init__(self, options: GlobalOptions) -> None:
+        self.options = options
+        self.json = options.json
 
-    def print_value(self, result: Json, *, human: Callable[[], object]) -> None:
-        """Print JSON for scripts, or call `human` to print for people."""
-        if self.json:
-            print_json(result)
-        else:
-            human()
+    @cached_property
+    def transport(self) -> Transport:
+        """The transport that the global options ask for."""
+        return _open_transport(self.options)
 
-    def print_table(self, rows: Iterable[Mapping[str, Json]], columns: Mapping[str, str], empty: str) -> None:
+    def request(self, method: str, *path: str, query: Mapping[str, object] | None = None, body: Json = None) -> Json:
+        """Send a request and return its JSON. All parts of the path but the first are quoted."""
+        return self.transport.request(method, join_path(*path), query=query, body=body)
+
+    def print_list(
+        self,
+        path: str,
+        columns: Mapping[str, str],
+        empty: str,
+        query: Mapping[str, object] | None = None,
+        limit: int = 0,
+    ) -> None:
+        """Fetch a list page by page, and print it as a table."""
+        self.print_table(fetch_all(self.transport, path, query, limit), columns, empty)
+
+    def print_table(self, rows: Sequence[Mapping[str, Json]], columns: Mapping[str, str], empty: str) -> None:
         """Print rows as a table. `columns` maps the name of each field to its heading."""
-        found = list(rows)
-        self.print_value(found, human=lambda: self._render_table(found, columns, empty))
-
-    def _render_table(self, rows: Sequence[Mapping[str, Json]], columns: Mapping[str, str], empty: str) -> None:
-        if not rows:
-            typer.echo(empty)
-            return
-        from rich.console import Console  # noqa: PLC0415 - scripts do not need it
-        from rich.markup import escape  # noqa: PLC0415
-        from rich.table import Table  # noqa: PLC0415
-
-        table = Table(show_edge=False, pad_edge=False)
-        for heading in columns.values():
-            table.add_column(heading, overflow="fold")
-        for row in rows:
-            table.add_row(*(escape(_cell_text(row.get(name))) for name in columns))
-        Console().print(table)
+        self.print_value(rows, human=lambda: _render_table(rows, columns) if rows else typer.echo(empty))
 
     def print_fields(self, result: Mapping[str, Json]) -> None:
         """Print one resource, a line for each field."""
         width = max(len(name) for name in result)
         lines = [f"{name.replace('_', ' '):<{width}}  {_cell_text(value)}" for name, value in result.items()]
-        self.print_value(result, human=lambda: typer.echo("\n".join(lines)))
+        self.print_result(result, "\n".join(lines))
 
     def print_result(self, result: Json, message: str) -> None:
         """Print a result, as JSON or as a message."""
         self.print_value(result, human=lambda: typer.echo(message))
 
+    def print_value(self, result: Json, *, human: Callable[[], object]) -> None:
+        """Print JSON for scripts, or call `human` to print for people."""
+        if self.json:
+            typer.echo(json.dumps(result, ensure_ascii=False, indent=2))
+        else:
+            human()
 
-def print_json(result: Json) -> None:
-    """Print JSON."""
-    typer.echo(json.dumps(result, ensure_ascii=False, indent=2))
+
+def command(function: Callable[Concatenate[CommandContext, P], None]) -> Callable[..., None]:
+    """Make a command for typer of a function whose first parameter is the context of the command.
+
+    Errors are reported as messages and exit codes.
+    """
+
+    @wraps(function)
+    def invoke(ctx: typer.Context, *args: P.args, **values: P.kwargs) -> None:
+        cmd = CommandContext(ctx.find_root().obj or GlobalOptions())
+        with errors.report_errors(as_json=cmd.json):
+            try:
+                function(cmd, *args, **values)
+            finally:
+                if "transport" in cmd.__dict__:
+                    cmd.transport.close()
+
+    _, *parameters = inspect.signature(function, eval_str=True).parameters.values()
+    context = inspect.Parameter("ctx", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=typer.Context)
+    invoke.__dict__["__signature__"] = inspect.Signature([context, *parameters])
+    return invoke
 
 
-@contextmanager
-def open_command(ctx: typer.Context) -> Iterator[CommandContext]:
-    """Open the transport that the global options ask for, and report errors as messages and exit codes."""
-    options = from_context(ctx)
-    with errors.report_errors(as_json=options.json):
-        transport = _open_transport(options)
-        try:
-            yield CommandContext(transport, options.json)
-        finally:
-            transport.close()
+def _render_table(rows: Sequence[Mapping[str, Json]], columns: Mapping[str, str]) -> None:
+    from rich.console import Console  # noqa: PLC0415 - scripts do not need it
+    from rich.markup import escape  # noqa: PLC0415
+    from rich.table import Table  # noqa: PLC0415
+
+    table = Table(show_edge=False, pad_edge=False)
+    for heading in columns.values():
+        table.add_column(heading, overflow="fold")
+    for row in rows:
+        table.add_row(*(escape(_cell_text(row.get(name))) for name in columns))
+    Console().print(table)
 
 
 def _open_transport(options: GlobalOptions) -> Transport:
@@ -137,7 +156,6 @@ def _open_transport(options: GlobalOptions) -> Transport:
 
         return LocalTransport(settings.load_settings(), options.tenant, options.member)
     from lakehold.cli import credentials_file  # noqa: PLC0415
-    from lakehold.cli.errors import ResponseError  # noqa: PLC0415
     from lakehold.cli.remote_transport import RemoteTransport  # noqa: PLC0415
 
     login = credentials_file.resolve_login(options.url)

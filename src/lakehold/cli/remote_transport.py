@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
+from typing import Any
 
 import httpx
 
 from lakehold.cli.errors import UnreachableError
-from lakehold.cli.transport import Json, drop_empty, unwrap_response
+from lakehold.cli.transport import Json, Transport, drop_empty, unwrap_response
 
 _TIMEOUT = httpx.Timeout(60.0, connect=10.0)
 
 
-class RemoteTransport:
+class RemoteTransport(Transport):
     """Sends requests over HTTP, with an API token."""
 
     def __init__(self, url: str, token: str) -> None:
@@ -22,23 +22,12 @@ class RemoteTransport:
             base_url=url, headers={"authorization": f"Bearer {token}"} if token else {}, timeout=_TIMEOUT
         )
 
-    def request(
-        self,
-        method: str,
-        path: str,
-        *,
-        query: Mapping[str, object] | None = None,
-        body: Json = None,
-        headers: Mapping[str, str] | None = None,
-    ) -> Json:
-        """Send a request and return its JSON; raise if the response is an error."""
+    def send(self, method: str, path: str, **content: Any) -> httpx.Response:  # noqa: ANN401 - those of httpx
+        """Send a request and return the whole response."""
         try:
-            response = self._client.request(
-                method, path, params=drop_empty(query), json=body, headers=dict(headers or {})
-            )
+            return self._client.request(method, path, **content)
         except httpx.TransportError as error:
             raise self._unreachable(error) from error
-        return unwrap_response(response.status_code, parse_json(response.content))
 
     def stream(
         self, path: str, query: Mapping[str, object] | None = None, *, body: Json = None, accept: str = "*/*"
@@ -50,7 +39,7 @@ class RemoteTransport:
                 method, path, params=drop_empty(query), json=body, headers={"accept": accept}, timeout=None
             ) as response:
                 if response.is_error:
-                    unwrap_response(response.status_code, parse_json(response.read()))
+                    unwrap_response(response.status_code, response.read())
                 yield from response.iter_bytes()
         except httpx.TransportError as error:
             raise self._unreachable(error) from error
@@ -67,11 +56,3 @@ class RemoteTransport:
             f"{self._url} cannot be reached: {str(error) or type(error).__name__}.",
             "Is the server running? Set LAKEHOLD_URL, or use --local.",
         )
-
-
-def parse_json(content: bytes) -> Json:
-    """Parse the JSON of a response; None if there is none."""
-    try:
-        return json.loads(content) if content else None
-    except ValueError:
-        return None

@@ -14,7 +14,7 @@ import socket
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext, suppress
+from contextlib import closing, nullcontext, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO
@@ -82,19 +82,14 @@ class ChildProcess:
     def stop(self) -> None:
         """Terminate the process and do not restart it."""
         self._stopping.set()
-        if self._is_running():
-            assert self.process is not None  # noqa: S101 - it runs
+        if self.process is not None and self.process.returncode is None:
             self.process.terminate()
 
     def kill(self) -> None:
         """Kill the process and everything that it started."""
         self._stopping.set()
-        if self._is_running():
-            assert self.process is not None  # noqa: S101 - as above
+        if self.process is not None and self.process.returncode is None:
             os.killpg(self.process.pid, signal.SIGKILL)
-
-    def _is_running(self) -> bool:
-        return self.process is not None and self.process.returncode is None
 
 
 def _exit_reason(code: int) -> str:
@@ -110,12 +105,8 @@ def run_supervisor(settings: Settings, ready: Callable[[str], object], *, log: P
 
     Their output goes to the log file if one is given, else to ours.
     """
-    with open_listener(settings.host, settings.port) as listener, _log_file(log) as file:
+    with open_listener(settings.host, settings.port) as listener, log.open("ab") if log else nullcontext() as file:
         asyncio.run(_supervise(settings, listener, ready, file))
-
-
-def _log_file(log: Path | None) -> AbstractContextManager[IO[bytes] | None]:
-    return nullcontext() if log is None else log.open("ab")
 
 
 def open_listener(host: str, port: int) -> socket.socket:
@@ -184,10 +175,7 @@ def prepare_installation(settings: Settings) -> str:
 
     Return the path of the first-run link if nobody has signed up yet.
     """
-    platform = Platform(settings)
-    try:
+    with closing(Platform(settings)) as platform:
         model_upgrade.migrate(platform, workspaces.models())
         _ = platform.keys
         return f"/first-run/{tenants.setup_secret(platform)}" if tenants.is_setup_open(platform) else ""
-    finally:
-        platform.close()

@@ -6,21 +6,30 @@ over the embedded database. Both give the same responses and errors, and write t
 
 from __future__ import annotations
 
+import json
+from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterator, Mapping
 from http import HTTPStatus
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from lakehold.cli.errors import ResponseError
 from lakehold.kit.ids import fold_name
 from lakehold.kit.ids import quote as quote_name
 
+if TYPE_CHECKING:
+    import httpx
+
 Json = Any
 """What an answer holds; a verb knows its shape."""
 
 
-class Transport(Protocol):
+class Transport(ABC):
     """Sends requests to a platform."""
+
+    @abstractmethod
+    def send(self, method: str, path: str, **content: Any) -> httpx.Response:  # noqa: ANN401 - those of httpx
+        """Send a request and return the whole response."""
 
     def request(
         self,
@@ -32,15 +41,20 @@ class Transport(Protocol):
         headers: Mapping[str, str] | None = None,
     ) -> Json:
         """Send a request and return its JSON; raise if the response is an error."""
+        response = self.send(method, path, params=drop_empty(query), json=body, headers=dict(headers or {}))
+        return unwrap_response(response.status_code, response.content)
 
+    @abstractmethod
     def stream(
         self, path: str, query: Mapping[str, object] | None = None, *, body: Json = None, accept: str = "*/*"
     ) -> Iterator[bytes]:
         """Send a request and yield its response in chunks. With a body it is a POST."""
 
+    @abstractmethod
     def run_job(self, job: str) -> None:
         """Run a job in this process, if there is no worker that does it."""
 
+    @abstractmethod
     def close(self) -> None:
         """Close all connections."""
 
@@ -73,8 +87,12 @@ def drop_empty(query: Mapping[str, object] | None) -> dict[str, Any]:
     return {name: value for name, value in (query or {}).items() if value not in (None, "", [])}
 
 
-def unwrap_response(status: int, value: Json) -> Json:
-    """Return the JSON of a response, or raise the error that it is."""
+def unwrap_response(status: int, content: bytes) -> Json:
+    """Return the JSON of a response, None if there is none, or raise the error that it is."""
+    try:
+        value = json.loads(content) if content else None
+    except ValueError:
+        value = None
     if status < 400:  # noqa: PLR2004 - where errors begin
         return value
     problem = value if isinstance(value, dict) else {}

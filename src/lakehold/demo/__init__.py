@@ -2,14 +2,8 @@
 
 Everything is generated the same each time, and people are named by their role.
 
-- `company`: the people, and the loading of everything below
-- `marts`: a project of data marts with realistic grants
-- `lakehouse`: a lakehouse with realistic grants
-- `spaces`: data spaces with realistic grants
-- `products`: mastered entities with realistic grants
-- `web_shop`: a lakehouse with data and pipelines
+- `company`: the people, and the loading of `resources.yaml`: four workspaces with realistic grants
+- `activity`: what people did, by `activity.yaml`: accounts, descriptions, saved queries, requests, usage
+- `web_shop`: a lakehouse with data and pipelines, and its data marts and reports, by `web_shop.yaml`
 - `web_shop_data`: the generated data of the web shop, and its events API
-- `web_shop_marts`: data marts and reports of the web shop
-- `activity`: what people did: accounts, descriptions, saved queries, requests, usage
-- `content`: their texts and queries
 """

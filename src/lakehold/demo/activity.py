@@ -9,9 +9,8 @@ from __future__ import annotations
 from lakehold.catalog import campaign_decisions, campaigns, requests, resource_edit, resources
 from lakehold.catalog.resource_edit import ResourceEdit
 from lakehold.catalog.usage import UsageRecorder
-from lakehold.demo import company, content, lakehouse
+from lakehold.demo import company
 from lakehold.directory import invites, members, tokens
-from lakehold.directory.caller import Caller
 from lakehold.directory.invite_grants import InvitedRole, InviteGrants
 from lakehold.directory.platform import Platform
 from lakehold.directory.request_context import RequestContext
@@ -21,6 +20,10 @@ MAIL_DOMAIN = "corner.example"
 """Where nobody reads mails."""
 SERVICE_ACCOUNT = "nightly"
 _REVIEW_DAYS, _DECIDED_ROWS = 14, 3
+CONTENT = company.read_yaml("activity.yaml")
+"""Descriptions, saved queries and requests, each with the member who wrote it; and what each member has used lately,
+the newest first, a day between one and the next.
+"""
 
 
 def load_with_activity(platform: Platform) -> None:
@@ -31,21 +34,21 @@ def load_with_activity(platform: Platform) -> None:
 
 def add_activity(platform: Platform) -> None:
     """Add everything beyond the company's facts."""
-    with platform.write(_caller("olga")) as ctx:
+    with platform.write(company.caller("olga")) as ctx:
         for member in company.PEOPLE:
             members.set_email(ctx, member, f"{member}@{MAIL_DOMAIN}")
     _add_descriptions(platform)
     _add_requests(platform)
-    with platform.write(_caller("adam")) as ctx:
+    with platform.write(company.caller("adam")) as ctx:
         _add_accounts(ctx, platform)
     _add_usage(platform)
 
 
 def start_access_review(platform: Platform) -> str:
     """Start an access review of the lakehouse with some rows decided; return its id."""
-    with platform.write(_caller("adam")) as ctx:
+    with platform.write(company.caller("adam")) as ctx:
         due = ctx.at + _REVIEW_DAYS * DAY
-        begun = campaigns.start(ctx, lakehouse.LAKEHOUSE, "Who still needs the lakehouse?", due=due)
+        begun = campaigns.start(ctx, company.LAKEHOUSE, "Who still needs the lakehouse?", due=due)
         uid = begun.campaign.uid
         decided = [row.n for row in campaign_decisions.list_rows(ctx, uid)[:_DECIDED_ROWS]]
         campaign_decisions.keep(ctx, uid, decided)
@@ -53,29 +56,26 @@ def start_access_review(platform: Platform) -> str:
 
 
 def _add_descriptions(platform: Platform) -> None:
-    for member, descriptions in content.DESCRIPTIONS.items():
-        with platform.write(_caller(member)) as ctx:
+    for member, descriptions in CONTENT["descriptions"].items():
+        with platform.write(company.caller(member)) as ctx:
             for uid, words in descriptions.items():
                 resource_edit.apply_edit(ctx, uid, ResourceEdit(description=words))
-            for uid in content.DISCOVERABLE.get(member, ()):
+            for uid in CONTENT["discoverable"].get(member, ()):
                 resource_edit.apply_edit(ctx, uid, ResourceEdit(attributes={"discoverable": True}))
-    _add_saved_queries(platform)
-
-
-def _add_saved_queries(platform: Platform) -> None:
-    for member, queries in content.SAVED_QUERIES.items():
-        with platform.write(_caller(member)) as ctx:
-            for name, kept in queries.items():
-                edges, settings = {"lakehouse": lakehouse.LAKEHOUSE, "reads": kept.reads}, {"sql": kept.sql}
-                resources.create(ctx, "lakehouse.saved_query", name, uid=_id_of(name), edges=edges, settings=settings)
-    for uid, (member, sql) in content.INITIAL_QUERIES.items():
-        with platform.write(_caller(member)) as ctx:
-            resource_edit.apply_edit(ctx, uid, ResourceEdit(settings={"sql": sql}))
+    for member, queries in CONTENT["saved_queries"].items():
+        with platform.write(company.caller(member)) as ctx:
+            for name, query in queries.items():
+                uid, edges = name.lower().replace(" ", "_"), {"lakehouse": company.LAKEHOUSE, "reads": query["reads"]}
+                settings = {"sql": query["sql"]}
+                resources.create(ctx, "lakehouse.saved_query", name, uid=uid, edges=edges, settings=settings)
+    for uid, query in CONTENT["initial_queries"].items():
+        with platform.write(company.caller(query["owner"])) as ctx:
+            resource_edit.apply_edit(ctx, uid, ResourceEdit(settings={"sql": query["sql"]}))
 
 
 def _add_requests(platform: Platform) -> None:
-    for member, action, uid, reason in content.REQUESTS:
-        with platform.write(_caller(member)) as ctx:
+    for member, action, uid, reason in CONTENT["requests"]:
+        with platform.write(company.caller(member)) as ctx:
             requests.create(ctx, action, uid, reason=reason)
 
 
@@ -89,8 +89,8 @@ def _add_accounts(ctx: RequestContext, platform: Platform) -> None:
 
 def _add_usage(platform: Platform) -> None:
     usage = UsageRecorder()
-    for member, uids in content.USAGE.items():
-        with platform.read(_caller(member)) as ctx:
+    for member, uids in CONTENT["usage"].items():
+        with platform.read(company.caller(member)) as ctx:
             for days, uid in enumerate(uids):
                 usage.record(ctx, _read_action(ctx, uid), uid, at=ctx.at - days * DAY)
     usage.flush(platform.database)
@@ -99,11 +99,3 @@ def _add_usage(platform: Platform) -> None:
 def _read_action(ctx: RequestContext, uid: str) -> str:
     may = ctx.session.actions(ctx.principal, uid)
     return next((action for action in ("read", "use", "view", "open") if action in may), may[0])
-
-
-def _id_of(name: str) -> str:
-    return name.lower().replace(" ", "_")
-
-
-def _caller(member: str) -> Caller:
-    return Caller(company.TENANT, member)

@@ -1,16 +1,22 @@
-"""The people of Corner & Main, and the loading of the whole company."""
+"""Corner & Main: its people, and the loading of all of its facts."""
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import Any
+
+import yaml
+
 from lakehold import workspaces
 from lakehold.access.engine import AccessEngine
-from lakehold.access.facts.records import Edge, Grant
+from lakehold.access.facts.records import Attribute, Edge, Grant
 from lakehold.access.facts.store import FactStore
 from lakehold.access.model.policy import GROUP, MEMBER, MEMBER_OF
-from lakehold.demo import lakehouse, marts, products, spaces
+from lakehold.directory.caller import Caller
 from lakehold.kit.errors import NotFoundError
 
 TENANT = "corner"
+MARTS_PROJECT, LAKEHOUSE = "sales", "lake_house"
 
 PEOPLE = {
     "olga": "Olga, Owner",
@@ -66,15 +72,12 @@ def load(access: AccessEngine) -> None:
 def load_facts(access: AccessEngine) -> None:
     """Write all facts into an existing tenant of this id."""
     with access.write(TENANT) as session:
-        store = session.store
-        _load_people(store)
-        marts.load(store, TENANT)
-        lakehouse.load(store, TENANT)
-        spaces.load(store, TENANT)
-        products.load(store, TENANT)
+        load_people(session.store)
+        load_resources(session.store)
 
 
-def _load_people(store: FactStore) -> None:
+def load_people(store: FactStore) -> None:
+    """Write the people with their groups and roles."""
     for uid, name in PEOPLE.items():
         store.create(MEMBER, name, uid=uid, edges={"tenant": TENANT})
     for uid, (name, members) in GROUPS.items():
@@ -83,3 +86,27 @@ def _load_people(store: FactStore) -> None:
             store.add(Edge(MEMBER_OF, member, uid))
     for member, role in ROLES.items():
         store.add(Grant(member, role, TENANT))
+
+
+def load_resources(store: FactStore) -> None:
+    """Write the resources of all workspaces with their grants."""
+    for row in read_yaml("resources.yaml"):
+        match row:
+            case {"grant": role, "subject": subject, "resource": resource}:
+                store.add(Grant(subject, role, resource))
+            case {"attribute": name, "value": value, "resource": resource, "member": member}:
+                store.add(Attribute(resource, name, value, member))
+            case {"kind": kind, "id": uid}:
+                name = row.get("name") or uid.replace("_", " ").capitalize()
+                fields = {field: row.get(field) for field in ("edges", "attributes", "creator")}
+                store.create(kind, name, uid=uid, **fields)
+
+
+def read_yaml(name: str) -> Any:  # noqa: ANN401 - each file has a shape of its own
+    """Read a file of this folder."""
+    return yaml.safe_load((Path(__file__).parent / name).read_text(encoding="utf-8"))
+
+
+def caller(member: str) -> Caller:
+    """Return a member of the company as the caller of a service."""
+    return Caller(TENANT, member)

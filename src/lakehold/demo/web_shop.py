@@ -1,19 +1,19 @@
 """The web shop of Corner & Main: orders as files, customers in a database, events behind a paged API.
 
 They are loaded into the layer raw, cleaned in trusted and aggregated in service; customers have a history, and daily
-sales are delivered as a file. Adam creates the lakehouse, and Erik its pipelines, through the services.
+sales are delivered as a file. Adam creates the lakehouse, and Erik its pipelines, through the services. Tara and Bella
+create data marts and reports, which are refreshed after runs of the lakehouse and sent after that.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import Path
 
 from lakehold import workspaces
 from lakehold.access import Add, Grant
 from lakehold.catalog import resource_edit, resource_metadata, resources
 from lakehold.demo import company, web_shop_data
-from lakehold.directory.caller import Caller
 from lakehold.directory.platform import Platform
 from lakehold.directory.request_context import RequestContext
 from lakehold.lake import readable_tables
@@ -28,46 +28,16 @@ EVENTS_SOURCE = "events_source"
 DATABASE_FILE = "customers.sqlite"
 _LAYERS = ("raw", "trusted", "service")
 
-_QUERIES: Mapping[str, tuple[str, tuple[str, ...], str]] = {
-    "orders": (
-        "trusted",
-        ("shop_raw_orders", "shop_raw_customers"),
-        """\
-SELECT o.order_id, o.ordered_at, o.customer_id, c.city, o.item, o.pieces, o.price,
-       CAST(o.pieces * o.price AS DECIMAL(12, 2)) AS amount
-FROM raw.orders o JOIN raw.customers c ON c.customer_id = o.customer_id""",
-    ),
-    "visits": (
-        "trusted",
-        ("shop_raw_events",),
-        """\
-SELECT visit, min(at) AS began_at, count(*) AS pages, max(page = 'pay') AS paid
-FROM raw.events GROUP BY visit""",
-    ),
-    "sales_by_day": (
-        "service",
-        ("shop_trusted_orders",),
-        """\
-SELECT CAST(ordered_at AS DATE) AS day, city, count(*) AS orders, sum(amount) AS amount
-FROM trusted.orders GROUP BY 1, 2""",
-    ),
-    "customer_value": (
-        "service",
-        ("shop_trusted_orders",),
-        """\
-SELECT customer_id, count(*) AS orders, sum(amount) AS amount, max(ordered_at) AS last_order
-FROM trusted.orders GROUP BY customer_id""",
-    ),
-}
-"""What each writes, reads and says. Those of a layer come after those of the one before."""
+STORAGE, FILE_DESTINATION, LIVE_DESTINATION = "shop_lake", "report_files", "bi_tools"
+_CONTENT = company.read_yaml("web_shop.yaml")
 
 
 def create_web_shop(platform: Platform, folder: Path) -> None:
     """Create everything and start the first runs. `folder` is where the installation will be."""
-    with platform.write(_caller("adam")) as ctx:
+    with platform.write(company.caller("adam")) as ctx:
         _create_lakehouse(ctx)
     web_shop_data.write_customers(platform.settings.data / DATABASE_FILE)
-    with platform.write(_caller("erik")) as ctx:
+    with platform.write(company.caller("erik")) as ctx:
         volume = Volume(platform.settings, readable_tables.identifier_of(ctx, "shop_files"))
         for name, text in web_shop_data.generate_orders():
             with volume.open_partial() as rough:
@@ -79,7 +49,7 @@ def create_web_shop(platform: Platform, folder: Path) -> None:
 
 def set_events_address(platform: Platform, address: str) -> None:
     """Set the address of the events API."""
-    with platform.write(_caller("erik")) as ctx:
+    with platform.write(company.caller("erik")) as ctx:
         settings = {**resource_metadata.load(ctx, EVENTS_SOURCE).settings, "address": address}
         resource_edit.apply_edit(ctx, EVENTS_SOURCE, resource_edit.ResourceEdit(settings=settings))
 
@@ -131,8 +101,9 @@ def _create_pipelines(ctx: RequestContext, sources: list[str]) -> None:
     for uid in sources:
         triggers.save(ctx, uid, TriggerSchedule("0 4 * * *", "Europe/Berlin"))
     made: dict[str, list[str]] = {"trusted": [], "service": []}
-    for table, (layer, reads, sql) in _QUERIES.items():
-        uid = _create_pipeline(ctx, "query", table, layer, reads, sql=sql)
+    for table, query in _CONTENT["queries"].items():
+        layer = query["layer"]
+        uid = _create_pipeline(ctx, "query", table, layer, query["reads"], sql=query["sql"])
         triggers.save(
             ctx, uid, TriggerSchedule(after=tuple(sources if layer == "trusted" else made["trusted"]), every=True)
         )
@@ -162,5 +133,47 @@ def _create_pipeline(
     return resources.create(ctx, f"lakehouse.{kind}", name, uid=uid, edges=edges, settings=settings)
 
 
-def _caller(member: str) -> Caller:
-    return Caller(company.TENANT, member)
+def create_web_shop_marts(platform: Platform) -> None:
+    """Create the data marts and reports, which wait for runs of the web shop."""
+    with platform.write(company.caller("tara")) as ctx:
+        _create_marts(ctx)
+    with platform.write(company.caller("bella")) as ctx:
+        _create_reports(ctx)
+
+
+def _create_marts(ctx: RequestContext) -> None:
+    triggers = Triggers(Runs(workspaces.runnables()))
+    here = {"project": company.MARTS_PROJECT, "contexts": ["emea"]}
+    for kind, name, uid, settings in (
+        ("storage", "Web shop lake", STORAGE, {"kind": "lake", "lakehouse": LAKEHOUSE}),
+        ("destination", "BI tools", LIVE_DESTINATION, {"to": "live"}),
+    ):
+        attributes = {"shared_for_use": True}
+        resources.create(ctx, f"marts.{kind}", name, uid=uid, edges=here, settings=settings, attributes=attributes)
+    for uid, mart in _CONTENT["data_marts"].items():
+        joins = [{"mart": other, "name": "customer", "on": {key: key}} for other, key in mart["joins"].items()]
+        resources.create(
+            ctx,
+            "marts.data_mart",
+            mart["name"],
+            uid=uid,
+            edges={**here, "storage": STORAGE, "joins": list(mart["joins"])},
+            settings={**mart["settings"], "joins": joins},
+            managed={"published": True},
+            attributes={"shared_for_reporting": True},
+            description=mart["description"],
+        )
+        triggers.save(ctx, uid, TriggerSchedule(after=(mart["after"],)))
+
+
+def _create_reports(ctx: RequestContext) -> None:
+    triggers = Triggers(Runs(workspaces.runnables()))
+    edges, settings = {"project": company.MARTS_PROJECT}, {"to": "files", "kind": "csv"}
+    resources.create(ctx, "marts.destination", "Report files", uid=FILE_DESTINATION, edges=edges, settings=settings)
+    for uid, report in _CONTENT["reports"].items():
+        mart, about = report["data_mart"], {"settings": report["settings"], "description": report["description"]}
+        edges = {"data_mart": mart, "destination": report["destination"]}
+        resources.create(ctx, "marts.report", report["name"], uid=uid, edges=edges, **about)
+        if report["destination"] == FILE_DESTINATION:
+            joined = _CONTENT["data_marts"][mart]["joins"]
+            triggers.save(ctx, uid, TriggerSchedule(after=(mart, *joined), every=True))

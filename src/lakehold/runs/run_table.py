@@ -9,6 +9,8 @@ from enum import StrEnum
 
 import sqlalchemy as sa
 
+from lakehold.directory.caller import Caller
+from lakehold.directory.platform import Platform
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import SECOND
 from lakehold.kit.database import ExactText, IdType, Transaction, metadata
@@ -94,7 +96,43 @@ BUSY = frozenset({RUNNING, STOPPING})
 """What they write, nobody else writes."""
 ENDED = frozenset({SUCCEEDED, FAILED, STOPPED})
 
+STOPPED_MESSAGE = "It was stopped."
+
 RunRow = sa.Row[tuple[object, ...]]
+
+
+def load_run(platform: Platform, number: int) -> RunRow:
+    """Return the row of a run."""
+    with platform.database.read() as transaction:
+        return transaction.connection.execute(sa.select(run_table).where(run_table.c.n == number)).one()
+
+
+def load_step(platform: Platform, number: int, place: int) -> RunRow:
+    """Return the row of a step of a run."""
+    c = run_step_table.c
+    query = sa.select(run_step_table).where(c.run == number, c.number == place)
+    with platform.database.read() as transaction:
+        return transaction.connection.execute(query).one()
+
+
+def update_step(platform: Platform, number: int, place: int, **values: object) -> None:
+    """Write values into the row of a step."""
+    c = run_step_table.c
+    update = run_step_table.update().where(c.run == number, c.number == place).values(**values)
+    with platform.database.write() as transaction:
+        transaction.connection.execute(update)
+
+
+def write_log(platform: Platform, row: RunRow, place: int, text: str, level: str) -> None:
+    """Write a line to the log of a run."""
+    line = {"tenant_id": row.tenant_id, "run": row.n, "step": place, "at": platform.clock()}
+    with platform.database.write() as transaction:
+        transaction.connection.execute(run_log_table.insert().values(**line, level=level, text=text))
+
+
+def load_caller(row: RunRow) -> Caller:
+    """Return the caller that a run or a job is executed as."""
+    return Caller.from_stored(row.tenant, json.loads(row.caller), address="worker")
 
 
 class CauseKind(StrEnum):

@@ -4,12 +4,13 @@ its runs.
 
 from __future__ import annotations
 
+import json
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from lakehold.access.model.policy import MEMBER
 from lakehold.catalog import resource_metadata
@@ -20,15 +21,19 @@ from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import Moment
 from lakehold.kit.errors import InvalidInputError
 from lakehold.kit.settings_schema import SettingsRecord
-from lakehold.runs.run_table import FAILED
+from lakehold.lake.errors import StoppedError
+from lakehold.runs import run_table
+from lakehold.runs.run_table import FAILED, RunRow
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     from lakehold.lake.spark.tables import Tables
-
+    from lakehold.worker.spark_session import SparkRuntime
 
 MAX_CURSOR_LENGTH = 200
+_OWNER_ONLY = 0o700
+_QUERY_SECONDS = 24 * 3600
 NOTIFY_SETTING = "notify"
 """The setting of a pipeline that names the members who are notified of its runs."""
 WEBHOOK_SETTING = "failure_webhook"
@@ -57,53 +62,67 @@ class StepResult:
     """What the next run has to know: a cursor, a place."""
 
 
-class StepContext(Protocol):
-    """The context in which a step is executed."""
+@dataclass(frozen=True, slots=True)
+class StepContext:
+    """The context in which a worker executes a step."""
 
-    @property
-    def platform(self) -> Platform:
-        """The platform."""
+    platform: Platform
+    spark_runtime: SparkRuntime
+    row: RunRow
+    """The run, as it was when the step began."""
+    number: int
+    """The place of the step."""
+    folder: Path
+    """A temporary folder, empty at first and deleted in the end."""
 
     @property
     def caller(self) -> Caller:
         """The caller that the run is executed as."""
+        return run_table.load_caller(self.row)
 
     @property
     def mark(self) -> str:
         """The idempotency mark of this step of this run: a write with the same mark is done once."""
-
-    @property
-    def folder(self) -> Path:
-        """A temporary folder, empty at first and deleted in the end."""
+        return f"{self.row.id}/{self.number}"
 
     @property
     def retained_folder(self) -> Path:
         """A folder for what an interrupted step must find again; deleted some time after the run."""
+        folder = self.platform.settings.data / "runs" / "kept" / f"{self.row.n}-{self.number}"
+        folder.mkdir(parents=True, exist_ok=True, mode=_OWNER_ONLY)
+        return folder
 
     @property
     def spark(self) -> SparkSession:
         """A Spark session that knows no table."""
+        return self.spark_runtime.spark
 
     @property
     def tables(self) -> Tables:
         """The tables, as the platform sees them."""
+        return self.spark_runtime.tables
 
     def run_query(self, workspace: str, text: str) -> tuple[DataFrame, frozenset[str]]:
-        """Return the rows of a query, run through the guard as the caller of the run, and the tables that it
-        reads.
-        """
+        """Return the rows of a query, run through the guard as the caller of the run, and the tables that it reads."""
+        return self.spark_runtime.queries.analyse(self.caller, workspace, text, seconds=_QUERY_SECONDS)
 
     def load_progress(self) -> Mapping[str, object]:
         """Return the progress that was saved for this step."""
+        progress: Mapping[str, object] = json.loads(run_table.load_step(self.platform, self.row.n, self.number).told)
+        return progress
 
     def save_progress(self, progress: Mapping[str, object]) -> None:
         """Save the progress of this step, so that it is there after a crash."""
+        run_table.update_step(self.platform, self.row.n, self.number, told=json.dumps(dict(progress)))
 
     def log(self, text: str, level: str = "info") -> None:
         """Write a line to the log of the run."""
+        run_table.write_log(self.platform, self.row, self.number, text, level)
 
     def check_stopped(self) -> None:
         """Raise `StoppedError` if the run is being stopped."""
+        if run_table.load_run(self.platform, self.row.n).state == run_table.STOPPING:
+            raise StoppedError(run_table.STOPPED_MESSAGE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -202,8 +221,11 @@ class RunNotice:
     """The path of the page on which members subscribe and unsubscribe."""
 
 
-class Runnable(Protocol):
-    """A kind that can be run. Its methods are called as the caller of the run."""
+class Runnable(ABC):
+    """A kind that can be run. Its methods are called as the caller of the run.
+
+    The defaults are those of kinds whose runs need the same right each time.
+    """
 
     kind: str
     trigger: str
@@ -214,74 +236,43 @@ class Runnable(Protocol):
     """The action that lets one stop it."""
     see: str
     """The action that lets one see its runs."""
-    trigger_kind: str
+    trigger_kind = ""
     """The kind that its triggers are of; empty if its model has none."""
-    choices: Mapping[str, Sequence[str]]
+    choices: Mapping[str, Sequence[str]] = MappingProxyType({})
     """What a trigger may ask of its runs, by parameter."""
-    reloads: bool
+    reloads = True
     """Whether its page offers to load all of it anew; False for what has been sent and cannot be taken back."""
 
+    @abstractmethod
     def outputs(self, ctx: RequestContext, uid: str) -> Sequence[str]:
         """Return the tables and volumes that it writes, or the layers in which they will be created."""
 
-    def start_action(self, options: RunOptions) -> str:
-        """Return the action that is needed to start a run with these options."""
-
-    def locks(self, ctx: RequestContext, uid: str, options: RunOptions) -> Sequence[str]:
-        """Return the resources that no other run may write meanwhile."""
-
+    @abstractmethod
     def steps(self, ctx: RequestContext, uid: str, options: RunOptions) -> Sequence[Step]:
         """Return the steps of a run, or refuse if the caller may not read or write what it takes.
 
         Nothing is executed.
         """
 
+    @abstractmethod
     def need_step(self, ctx: RequestContext, uid: str, step: Step) -> None:
         """Refuse a step of a run that has begun if the caller may no longer read or write what it takes."""
 
-    def notices(self, ctx: RequestContext, uid: str, ended: EndedRun) -> Sequence[RunNotice]:
-        """Return the notices of an ended run. A receiver of one notice does not get the next one."""
-
-    def visible_through(self, ctx: RequestContext, uid: str) -> str:
-        """Return the resource that one must see to see its runs: itself, or what they read."""
-
-    def stop_rights(self, ctx: RequestContext, uid: str) -> Sequence[RequiredRight]:
-        """Return the rights of which one is enough to stop its runs."""
-
-    def delete_right(self, ctx: RequestContext, uid: str) -> RequiredRight | None:
-        """Return the right to delete its runs, or None if nobody may."""
-
-
-class BaseRunnable(ABC):
-    """The defaults of kinds whose runs need the same right each time."""
-
-    trigger: str
-    see: str
-    stop: str
-    trigger_kind = ""
-    choices: Mapping[str, Sequence[str]] = MappingProxyType({})
-    reloads = True
-
-    @abstractmethod
-    def outputs(self, ctx: RequestContext, uid: str) -> Sequence[str]:
-        """Return what it writes."""
-
     def start_action(self, options: RunOptions) -> str:
-        """Return `trigger`, whatever the options are."""
+        """Return the action that is needed to start a run with these options."""
         del options
         return self.trigger
 
     def locks(self, ctx: RequestContext, uid: str, options: RunOptions) -> Sequence[str]:
-        """Return its outputs."""
+        """Return the resources that no other run may write meanwhile."""
         del options
         return self.outputs(ctx, uid)
 
-    @abstractmethod
-    def need_step(self, ctx: RequestContext, uid: str, step: Step) -> None:
-        """Refuse a step of a run that has begun if the caller may no longer read or write what it takes."""
-
     def notices(self, ctx: RequestContext, uid: str, ended: EndedRun) -> Sequence[RunNotice]:
-        """Notify the member who started a failed run, or those whom the pipeline names, if they may see it."""
+        """Return the notices of an ended run. A receiver of one notice does not get the next one.
+
+        By default the member who started a failed run gets one, or those whom the pipeline names, if they may see it.
+        """
         if ended.state != FAILED:
             return ()
         names = notified_members(ctx, uid)
@@ -289,17 +280,17 @@ class BaseRunnable(ABC):
         return (RunNotice("has failed", members_allowed(ctx, members, self.see, uid), ended.problem),)
 
     def visible_through(self, ctx: RequestContext, uid: str) -> str:
-        """Return the resource itself."""
+        """Return the resource that one must see to see its runs: itself, or what they read."""
         del ctx
         return uid
 
     def stop_rights(self, ctx: RequestContext, uid: str) -> Sequence[RequiredRight]:
-        """Return the right `stop` on the resource."""
+        """Return the rights of which one is enough to stop its runs."""
         del ctx
         return (RequiredRight(self.stop, uid),)
 
     def delete_right(self, ctx: RequestContext, uid: str) -> RequiredRight | None:
-        """Return None: nobody may delete its runs."""
+        """Return the right to delete its runs, or None if nobody may."""
         del ctx, uid
         return None
 

@@ -8,40 +8,38 @@ from __future__ import annotations
 import json
 import logging
 import shutil
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
-from functools import cache
-from pathlib import Path
-from typing import TYPE_CHECKING
+from functools import cache, partial
 
 import sqlalchemy as sa
 
-from lakehold.directory.caller import Caller
 from lakehold.directory.platform import Platform
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.database import Transaction
 from lakehold.kit.errors import LakeholdError, NotFoundError
-from lakehold.lake.errors import StoppedError
 from lakehold.runs import notifications, step_plan
 from lakehold.runs import run_table as states
-from lakehold.runs.run_table import RunRow, run_log_table, run_step_table, run_table
-from lakehold.runs.runnable import EndedRun, RunnableRegistry, Step, StepExecutors, StepResult
+from lakehold.runs.run_table import (
+    STOPPED_MESSAGE,
+    RunRow,
+    load_caller,
+    load_run,
+    load_step,
+    run_step_table,
+    run_table,
+    update_step,
+    write_log,
+)
+from lakehold.runs.runnable import EndedRun, RunnableRegistry, Step, StepContext, StepExecutors, StepResult
 from lakehold.runs.scheduler.due import DueTriggers
 from lakehold.runs.service import Runs, load_options, need_start
 from lakehold.worker.spark_session import SparkRuntime
 from lakehold.workspaces import registry
 
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
-
-    from lakehold.lake.spark.tables import Tables
-
 _log = logging.getLogger("lakehold.runs")
 _MAX_ATTEMPTS = 3
 _OWNER_ONLY = 0o700
-_QUERY_SECONDS = 24 * 3600
-_STOPPED_MESSAGE = "It was stopped."
 
 
 class RunExecutor:
@@ -64,13 +62,13 @@ class RunExecutor:
 
     def begin(self, number: int) -> tuple[str, int]:
         """Check access again, and store the plan of the run; return the error, and the number of steps."""
-        row = self._row(number)
+        row = load_run(self._platform, number)
         try:
             steps = self._steps(row)
         except LakeholdError as error:
             if error.retryable:
                 raise
-            self._write_log(row, -1, str(error), "error")
+            write_log(self._platform, row, -1, str(error), "error")
             return str(error), 0
         with self._platform.database.write() as transaction:
             return "", self._store_plan(transaction, row, steps)
@@ -94,20 +92,16 @@ class RunExecutor:
 
     def execute_step(self, number: int, place: int) -> str:
         """Execute one step unless it has succeeded; return the error, or an empty text."""
-        row, state = self._row(number), self._step_row(number, place)
+        row, state = load_run(self._platform, number), load_step(self._platform, number, place)
+        record, at = partial(update_step, self._platform, number, place), self._platform.clock()
         if state.state == states.SUCCEEDED:
             return ""
         if row.state == states.STOPPING:
-            self._update_step(
-                number, place, state=states.STOPPED, error=_STOPPED_MESSAGE, ended_at=self._platform.clock()
-            )
-            return _STOPPED_MESSAGE
+            record(state=states.STOPPED, error=STOPPED_MESSAGE, ended_at=at)
+            return STOPPED_MESSAGE
         if state.begun >= _MAX_ATTEMPTS + row.tries:
             return f"The worker was stopped {state.begun} times while it did this; it is not tried again."
-        at = self._platform.clock()
-        self._update_step(
-            number, place, state=states.RUNNING, begun=state.begun + 1, started_at=at, ended_at=None, error=""
-        )
+        record(state=states.RUNNING, begun=state.begun + 1, started_at=at, ended_at=None, error="")
         _log.info("run %s: %s started", row.id, state.name)
         self._busy.add((number, place))
         outcome, problem, done = self._execute(row, place)
@@ -116,7 +110,7 @@ class RunExecutor:
         values |= {"size": done.size, "bad": done.bad}
         if outcome == states.SUCCEEDED:
             values["told"] = json.dumps(dict(done.state))
-        self._update_step(number, place, state=outcome, **values)
+        record(state=outcome, **values)
         return problem
 
     def release_steps(self, transaction: Transaction) -> None:
@@ -130,7 +124,7 @@ class RunExecutor:
 
     def end(self, number: int, problem: str) -> None:
         """Store the outcome of the run and queue its notifications."""
-        row = self._row(number)
+        row = load_run(self._platform, number)
         state = self._end_state(row) if problem else states.SUCCEEDED
         with self._platform.write(load_caller(row)) as ctx:
             c = run_table.c
@@ -160,27 +154,24 @@ class RunExecutor:
             step = self._planned_step(row, place)
             with self._step_context(row, place) as step_ctx:
                 return states.SUCCEEDED, "", self._executors()[type(step)](step, step_ctx)
-        except LakeholdError as error:
-            if self._row(row.n).state == states.STOPPING:
-                return states.STOPPED, _STOPPED_MESSAGE, StepResult()
-            self._write_log(row, place, str(error), "error")
-            return states.FAILED, str(error), StepResult()
         except Exception as error:  # noqa: BLE001 - the edge: whoever waits is told, and the log has the rest
-            if self._row(row.n).state == states.STOPPING:
-                return states.STOPPED, _STOPPED_MESSAGE, StepResult()
-            _log.exception("run %s failed", row.id)
-            from lakehold.lake.spark.guard import query_errors  # noqa: PLC0415 - what failed has loaded Spark
+            if load_run(self._platform, row.n).state == states.STOPPING:
+                return states.STOPPED, STOPPED_MESSAGE, StepResult()
+            message = str(error)
+            if not isinstance(error, LakeholdError):
+                _log.exception("run %s failed", row.id)
+                from lakehold.lake.spark.guard import query_errors  # noqa: PLC0415 - what failed has loaded Spark
 
-            message = query_errors.error_message(error)
-            self._write_log(row, place, message, "error")
+                message = query_errors.error_message(error)
+            write_log(self._platform, row, place, message, "error")
             return states.FAILED, message, StepResult()
 
     @contextmanager
-    def _step_context(self, row: RunRow, place: int) -> Iterator[RunStepContext]:
+    def _step_context(self, row: RunRow, place: int) -> Iterator[StepContext]:
         folder = self._platform.settings.data / "runs" / f"{row.n}-{place}"
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True, mode=_OWNER_ONLY)
-        step_ctx = RunStepContext(self, row, place, folder)
+        step_ctx = StepContext(self._platform, self._spark_runtime, row, place, folder)
         context = step_ctx.spark.sparkContext
         context.addJobTag(spark_job_tag(row.n))
         try:
@@ -197,7 +188,7 @@ class RunExecutor:
 
     def _planned_step(self, row: RunRow, place: int) -> Step:
         """Return a step of the stored plan, if the caller still has the rights to all that it does."""
-        state = self._step_row(row.n, place)
+        state = load_step(self._platform, row.n, place)
         if not state.plan:
             # A release that planned each step anew began the run: its step is the one of the same name.
             return step_plan.step_named(state.name, self._steps(row))
@@ -207,92 +198,6 @@ class RunExecutor:
             need_start(ctx, runnable, uid, load_options(row))
             runnable.need_step(ctx, uid, step)
         return step
-
-    def _row(self, number: int) -> RunRow:
-        with self._platform.database.read() as transaction:
-            return transaction.connection.execute(sa.select(run_table).where(run_table.c.n == number)).one()
-
-    def _step_row(self, number: int, place: int) -> RunRow:
-        c = run_step_table.c
-        query = sa.select(run_step_table).where(c.run == number, c.number == place)
-        with self._platform.database.read() as transaction:
-            return transaction.connection.execute(query).one()
-
-    def _update_step(self, number: int, place: int, **values: object) -> None:
-        c = run_step_table.c
-        update = run_step_table.update().where(c.run == number, c.number == place).values(**values)
-        with self._platform.database.write() as transaction:
-            transaction.connection.execute(update)
-
-    def _write_log(self, row: RunRow, place: int, text: str, level: str = "info") -> None:
-        line = {"tenant_id": row.tenant_id, "run": row.n, "step": place, "at": self._platform.clock()}
-        with self._platform.database.write() as transaction:
-            transaction.connection.execute(run_log_table.insert().values(**line, level=level, text=text))
-
-
-@dataclass(frozen=True, slots=True)
-class RunStepContext:
-    """The context of a step that is executed by this process."""
-
-    _executor: RunExecutor
-    _row: RunRow
-    _number: int
-    folder: Path
-
-    @property
-    def platform(self) -> Platform:
-        """The platform."""
-        return self._executor._platform  # noqa: SLF001 - it is made there
-
-    @property
-    def caller(self) -> Caller:
-        """The caller that the run is executed as."""
-        return load_caller(self._row)
-
-    @property
-    def mark(self) -> str:
-        """The idempotency mark of this step of this run."""
-        return f"{self._row.id}/{self._number}"
-
-    @property
-    def retained_folder(self) -> Path:
-        """A folder for what an interrupted step must find again."""
-        folder = self.platform.settings.data / "runs" / "kept" / f"{self._row.n}-{self._number}"
-        folder.mkdir(parents=True, exist_ok=True, mode=_OWNER_ONLY)
-        return folder
-
-    def load_progress(self) -> Mapping[str, object]:
-        """Return the progress that was saved for this step."""
-        progress: Mapping[str, object] = json.loads(self._executor._step_row(self._row.n, self._number).told)  # noqa: SLF001
-        return progress
-
-    def save_progress(self, progress: Mapping[str, object]) -> None:
-        """Save the progress of this step."""
-        self._executor._update_step(self._row.n, self._number, told=json.dumps(dict(progress)))  # noqa: SLF001 - as above
-
-    @property
-    def spark(self) -> SparkSession:
-        """A Spark session that knows no table."""
-        return self._executor._spark_runtime.spark  # noqa: SLF001 - as above
-
-    @property
-    def tables(self) -> Tables:
-        """The tables, as the platform sees them."""
-        return self._executor._spark_runtime.tables  # noqa: SLF001 - as above
-
-    def run_query(self, workspace: str, text: str) -> tuple[DataFrame, frozenset[str]]:
-        """Return the rows of a query, run as the caller of the run, and the tables that it reads."""
-        queries = self._executor._spark_runtime.queries  # noqa: SLF001 - as above
-        return queries.analyse(self.caller, workspace, text, seconds=_QUERY_SECONDS)
-
-    def log(self, text: str, level: str = "info") -> None:
-        """Write a line to the log of the run."""
-        self._executor._write_log(self._row, self._number, text, level)  # noqa: SLF001 - as above
-
-    def check_stopped(self) -> None:
-        """Raise `StoppedError` if the run is being stopped."""
-        if self._executor._row(self._row.n).state == states.STOPPING:  # noqa: SLF001 - as above
-            raise StoppedError(_STOPPED_MESSAGE)
 
 
 @cache
@@ -307,11 +212,6 @@ def step_executors() -> StepExecutors:
 def spark_job_tag(number: int) -> str:
     """Return the tag of a run's Spark jobs."""
     return f"run-{number}"
-
-
-def load_caller(row: RunRow) -> Caller:
-    """Return the caller that a run is executed as."""
-    return Caller.from_stored(row.tenant, json.loads(row.caller), address="worker")
 
 
 def _resource(ctx: RequestContext, row: RunRow) -> str:

@@ -67,7 +67,8 @@ def _write_all_members(spark_runtime: SparkRuntime, ctx: RequestContext, folder:
     review = ctx.session.read_view(lambda view: AccessReview(spark, view))
     rows = review.rows().join(spark.createDataFrame(seen), "resource").join(named, "member")
     rows.select(*ACCESS_SCHEMA.names).write.parquet(str(folder / "parts"))
-    return [str(file) for file in sorted((folder / "parts").glob("*.parquet"))] or [_write_empty(folder)]
+    files = [str(file) for file in sorted((folder / "parts").glob("*.parquet"))]
+    return files or _write_rows(folder / "none.parquet", [], ACCESS_SCHEMA)
 
 
 def _write_own(ctx: RequestContext, folder: Path) -> list[str]:
@@ -78,25 +79,23 @@ def _write_own(ctx: RequestContext, folder: Path) -> list[str]:
         for seen in _visible_resources(ctx)
         for action in ctx.session.actions(ctx.principal, seen.resource)
     ]
-    file = folder / "own.parquet"
-    pyarrow.parquet.write_table(pa.Table.from_pylist(rows, ACCESS_SCHEMA), file)
-    return [str(file)]
+    return _write_rows(folder / "own.parquet", rows, ACCESS_SCHEMA)
 
 
 def _visible_resources(ctx: RequestContext) -> Iterator[_VisibleResource]:
     view = ctx.view
     for uid in visible_resources(ctx):
-        workspace = kinds.workspace_of(view, uid)
-        visible_workspace = (
-            workspace if workspace is not None and ctx.session.can_see(ctx.principal, workspace) else None
-        )
-        yield _VisibleResource(uid, view.names.get(view.resource(uid)) or uid, visible_workspace)
+        yield _VisibleResource(uid, view.names.get(view.resource(uid)) or uid, _visible_workspace(ctx, uid))
 
 
-def _write_empty(folder: Path) -> str:
-    file = folder / "none.parquet"
-    pyarrow.parquet.write_table(ACCESS_SCHEMA.empty_table(), file)
-    return str(file)
+def _visible_workspace(ctx: RequestContext, uid: str) -> str | None:
+    workspace = kinds.workspace_of(ctx.view, uid)
+    return workspace if workspace and ctx.session.can_see(ctx.principal, workspace) else None
+
+
+def _write_rows(file: Path, rows: list[dict[str, Any]], schema: pa.Schema) -> list[str]:
+    pyarrow.parquet.write_table(pa.Table.from_pylist(rows, schema), file)
+    return [str(file)]
 
 
 _MAX_AUDIT_ENTRIES = 1_000_000
@@ -136,18 +135,14 @@ def write_runs(runs: Runs, ctx: RequestContext, folder: Path) -> list[str]:
     counted = _step_totals(ctx)
     nothing = dict.fromkeys(_COUNTERS, 0)
     rows = [{**_run_row(ctx, run), **counted.get(run.id, nothing)} for run in runs.page(ctx, limit=_MAX_RUNS)]
-    file = folder / "runs.parquet"
-    pyarrow.parquet.write_table(pa.Table.from_pylist(rows, RUNS_SCHEMA), file)
-    return [str(file)]
+    return _write_rows(folder / "runs.parquet", rows, RUNS_SCHEMA)
 
 
 def _run_row(ctx: RequestContext, run: Run) -> dict[str, Any]:
-    view = ctx.view
-    workspace = kinds.workspace_of(view, run.resource)
     return {
         **{name: getattr(run, name) for name in _RUN_FIELDS},
-        "name": view.names.get(view.resource(run.resource)),
-        "workspace": workspace if workspace and ctx.session.can_see(ctx.principal, workspace) else None,
+        "name": ctx.view.names.get(ctx.view.resource(run.resource)),
+        "workspace": _visible_workspace(ctx, run.resource),
     }
 
 

@@ -9,12 +9,12 @@ from dataclasses import dataclass, field
 from typing import Any, cast
 
 from lakehold import workspaces
-from lakehold.access import Edge, Grant
+from lakehold.access import Grant
 from lakehold.access.facts.records import Fact
 from lakehold.access.facts.store import FactStore
 from lakehold.access.facts.view import FactView
-from lakehold.access.model.policy import GROUP, MEMBER, MEMBER_OF
-from lakehold.demo import company, lakehouse, marts, products, spaces
+from lakehold.access.model.policy import MEMBER
+from lakehold.demo import company
 from lakehold.directory.platform import Platform
 from tests.laws.facts import rename_fact
 
@@ -115,23 +115,11 @@ def create_renamed_tenant(platform: Platform, words: Words) -> Tenant:
     here.ids[f"{company.TENANT}/all"] = f"{here.uid}/all"
     with platform.access.write(here.uid) as session:
         store = cast("Any", _RenamingStore(session.store, here))
-        _people(store)
-        for room in (marts, lakehouse, spaces, products):
-            room.load(store, company.TENANT)
+        company.load_people(store)
+        company.load_resources(store)
         for grant in _at_random(session.current_view(), here):
             session.store.add(grant)
     return here
-
-
-def _people(store: Any) -> None:  # noqa: ANN401 - a store under other names
-    for uid, name in company.PEOPLE.items():
-        store.create(MEMBER, name, uid=uid, edges={"tenant": company.TENANT})
-    for uid, (name, members) in company.GROUPS.items():
-        store.create(GROUP, name, uid=uid, edges={"tenant": company.TENANT})
-        for member in members:
-            store.add(Edge(MEMBER_OF, member, uid))
-    for member, role in company.ROLES.items():
-        store.add(Grant(member, role, company.TENANT))
 
 
 def _at_random(view: FactView, here: Tenant) -> list[Grant]:

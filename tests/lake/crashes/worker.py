@@ -30,6 +30,7 @@ from lakehold.lake.iceberg_catalog import IcebergCatalog
 from lakehold.lake.spark import spark_session, table_writer
 from lakehold.lake.spark.tables import Tables
 from lakehold.runs import notifications
+from lakehold.runs.run_table import load_run
 from lakehold.worker import process, workflows
 from lakehold.worker.run_executor import RunExecutor
 
@@ -71,7 +72,7 @@ def _track_run(name: str) -> None:
 
     @wraps(plain)
     def named(self: RunExecutor, number: int, *rest: Any) -> object:  # noqa: ANN401 - as above
-        _here.run = self._row(number).id
+        _here.run = load_run(self._platform, number).id
         return plain(self, number, *rest)
 
     setattr(RunExecutor, name, named)

@@ -10,7 +10,6 @@ from lakehold.access.facts.view import FactView
 from lakehold.catalog import campaigns, requests, resource_edit
 from lakehold.catalog.resource_edit import ResourceEdit
 from lakehold.demo import company
-from lakehold.demo.lakehouse import LAYERS
 from lakehold.directory import invites, members, tokens
 from lakehold.directory.caller import Caller
 from lakehold.directory.platform import Platform
@@ -102,7 +101,7 @@ def _run(platform: Platform, caller: Caller, here: Tenant) -> None:
 
 def _put_files(platform: Platform, caller: Caller, here: Tenant) -> None:
     """A file in a folder of each volume."""
-    for layer in LAYERS:
+    for layer in ("raw", "clean", "shaped", "private"):
         with platform.write(caller) as ctx:
             there = volumes.FILES.check_upload(ctx, platform.settings, here.id(f"{layer}_files"), "2031/rows.csv")
         with there.open_partial() as rough, platform.write(caller) as ctx:

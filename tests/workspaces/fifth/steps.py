@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from lakehold.catalog import resource_metadata
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import InvalidInputError
-from lakehold.runs.runnable import BaseRunnable, RunOptions, Step, StepContext, StepExecutors, StepResult
+from lakehold.runs.runnable import Runnable, RunOptions, Step, StepContext, StepExecutors, StepResult
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,7 +19,7 @@ class WaterBed(Step):
     litres: int
 
 
-class BedPipeline(BaseRunnable):
+class BedPipeline(Runnable):
     """Waters a bed."""
 
     kind = "gardens.bed"

@@ -1,17 +1,19 @@
-"""Commands that ask the access engine: check, explain, who, can, review."""
+"""Commands that ask the access engine: check, explain, who, can, review; and those of the audit log."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from lakehold.cli.commands.noun import Noun, compact
+from lakehold.cli.commands.resources import RESOURCE_COLUMNS
 from lakehold.cli.errors import ExitCode, ResponseError
-from lakehold.cli.output import CommandContext, open_command
-from lakehold.cli.transport import Json, fetch_all
+from lakehold.cli.output import CommandContext, command
+from lakehold.cli.transport import Json
 
 _Member = Annotated[str, typer.Argument(help="Member ID, or `me`.")]
 _Action = Annotated[str, typer.Argument(help="Action, for example edit.")]
@@ -19,33 +21,32 @@ _Resource = Annotated[str, typer.Argument(help="Resource ID.")]
 _At = Annotated[str | None, typer.Option(help="Evaluate at this time: 2031-05-04T10:30:00Z.")]
 
 
-def check(ctx: typer.Context, member: _Member, action: _Action, resource: _Resource, at: _At = None) -> None:
+@command
+def check(cmd: CommandContext, member: _Member, action: _Action, resource: _Resource, at: _At = None) -> None:
     """Check whether a member may perform an action. Exit code 0 for yes, 1 for no."""
-    with open_command(ctx) as cmd:
-        body = {"subject": _subject(member), "action": action, "resource": resource, "at": at}
-        result = cmd.transport.request("POST", "/api/v1/access/check", body=body)
-        cmd.print_result(result, "yes" if result["allowed"] else "no")
+    result = cmd.request("POST", "/api/v1/access/check", body=_question(member, action, resource, at))
+    cmd.print_result(result, "yes" if result["allowed"] else "no")
     if not result["allowed"]:
         raise typer.Exit(ExitCode.NO)
 
 
-def explain(ctx: typer.Context, member: _Member, action: _Action, resource: _Resource, at: _At = None) -> None:
+@command
+def explain(cmd: CommandContext, member: _Member, action: _Action, resource: _Resource, at: _At = None) -> None:
     """Explain why a member may or may not perform an action, and what would change it."""
-    with open_command(ctx) as cmd:
-        body = {"subject": _subject(member), "action": action, "resource": resource, "at": at}
-        result = cmd.transport.request("POST", "/api/v1/access/explain", body=body)
-        cmd.print_value(result, human=lambda: _print_explanation(result))
+    result = cmd.request("POST", "/api/v1/access/explain", body=_question(member, action, resource, at))
+    cmd.print_value(result, human=lambda: _print_explanation(result))
 
 
-def who(ctx: typer.Context, action: _Action, resource: _Resource, at: _At = None) -> None:
+@command
+def who(cmd: CommandContext, action: _Action, resource: _Resource, at: _At = None) -> None:
     """List members who may perform an action on a resource."""
-    with open_command(ctx) as cmd:
-        found = fetch_all(cmd.transport, "/api/v1/access/who", {"action": action, "resource": resource, "at": at})
-        cmd.print_table(found, {"name": "member", "id": "id"}, "Nobody.")
+    query = {"action": action, "resource": resource, "at": at}
+    cmd.print_list("/api/v1/access/who", {"name": "member", "id": "id"}, "Nobody.", query)
 
 
+@command
 def can(
-    ctx: typer.Context,
+    cmd: CommandContext,
     member: _Member,
     *,
     resource: Annotated[str | None, typer.Option(help="List all actions on this resource.")] = None,
@@ -59,15 +60,17 @@ def can(
     """List a member's actions on a resource, or the resources of a kind on which they may perform an action."""
     if (resource is None) == (kind is None):
         raise typer.BadParameter("Use either --resource or --kind.")
-    with open_command(ctx) as cmd:
-        about = {"subject": _subject(member), "at": at}
-        if resource is not None:
-            result = cmd.transport.request("GET", "/api/v1/access/can/actions", query={**about, "resource": resource})
-            cmd.print_result(result, ", ".join(result["actions"]) or "Nothing.")
-            return
-        query = {**about, "action": action, "kind": kind, "within": within, "search": search}
-        found = fetch_all(cmd.transport, "/api/v1/access/can/resources", query, limit)
-        cmd.print_table(found, {"name": "name", "id": "id", "kind": "kind"}, "Nothing.")
+    about = {"subject": _subject(member), "at": at}
+    if resource is not None:
+        result = cmd.request("GET", "/api/v1/access/can/actions", query={**about, "resource": resource})
+        cmd.print_result(result, ", ".join(result["actions"]) or "Nothing.")
+        return
+    query = {**about, "action": action, "kind": kind, "within": within, "search": search}
+    cmd.print_list("/api/v1/access/can/resources", RESOURCE_COLUMNS, "Nothing.", query, limit)
+
+
+def _question(member: str, action: str, resource: str, at: str | None) -> Json:
+    return {"subject": _subject(member), "action": action, "resource": resource, "at": at}
 
 
 def _subject(member: str) -> str | None:
@@ -127,8 +130,9 @@ _PAUSE = 0.5
 _REVIEWS = "/api/v1/access/reviews"
 
 
+@command
 def review(
-    ctx: typer.Context,
+    cmd: CommandContext,
     file: Annotated[Path, typer.Argument(help="Output file: .parquet, .csv or .arrow.")],
     kind: Annotated[list[str] | None, typer.Option(help="Only this kind; repeatable.")] = None,
     inside: Annotated[str | None, typer.Option(help="Only resources inside this one.")] = None,
@@ -137,40 +141,32 @@ def review(
     ending = file.suffix.removeprefix(".")
     if ending not in {"parquet", "csv", "arrow"}:
         raise typer.BadParameter("The file name must end in .parquet, .csv or .arrow.", param_hint="FILE")
-    with open_command(ctx) as cmd:
-        options = {"format": ending, "kinds": kind or None, "inside": inside}
-        job = cmd.transport.request("POST", _REVIEWS, body={name: value for name, value in options.items() if value})
-        job = _wait_until_done(cmd, job)
-        if job["state"] != "done":
-            raise ResponseError(500, "failed", "The review failed.", job["error"])
-        size = _download(cmd, f"{_REVIEWS}/{job['id']}/result", file)
-        cmd.print_result({**job, "file": str(file), "bytes": size}, f"{job['rows']:,} rows in {file}")
+    job = cmd.request("POST", _REVIEWS, body=compact(format=ending, kinds=kind, inside=inside))
+    job = _wait_until_done(cmd, job)
+    if job["state"] != "done":
+        raise ResponseError(500, "failed", "The review failed.", job["error"])
+    size = _download(cmd, f"{_REVIEWS}/{job['id']}/result", file)
+    cmd.print_result({**job, "file": str(file), "bytes": size}, f"{job['rows']:,} rows in {file}")
 
 
 def _wait_until_done(cmd: CommandContext, job: Json) -> Json:
+    """Poll a job until it has ended, with a progress bar on a terminal; nothing for scripts."""
     from threading import Event, Thread  # noqa: PLC0415 - loaded by this verb only
+
+    from rich.console import Console  # noqa: PLC0415
+    from rich.progress import Progress  # noqa: PLC0415
 
     # Here or in a worker: either way its progress is polled.
     thread = Thread(target=cmd.transport.run_job, args=(job["id"],))
     thread.start()
-    with _progress_bar(cmd) as update:
-        while job["state"] not in {"done", "failed"}:
-            update(job["progress"], job["doing"] or job["state"])
-            Event().wait(_PAUSE)
-            job = cmd.transport.request("GET", f"{_REVIEWS}/{job['id']}")
-    thread.join()
-    return job
-
-
-@contextmanager
-def _progress_bar(cmd: CommandContext) -> Iterator[Json]:
-    """Show a progress bar on a terminal; nothing for scripts."""
-    from rich.console import Console  # noqa: PLC0415 - as above
-    from rich.progress import Progress  # noqa: PLC0415
-
     with Progress(console=Console(stderr=True), disable=cmd.json, transient=True) as progress:
         task = progress.add_task("waiting", total=100)
-        yield lambda done, message: progress.update(task, completed=done, description=message)
+        while job["state"] not in {"done", "failed"}:
+            progress.update(task, completed=job["progress"], description=job["doing"] or job["state"])
+            Event().wait(_PAUSE)
+            job = cmd.request("GET", f"{_REVIEWS}/{job['id']}")
+    thread.join()
+    return job
 
 
 def _download(cmd: CommandContext, path: str, file: Path) -> int:
@@ -183,3 +179,73 @@ def _download(cmd: CommandContext, path: str, file: Path) -> int:
     finally:
         beside.unlink(missing_ok=True)
     return size
+
+
+audit = Noun("/api/v1/access/audit", "The audit log: changes, sign-ins and denied attempts.")
+
+_ByMember = Annotated[str | None, typer.Option(help="Only entries of this member.")]
+_OnResource = Annotated[str | None, typer.Option(help="Only entries of this resource.")]
+_DidAction = Annotated[str | None, typer.Option(help="Only this action.")]
+_Outcome = Annotated[str | None, typer.Option(help="done or denied.")]
+_Since = Annotated[str | None, typer.Option(help="From this time: 2031-05-04T10:30:00Z.")]
+_Until = Annotated[str | None, typer.Option(help="Before this time.")]
+
+
+@audit.verb("list")
+def list_entries(
+    cmd: CommandContext,
+    *,
+    member: _ByMember = None,
+    resource: _OnResource = None,
+    action: _DidAction = None,
+    outcome: _Outcome = None,
+    since: _Since = None,
+    until: _Until = None,
+    limit: Annotated[int, typer.Option(min=0, help="Maximum number of results; 0 for all.")] = 50,
+) -> None:
+    """List entries, newest first."""
+    filters = _filters(member, resource, action, outcome, since, until)
+    columns = {"n": "n", "at": "when", "member_name": "who", "action": "did", "resource_name": "what"}
+    columns |= {"outcome": "outcome", "reason": "reason"}
+    cmd.print_list(audit.path, columns, "Nothing.", filters, limit)
+
+
+@audit.verb()
+def export(
+    cmd: CommandContext,
+    file: Annotated[Path | None, typer.Argument(help="Output file; default: standard output.")] = None,
+    *,
+    member: _ByMember = None,
+    resource: _OnResource = None,
+    action: _DidAction = None,
+    outcome: _Outcome = None,
+    since: _Since = None,
+    until: _Until = None,
+) -> None:
+    """Export all entries as JSON Lines, oldest first, with number and hash."""
+    filters = _filters(member, resource, action, outcome, since, until)
+    parts = cmd.transport.stream(f"{audit.path}/export", filters)
+    if file is None:
+        sys.stdout.buffer.writelines(parts)
+        return
+    lines = 0
+    with file.open("wb") as out:
+        for part in parts:
+            out.write(part)
+            lines += part.count(b"\n")
+    cmd.print_result({"file": str(file), "entries": lines}, f"{lines:,} entries in {file}")
+
+
+@audit.verb()
+def verify(cmd: CommandContext) -> None:
+    """Verify the hash chain. Exit code 1 if an entry was altered, removed, reordered or truncated."""
+    result = cmd.request("GET", f"{audit.path}/verify")
+    cmd.print_result(
+        result, f"whole: {result['entries']:,} entries" if result["whole"] else f"broken: {result['fault']}"
+    )
+    if not result["whole"]:
+        raise typer.Exit(ExitCode.NO)
+
+
+def _filters(*values: str | None) -> Mapping[str, object]:
+    return dict(zip(("member", "resource", "action", "outcome", "since", "until"), values, strict=True))

@@ -8,9 +8,9 @@ from typing import Annotated
 
 import typer
 
-from lakehold.cli import errors
+from lakehold.cli.commands.noun import Yes
 from lakehold.cli.errors import ExitCode
-from lakehold.cli.output import from_context, open_command, print_json
+from lakehold.cli.output import CommandContext, command
 from lakehold.cli.transport import Json
 
 _CODE = "/api/v1/code"
@@ -18,19 +18,20 @@ _CODE = "/api/v1/code"
 _Folder = Annotated[Path, typer.Argument(help="Folder with the files, or one file.")]
 
 
-def export(ctx: typer.Context, folder: Annotated[Path, typer.Argument(help="Output folder.")]) -> None:
+@command
+def export(cmd: CommandContext, folder: Annotated[Path, typer.Argument(help="Output folder.")]) -> None:
     """Export a tenant's people, groups, workspaces, resources, grants and settings as YAML, without secrets."""
-    with open_command(ctx) as cmd:
-        files = cmd.transport.request("GET", _CODE)["files"]
-        from lakehold.access_as_code.export import write_files  # noqa: PLC0415 - loaded by this verb only
+    files = cmd.request("GET", _CODE)["files"]
+    from lakehold.access_as_code.export import write_files  # noqa: PLC0415 - loaded by this verb only
 
-        done = [{"file": each.file, "done": each.done} for each in write_files(folder, files)]
-        changed = [f"{each['done']}: {each['file']}" for each in done if each["done"] != "kept"]
-        cmd.print_result(done, "\n".join([*changed, f"{len(done)} files, {len(changed)} changed."]))
+    done = [{"file": each.file, "done": each.done} for each in write_files(folder, files)]
+    changed = [f"{each['done']}: {each['file']}" for each in done if each["done"] != "kept"]
+    cmd.print_result(done, "\n".join([*changed, f"{len(done)} files, {len(changed)} changed."]))
 
 
+@command
 def plan(
-    ctx: typer.Context,
+    cmd: CommandContext,
     folder: _Folder,
     *,
     out: Annotated[Path | None, typer.Option(help="Save the plan to this file, for `apply --plan`.")] = None,
@@ -40,40 +41,40 @@ def plan(
 
     Exit code 0 if there is nothing to do, 1 if there is.
     """
-    with open_command(ctx) as cmd:
-        result = cmd.transport.request("POST", f"{_CODE}/plan", body={"files": _read_texts(folder), "rows": rows})
-        if out is not None:
-            out.write_text(json.dumps(result["plan"], ensure_ascii=False, indent=1), encoding="utf-8")
-        cmd.print_value(result["plan"], human=lambda: typer.echo(result["text"], nl=False))
+    result = _post(cmd, "plan", folder, rows=rows)
+    if out is not None:
+        out.write_text(json.dumps(result["plan"], ensure_ascii=False, indent=1), encoding="utf-8")
+    cmd.print_value(result["plan"], human=lambda: typer.echo(result["text"], nl=False))
     if not result["empty"]:
         raise typer.Exit(ExitCode.NO)
 
 
+@command
 def apply(
-    ctx: typer.Context,
+    cmd: CommandContext,
     folder: _Folder,
     *,
     kept: Annotated[Path | None, typer.Option("--plan", help="Apply this plan, if nothing has changed since.")] = None,
-    yes: Annotated[bool, typer.Option("--yes", help="Skip confirmation.")] = False,
+    yes: Yes = False,
 ) -> None:
     """Apply the files to the tenant, in one transaction."""
-    with open_command(ctx) as cmd:
-        files = _read_texts(folder)
-        chosen_plan = _read_plan(kept)
-        if not yes and not cmd.json:
-            result = cmd.transport.request("POST", f"{_CODE}/plan", body={"files": files})
-            typer.echo(result["text"], nl=False)
-            if result["empty"]:
-                return
-            # The plan that was reviewed is applied, or nothing is.
-            chosen_plan = chosen_plan or result["plan"]
-            typer.confirm("Apply this?", abort=True)
-        done = cmd.transport.request("POST", f"{_CODE}/apply", body={"files": files, "plan": chosen_plan})
-        cmd.print_result(done, f"{done['steps']} steps made, something else told of {done['told']} things.")
+    files = _read_texts(cmd, folder)
+    chosen_plan = _read_plan(kept)
+    if not yes and not cmd.json:
+        result = cmd.request("POST", f"{_CODE}/plan", body={"files": files})
+        typer.echo(result["text"], nl=False)
+        if result["empty"]:
+            return
+        # The plan that was reviewed is applied, or nothing is.
+        chosen_plan = chosen_plan or result["plan"]
+        typer.confirm("Apply this?", abort=True)
+    done = cmd.request("POST", f"{_CODE}/apply", body={"files": files, "plan": chosen_plan})
+    cmd.print_result(done, f"{done['steps']} steps made, something else told of {done['told']} things.")
 
 
+@command
 def run_tests(
-    ctx: typer.Context,
+    cmd: CommandContext,
     folder: _Folder,
     *,
     live: Annotated[bool, typer.Option("--live", help="Test the tenant, not only the files.")] = False,
@@ -83,43 +84,40 @@ def run_tests(
 
     Exit code 0 if all passed, 1 if not, 5 if there was none.
     """
-    result = _run_live(ctx, folder) if live else _run_offline(ctx, folder)
+    result = _post(cmd, "test", folder) if live else _run_offline(folder)
     if junit is not None:
         junit.write_text(result["junit"], encoding="utf-8")
-    if from_context(ctx).json:
-        print_json(result["report"])
-    else:
-        typer.echo(result["text"], nl=False)
+    cmd.print_value(result["report"], human=lambda: typer.echo(result["text"], nl=False))
     if not result["tests"]:
         raise typer.Exit(ExitCode.CONFLICT)
     if not result["passed"]:
         raise typer.Exit(ExitCode.NO)
 
 
-def _run_live(ctx: typer.Context, folder: Path) -> Json:
-    with open_command(ctx) as cmd:
-        return cmd.transport.request("POST", f"{_CODE}/test", body={"files": _read_texts(folder)})
+def _run_offline(folder: Path) -> Json:
+    from lakehold.access_as_code import (  # noqa: PLC0415 - loaded by this verb only
+        assertion_report,
+        assertion_runner,
+        desired_state,
+    )
+
+    report = assertion_runner.run_files(desired_state.read_files(folder))
+    return {
+        "passed": report.exit_code == 0,
+        "tests": len(report.results),
+        "text": assertion_report.render_text(report),
+        "junit": assertion_report.render_junit(report),
+        "report": json.loads(assertion_report.render_json(report)),
+    }
 
 
-def _run_offline(ctx: typer.Context, folder: Path) -> Json:
-    with errors.report_errors(as_json=from_context(ctx).json):
-        from lakehold.access_as_code import (  # noqa: PLC0415 - loaded by this verb only
-            assertion_report,
-            assertion_runner,
-            desired_state,
-        )
-
-        report = assertion_runner.run_files(desired_state.read_files(folder))
-        return {
-            "passed": report.exit_code == 0,
-            "tests": len(report.results),
-            "text": assertion_report.render_text(report),
-            "junit": assertion_report.render_junit(report),
-            "report": json.loads(assertion_report.render_json(report)),
-        }
+def _post(cmd: CommandContext, verb: str, folder: Path, **options: object) -> Json:
+    return cmd.request("POST", f"{_CODE}/{verb}", body={"files": _read_texts(cmd, folder), **options})
 
 
-def _read_texts(folder: Path) -> dict[str, str]:
+def _read_texts(cmd: CommandContext, folder: Path) -> dict[str, str]:
+    """Read the files, once there is somebody to send them to."""
+    _ = cmd.transport
     from lakehold.access_as_code.desired_state import load_texts  # noqa: PLC0415 - as above
 
     return load_texts(folder)

@@ -1,14 +1,20 @@
-"""Commands that operate a platform: up, server, worker, init, login, logout, key."""
+"""Commands that operate a platform (up, server, worker, init, login, logout, key), and demo, tour, docs."""
 
 from __future__ import annotations
 
 import sys
-from typing import Annotated
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from lakehold.cli import errors
-from lakehold.cli.output import CommandContext, from_context, print_json
+from lakehold.cli.output import CommandContext, command
+
+if TYPE_CHECKING:
+    from lakehold.directory.platform import Platform
 
 _Socket = Annotated[int | None, typer.Option("--socket", hidden=True, help="Inherited listening socket.")]
 
@@ -55,8 +61,9 @@ def worker() -> None:
         process.run_worker(settings.load_settings())
 
 
+@command
 def init(
-    ctx: typer.Context,
+    cmd: CommandContext,
     tenant: Annotated[str, typer.Argument(help="Name of your organisation.")],
     *,
     name: Annotated[str, typer.Option(help="Your name.")],
@@ -67,74 +74,66 @@ def init(
 
     Works once, on this machine's data folder. The password is asked for, or read from a pipe.
     """
-    as_json = from_context(ctx).json
-    with errors.report_errors(as_json=as_json):
-        from lakehold import workspaces  # noqa: PLC0415 - loaded by this verb only
-        from lakehold.cli.local_transport import ADDRESS  # noqa: PLC0415
-        from lakehold.directory import model_upgrade, tenants, tokens  # noqa: PLC0415
-        from lakehold.directory.caller import Caller, ClientInfo  # noqa: PLC0415
-        from lakehold.directory.platform import Platform  # noqa: PLC0415
-        from lakehold.directory.tenants import TenantSetup  # noqa: PLC0415
-        from lakehold.kit import settings  # noqa: PLC0415
+    from lakehold import workspaces  # noqa: PLC0415 - loaded by this verb only
+    from lakehold.cli.local_transport import ADDRESS  # noqa: PLC0415
+    from lakehold.directory import tenants, tokens  # noqa: PLC0415
+    from lakehold.directory.caller import Caller, ClientInfo  # noqa: PLC0415
 
-        password = _read_password()
-        platform = Platform(settings.load_settings())
-        try:
-            model_upgrade.migrate(platform, workspaces.models())
-            founding = TenantSetup(tenant, name, email, password)
-            founded = tenants.create_first_tenant(platform, workspaces.models(), founding, ClientInfo(address=ADDRESS))
-            result = {"tenant": founded.tenant, "owner": founded.owner}
-            if token:
-                with platform.write(Caller(founded.tenant, founded.owner, address=ADDRESS)) as request_ctx:
-                    result["token"] = tokens.create(request_ctx, "first").secret
-        finally:
-            platform.close()
-        if as_json:
-            print_json(result)
-        else:
-            typer.echo(f"{tenant} ({founded.tenant}) is set up; {name} is its Owner.")
-            if token:
-                typer.echo(result["token"])
+    password = _read_secret("Password", confirm=True)
+    with _open_platform() as platform:
+        founding = tenants.TenantSetup(tenant, name, email, password)
+        founded = tenants.create_first_tenant(platform, workspaces.models(), founding, ClientInfo(address=ADDRESS))
+        result = {"tenant": founded.tenant, "owner": founded.owner}
+        if token:
+            with platform.write(Caller(founded.tenant, founded.owner, address=ADDRESS)) as request_ctx:
+                result["token"] = tokens.create(request_ctx, "first").secret
+    message = f"{tenant} ({founded.tenant}) is set up; {name} is its Owner."
+    cmd.print_result(result, f"{message}\n{result['token']}" if token else message)
 
 
-def _read_password() -> str:
+def _read_secret(prompt: str, *, confirm: bool = False) -> str:
     if sys.stdin.isatty():
-        password: str = typer.prompt("Password", hide_input=True, confirmation_prompt=True)
-        return password
+        secret: str = typer.prompt(prompt, hide_input=True, confirmation_prompt=confirm)
+        return secret
     return sys.stdin.readline().rstrip("\n")
 
 
-def login(ctx: typer.Context) -> None:
+@contextmanager
+def _open_platform() -> Iterator[Platform]:
+    """Open the platform of this machine's data folder, migrated to this release."""
+    from lakehold import workspaces  # noqa: PLC0415 - loaded by these verbs only
+    from lakehold.directory import model_upgrade  # noqa: PLC0415
+    from lakehold.directory.platform import Platform  # noqa: PLC0415
+    from lakehold.kit import settings  # noqa: PLC0415
+
+    with closing(Platform(settings.load_settings())) as platform:
+        model_upgrade.migrate(platform, workspaces.models())
+        yield platform
+
+
+@command
+def login(cmd: CommandContext) -> None:
     """Store a server's address and an API token, in a file that only you can read.
 
     The token is prompted for, or read from a pipe; it is tested before it is stored.
     """
-    options = from_context(ctx)
-    with errors.report_errors(as_json=options.json):
-        from lakehold.cli import credentials_file  # noqa: PLC0415 - loaded by this verb only
-        from lakehold.cli.remote_transport import RemoteTransport  # noqa: PLC0415
+    from lakehold.cli import credentials_file  # noqa: PLC0415 - loaded by this verb only
+    from lakehold.cli.remote_transport import RemoteTransport  # noqa: PLC0415
 
-        url = credentials_file.resolve_login(options.url).url
-        token = typer.prompt("API token", hide_input=True) if sys.stdin.isatty() else sys.stdin.readline().strip()
-        transport = RemoteTransport(url, token)
-        try:
-            me = transport.request("GET", "/api/v1/me")
-        finally:
-            transport.close()
-        where = credentials_file.store(credentials_file.Login(url, token))
-        CommandContext(transport, options.json).print_result(
-            {"url": url, "me": me}, f"Signed in to {url}; saved in {where}."
-        )
+    url = credentials_file.resolve_login(cmd.options.url).url
+    token = _read_secret("API token").strip()
+    with closing(RemoteTransport(url, token)) as transport:
+        me = transport.request("GET", "/api/v1/me")
+    where = credentials_file.store(credentials_file.Login(url, token))
+    cmd.print_result({"url": url, "me": me}, f"Signed in to {url}; saved in {where}.")
 
 
-def logout(ctx: typer.Context) -> None:
+@command
+def logout(_cmd: CommandContext) -> None:
     """Delete the stored address and token. The token stays valid until it is revoked."""
-    options = from_context(ctx)
-    with errors.report_errors(as_json=options.json):
-        from lakehold.cli import credentials_file  # noqa: PLC0415 - as above
+    from lakehold.cli import credentials_file  # noqa: PLC0415 - as above
 
-        there = credentials_file.delete()
-        typer.echo("Forgotten." if there else "Not signed in.")
+    typer.echo("Forgotten." if credentials_file.delete() else "Not signed in.")
 
 
 key_commands = typer.Typer(no_args_is_help=True, help="The key that encrypts secrets and signs the audit log.")
@@ -168,25 +167,65 @@ def rotate() -> None:
 
 
 @key_commands.command()
-def finish(ctx: typer.Context) -> None:
+@command
+def finish(_cmd: CommandContext) -> None:
     """Encrypt every secret and sign every audit log again with the newest key, and drop the older ones."""
-    as_json = from_context(ctx).json
-    with errors.report_errors(as_json=as_json):
-        from lakehold import workspaces  # noqa: PLC0415 - as above
-        from lakehold.directory import model_upgrade  # noqa: PLC0415
-        from lakehold.directory.platform import Platform  # noqa: PLC0415
-        from lakehold.kit import keys, settings  # noqa: PLC0415
-        from lakehold.runs import key_rotation  # noqa: PLC0415
+    from lakehold.kit import keys  # noqa: PLC0415 - as above
+    from lakehold.runs import key_rotation  # noqa: PLC0415
 
-        read = settings.load_settings()
-        platform = Platform(read)
-        try:
-            model_upgrade.migrate(platform, workspaces.models())
-            key_rotation.rotate_keys(platform, lambda what, count: typer.echo(f"{what}: {count:,}", err=True))
-        finally:
-            platform.close()
-        if read.key.get_secret_value():
-            typer.echo("All secrets use the first key of LAKEHOLD_KEY; remove the others.")
-        else:
-            keys.drop_old_keys(read.data / "key")
-            typer.echo("All secrets use the newest key; older keys were removed.")
+    with _open_platform() as platform:
+        key_rotation.rotate_keys(platform, lambda what, count: typer.echo(f"{what}: {count:,}", err=True))
+    if platform.settings.key.get_secret_value():
+        typer.echo("All secrets use the first key of LAKEHOLD_KEY; remove the others.")
+    else:
+        keys.drop_old_keys(platform.settings.data / "key")
+        typer.echo("All secrets use the newest key; older keys were removed.")
+
+
+def demo(
+    folder: Annotated[Path, typer.Option(help="Folder of the demo company.")] = Path("lakehold-demo"),
+) -> None:
+    """Start the demo company: everything that `up` starts, and links that sign in as five of its people.
+
+    It is made at the first start and kept; remove the folder to begin anew.
+    """
+    with errors.report_errors():
+        from lakehold.cli import demo as demo_company  # noqa: PLC0415 - loaded by this verb only
+        from lakehold.cli import supervisor  # noqa: PLC0415
+
+        if not demo_company.exists(folder):
+            typer.echo("Creating Corner & Main, a small retailer …")
+            demo_company.create(folder)
+
+        def ready(address: str) -> None:
+            typer.echo(f"Lakehold is running at {address}\n")
+            for name, words, link in demo_company.sign_in_links(folder, address):
+                typer.echo(f"{name}: {words}\n  {link}\n")
+            typer.echo("Each link works once and expires in a day; every start prints new ones.")
+            typer.echo("The web shop's data is loaded in the first minutes: see its runs.")
+            typer.echo(f"Data folder: {folder}. Log: {folder / supervisor.LOG_FILE}. Ctrl-C stops it.")
+
+        with demo_company.serve_api(folder):
+            supervisor.run_supervisor(demo_company.demo_settings(folder), ready, log=folder / supervisor.LOG_FILE)
+
+
+def tour(
+    database: Annotated[str, typer.Option(help="Database of the demo company: sqlite:///file or postgresql://….")] = "",
+) -> None:
+    """Walk through check, list, who, explain and what-if, on the demo company, in the terminal."""
+    with errors.report_errors():
+        from rich.console import Console  # noqa: PLC0415 - loaded by this verb only
+
+        from lakehold.cli import tour as guided_tour  # noqa: PLC0415
+
+        guided_tour.run_tour(Console(), database)
+
+
+def docs(
+    folder: Annotated[Path, typer.Option(help="Output folder.")] = Path("docs/access"),
+) -> None:
+    """Write the access tables of all models."""
+    from lakehold.cli.docs import write_docs  # noqa: PLC0415
+
+    for page in write_docs(folder):
+        typer.echo(f"written: {page}")

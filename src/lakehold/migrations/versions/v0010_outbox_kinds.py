@@ -1,7 +1,6 @@
 """The outbox holds webhooks beside mails."""
 
-import sqlalchemy as sa
-from alembic import op
+from lakehold.migrations.schema import add_column
 
 revision = "0010"
 down_revision = "0009"
@@ -9,4 +8,4 @@ down_revision = "0009"
 
 def upgrade() -> None:
     """What waits there by now are mails."""
-    op.add_column("outbox", sa.Column("kind", sa.Text(), nullable=False, server_default="mail"))
+    add_column("outbox", "kind text", "mail")

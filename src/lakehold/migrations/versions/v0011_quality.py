@@ -1,25 +1,15 @@
 """How the checks of data marts have come out."""
 
-import sqlalchemy as sa
-from alembic import op
+from lakehold.migrations.schema import create_index, create_table
 
 revision = "0011"
 down_revision = "0010"
 
-_number = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
-
 
 def upgrade() -> None:
     """Make the table."""
-    op.create_table(
+    create_table(
         "quality",
-        sa.Column("n", _number, primary_key=True, autoincrement=True),
-        sa.Column("tenant_id", _number, nullable=False),
-        sa.Column("resource_id", _number, nullable=False),
-        sa.Column("mark", sa.Text(), nullable=False),
-        sa.Column("at", _number, nullable=False),
-        sa.Column("name", sa.Text(), nullable=False),
-        sa.Column("state", sa.Text(), nullable=False),
-        sa.Column("said", sa.Text(), nullable=False),
+        "n number serial, tenant_id number, resource_id number, mark text, at number, name text, state text, said text",
     )
-    op.create_index("quality_by_resource", "quality", ["tenant_id", "resource_id", "n"])
+    create_index("quality_by_resource", "quality", "tenant_id resource_id n")

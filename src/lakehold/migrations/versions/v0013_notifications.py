@@ -1,26 +1,16 @@
 """Who is told of what in a project, and the checks of a run."""
 
-import sqlalchemy as sa
-from alembic import op
-from sqlalchemy.dialects.postgresql import TEXT
+from lakehold.migrations.schema import create_index, create_table
 
 revision = "0013"
 down_revision = "0012"
 
-_number = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
-_exact = sa.Text().with_variant(TEXT(collation="C"), "postgresql")
-
 
 def upgrade() -> None:
     """Make the table."""
-    op.create_table(
+    create_table(
         "notification",
-        sa.Column("tenant_id", _number, primary_key=True),
-        sa.Column("resource_id", _number, primary_key=True),
-        sa.Column("member_id", _number, primary_key=True),
-        sa.Column("channel", _exact, primary_key=True),
-        sa.Column("wanted", sa.Boolean(), nullable=False),
-        sa.Column("chosen_at", _number, nullable=False),
-        sa.Column("chosen_by", _exact, nullable=False),
+        "tenant_id number key, resource_id number key, member_id number key, channel exact key, wanted bool,"
+        " chosen_at number, chosen_by exact",
     )
-    op.create_index("quality_by_mark", "quality", ["tenant_id", "mark"])
+    create_index("quality_by_mark", "quality", "tenant_id mark")

@@ -1,8 +1,7 @@
-"""The kinds of background jobs: who may start one, and its options."""
+"""The kinds of background jobs: who may start one, and its options. So far there is one, the access review."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 
 from lakehold.directory.request_context import RequestContext
@@ -10,73 +9,51 @@ from lakehold.kit.errors import InvalidInputError
 from lakehold.kit.ids import quote, valid_id
 
 ACCESS_REVIEW = "review"
-FORMATS = ("arrow", "csv", "parquet")
+"""Every member × resource × action."""
 MEDIA_TYPES = {
     ".arrow": "application/vnd.apache.arrow.file",
     ".csv": "text/csv",
     ".parquet": "application/vnd.apache.parquet",
 }
+FORMATS = tuple(suffix.removeprefix(".") for suffix in MEDIA_TYPES)
+_FIELDS = ("format", "kinds", "inside")
 
 
-class JobKind(ABC):
-    """One kind of background job."""
-
-    fields: tuple[str, ...]
-
-    def parse_options(self, ctx: RequestContext, options: Mapping[str, object]) -> dict[str, object]:
-        """Validate the options; empty ones are left out."""
-        for name in options:
-            if name not in self.fields:
-                raise InvalidInputError(f"There is no field {quote(name)} here.", f"Use {', '.join(self.fields)}.")
-        return self._parse_options(ctx, {name: value for name, value in options.items() if value is not None})
-
-    @abstractmethod
-    def _parse_options(self, ctx: RequestContext, options: Mapping[str, object]) -> dict[str, object]:
-        """Validate the options of this kind."""
-
-    @abstractmethod
-    def need(self, ctx: RequestContext, options: Mapping[str, object]) -> None:
-        """Refuse a caller who may not have this: at the start of the job, and for its result."""
+def parse_options(ctx: RequestContext, kind: str, options: Mapping[str, object]) -> dict[str, object]:
+    """Validate the options of a job; empty ones are left out."""
+    _check_kind(kind)
+    for name in options:
+        if name not in _FIELDS:
+            raise InvalidInputError(f"There is no field {quote(name)} here.", f"Use {', '.join(_FIELDS)}.")
+    given = {name: value for name, value in options.items() if value is not None}
+    form = given.get("format", "parquet")
+    if not isinstance(form, str) or form not in FORMATS:
+        raise InvalidInputError(f"The format {quote(str(form))} is not known.", f"Use {', '.join(FORMATS)}.")
+    parsed: dict[str, object] = {"format": form}
+    if "kinds" in given:
+        parsed["kinds"] = [ctx.view.policy.kind(each).id for each in _texts(given["kinds"])]
+    if "inside" in given:
+        parsed["inside"] = valid_id(given["inside"], "inside")
+    return parsed
 
 
-class AccessReviewKind(JobKind):
-    """The access review: every member × resource × action."""
+def need(ctx: RequestContext, kind: str, options: Mapping[str, object]) -> None:
+    """Refuse a caller who may not ask about others: at the start of the job, and for its result.
 
-    fields = ("format", "kinds", "inside")
-
-    def _parse_options(self, ctx: RequestContext, options: Mapping[str, object]) -> dict[str, object]:
-        parsed: dict[str, object] = {"format": _one_of("format", options.get("format", "parquet"), FORMATS)}
-        if "kinds" in options:
-            parsed["kinds"] = [ctx.view.policy.kind(kind).id for kind in _texts("kinds", options["kinds"])]
-        if "inside" in options:
-            parsed["inside"] = valid_id(options["inside"], "inside")
-        return parsed
-
-    def need(self, ctx: RequestContext, options: Mapping[str, object]) -> None:
-        """Require the right to ask about others. The rows are limited to what the caller may see."""
-        ctx.need("ask_about_others", ctx.caller.tenant)
-        if "inside" in options:
-            ctx.need_visible(str(options["inside"]))
+    The rows are limited to what the caller may see.
+    """
+    _check_kind(kind)
+    ctx.need("ask_about_others", ctx.caller.tenant)
+    if "inside" in options:
+        ctx.need_visible(str(options["inside"]))
 
 
-_KINDS: Mapping[str, JobKind] = {ACCESS_REVIEW: AccessReviewKind()}
+def _check_kind(kind: str) -> None:
+    if kind != ACCESS_REVIEW:
+        raise InvalidInputError(f"There is no kind of job {quote(kind)}.", f"Use {ACCESS_REVIEW}.")
 
 
-def get_job_kind(kind: str) -> JobKind:
-    """Return the kind of this name."""
-    found = _KINDS.get(kind)
-    if found is None:
-        raise InvalidInputError(f"There is no kind of job {quote(kind)}.", f"Use {', '.join(_KINDS)}.")
-    return found
-
-
-def _one_of(name: str, value: object, known: Sequence[str]) -> str:
-    if not isinstance(value, str) or value not in known:
-        raise InvalidInputError(f"The {name} {quote(str(value))} is not known.", f"Use {', '.join(known)}.")
-    return value
-
-
-def _texts(name: str, value: object) -> list[str]:
+def _texts(value: object) -> list[str]:
     if not isinstance(value, Sequence) or isinstance(value, str) or not all(isinstance(part, str) for part in value):
-        raise InvalidInputError(f"{name} is a list of texts.", "For example: lakehouse.table.")
+        raise InvalidInputError("kinds is a list of texts.", "For example: lakehouse.table.")
     return list(value)

@@ -14,6 +14,7 @@ from lakehold.directory.caller import Caller
 from lakehold.directory.platform import Platform
 from lakehold.kit.errors import LakeholdError
 from lakehold.runs.jobs import registry, table
+from lakehold.runs.run_table import load_caller
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +34,7 @@ class JobContext:
     @property
     def caller(self) -> Caller:
         """The caller that the job runs as."""
-        return table.load_caller(self.row)
+        return load_caller(self.row)
 
     def report_progress(self, progress: int, activity: str) -> None:
         """Store the progress of the job and what it is doing."""
@@ -68,8 +69,8 @@ def begin_job(platform: Platform, uid: str) -> JobOutcome:
     """Check access again and mark the job as running; return the error, or an empty mapping."""
     row = _row(platform, uid)
     try:
-        with platform.write(table.load_caller(row)) as ctx:
-            registry.get_job_kind(row.kind).need(ctx, json.loads(row.wanted))
+        with platform.write(load_caller(row)) as ctx:
+            registry.need(ctx, row.kind, json.loads(row.wanted))
             table.update_job(ctx.session.transaction, uid, {"state": table.RUNNING, "started_at": ctx.at})
     except LakeholdError as error:
         if error.retryable:

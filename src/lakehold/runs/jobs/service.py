@@ -56,9 +56,8 @@ class JobResult:
 def start_job(ctx: RequestContext, kind: str, options: Mapping[str, object] | None = None) -> Job:
     """Start a job in the background, as the caller."""
     ctx.need_writable()
-    found = registry.get_job_kind(kind)
-    parsed = found.parse_options(ctx, {} if options is None else options)
-    found.need(ctx, parsed)
+    parsed = registry.parse_options(ctx, kind, options or {})
+    registry.need(ctx, kind, parsed)
     uid = f"job_{secrets.token_hex(8)}"
     table.insert_job(
         ctx.session.transaction,
@@ -67,7 +66,7 @@ def start_job(ctx: RequestContext, kind: str, options: Mapping[str, object] | No
         tenant=ctx.caller.tenant,
         kind=kind,
         started_by=ctx.caller.member,
-        caller=table.dump_caller(ctx.caller),
+        caller=json.dumps(ctx.caller.to_stored()),
         wanted=json.dumps(parsed, ensure_ascii=False, sort_keys=True),
         made_at=ctx.at,
     )
@@ -106,7 +105,7 @@ def get_result(ctx: RequestContext, uid: str, data: Path) -> JobResult:
     Audited if the transaction writes.
     """
     job = get_job(ctx, uid)
-    registry.get_job_kind(job.kind).need(ctx, job.wanted)
+    registry.need(ctx, job.kind, job.wanted)
     if job.state not in table.ENDED:
         raise ConflictError(f"The job {quote(uid)} is not done yet.", "Ask again later.")
     if job.state == table.FAILED:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 
 import sqlalchemy as sa
 
-from lakehold.directory.caller import Caller
 from lakehold.kit.database import ExactText, IdType, Transaction, metadata
 
 job_table = sa.Table(
@@ -78,13 +76,3 @@ def update_job(
 def results_folder(data: Path, tenant: int) -> Path:
     """Return the folder of a tenant's results, which lies in the data folder that all machines share."""
     return data / "results" / str(tenant)
-
-
-def dump_caller(caller: Caller) -> str:
-    """Return as JSON the caller that the job runs as."""
-    return json.dumps(caller.to_stored())
-
-
-def load_caller(row: JobRow) -> Caller:
-    """Return the caller that the job runs as."""
-    return Caller.from_stored(row.tenant, json.loads(row.caller), address="worker")

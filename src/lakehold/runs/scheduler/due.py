@@ -15,7 +15,7 @@ from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import Moment
 from lakehold.kit.errors import LakeholdError
 from lakehold.runs import run_table as states
-from lakehold.runs.run_table import CauseKind, StoredCause, run_table
+from lakehold.runs.run_table import CauseKind, StoredCause, load_caller, run_table
 from lakehold.runs.runnable import RunOptions
 from lakehold.runs.scheduler.schedule import TriggerRow, load_parameters, load_schedule, match_columns, trigger_table
 from lakehold.runs.scheduler.service import exists
@@ -113,7 +113,7 @@ class DueTriggers:
 
 def _load_caller(row: TriggerRow) -> Caller:
     """Return the caller that the run is started as, without the request in which the trigger was saved."""
-    return replace(Caller.from_stored(row.tenant, json.loads(row.caller), address="worker"), request="")
+    return replace(load_caller(row), request="")
 
 
 def _row_filter(row: TriggerRow) -> list[sa.ColumnElement[bool]]:

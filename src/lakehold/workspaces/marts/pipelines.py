@@ -18,7 +18,7 @@ from lakehold.kit.errors import ConflictError
 from lakehold.kit.ids import quote
 from lakehold.lake import readable_tables
 from lakehold.lake.iceberg_catalog import IcebergCatalog
-from lakehold.runs.runnable import BaseRunnable, EndedRun, Runnable, RunNotice, RunOptions, Step, refuse_backfill
+from lakehold.runs.runnable import EndedRun, Runnable, RunNotice, RunOptions, Step, refuse_backfill
 from lakehold.workspaces.graph import edge_sources, edge_targets, need_kind
 from lakehold.workspaces.marts import mart_kinds, storages
 from lakehold.workspaces.marts.notifications import receivers
@@ -70,7 +70,7 @@ TASK_PARAMETER, CHECK_TASK = "do", "check"
 """The option to run only the checks."""
 
 
-class DataMartPipeline(BaseRunnable):
+class DataMartPipeline(Runnable):
     """Refreshes a data mart. Whoever edits it may refresh it; whoever sees it sees its runs."""
 
     kind = mart_kinds.DATA_MART_KIND
@@ -189,7 +189,7 @@ def _need_editable(ctx: RequestContext, uid: str) -> None:
     need_kind(ctx, uid, "edit", among, refusal="A {} is not published.", hint=hint)
 
 
-class ReportPipeline(BaseRunnable):
+class ReportPipeline(Runnable):
     """Sends a report. Its runs are seen by those who see its data mart, and stopped by those who may run it or
     edit the mart.
     """

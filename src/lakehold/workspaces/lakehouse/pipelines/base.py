@@ -9,14 +9,14 @@ from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import ConflictError
 from lakehold.kit.ids import quote
 from lakehold.kit.settings_schema import InvalidSettingError
-from lakehold.runs.runnable import BaseRunnable, RunOptions, Step
+from lakehold.runs.runnable import Runnable, RunOptions, Step
 from lakehold.workspaces.graph import edge_targets
 from lakehold.workspaces.lakehouse.steps import OutputTarget
 
 LAYER_KIND, TABLE_KIND = "lakehouse.layer", "lakehouse.table"
 
 
-class LakehousePipeline(BaseRunnable):
+class LakehousePipeline(Runnable):
     """A kind of pipeline. It has no level of its own: levels are needed on what it reads and writes."""
 
     kind: str
