@@ -7,13 +7,12 @@ from __future__ import annotations
 
 from fastapi import APIRouter
 
-from lakehold.api import access_as_code, iceberg_rest
+from lakehold.api import access_as_code, iceberg_rest, runs
 from lakehold.api.access import access_models, audit_log, checks, listings, reviews, what_if
 from lakehold.api.authzen import evaluations, searches
 from lakehold.api.catalog import credentials, grants, kinds, requests, resource_usage, resources, view_as, workspaces
 from lakehold.api.directory import groups, invites, me, members, sign_in, tokens
-from lakehold.api.lake import lineage, queries, tables
-from lakehold.api.runs import runs, triggers
+from lakehold.api.lake import lineage, queries
 from lakehold.workspaces import registry
 
 CATALOG: list[APIRouter] = [
@@ -51,8 +50,8 @@ PIPELINE: list[APIRouter] = [
     queries.routes,
     runs.routes,
     lineage.routes,
-    tables.routes,
-    triggers.routes,
+    queries.table_routes,
+    runs.trigger_routes,
 ]
 
 

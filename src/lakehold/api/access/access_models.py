@@ -16,8 +16,7 @@ from lakehold.access.model.schema import AccessModel
 from lakehold.api.access.question_scope import QuestionScope, need_others
 from lakehold.api.access.what_if import EffectGroupJson, ModelSource
 from lakehold.api.http.dependencies import CreateContext, ReadContext, WriteContext
-from lakehold.api.http.etags import IfMatch, TaggedResponse
-from lakehold.api.http.models import RecordEnd, RecordTime, RequestModel, ResponseModel, Word
+from lakehold.api.http.models import IfMatch, RecordEnd, RecordTime, RequestModel, ResponseModel, TaggedResponse, Word
 from lakehold.api.http.paging import PageParams, PageResponse
 from lakehold.api.http.routing import make_router, problem_responses
 from lakehold.directory.model_upgrade import ModelStatus, model_status

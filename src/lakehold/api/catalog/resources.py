@@ -21,8 +21,7 @@ from lakehold.api.catalog.schemas import (
     SummaryJson,
 )
 from lakehold.api.http.dependencies import CreateContext, CurrentPlatform, ReadContext, WriteContext
-from lakehold.api.http.etags import IfMatch
-from lakehold.api.http.models import IdText, NameText, RequestModel, ResponseModel, SearchText, Word
+from lakehold.api.http.models import IdText, IfMatch, NameText, RequestModel, ResponseModel, SearchText, Word
 from lakehold.api.http.paging import PageParams, PageResponse
 from lakehold.api.http.routing import make_router, problem_responses
 from lakehold.catalog import kinds, ownership, resource_edit, resources

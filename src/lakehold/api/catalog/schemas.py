@@ -8,7 +8,6 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, AliasChoices, Field
 
 from lakehold.api.access.what_if import EffectGroupJson
-from lakehold.api.http.etags import TaggedResponse
 from lakehold.api.http.models import (
     IdText,
     NameText,
@@ -16,6 +15,7 @@ from lakehold.api.http.models import (
     RecordId,
     RecordTime,
     ResponseModel,
+    TaggedResponse,
     Word,
     validated_by,
 )

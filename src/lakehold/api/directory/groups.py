@@ -9,8 +9,16 @@ from pydantic import AliasChoices, Field
 
 from lakehold.api.directory.members import MemberId, RolesUpdate, Sort
 from lakehold.api.http.dependencies import CreateContext, ReadContext, WriteContext
-from lakehold.api.http.etags import IfMatch, TaggedResponse
-from lakehold.api.http.models import IdText, NameText, RecordId, RequestModel, ResponseModel, SearchText
+from lakehold.api.http.models import (
+    IdText,
+    IfMatch,
+    NameText,
+    RecordId,
+    RequestModel,
+    ResponseModel,
+    SearchText,
+    TaggedResponse,
+)
 from lakehold.api.http.paging import PageParams, PageResponse
 from lakehold.api.http.routing import make_router, problem_responses
 from lakehold.directory import groups, members

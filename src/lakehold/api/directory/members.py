@@ -9,8 +9,17 @@ from pydantic import AliasChoices, Field
 
 from lakehold.api.directory.schemas import EmailText, MemberJson, SecretId, SignInJson, SignOutResultJson
 from lakehold.api.http.dependencies import CreateContext, CurrentPlatform, ReadContext, WriteContext
-from lakehold.api.http.etags import IfMatch
-from lakehold.api.http.models import IdText, NameText, RequestModel, ResponseModel, SearchText, Time, Word, to_datetime
+from lakehold.api.http.models import (
+    IdText,
+    IfMatch,
+    NameText,
+    RequestModel,
+    ResponseModel,
+    SearchText,
+    Time,
+    Word,
+    to_datetime,
+)
 from lakehold.api.http.paging import PageParams, PageResponse
 from lakehold.api.http.routing import make_router, problem_responses
 from lakehold.directory import links, member_removal, members, sign_ins

@@ -6,8 +6,7 @@ from typing import Annotated
 
 from pydantic import Field, SecretStr
 
-from lakehold.api.http.etags import TaggedResponse
-from lakehold.api.http.models import NameText, RecordId, RecordTime, ResponseModel, validated_by
+from lakehold.api.http.models import NameText, RecordId, RecordTime, ResponseModel, TaggedResponse, validated_by
 from lakehold.directory.accounts import valid_email
 from lakehold.directory.passwords import MAX_LENGTH, MIN_LENGTH
 from lakehold.kit.ids import MAX_ID

@@ -6,9 +6,8 @@
 - `authentication`: identifies the caller by API token or session cookie
 - `middleware`: request ids, body limits, request log, metrics, last-resort error handling
 - `problems`: HTTP-specific errors, and every error as problem+json
-- `models`: base classes and field types of request and response models
+- `models`: base classes and field types of request and response models; ETag and If-Match
 - `paging`: pages by cursor
-- `etags`: ETag and If-Match
 - `idempotency`: Idempotency-Key
 - `health`: `/healthz`, `/readyz` and `/metrics`
 - `json_logging`: log lines in JSON

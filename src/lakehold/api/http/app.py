@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -87,7 +88,7 @@ def assemble_app(routers: Iterable[APIRouter] | None = None) -> FastAPI:
 
 def openapi_text() -> str:
     """Return the text of `docs/openapi.json`."""
-    return openapi.document_text(assemble_app())
+    return json.dumps(assemble_app().openapi(), indent=2, ensure_ascii=False, sort_keys=True) + "\n"
 
 
 def write_openapi(folder: Path) -> list[Path]:

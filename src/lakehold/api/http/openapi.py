@@ -5,7 +5,6 @@ Examples are composed from those of the fields, so that they cannot drift from t
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -62,11 +61,6 @@ def build_document(app: FastAPI) -> dict[str, Any]:
     for media in _media_types(spec):
         media.setdefault("example", example_of(media["schema"], schemas))
     return spec
-
-
-def document_text(app: FastAPI) -> str:
-    """Return the document as it is stored in the docs."""
-    return json.dumps(app.openapi(), indent=2, ensure_ascii=False, sort_keys=True) + "\n"
 
 
 def operations(document: Mapping[str, Any]) -> Iterator[tuple[str, str, dict[str, Any]]]:
