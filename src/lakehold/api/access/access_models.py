@@ -159,11 +159,11 @@ def list_model_versions(ctx: ReadContext, paged: PageParams, name: ModelName) ->
     """List all versions of a model, newest first."""
     ctx.need_visible(ctx.caller.tenant)
     of = f"versions {name}"
-    behind = paged.start_key(of, int)
+    behind = paged.start_after(of, int)
     c = tables.model.c
     query = sa.select(c.id, c.since, c.until, c.source).where(c.tenant_id == ctx.session.tenant, c.name == name)
     if behind is not None:
-        query = query.where(c.id < behind[0])
+        query = query.where(c.id < behind)
     rows = ctx.session.transaction.connection.execute(query.order_by(c.id.desc()).limit(paged.limit + 1)).all()
     if not rows and behind is None:
         raise _unknown_model(name)

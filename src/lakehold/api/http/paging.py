@@ -13,12 +13,12 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from itertools import islice
-from typing import Annotated, Generic, TypeVar
+from typing import Annotated, Generic, Literal, TypeVar
 
 from fastapi import Depends, Query
 from pydantic import AliasChoices, Field
 
-from lakehold.api.http.models import ItemsResponse
+from lakehold.api.http.models import ItemsResponse, SearchText
 from lakehold.kit.errors import InvalidInputError
 
 T = TypeVar("T")
@@ -31,6 +31,7 @@ _MAX_CURSOR_LENGTH = 4_000
 _MAX_INT_KEY = 2**62
 
 CursorKey = str | int
+Sort = Literal["name", "-name", "created", "-created"]
 
 
 class PageResponse(ItemsResponse[T], Generic[T]):
@@ -116,3 +117,21 @@ async def _page_request(
 
 PageParams = Annotated[PageRequest, Depends(_page_request)]
 """For every endpoint that answers with a `Page`."""
+
+
+@dataclass(frozen=True, slots=True)
+class ListRequest(PageRequest):
+    """A page request of a list that can be searched and sorted."""
+
+    search: str
+    sort: Sort
+
+
+async def _list_request(
+    paged: PageParams, search: Annotated[SearchText, Query(description="A part of the name.")] = "", sort: Sort = "name"
+) -> ListRequest:
+    return ListRequest(paged.limit, paged.after, search, sort)
+
+
+ListParams = Annotated[ListRequest, Depends(_list_request)]
+"""The same with a search and an order, for what the access engine lists."""
