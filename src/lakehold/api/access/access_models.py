@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Annotated, Any
 
 import sqlalchemy as sa
@@ -91,7 +91,7 @@ def list_models(ctx: ReadContext) -> PageResponse[ModelSummary]:
     ctx.need_visible(ctx.caller.tenant)
     models = ctx.session.read_view(lambda view: sorted(view.policy.models.values(), key=lambda model: model.name))
     statuses = _model_statuses(ctx)
-    return PageResponse(items=[ModelSummary(**_summary_fields(model, statuses)) for model in models])
+    return PageResponse(items=[ModelSummary(**_summary_fields(model, statuses[model.name])) for model in models])
 
 
 @routes.post("", status_code=201)
@@ -119,14 +119,8 @@ def try_model(ctx: ReadContext, body: ModelText) -> ModelPreviewJson:
     model = parse_model(body.source)
     effects = ctx.session.what_if([Adopt(body.source)]).restrict(QuestionScope(ctx).is_visible)
     there = ctx.view.sources.get(model.name)
-    return ModelPreviewJson(
-        name=model.name,
-        title=model.title,
-        kinds=_kind_ids(model),
-        new=there is None,
-        changes=there != body.source,
-        effects=[EffectGroupJson.model_validate(group) for group in effects.groups],
-    )
+    found = {"new": there is None, "changes": there != body.source, "effects": effects.groups}
+    return ModelPreviewJson.model_validate({**_model_fields(model), **found})
 
 
 @routes.get("/{name}")
@@ -174,19 +168,15 @@ def _model_json(ctx: RequestContext, name: str) -> ModelJson:
     model = ctx.session.read_view(lambda view: view.policy.models.get(name))
     if model is None:
         raise _unknown_model(name)
-    return ModelJson(**_summary_fields(model, _model_statuses(ctx)), source=model.source)
+    return ModelJson(**_summary_fields(model, _model_statuses(ctx)[name]), source=model.source)
 
 
-def _summary_fields(model: AccessModel, statuses: dict[str, ModelStatus]) -> dict[str, Any]:
-    status = statuses[model.name]
-    return {
-        "name": model.name,
-        "title": model.title,
-        "kinds": _kind_ids(model),
-        "shipped": status.shipped,
-        "outdated": status.outdated,
-        "problem": status.problem or None,
-    }
+def _summary_fields(model: AccessModel, status: ModelStatus) -> dict[str, Any]:
+    return {**_model_fields(model), **asdict(status), "problem": status.problem or None}
+
+
+def _model_fields(model: AccessModel) -> dict[str, Any]:
+    return {"name": model.name, "title": model.title, "kinds": [f"{model.name}.{kind}" for kind in model.kinds]}
 
 
 def _model_statuses(ctx: RequestContext) -> dict[str, ModelStatus]:
@@ -198,10 +188,6 @@ def _model_statuses(ctx: RequestContext) -> dict[str, ModelStatus]:
     if "manage_models" in session.actions(ctx.principal, tenant):
         return found
     return {name: replace(status, problem="") for name, status in found.items()}
-
-
-def _kind_ids(model: AccessModel) -> list[str]:
-    return [f"{model.name}.{kind}" for kind in model.kinds]
 
 
 def _unknown_model(name: str) -> NotFoundError:

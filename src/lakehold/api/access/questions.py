@@ -26,7 +26,7 @@ from lakehold.api.http.routing import make_router
 from lakehold.kit.errors import LakeholdError
 from lakehold.kit.ids import fold_name
 
-routes = make_router("/api/v1/access/check", "Access")
+routes = make_router("/api/v1/access", "Access")
 
 _MAX_QUESTIONS = 1_000
 Ends = Annotated[list[IdText], Field(max_length=_MAX_QUESTIONS, examples=[["clean"]])]
@@ -94,7 +94,7 @@ class BatchCheckResultJson(ResponseModel):
     items: list[BatchCheckItemJson]
 
 
-@routes.post("")
+@routes.post("/check")
 def check(ctx: ReadContext, body: CheckBody) -> CheckResultJson:
     """Check whether a member may do something.
 
@@ -103,7 +103,7 @@ def check(ctx: ReadContext, body: CheckBody) -> CheckResultJson:
     return CheckResultJson(allowed=_decide(QuestionScope(ctx, body.at), body))
 
 
-@routes.post("/many")
+@routes.post("/check/many")
 def check_many(ctx: ReadContext, body: BatchCheckBody) -> BatchCheckResultJson:
     """Check many questions at once.
 
@@ -137,9 +137,6 @@ def _decide(scope: QuestionScope, question: CheckQuestion) -> bool:
     return scope.questions.check(
         principal, question.action, question.resource, role=question.role, edges=question.edges
     )
-
-
-explain_routes = make_router("/api/v1/access/explain", "Access")
 
 
 class ExplainBody(RequestModel):
@@ -197,7 +194,7 @@ class ExplanationJson(ResponseModel):
     hidden_ways: bool = Field(description="Whether there are ways that would name what the caller may not see.")
 
 
-@explain_routes.post("")
+@routes.post("/explain")
 def explain(ctx: ReadContext, body: ExplainBody) -> ExplanationJson:
     """Explain why a member may or may not do something.
 
@@ -234,14 +231,12 @@ def _needed_fact_json(scope: QuestionScope, needed: MissingFact) -> NeededFactJs
     return NeededFactJson.model_validate(known)
 
 
-who_routes = make_router("/api/v1/access/who", "Access")
-
 AsOf = Annotated[
     Time | None, Query(description="Ask as of this moment instead of now.", examples=["2031-05-04T10:30:00Z"])
 ]
 
 
-@who_routes.get("")
+@routes.get("/who")
 def who_may(
     ctx: ReadContext, paged: PageParams, action: Word, resource: IdText, at: AsOf = None
 ) -> PageResponse[NamedRefJson]:
@@ -263,8 +258,6 @@ def _sort_key(member: NamedRefJson) -> tuple[str, str]:
     return fold_name(member.name), member.id
 
 
-can_routes = make_router("/api/v1/access/can", "Access")
-
 SubjectParam = Annotated[
     IdText | None, Query(description="A member's id; without one the caller.", examples=["ana"], max_length=200)
 ]
@@ -277,7 +270,7 @@ class AllowedActionsJson(ResponseModel):
     actions: list[str] = Field(examples=[["see", "read", "edit"]])
 
 
-@can_routes.get("/actions")
+@routes.get("/can/actions")
 def actions_on(ctx: ReadContext, resource: IdText, subject: SubjectParam = None, at: AsOf = None) -> AllowedActionsJson:
     """List what a member may do with a resource."""
     scope = QuestionScope(ctx, at)
@@ -286,7 +279,7 @@ def actions_on(ctx: ReadContext, resource: IdText, subject: SubjectParam = None,
     return AllowedActionsJson(resource=resource, actions=list(scope.questions.actions(principal, resource)))
 
 
-@can_routes.get("/resources")
+@routes.get("/can/resources")
 def resources_for(
     ctx: ReadContext,
     paged: PageParams,

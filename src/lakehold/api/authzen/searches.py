@@ -12,18 +12,7 @@ from pydantic import Field
 
 from lakehold.api.access.question_scope import AllowedResourcePages, QuestionScope
 from lakehold.api.authzen import evaluations
-from lakehold.api.authzen.evaluations import (
-    ActionResult,
-    AuthzenAction,
-    AuthzenEntity,
-    AuthzenResource,
-    AuthzenResourceType,
-    AuthzenSubject,
-    AuthzenSubjectType,
-    Context,
-    ResourceResult,
-    SubjectResult,
-)
+from lakehold.api.authzen.evaluations import ActionResult, AuthzenEntity, Context, ResourceResult, SubjectResult
 from lakehold.api.http.dependencies import ReadContext
 from lakehold.api.http.models import ResponseModel
 from lakehold.api.http.paging import DEFAULT_LIMIT, MAX_LIMIT, CursorKey, decode_cursor, encode_cursor
@@ -68,24 +57,24 @@ class AuthzenSearch(AuthzenEntity):
 class SubjectSearch(AuthzenSearch):
     """A search for subjects that may perform an action on a resource."""
 
-    subject: AuthzenSubjectType
-    action: AuthzenAction
-    resource: AuthzenResource
+    subject: evaluations.AuthzenSubjectType
+    action: evaluations.AuthzenAction
+    resource: evaluations.AuthzenResource
 
 
 class ResourceSearch(AuthzenSearch):
     """A search for resources on which a subject may perform an action."""
 
-    subject: AuthzenSubject
-    action: AuthzenAction
-    resource: AuthzenResourceType
+    subject: evaluations.AuthzenSubject
+    action: evaluations.AuthzenAction
+    resource: evaluations.AuthzenResourceType
 
 
 class ActionSearch(AuthzenSearch):
     """A search for actions that a subject may perform on a resource."""
 
-    subject: AuthzenSubject
-    resource: AuthzenResource
+    subject: evaluations.AuthzenSubject
+    resource: evaluations.AuthzenResource
 
 
 class SearchCursor:

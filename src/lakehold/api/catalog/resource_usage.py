@@ -19,8 +19,7 @@ from lakehold.catalog.usage import UsageRecorder
 from lakehold.directory.platform import Platform
 from lakehold.directory.request_context import RequestContext
 
-routes = make_router("/api/v1/usage", "Usage")
-resource_routes = make_router("/api/v1/resources/{resource}/usage", "Usage")
+routes = make_router("/api/v1", "Usage")
 
 
 class LastUseJson(ResponseModel):
@@ -36,7 +35,7 @@ class LastUseListJson(ItemsResponse[LastUseJson]):
     """Last uses, newest first."""
 
 
-@routes.get("")
+@routes.get("/usage")
 def list_usage_of_member(
     ctx: ReadContext,
     member: Annotated[
@@ -47,7 +46,7 @@ def list_usage_of_member(
     return LastUseListJson.of(usage.list_for_member(ctx, ctx.caller.member if member is None else member))
 
 
-@resource_routes.get("")
+@routes.get("/resources/{resource}/usage")
 def list_usage_of_resource(ctx: ReadContext, resource: ResourceId) -> LastUseListJson:
     """List who last used a resource.
 

@@ -13,11 +13,6 @@ from lakehold.directory.request_context import RequestContext
 from lakehold.kit.ids import MAX_ID
 
 EmailText = Annotated[str, Field(min_length=3, max_length=254, examples=["ana@example.org"]), validated_by(valid_email)]
-TypedEmail = Annotated[str, Field(max_length=254, examples=["ana@example.org"])]
-"""As somebody typed it who wants to be let in: if it is no address, it is only wrong."""
-TypedTenant = Annotated[
-    str, Field(max_length=MAX_ID, examples=["corner"], description="May be left out where there is only one.")
-]
 NewPassword = Annotated[
     SecretStr, Field(min_length=MIN_LENGTH, max_length=MAX_LENGTH, examples=["nine purple elephants"])
 ]

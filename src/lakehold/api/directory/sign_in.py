@@ -10,23 +10,9 @@ from fastapi import Depends, Request, Response
 from pydantic import Field, PrivateAttr
 
 from lakehold import workspaces
-from lakehold.api.directory.schemas import (
-    EmailText,
-    NewPassword,
-    PathSecret,
-    SecretText,
-    TypedEmail,
-    TypedPassword,
-    TypedTenant,
-)
+from lakehold.api.directory.schemas import EmailText, NewPassword, PathSecret, SecretText, TypedPassword
 from lakehold.api.http.authentication import SESSION_COOKIE, authenticate, make_csrf_token, read_credentials
-from lakehold.api.http.dependencies import (
-    CurrentPlatform,
-    WriteContext,
-    get_authenticator,
-    get_platform,
-    retry_when_busy,
-)
+from lakehold.api.http.dependencies import CurrentPlatform, WriteContext, get_authenticator, retry_when_busy
 from lakehold.api.http.models import IdText, NameText, RecordTime, RequestModel, ResponseModel
 from lakehold.api.http.routing import make_router, problem_responses
 from lakehold.directory import authentication, links, sign_ins, tenants
@@ -37,6 +23,7 @@ from lakehold.directory.sign_ins import CreatedSignIn
 from lakehold.directory.tenants import TenantSetup
 from lakehold.kit.clock import SECOND
 from lakehold.kit.errors import ConflictError
+from lakehold.kit.ids import MAX_ID
 from lakehold.kit.settings import Settings
 
 
@@ -94,12 +81,16 @@ def session_cookie_header(settings: Settings, secret: str, seconds: int) -> str:
 def authenticate_now(request: Request, platform: Platform) -> Caller:
     """Authenticate the caller of an endpoint that works outside of a transaction."""
     with platform.database.read() as transaction:
-        return authenticate(get_authenticator(request), get_platform(request), transaction, read_credentials(request))
+        return authenticate(get_authenticator(request), platform, transaction, read_credentials(request))
 
 
 routes = make_router("/api/v1/sign-in", "Sign-in")
 
-LinkPurpose = Literal["sign_in", "password"]
+TypedEmail = Annotated[str, Field(max_length=254, examples=["ana@example.org"])]
+"""As somebody typed it who wants to be let in: if it is no address, it is only wrong."""
+TypedTenant = Annotated[
+    str, Field(max_length=MAX_ID, examples=["corner"], description="May be left out where there is only one.")
+]
 
 
 class PasswordSignInBody(RequestModel):
@@ -120,7 +111,7 @@ class LinkRequestBody(RequestModel):
     """A request to mail a link."""
 
     email: TypedEmail
-    purpose: LinkPurpose = "sign_in"
+    purpose: Literal["sign_in", "password"] = "sign_in"
     tenant: TypedTenant = ""
 
 

@@ -6,6 +6,7 @@ import asyncio
 import json
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
+from functools import cache, partial
 from pathlib import Path
 
 import sqlalchemy as sa
@@ -81,7 +82,7 @@ def assemble_app(routers: Iterable[APIRouter] | None = None) -> FastAPI:
     for router in (health.router, *(ours.ROUTERS if routers is None else routers)):
         app.include_router(router)
     problems.install_handlers(app)
-    openapi.install_openapi(app)
+    app.openapi = cache(partial(openapi.build_document, app))  # type: ignore[method-assign]
     app.add_middleware(RequestMiddleware, metrics=app.state.metrics)
     return app
 

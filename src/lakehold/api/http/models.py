@@ -151,17 +151,9 @@ def to_datetime(at: Moment) -> datetime:
     return datetime.fromtimestamp(at / SECOND, UTC)
 
 
-def _read_time(at: object) -> object:
-    return to_datetime(at) if isinstance(at, int) else at
-
-
-def _read_optional_time(at: object) -> object:
-    return to_optional_datetime(at) if isinstance(at, int) else at
-
-
 RecordId = Annotated[IdText, Field(validation_alias=AliasChoices("uid", "id"))]
 """The id of a response that is read from a record."""
-RecordTime = Annotated[Time, BeforeValidator(_read_time)]
+RecordTime = Annotated[Time, BeforeValidator(lambda at: to_datetime(at) if isinstance(at, int) else at)]
 """The time of a response that is read from a record's moment."""
-RecordEnd = Annotated[Time | None, BeforeValidator(_read_optional_time)]
+RecordEnd = Annotated[Time | None, BeforeValidator(lambda at: to_optional_datetime(at) if isinstance(at, int) else at)]
 """The same for a moment that may be missing or without end: both are null."""

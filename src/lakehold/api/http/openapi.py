@@ -31,17 +31,6 @@ _SECURITY_SCHEMES = {
 _EXAMPLE_BY_TYPE: dict[str, object] = {"integer": 1, "number": 1.0, "boolean": True, "null": None, "object": {}}
 
 
-def install_openapi(app: FastAPI) -> None:
-    """Let the application serve the complete document."""
-
-    def document() -> dict[str, Any]:
-        if app.openapi_schema is None:
-            app.openapi_schema = build_document(app)
-        return app.openapi_schema
-
-    app.openapi = document  # type: ignore[method-assign]
-
-
 def build_document(app: FastAPI) -> dict[str, Any]:
     """Build the document, with security, problems and examples."""
     spec = get_openapi(title=app.title, version=app.version, description=_DESCRIPTION, routes=app.routes)
