@@ -27,16 +27,6 @@ from lakehold.kit.ids import quote
 routes = make_router("/api/v1/access/models", "Access models")
 
 ModelName = Annotated[Word, Field(max_length=100, examples=["library"])]
-Shipped = Annotated[bool, Field(description="Whether it came with Lakehold and follows the release; else custom.")]
-Outdated = Annotated[bool, Field(description="Whether the installed release ships a newer version of it.")]
-UpgradeProblem = Annotated[
-    str | None,
-    Field(
-        examples=[None],
-        description="Why the newer models of the release were not adopted; null if nothing stands against them, and for"
-        " callers without the right `manage_models`.",
-    ),
-]
 
 
 class ModelText(RequestModel):
@@ -51,9 +41,13 @@ class ModelSummary(ResponseModel):
     name: ModelName
     title: str = Field(examples=["Library"])
     kinds: list[str] = Field(examples=[["library.library", "library.book"]])
-    shipped: Shipped
-    outdated: Outdated
-    problem: UpgradeProblem
+    shipped: bool = Field(description="Whether it came with Lakehold and follows the release; else custom.")
+    outdated: bool = Field(description="Whether the installed release ships a newer version of it.")
+    problem: str | None = Field(
+        examples=[None],
+        description="Why the newer models of the release were not adopted; null if nothing stands against them, and for"
+        " callers without the right `manage_models`.",
+    )
 
 
 class ModelJson(ModelSummary, TaggedResponse):

@@ -7,7 +7,6 @@ import json
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from functools import cache, partial
-from pathlib import Path
 
 import sqlalchemy as sa
 import uvicorn
@@ -90,16 +89,6 @@ def assemble_app(routers: Iterable[APIRouter] | None = None) -> FastAPI:
 def openapi_text() -> str:
     """Return the text of `docs/openapi.json`."""
     return json.dumps(assemble_app().openapi(), indent=2, ensure_ascii=False, sort_keys=True) + "\n"
-
-
-def write_openapi(folder: Path) -> list[Path]:
-    """Write the OpenAPI document if it has changed, and return the files written."""
-    page, text = folder / "openapi.json", openapi_text()
-    if page.exists() and page.read_text(encoding="utf-8") == text:
-        return []
-    folder.mkdir(parents=True, exist_ok=True)
-    page.write_text(text, encoding="utf-8")
-    return [page]
 
 
 def server_config(app: FastAPI, settings: Settings) -> uvicorn.Config:

@@ -27,7 +27,6 @@ from lakehold.kit.errors import InvalidInputError
 from lakehold.lake import previews, readable_tables, row_formats
 from lakehold.lake.iceberg_catalog import TableIdentifier
 from lakehold.lake.previews import MOST_ROWS, FilterOperator, PreviewFilter, PreviewOptions
-from lakehold.lake.table_metadata import IcebergMetadata
 from lakehold.runs import queries, worker_client
 from lakehold.runs.worker_client import ARROW_MEDIA_TYPE, QueryRows, RecordBatches
 from lakehold.workspaces.registry import readable_kinds
@@ -237,14 +236,24 @@ class TableRowsJson(ResponseModel):
 def get_table(ctx: ReadContext, lake: CurrentLake, table: IdText) -> TableJson:
     """Get fields and snapshots of a table. An empty table has neither."""
     found = lake.current_metadata(_readable_place(ctx, table))
-    return TableJson(fields=[], snapshots=[]) if found is None else _table_json(found)
+    if found is None:
+        return TableJson(fields=[], snapshots=[])
+    snapshots = [
+        TableSnapshotJson(
+            id=str(each.id),
+            at=each.at,
+            operation=each.operation,
+            added=each.count("added-records"),
+            removed=each.count("deleted-records"),
+            rows=each.count("total-records"),
+            current=each == found.current,
+        )
+        for each in reversed(found.snapshots[-_MAX_SNAPSHOTS:])
+    ]
+    return TableJson.model_validate({"fields": list(found.fields), "snapshots": snapshots})
 
 
-@table_routes.get(
-    "/{table}/rows",
-    response_model=TableRowsJson,
-    responses={200: _ROWS, **problem_responses(409, 503)},
-)
+@table_routes.get("/{table}/rows", response_model=TableRowsJson, responses={200: _ROWS, **problem_responses(409, 503)})
 def get_rows(
     request: Request,
     ctx: ReadContext,
@@ -304,21 +313,3 @@ def _readable_place(ctx: RequestContext, table: str) -> TableIdentifier:
         raise InvalidInputError(f"A {title} has no rows.", "Choose a table.")
     ctx.need(readable_kinds()[kind], table)
     return readable_tables.identifier_of(ctx, table)
-
-
-def _table_json(found: IcebergMetadata) -> TableJson:
-    return TableJson(
-        fields=[TableFieldJson.model_validate(each) for each in found.fields],
-        snapshots=[
-            TableSnapshotJson(
-                id=str(each.id),
-                at=each.at,
-                operation=each.operation,
-                added=each.count("added-records"),
-                removed=each.count("deleted-records"),
-                rows=each.count("total-records"),
-                current=each == found.current,
-            )
-            for each in reversed(found.snapshots[-_MAX_SNAPSHOTS:])
-        ],
-    )
