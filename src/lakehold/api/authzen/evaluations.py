@@ -12,7 +12,6 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from lakehold.access import RequestProperties
 from lakehold.access.decisions.principal import Principal
-from lakehold.access.facts.view import FactView
 from lakehold.access.model.errors import did_you_mean
 from lakehold.access.model.policy import MEMBER
 from lakehold.access.session import AccessQueries
@@ -275,11 +274,7 @@ def resolve_resource(ctx: RequestContext, resource: AuthzenResource) -> str:
 
 def resolve_kind(ctx: RequestContext, name: str) -> str:
     """Return the kind of this name, or of this short name if only one model has it."""
-    return ctx.session.read_view(lambda view: _find_kind(view, name))
-
-
-def _find_kind(view: FactView, name: str) -> str:
-    kinds = view.policy.kinds
+    kinds = ctx.session.read_view(lambda view: view.policy.kinds)
     if name in kinds:
         return name
     short = [kind for kind in kinds if kind.rpartition(".")[2] == name]

@@ -1,6 +1,6 @@
 """The HTTP frame that all endpoints share.
 
-- `app`: creates and configures the FastAPI application and its uvicorn server
+- `app`: creates and configures the FastAPI application, its uvicorn server and its OpenAPI document
 - `routing`: routers and routes; runs an endpoint in its transaction and responds after the commit
 - `dependencies`: the request contexts and the platform, as FastAPI dependencies
 - `authentication`: identifies the caller by API token or session cookie
@@ -11,5 +11,4 @@
 - `idempotency`: Idempotency-Key
 - `health`: `/healthz`, `/readyz` and `/metrics`
 - `json_logging`: log lines in JSON
-- `openapi`: the complete OpenAPI document
 """

@@ -12,7 +12,7 @@ from __future__ import annotations
 import random
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, TypeVar
 
 from fastapi import Depends, Header, Request
@@ -153,10 +153,8 @@ async def _pending_create(
         ),
     ] = None,
 ) -> PendingRequest:
-    credentials = read_credentials(request)
-    if idempotency_key is None:
-        return PendingRequest(request, credentials, writes=True)
-    return PendingRequest(request, credentials, writes=True, key=idempotency_key, body=await request.body())
+    pending = write_transaction(request)
+    return pending if idempotency_key is None else replace(pending, key=idempotency_key, body=await request.body())
 
 
 CurrentPlatform = Annotated[Platform, Depends(_platform_dependency)]
