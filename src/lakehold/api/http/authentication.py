@@ -82,8 +82,8 @@ def authenticate(
         found = authenticator.authenticate_token(platform, transaction, credentials.token)
     else:
         found = authenticator.authenticate_session(platform, transaction, credentials.cookie)
-        sealed = platform.keys.is_sealed(f"csrf {credentials.cookie}", credentials.csrf)
-        if found is not None and not credentials.safe and not sealed:
+        seal = f"csrf {credentials.cookie}"
+        if found is not None and not credentials.safe and not platform.keys.is_sealed(seal, credentials.csrf):
             raise CsrfError("This change did not come from our own pages.", "Reload the page and try again.")
     if found is None:
         raise UnauthorizedError("This token or sign-in is invalid or has expired.", "Sign in, or make a new token.")

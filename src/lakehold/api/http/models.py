@@ -141,11 +141,6 @@ Time = Annotated[AwareDatetime, Field(examples=["2031-05-04T10:30:00Z"])]
 """A moment with its time zone. In a query a `+` must be written as `%2B`; `Z` needs no care."""
 
 
-def to_optional_datetime(at: Moment | None) -> datetime | None:
-    """Convert a moment to a datetime; None for a moment without end."""
-    return None if at is None or at >= FOREVER else datetime.fromtimestamp(at / SECOND, UTC)
-
-
 def to_datetime(at: Moment) -> datetime:
     """Convert a moment to a datetime."""
     return datetime.fromtimestamp(at / SECOND, UTC)
@@ -155,5 +150,7 @@ RecordId = Annotated[IdText, Field(validation_alias=AliasChoices("uid", "id"))]
 """The id of a response that is read from a record."""
 RecordTime = Annotated[Time, BeforeValidator(lambda at: to_datetime(at) if isinstance(at, int) else at)]
 """The time of a response that is read from a record's moment."""
-RecordEnd = Annotated[Time | None, BeforeValidator(lambda at: to_optional_datetime(at) if isinstance(at, int) else at)]
+RecordEnd = Annotated[
+    RecordTime | None, BeforeValidator(lambda at: None if isinstance(at, int) and at >= FOREVER else at)
+]
 """The same for a moment that may be missing or without end: both are null."""
