@@ -10,7 +10,7 @@ from pathlib import Path
 
 from uvicorn import Server
 
-from lakehold.api.access.checks import CheckBody, CheckResultJson
+from lakehold.api.access.questions import CheckBody, CheckResultJson
 from lakehold.api.http.app import create_app, server_config
 from lakehold.api.http.dependencies import ReadContext
 from lakehold.api.http.routing import make_router

@@ -8,8 +8,7 @@ import pytest
 
 from lakehold import workspaces
 from lakehold.access import Add, Grant
-from lakehold.api.http.app import assemble_app
-from lakehold.api.http.openapi import operations
+from lakehold.api.http.app import assemble_app, operations
 from tests.api.client import Api, problem
 from tests.api.crawler.request_builder import fill_path
 from tests.platform import ADA

@@ -12,8 +12,7 @@ import schemathesis
 from hypothesis import HealthCheck, Phase, given, settings
 from schemathesis.specs.openapi.schemas import OpenApiSchema
 
-from lakehold.api.http.app import assemble_app
-from lakehold.api.http.openapi import operations
+from lakehold.api.http.app import assemble_app, operations
 from lakehold.demo import company
 from lakehold.directory.platform import Platform
 from lakehold.kit.settings import Settings

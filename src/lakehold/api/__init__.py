@@ -11,6 +11,6 @@ below `lakehold.workspaces`. How an endpoint is written is described in `lakehol
 - `directory`: sign-in, members, groups, invites, API tokens
 - `iceberg_rest`: the Iceberg REST catalog
 - `lake`: queries, tables, lineage
-- `runs`: runs and triggers
+- `runs`: start, stop, resume, retry and delete runs; triggers
 - `routers`: the list of all routers; a router in it is served, documented, fuzzed and crawled
 """

@@ -79,10 +79,6 @@ _EXPORT_RIGHT: dict[str, Any] = {"x-tells-all-to": "export"}
 
 FileName = Annotated[str, Field(min_length=1, max_length=300, examples=["people.yaml"])]
 FileText = Annotated[str, Field(max_length=_MAX_FILE_LENGTH, examples=["members:\n  ana: {name: Ana}\n"])]
-FileTexts = Annotated[
-    dict[FileName, FileText],
-    Field(max_length=_MAX_FILES, examples=[{"people.yaml": "members:\n  ana: {name: Ana}\n"}]),
-]
 
 
 class TenantFilesJson(ResponseModel):
@@ -94,7 +90,9 @@ class TenantFilesJson(ResponseModel):
 class FilesBody(RequestModel):
     """Files by name."""
 
-    files: FileTexts
+    files: dict[FileName, FileText] = Field(
+        max_length=_MAX_FILES, examples=[{"people.yaml": "members:\n  ana: {name: Ana}\n"}]
+    )
 
 
 class PlanResultJson(ResponseModel):

@@ -13,6 +13,7 @@ from typing import Annotated
 from urllib.parse import quote, unquote
 
 from fastapi import APIRouter, Depends, Path, Query, Request, Response
+from fastapi.responses import JSONResponse
 
 from lakehold.api.http.authentication import read_credentials
 from lakehold.api.http.dependencies import ReadContext, get_platform
@@ -37,23 +38,13 @@ _EXCEPTION_BY_STATUS = {
 
 def iceberg_error_response(problem: Problem, path: str) -> Response:
     """Return a problem in the error format of Iceberg REST, with the exception that clients raise for it."""
-    status = problem.status
-    if status == HTTPStatus.UNPROCESSABLE_ENTITY:
-        status = int(HTTPStatus.BAD_REQUEST)
-    error = {
-        "message": f"{problem.detail} {problem.hint}".strip(),
-        "type": _exception_name(status, path),
-        "code": status,
-    }
-    return Response(json.dumps({"error": error}), status_code=status, media_type="application/json")
-
-
-def _exception_name(status: int, path: str) -> str:
+    status = 400 if problem.status == HTTPStatus.UNPROCESSABLE_ENTITY else problem.status
+    name = _EXCEPTION_BY_STATUS.get(HTTPStatus(status), "BadRequestException")
     if status == HTTPStatus.NOT_FOUND:
-        if "/tables/" in path:
-            return "NoSuchTableException"
-        return "NoSuchViewException" if "/views/" in path else "NoSuchNamespaceException"
-    return _EXCEPTION_BY_STATUS.get(HTTPStatus(status), "BadRequestException")
+        part = "Table" if "/tables/" in path else "View" if "/views/" in path else "Namespace"
+        name = f"NoSuch{part}Exception"
+    error = {"message": f"{problem.detail} {problem.hint}".strip(), "type": name, "code": status}
+    return JSONResponse({"error": error}, status_code=status)
 
 
 ERROR_FORMATS[f"{PREFIX}/"] = iceberg_error_response
@@ -61,8 +52,7 @@ ERROR_FORMATS[f"{PREFIX}/"] = iceberg_error_response
 
 def encode_prefix(name: str) -> str:
     """Encode a workspace's name as a prefix, which clients put into URLs without quoting it."""
-    plain = quote(name, safe="").replace("~", "%7E").replace(".", "%2E")
-    return plain.replace("%", "~")
+    return quote(name, safe="").replace("~", "%7E").replace(".", "%2E").replace("%", "~")
 
 
 def decode_prefix(text: str) -> str:
@@ -85,6 +75,7 @@ _ENDPOINTS = [
 ]
 
 PathText = Annotated[str, Path(max_length=_MAX_NAME_LENGTH)]
+QueryText = Annotated[str, Query(max_length=_MAX_NAME_LENGTH)]
 
 
 def get_lake(request: Request) -> IcebergCatalog:
@@ -100,14 +91,14 @@ CurrentLake = Annotated[IcebergCatalog, Depends(get_lake)]
 
 
 @routes.get("/config")
-def iceberg_config(ctx: ReadContext, warehouse: Annotated[str, Query(max_length=_MAX_NAME_LENGTH)] = "") -> Response:
+def iceberg_config(ctx: ReadContext, warehouse: QueryText = "") -> Response:
     """Return the configuration of a client."""
     readable_tables.refuse_impersonation(ctx)
     overrides = {}
     if warehouse:
         readable_tables.list_containers(ctx, (warehouse,))
         overrides = {"prefix": encode_prefix(warehouse)}
-    return _json_response({"defaults": {}, "overrides": overrides, "endpoints": _ENDPOINTS})
+    return JSONResponse({"defaults": {}, "overrides": overrides, "endpoints": _ENDPOINTS})
 
 
 async def _workspace_prefix(request: Request) -> tuple[str, ...]:
@@ -121,14 +112,12 @@ Workspace = Annotated[tuple[str, ...], Depends(_workspace_prefix)]
 
 @routes.get("/{prefix}/namespaces")  # noqa: FAST003 - `Workspace` reads it
 @routes.get("/namespaces")
-def iceberg_namespaces(
-    ctx: ReadContext, workspace: Workspace, parent: Annotated[str, Query(max_length=_MAX_NAME_LENGTH)] = ""
-) -> Response:
+def iceberg_namespaces(ctx: ReadContext, workspace: Workspace, parent: QueryText = "") -> Response:
     """List the workspaces, or the namespaces in one of them."""
     readable_tables.refuse_impersonation(ctx)
     path = _parse_namespace(parent) if parent else ()
     found = readable_tables.list_containers(ctx, (*workspace, *path))
-    return _json_response({"namespaces": [[*path, each.name] for each in found]})
+    return JSONResponse({"namespaces": [[*path, each.name] for each in found]})
 
 
 # What people call things may have slashes in it; then there is nothing of that name, and that is all.
@@ -144,7 +133,7 @@ def iceberg_tables(ctx: ReadContext, lake: CurrentLake, workspace: Workspace, na
     places = {readable_tables.identifier_of(ctx, each.uid): each for each in found}
     there = lake.metadata_locations(places)
     named = [each.name for place, each in places.items() if place in there]
-    return _json_response({"identifiers": [{"namespace": list(path), "name": name} for name in named]})
+    return JSONResponse({"identifiers": [{"namespace": list(path), "name": name} for name in named]})
 
 
 @routes.api_route("/{prefix}/namespaces/{namespace:path}/tables/{table:path}", methods=["GET", "HEAD"])
@@ -166,7 +155,7 @@ def iceberg_table(
 def iceberg_views(ctx: ReadContext, path: str) -> Response:  # noqa: ARG001 - the namespace does not matter
     """Return no views."""
     readable_tables.refuse_impersonation(ctx)
-    return _json_response({"identifiers": []})
+    return JSONResponse({"identifiers": []})
 
 
 @routes.api_route("/{path:path}/views/{view:path}", methods=["GET", "HEAD"])
@@ -183,7 +172,7 @@ def iceberg_namespace(ctx: ReadContext, workspace: Workspace, namespace: PathTex
     readable_tables.refuse_impersonation(ctx)
     path = _parse_namespace(namespace)
     readable_tables.list_containers(ctx, (*workspace, *path))
-    return _json_response({"namespace": list(path), "properties": {}})
+    return JSONResponse({"namespace": list(path), "properties": {}})
 
 
 @routes.post("/{path:path}/metrics")
@@ -228,7 +217,3 @@ def _parse_namespace(namespace: str) -> tuple[str, ...]:
     if not all(parts):
         raise InvalidInputError("A namespace has an empty part.", "Write workspace, or workspace and layer.")
     return parts
-
-
-def _json_response(content: object) -> Response:
-    return Response(json.dumps(content), media_type="application/json")

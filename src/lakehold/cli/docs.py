@@ -18,9 +18,8 @@ def access_tables() -> dict[str, str]:
 def write_docs(folder: Path) -> Iterator[Path]:
     """Write every page whose text has changed, and yield its path."""
     folder.mkdir(parents=True, exist_ok=True)
-    for name, text in access_tables().items():
-        page = folder / name
+    texts = {folder / name: text for name, text in access_tables().items()}
+    for page, text in {**texts, folder.parent / "openapi.json": app.openapi_text()}.items():
         if not page.exists() or page.read_text(encoding="utf-8") != text:
             page.write_text(text, encoding="utf-8")
             yield page
-    yield from app.write_openapi(folder.parent)

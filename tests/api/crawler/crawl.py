@@ -17,7 +17,7 @@ from lakehold.access import TokenPrincipal
 from lakehold.access.decisions.principal import Principal
 from lakehold.access.facts.view import FactView
 from lakehold.access.session import AccessSession
-from lakehold.api.http.openapi import operations
+from lakehold.api.http.app import operations
 from lakehold.kit.errors import NotFoundError
 from tests.api.client import Api
 from tests.api.crawler.request_builder import BuiltRequest, RequestBuilder, ValuePool, fill_path, numbers

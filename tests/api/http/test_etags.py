@@ -9,8 +9,7 @@ from threading import Barrier
 import pytest
 
 from lakehold.api.http.dependencies import ReadContext, WriteContext
-from lakehold.api.http.etags import IfMatch, TaggedResponse
-from lakehold.api.http.models import NameText, RequestModel
+from lakehold.api.http.models import IfMatch, NameText, RequestModel, TaggedResponse
 from lakehold.api.http.routing import make_router, problem_responses
 from lakehold.directory.platform import Platform
 from lakehold.directory.request_context import RequestContext

@@ -11,8 +11,7 @@ import jsonschema_rs
 import pytest
 
 from lakehold.api.http import app
-from lakehold.api.http.app import assemble_app
-from lakehold.api.http.openapi import operations
+from lakehold.api.http.app import assemble_app, operations
 from lakehold.api.http.problems import MEDIA_TYPE
 
 DOCUMENT = assemble_app().openapi()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Annotated, Any
 
 import sqlalchemy as sa
@@ -16,8 +16,7 @@ from lakehold.access.model.schema import AccessModel
 from lakehold.api.access.question_scope import QuestionScope, need_others
 from lakehold.api.access.what_if import EffectGroupJson, ModelSource
 from lakehold.api.http.dependencies import CreateContext, ReadContext, WriteContext
-from lakehold.api.http.etags import IfMatch, TaggedResponse
-from lakehold.api.http.models import RecordEnd, RecordTime, RequestModel, ResponseModel, Word
+from lakehold.api.http.models import IfMatch, RecordEnd, RecordTime, RequestModel, ResponseModel, TaggedResponse, Word
 from lakehold.api.http.paging import PageParams, PageResponse
 from lakehold.api.http.routing import make_router, problem_responses
 from lakehold.directory.model_upgrade import ModelStatus, model_status
@@ -28,16 +27,6 @@ from lakehold.kit.ids import quote
 routes = make_router("/api/v1/access/models", "Access models")
 
 ModelName = Annotated[Word, Field(max_length=100, examples=["library"])]
-Shipped = Annotated[bool, Field(description="Whether it came with Lakehold and follows the release; else custom.")]
-Outdated = Annotated[bool, Field(description="Whether the installed release ships a newer version of it.")]
-UpgradeProblem = Annotated[
-    str | None,
-    Field(
-        examples=[None],
-        description="Why the newer models of the release were not adopted; null if nothing stands against them, and for"
-        " callers without the right `manage_models`.",
-    ),
-]
 
 
 class ModelText(RequestModel):
@@ -52,9 +41,13 @@ class ModelSummary(ResponseModel):
     name: ModelName
     title: str = Field(examples=["Library"])
     kinds: list[str] = Field(examples=[["library.library", "library.book"]])
-    shipped: Shipped
-    outdated: Outdated
-    problem: UpgradeProblem
+    shipped: bool = Field(description="Whether it came with Lakehold and follows the release; else custom.")
+    outdated: bool = Field(description="Whether the installed release ships a newer version of it.")
+    problem: str | None = Field(
+        examples=[None],
+        description="Why the newer models of the release were not adopted; null if nothing stands against them, and for"
+        " callers without the right `manage_models`.",
+    )
 
 
 class ModelJson(ModelSummary, TaggedResponse):
@@ -92,7 +85,7 @@ def list_models(ctx: ReadContext) -> PageResponse[ModelSummary]:
     ctx.need_visible(ctx.caller.tenant)
     models = ctx.session.read_view(lambda view: sorted(view.policy.models.values(), key=lambda model: model.name))
     statuses = _model_statuses(ctx)
-    return PageResponse(items=[ModelSummary(**_summary_fields(model, statuses)) for model in models])
+    return PageResponse(items=[ModelSummary(**_summary_fields(model, statuses[model.name])) for model in models])
 
 
 @routes.post("", status_code=201)
@@ -120,14 +113,8 @@ def try_model(ctx: ReadContext, body: ModelText) -> ModelPreviewJson:
     model = parse_model(body.source)
     effects = ctx.session.what_if([Adopt(body.source)]).restrict(QuestionScope(ctx).is_visible)
     there = ctx.view.sources.get(model.name)
-    return ModelPreviewJson(
-        name=model.name,
-        title=model.title,
-        kinds=_kind_ids(model),
-        new=there is None,
-        changes=there != body.source,
-        effects=[EffectGroupJson.model_validate(group) for group in effects.groups],
-    )
+    found = {"new": there is None, "changes": there != body.source, "effects": effects.groups}
+    return ModelPreviewJson.model_validate({**_model_fields(model), **found})
 
 
 @routes.get("/{name}")
@@ -160,11 +147,11 @@ def list_model_versions(ctx: ReadContext, paged: PageParams, name: ModelName) ->
     """List all versions of a model, newest first."""
     ctx.need_visible(ctx.caller.tenant)
     of = f"versions {name}"
-    behind = paged.start_key(of, int)
+    behind = paged.start_after(of, int)
     c = tables.model.c
     query = sa.select(c.id, c.since, c.until, c.source).where(c.tenant_id == ctx.session.tenant, c.name == name)
     if behind is not None:
-        query = query.where(c.id < behind[0])
+        query = query.where(c.id < behind)
     rows = ctx.session.transaction.connection.execute(query.order_by(c.id.desc()).limit(paged.limit + 1)).all()
     if not rows and behind is None:
         raise _unknown_model(name)
@@ -175,19 +162,15 @@ def _model_json(ctx: RequestContext, name: str) -> ModelJson:
     model = ctx.session.read_view(lambda view: view.policy.models.get(name))
     if model is None:
         raise _unknown_model(name)
-    return ModelJson(**_summary_fields(model, _model_statuses(ctx)), source=model.source)
+    return ModelJson(**_summary_fields(model, _model_statuses(ctx)[name]), source=model.source)
 
 
-def _summary_fields(model: AccessModel, statuses: dict[str, ModelStatus]) -> dict[str, Any]:
-    status = statuses[model.name]
-    return {
-        "name": model.name,
-        "title": model.title,
-        "kinds": _kind_ids(model),
-        "shipped": status.shipped,
-        "outdated": status.outdated,
-        "problem": status.problem or None,
-    }
+def _summary_fields(model: AccessModel, status: ModelStatus) -> dict[str, Any]:
+    return {**_model_fields(model), **asdict(status), "problem": status.problem or None}
+
+
+def _model_fields(model: AccessModel) -> dict[str, Any]:
+    return {"name": model.name, "title": model.title, "kinds": [f"{model.name}.{kind}" for kind in model.kinds]}
 
 
 def _model_statuses(ctx: RequestContext) -> dict[str, ModelStatus]:
@@ -199,10 +182,6 @@ def _model_statuses(ctx: RequestContext) -> dict[str, ModelStatus]:
     if "manage_models" in session.actions(ctx.principal, tenant):
         return found
     return {name: replace(status, problem="") for name, status in found.items()}
-
-
-def _kind_ids(model: AccessModel) -> list[str]:
-    return [f"{model.name}.{kind}" for kind in model.kinds]
 
 
 def _unknown_model(name: str) -> NotFoundError:

@@ -68,14 +68,8 @@ async def _filter(
     since: Annotated[Time | None, Query(description="From this moment on.")] = None,
     until: Annotated[Time | None, Query(description="Before this moment.")] = None,
 ) -> AuditFilter:
-    return AuditFilter(
-        member=member,
-        resource=resource,
-        action=action,
-        outcome=outcome,
-        since=None if since is None else to_moment(since),
-        until=None if until is None else to_moment(until),
-    )
+    begin, end = (None if at is None else to_moment(at) for at in (since, until))
+    return AuditFilter(member, resource, action, outcome, begin, end)
 
 
 AuditFilterParams = Annotated[AuditFilter, Depends(_filter)]
@@ -89,9 +83,7 @@ def list_audit_entries(ctx: ReadContext, paged: PageParams, filters: AuditFilter
     """
     need_audit(ctx)
     of = f"audit {filters}"
-    behind = paged.start_key(of, int)
-    before = None if behind is None else int(behind[0])
-    found = ctx.audit.page(filters, before=before, limit=paged.limit + 1)
+    found = ctx.audit.page(filters, before=paged.start_after(of, int), limit=paged.limit + 1)
     return paged.build_page(of, found, lambda line: (line.n,), _entry_json)
 
 

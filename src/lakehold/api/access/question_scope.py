@@ -6,12 +6,14 @@ may not see is answered like one that does not exist, whomever the question is a
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from datetime import datetime
+from functools import partial
 
 from lakehold.access.decisions.principal import Principal
+from lakehold.access.query.listing import ListedResource, to_cursor
 from lakehold.access.session import AccessQueries
-from lakehold.api.http.models import IdText, NameText, ResponseModel, Word
+from lakehold.api.http.models import NameText, RecordId, ResponseModel, Word
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import to_moment
 from lakehold.kit.errors import NotFoundError
@@ -21,7 +23,7 @@ from lakehold.kit.ids import quote
 class NamedRefJson(ResponseModel):
     """The id and name of a member or resource."""
 
-    id: IdText
+    id: RecordId
     name: NameText
 
 
@@ -87,3 +89,45 @@ class QuestionScope:
 def need_others(ctx: RequestContext) -> None:
     """Raise unless the caller may ask about others."""
     ctx.need("ask_about_others", ctx.caller.tenant)
+
+
+class AllowedResourcePages:
+    """Pages of the resources with which a member may do something, and that the caller may see.
+
+    Whether there is a next page also depends on what the caller may see, so that nothing hidden is counted.
+    """
+
+    def __init__(
+        self,
+        scope: QuestionScope,
+        principal: Principal,
+        action: str,
+        kind: str,
+        *,
+        within: str | None = None,
+        search: str = "",
+        sort: str = "name",
+    ) -> None:
+        self._scope, self._sort = scope, sort
+        self._list = partial(scope.questions.list, principal, action, kind, within=within, search=search, sort=sort)
+        # What the caller may see is a list that needs no second look.
+        self._lists_visible = principal == scope.work.principal and scope.questions.read_view(
+            lambda view: action == view.policy.kind(kind).schema.visible
+        )
+
+    def page(self, after: str | None, limit: int) -> tuple[list[ListedResource], str | None]:
+        """Return one page, and the cursor of the next."""
+        found: list[ListedResource] = []
+        for each in self._visible_items(after, limit):
+            if len(found) == limit:
+                return found, to_cursor(found[-1], self._sort)
+            found.append(each)
+        return found, None
+
+    def _visible_items(self, after: str | None, limit: int) -> Iterator[ListedResource]:
+        while True:
+            page = self._list(after=after, limit=limit + 1)
+            yield from (each for each in page.items if self._lists_visible or self._scope.is_visible(each.uid))
+            if page.after is None:
+                return
+            after = page.after

@@ -12,6 +12,7 @@ from lakehold.api.http.dependencies import CreateContext, ReadContext, WriteCont
 from lakehold.api.http.models import IdText, RecordEnd, RecordTime, RequestModel, ResponseModel, Word
 from lakehold.api.http.paging import PageParams, PageResponse
 from lakehold.api.http.routing import make_router
+from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import NotFoundError
 from lakehold.kit.ids import quote
 from lakehold.runs.jobs import service
@@ -59,8 +60,7 @@ def start_review(ctx: CreateContext, body: NewReview) -> ReviewJson:
 @routes.get("")
 def list_reviews(ctx: ReadContext, paged: PageParams) -> PageResponse[ReviewJson]:
     """List reviews, newest first; one's own, or all for those who may see the audit log."""
-    behind = paged.start_key("reviews", str)
-    before = None if behind is None else str(behind[0])
+    before = paged.start_after("reviews", str)
     found = service.list_jobs(ctx, kind=ACCESS_REVIEW, before=before, limit=paged.limit + 1)
     return paged.build_page("reviews", found, lambda job: (job.id,), ReviewJson.model_validate)
 
@@ -68,7 +68,7 @@ def list_reviews(ctx: ReadContext, paged: PageParams) -> PageResponse[ReviewJson
 @routes.get("/{review}")
 def get_review(ctx: ReadContext, review: IdText) -> ReviewJson:
     """Get a review, and its progress."""
-    return ReviewJson.model_validate(_require_review(service.get_job(ctx, review)))
+    return ReviewJson.model_validate(_get_review(ctx, review))
 
 
 @routes.get(
@@ -78,12 +78,13 @@ def get_review(ctx: ReadContext, review: IdText) -> ReviewJson:
 )
 def get_review_result(ctx: WriteContext, request: Request, review: IdText) -> Response:
     """Download the file of a review. The download is recorded in the audit log."""
-    _require_review(service.get_job(ctx, review))
+    _get_review(ctx, review)
     found = service.get_result(ctx, review, get_platform(request).settings.data)
     return FileResponse(found.file, media_type=found.media_type, filename=f"review{found.file.suffix}")
 
 
-def _require_review(job: service.Job) -> service.Job:
+def _get_review(ctx: RequestContext, review: str) -> service.Job:
+    job = service.get_job(ctx, review)
     if job.kind != ACCESS_REVIEW:
         raise NotFoundError(f"There is no review {quote(job.id)}.", "Check the ID in the list of reviews.")
     return job

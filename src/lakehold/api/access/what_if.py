@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from itertools import islice
+from dataclasses import asdict
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
 from lakehold.access import Add, Adopt, Attribute, Edge, Grant, Remove
 from lakehold.access.decisions.what_if import AccessEffects
@@ -53,7 +53,12 @@ class EdgeFact(RequestModel):
     target: IdText
 
 
-FactJson = Annotated[GrantFact | AttributeFact | EdgeFact, Field(discriminator="fact")]
+def _read_fact(given: object) -> object:
+    return {"fact": type(given).__name__.lower(), **asdict(given)} if isinstance(given, Fact) else given
+
+
+FactJson = Annotated[GrantFact | AttributeFact | EdgeFact, Field(discriminator="fact"), BeforeValidator(_read_fact)]
+"""A fact in a request, or in a response that is read from a fact of the engine."""
 
 
 class FactChange(RequestModel):
@@ -82,25 +87,6 @@ def parse_fact(given: FactJson) -> Fact:
             return Attribute(given.resource, given.name, given.value, given.member)
         case EdgeFact():
             return Edge(given.name, given.source, given.target)
-
-
-def parse_change(given: ChangeJson) -> Change:
-    """Convert JSON to a change."""
-    if isinstance(given, ModelChange):
-        return Adopt(given.source)
-    fact = parse_fact(given.fact)
-    return Add(fact) if given.change == "add" else Remove(fact)
-
-
-def fact_json(fact: Fact) -> FactJson:
-    """Convert a fact to JSON."""
-    match fact:
-        case Grant(subject, role, resource):
-            return GrantFact(fact="grant", subject=subject, role=role, resource=resource)
-        case Attribute(resource, name, value, member):
-            return AttributeFact(fact="attribute", resource=resource, name=name, value=value, member=member)
-        case Edge(name, source, target):
-            return EdgeFact(fact="edge", name=name, source=source, target=target)
 
 
 routes = make_router("/api/v1/access/what-if", "Access")
@@ -146,7 +132,7 @@ def what_if(ctx: ReadContext, body: WhatIfBody) -> EffectGroupsJson:
 
     By kind and action, of resources that the caller may see. Needs the right `ask_about_others`.
     """
-    return EffectGroupsJson.model_validate(compute_effects(ctx, body))
+    return EffectGroupsJson.model_validate(_compute_effects(ctx, body))
 
 
 @routes.post("/rows")
@@ -156,25 +142,20 @@ def what_if_rows(ctx: ReadContext, paged: PageParams, body: WhatIfBody) -> PageR
     Each row is a member who would gain or lose an action on a resource.
     """
     of = f"what-if {ctx.session.seq} {body.model_dump_json()}"
-    begin = paged.start_key(of, int)
-    skipped = 0 if begin is None else int(begin[0])
-    rows = list(islice(compute_effects(ctx, body).rows(), skipped, skipped + paged.limit + 1))
-    return paged.build_page(
-        of,
-        list(enumerate(rows, start=skipped + 1)),
-        lambda numbered: (numbered[0],),
-        lambda numbered: EffectRowJson.model_validate(numbered[1]),
-    )
+    return paged.slice_page(of, _compute_effects(ctx, body).rows(), EffectRowJson.model_validate)
 
 
-def compute_effects(ctx: RequestContext, body: WhatIfBody) -> AccessEffects:
+def _compute_effects(ctx: RequestContext, body: WhatIfBody) -> AccessEffects:
     """Compute the effects of changes, as far as the caller may see them."""
     need_others(ctx)
     scope = QuestionScope(ctx)
-    changes = [parse_change(change) for change in body.changes]
-    for change in changes:
-        if isinstance(change, Adopt):
+    changes: list[Change] = []
+    for given in body.changes:
+        if isinstance(given, ModelChange):
             ctx.need("manage_models", ctx.caller.tenant)
+            changes.append(Adopt(given.source))
         else:
-            scope.require_visible(mentioned_ids(change.fact))
+            fact = parse_fact(given.fact)
+            scope.require_visible(mentioned_ids(fact))
+            changes.append(Add(fact) if given.change == "add" else Remove(fact))
     return ctx.session.what_if(changes).restrict(scope.is_visible)

@@ -2,7 +2,6 @@
 
 As the standard demands, unknown fields are ignored, and an invalid request answers 400.
 
-- `entities`: subjects, resources, actions and contexts
-- `evaluations`: one evaluation or many, and `/.well-known/authzen-configuration`
+- `evaluations`: the entities, one evaluation or many, and `/.well-known/authzen-configuration`
 - `searches`: subject, resource and action search
 """

@@ -5,26 +5,14 @@ Every result, evaluated by itself, is a permit. Results are limited to what the 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Annotated, Generic, TypeVar
 
-from pydantic import BaseModel, Field
+from pydantic import Field
 
-from lakehold.api.access.listings import AllowedResourcePages
-from lakehold.api.access.question_scope import QuestionScope
+from lakehold.api.access.question_scope import AllowedResourcePages, QuestionScope
 from lakehold.api.authzen import evaluations
-from lakehold.api.authzen.entities import (
-    ActionResult,
-    AuthzenAction,
-    AuthzenEntity,
-    AuthzenResource,
-    AuthzenResourceType,
-    AuthzenSubject,
-    AuthzenSubjectType,
-    Context,
-    ResourceResult,
-    SubjectResult,
-)
+from lakehold.api.authzen.evaluations import ActionResult, AuthzenEntity, Context, ResourceResult, SubjectResult
 from lakehold.api.http.dependencies import ReadContext
 from lakehold.api.http.models import ResponseModel
 from lakehold.api.http.paging import DEFAULT_LIMIT, MAX_LIMIT, CursorKey, decode_cursor, encode_cursor
@@ -34,7 +22,7 @@ from lakehold.kit.ids import fold_name
 
 routes = make_router("/access/v1/search", "AuthZEN")
 
-S = TypeVar("S")
+S = TypeVar("S", bound=tuple[CursorKey, ...])
 T = TypeVar("T")
 
 
@@ -69,50 +57,49 @@ class AuthzenSearch(AuthzenEntity):
 class SubjectSearch(AuthzenSearch):
     """A search for subjects that may perform an action on a resource."""
 
-    subject: AuthzenSubjectType
-    action: AuthzenAction
-    resource: AuthzenResource
+    subject: evaluations.AuthzenSubjectType
+    action: evaluations.AuthzenAction
+    resource: evaluations.AuthzenResource
 
 
 class ResourceSearch(AuthzenSearch):
     """A search for resources on which a subject may perform an action."""
 
-    subject: AuthzenSubject
-    action: AuthzenAction
-    resource: AuthzenResourceType
+    subject: evaluations.AuthzenSubject
+    action: evaluations.AuthzenAction
+    resource: evaluations.AuthzenResourceType
 
 
 class ActionSearch(AuthzenSearch):
     """A search for actions that a subject may perform on a resource."""
 
-    subject: AuthzenSubject
-    resource: AuthzenResource
+    subject: evaluations.AuthzenSubject
+    resource: evaluations.AuthzenResource
 
 
 class SearchCursor:
     """The position in the results of a search. A token is valid only for the search that it came from."""
 
     def __init__(self, search: AuthzenSearch, *shape: type[CursorKey]) -> None:
-        self._search_key = _make_search_key(search)
-        page_body = search.page
-        self.limit = page_body.limit or DEFAULT_LIMIT
+        # The same for all pages.
+        self._search_key = f"{type(search).__name__} {search.model_dump_json(exclude={'page'})}"
+        self._width = len(shape)
+        self.limit = search.page.limit or DEFAULT_LIMIT
         self.after_key: tuple[CursorKey, ...] | None = None
-        if page_body.token:
-            limit, *key = decode_cursor(page_body.token, self._search_key, int, *shape)
-            if page_body.limit is not None and page_body.limit != limit:
+        if search.page.token:
+            limit, *key = decode_cursor(search.page.token, self._search_key, int, *shape)
+            if search.page.limit not in {None, limit}:
                 raise InvalidInputError("The limit differs from that of the page before.", "Keep it, or leave it out.")
             self.limit = min(max(int(limit), 1), MAX_LIMIT)
             self.after_key = tuple(key)
 
-    def page(
-        self, rows: Sequence[S], key: Callable[[S], Sequence[CursorKey]], show: Callable[[S], T]
-    ) -> SearchResults[T]:
-        """Build the page of these rows, of which one more than the limit was fetched."""
-        results = [show(row) for row in rows[: self.limit]]
-        more = len(rows) > self.limit
-        return self.make_page(results, key(rows[self.limit - 1]) if more else None)
+    def slice_page(self, rows: Iterable[S], show: Callable[[S], T]) -> SearchResults[T]:
+        """Build the page of a complete list, in the order of the keys that its rows begin with."""
+        left = [row for row in rows if self.after_key is None or row[: self._width] > self.after_key]
+        last = left[self.limit - 1][: self._width] if len(left) > self.limit else None
+        return self.build_page([show(row) for row in left[: self.limit]], last)
 
-    def make_page(self, results: list[T], last: Sequence[CursorKey] | None) -> SearchResults[T]:
+    def build_page(self, results: list[T], last: Sequence[CursorKey] | None) -> SearchResults[T]:
         """Build the page of these results, with the key that the next one begins after."""
         token = "" if last is None else encode_cursor(self._search_key, (self.limit, *last))
         return SearchResults(page=SearchPageInfo(next_token=token, count=len(results)), results=results)
@@ -131,11 +118,10 @@ def search_subjects(ctx: ReadContext, body: SubjectSearch) -> SearchResults[Subj
     try:
         uid = evaluations.resolve_resource(ctx, body.resource)
     except NotFoundError:
-        return position.make_page([], None)
-    questions = evaluations.with_properties(ctx, body.subject.properties, body.resource.properties, body.context)
+        return position.build_page([], None)
+    questions = evaluations.with_properties(ctx, body.subject, body.resource, body.context)
     known = [(fold_name(scope.name(who)), who) for who in questions.who(body.action.name, uid) if scope.is_visible(who)]
-    left = [each for each in known if position.after_key is None or each > position.after_key]
-    return position.page(left[: position.limit + 1], lambda each: each, lambda each: SubjectResult(id=each[1]))
+    return position.slice_page(known, lambda each: SubjectResult(id=each[1]))
 
 
 @routes.post("/resource", responses=problem_responses(400))
@@ -146,13 +132,13 @@ def search_resources(ctx: ReadContext, body: ResourceSearch) -> SearchResults[Re
     try:
         principal = evaluations.resolve_asker(ctx, body.subject)
     except NotFoundError:
-        return position.make_page([], None)
+        return position.build_page([], None)
     scope = QuestionScope(ctx)
-    scope.questions = evaluations.with_properties(ctx, body.subject.properties, body.resource.properties, body.context)
+    scope.questions = evaluations.with_properties(ctx, body.subject, body.resource, body.context)
     after = None if position.after_key is None else str(position.after_key[0])
     found, next_cursor = AllowedResourcePages(scope, principal, body.action.name, kind).page(after, position.limit)
     results = [ResourceResult(type=body.resource.type, id=each.uid) for each in found]
-    return position.make_page(results, None if next_cursor is None else (next_cursor,))
+    return position.build_page(results, None if next_cursor is None else (next_cursor,))
 
 
 @routes.post("/action", responses=problem_responses(400))
@@ -162,13 +148,6 @@ def search_actions(ctx: ReadContext, body: ActionSearch) -> SearchResults[Action
     try:
         principal, uid = evaluations.resolve_asker(ctx, body.subject), evaluations.resolve_resource(ctx, body.resource)
     except NotFoundError:
-        return position.make_page([], None)
-    questions = evaluations.with_properties(ctx, body.subject.properties, body.resource.properties, body.context)
-    actions = list(enumerate(questions.actions(principal, uid)))
-    left = [each for each in actions if position.after_key is None or each[0] > int(position.after_key[0])]
-    return position.page(left[: position.limit + 1], lambda each: (each[0],), lambda each: ActionResult(name=each[1]))
-
-
-def _make_search_key(search: BaseModel) -> str:
-    """Return the key of a search, which does not depend on the page."""
-    return f"{type(search).__name__} {search.model_dump_json(exclude={'page'})}"
+        return position.build_page([], None)
+    questions = evaluations.with_properties(ctx, body.subject, body.resource, body.context)
+    return position.slice_page(enumerate(questions.actions(principal, uid)), lambda each: ActionResult(name=each[1]))

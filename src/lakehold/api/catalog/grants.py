@@ -9,15 +9,12 @@ from pydantic import Field
 from lakehold.access import Add, Grant, Remove
 from lakehold.api.catalog.schemas import EffectsJson, RefJson, ResourceId, SubjectId
 from lakehold.api.http.dependencies import CreateContext, ReadContext, WriteContext
-from lakehold.api.http.models import RecordEnd, RecordTime, RequestModel, ResponseModel, Time, Word
+from lakehold.api.http.models import ItemsResponse, RecordEnd, RecordTime, RequestModel, ResponseModel, Time, Word
 from lakehold.api.http.routing import make_router
 from lakehold.catalog import change_preview, grants
-from lakehold.catalog.grants import GrantedRole
 from lakehold.directory.request_context import RequestContext
 
-routes = make_router("/api/v1/resources/{resource}/grants", "Grants")
-subject_grant_routes = make_router("/api/v1/grants", "Grants")
-who_routes = make_router("/api/v1/resources/{resource}/who", "Grants")
+routes = make_router("/api/v1", "Grants")
 
 RoleName = Annotated[Word, Field(examples=["viewer"])]
 
@@ -33,16 +30,12 @@ class GrantJson(ResponseModel):
     until: RecordEnd = Field(description="Null if it has no end.")
 
 
-class GrantListJson(ResponseModel):
+class GrantListJson(ItemsResponse[GrantJson]):
     """A list of grants."""
 
-    items: list[GrantJson]
 
-
-class MemberRefsJson(ResponseModel):
+class MemberRefsJson(ItemsResponse[RefJson]):
     """Members, by name."""
-
-    items: list[RefJson]
 
 
 class NewGrant(RequestModel):
@@ -77,65 +70,59 @@ class GrantPreviewBody(RequestModel):
     changes: Annotated[list[GrantChangeBody], Field(min_length=1, max_length=100)]
 
 
-@routes.get("")
+@routes.get("/resources/{resource}/grants")
 def list_grants(ctx: ReadContext, resource: ResourceId) -> GrantListJson:
     """List the grants on the resource itself.
 
     Those who may grant roles there, or may ask about others, get all of them; everybody else their own, and its owners.
     """
-    return _grant_list_json(grants.list_direct(ctx, resource))
+    return GrantListJson.of(grants.list_direct(ctx, resource))
 
 
-@routes.post("", status_code=201)
+@routes.post("/resources/{resource}/grants", status_code=201)
 def create_grant(ctx: CreateContext, resource: ResourceId, body: NewGrant) -> GrantListJson:
     """Grant a role, permanently or for a time."""
     grants.give(ctx, Grant(body.subject, body.role, resource), since=body.since, until=body.until)
     return _grants_of_subject(ctx, resource, body.subject)
 
 
-@routes.patch("")
+@routes.patch("/resources/{resource}/grants")
 def change_grant(ctx: WriteContext, resource: ResourceId, body: GrantUpdate) -> GrantListJson:
     """Change the role of a grant, or when it ends."""
     grants.change_role(ctx, Grant(body.subject, body.role, resource), body.new_role, until=body.until)
     return _grants_of_subject(ctx, resource, body.subject)
 
 
-@routes.delete("", status_code=204)
+@routes.delete("/resources/{resource}/grants", status_code=204)
 def revoke_grant(ctx: WriteContext, resource: ResourceId, subject: SubjectId, role: RoleName) -> None:
     """Revoke a role."""
     grants.revoke(ctx, Grant(subject, role, resource))
 
 
-@routes.post("/preview")
+@routes.post("/resources/{resource}/grants/preview")
 def preview_grants(ctx: ReadContext, resource: ResourceId, body: GrantPreviewBody) -> EffectsJson:
     """Preview which rights members would gain and lose by these grants. For those who may make them, or may ask
     about others.
     """
-    changes: list[Add | Remove] = []
-    for tried in body.changes:
-        grant = Grant(tried.subject, tried.role, resource)
-        changes.append(Add(grant) if tried.change == "add" else Remove(grant))
+    kinds: dict[str, type[Add | Remove]] = {"add": Add, "remove": Remove}
+    changes = [kinds[tried.change](Grant(tried.subject, tried.role, resource)) for tried in body.changes]
     return EffectsJson.model_validate(change_preview.preview(ctx, changes))
 
 
-@who_routes.get("")
+@routes.get("/resources/{resource}/who")
 def list_who_may(ctx: ReadContext, resource: ResourceId, action: Word) -> MemberRefsJson:
     """List all members who may do this, by any path. For those who may grant roles there, or may ask about others."""
-    return MemberRefsJson(items=[RefJson.model_validate(one) for one in grants.list_effective(ctx, action, resource)])
+    return MemberRefsJson.of(grants.list_effective(ctx, action, resource))
 
 
-@subject_grant_routes.get("")
+@routes.get("/grants")
 def list_grants_of(ctx: ReadContext, subject: SubjectId) -> GrantListJson:
     """List the grants of a member or group, on resources that the caller may see.
 
     One's own and one's groups', or anybody's for those who may ask about others.
     """
-    return _grant_list_json(grants.list_held_by(ctx, subject))
+    return GrantListJson.of(grants.list_held_by(ctx, subject))
 
 
 def _grants_of_subject(ctx: RequestContext, resource: str, subject: str) -> GrantListJson:
-    return _grant_list_json([one for one in grants.list_direct(ctx, resource) if one.subject.uid == subject])
-
-
-def _grant_list_json(found: list[GrantedRole]) -> GrantListJson:
-    return GrantListJson(items=[GrantJson.model_validate(one) for one in found])
+    return GrantListJson.of([one for one in grants.list_direct(ctx, resource) if one.subject.uid == subject])

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import asdict
 from typing import Annotated, Literal
 
 from fastapi import Query
 from pydantic import Field
 
-from lakehold.api.access.what_if import FactJson, fact_json, parse_fact
+from lakehold.api.access.what_if import FactJson, parse_fact
 from lakehold.api.catalog.schemas import KindName, RefJson
 from lakehold.api.http.dependencies import CreateContext, CurrentPlatform, ReadContext, WriteContext
 from lakehold.api.http.models import (
     IdText,
-    NameText,
     RecordEnd,
     RecordId,
     RecordTime,
@@ -25,7 +23,7 @@ from lakehold.api.http.models import (
     Word,
     validated_by,
 )
-from lakehold.api.http.paging import PageParams, PageRequest, PageResponse
+from lakehold.api.http.paging import PageParams, PageResponse
 from lakehold.api.http.routing import make_router
 from lakehold.catalog import approvals, discovery, requests
 from lakehold.catalog.requests import MAX_REASON, RequestView, valid_reason
@@ -100,15 +98,15 @@ def request_access(ctx: CreateContext, platform: CurrentPlatform, body: NewAcces
 @routes.get("")
 def list_my_requests(ctx: ReadContext, paged: PageParams) -> PageResponse[RequestJson]:
     """List the caller's own requests, newest first."""
-    return _request_page(paged, "my requests", lambda before, limit: requests.list_own(ctx, before=before, limit=limit))
+    found = requests.list_own(ctx, before=paged.start_after("my requests", int), limit=paged.limit + 1)
+    return paged.build_page("my requests", found, lambda one: (one.request.n,), _request_json)
 
 
 @routes.get("/waiting")
 def list_waiting_requests(ctx: ReadContext, paged: PageParams) -> PageResponse[RequestJson]:
     """List pending requests that the caller can answer, newest first."""
-    return _request_page(
-        paged, "waiting", lambda before, limit: approvals.list_answerable(ctx, before=before, limit=limit)
-    )
+    found = approvals.list_answerable(ctx, before=paged.start_after("waiting", int), limit=paged.limit + 1)
+    return paged.build_page("waiting", found, lambda one: (one.request.n,), _request_json)
 
 
 @routes.get("/{request}")
@@ -140,29 +138,18 @@ def withdraw_request(ctx: WriteContext, request: RequestId) -> RequestJson:
     return _request_json(requests.withdraw(ctx, request))
 
 
-def _request_page(
-    paged: PageRequest, of: str, some: Callable[[int | None, int], list[RequestView]]
-) -> PageResponse[RequestJson]:
-    start = paged.start_key(of, int)
-    found = some(None if start is None else int(start[0]), paged.limit + 1)
-    return paged.build_page(of, found, lambda one: (one.request.n,), _request_json)
-
-
 def _request_json(found: RequestView) -> RequestJson:
     request = {**asdict(found.request), "asked_for": found.request.resource}
     visible = {"asker": found.asker, "resource": found.resource, "may_answer": found.may_answer}
-    return RequestJson.model_validate({**request, **visible, "facts": [fact_json(fact) for fact in found.facts]})
+    return RequestJson.model_validate({**request, **visible, "facts": list(found.facts)})
 
 
 discovery_routes = make_router("/api/v1/discover", "Discovery")
 
 
-class DiscoverableResourceJson(ResponseModel):
+class DiscoverableResourceJson(RefJson):
     """A resource that the caller may not see, but may find and request."""
 
-    id: RecordId
-    kind: KindName
-    name: NameText
     description: str = Field(examples=["What everybody earns."])
     workspace: RefJson | None = Field(description="Null if the caller may not see it.")
 
@@ -179,4 +166,4 @@ def discover(
     Only those whose managers have made them discoverable, and of these only name, description and kind.
     """
     found = discovery.find(ctx, search, kind=kind, after=paged.after, limit=paged.limit)
-    return PageResponse(items=[DiscoverableResourceJson.model_validate(item) for item in found.items], next=found.after)
+    return PageResponse[DiscoverableResourceJson].model_validate(found)

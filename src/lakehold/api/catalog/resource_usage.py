@@ -10,18 +10,16 @@ from weakref import WeakKeyDictionary
 from fastapi import Query
 from pydantic import Field
 
-from lakehold.api.catalog import schemas
 from lakehold.api.catalog.schemas import RefJson, ResourceId
 from lakehold.api.http.dependencies import ReadContext
-from lakehold.api.http.models import IdText, ResponseModel, Time, Word, to_datetime
+from lakehold.api.http.models import IdText, ItemsResponse, RecordTime, ResponseModel, Word
 from lakehold.api.http.routing import make_router
 from lakehold.catalog import usage
-from lakehold.catalog.usage import LastUse, UsageRecorder
+from lakehold.catalog.usage import UsageRecorder
 from lakehold.directory.platform import Platform
 from lakehold.directory.request_context import RequestContext
 
-routes = make_router("/api/v1/usage", "Usage")
-resource_routes = make_router("/api/v1/resources/{resource}/usage", "Usage")
+routes = make_router("/api/v1", "Usage")
 
 
 class LastUseJson(ResponseModel):
@@ -30,16 +28,14 @@ class LastUseJson(ResponseModel):
     member: RefJson
     resource: RefJson
     action: Word
-    day: Time = Field(description="The beginning of the day, UTC.")
+    day: RecordTime = Field(validation_alias="at", description="The beginning of the day, UTC.")
 
 
-class LastUseListJson(ResponseModel):
+class LastUseListJson(ItemsResponse[LastUseJson]):
     """Last uses, newest first."""
 
-    items: list[LastUseJson]
 
-
-@routes.get("")
+@routes.get("/usage")
 def list_usage_of_member(
     ctx: ReadContext,
     member: Annotated[
@@ -47,30 +43,16 @@ def list_usage_of_member(
     ] = None,
 ) -> LastUseListJson:
     """List what a member last used, of what the caller may see."""
-    return _last_use_list_json(usage.list_for_member(ctx, ctx.caller.member if member is None else member))
+    return LastUseListJson.of(usage.list_for_member(ctx, ctx.caller.member if member is None else member))
 
 
-@resource_routes.get("")
+@routes.get("/resources/{resource}/usage")
 def list_usage_of_resource(ctx: ReadContext, resource: ResourceId) -> LastUseListJson:
     """List who last used a resource.
 
     All of it for those who may grant roles there or may ask about others, else the caller's own.
     """
-    return _last_use_list_json(usage.list_for_resource(ctx, resource))
-
-
-def _last_use_list_json(found: list[LastUse]) -> LastUseListJson:
-    return LastUseListJson(
-        items=[
-            LastUseJson(
-                member=schemas.ref_json(one.member),
-                resource=schemas.ref_json(one.resource),
-                action=one.action,
-                day=to_datetime(one.at),
-            )
-            for one in found
-        ]
-    )
+    return LastUseListJson.of(usage.list_for_resource(ctx, resource))
 
 
 _collectors: WeakKeyDictionary[Platform, UsageRecorder] = WeakKeyDictionary()

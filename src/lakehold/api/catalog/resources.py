@@ -1,11 +1,11 @@
-"""Endpoints of resources of every kind, their moves and the transfer of ownership."""
+"""Endpoints of resources of every kind, their moves, the transfer of ownership, and their secrets."""
 
 from __future__ import annotations
 
 from typing import Annotated
 
 from fastapi import Query, Response
-from pydantic import Field
+from pydantic import Field, SecretStr
 
 from lakehold.api.catalog import resource_usage, schemas
 from lakehold.api.catalog.schemas import (
@@ -17,15 +17,13 @@ from lakehold.api.catalog.schemas import (
     ResourceId,
     ResourceJson,
     SettingsJson,
-    Sort,
     SummaryJson,
 )
 from lakehold.api.http.dependencies import CreateContext, CurrentPlatform, ReadContext, WriteContext
-from lakehold.api.http.etags import IfMatch
-from lakehold.api.http.models import IdText, NameText, RequestModel, ResponseModel, SearchText, Word
-from lakehold.api.http.paging import PageParams, PageResponse
+from lakehold.api.http.models import IdText, IfMatch, NameText, RequestModel, ResponseModel, Word
+from lakehold.api.http.paging import ListParams, PageResponse
 from lakehold.api.http.routing import make_router, problem_responses
-from lakehold.catalog import kinds, ownership, resource_edit, resources
+from lakehold.catalog import credentials, kinds, ownership, resource_edit, resources
 from lakehold.catalog.resource_edit import ResourceEdit
 
 routes = make_router("/api/v1/resources", "Resources")
@@ -55,6 +53,22 @@ class ResourceUpdate(RequestModel):
     )
 
 
+class MoveTargetBody(RequestModel):
+    """The new parent of a resource."""
+
+    to: IdText = Field(examples=["clean"])
+
+
+class OwnershipTransferBody(RequestModel):
+    """The role to transfer, and to whom."""
+
+    role: Word = Field(examples=["owner"])
+    to: IdText = Field(examples=["tim"])
+    from_member: IdText | None = Field(
+        default=None, examples=["tara"], description="May be left out where one person holds it."
+    )
+
+
 class DeletionResultJson(ResponseModel):
     """The result of a deletion."""
 
@@ -64,30 +78,22 @@ class DeletionResultJson(ResponseModel):
 @routes.get("")
 def list_resources(
     ctx: ReadContext,
-    paged: PageParams,
+    listed: ListParams,
     kind: Annotated[list[KindName] | None, Query(max_length=50, description="Of these kinds; of all without.")] = None,
     action: Annotated[
         Word | None, Query(description="That the caller may do this with; goes with one kind.", examples=["read"])
     ] = None,
     within: Annotated[ResourceId | None, Query(description="In this layer, project, workspace …")] = None,
-    search: Annotated[SearchText, Query(description="A part of the name.")] = "",
-    sort: Sort = "name",
 ) -> PageResponse[SummaryJson]:
     """List the resources that the caller may see, of one kind, of some, or of all."""
+    search, sort, after, limit = listed.search, listed.sort, listed.after, listed.limit
     if kind is not None and len(kind) == 1:
         found = resources.page(
-            ctx,
-            kind[0],
-            action=action,
-            within=within,
-            search=search,
-            sort=sort,
-            after=paged.after,
-            limit=paged.limit,
+            ctx, kind[0], action=action, within=within, search=search, sort=sort, after=after, limit=limit
         )
     else:
-        found = resources.find(ctx, search, among=kind, within=within, sort=sort, after=paged.after, limit=paged.limit)
-    return PageResponse(items=[SummaryJson.model_validate(item) for item in found.items], next=found.after)
+        found = resources.find(ctx, search, among=kind, within=within, sort=sort, after=after, limit=limit)
+    return PageResponse[SummaryJson].model_validate(found)
 
 
 @routes.post("", status_code=201)
@@ -98,7 +104,7 @@ def create_resource(ctx: CreateContext, body: NewResource) -> ResourceJson:
         body.kind,
         body.name,
         uid=body.id,
-        edges=schemas.edges_argument(body.edges),
+        edges=body.edges,
         attributes=body.attributes,
         description=body.description,
         settings=body.settings,
@@ -119,13 +125,7 @@ def edit_resource(
     ctx: WriteContext, platform: CurrentPlatform, resource: ResourceId, body: ResourceUpdate, seen: IfMatch
 ) -> ResourceJson:
     """Change name, description, settings, attributes and edges of a resource, all or nothing."""
-    edit = ResourceEdit(
-        name=body.name,
-        description=body.description,
-        settings=body.settings,
-        attributes=body.attributes,
-        edges=schemas.edges_argument(body.edges),
-    )
+    edit = ResourceEdit(body.name, body.description, body.settings, attributes=body.attributes, edges=body.edges)
     plan = resource_edit.plan_edit(ctx, resource, edit)
     seen.need(schemas.load_resource_json(ctx, resource))
     resource_edit.apply_edit_plan(ctx, plan)
@@ -155,23 +155,11 @@ def restore_resource(ctx: WriteContext, resource: ResourceId) -> ResourceJson | 
     The caller need not see it: a Technical User restores the destination of a report that they see.
     """
     resources.restore(ctx, resource)
-    return (
-        schemas.load_resource_json(ctx, resource)
-        if ctx.session.can_see(ctx.principal, resource)
-        else Response(status_code=204)
-    )
+    visible = ctx.session.can_see(ctx.principal, resource)
+    return schemas.load_resource_json(ctx, resource) if visible else Response(status_code=204)
 
 
-move_routes = make_router("/api/v1/resources/{resource}/move", "Resources")
-
-
-class MoveTargetBody(RequestModel):
-    """The new parent of a resource."""
-
-    to: IdText = Field(examples=["clean"])
-
-
-@move_routes.post("", responses=problem_responses(412, 428))
+@routes.post("/{resource}/move", responses=problem_responses(412, 428))
 def move_resource(ctx: WriteContext, resource: ResourceId, body: MoveTargetBody, seen: IfMatch) -> ResourceJson:
     """Move a resource to another parent.
 
@@ -183,27 +171,64 @@ def move_resource(ctx: WriteContext, resource: ResourceId, body: MoveTargetBody,
     return schemas.load_resource_json(ctx, resource)
 
 
-@move_routes.post("/preview")
+@routes.post("/{resource}/move/preview")
 def preview_move(ctx: ReadContext, resource: ResourceId, body: MoveTargetBody) -> EffectsJson:
     """Preview which rights members would gain and lose by a move. For those who may make it."""
     return EffectsJson.model_validate(resource_edit.preview_reparent(ctx, resource, body.to))
 
 
-transfer_routes = make_router("/api/v1/resources/{resource}/transfer", "Resources")
-
-
-class OwnershipTransferBody(RequestModel):
-    """The role to transfer, and to whom."""
-
-    role: Word = Field(examples=["owner"])
-    to: IdText = Field(examples=["tim"])
-    from_member: IdText | None = Field(
-        default=None, examples=["tara"], description="May be left out where one person holds it."
-    )
-
-
-@transfer_routes.post("")
+@routes.post("/{resource}/transfer")
 def transfer_ownership(ctx: WriteContext, resource: ResourceId, body: OwnershipTransferBody) -> ResourceJson:
     """Transfer a role to another member, in one step."""
     ownership.transfer_role(ctx, resource, body.role, body.to, from_=body.from_member)
     return schemas.load_resource_json(ctx, resource)
+
+
+credential_routes = make_router("/api/v1/resources/{resource}/credentials", "Credentials")
+
+Secret = Annotated[SecretStr, Field(min_length=1, max_length=credentials.MAX_LENGTH, examples=["correct horse"])]
+
+
+class CredentialNames(ResponseModel):
+    """The names of the secrets that are set, without their values."""
+
+    names: list[str] = Field(examples=[["password"]])
+
+
+class CredentialsUpdate(RequestModel):
+    """Secrets to set; null removes one, and those left out stay."""
+
+    credentials: Annotated[
+        dict[IdText, Secret | None], Field(min_length=1, max_length=50, examples=[{"password": "correct horse"}])
+    ]
+
+
+class CredentialValues(ResponseModel):
+    """Secrets with their values."""
+
+    credentials: dict[str, str] = Field(examples=[{"password": "correct horse"}])
+
+
+@credential_routes.get("")
+def list_credentials(ctx: ReadContext, resource: ResourceId) -> CredentialNames:
+    """List the names of a resource's secrets. For those who may edit it or copy them."""
+    return CredentialNames(names=credentials.list_names(ctx, resource))
+
+
+@credential_routes.patch("")
+def set_credentials(ctx: WriteContext, resource: ResourceId, body: CredentialsUpdate) -> CredentialNames:
+    """Set or remove secrets of a resource."""
+    values = {name: None if secret is None else secret.get_secret_value() for name, secret in body.credentials.items()}
+    credentials.save(ctx, resource, values)
+    return CredentialNames(names=credentials.list_names(ctx, resource))
+
+
+@credential_routes.post("/copy")
+def copy_credentials(ctx: WriteContext, platform: CurrentPlatform, resource: ResourceId) -> CredentialValues:
+    """Copy the secrets of a resource.
+
+    Needs the right `copy_credentials`, and is recorded in the audit log.
+    """
+    found = credentials.copy(ctx, resource)
+    resource_usage.record(platform, ctx, credentials.COPY, resource)
+    return CredentialValues(credentials=found)

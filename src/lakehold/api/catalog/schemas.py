@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from pydantic import AfterValidator, AliasChoices, Field
 
-from lakehold.api.access.what_if import EffectGroupJson
-from lakehold.api.http.etags import TaggedResponse
+from lakehold.api.access.what_if import EffectGroupsJson
 from lakehold.api.http.models import (
     IdText,
     NameText,
@@ -16,6 +14,7 @@ from lakehold.api.http.models import (
     RecordId,
     RecordTime,
     ResponseModel,
+    TaggedResponse,
     Word,
     validated_by,
 )
@@ -25,7 +24,6 @@ from lakehold.catalog.resource_view import ResourceRef
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import LakeholdError
 
-Sort = Literal["name", "-name", "created", "-created"]
 KindName = Annotated[str, Field(min_length=1, max_length=200, examples=["lakehouse.table"])]
 ResourceId = Annotated[IdText, Field(examples=["orders"])]
 SubjectId = Annotated[IdText, Field(examples=["ana"], description="The id of a member or group.")]
@@ -79,12 +77,9 @@ class RefJson(ResponseModel):
     name: NameText
 
 
-class SummaryJson(ResponseModel):
+class SummaryJson(RefJson):
     """A resource in a list."""
 
-    id: RecordId
-    kind: KindName
-    name: NameText
     parent: RefJson | None = Field(description="Null if the caller may not see it.")
     description: str = Field(examples=["One line for each order."])
     since: RecordTime
@@ -92,12 +87,9 @@ class SummaryJson(ResponseModel):
     settings_problems: SettingsProblems
 
 
-class ResourceJson(TaggedResponse):
+class ResourceJson(RefJson, TaggedResponse):
     """A resource, as the caller may see it. What they may not see is left out and not counted."""
 
-    id: RecordId
-    kind: KindName
-    name: NameText
     parent: RefJson | None = Field(description="Null if the caller may not see it.")
     workspace: RefJson | None = Field(description="Null if the caller may not see it.")
     description: str = Field(examples=["One line for each order."])
@@ -126,10 +118,8 @@ class ResourceJson(TaggedResponse):
         return f"{self.id} {self.revision}".encode()
 
 
-class EffectsJson(ResponseModel):
+class EffectsJson(EffectGroupsJson):
     """The number of rights that members would gain and lose, of what the caller may see."""
-
-    groups: list[EffectGroupJson]
 
 
 def ref_json(found: ResourceRef) -> RefJson:
@@ -140,8 +130,3 @@ def ref_json(found: ResourceRef) -> RefJson:
 def load_resource_json(ctx: RequestContext, uid: str) -> ResourceJson:
     """Load a resource that the caller may see, and convert it to JSON."""
     return ResourceJson.model_validate(resource_view.load_resource(ctx, uid))
-
-
-def edges_argument(edges: Mapping[str, list[str]]) -> dict[str, str | list[str]]:
-    """Return the edges in the form that the services take."""
-    return dict(edges)

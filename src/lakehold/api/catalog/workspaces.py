@@ -1,30 +1,32 @@
-"""Endpoints of workspaces and their members."""
+"""Endpoints of workspaces and their members, and of the kinds of resources that the access models define."""
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import Query
 from pydantic import AliasChoices, Field
 
+from lakehold.access.model.policy import Policy
+from lakehold.access.model.schema import KindSchema
 from lakehold.api.catalog import schemas
-from lakehold.api.catalog.schemas import Attributes, Description, RefJson, ResourceJson, Sort, SubjectId, SummaryJson
+from lakehold.api.catalog.schemas import Attributes, Description, RefJson, ResourceJson, SubjectId, SummaryJson
 from lakehold.api.http.dependencies import CreateContext, ReadContext, WriteContext
 from lakehold.api.http.models import (
     IdText,
+    ItemsResponse,
     NameText,
     RecordEnd,
     RecordTime,
     RequestModel,
     ResponseModel,
-    SearchText,
     Time,
     Word,
 )
-from lakehold.api.http.paging import PageParams, PageResponse
+from lakehold.api.http.paging import ListParams, PageResponse
 from lakehold.api.http.routing import make_router
-from lakehold.catalog import ownership, workspaces
-from lakehold.directory.request_context import RequestContext
+from lakehold.catalog import kinds, ownership, workspaces
+from lakehold.workspaces import registry
 
 routes = make_router("/api/v1/workspaces", "Workspaces")
 
@@ -61,10 +63,8 @@ class WorkspaceMember(ResponseModel):
     )
 
 
-class WorkspaceMembers(ResponseModel):
+class WorkspaceMembers(ItemsResponse[WorkspaceMember]):
     """The members of a workspace."""
-
-    items: list[WorkspaceMember]
 
 
 class WorkspaceMemberUpdate(RequestModel):
@@ -81,14 +81,13 @@ class WorkspaceMemberUpdate(RequestModel):
 @routes.get("")
 def list_workspaces(
     ctx: ReadContext,
-    paged: PageParams,
+    listed: ListParams,
     model: Annotated[ModelName | None, Query(description="Of one model.")] = None,
-    search: Annotated[SearchText, Query(description="A part of the name.")] = "",
-    sort: Sort = "name",
 ) -> PageResponse[SummaryJson]:
     """List the workspaces that the caller may see."""
-    found = workspaces.page(ctx, model=model, search=search, sort=sort, after=paged.after, limit=paged.limit)
-    return PageResponse(items=[SummaryJson.model_validate(item) for item in found.items], next=found.after)
+    search, sort, after, limit = listed.search, listed.sort, listed.after, listed.limit
+    found = workspaces.page(ctx, model=model, search=search, sort=sort, after=after, limit=limit)
+    return PageResponse[SummaryJson].model_validate(found)
 
 
 @routes.post("", status_code=201)
@@ -109,14 +108,14 @@ def list_workspace_members(ctx: ReadContext, workspace: WorkspaceId) -> Workspac
 
     Those who manage its members get all of them, everybody else themself and its owners.
     """
-    return _workspace_members_json(ctx, workspace)
+    return WorkspaceMembers.of(workspaces.members(ctx, workspace))
 
 
 @routes.put("/{workspace}/members")
 def set_workspace_member(ctx: WriteContext, workspace: WorkspaceId, body: WorkspaceMemberUpdate) -> WorkspaceMembers:
     """Set the roles and scope of a member or group in a workspace."""
     workspaces.set_member(ctx, workspace, body.subject, roles=body.roles, attributes=body.attributes, until=body.until)
-    return _workspace_members_json(ctx, workspace)
+    return WorkspaceMembers.of(workspaces.members(ctx, workspace))
 
 
 @routes.delete("/{workspace}/members", status_code=204)
@@ -138,5 +137,84 @@ def remove_workspace_member(
     workspaces.remove_member(ctx, workspace, subject)
 
 
-def _workspace_members_json(ctx: RequestContext, workspace: str) -> WorkspaceMembers:
-    return WorkspaceMembers(items=[WorkspaceMember.model_validate(one) for one in workspaces.members(ctx, workspace)])
+kind_routes = make_router("/api/v1/kinds", "Kinds")
+
+
+class RoleJson(ResponseModel):
+    """A role that can be held on a resource of the kind."""
+
+    name: Word
+    title: str = Field(examples=["Viewer"])
+    person_only: bool = Field(description="Whether only a person can hold it.")
+    single: bool = Field(description="Whether one holds it at a time.")
+
+
+class AttributeJson(ResponseModel):
+    """An attribute of resources of the kind."""
+
+    name: Word
+    values: list[str] = Field(examples=[["false", "true"]])
+    default: str = Field(examples=["false"])
+
+
+class EdgeJson(ResponseModel):
+    """An edge of resources of the kind, and the kinds it can point at."""
+
+    name: Word
+    to: list[str] = Field(examples=[["lakehouse.table"]])
+    many: bool
+
+
+class KindJson(ResponseModel):
+    """A kind of resources."""
+
+    id: str = Field(examples=["lakehouse.table"])
+    title: str = Field(examples=["Table"])
+    model: str = Field(examples=["lakehouse"])
+    is_workspace: bool
+    parent: str | None = Field(examples=["layer"], description="The edge to what it lies in.")
+    visible: Word = Field(description="The action that says who may know of it.")
+    actions: list[str] = Field(examples=[["see", "edit"]])
+    roles: list[RoleJson]
+    attributes: list[AttributeJson]
+    membership: list[AttributeJson] = Field(description="What belongs to a membership in it.")
+    edges: list[EdgeJson]
+    settings: dict[str, Any] | None = Field(
+        examples=[{"type": "object"}], description="The JSON schema of its settings; null if they are free."
+    )
+
+
+class KindListJson(ItemsResponse[KindJson]):
+    """A list of kinds."""
+
+
+@kind_routes.get("")
+def list_kinds(
+    ctx: ReadContext, model: Annotated[Word | None, Query(description="Of one model.", examples=["lakehouse"])] = None
+) -> KindListJson:
+    """List all kinds of resources, by model."""
+    policy = ctx.view.policy
+    roots = {root.id for root in kinds.workspace_kinds(policy)}
+    found = [kind for kind in kinds.all_kinds(policy) if model is None or kind.model == model]
+    return KindListJson(items=[_kind_json(policy, kind, is_workspace=kind.id in roots) for kind in found])
+
+
+def _kind_json(policy: Policy, kind: KindSchema, *, is_workspace: bool) -> KindJson:
+    steps = policy.kinds[kind.id].steps
+    schema = registry.find_settings_schema(kind.id)
+    return KindJson(
+        id=kind.id,
+        title=kind.title,
+        model=kind.model,
+        is_workspace=is_workspace,
+        parent=kind.parent,
+        visible=kind.visible,
+        actions=list(kind.actions),
+        roles=[RoleJson.model_validate(role) for role in kind.roles.values()],
+        attributes=[AttributeJson.model_validate(attribute) for attribute in kind.attributes.values()],
+        membership=[AttributeJson.model_validate(attribute) for attribute in kind.membership.values()],
+        edges=[
+            EdgeJson(name=edge.name, to=list(steps[edge.name].kinds), many=edge.many) for edge in kind.edges.values()
+        ],
+        settings=schema.json_schema() if schema else None,
+    )

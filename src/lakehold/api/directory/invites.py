@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Annotated
 
 from pydantic import Field
 
-from lakehold.api.directory.schemas import EmailText, NewPassword, PathSecret, SecretId, SecretText
+from lakehold.api.directory.schemas import (
+    EmailText,
+    MailedLink,
+    NewPassword,
+    PathSecret,
+    SecretId,
+    SecretText,
+    is_visible,
+)
 from lakehold.api.directory.sign_in import CurrentClient, SignInResultJson, sign_in_result
-from lakehold.api.http.dependencies import CreateContext, CurrentPlatform, ReadContext, WriteContext, retry_when_busy
-from lakehold.api.http.models import IdText, NameText, RecordTime, RequestModel, ResponseModel, Time, Word, to_datetime
+from lakehold.api.http.dependencies import CreateContext, CurrentPlatform, ReadContext, WriteContext
+from lakehold.api.http.models import IdText, NameText, RecordTime, RequestModel, ResponseModel, Word
 from lakehold.api.http.paging import PageParams, PageResponse
 from lakehold.api.http.routing import make_router, problem_responses
 from lakehold.directory import invite_acceptance, invites
@@ -35,19 +44,18 @@ class MembershipValueBody(RequestModel):
     value: Word = Field(examples=["selected_contexts"])
 
 
-class NewInvite(RequestModel):
+class ResendInviteBody(RequestModel):
+    """How an invite is sent again."""
+
+    mail: bool = Field(default=False, description="Mail the link instead of showing it here.")
+
+
+class NewInvite(ResendInviteBody):
     """An invite to create."""
 
     email: EmailText
     roles: Annotated[list[InviteRole], Field(max_length=MAX_ROLES)] = Field(default=[])
     settings: Annotated[list[MembershipValueBody], Field(max_length=MAX_ROLES)] = Field(default=[])
-    mail: bool = Field(default=False, description="Mail the link instead of showing it here.")
-
-
-class ResendInviteBody(RequestModel):
-    """How an invite is sent again."""
-
-    mail: bool = Field(default=False, description="Mail the link instead of showing it here.")
 
 
 class InviteSecret(RequestModel):
@@ -56,10 +64,9 @@ class InviteSecret(RequestModel):
     secret: SecretText
 
 
-class InviteAcceptance(RequestModel):
+class InviteAcceptance(InviteSecret):
     """The acceptance of an invite by a new member."""
 
-    secret: SecretText
     name: NameText = Field(examples=["Nils, New here"])
     password: NewPassword
 
@@ -72,15 +79,15 @@ class InviteJson(ResponseModel):
     roles: list[InviteRole] = Field(description="Those on what the caller may see.")
     settings: list[MembershipValueBody]
     made_by: str = Field(examples=["tara"])
-    made_at: Time
-    until: Time
+    made_at: RecordTime
+    until: RecordTime
 
 
 class CreatedInviteJson(ResponseModel):
     """A new invite. Its link is returned here once, or was mailed."""
 
     invite: InviteJson
-    link: str | None = Field(examples=["http://127.0.0.1:8400/invite/lhi_…"], description="Null if it was mailed.")
+    link: MailedLink = Field(examples=["http://127.0.0.1:8400/invite/lhi_…"])
 
 
 class OpenInvite(ResponseModel):
@@ -126,9 +133,7 @@ def look_at_invite(platform: CurrentPlatform, secret: PathSecret) -> OpenInvite:
 def accept_invite(platform: CurrentPlatform, client: CurrentClient, body: InviteAcceptance) -> SignInResultJson:
     """Accept an invite as a new member, and sign in."""
     secret, password = body.secret.get_secret_value(), body.password.get_secret_value()
-    return sign_in_result(
-        platform, retry_when_busy(lambda: invite_acceptance.accept(platform, secret, body.name, password, client))
-    )
+    return sign_in_result(platform, lambda: invite_acceptance.accept(platform, secret, body.name, password, client))
 
 
 @routes.post("/accept")
@@ -158,24 +163,13 @@ def revoke_invite(ctx: WriteContext, invite: SecretId) -> None:
 
 
 def _created_invite(ctx: RequestContext, made: CreatedInvite) -> CreatedInviteJson:
-    return CreatedInviteJson(invite=_invite_json(ctx, made.invite), link=made.link or None)
+    return CreatedInviteJson(invite=_invite_json(ctx, made.invite), link=made.link)
 
 
 def _invite_json(ctx: RequestContext, invite: Invite) -> InviteJson:
-    def sees(uid: str) -> bool:
-        return ctx.view.ids.get(uid) is not None and ctx.session.can_see(ctx.principal, uid)
-
     carried = invite.grants
-    return InviteJson(
-        id=invite.id,
-        email=invite.email,
-        roles=[InviteRole(role=role, resource=there) for role, there in carried.roles if sees(there)],
-        settings=[
-            MembershipValueBody(resource=there, name=name, value=value)
-            for there, name, value in carried.settings
-            if sees(there)
-        ],
-        made_by=invite.made_by,
-        made_at=to_datetime(invite.made_at),
-        until=to_datetime(invite.until),
-    )
+    visible = {
+        "roles": [role._asdict() for role in carried.roles if is_visible(ctx, role.resource)],
+        "settings": [setting._asdict() for setting in carried.settings if is_visible(ctx, setting.resource)],
+    }
+    return InviteJson.model_validate({**asdict(invite), **visible})

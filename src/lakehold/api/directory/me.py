@@ -1,12 +1,11 @@
-"""Endpoints of the caller, their sign-ins and their password."""
+"""Endpoints of the caller, their sign-ins and their password, and of impersonation ("View as")."""
 
 from __future__ import annotations
-
-from typing import Any
 
 from fastapi import Request
 from pydantic import Field
 
+from lakehold.api.catalog.schemas import RefJson
 from lakehold.api.directory.schemas import (
     MemberJson,
     NewPassword,
@@ -17,14 +16,13 @@ from lakehold.api.directory.schemas import (
 )
 from lakehold.api.directory.sign_in import authenticate_now
 from lakehold.api.http.dependencies import CurrentPlatform, ReadContext, WriteContext, retry_when_busy
-from lakehold.api.http.models import IdText, NameText, RequestModel, ResponseModel
+from lakehold.api.http.models import IdText, NameText, RecordEnd, RequestModel, ResponseModel
 from lakehold.api.http.paging import PageResponse
-from lakehold.api.http.routing import make_router, problem_responses
+from lakehold.api.http.routing import REQUIRES_SIGN_IN, make_router, problem_responses
+from lakehold.catalog import impersonation, resource_view
 from lakehold.directory import authentication, groups, members, sign_ins
 
 routes = make_router("/api/v1/me", "Me")
-
-_SECURITY: dict[str, Any] = {"security": [{"token": []}, {"session": []}]}
 
 
 class Me(ResponseModel):
@@ -60,7 +58,9 @@ def get_me(ctx: ReadContext) -> Me:
     )
 
 
-@routes.put("/password", status_code=204, responses=problem_responses(401, 403, 404, 409), openapi_extra=_SECURITY)
+@routes.put(
+    "/password", status_code=204, responses=problem_responses(401, 403, 404, 409), openapi_extra=REQUIRES_SIGN_IN
+)
 def change_password(platform: CurrentPlatform, request: Request, body: PasswordChange) -> None:
     """Change one's own password.
 
@@ -74,9 +74,7 @@ def change_password(platform: CurrentPlatform, request: Request, body: PasswordC
 @routes.get("/sign-ins")
 def list_my_sign_ins(ctx: ReadContext) -> PageResponse[SignInJson]:
     """List the caller's sign-ins."""
-    return PageResponse(
-        items=[SignInJson.model_validate(found) for found in sign_ins.list_of_member(ctx, ctx.caller.member)]
-    )
+    return PageResponse[SignInJson].of(sign_ins.list_of_member(ctx, ctx.caller.member))
 
 
 @routes.delete("/sign-ins")
@@ -89,3 +87,47 @@ def end_my_other_sign_ins(ctx: WriteContext) -> SignOutResultJson:
 def end_my_sign_in(ctx: WriteContext, sign_in: SecretId) -> None:
     """Sign out on one device."""
     sign_ins.end(ctx, ctx.caller.member, sign_in)
+
+
+view_as_routes = make_router("/api/v1/view-as", "View as")
+
+
+class ViewAsBody(RequestModel):
+    """The member to view as."""
+
+    member: IdText = Field(examples=["bella"])
+
+
+class ViewAsState(ResponseModel):
+    """Whom the caller views as."""
+
+    member: RefJson | None = Field(description="Null: with their own.")
+    behind: str | None = Field(examples=["adam"], description="Who really looks.")
+    until: RecordEnd = Field(description="When it ends by itself.")
+
+
+@view_as_routes.get("")
+def get_view_as(ctx: ReadContext) -> ViewAsState:
+    """Get whom the caller views as."""
+    if not ctx.caller.impersonator:
+        return ViewAsState(member=None, behind=None, until=None)
+    seen, until = resource_view.VisibleRefs(ctx).ref(ctx.caller.member), impersonation.active_until(ctx)
+    return ViewAsState.model_validate({"member": seen, "behind": ctx.caller.impersonator, "until": until})
+
+
+@view_as_routes.post("")
+def begin_view_as(ctx: WriteContext, body: ViewAsBody) -> ViewAsState:
+    """Begin to view as another member, with this sign-in or token.
+
+    Needs the right `view_as`; an Admin may not view as an Owner. Nothing can be changed until it ends.
+    """
+    seen = impersonation.start(ctx, body.member)
+    member = ctx.session.read_view(lambda view: resource_view.make_ref(view, seen.member))
+    until = ctx.at + impersonation.MAX_DURATION
+    return ViewAsState.model_validate({"member": member, "behind": seen.impersonator, "until": until})
+
+
+@view_as_routes.delete("", status_code=204)
+def end_view_as(ctx: WriteContext) -> None:
+    """Stop viewing as another member."""
+    impersonation.stop(ctx)

@@ -1,4 +1,4 @@
-"""Endpoints of members, their removal, and service accounts."""
+"""Endpoints of members and groups, of the removal of members, and of service accounts."""
 
 from __future__ import annotations
 
@@ -7,17 +7,26 @@ from typing import Annotated, Literal
 from fastapi import Query
 from pydantic import AliasChoices, Field
 
-from lakehold.api.directory.schemas import EmailText, MemberJson, SecretId, SignInJson, SignOutResultJson
+from lakehold.api.directory.schemas import EmailText, MailedLink, MemberJson, SecretId, SignInJson, SignOutResultJson
 from lakehold.api.http.dependencies import CreateContext, CurrentPlatform, ReadContext, WriteContext
-from lakehold.api.http.etags import IfMatch
-from lakehold.api.http.models import IdText, NameText, RequestModel, ResponseModel, SearchText, Time, Word, to_datetime
-from lakehold.api.http.paging import PageParams, PageResponse
+from lakehold.api.http.models import (
+    IdText,
+    IfMatch,
+    NameText,
+    RecordId,
+    RecordTime,
+    RequestModel,
+    ResponseModel,
+    TaggedResponse,
+    Word,
+)
+from lakehold.api.http.paging import ListParams, PageResponse
 from lakehold.api.http.routing import make_router, problem_responses
-from lakehold.directory import links, member_removal, members, sign_ins
+from lakehold.directory import groups, links, member_removal, members, sign_ins
+from lakehold.directory.request_context import RequestContext
 
 routes = make_router("/api/v1/members", "Members")
 
-Sort = Literal["name", "-name", "created", "-created"]
 MemberId = Annotated[IdText, Field(examples=["ana"])]
 
 
@@ -53,20 +62,15 @@ class CreatedMemberLinkJson(ResponseModel):
     """A new link. It is returned here once, or was mailed."""
 
     purpose: str = Field(examples=["sign_in"])
-    link: str | None = Field(examples=["http://127.0.0.1:8400/link/lhl_…"], description="Null if it was mailed.")
-    until: Time
+    link: MailedLink = Field(examples=["http://127.0.0.1:8400/link/lhl_…"])
+    until: RecordTime
 
 
 @routes.get("")
-def list_members(
-    ctx: ReadContext,
-    paged: PageParams,
-    search: Annotated[SearchText, Query(description="A part of the name.")] = "",
-    sort: Sort = "name",
-) -> PageResponse[MemberJson]:
+def list_members(ctx: ReadContext, listed: ListParams) -> PageResponse[MemberJson]:
     """List all members of the tenant."""
-    found = members.page(ctx, search=search, sort=sort, after=paged.after, limit=paged.limit)
-    return PageResponse(items=[MemberJson.model_validate(member) for member in found.items], next=found.after)
+    found = members.page(ctx, search=listed.search, sort=listed.sort, after=listed.after, limit=listed.limit)
+    return PageResponse[MemberJson].model_validate(found)
 
 
 @routes.post("", status_code=201)
@@ -76,13 +80,13 @@ def add_member(ctx: CreateContext, body: NewMember) -> MemberJson:
     With an e-mail address they can sign in as soon as they have a link.
     """
     made = members.add(ctx, body.name, email=body.email or "", uid=body.id)
-    return MemberJson.model_validate(members.get(ctx, made))
+    return _member_json(ctx, made)
 
 
 @routes.get("/{member}")
 def get_member(ctx: ReadContext, member: MemberId) -> MemberJson:
     """Get a member's profile."""
-    return MemberJson.model_validate(members.get(ctx, member))
+    return _member_json(ctx, member)
 
 
 @routes.patch("/{member}", responses=problem_responses(412, 428))
@@ -92,22 +96,22 @@ def change_member(ctx: WriteContext, member: MemberId, body: MemberUpdate, seen:
         members.need_set_email(ctx, member)
     if body.name is not None or body.email is None:
         members.need_rename(ctx, member)
-    seen.need(MemberJson.model_validate(members.get(ctx, member)))
+    seen.need(_member_json(ctx, member))
     if body.name is not None:
         members.rename(ctx, member, body.name)
     if body.email is not None:
         members.set_email(ctx, member, body.email)
-    return MemberJson.model_validate(members.get(ctx, member))
+    return _member_json(ctx, member)
 
 
 @routes.put("/{member}/roles", responses=problem_responses(412, 428))
 def set_member_roles(ctx: WriteContext, member: MemberId, body: RolesUpdate, seen: IfMatch) -> MemberJson:
     """Set the tenant and security roles of a member."""
-    current = MemberJson.model_validate(members.get(ctx, member))
+    current = _member_json(ctx, member)
     members.need_set_tenant_roles(ctx, member, body.roles)
     seen.need(current)
     members.set_tenant_roles(ctx, member, body.roles)
-    return MemberJson.model_validate(members.get(ctx, member))
+    return _member_json(ctx, member)
 
 
 @routes.post("/{member}/links", status_code=201)
@@ -116,13 +120,13 @@ def make_member_link(
 ) -> CreatedMemberLinkJson:
     """Create a link with which a member signs in, or sets a password."""
     made = links.create(ctx, platform.settings, member, body.purpose, mail=body.mail)
-    return CreatedMemberLinkJson(purpose=made.purpose, link=made.link or None, until=to_datetime(made.until))
+    return CreatedMemberLinkJson.model_validate(made)
 
 
 @routes.get("/{member}/sign-ins")
 def list_member_sign_ins(ctx: ReadContext, member: MemberId) -> PageResponse[SignInJson]:
     """List the sign-ins of a member."""
-    return PageResponse(items=[SignInJson.model_validate(found) for found in sign_ins.list_of_member(ctx, member)])
+    return PageResponse[SignInJson].of(sign_ins.list_of_member(ctx, member))
 
 
 @routes.delete("/{member}/sign-ins")
@@ -135,34 +139,6 @@ def end_member_sign_ins(ctx: WriteContext, member: MemberId) -> SignOutResultJso
 def end_member_sign_in(ctx: WriteContext, member: MemberId, sign_in: SecretId) -> None:
     """Sign a member out on one device."""
     sign_ins.end(ctx, member, sign_in)
-
-
-service_account_routes = make_router("/api/v1/service-accounts", "Service accounts")
-
-
-class NewServiceAccount(RequestModel):
-    """A service account to create."""
-
-    name: NameText = Field(examples=["Nightly import"])
-    id: IdText | None = Field(default=None, examples=["nightly"], description="Without one it is made.")
-
-
-@service_account_routes.get("")
-def list_service_accounts(ctx: ReadContext) -> PageResponse[MemberJson]:
-    """List all service accounts, by name."""
-    return PageResponse(items=[MemberJson.model_validate(found) for found in members.list_service_accounts(ctx)])
-
-
-@service_account_routes.post("", status_code=201)
-def create_service_account(ctx: CreateContext, body: NewServiceAccount) -> MemberJson:
-    """Create a service account.
-
-    It can do nothing until it is given roles and a token. For the rest it is a member like others.
-    """
-    return MemberJson.model_validate(members.get(ctx, members.create_service_account(ctx, body.name, uid=body.id)))
-
-
-removal_routes = make_router("/api/v1/members", "Members")
 
 
 class OwnedResourceJson(ResponseModel):
@@ -197,13 +173,13 @@ class RemovalResultJson(ResponseModel):
     more: bool = Field(description="Whether there is more that the caller may not see.")
 
 
-@removal_routes.get("/{member}/removal")
+@routes.get("/{member}/removal")
 def preview_removal(ctx: ReadContext, member: MemberId) -> RemovalPreview:
     """Preview what a member owns, before removing them."""
     return RemovalPreview.model_validate(member_removal.preview(ctx, member))
 
 
-@removal_routes.delete("/{member}")
+@routes.delete("/{member}")
 def remove_member(
     ctx: WriteContext,
     member: MemberId,
@@ -216,3 +192,131 @@ def remove_member(
     What they own is transferred or left without an owner; nothing is deleted. Their sign-ins, tokens and links end.
     """
     return RemovalResultJson.model_validate(member_removal.remove(ctx, member, receiver=receiver))
+
+
+def _member_json(ctx: RequestContext, member: str) -> MemberJson:
+    return MemberJson.model_validate(members.get(ctx, member))
+
+
+service_account_routes = make_router("/api/v1/service-accounts", "Service accounts")
+
+
+class NewServiceAccount(RequestModel):
+    """A service account to create."""
+
+    name: NameText = Field(examples=["Nightly import"])
+    id: IdText | None = Field(default=None, examples=["nightly"], description="Without one it is made.")
+
+
+@service_account_routes.get("")
+def list_service_accounts(ctx: ReadContext) -> PageResponse[MemberJson]:
+    """List all service accounts, by name."""
+    return PageResponse[MemberJson].of(members.list_service_accounts(ctx))
+
+
+@service_account_routes.post("", status_code=201)
+def create_service_account(ctx: CreateContext, body: NewServiceAccount) -> MemberJson:
+    """Create a service account.
+
+    It can do nothing until it is given roles and a token. For the rest it is a member like others.
+    """
+    return _member_json(ctx, members.create_service_account(ctx, body.name, uid=body.id))
+
+
+group_routes = make_router("/api/v1/groups", "Groups")
+
+GroupId = Annotated[IdText, Field(examples=["analysts"])]
+
+
+class NewGroup(RequestModel):
+    """A group to create."""
+
+    name: NameText = Field(examples=["Analysts"])
+    id: IdText | None = Field(default=None, examples=["analysts"], description="Without one it is made.")
+
+
+class GroupUpdate(RequestModel):
+    """The new name of a group."""
+
+    name: NameText = Field(examples=["Analysts"])
+
+
+class GroupSummary(ResponseModel):
+    """A group by name."""
+
+    id: RecordId = Field(examples=["analysts"])
+    name: NameText = Field(examples=["Analysts"])
+
+
+class GroupJson(GroupSummary, TaggedResponse):
+    """A group with its members."""
+
+    built_in: bool = Field(description="Whether it is All, which is whoever is there and cannot be changed.")
+    member_ids: list[str] = Field(
+        validation_alias=AliasChoices("member_ids", "members"),
+        examples=[["ana"]],
+        description="The ids of its members, by name; none for All.",
+    )
+    roles: list[str] = Field(examples=[["viewer"]], description="The tenant and security roles that it holds.")
+
+
+@group_routes.get("")
+def list_groups(ctx: ReadContext, listed: ListParams) -> PageResponse[GroupSummary]:
+    """List all groups but the built-in one."""
+    found = groups.page(ctx, search=listed.search, sort=listed.sort, after=listed.after, limit=listed.limit)
+    return PageResponse[GroupSummary].model_validate(found)
+
+
+@group_routes.post("", status_code=201)
+def create_group(ctx: CreateContext, body: NewGroup) -> GroupJson:
+    """Create a group without members."""
+    return _group_json(ctx, groups.create(ctx, body.name, uid=body.id))
+
+
+@group_routes.get("/{group}")
+def get_group(ctx: ReadContext, group: GroupId) -> GroupJson:
+    """Get a group with its members."""
+    return _group_json(ctx, group)
+
+
+@group_routes.patch("/{group}", responses=problem_responses(412, 428))
+def rename_group(ctx: WriteContext, group: GroupId, body: GroupUpdate, seen: IfMatch) -> GroupJson:
+    """Rename a group."""
+    groups.need_edit(ctx, group)
+    seen.need(_group_json(ctx, group))
+    groups.rename(ctx, group, body.name)
+    return _group_json(ctx, group)
+
+
+@group_routes.put("/{group}/roles", responses=problem_responses(412, 428))
+def set_group_roles(ctx: WriteContext, group: GroupId, body: RolesUpdate, seen: IfMatch) -> GroupJson:
+    """Set the tenant and security roles of a group."""
+    current = _group_json(ctx, group)
+    members.need_set_tenant_roles(ctx, group, body.roles)
+    seen.need(current)
+    members.set_tenant_roles(ctx, group, body.roles)
+    return _group_json(ctx, group)
+
+
+@group_routes.put("/{group}/members/{member}")
+def add_group_member(ctx: WriteContext, group: GroupId, member: MemberId) -> GroupJson:
+    """Add a member to a group."""
+    groups.add(ctx, group, member)
+    return _group_json(ctx, group)
+
+
+@group_routes.delete("/{group}/members/{member}")
+def remove_group_member(ctx: WriteContext, group: GroupId, member: MemberId) -> GroupJson:
+    """Remove a member from a group."""
+    groups.remove(ctx, group, member)
+    return _group_json(ctx, group)
+
+
+@group_routes.delete("/{group}", status_code=204)
+def delete_group(ctx: WriteContext, group: GroupId) -> None:
+    """Delete a group. Its members lose what they had by it, and nothing else."""
+    groups.delete(ctx, group)
+
+
+def _group_json(ctx: RequestContext, group: str) -> GroupJson:
+    return GroupJson.model_validate(groups.get(ctx, group))

@@ -4,20 +4,15 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from pydantic import Field, SecretStr
+from pydantic import BeforeValidator, Field, SecretStr
 
-from lakehold.api.http.etags import TaggedResponse
-from lakehold.api.http.models import NameText, RecordId, RecordTime, ResponseModel, validated_by
+from lakehold.api.http.models import NameText, RecordId, RecordTime, ResponseModel, TaggedResponse, validated_by
 from lakehold.directory.accounts import valid_email
 from lakehold.directory.passwords import MAX_LENGTH, MIN_LENGTH
+from lakehold.directory.request_context import RequestContext
 from lakehold.kit.ids import MAX_ID
 
 EmailText = Annotated[str, Field(min_length=3, max_length=254, examples=["ana@example.org"]), validated_by(valid_email)]
-TypedEmail = Annotated[str, Field(max_length=254, examples=["ana@example.org"])]
-"""As somebody typed it who wants to be let in: if it is no address, it is only wrong."""
-TypedTenant = Annotated[
-    str, Field(max_length=MAX_ID, examples=["corner"], description="May be left out where there is only one.")
-]
 NewPassword = Annotated[
     SecretStr, Field(min_length=MIN_LENGTH, max_length=MAX_LENGTH, examples=["nine purple elephants"])
 ]
@@ -27,6 +22,9 @@ SecretText = Annotated[SecretStr, Field(max_length=200, examples=["lhl_4fK0aQx9Z
 PathSecret = Annotated[str, Field(min_length=1, max_length=200, examples=["lhi_4fK0aQx9Zb_…"])]
 SecretId = Annotated[str, Field(min_length=1, max_length=MAX_ID, examples=["4fK0aQx9Zb"])]
 """The part of a secret that is none: its id."""
+MailedLink = Annotated[
+    str | None, BeforeValidator(lambda link: link or None), Field(description="Null if it was mailed.")
+]
 
 
 class SignInJson(ResponseModel):
@@ -60,3 +58,8 @@ class MemberJson(TaggedResponse):
     roles: list[str] = Field(examples=[["editor"]], description="The tenant and security roles of their own.")
     groups: list[str] = Field(examples=[["analysts"]], description="The ids of their groups.")
     since: RecordTime
+
+
+def is_visible(ctx: RequestContext, uid: str) -> bool:
+    """Return whether this exists and the caller may see it."""
+    return ctx.view.ids.get(uid) is not None and ctx.session.can_see(ctx.principal, uid)

@@ -2,31 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import asdict
 from typing import Annotated, Literal
 
 from fastapi import Depends, Request, Response
 from pydantic import Field, PrivateAttr
 
 from lakehold import workspaces
-from lakehold.api.directory.schemas import (
-    EmailText,
-    NewPassword,
-    PathSecret,
-    SecretText,
-    TypedEmail,
-    TypedPassword,
-    TypedTenant,
-)
+from lakehold.api.directory.schemas import EmailText, NewPassword, PathSecret, SecretText, TypedPassword
 from lakehold.api.http.authentication import SESSION_COOKIE, authenticate, make_csrf_token, read_credentials
-from lakehold.api.http.dependencies import (
-    CurrentPlatform,
-    WriteContext,
-    get_authenticator,
-    get_platform,
-    retry_when_busy,
-)
-from lakehold.api.http.models import IdText, NameText, RecordTime, RequestModel, ResponseModel, Time, to_datetime
+from lakehold.api.http.dependencies import CurrentPlatform, WriteContext, get_authenticator, retry_when_busy
+from lakehold.api.http.models import IdText, NameText, RecordTime, RequestModel, ResponseModel
 from lakehold.api.http.routing import make_router, problem_responses
 from lakehold.directory import authentication, links, sign_ins, tenants
 from lakehold.directory.authentication import MagicLinkMethod, PasswordMethod, sign_in
@@ -36,6 +23,7 @@ from lakehold.directory.sign_ins import CreatedSignIn
 from lakehold.directory.tenants import TenantSetup
 from lakehold.kit.clock import SECOND
 from lakehold.kit.errors import ConflictError
+from lakehold.kit.ids import MAX_ID
 from lakehold.kit.settings import Settings
 
 
@@ -54,7 +42,7 @@ class SignInResultJson(ResponseModel):
 
     tenant: IdText
     member: IdText
-    until: Time
+    until: RecordTime
     csrf: str = Field(examples=["5f0c3f1d…"], description="Send it as `X-CSRF-Token` with every change by cookie.")
     _cookie: str = PrivateAttr(default="")
 
@@ -63,14 +51,11 @@ class SignInResultJson(ResponseModel):
         return {"set-cookie": self._cookie}
 
 
-def sign_in_result(platform: Platform, signed_in: CreatedSignIn) -> SignInResultJson:
-    """Return the response to a successful sign-in."""
-    result = SignInResultJson(
-        tenant=signed_in.tenant,
-        member=signed_in.member,
-        until=to_datetime(signed_in.until),
-        csrf=make_csrf_token(platform.keys, signed_in.secret),
-    )
+def sign_in_result(platform: Platform, do: Callable[[], CreatedSignIn]) -> SignInResultJson:
+    """Sign somebody in, and return the response."""
+    signed_in = retry_when_busy(do)
+    csrf = make_csrf_token(platform.keys, signed_in.secret)
+    result = SignInResultJson.model_validate({**asdict(signed_in), "csrf": csrf})
     seconds = max(0, signed_in.until - platform.clock()) // SECOND
     result._cookie = session_cookie_header(platform.settings, signed_in.secret, seconds)  # noqa: SLF001 - it is this model's own
     return result
@@ -96,12 +81,16 @@ def session_cookie_header(settings: Settings, secret: str, seconds: int) -> str:
 def authenticate_now(request: Request, platform: Platform) -> Caller:
     """Authenticate the caller of an endpoint that works outside of a transaction."""
     with platform.database.read() as transaction:
-        return authenticate(get_authenticator(request), get_platform(request), transaction, read_credentials(request))
+        return authenticate(get_authenticator(request), platform, transaction, read_credentials(request))
 
 
 routes = make_router("/api/v1/sign-in", "Sign-in")
 
-LinkPurpose = Literal["sign_in", "password"]
+TypedEmail = Annotated[str, Field(max_length=254, examples=["ana@example.org"])]
+"""As somebody typed it who wants to be let in: if it is no address, it is only wrong."""
+TypedTenant = Annotated[
+    str, Field(max_length=MAX_ID, examples=["corner"], description="May be left out where there is only one.")
+]
 
 
 class PasswordSignInBody(RequestModel):
@@ -122,14 +111,13 @@ class LinkRequestBody(RequestModel):
     """A request to mail a link."""
 
     email: TypedEmail
-    purpose: LinkPurpose = "sign_in"
+    purpose: Literal["sign_in", "password"] = "sign_in"
     tenant: TypedTenant = ""
 
 
-class PasswordResetBody(RequestModel):
+class PasswordResetBody(LinkSignInBody):
     """The secret of a link, and the new password."""
 
-    secret: SecretText
     password: NewPassword
 
 
@@ -158,14 +146,14 @@ def sign_in_with_password(
     The answer to a wrong password is the same as that to an unknown account. After some attempts one has to wait.
     """
     method = PasswordMethod(body.email, body.password.get_secret_value(), body.tenant)
-    return sign_in_result(platform, retry_when_busy(lambda: sign_in(platform, method, client)))
+    return sign_in_result(platform, lambda: sign_in(platform, method, client))
 
 
 @routes.post("/link", responses=problem_responses(401))
 def sign_in_with_link(platform: CurrentPlatform, client: CurrentClient, body: LinkSignInBody) -> SignInResultJson:
     """Sign in with a link, which works once."""
     method = MagicLinkMethod(body.secret.get_secret_value())
-    return sign_in_result(platform, retry_when_busy(lambda: sign_in(platform, method, client)))
+    return sign_in_result(platform, lambda: sign_in(platform, method, client))
 
 
 @routes.get("/link/{secret}", responses=problem_responses(401))
@@ -238,7 +226,5 @@ def begin_first_run(platform: CurrentPlatform, client: CurrentClient, body: Firs
     password = body.password.get_secret_value()
     founding = TenantSetup(body.tenant, body.name, body.email, password)
     founded = retry_when_busy(lambda: tenants.create_first_tenant(platform, workspaces.models(), founding, client))
-    return sign_in_result(
-        platform,
-        retry_when_busy(lambda: sign_in(platform, PasswordMethod(body.email, password, founded.tenant), client)),
-    )
+    method = PasswordMethod(body.email, password, founded.tenant)
+    return sign_in_result(platform, lambda: sign_in(platform, method, client))

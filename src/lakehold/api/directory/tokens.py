@@ -2,23 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Annotated
 
 from fastapi import Query
 from pydantic import Field
 
-from lakehold.api.directory.schemas import SecretId
+from lakehold.api.directory.schemas import SecretId, is_visible
 from lakehold.api.http.dependencies import CreateContext, ReadContext, WriteContext
-from lakehold.api.http.models import (
-    IdText,
-    NameText,
-    RequestModel,
-    ResponseModel,
-    Time,
-    Word,
-    to_datetime,
-    to_optional_datetime,
-)
+from lakehold.api.http.models import IdText, NameText, RecordEnd, RecordTime, RequestModel, ResponseModel, Word
 from lakehold.api.http.paging import PageParams, PageResponse
 from lakehold.api.http.routing import make_router
 from lakehold.directory import tokens
@@ -58,9 +50,9 @@ class TokenJson(ResponseModel):
         examples=[["orders"]], description="Those that the caller may see; null if it is not narrowed by resources."
     )
     made_by: str = Field(examples=["adam"])
-    made_at: Time
-    until: Time | None = Field(description="Null if it has no end.")
-    used_at: Time | None = Field(description="When it was last used, to the minute; null if never.")
+    made_at: RecordTime
+    until: RecordEnd = Field(description="Null if it has no end.")
+    used_at: RecordEnd = Field(description="When it was last used, to the minute; null if never.")
 
 
 class CreatedTokenJson(ResponseModel):
@@ -99,14 +91,8 @@ def make_token(ctx: CreateContext, body: NewToken) -> CreatedTokenJson:
 
     It acts as its member, with their current rights. Its secret is shown once. A narrowed token cannot create tokens.
     """
-    made = tokens.create(
-        ctx,
-        body.name,
-        member=body.member or "",
-        days=body.days,
-        actions=body.actions,
-        resources=body.resources,
-    )
+    member = body.member or ""
+    made = tokens.create(ctx, body.name, member=member, days=body.days, actions=body.actions, resources=body.resources)
     return CreatedTokenJson(token=_token_json(ctx, made.token), secret=made.secret)
 
 
@@ -127,19 +113,6 @@ def _sort_key(token: ApiToken) -> tuple[int, str]:
 
 
 def _token_json(ctx: RequestContext, token: ApiToken) -> TokenJson:
-    return TokenJson(
-        id=token.id,
-        prefix=token.prefix,
-        name=token.name,
-        member=token.member,
-        actions=None if token.actions is None else list(token.actions),
-        resources=None if token.resources is None else [uid for uid in token.resources if _is_visible(ctx, uid)],
-        made_by=token.made_by,
-        made_at=to_datetime(token.made_at),
-        until=to_optional_datetime(token.until),
-        used_at=to_datetime(token.used_at) if token.used_at else None,
-    )
-
-
-def _is_visible(ctx: RequestContext, uid: str) -> bool:
-    return ctx.view.ids.get(uid) is not None and ctx.session.can_see(ctx.principal, uid)
+    resources = None if token.resources is None else [uid for uid in token.resources if is_visible(ctx, uid)]
+    known = {**asdict(token), "prefix": token.prefix, "resources": resources, "used_at": token.used_at or None}
+    return TokenJson.model_validate(known)

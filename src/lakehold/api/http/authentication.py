@@ -51,13 +51,8 @@ class Authenticator(Protocol):
 class DirectoryAuthenticator:
     """Authenticates with the directory's tokens and sign-ins."""
 
-    def authenticate_token(self, platform: Platform, transaction: Transaction, secret: str) -> Caller | None:
-        """Return the member of this API token."""
-        return tokens.find_caller(platform, transaction, secret)
-
-    def authenticate_session(self, platform: Platform, transaction: Transaction, secret: str) -> Caller | None:
-        """Return the member of this sign-in."""
-        return sign_ins.find_caller(platform, transaction, secret)
+    authenticate_token = staticmethod(tokens.find_caller)
+    authenticate_session = staticmethod(sign_ins.find_caller)
 
 
 def read_credentials(request: Request) -> RequestCredentials:
@@ -87,8 +82,9 @@ def authenticate(
         found = authenticator.authenticate_token(platform, transaction, credentials.token)
     else:
         found = authenticator.authenticate_session(platform, transaction, credentials.cookie)
-        if found is not None and not credentials.safe:
-            _check_csrf(platform.keys, credentials)
+        seal = f"csrf {credentials.cookie}"
+        if found is not None and not credentials.safe and not platform.keys.is_sealed(seal, credentials.csrf):
+            raise CsrfError("This change did not come from our own pages.", "Reload the page and try again.")
     if found is None:
         raise UnauthorizedError("This token or sign-in is invalid or has expired.", "Sign in, or make a new token.")
     return impersonation.apply_impersonation(
@@ -99,8 +95,3 @@ def authenticate(
 def make_csrf_token(keys: KeyRing, cookie: str) -> str:
     """Return the CSRF token of a session, which only our own pages can know."""
     return keys.seal(f"csrf {cookie}")
-
-
-def _check_csrf(keys: KeyRing, credentials: RequestCredentials) -> None:
-    if not keys.is_sealed(f"csrf {credentials.cookie}", credentials.csrf):
-        raise CsrfError("This change did not come from our own pages.", "Reload the page and try again.")

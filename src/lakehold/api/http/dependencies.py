@@ -12,7 +12,7 @@ from __future__ import annotations
 import random
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, TypeVar
 
 from fastapi import Depends, Header, Request
@@ -22,6 +22,7 @@ from lakehold.directory.caller import Caller
 from lakehold.directory.errors import DeniedError, HiddenError
 from lakehold.directory.platform import Platform
 from lakehold.directory.request_context import RequestContext
+from lakehold.kit.database import Transaction
 from lakehold.kit.errors import BusyError, ForbiddenError
 
 T = TypeVar("T")
@@ -57,12 +58,11 @@ class PendingRequest:
         return retry_when_busy(lambda: self._run_write(with_context) if self.writes else self._run_read(with_context))
 
     def _run_read(self, do: Callable[[RequestContext], T]) -> T:
-        platform, authenticator = get_platform(self.request), get_authenticator(self.request)
+        platform = get_platform(self.request)
         caller: Caller | None = None
         try:
             with platform.database.read() as transaction:
-                caller = authenticate(authenticator, platform, transaction, self.credentials)
-                self._remember_caller(caller)
+                caller = self._authenticate(transaction)
                 return do(RequestContext(platform.access.session(transaction, caller.tenant), caller, platform.keys))
         except (DeniedError, HiddenError) as error:
             # After the transaction, not in it: who waits for a second connection while holding one may wait for ever.
@@ -71,27 +71,22 @@ class PendingRequest:
             raise
 
     def _run_write(self, do: Callable[[RequestContext], T]) -> T:
-        platform, authenticator = get_platform(self.request), get_authenticator(self.request)
+        platform = get_platform(self.request)
         with platform.database.read() as transaction:
-            caller = authenticate(authenticator, platform, transaction, self.credentials)
-        self._remember_caller(caller)
-        self._refuse_impersonator(caller)
-
-        def reauthenticated(ctx: RequestContext) -> T:
-            # The write lock may have taken long: the credentials may be revoked since.
-            authenticate(authenticator, platform, ctx.session.transaction, self.credentials)
-            return do(ctx)
-
-        with platform.write(caller) as ctx:
-            return reauthenticated(ctx)
-
-    def _refuse_impersonator(self, caller: Caller) -> None:
-        """Refuse changes while impersonating, except ending the impersonation. The services check this too."""
+            caller = self._authenticate(transaction)
+        # Ending the impersonation is the one change that an impersonator can make. The services check this too.
         if caller.impersonator and (self.request.method, self.request.url.path) not in _ENDS_IMPERSONATION:
             raise ForbiddenError("Viewing as somebody else only reads.", "Stop viewing as them to change anything.")
+        with platform.write(caller) as ctx:
+            # The write lock may have taken long: the credentials may be revoked since.
+            self._authenticate(ctx.session.transaction)
+            return do(ctx)
 
-    def _remember_caller(self, caller: Caller) -> None:
-        self.request.scope["lakehold.caller"] = caller
+    def _authenticate(self, transaction: Transaction) -> Caller:
+        request = self.request
+        caller = authenticate(get_authenticator(request), get_platform(request), transaction, self.credentials)
+        request.scope["lakehold.caller"] = caller
+        return caller
 
 
 def retry_when_busy(do: Callable[[], T]) -> T:
@@ -158,10 +153,8 @@ async def _pending_create(
         ),
     ] = None,
 ) -> PendingRequest:
-    credentials = read_credentials(request)
-    if idempotency_key is None:
-        return PendingRequest(request, credentials, writes=True)
-    return PendingRequest(request, credentials, writes=True, key=idempotency_key, body=await request.body())
+    pending = write_transaction(request)
+    return pending if idempotency_key is None else replace(pending, key=idempotency_key, body=await request.body())
 
 
 CurrentPlatform = Annotated[Platform, Depends(_platform_dependency)]

@@ -45,7 +45,6 @@ class Metrics:
             buckets=_BUCKETS,
             registry=self.registry,
         )
-
         self._runs = {
             name: Gauge(f"lakehold_{name}", words, ("kind", "state"), registry=self.registry)
             for name, words in _RUN_GAUGES.items()
@@ -56,8 +55,7 @@ class Metrics:
         for gauge in self._runs.values():
             gauge.clear()
         for each in found:
-            values = (each.count, each.seconds, each.rows, each.bad)
-            for gauge, value in zip(self._runs.values(), values, strict=True):
+            for gauge, value in zip(self._runs.values(), (each.count, each.seconds, each.rows, each.bad), strict=True):
                 gauge.labels(each.kind, each.state).set(value)
 
     def record_request(self, method: str, route: str, status: int, seconds: float) -> None:
@@ -108,11 +106,8 @@ def readiness_problem(platform: Platform) -> str:
             found = transaction.connection.execute(sa.text("SELECT version_num FROM alembic_version")).scalar()
     except sa.exc.SQLAlchemyError:
         return "The database does not answer, or has no tables yet."
-    return (
-        ""
-        if found == _head_revision()
-        else f"The tables are at revision {found}; this version works with {_head_revision()}."
-    )
+    head = _head_revision()
+    return "" if found == head else f"The tables are at revision {found}; this version works with {head}."
 
 
 @cache

@@ -43,33 +43,28 @@ def replay_or_run(pending: PendingRequest, ctx: RequestContext, do: Callable[[],
     if not pending.key:
         return do()
     c = idempotency_table.c
-    where = sa.and_(
-        c.tenant_id == ctx.session.tenant,
-        c.member == ctx.caller.member,
-        c.token == ctx.caller.token_id,
-        c.key == pending.key,
-    )
     connection = ctx.session.transaction.connection
     connection.execute(idempotency_table.delete().where(c.tenant_id == ctx.session.tenant, c.made_at <= ctx.at - DAY))
-    found = connection.execute(sa.select(c.request, c.answer).where(where)).first()
+    identity = {
+        "tenant_id": ctx.session.tenant,
+        "member": ctx.caller.member,
+        "token": ctx.caller.token_id,
+        "key": pending.key,
+    }
+    same = (c[name] == value for name, value in identity.items())
+    found = connection.execute(sa.select(c.request, c.answer).where(*same)).first()
     if found is not None:
         if not ctx.keys.is_sealed(_request_fingerprint(pending), found.request):
             raise KeyReusedError(
                 "This Idempotency-Key was used for another request.", "Use a new key for every new request."
             )
-        return _load_response(ctx.keys.decrypt(found.answer))
+        status, headers, body = json.loads(ctx.keys.decrypt(found.answer))
+        return Response(base64.b64decode(body), status_code=status, headers=dict(headers) | {REPLAYED_HEADER: "true"})
     response = do()
-    connection.execute(
-        idempotency_table.insert().values(
-            tenant_id=ctx.session.tenant,
-            member=ctx.caller.member,
-            token=ctx.caller.token_id,
-            key=pending.key,
-            made_at=ctx.at,
-            request=ctx.keys.seal(_request_fingerprint(pending)),
-            answer=ctx.keys.encrypt(_dump_response(response)),
-        )
-    )
+    headers = [(name.decode(), value.decode()) for name, value in response.raw_headers]
+    answer = json.dumps([response.status_code, headers, base64.b64encode(bytes(response.body)).decode()])
+    encrypted = {"request": ctx.keys.seal(_request_fingerprint(pending)), "answer": ctx.keys.encrypt(answer)}
+    connection.execute(idempotency_table.insert().values(**identity, made_at=ctx.at, **encrypted))
     return response
 
 
@@ -77,13 +72,3 @@ def _request_fingerprint(pending: PendingRequest) -> str:
     request = pending.request
     body = sha256(pending.body).hexdigest()
     return json.dumps(["idempotency", request.method, request.url.path, request.url.query, body])
-
-
-def _dump_response(response: Response) -> str:
-    headers = [(name.decode(), value.decode()) for name, value in response.raw_headers]
-    return json.dumps([response.status_code, headers, base64.b64encode(bytes(response.body)).decode()])
-
-
-def _load_response(stored: str) -> Response:
-    status, headers, body = json.loads(stored)
-    return Response(base64.b64decode(body), status_code=status, headers=dict(headers) | {REPLAYED_HEADER: "true"})

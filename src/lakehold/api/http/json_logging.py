@@ -11,7 +11,6 @@ import logging
 import sys
 import traceback
 from datetime import UTC, datetime
-from types import TracebackType
 
 request_log = logging.getLogger("lakehold.requests")
 error_log = logging.getLogger("lakehold.errors")
@@ -33,14 +32,11 @@ class JsonLineFormatter(logging.Formatter):
         entry.update(getattr(record, "fields", {}))
         if record.exc_info and record.exc_info[0] is not None:
             entry["error"] = record.exc_info[0].__name__
-            entry["raised_at"] = traceback_locations(record.exc_info[2])
+            frames = traceback.extract_tb(record.exc_info[2])[-_MAX_FRAMES:]
+            entry["raised_at"] = [
+                f"{'/'.join(frame.filename.split('/')[-3:])}:{frame.lineno} {frame.name}" for frame in frames
+            ]
         return json.dumps(entry, ensure_ascii=False, default=str)
-
-
-def traceback_locations(trace: TracebackType | None) -> list[str]:
-    """Return the locations of a traceback, innermost last."""
-    frames = traceback.extract_tb(trace)[-_MAX_FRAMES:]
-    return [f"{'/'.join(frame.filename.split('/')[-3:])}:{frame.lineno} {frame.name}" for frame in frames]
 
 
 def configure_logging(level: int = logging.INFO) -> None:

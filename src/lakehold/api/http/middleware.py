@@ -86,22 +86,15 @@ class _RequestTracker:
     def log_fields(self, method: str, seconds: float) -> dict[str, object]:
         """Return the fields of the request's log line."""
         caller: Caller | None = self._scope.get("lakehold.caller")
-        fields: dict[str, object] = {
+        names = {"tenant": "tenant", "member": "member", "token": "token_id", "behind": "impersonator"}
+        return {
             "request": self.id,
             "method": method,
             "route": self.route,
             "status": self.status,
             "ms": round(seconds * 1_000, 2),
+            **{name: getattr(caller, field) for name, field in names.items() if getattr(caller, field, "")},
         }
-        if caller is not None:
-            who = {
-                "tenant": caller.tenant,
-                "member": caller.member,
-                "token": caller.token_id,
-                "behind": caller.impersonator,
-            }
-            fields.update((name, value) for name, value in who.items() if value)
-        return fields
 
     async def receive(self) -> Message:
         """Return the next part of the body; raise 413 if it is or declares itself too large."""

@@ -1,19 +1,27 @@
-"""Base classes and field types of request and response models. Texts are limited in length, and every field has an
-example.
+"""Base classes and field types of request and response models; ETag and If-Match.
+
+Texts are limited in length, and every field has an example. With If-Match, concurrent changes of one resource do not
+overwrite each other; the tag is a digest of the response itself, so that no version has to be counted.
 """
 
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
-from typing import Annotated, ClassVar
+from hashlib import sha256
+from typing import Annotated, ClassVar, Generic, Self, TypeVar
 
+from fastapi import Depends, Header
 from pydantic import AfterValidator, AliasChoices, AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field
 
+from lakehold.api.http.problems import PreconditionRequiredError
+from lakehold.catalog.resource_metadata import VersionConflictError
 from lakehold.kit.clock import FOREVER, SECOND, Moment
 from lakehold.kit.errors import LakeholdError
 from lakehold.kit.ids import MAX_ID, MAX_NAME, valid_id, valid_name
+
+T = TypeVar("T")
 
 _MAX_TEXT_LENGTH = 4_000
 
@@ -35,6 +43,67 @@ class ResponseModel(BaseModel):
     def headers(self) -> Mapping[str, str]:
         """Return additional response headers."""
         return {}
+
+
+class ItemsResponse(ResponseModel, Generic[T]):
+    """Base class of lists."""
+
+    items: list[T]
+
+    @classmethod
+    def of(cls, records: Iterable[object]) -> Self:
+        """Read the items from records of a service."""
+        return cls.model_validate({"items": list(records)})
+
+
+class TaggedResponse(ResponseModel):
+    """A response that is sent with an ETag. Leave out of `version` what depends on the caller or on the time of day."""
+
+    def version(self) -> bytes:
+        """Return the bytes that the tag is a digest of."""
+        return self.__pydantic_serializer__.to_json(self)
+
+    @property
+    def etag(self) -> str:
+        """Return the tag, in quotes."""
+        return f'"{sha256(self.version()).hexdigest()[:32]}"'
+
+    def headers(self) -> Mapping[str, str]:
+        """Return the ETag header."""
+        return {"etag": self.etag}
+
+
+class Precondition:
+    """The If-Match header of a request."""
+
+    def __init__(self, if_match: str | None) -> None:
+        self._tags = None if if_match is None else {tag.strip() for tag in if_match.split(",")}
+
+    def need(self, current: TaggedResponse) -> None:
+        """Raise unless the tag matches the current state. Call it inside the transaction, after checking the right."""
+        if self._tags is None:
+            raise PreconditionRequiredError(
+                "This change needs the header If-Match.", "Send the ETag of the state that you saw."
+            )
+        if "*" not in self._tags and current.etag not in self._tags:
+            raise VersionConflictError(
+                "It was changed meanwhile; nothing was written.", "Read it again, and send its new ETag."
+            )
+
+
+async def _precondition(
+    if_match: Annotated[
+        str | None,
+        Header(
+            max_length=1_000, description="The ETag of the state that you saw, or `*` for any.", examples=['"6a1f…"']
+        ),
+    ] = None,
+) -> Precondition:
+    return Precondition(if_match)
+
+
+IfMatch = Annotated[Precondition, Depends(_precondition)]
+"""For every endpoint that changes a thing which has an ETag."""
 
 
 def validated_by(check: Callable[[object], str]) -> AfterValidator:
@@ -72,27 +141,16 @@ Time = Annotated[AwareDatetime, Field(examples=["2031-05-04T10:30:00Z"])]
 """A moment with its time zone. In a query a `+` must be written as `%2B`; `Z` needs no care."""
 
 
-def to_optional_datetime(at: Moment | None) -> datetime | None:
-    """Convert a moment to a datetime; None for a moment without end."""
-    return None if at is None or at >= FOREVER else datetime.fromtimestamp(at / SECOND, UTC)
-
-
 def to_datetime(at: Moment) -> datetime:
     """Convert a moment to a datetime."""
     return datetime.fromtimestamp(at / SECOND, UTC)
 
 
-def _read_time(at: object) -> object:
-    return to_datetime(at) if isinstance(at, int) else at
-
-
-def _read_optional_time(at: object) -> object:
-    return to_optional_datetime(at) if isinstance(at, int) else at
-
-
 RecordId = Annotated[IdText, Field(validation_alias=AliasChoices("uid", "id"))]
 """The id of a response that is read from a record."""
-RecordTime = Annotated[Time, BeforeValidator(_read_time)]
+RecordTime = Annotated[Time, BeforeValidator(lambda at: to_datetime(at) if isinstance(at, int) else at)]
 """The time of a response that is read from a record's moment."""
-RecordEnd = Annotated[Time | None, BeforeValidator(_read_optional_time)]
+RecordEnd = Annotated[
+    RecordTime | None, BeforeValidator(lambda at: None if isinstance(at, int) and at >= FOREVER else at)
+]
 """The same for a moment that may be missing or without end: both are null."""

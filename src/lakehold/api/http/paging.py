@@ -9,18 +9,21 @@ from __future__ import annotations
 import base64
 import binascii
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from hashlib import sha256
-from typing import Annotated, Generic, TypeVar
+from itertools import islice
+from typing import Annotated, Generic, Literal, TypeVar
 
 from fastapi import Depends, Query
-from pydantic import Field
+from pydantic import AliasChoices, Field
 
-from lakehold.api.http.models import ResponseModel
+from lakehold.api.http.models import ItemsResponse, SearchText
 from lakehold.kit.errors import InvalidInputError
 
 T = TypeVar("T")
 S = TypeVar("S")
+K = TypeVar("K", str, int)
 
 DEFAULT_LIMIT = 50
 MAX_LIMIT = 200
@@ -28,29 +31,35 @@ _MAX_CURSOR_LENGTH = 4_000
 _MAX_INT_KEY = 2**62
 
 CursorKey = str | int
+Sort = Literal["name", "-name", "created", "-created"]
 
 
-class PageResponse(ResponseModel, Generic[T]):
+class PageResponse(ItemsResponse[T], Generic[T]):
     """One page of a list."""
 
-    items: list[T]
     next: str | None = Field(
-        default=None, examples=["WyJvcmRlcnMiXQ"], description="Send it as `after` for the next page; null at the end."
+        default=None,
+        validation_alias=AliasChoices("next", "after"),
+        examples=["WyJvcmRlcnMiXQ"],
+        description="Send it as `after` for the next page; null at the end.",
     )
 
 
+@dataclass(frozen=True, slots=True)
 class PageRequest:
     """The limit and cursor of a page request."""
 
-    __slots__ = ("after", "limit")
-
-    def __init__(self, limit: int, after: str | None) -> None:
-        self.limit = limit
-        self.after = after
+    limit: int
+    after: str | None
 
     def start_key(self, of: str, *shape: type[CursorKey]) -> tuple[CursorKey, ...] | None:
         """Return the key that the page begins after; None for the first page. `of` names the list, with its filters."""
         return None if self.after is None else decode_cursor(self.after, of, *shape)
+
+    def start_after(self, of: str, kind: type[K]) -> K | None:
+        """Return the key that the page begins after, if it has one part."""
+        key = self.start_key(of, kind)
+        return None if key is None else kind(key[0])
 
     def build_page(
         self, of: str, rows: Sequence[S], key: Callable[[S], Sequence[CursorKey]], show: Callable[[S], T]
@@ -59,6 +68,12 @@ class PageRequest:
         page_rows = rows[: self.limit]
         next_cursor = encode_cursor(of, key(page_rows[-1])) if len(rows) > self.limit else None
         return PageResponse(items=[show(row) for row in page_rows], next=next_cursor)
+
+    def slice_page(self, of: str, rows: Iterable[S], show: Callable[[S], T]) -> PageResponse[T]:
+        """Build the page of a list that is complete, by the numbers of its rows."""
+        skipped = self.start_after(of, int) or 0
+        some = list(islice(enumerate(rows, start=1), skipped, skipped + self.limit + 1))
+        return self.build_page(of, some, lambda numbered: (numbered[0],), lambda numbered: show(numbered[1]))
 
 
 def encode_cursor(of: str, key: Sequence[CursorKey]) -> str:
@@ -69,34 +84,25 @@ def encode_cursor(of: str, key: Sequence[CursorKey]) -> str:
 
 def decode_cursor(text: str, of: str, *shape: type[CursorKey]) -> tuple[CursorKey, ...]:
     """Decode a cursor of this list."""
-    mark, *key = _parse_cursor(text)
-    fits = len(key) == len(shape) and all(type(part) is kind for part, kind in zip(key, shape, strict=False))
-    small = all(not isinstance(part, int) or abs(part) < _MAX_INT_KEY for part in key)
-    if mark != _list_digest(of) or not fits or not small:
-        raise _invalid_cursor()
-    return tuple(key)
-
-
-def _parse_cursor(text: str) -> list[CursorKey]:
     try:
         found = json.loads(base64.urlsafe_b64decode(text.encode() + b"=" * (-len(text) % 4)))
     except (binascii.Error, ValueError, RecursionError):
-        raise _invalid_cursor() from None
-    if not isinstance(found, list) or not found:
-        raise _invalid_cursor()
-    if any("\0" in part for part in found if isinstance(part, str)):
-        raise _invalid_cursor()
-    return found
+        found = None
+    match found:
+        case [mark, *key] if mark == _list_digest(of) and [*map(type, key)] == [*shape] and all(map(_is_key, key)):
+            return tuple(key)
+    raise InvalidInputError(
+        "The cursor `after` cannot be read, or is of another list.", "Send what came as `next`, or leave it out."
+    )
+
+
+def _is_key(part: CursorKey) -> bool:
+    """Return whether a database can compare with this part."""
+    return "\0" not in part if isinstance(part, str) else abs(part) < _MAX_INT_KEY
 
 
 def _list_digest(of: str) -> str:
     return sha256(of.encode()).hexdigest()[:8]
-
-
-def _invalid_cursor() -> InvalidInputError:
-    return InvalidInputError(
-        "The cursor `after` cannot be read, or is of another list.", "Send what came as `next`, or leave it out."
-    )
 
 
 async def _page_request(
@@ -111,3 +117,21 @@ async def _page_request(
 
 PageParams = Annotated[PageRequest, Depends(_page_request)]
 """For every endpoint that answers with a `Page`."""
+
+
+@dataclass(frozen=True, slots=True)
+class ListRequest(PageRequest):
+    """A page request of a list that can be searched and sorted."""
+
+    search: str
+    sort: Sort
+
+
+async def _list_request(
+    paged: PageParams, search: Annotated[SearchText, Query(description="A part of the name.")] = "", sort: Sort = "name"
+) -> ListRequest:
+    return ListRequest(paged.limit, paged.after, search, sort)
+
+
+ListParams = Annotated[ListRequest, Depends(_list_request)]
+"""The same with a search and an order, for what the access engine lists."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from http import HTTPStatus
+from typing import Any
 
 import sqlalchemy as sa
 from fastapi import FastAPI, Request
@@ -151,42 +152,46 @@ def unexpected_response(request_id: str) -> Response:
 
 
 def install_handlers(app: FastAPI) -> None:
-    """Register the exception handlers."""
-    app.add_exception_handler(LakeholdError, _handle_error)
-    app.add_exception_handler(RequestValidationError, _handle_validation_error)
-    app.add_exception_handler(HTTPException, _handle_http_exception)
-    app.add_exception_handler(sa.exc.TimeoutError, _handle_pool_timeout)
+    """Register the exception handler."""
+    for kind in (LakeholdError, RequestValidationError, HTTPException, sa.exc.TimeoutError):
+        app.add_exception_handler(kind, _handle_error)
 
 
 async def _handle_error(request: Request, error: Exception) -> Response:
-    assert isinstance(error, LakeholdError)  # noqa: S101 - it is installed for these alone
-    return _format_response(request, _with_authzen_status(request, problem_from_error(error)), error_headers(error))
+    """Return the response to an error, in the format of the standard that the path belongs to, or in ours."""
+    path: str = request.scope["path"]
+    details, headers = _describe_error(error)
+    if details.status == HTTPStatus.UNPROCESSABLE_ENTITY and path.startswith(_AUTHZEN_PREFIX):
+        # That standard demands it.
+        details = details.model_copy(update={"status": int(HTTPStatus.BAD_REQUEST)})
+    for beginning, shape in ERROR_FORMATS.items():
+        if path.startswith(beginning):
+            response = shape(details, path)
+            response.headers.update(headers)
+            return response
+    return problem_response(details, get_request_id(request), headers)
 
 
-async def _handle_pool_timeout(request: Request, _error: Exception) -> Response:
-    return await _handle_error(
-        request, OverloadedError("The server has more to do than it can at the moment.", "Try again in a second.")
-    )
+def _describe_error(error: Exception) -> tuple[Problem, Mapping[str, str]]:
+    """Return the problem of an error, and the response headers."""
+    match error:
+        case sa.exc.TimeoutError():
+            text = "The server has more to do than it can at the moment."
+            return _describe_error(OverloadedError(text, "Try again in a second."))
+        case LakeholdError():
+            return problem_from_error(error), error_headers(error)
+        case RequestValidationError() if error.errors()[:1] and error.errors()[0]["type"] == "json_invalid":
+            text = f"The body is not valid JSON, at character {error.errors()[0]['loc'][-1]}."
+            return make_problem("bad_request", 400, text, "Correct it."), {}
+        case RequestValidationError():
+            return validation_problem(error.errors()), {}
+        case HTTPException(status_code=status):
+            code, detail, hint = _TEXT_BY_STATUS.get(status) or (f"http_{status}", HTTPStatus(status).phrase + ".", "")
+            return make_problem(code, status, detail, hint), error.headers or {}
+    raise error
 
 
-async def _handle_validation_error(request: Request, error: Exception) -> Response:
-    assert isinstance(error, RequestValidationError)  # noqa: S101 - as above
-    found = error.errors()
-    if found and found[0].get("type") == "json_invalid":
-        where = found[0]["loc"][-1]
-        details = make_problem("bad_request", 400, f"The body is not valid JSON, at character {where}.", "Correct it.")
-        return _format_response(request, details)
-    return _format_response(request, _with_authzen_status(request, validation_problem(found)))
-
-
-def _with_authzen_status(request: Request, details: Problem) -> Problem:
-    """Replace status 422 by 400 on AuthZEN paths, as that standard demands."""
-    if details.status != HTTPStatus.UNPROCESSABLE_ENTITY or not request.scope["path"].startswith(_AUTHZEN_PREFIX):
-        return details
-    return details.model_copy(update={"status": int(HTTPStatus.BAD_REQUEST)})
-
-
-def validation_problem(found: Sequence[Mapping[str, object]]) -> Problem:
+def validation_problem(found: Sequence[Mapping[str, Any]]) -> Problem:
     """Return the problem of invalid request fields."""
     fields = [_field_problem(each) for each in found[:_MAX_FIELDS]]
     first = fields[0]
@@ -199,30 +204,10 @@ def validation_problem(found: Sequence[Mapping[str, object]]) -> Problem:
     )
 
 
-def _field_problem(found: Mapping[str, object]) -> FieldProblem:
-    place = found.get("loc") or ("body",)
-    assert isinstance(place, Sequence)  # noqa: S101 - pydantic always gives one
-    source, *rest = (str(part)[:80] for part in place)
+def _field_problem(found: Mapping[str, Any]) -> FieldProblem:
+    source, *rest = (str(part)[:80] for part in found.get("loc") or ("body",))
     message = str(found.get("msg", "")).removeprefix("Value error, ")
     return FieldProblem(field=".".join(rest) or source, source=source, message=message)
-
-
-async def _handle_http_exception(request: Request, error: Exception) -> Response:
-    assert isinstance(error, HTTPException)  # noqa: S101 - as above
-    status = error.status_code
-    code, detail, hint = _TEXT_BY_STATUS.get(status) or (f"http_{status}", HTTPStatus(status).phrase + ".", "")
-    return _format_response(request, make_problem(code, status, detail, hint), error.headers)
-
-
-def _format_response(request: Request, details: Problem, headers: Mapping[str, str] | None = None) -> Response:
-    """Return the response in the error format of the standard that the path belongs to, or in ours."""
-    path: str = request.scope["path"]
-    shape = next((shape for beginning, shape in ERROR_FORMATS.items() if path.startswith(beginning)), None)
-    if shape is None:
-        return problem_response(details, get_request_id(request), headers)
-    response = shape(details, path)
-    response.headers.update(headers or {})
-    return response
 
 
 def get_request_id(request: Request) -> str:

@@ -38,7 +38,7 @@ opens its transactions itself. How an endpoint is written::
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import wraps
 from http import HTTPStatus
 from typing import Any, get_type_hints
@@ -48,17 +48,15 @@ from fastapi.params import Depends
 from fastapi.routing import APIRoute
 
 from lakehold.api.http.dependencies import CONTEXT_DEPENDENCIES, PendingRequest
-from lakehold.api.http.etags import TaggedResponse
 from lakehold.api.http.idempotency import replay_or_run
-from lakehold.api.http.models import ResponseModel
+from lakehold.api.http.models import ResponseModel, TaggedResponse
 from lakehold.api.http.problems import MEDIA_TYPE, make_problem
 from lakehold.directory.request_context import RequestContext
 
 Endpoint = Callable[..., Any]
 
 _JSON = "application/json"
-_SECURITY: list[dict[str, list[str]]] = [{"token": []}, {"session": []}]
-REQUIRES_SIGN_IN: dict[str, object] = {"security": _SECURITY}
+REQUIRES_SIGN_IN: dict[str, object] = {"security": [{"token": []}, {"session": []}]}
 """For an endpoint that lets its caller in by itself: what the document says of who may call it."""
 _PUBLIC_STATUSES = (422, 429, 500)
 _SIGNED_IN_STATUSES = (401, 403, 404, 409, 422, 429, 500)
@@ -87,11 +85,13 @@ class TransactionRoute(APIRoute):
         given["description"] = given.get("description") or rest.strip() or summary.strip()
         given["operation_id"] = given.get("operation_id") or endpoint.__name__
         given["responses"] = {
-            **_problem_responses(_SIGNED_IN_STATUSES if ctx else _PUBLIC_STATUSES),
+            **problem_responses(*(_SIGNED_IN_STATUSES if ctx else _PUBLIC_STATUSES)),
             **(given.get("responses") or {}),
         }
-        extra = {"security": _SECURITY if ctx else []}
-        given["openapi_extra"] = {**extra, **(given.get("openapi_extra") or {})}
+        given["openapi_extra"] = {
+            **(REQUIRES_SIGN_IN if ctx else {"security": []}),
+            **(given.get("openapi_extra") or {}),
+        }
         super().__init__(path, _wrap_endpoint(endpoint, int(status), ctx), **given)
 
 
@@ -101,21 +101,14 @@ def make_router(prefix: str, tag: str) -> APIRouter:
 
 
 def problem_responses(*statuses: int) -> dict[int | str, dict[str, Any]]:
-    """Document more error statuses of an endpoint: `responses=problem_responses(412, 428)`."""
-    return _problem_responses(statuses)
-
-
-def _problem_responses(statuses: tuple[int, ...]) -> dict[int | str, dict[str, Any]]:
-    return {
-        status: {"description": HTTPStatus(status).phrase, "content": {MEDIA_TYPE: _problem_content(status)}}
-        for status in statuses
-    }
-
-
-def _problem_content(status: int) -> dict[str, Any]:
-    code, detail = _EXAMPLES.get(status) or ("http", HTTPStatus(status).phrase)
-    example = make_problem(code, status, detail, request_id="5f0c3f1de1a44d54").model_dump(exclude_none=True)
-    return {"schema": {"$ref": "#/components/schemas/Problem"}, "example": example}
+    """Document error statuses of an endpoint: `responses=problem_responses(412, 428)`."""
+    found: dict[int | str, dict[str, Any]] = {}
+    for status in statuses:
+        code, detail = _EXAMPLES.get(status) or ("http", HTTPStatus(status).phrase)
+        example = make_problem(code, status, detail, request_id="5f0c3f1de1a44d54").model_dump(exclude_none=True)
+        content = {"schema": {"$ref": "#/components/schemas/Problem"}, "example": example}
+        found[status] = {"description": HTTPStatus(status).phrase, "content": {MEDIA_TYPE: content}}
+    return found
 
 
 def _context_parameter(endpoint: Endpoint) -> str:
@@ -136,16 +129,11 @@ def _wrap_endpoint(endpoint: Endpoint, status: int, ctx: str) -> Endpoint:
             return to_response(await endpoint(**values), status)
 
         return waited_for
-    if not ctx:
-
-        @wraps(endpoint)
-        def open_to_all(**values: Any) -> Response:  # noqa: ANN401 - whatever the endpoint takes
-            return to_response(endpoint(**values), status)
-
-        return open_to_all
 
     @wraps(endpoint)
-    def in_transaction(**values: Any) -> Response:  # noqa: ANN401 - as above
+    def in_thread(**values: Any) -> Response:  # noqa: ANN401 - as above
+        if not ctx:
+            return to_response(endpoint(**values), status)
         pending: PendingRequest = values[ctx]
 
         def do(context: RequestContext) -> Response:
@@ -155,7 +143,7 @@ def _wrap_endpoint(endpoint: Endpoint, status: int, ctx: str) -> Endpoint:
 
         return pending.run(do)
 
-    return in_transaction
+    return in_thread
 
 
 def to_response(result: object, status: int, pending: PendingRequest | None = None) -> Response:
@@ -168,12 +156,9 @@ def to_response(result: object, status: int, pending: PendingRequest | None = No
         return Response(status_code=HTTPStatus.NO_CONTENT)
     assert isinstance(result, ResponseModel)  # noqa: S101 - mypy sees that endpoints return answers
     headers = result.headers()
-    if pending is not None and isinstance(result, TaggedResponse) and _is_unchanged(pending, headers):
-        return Response(status_code=HTTPStatus.NOT_MODIFIED, headers=dict(headers))
+    if pending is not None and pending.request.method == "GET" and isinstance(result, TaggedResponse):
+        seen = pending.request.headers.get("if-none-match", "")
+        if result.etag in {tag.strip() for tag in seen.split(",")}:
+            return Response(status_code=HTTPStatus.NOT_MODIFIED, headers=dict(headers))
     content = result.__pydantic_serializer__.to_json(result, by_alias=True, exclude_none=result.omits_null)
     return Response(content, status_code=status, headers=dict(headers), media_type=_JSON)
-
-
-def _is_unchanged(pending: PendingRequest, headers: Mapping[str, str]) -> bool:
-    seen = pending.request.headers.get("if-none-match") if pending.request.method == "GET" else None
-    return seen is not None and headers.get("etag") in {tag.strip() for tag in seen.split(",")}

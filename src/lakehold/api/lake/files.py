@@ -10,10 +10,9 @@ from fastapi.concurrency import contextmanager_in_threadpool, run_in_threadpool
 from fastapi.responses import FileResponse
 from pydantic import Field
 
-from lakehold.api.http.authentication import read_credentials
-from lakehold.api.http.dependencies import PendingRequest, get_platform
+from lakehold.api.http.dependencies import get_platform, write_transaction
 from lakehold.api.http.middleware import allow_body_size
-from lakehold.api.http.models import PlainText, ResponseModel, Time, to_datetime
+from lakehold.api.http.models import PlainText, RecordTime, ResponseModel
 from lakehold.api.http.paging import PageParams, PageResponse
 from lakehold.api.http.routing import REQUIRES_SIGN_IN, problem_responses
 from lakehold.directory.request_context import RequestContext
@@ -30,9 +29,9 @@ class VolumeFileJson(ResponseModel):
     """A file or a folder in a volume."""
 
     path: str = Field(examples=["2031/orders.csv"])
-    folder: bool
-    bytes: int
-    changed_at: Time
+    folder: bool = Field(validation_alias="is_folder")
+    bytes: int = Field(validation_alias="size")
+    changed_at: RecordTime
 
 
 DOWNLOAD: dict[str, Any] = {
@@ -56,10 +55,7 @@ def send_file(found: Volume, file: VolumeEntry) -> Response:
 
 def files_page(paged: PageParams, found: Sequence[VolumeEntry], folder: str) -> PageResponse[VolumeFileJson]:
     """Return a page of the files of a folder."""
-    start = paged.start_key(f"files {folder}", int)
-    behind = 0 if start is None else int(str(start[0]))
-    some = list(enumerate(found, start=1))[behind : behind + paged.limit + 1]
-    return paged.build_page(f"files {folder}", some, lambda each: (each[0],), lambda each: _file_json(each[1]))
+    return paged.slice_page(f"files {folder}", found, VolumeFileJson.model_validate)
 
 
 async def receive_upload(
@@ -69,25 +65,17 @@ async def receive_upload(
 
     However slow the sender is, no thread waits for it, because all requests share a limited number of threads.
     """
-    credentials, settings = read_credentials(request), get_platform(request).settings
-
-    def prepare(ctx: RequestContext) -> Volume:
-        return service.check_upload(ctx, settings, uid, path, replace=replace)
-
-    def finish(ctx: RequestContext) -> None:
-        service.store_upload(ctx, settings, uid, path, rough, replace=replace)
-
+    settings = get_platform(request).settings
+    pending = write_transaction(request)
     allow_body_size(request.scope, settings.upload_megabytes * 1_000_000)
-    target_volume = await run_in_threadpool(PendingRequest(request, credentials, writes=True).run, prepare)
+    target_volume = await run_in_threadpool(
+        pending.run, lambda ctx: service.check_upload(ctx, settings, uid, path, replace=replace)
+    )
     async with contextmanager_in_threadpool(target_volume.open_partial()) as rough:
         async for part in request.stream():
             await run_in_threadpool(rough.write, part)
         await run_in_threadpool(rough.flush_to_disk)
-        await run_in_threadpool(PendingRequest(request, credentials, writes=True).run, finish)
-    return _file_json(target_volume.get_file(path))
-
-
-def _file_json(file: VolumeEntry) -> VolumeFileJson:
-    return VolumeFileJson(
-        path=file.path, folder=file.is_folder, bytes=file.size, changed_at=to_datetime(file.changed_at)
-    )
+        await run_in_threadpool(
+            pending.run, lambda ctx: service.store_upload(ctx, settings, uid, path, rough, replace=replace)
+        )
+    return VolumeFileJson.model_validate(target_volume.get_file(path))

@@ -7,9 +7,9 @@ from typing import Annotated
 from fastapi import Query
 from pydantic import Field
 
-from lakehold.api.catalog.schemas import KindName
+from lakehold.api.catalog.schemas import RefJson
 from lakehold.api.http.dependencies import ReadContext
-from lakehold.api.http.models import IdText, NameText, ResponseModel
+from lakehold.api.http.models import IdText, ResponseModel
 from lakehold.api.http.routing import make_router
 from lakehold.catalog import kinds
 from lakehold.directory.request_context import RequestContext
@@ -23,12 +23,9 @@ Depth = Annotated[int, Query(ge=1, le=MAX_DEPTH, description="How many steps awa
 """A table to the pipeline that writes it is one step."""
 
 
-class LineageItemJson(ResponseModel):
+class LineageItemJson(RefJson):
     """A resource that rows come from or go to."""
 
-    id: IdText
-    kind: KindName
-    name: NameText
     steps: int = Field(examples=[1], description="How many steps it is away.")
 
 
@@ -66,8 +63,7 @@ def get_lineage(ctx: ReadContext, resource: IdText, depth: Depth = MAX_DEPTH) ->
 @routes.get("/{resource}/impact")
 def get_impact(ctx: ReadContext, resource: IdText, depth: Depth = MAX_DEPTH) -> LineageSideJson:
     """Get what a change of this resource may affect."""
-    lineage = _need_lineage(ctx, resource)
-    return _side_json(ctx, lineage.downstream(ctx, resource, max_depth=depth))
+    return _side_json(ctx, _need_lineage(ctx, resource).downstream(ctx, resource, max_depth=depth))
 
 
 def _need_lineage(ctx: RequestContext, uid: str) -> Lineage:

@@ -1,33 +1,54 @@
-"""Endpoints of SQL queries, which run as the caller over the tables that they may read; rows as JSON, CSV or an Arrow
-stream.
+"""Endpoints of SQL queries, which run as the caller over the tables that they may read, and of the tables themselves.
+
+Rows are sent as JSON, CSV or an Arrow stream.
 """
 
 from __future__ import annotations
 
 import json
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
-from typing import Annotated
+from itertools import zip_longest
+from typing import Annotated, Any
 
-from fastapi import Header, Request, Response
+from fastapi import Header, Query, Request, Response
 from fastapi.responses import StreamingResponse
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
-from lakehold.api.http.authentication import read_credentials
-from lakehold.api.http.dependencies import PendingRequest, ReadContext, get_platform
-from lakehold.api.http.models import IdText, RequestModel, ResponseModel, Time, to_datetime
+from lakehold.api.http.dependencies import ReadContext, get_platform, read_transaction
+from lakehold.api.http.models import IdText, NameText, PlainText, RecordTime, RequestModel, ResponseModel, Time
 from lakehold.api.http.paging import PageParams, PageResponse
 from lakehold.api.http.routing import REQUIRES_SIGN_IN, make_router, problem_responses
-from lakehold.lake import row_formats
+from lakehold.api.iceberg_rest import CurrentLake
+from lakehold.directory.request_context import RequestContext
+from lakehold.kit.clock import SECOND
+from lakehold.kit.errors import InvalidInputError
+from lakehold.lake import previews, readable_tables, row_formats
+from lakehold.lake.iceberg_catalog import TableIdentifier
+from lakehold.lake.previews import MOST_ROWS, FilterOperator, PreviewFilter, PreviewOptions
 from lakehold.runs import queries, worker_client
 from lakehold.runs.worker_client import ARROW_MEDIA_TYPE, QueryRows, RecordBatches
+from lakehold.workspaces.registry import readable_kinds
 
 routes = make_router("/api/v1/queries", "Queries")
 
 JSON, CSV = "application/json", "text/csv"
 _DEFAULT_ROWS, _MAX_ROWS = 1_000, 10_000_000
+_MAX_SNAPSHOTS = 100
+_MAX_SCANNED_ROWS = 100_000_000
+_ROWS: dict[str, Any] = {"description": "The rows", "content": {CSV: {}, ARROW_MEDIA_TYPE: {}}}
 
+SqlText = Annotated[
+    str,
+    Field(
+        min_length=1,
+        max_length=queries.MAX_QUERY_LENGTH,
+        examples=["SELECT count(*) FROM raw.orders"],
+        description="One SELECT.",
+    ),
+]
+AcceptedType = Annotated[str, Header(max_length=200, examples=[JSON])]
 QueryUid = Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{8,64}$")]
 
 
@@ -35,9 +56,7 @@ class NewQuery(RequestModel):
     """A query to run."""
 
     workspace: IdText = Field(examples=["shop_lake"], description="The lakehouse in which names are looked for.")
-    sql: Annotated[str, Field(min_length=1, max_length=queries.MAX_QUERY_LENGTH)] = Field(
-        examples=["SELECT count(*) FROM raw.orders"], description="One SELECT."
-    )
+    sql: SqlText
     limit: Annotated[int, Field(ge=1, le=_MAX_ROWS)] = Field(
         default=_DEFAULT_ROWS, description="How many rows at the most; the installation has a limit of its own."
     )
@@ -55,9 +74,7 @@ class DescribeQueryBody(RequestModel):
     """A query to analyse without running it."""
 
     workspace: IdText = Field(examples=["shop_lake"])
-    sql: Annotated[str, Field(min_length=1, max_length=queries.MAX_QUERY_LENGTH)] = Field(
-        examples=["SELECT count(*) FROM raw.orders"], description="One SELECT."
-    )
+    sql: SqlText
 
 
 class QueryDescriptionJson(ResponseModel):
@@ -80,9 +97,11 @@ class QueryHistoryEntryJson(ResponseModel):
 
     n: int
     workspace: str = Field(examples=["shop_lake"])
-    sql: str = Field(examples=["SELECT count(*) FROM raw.orders"])
-    asked_at: Time
-    seconds: float = Field(examples=[0.4])
+    sql: str = Field(validation_alias="text", examples=["SELECT count(*) FROM raw.orders"])
+    asked_at: RecordTime
+    seconds: Annotated[float, BeforeValidator(lambda took: took / SECOND)] = Field(
+        validation_alias="took", examples=[0.4]
+    )
     rows: int
     error: str = Field(examples=[""])
 
@@ -91,16 +110,9 @@ class QueryHistoryEntryJson(ResponseModel):
     "",
     openapi_extra=REQUIRES_SIGN_IN,
     response_model=QueryResultJson,
-    responses={
-        200: {"description": "The rows", "content": {CSV: {}, ARROW_MEDIA_TYPE: {}}},
-        **problem_responses(400, 401, 403, 404, 409, 503),
-    },
+    responses={200: _ROWS, **problem_responses(400, 401, 403, 404, 409, 503)},
 )
-def ask_query(
-    request: Request,
-    body: NewQuery,
-    accept: Annotated[str, Header(max_length=200, examples=[JSON])] = JSON,
-) -> Response:
+def ask_query(request: Request, body: NewQuery, accept: AcceptedType = JSON) -> Response:
     """Run a query, and get its rows as JSON, CSV or an Arrow stream.
 
     It runs as you, at once. What you may not read is treated as if it did not exist.
@@ -123,7 +135,7 @@ def describe_query(request: Request, body: DescribeQueryBody) -> QueryDescriptio
 @routes.delete("/{query}", openapi_extra=REQUIRES_SIGN_IN, status_code=204, responses=problem_responses(401, 403, 404))
 def stop_query(request: Request, query: QueryUid) -> None:
     """Stop a query of your own that is running."""
-    caller = PendingRequest(request, read_credentials(request), writes=False).run(lambda ctx: ctx.caller)
+    caller = read_transaction(request).run(lambda ctx: ctx.caller)
     worker_client.stop_query(get_platform(request), caller, query)
 
 
@@ -132,43 +144,27 @@ def list_queries(
     ctx: ReadContext, paged: PageParams, workspace: IdText | None = None
 ) -> PageResponse[QueryHistoryEntryJson]:
     """List your query history, newest first."""
-    start = paged.start_key("queries", int)
-    behind = None if start is None else int(str(start[0]))
+    behind = paged.start_after("queries", int)
     found = queries.list_past_queries(ctx, workspace=workspace, behind=behind, limit=paged.limit + 1)
-    return paged.build_page("queries", found, lambda each: (each.n,), _history_entry_json)
+    return paged.build_page("queries", found, lambda each: (each.n,), QueryHistoryEntryJson.model_validate)
 
 
 def enter_workspace(request: Request, workspace: str) -> queries.QueryScope:
     """Return the workspace that the caller queries, if they may."""
-    return PendingRequest(request, read_credentials(request), writes=False).run(
-        lambda ctx: queries.open_scope(ctx, workspace)
-    )
-
-
-def _history_entry_json(entry: queries.PastQuery) -> QueryHistoryEntryJson:
-    return QueryHistoryEntryJson(
-        n=entry.n,
-        workspace=entry.workspace,
-        sql=entry.text,
-        asked_at=to_datetime(entry.asked_at),
-        seconds=entry.took / 1_000_000,
-        rows=entry.rows,
-        error=entry.error,
-    )
-
-
-def encode_rows(batches: RecordBatches, accept: str, *, complete: bool) -> tuple[str, Iterator[bytes]]:
-    """Return the media type to use, and the rows in chunks; JSON if none of the three is accepted."""
-    if ARROW_MEDIA_TYPE in accept:
-        return ARROW_MEDIA_TYPE, row_formats.as_arrow(batches.schema, batches)
-    if CSV in accept:
-        return CSV, row_formats.as_csv(batches.schema, batches)
-    return JSON, _as_json(batches, complete=complete)
+    return read_transaction(request).run(lambda ctx: queries.open_scope(ctx, workspace))
 
 
 def stream_rows(found: QueryRows, accept: str, stack: ExitStack | None = None, **headers: str) -> StreamingResponse:
-    """Return a streaming response of the rows. `stack` is closed after the last one."""
-    kind, parts = encode_rows(found.batches, accept, complete=found.complete)
+    """Return a streaming response of the rows, as JSON if no other format is accepted. `stack` is closed after the
+    last one.
+    """
+    batches = found.batches
+    if ARROW_MEDIA_TYPE in accept:
+        kind, parts = ARROW_MEDIA_TYPE, row_formats.as_arrow(batches.schema, batches)
+    elif CSV in accept:
+        kind, parts = CSV, row_formats.as_csv(batches.schema, batches)
+    else:
+        kind, parts = JSON, _as_json(batches, complete=found.complete)
     all_headers = {"X-Lakehold-Complete": str(found.complete).lower(), **headers}
     return StreamingResponse(_close_after(stack, parts) if stack else parts, media_type=kind, headers=all_headers)
 
@@ -188,3 +184,132 @@ def _as_json(batches: RecordBatches, *, complete: bool) -> Iterator[bytes]:
             yield f"{between}{some}".encode()
             between = ", "
     yield b"]}"
+
+
+table_routes = make_router("/api/v1/tables", "Tables")
+
+
+class TableFieldJson(ResponseModel):
+    """A field of a table."""
+
+    name: str = Field(examples=["amount"])
+    type: str = Field(examples=["decimal(10, 2)"])
+    required: bool
+    description: str = Field(examples=["In euros."])
+
+
+class TableSnapshotJson(ResponseModel):
+    """A snapshot of a table."""
+
+    id: str = Field(examples=["7215431590032011452"], description="As text: it has more digits than JavaScript keeps.")
+    at: Time
+    operation: str = Field(examples=["append"])
+    added: int
+    removed: int
+    rows: int
+    current: bool
+
+
+class TableJson(ResponseModel):
+    """The fields and snapshots of a table."""
+
+    fields: list[TableFieldJson]
+    snapshots: list[TableSnapshotJson] = Field(description=f"The newest {_MAX_SNAPSHOTS}, the newest first.")
+
+
+class RowFieldJson(ResponseModel):
+    """A field of the rows."""
+
+    name: str = Field(examples=["amount"])
+    type: str = Field(examples=["decimal128(10, 2)"])
+
+
+class TableRowsJson(ResponseModel):
+    """Rows of a table."""
+
+    fields: list[RowFieldJson]
+    rows: list[list[object]] = Field(examples=[[["10.00"]]], description="Each as a list, in the order of the fields.")
+    complete: bool = Field(description="False if there may be more rows than the limit.")
+
+
+@table_routes.get("/{table}")
+def get_table(ctx: ReadContext, lake: CurrentLake, table: IdText) -> TableJson:
+    """Get fields and snapshots of a table. An empty table has neither."""
+    found = lake.current_metadata(_readable_place(ctx, table))
+    if found is None:
+        return TableJson(fields=[], snapshots=[])
+    snapshots = [
+        TableSnapshotJson(
+            id=str(each.id),
+            at=each.at,
+            operation=each.operation,
+            added=each.count("added-records"),
+            removed=each.count("deleted-records"),
+            rows=each.count("total-records"),
+            current=each == found.current,
+        )
+        for each in reversed(found.snapshots[-_MAX_SNAPSHOTS:])
+    ]
+    return TableJson.model_validate({"fields": list(found.fields), "snapshots": snapshots})
+
+
+@table_routes.get("/{table}/rows", response_model=TableRowsJson, responses={200: _ROWS, **problem_responses(409, 503)})
+def get_rows(
+    request: Request,
+    ctx: ReadContext,
+    lake: CurrentLake,
+    table: IdText,
+    limit: Annotated[int, Query(ge=1, le=MOST_ROWS)] = 100,
+    fields: Annotated[list[NameText] | None, Query(max_length=500, examples=[["id"]])] = None,
+    field: Annotated[
+        list[PlainText] | None,
+        Query(max_length=20, description="The fields that filters are about; all must hold.", examples=[["amount"]]),
+    ] = None,
+    operator: Annotated[
+        list[FilterOperator] | None,
+        Query(max_length=20, description="One for each field. Without: =", examples=[["="]]),
+    ] = None,
+    value: Annotated[
+        list[PlainText] | None, Query(max_length=20, description="One for each field.", examples=[["10"]])
+    ] = None,
+    accept: AcceptedType = JSON,
+) -> Response:
+    """Get rows of a table, as they are now, as JSON, CSV or an Arrow stream.
+
+    No more than fit the limit and the size that the platform allows for a result; a larger table is read through the
+    Iceberg catalog.
+    """
+    readable_tables.refuse_impersonation(ctx)
+    size = get_platform(request).settings.query_megabytes * 1_000_000
+    options = PreviewOptions(
+        limit,
+        fields,
+        where=_parse_filters(field or [], operator or [], value or []),
+        size=size,
+        scan_limit=_MAX_SCANNED_ROWS,
+    )
+    found = previews.read_preview(lake, _readable_place(ctx, table), options)
+    return stream_rows(QueryRows(found.rows.to_reader(), not found.more), accept)
+
+
+def _parse_filters(
+    fields: Sequence[str], operators: Sequence[FilterOperator], values: Sequence[str]
+) -> tuple[PreviewFilter, ...]:
+    """Combine the lists of fields, operators and values to filters, one by one."""
+    if max(len(operators), len(values)) > len(fields):
+        raise InvalidInputError("A value needs a field.", "Name the field that it is about.")
+    unary = {FilterOperator.EMPTY, FilterOperator.FILLED}
+    return tuple(
+        PreviewFilter(field or "", operator or FilterOperator.IS, value or (None if operator in unary else ""))
+        for field, operator, value in zip_longest(fields, operators, values)
+    )
+
+
+def _readable_place(ctx: RequestContext, table: str) -> TableIdentifier:
+    ctx.need_visible(table, "read")
+    kind = ctx.view.kind(ctx.view.resource(table))
+    if kind not in readable_kinds():
+        title = ctx.view.policy.kinds[kind].schema.title.lower()
+        raise InvalidInputError(f"A {title} has no rows.", "Choose a table.")
+    ctx.need(readable_kinds()[kind], table)
+    return readable_tables.identifier_of(ctx, table)

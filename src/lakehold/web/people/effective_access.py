@@ -16,8 +16,7 @@ from fastapi import Request, Response
 from lakehold.access.facts.view import FactView
 from lakehold.access.model.schema import KindSchema
 from lakehold.access.query.listing import ListedResource, to_cursor
-from lakehold.api.access.listings import AllowedResourcePages
-from lakehold.api.access.question_scope import QuestionScope
+from lakehold.api.access.question_scope import AllowedResourcePages, QuestionScope
 from lakehold.api.http.dependencies import ReadContext
 from lakehold.catalog import kinds, workspaces
 from lakehold.catalog.resource_view import ResourceRef, VisibleRefs

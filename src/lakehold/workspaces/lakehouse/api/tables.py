@@ -15,7 +15,7 @@ from lakehold.api.http.models import IdText, NameText, RecordId, RecordTime, Req
 from lakehold.api.http.routing import REQUIRES_SIGN_IN, make_router, problem_responses
 from lakehold.api.iceberg_rest import CurrentLake
 from lakehold.api.lake.queries import DescribeQueryBody, enter_workspace
-from lakehold.api.runs.runs import RunJson, run_json
+from lakehold.api.runs import RunJson
 from lakehold.runs import queries, worker_client
 from lakehold.workspaces.lakehouse import maintenance, saved_queries
 
@@ -154,19 +154,19 @@ class RestoredTableJson(ResponseModel):
 @routes.post("/{table}/upkeep", status_code=202)
 def keep_up_table(ctx: CreateContext, table: IdText) -> RunJson:
     """Compact the files of a table, expire old snapshots, and delete orphan files. No row changes."""
-    return run_json(maintenance.maintain_table(ctx, table))
+    return RunJson.model_validate(maintenance.maintain_table(ctx, table))
 
 
 @routes.post("/{table}/rollback", status_code=202)
 def roll_back_table(ctx: CreateContext, lake: CurrentLake, table: IdText, body: RollbackBody) -> RunJson:
     """Roll a table back to a snapshot. Later snapshots stay until they expire."""
-    return run_json(maintenance.roll_back_table(ctx, lake, table, int(body.snapshot)))
+    return RunJson.model_validate(maintenance.roll_back_table(ctx, lake, table, int(body.snapshot)))
 
 
 @routes.post("/{table}/descriptions", status_code=202)
 def describe_fields(ctx: CreateContext, lake: CurrentLake, table: IdText, body: FieldDescriptionsBody) -> RunJson:
     """Set the descriptions of fields. The description of the table itself belongs to the resource."""
-    return run_json(maintenance.describe_fields(ctx, lake, table, body.descriptions))
+    return RunJson.model_validate(maintenance.describe_fields(ctx, lake, table, body.descriptions))
 
 
 @dropped_routes.get("")

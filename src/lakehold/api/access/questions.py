@@ -1,23 +1,32 @@
-"""Endpoints that check and explain access."""
+"""Endpoints that check and explain access, and list who may do something and with which resources."""
 
 from __future__ import annotations
 
 from typing import Annotated
 
+from fastapi import Query
 from pydantic import Field, model_validator
 
 from lakehold.access import Draft
 from lakehold.access.decisions.evaluator import Explanation
-from lakehold.access.decisions.explanation import Reason, RulePath, describe_fact
-from lakehold.access.decisions.ways import MissingFact, Way
-from lakehold.api.access.question_scope import NamedRefJson, QuestionScope
-from lakehold.api.access.what_if import FactJson, fact_json
+from lakehold.access.decisions.explanation import describe_fact
+from lakehold.access.decisions.ways import MissingFact
+from lakehold.api.access.question_scope import (
+    AllowedResourcePages,
+    NamedRefJson,
+    NamedResourceJson,
+    QuestionScope,
+    need_others,
+)
+from lakehold.api.access.what_if import FactJson
 from lakehold.api.http.dependencies import ReadContext
-from lakehold.api.http.models import IdText, RequestModel, ResponseModel, Time, Word
+from lakehold.api.http.models import IdText, RequestModel, ResponseModel, SearchText, Time, Word
+from lakehold.api.http.paging import PageParams, PageResponse, Sort
 from lakehold.api.http.routing import make_router
 from lakehold.kit.errors import LakeholdError
+from lakehold.kit.ids import fold_name
 
-routes = make_router("/api/v1/access/check", "Access")
+routes = make_router("/api/v1/access", "Access")
 
 _MAX_QUESTIONS = 1_000
 Ends = Annotated[list[IdText], Field(max_length=_MAX_QUESTIONS, examples=[["clean"]])]
@@ -85,7 +94,7 @@ class BatchCheckResultJson(ResponseModel):
     items: list[BatchCheckItemJson]
 
 
-@routes.post("")
+@routes.post("/check")
 def check(ctx: ReadContext, body: CheckBody) -> CheckResultJson:
     """Check whether a member may do something.
 
@@ -94,7 +103,7 @@ def check(ctx: ReadContext, body: CheckBody) -> CheckResultJson:
     return CheckResultJson(allowed=_decide(QuestionScope(ctx, body.at), body))
 
 
-@routes.post("/many")
+@routes.post("/check/many")
 def check_many(ctx: ReadContext, body: BatchCheckBody) -> BatchCheckResultJson:
     """Check many questions at once.
 
@@ -114,8 +123,8 @@ def _batch_item(scope: QuestionScope, question: CheckQuestion) -> BatchCheckItem
 
 def _decide(scope: QuestionScope, question: CheckQuestion) -> bool:
     principal = scope.resolve_subject(question.subject)
-    if question.new is not None:
-        new = question.new
+    new = question.new
+    if new is not None:
         scope.require_visible(uid for ends in new.edges.values() for uid in ends)
         edges = {edge: ends[0] if len(ends) == 1 else ends for edge, ends in new.edges.items()}
         return scope.questions.check(
@@ -128,9 +137,6 @@ def _decide(scope: QuestionScope, question: CheckQuestion) -> bool:
     return scope.questions.check(
         principal, question.action, question.resource, role=question.role, edges=question.edges
     )
-
-
-explain_routes = make_router("/api/v1/access/explain", "Access")
 
 
 class ExplainBody(RequestModel):
@@ -188,7 +194,7 @@ class ExplanationJson(ResponseModel):
     hidden_ways: bool = Field(description="Whether there are ways that would name what the caller may not see.")
 
 
-@explain_routes.post("")
+@routes.post("/explain")
 def explain(ctx: ReadContext, body: ExplainBody) -> ExplanationJson:
     """Explain why a member may or may not do something.
 
@@ -207,35 +213,89 @@ def _explanation_json(scope: QuestionScope, found: Explanation) -> ExplanationJs
         subject=found.member,
         action=found.action,
         resource=found.resource,
-        paths=[_path_json(path) for path in found.paths],
-        gates=[_path_json(path) for path in found.gates],
-        ways=[_way_json(scope, way) for way in found.ways],
+        paths=[PathJson.model_validate(path) for path in found.paths],
+        gates=[PathJson.model_validate(path) for path in found.gates],
+        ways=[WayJson(needed=[_needed_fact_json(scope, needed) for needed in way.needed]) for way in found.ways],
         hidden_ways=found.hidden_ways,
     )
 
 
-def _path_json(path: RulePath) -> PathJson:
-    return PathJson(rule=path.rule, place=path.place, held=path.held, reason=_reason_json(path.reason))
-
-
-def _reason_json(reason: Reason) -> ReasonJson:
-    return ReasonJson(
-        text=reason.text,
-        held=reason.held,
-        facts=[fact_json(fact) for fact in reason.facts],
-        parts=[_reason_json(part) for part in reason.parts],
-    )
-
-
-def _way_json(scope: QuestionScope, way: Way) -> WayJson:
-    return WayJson(needed=[_needed_fact_json(scope, needed) for needed in way.needed])
-
-
 def _needed_fact_json(scope: QuestionScope, needed: MissingFact) -> NeededFactJson:
     visible = [giver for giver in needed.givers if scope.is_visible(giver)]
-    return NeededFactJson(
-        fact=fact_json(needed.fact),
-        text=describe_fact(scope.questions.current_view(), needed.fact),
-        givers=[scope.named_ref(giver) for giver in visible],
-        more_givers=needed.more_givers if len(visible) == len(needed.givers) else 0,
-    )
+    known = {
+        "fact": needed.fact,
+        "text": describe_fact(scope.questions.current_view(), needed.fact),
+        "givers": [scope.named_ref(giver) for giver in visible],
+        "more_givers": needed.more_givers if len(visible) == len(needed.givers) else 0,
+    }
+    return NeededFactJson.model_validate(known)
+
+
+AsOf = Annotated[
+    Time | None, Query(description="Ask as of this moment instead of now.", examples=["2031-05-04T10:30:00Z"])
+]
+
+
+@routes.get("/who")
+def who_may(
+    ctx: ReadContext, paged: PageParams, action: Word, resource: IdText, at: AsOf = None
+) -> PageResponse[NamedRefJson]:
+    """List the members who may do this, by name.
+
+    Needs the right `ask_about_others`.
+    """
+    need_others(ctx)
+    scope = QuestionScope(ctx, at)
+    scope.require_visible((resource,))
+    known = [scope.named_ref(uid) for uid in scope.questions.who(action, resource) if scope.is_visible(uid)]
+    of = f"who {action} {resource} {at}"
+    behind = paged.start_key(of, str, str)
+    left = known if behind is None else [member for member in known if _sort_key(member) > behind]
+    return paged.build_page(of, left[: paged.limit + 1], _sort_key, lambda member: member)
+
+
+def _sort_key(member: NamedRefJson) -> tuple[str, str]:
+    return fold_name(member.name), member.id
+
+
+SubjectParam = Annotated[
+    IdText | None, Query(description="A member's id; without one the caller.", examples=["ana"], max_length=200)
+]
+
+
+class AllowedActionsJson(ResponseModel):
+    """Allowed actions, in the order of the model."""
+
+    resource: IdText
+    actions: list[str] = Field(examples=[["see", "read", "edit"]])
+
+
+@routes.get("/can/actions")
+def actions_on(ctx: ReadContext, resource: IdText, subject: SubjectParam = None, at: AsOf = None) -> AllowedActionsJson:
+    """List what a member may do with a resource."""
+    scope = QuestionScope(ctx, at)
+    principal = scope.resolve_subject(subject)
+    scope.require_visible((resource,))
+    return AllowedActionsJson(resource=resource, actions=list(scope.questions.actions(principal, resource)))
+
+
+@routes.get("/can/resources")
+def resources_for(
+    ctx: ReadContext,
+    paged: PageParams,
+    action: Word,
+    kind: Word,
+    subject: SubjectParam = None,
+    within: Annotated[IdText | None, Query(description="A container above: a layer, a workspace.")] = None,
+    search: Annotated[SearchText, Query(description="A part of the name, without case.")] = "",
+    sort: Annotated[Sort, Query()] = "name",
+    at: AsOf = None,
+) -> PageResponse[NamedResourceJson]:
+    """List the resources of a kind with which a member may do this."""
+    scope = QuestionScope(ctx, at)
+    principal = scope.resolve_subject(subject)
+    if within is not None:
+        scope.require_visible((within,))
+    listed = AllowedResourcePages(scope, principal, action, kind, within=within, search=search, sort=sort)
+    found, next_cursor = listed.page(paged.after, paged.limit)
+    return PageResponse[NamedResourceJson].model_validate({"items": found, "next": next_cursor})
