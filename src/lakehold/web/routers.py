@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fastapi import APIRouter
 
-from lakehold.web import file_pages, lineage_page, one_time_secret, table_pages
+from lakehold.web import file_pages, group_pages, lineage_page, one_time_secret, table_pages
 from lakehold.web import home_page as home
 from lakehold.web import impersonation_pages as viewing
 from lakehold.web.access import (
@@ -18,16 +18,8 @@ from lakehold.web.access import (
     sharing_settings,
 )
 from lakehold.web.audit import routes as audit
-from lakehold.web.groups import group_list, group_page
 from lakehold.web.invites import invite_pages
-from lakehold.web.people import (
-    effective_access,
-    member_list,
-    member_page,
-    member_removal,
-    service_accounts,
-    tenant_roles,
-)
+from lakehold.web.people import effective_access, member_list, member_page, tenant_roles
 from lakehold.web.profile import api_tokens, profile_page, sign_ins
 from lakehold.web.resources import forms, resource_page, workspace_page
 from lakehold.web.reviews import campaign_list, campaign_page, decisions
@@ -79,18 +71,7 @@ ROUTERS: list[APIRouter] = [
     forms.edit_routes,
     forms.move_routes,
     forms.delete_routes,
-    *(
-        member_list.routes,
-        service_accounts.routes,
-        member_page.edit_routes,
-        tenant_roles.routes,
-        member_page.join_routes,
-        member_page.sign_in_routes,
-        member_removal.routes,
-        effective_access.routes,
-        member_page.routes,
-    ),
-    *(group_list.routes, group_page.membership_routes, group_page.routes),
+    *(member_list.routes, tenant_roles.routes, effective_access.routes, member_page.routes, group_pages.routes),
     *(invite_pages.new_invite_routes, invite_pages.routes),
     *(workspace_list.routes, member_form.routes, members.routes, tenant_plan.routes, settings.routes),
     audit.routes,

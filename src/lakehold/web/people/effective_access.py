@@ -26,18 +26,11 @@ from lakehold.directory.request_context import RequestContext
 from lakehold.kit.ids import fold_name
 from lakehold.web import pages, urls
 from lakehold.web.access_reason import AccessReason, find_reason
-from lakehold.web.list_view import ListColumn, ListFilter, ListState
-from lakehold.web.people.member_page import member_breadcrumbs
+from lakehold.web.list_view import ListFilter, ListState
 from lakehold.web.routing import router
 
 routes = router("/people")
 
-_COLUMNS = (
-    ListColumn("Name", "name"),
-    ListColumn("Location", wide=True),
-    ListColumn("Permissions", wide=True),
-    ListColumn("Via"),
-)
 _MAX_WORKSPACES = 200
 _SIZE = 25
 """Each row is explained."""
@@ -68,15 +61,8 @@ class AccessibleResourceRow:
 @routes.get("/{uid:path}/counts")
 def counts_page(request: Request, ctx: ReadContext, uid: str) -> Response:
     """Show the number of accessible resources by workspace and kind."""
-    asking = QuestionScope(ctx)
-    asking.resolve_subject(uid)
-    member = members.get(ctx, uid)
-    values: dict[str, object] = {
-        "crumbs": member_breadcrumbs(ctx, member, "Effective access"),
-        "member": member,
-        "shelves": count_by_workspace(ctx, uid),
-        "list": urls.member(uid, "reach"),
-    }
+    QuestionScope(ctx).resolve_subject(uid)
+    values: dict[str, object] = {"member": members.get(ctx, uid), "shelves": count_by_workspace(ctx, uid)}
     return pages.render(request, "people/counts.html", values)
 
 
@@ -88,22 +74,18 @@ def effective_access_page(request: Request, ctx: ReadContext, uid: str) -> Respo
     member = members.get(ctx, uid)
     listing = ListState.from_request(request, sorts=("name",), filters=_filters(ctx), size=_SIZE)
     listing = replace(listing, path=urls.member(uid, "reach"))
-    chosen_kinds = _chosen_kinds(ctx, listing)
-    within = listing.chosen["workspace"] or None
-    sort = "-name" if listing.descending else "name"
+    within, sort, search = listing.chosen["workspace"] or None, listing.order, listing.search
     listed = [
-        AllowedResourcePages(asking, principal, kind.visible, kind.id, within=within, search=listing.search, sort=sort)
-        for kind in chosen_kinds
+        AllowedResourcePages(asking, principal, kind.visible, kind.id, within=within, search=search, sort=sort)
+        for kind in _chosen_kinds(ctx, listing)
         if kind.actions
     ]
     found, after = _merge_pages(listed, sort, listing.after or None, listing.size)
     eyes = VisibleRefs(ctx)
     values: dict[str, object] = {
-        "crumbs": member_breadcrumbs(ctx, member, "Effective access"),
         "member": member,
         "mine": uid == ctx.caller.member,
         "listing": listing,
-        "columns": _COLUMNS,
         "rows": [_resource_row(ctx, uid, eyes, each) for each in found],
         "after": after or "",
     }
