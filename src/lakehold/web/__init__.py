@@ -23,8 +23,8 @@
 - `patterns`: `/ui/patterns`, the macros on sample data
 - `home_page`: the home page
 - `access`, `resources`, `workspaces`: who may do what, resources, workspaces
-- `audit`, `invites`, `people`, `profile`, `reviews`, `sign_in`: the other shared pages
-- `group_pages`: groups and their members
+- `people`, `profile`, `reviews`, `sign_in`: the other shared pages
+- `audit_pages`, `group_pages`, `invite_pages`: the audit log, groups, and invites
 - `impersonation_pages`: viewing the platform as another member
 - `connections`, `runs`, `schedules`: pages that several workspaces share
 - `table_pages`, `lineage_page`: the same of tables, with grids of rows, and of lineage, with graphs

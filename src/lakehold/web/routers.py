@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fastapi import APIRouter
 
-from lakehold.web import file_pages, group_pages, lineage_page, one_time_secret, table_pages
+from lakehold.web import audit_pages, file_pages, group_pages, invite_pages, lineage_page, one_time_secret, table_pages
 from lakehold.web import home_page as home
 from lakehold.web import impersonation_pages as viewing
 from lakehold.web.access import (
@@ -17,12 +17,10 @@ from lakehold.web.access import (
     request_pages,
     sharing_settings,
 )
-from lakehold.web.audit import routes as audit
-from lakehold.web.invites import invite_pages
 from lakehold.web.people import effective_access, member_list, member_page, tenant_roles
-from lakehold.web.profile import api_tokens, profile_page, sign_ins
+from lakehold.web.profile import api_tokens, profile_page
 from lakehold.web.resources import forms, resource_page, workspace_page
-from lakehold.web.reviews import campaign_list, campaign_page, decisions
+from lakehold.web.reviews import campaign_pages, decisions
 from lakehold.web.runs import run_list, run_page, runnable_page
 from lakehold.web.schedules import triggers_page
 from lakehold.web.sign_in import onboarding, password_reset, sign_in
@@ -55,14 +53,7 @@ ROUTERS: list[APIRouter] = [
         access_page.routes,
         explanation.routes,
     ),
-    *(
-        profile_page.routes,
-        profile_page.name_routes,
-        profile_page.password_routes,
-        sign_ins.routes,
-        api_tokens.new_token_routes,
-        api_tokens.routes,
-    ),
+    *(profile_page.routes, api_tokens.routes),
     *(run_page.routes, run_list.routes),
     *(router for workspace in registry.all_workspaces() for router in workspace.page_routers()),
     *(triggers_page.routes, runnable_page.routes, file_pages.uploads, file_pages.routes),
@@ -72,10 +63,10 @@ ROUTERS: list[APIRouter] = [
     forms.move_routes,
     forms.delete_routes,
     *(member_list.routes, tenant_roles.routes, effective_access.routes, member_page.routes, group_pages.routes),
-    *(invite_pages.new_invite_routes, invite_pages.routes),
+    invite_pages.routes,
     *(workspace_list.routes, member_form.routes, members.routes, tenant_plan.routes, settings.routes),
-    audit.routes,
+    audit_pages.routes,
     viewing.routes,
-    *(campaign_list.routes, campaign_page.routes, decisions.routes, decisions.export_routes),
+    *(campaign_pages.routes, decisions.routes),
     *_CATCH_ALL_ROUTERS,
 ]

@@ -16,11 +16,10 @@ from lakehold.catalog.workspaces import WorkspaceMembership
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import FOREVER
 from lakehold.kit.ids import fold_name
-from lakehold.web import kind_pages, pages, urls
+from lakehold.web import invite_pages, kind_pages, pages, urls
 from lakehold.web.components import PageAction
 from lakehold.web.confirmation import ConfirmationChoice, ConfirmationPrompt, confirm_effects, preview_effects
 from lakehold.web.cookies import Flash
-from lakehold.web.invites import invite_options
 from lakehold.web.labels import format_count, humanize, pluralize
 from lakehold.web.list_view import ListColumn, ListFilter, ListState
 from lakehold.web.navigation import Breadcrumb, breadcrumb_trail
@@ -80,7 +79,7 @@ def members_page(request: Request, ctx: ReadContext, uid: str) -> Response:
         "sees_all": keeps or change_preview.may_ask_about_others(ctx),
         "add": _add_action(uid, keeps=keeps),
         "inherited": inherited_roles(ctx, uid),
-        "may_invite": bool(invite_options.invitable_roles(ctx, uid)),
+        "may_invite": bool(invite_pages.invitable_roles(ctx, uid)),
     }
     return pages.render(request, "workspaces/members.html", values)
 
