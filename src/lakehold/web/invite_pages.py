@@ -5,14 +5,11 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from fastapi import Request, Response
 from starlette.datastructures import FormData
 
-from lakehold.access import Add, Attribute
 from lakehold.access.model.policy import TENANT
-from lakehold.access.model.schema import AttributeKind, KindSchema
+from lakehold.access.model.schema import KindSchema
 from lakehold.api.http.dependencies import CurrentPlatform, ReadContext, WriteContext
 from lakehold.catalog import kinds, workspaces
 from lakehold.catalog.resource_view import ResourceRef, ResourceSummary, VisibleRefs
@@ -26,10 +23,10 @@ from lakehold.kit.ids import fold_name
 from lakehold.web import one_time_secret, pages, urls
 from lakehold.web.components import PageAction
 from lakehold.web.confirmation import confirm
-from lakehold.web.labels import humanize
 from lakehold.web.list_view import ListFilter, ListState
 from lakehold.web.one_time_secret import OneTimeSecret
 from lakehold.web.routing import SubmittedForm, router
+from lakehold.web.workspaces import membership
 
 routes = router("/invites")
 
@@ -43,15 +40,6 @@ _SORT_KEYS = {
 _MAX_INVITES = 1_000
 _MAX_WORKSPACES = 500
 _MAX_LABELS = 200
-
-
-class MembershipValue(NamedTuple):
-    """A value of the membership, such as the scope. Without options an invited member gets the inviter's own."""
-
-    name: str
-    title: str
-    options: list[tuple[str, str]]
-    own: str
 
 
 @routes.get("")
@@ -225,20 +213,9 @@ def _workspace_options(ctx: RequestContext, workspace: ResourceSummary | None) -
     schema, roles = kinds.catalog_kind(ctx.view.policy, workspace.kind), invitable_roles(ctx, workspace.uid)
     return {
         "roles": roles,
-        "values": [_membership_value(ctx, workspace.uid, declared) for declared in schema.membership.values()],
+        "values": membership.value_fields(ctx, workspace.uid),
         "labels": _invite_labels(ctx, schema, workspace.uid) if roles else [],
     }
-
-
-def _membership_value(ctx: RequestContext, uid: str, declared: AttributeKind) -> MembershipValue:
-    view, me = ctx.view, ctx.caller.member
-    own = (view.memberships[declared.name].get(view.resource(uid)) or {}).get(view.member(me)) or declared.default
-    chooses = all(
-        ctx.session.check_change(ctx.principal, Add(Attribute(uid, declared.name, value, me)))
-        for value in declared.values
-    )
-    options = [(value, humanize(value)) for value in declared.values] if chooses else []
-    return MembershipValue(declared.name, humanize(declared.name), options, humanize(own))
 
 
 def _invite_labels(ctx: RequestContext, root: KindSchema, uid: str) -> list[tuple[str, str, str]]:

@@ -24,7 +24,7 @@ from lakehold.web.reviews import campaign_pages, decisions
 from lakehold.web.runs import run_list, run_page, runnable_page
 from lakehold.web.schedules import triggers_page
 from lakehold.web.sign_in import onboarding, password_reset, sign_in
-from lakehold.web.workspaces import member_form, members, settings, tenant_plan, workspace_list
+from lakehold.web.workspaces import members, settings, workspace_list
 from lakehold.workspaces import registry
 
 _CATCH_ALL_ROUTERS: list[APIRouter] = [workspace_page.routes, resource_page.routes]
@@ -64,7 +64,7 @@ ROUTERS: list[APIRouter] = [
     forms.delete_routes,
     *(member_list.routes, tenant_roles.routes, effective_access.routes, member_page.routes, group_pages.routes),
     invite_pages.routes,
-    *(workspace_list.routes, member_form.routes, members.routes, tenant_plan.routes, settings.routes),
+    *(workspace_list.routes, members.routes, settings.routes),
     audit_pages.routes,
     viewing.routes,
     *(campaign_pages.routes, decisions.routes),
