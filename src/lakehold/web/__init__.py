@@ -14,7 +14,6 @@
 - `labels`: numbers, times, names and icons as text
 - `form_values`: numbers, names and dates in forms, and errors that a form is shown again for
 - `confirmation`: confirmation pages and the preview of access changes
-- `access_reason`: why a member has a right
 - `security_headers`, `csrf`, `cookies`: security headers, form tokens, cookies and flash messages
 - `one_time_secret`: the page that shows a new secret once
 - `palette`: the search of the command palette

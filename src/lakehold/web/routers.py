@@ -4,16 +4,22 @@ from __future__ import annotations
 
 from fastapi import APIRouter
 
-from lakehold.web import audit_pages, file_pages, group_pages, invite_pages, lineage_page, one_time_secret, table_pages
+from lakehold.web import (
+    audit_pages,
+    confirmation,
+    file_pages,
+    group_pages,
+    invite_pages,
+    lineage_page,
+    one_time_secret,
+    table_pages,
+)
 from lakehold.web import home_page as home
 from lakehold.web import impersonation_pages as viewing
 from lakehold.web.access import (
     access_page,
-    effect_preview,
     explanation,
     grant_forms,
-    ownership_transfer,
-    request_form,
     request_pages,
     sharing_settings,
 )
@@ -41,18 +47,8 @@ ROUTERS: list[APIRouter] = [
     ),
     home.routes,
     one_time_secret.routes,
-    *(
-        request_pages.routes,
-        request_form.routes,
-        request_pages.decision_routes,
-        grant_forms.routes,
-        grant_forms.undo_routes,
-        ownership_transfer.routes,
-        sharing_settings.routes,
-        effect_preview.routes,
-        access_page.routes,
-        explanation.routes,
-    ),
+    *(request_pages.routes, grant_forms.routes, sharing_settings.routes, confirmation.routes),
+    *(access_page.routes, explanation.routes),
     *(profile_page.routes, api_tokens.routes),
     *(run_page.routes, run_list.routes),
     *(router for workspace in registry.all_workspaces() for router in workspace.page_routers()),

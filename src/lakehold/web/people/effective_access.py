@@ -25,7 +25,7 @@ from lakehold.directory import members
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.ids import fold_name
 from lakehold.web import pages, urls
-from lakehold.web.access_reason import AccessReason, find_reason
+from lakehold.web.access.fact_labels import AccessReason, find_reason
 from lakehold.web.list_view import ListFilter, ListState
 from lakehold.web.routing import router
 

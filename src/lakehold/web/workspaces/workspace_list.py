@@ -16,7 +16,7 @@ from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import ConflictError, InvalidInputError
 from lakehold.kit.ids import valid_name
 from lakehold.web import pages, urls
-from lakehold.web.access_reason import find_reason
+from lakehold.web.access.fact_labels import find_reason
 from lakehold.web.labels import humanize, pluralize
 from lakehold.web.list_view import ListFilter, ListState
 from lakehold.web.routing import SubmittedForm, router
