@@ -29,7 +29,7 @@ from lakehold.web.resources import forms, resource_page, workspace_page
 from lakehold.web.reviews import campaign_pages, decisions
 from lakehold.web.runs import run_list, run_page, runnable_page
 from lakehold.web.schedules import triggers_page
-from lakehold.web.sign_in import onboarding, password_reset, sign_in
+from lakehold.web.sign_in import onboarding, sign_in
 from lakehold.web.workspaces import members, settings, workspace_list
 from lakehold.workspaces import registry
 
@@ -37,14 +37,7 @@ _CATCH_ALL_ROUTERS: list[APIRouter] = [workspace_page.routes, resource_page.rout
 """An id may have slashes in it, so the pages of things come after all that begin alike."""
 
 ROUTERS: list[APIRouter] = [
-    *(
-        sign_in.sign_in_routes,
-        sign_in.sign_out_routes,
-        sign_in.link_routes,
-        password_reset.routes,
-        onboarding.first_run_routes,
-        onboarding.invite_routes,
-    ),
+    *(sign_in.routes, onboarding.routes),
     home.routes,
     one_time_secret.routes,
     *(request_pages.routes, grant_forms.routes, sharing_settings.routes, confirmation.routes),
