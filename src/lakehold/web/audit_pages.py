@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TypeVar
 from urllib.parse import urlencode
@@ -27,7 +26,7 @@ from lakehold.ledger.audit import DENIED, DONE, AuditFilter, AuditLogEntry, Numb
 from lakehold.web import pages, urls
 from lakehold.web.components import FieldChange
 from lakehold.web.form_values import parse_day
-from lakehold.web.labels import humanize, icon_of
+from lakehold.web.labels import humanize
 from lakehold.web.list_view import ListState
 from lakehold.web.routing import router
 
@@ -48,25 +47,8 @@ _COMMON = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class AuditEntryRow:
-    """An audit entry with its labels and links, as pages show it."""
-
-    n: int
-    hash: str
-    entry: AuditLogEntry
-    who: str
-    """The name of who did it, as it was then."""
-    who_at: str
-    """Their page, if there is one to see."""
-    what: str
-    what_at: str
-    icon: str
-    deed: str
-    denied: bool
-    through: str
-    """The token or the impersonation through which it was done."""
-    changes: tuple[FieldChange, ...]
+AuditRow = tuple[NumberedEntry, str, str, str]
+"""An entry, the pages of who did it and of its resource if there is one to see, and through what it was done."""
 
 
 @routes.get("")
@@ -106,8 +88,10 @@ def entry_page(request: Request, ctx: ReadContext, seq: str) -> Response:
     found = [] if n is None else ctx.audit.page(AuditFilter(), before=n + 1, limit=1)
     if not found or found[0].n != n:
         raise NotFoundError("There is no such entry in the audit log.", "Check the number in the log.")
-    (line,) = entry_rows(ctx, found)
-    return pages.render(request, "audit/entry.html", {"line": line})
+    ((line, who_at, what_at, through),) = entry_rows(ctx, found)
+    values: dict[str, object] = {"line": line, "who_at": who_at, "what_at": what_at, "through": through}
+    changes = field_changes(line.entry.before, line.entry.after)
+    return pages.render(request, "audit/entry.html", {**values, "changes": changes})
 
 
 def _require_audit_right(ctx: RequestContext) -> None:
@@ -186,29 +170,16 @@ def _format_time(at: Moment | None) -> str:
     return "" if at is None else datetime.fromtimestamp(at / SECOND, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-def entry_rows(ctx: RequestContext, found: list[NumberedEntry]) -> list[AuditEntryRow]:
+def entry_rows(ctx: RequestContext, found: list[NumberedEntry]) -> list[AuditRow]:
     """Return the rows of entries for the caller. Only resources that the caller may see are links."""
-    eyes = VisibleRefs(ctx)
-    return [_entry_row(ctx, eyes, numbered) for numbered in found]
-
-
-def _entry_row(ctx: RequestContext, eyes: VisibleRefs, numbered: NumberedEntry) -> AuditEntryRow:
-    entry = numbered.entry
-    is_link = entry.resource and entry.resource != ctx.caller.tenant and eyes.sees(entry.resource)
-    return AuditEntryRow(
-        n=numbered.n,
-        hash=numbered.hash,
-        entry=entry,
-        who=entry.member_name or entry.member or "The installation",
-        who_at=urls.member(entry.member) if entry.member and eyes.sees(entry.member) else "",
-        what=entry.resource_name or entry.resource,
-        what_at=urls.for_kind(entry.resource, entry.kind) if is_link else "",
-        icon=icon_of(entry.kind) if entry.kind else "",
-        deed=humanize(entry.action),
-        denied=entry.outcome == DENIED,
-        through=_describe_channel(ctx, entry),
-        changes=field_changes(entry.before, entry.after),
-    )
+    eyes, rows = VisibleRefs(ctx), []
+    for numbered in found:
+        entry = numbered.entry
+        who = urls.member(entry.member) if entry.member and eyes.sees(entry.member) else ""
+        is_link = entry.resource and entry.resource != ctx.caller.tenant and eyes.sees(entry.resource)
+        what = urls.for_kind(entry.resource, entry.kind) if is_link else ""
+        rows.append((numbered, who, what, _describe_channel(ctx, entry)))
+    return rows
 
 
 def field_changes(before: Mapping[str, object], after: Mapping[str, object]) -> tuple[FieldChange, ...]:

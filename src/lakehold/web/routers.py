@@ -16,13 +16,7 @@ from lakehold.web import (
 )
 from lakehold.web import home_page as home
 from lakehold.web import impersonation_pages as viewing
-from lakehold.web.access import (
-    access_page,
-    explanation,
-    grant_forms,
-    request_pages,
-    sharing_settings,
-)
+from lakehold.web.access import access_page, explanation, grant_forms, request_pages, sharing_settings
 from lakehold.web.people import effective_access, member_list, member_page, tenant_roles
 from lakehold.web.profile import api_tokens, profile_page
 from lakehold.web.resources import forms, resource_page, workspace_page
@@ -38,8 +32,7 @@ _CATCH_ALL_ROUTERS: list[APIRouter] = [workspace_page.routes, resource_page.rout
 
 ROUTERS: list[APIRouter] = [
     *(sign_in.routes, onboarding.routes),
-    home.routes,
-    one_time_secret.routes,
+    *(home.routes, one_time_secret.routes),
     *(request_pages.routes, grant_forms.routes, sharing_settings.routes, confirmation.routes),
     *(access_page.routes, explanation.routes),
     *(profile_page.routes, api_tokens.routes),
@@ -52,10 +45,7 @@ ROUTERS: list[APIRouter] = [
     forms.move_routes,
     forms.delete_routes,
     *(member_list.routes, tenant_roles.routes, effective_access.routes, member_page.routes, group_pages.routes),
-    invite_pages.routes,
-    *(workspace_list.routes, members.routes, settings.routes),
-    audit_pages.routes,
-    viewing.routes,
-    *(campaign_pages.routes, decisions.routes),
+    *(invite_pages.routes, workspace_list.routes, members.routes, settings.routes),
+    *(audit_pages.routes, viewing.routes, campaign_pages.routes, decisions.routes),
     *_CATCH_ALL_ROUTERS,
 ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import islice
 
 from fastapi import Request, Response
@@ -119,19 +119,6 @@ ExplanationGate = tuple[RulePath, str, list[str]]
 """A condition that every path has to pass, as text, with its own conditions that do not hold."""
 
 
-@dataclass(frozen=True, slots=True)
-class ExplanationView:
-    """An explanation with everything that its page displays."""
-
-    action: str
-    found: Explanation
-    sentence: str
-    ways: list[AccessPath]
-    gates: list[ExplanationGate]
-    request: str
-    """Where to ask without choosing a way."""
-
-
 @routes.get("/resources/{uid:path}/why")
 def why_page(request: Request, ctx: ReadContext, uid: str, action: str = "", member: str = "") -> Response:
     """Render the explanation for the caller, or for another member."""
@@ -166,7 +153,8 @@ def _check_may_explain(ctx: RequestContext, uid: str, who: str) -> None:
         ctx.need(change_preview.ASK, ctx.caller.tenant)
 
 
-def _explain(ctx: RequestContext, here: ResourceRef, action: str, who: str) -> ExplanationView:
+def _explain(ctx: RequestContext, here: ResourceRef, action: str, who: str) -> dict[str, object]:
+    """Return an explanation with everything that its page displays."""
     mine = who == ctx.caller.member
     found = ctx.session.explain(ctx.principal if mine else who, action, here.uid, viewer=ctx.principal)
     drawing = MissingAccess(ctx, who, here.uid)
@@ -175,8 +163,15 @@ def _explain(ctx: RequestContext, here: ResourceRef, action: str, who: str) -> E
     name = "You" if mine else seen.name if seen else who
     sentence = f"{name} may {'' if found.allowed else 'not '}{humanize(action).lower()} {here.name}."
     hidden = not found.allowed and mine and found.hidden_ways
-    gates = [_explain_gate(rule) for rule in found.gates]
-    return ExplanationView(action, found, sentence, paths, gates, urls.request(here.uid, action) if hidden else "")
+    return {
+        "action": action,
+        "found": found,
+        "sentence": sentence,
+        "ways": paths,
+        "gates": [_explain_gate(rule) for rule in found.gates],
+        # Where to ask without choosing a way.
+        "request": urls.request(here.uid, action) if hidden else "",
+    }
 
 
 def _explain_gate(rule: RulePath) -> ExplanationGate:

@@ -166,11 +166,8 @@ def _edit_action(ctx: RequestContext, uid: str) -> PageAction:
     right = ctx.session.read_view(lambda view: kinds.edit_right(view, uid))
     if kinds.has_right(ctx, right) or right is None:
         return PageAction("Edit")
-    return PageAction(
-        "Edit",
-        why_not=f"You need permission to {humanize(right.action).lower()}.",
-        request=urls.request(right.resource, right.action),
-    )
+    why_not = f"You need permission to {humanize(right.action).lower()}."
+    return PageAction("Edit", why_not=why_not, request=urls.request(right.resource, right.action))
 
 
 def _delete_action(ctx: RequestContext, uid: str, found: ResourceView) -> PageAction:
