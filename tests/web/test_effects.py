@@ -10,7 +10,7 @@ from lakehold.directory.errors import DeniedError
 from lakehold.kit.clock import DAY, FOREVER
 from lakehold.kit.errors import InvalidInputError
 from lakehold.web import confirmation, form_values
-from lakehold.web.access_reason import AccessReason, find_reason
+from lakehold.web.access.fact_labels import AccessReason, find_reason
 from lakehold.web.components import EffectSummary
 from tests.demo_company import DemoPlatform, as_member, corner, corner_template
 

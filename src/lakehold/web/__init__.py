@@ -14,7 +14,6 @@
 - `labels`: numbers, times, names and icons as text
 - `form_values`: numbers, names and dates in forms, and errors that a form is shown again for
 - `confirmation`: confirmation pages and the preview of access changes
-- `access_reason`: why a member has a right
 - `security_headers`, `csrf`, `cookies`: security headers, form tokens, cookies and flash messages
 - `one_time_secret`: the page that shows a new secret once
 - `palette`: the search of the command palette
@@ -23,7 +22,8 @@
 - `patterns`: `/ui/patterns`, the macros on sample data
 - `home_page`: the home page
 - `access`, `resources`, `workspaces`: who may do what, resources, workspaces
-- `audit`, `groups`, `invites`, `people`, `profile`, `reviews`, `sign_in`: the other shared pages
+- `people`, `profile`, `reviews`, `sign_in`: the other shared pages
+- `audit_pages`, `group_pages`, `invite_pages`: the audit log, groups, and invites
 - `impersonation_pages`: viewing the platform as another member
 - `connections`, `runs`, `schedules`: pages that several workspaces share
 - `table_pages`, `lineage_page`: the same of tables, with grids of rows, and of lineage, with graphs

@@ -30,6 +30,19 @@ class PageAction:
 
 
 @dataclass(frozen=True, slots=True)
+class AttributeField:
+    """An attribute in a form: its value, and the options if the caller may set it."""
+
+    name: str
+    title: str
+    value: str
+    is_flag: bool
+    options: list[tuple[str, str]]
+    may: bool
+    hint: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class FieldChange:
     """One field before and after a change. None stands for no value."""
 

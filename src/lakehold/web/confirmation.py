@@ -14,35 +14,48 @@ They work with and without scripts, because the endpoint itself asks::
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import islice
+from urllib.parse import urlencode
 
 from fastapi import Request, Response
 from starlette.datastructures import FormData
 
 from lakehold.access import Add, Remove
 from lakehold.access.decisions.what_if import AccessEffectGroup, AccessEffects
+from lakehold.access.facts.records import Fact
 from lakehold.access.model.policy import Policy
-from lakehold.catalog import change_preview
+from lakehold.api.http.dependencies import ReadContext
+from lakehold.catalog import change_preview, request_table
+from lakehold.catalog.resource_view import VisibleRefs
 from lakehold.directory.request_context import RequestContext
-from lakehold.web import csrf, pages
+from lakehold.kit.errors import InvalidInputError
+from lakehold.web import csrf, pages, urls
+from lakehold.web.access import resource_header
 from lakehold.web.components import EffectSummary, FieldChange
 from lakehold.web.labels import format_count, humanize
+from lakehold.web.list_view import ListState
+from lakehold.web.routing import router
 
 CONFIRMED = "confirmed"
+_MAX_NAMED = 4
+_PAGE_SIZE = 50
+_MAX_URL_LENGTH = 6_000
+
+routes = router()
 
 
 def confirm(
     request: Request, form: FormData, question: str, text: str = "", *, do: str = "Continue", back: str = "/"
 ) -> Response | None:
     """Return a confirmation page; None once the question is confirmed."""
-    if form.get(CONFIRMED):
-        return None
-    fields = [(name, value) for name, value in form.multi_items() if isinstance(value, str) and name != csrf.FIELD]
-    values: dict[str, object] = {"question": question, "text": text, "do": do, "back": back, "fields": fields}
-    return pages.render(request, "confirm.html", values)
+    values: dict[str, object] = {"question": question, "text": text, "do": do, "back": back, "fields": _fields(form)}
+    return None if form.get(CONFIRMED) else pages.render(request, "confirm.html", values)
 
 
-_MAX_NAMED = 4
+def _fields(form: FormData) -> list[tuple[str, str]]:
+    """Return the fields that the confirmation sends again."""
+    return [(name, value) for name, value in form.multi_items() if isinstance(value, str) and name != csrf.FIELD]
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +84,10 @@ class ConfirmationPrompt:
     """Something to be chosen along with it."""
 
 
-def preview_effects(ctx: RequestContext, changes: Sequence[Add | Remove]) -> list[EffectSummary]:
+Changes = Sequence[Add | Remove]
+
+
+def preview_effects(ctx: RequestContext, changes: Changes) -> list[EffectSummary]:
     """Return the effects of changes that the caller may see; refused unless they may make every change."""
     for change in changes:
         ctx.need_change(change)
@@ -98,9 +114,52 @@ def confirm_effects(
     """Return the page that previews the effects of a change; None once the change is confirmed."""
     if form.get(CONFIRMED):
         return None
-    fields = [(name, value) for name, value in form.multi_items() if isinstance(value, str) and name != csrf.FIELD]
-    values: dict[str, object] = {"asking": prompt, "effects": effects(), "fields": fields}
-    return pages.render(request, "effects.html", values)
+    return pages.render(request, "effects.html", {"asking": prompt, "effects": effects(), "fields": _fields(form)})
+
+
+def confirm_linked_effects(
+    request: Request, form: FormData, prompt: ConfirmationPrompt, ctx: RequestContext, changes: Changes, *, on: str
+) -> Response | None:
+    """Preview the effects of changes on a resource, each linked to the page with its rows; None once confirmed."""
+    return confirm_effects(request, form, prompt, lambda: preview_with_links(ctx, on, changes))
+
+
+def preview_with_links(ctx: RequestContext, uid: str, changes: Changes) -> list[EffectSummary]:
+    """Return the effects of changes that the caller may make, each linked to the page with its rows."""
+    added = request_table.dump_facts([change.fact for change in changes if isinstance(change, Add)])
+    removed = request_table.dump_facts([change.fact for change in changes if isinstance(change, Remove)])
+    query = urlencode({"add": added, "remove": removed})
+    # There is no link if the changes are too long for a URL.
+    href = f"{urls.resource(uid, 'access/effects')}?{query}" if len(query) < _MAX_URL_LENGTH else ""
+    return [replace(effect, href=href) for effect in preview_effects(ctx, changes)]
+
+
+@routes.get("/resources/{uid:path}/access/effects")
+def effects_page(request: Request, ctx: ReadContext, uid: str, add: str = "[]", remove: str = "[]") -> Response:
+    """Render the list of who would gain and lose what."""
+    ctx.need_visible(uid)
+    listing = ListState.from_request(request, ("name",), size=_PAGE_SIZE)
+    changes: list[Add | Remove] = [Remove(fact) for fact in _parse_facts(remove)]
+    changes += [Add(fact) for fact in _parse_facts(add)]
+    found, eyes, start = change_preview.preview(ctx, changes), VisibleRefs(ctx), (listing.page - 1) * _PAGE_SIZE
+    rows = [
+        (eyes.ref(row.member), row, eyes.ref(row.resource)) for row in islice(found.rows(), start, start + _PAGE_SIZE)
+    ]
+    values: dict[str, object] = {
+        "crumbs": resource_header.breadcrumbs(ctx, uid, "Effect on access"),
+        "listing": listing,
+        "kept": {"add": add, "remove": remove},
+        "rows": [row for row in rows if row[0] and row[2]],
+        "total": sum(group.pairs for group in found.groups),
+    }
+    return pages.render(request, "access/effects.html", values)
+
+
+def _parse_facts(text: str) -> list[Fact]:
+    try:
+        return request_table.load_facts(text)
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        raise InvalidInputError("This link is incomplete.", "Go back, and follow the link again.") from None
 
 
 def _kind_label(policy: Policy, kind: str) -> str:

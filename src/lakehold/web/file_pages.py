@@ -28,7 +28,7 @@ from lakehold.web.components import PageAction
 from lakehold.web.confirmation import confirm
 from lakehold.web.cookies import Flash
 from lakehold.web.labels import format_count
-from lakehold.web.list_view import ListColumn, ListState
+from lakehold.web.list_view import ListState
 from lakehold.web.navigation import Breadcrumb
 from lakehold.web.routing import PageRoute, SubmittedForm, router
 from lakehold.web.runs import labels
@@ -46,7 +46,6 @@ def file_holder(ctx: RequestContext, uid: str) -> FileService:
     return found
 
 
-_COLUMNS = [ListColumn("Name", "name"), ListColumn("Size", "size", number=True), ListColumn("Modified", "changed")]
 _SORTS = {"size": lambda file: file.size, "changed": lambda file: file.changed_at}
 
 
@@ -105,7 +104,6 @@ def files_page(request: Request, ctx: ReadContext, platform: CurrentPlatform, ui
         "folder": folder,
         "way": _folder_crumbs(uid, folder),
         "listing": listing,
-        "columns": _COLUMNS,
         "at": lambda path: _folder_url(uid, path),
         "rows": [(n, file, _file_actions(ctx, uid, held, file)) for n, file in enumerate(listing.slice_page(listed))],
         "total": len(listed),
@@ -143,9 +141,8 @@ def upload(request: Request, uid: str, sent: SubmittedForm) -> Response:
         refused.append("Select a file first.")
     there = _folder_url(uid, folder if kept else _text(sent, "folder"))
     words = " ".join([*([f"{format_count(kept, 'file')} uploaded."] if kept else []), *refused])
-    return pages.redirect(
-        request, there, Flash(words, tone="warn" if kept and refused else "bad" if refused else "good")
-    )
+    tone = "warn" if kept and refused else "bad" if refused else "good"
+    return pages.redirect(request, there, Flash(words, tone=tone))
 
 
 @routes.post("/{uid:path}/files/remove")
@@ -162,7 +159,7 @@ def remove(request: Request, ctx: WriteContext, platform: CurrentPlatform, uid: 
     held.delete_file(ctx, platform.settings, uid, path)
     alone = len(held.list_files(ctx, platform.settings, uid, folder)) == 1
     # A folder goes with its last file.
-    return pages.redirect(request, _folder_url(uid) if alone else back, Flash(f"{name} was deleted."))
+    return pages.redirect(request, _folder_url(uid) if alone else back, f"{name} was deleted.")
 
 
 def _check_upload_right(request: Request) -> None:

@@ -14,14 +14,10 @@ from lakehold.directory.members import Member
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import LakeholdError
 from lakehold.web import pages
-from lakehold.web.components import PageAction
-from lakehold.web.cookies import Flash
-from lakehold.web.list_view import ListColumn, ListState
+from lakehold.web.list_view import ListState
 from lakehold.web.routing import SubmittedForm, router
 
 routes = router("/view-as")
-
-_COLUMNS = (ListColumn("Person", "name"), ListColumn("Groups", wide=True))
 
 
 @routes.get("")
@@ -31,12 +27,10 @@ def impersonation_page(request: Request, ctx: ReadContext) -> Response:
         return pages.render(request, "viewing/now.html", {"until": impersonation.active_until(ctx)})
     ctx.need(impersonation.VIEW_AS, ctx.caller.tenant)
     listing = ListState.from_request(request, sorts=("name",))
-    sort = "-name" if listing.descending else "name"
-    found = members.page(ctx, search=listing.search, sort=sort, after=listing.after or None)
+    found = members.page(ctx, search=listing.search, sort=listing.order, after=listing.after or None)
     values: dict[str, object] = {
         "listing": listing,
-        "columns": _COLUMNS,
-        "people": [(person, _view_as_action(ctx, person), _group_names(ctx, person)) for person in found.items],
+        "people": [(person, _refusal_reason(ctx, person), _group_names(ctx, person)) for person in found.items],
         "after": found.after or "",
     }
     return pages.render(request, "viewing/choose.html", values)
@@ -47,25 +41,14 @@ def start_impersonation(request: Request, ctx: WriteContext, sent: SubmittedForm
     """Start the impersonation, which is recorded in the audit log."""
     seen = impersonation.start(ctx, str(sent.get("member", "")))
     name = ctx.view.names.get(ctx.view.member(seen.member)) or seen.member
-    return pages.redirect(request, "/", Flash(f"Viewing as {name}. Ends automatically after an hour."))
+    return pages.redirect(request, "/", f"Viewing as {name}. Ends automatically after an hour.")
 
 
 @routes.post("/end")
 def end_impersonation(request: Request, ctx: WriteContext, sent: SubmittedForm) -> Response:
     """End the impersonation, and go back to the page."""
     impersonation.stop(ctx)
-    return pages.redirect(request, _return_address(request, str(sent.get("back", "/"))), Flash("View as ended."))
-
-
-def _view_as_action(ctx: RequestContext, person: Member) -> PageAction:
-    return PageAction(
-        "View as",
-        "/view-as",
-        method="post",
-        icon="eye",
-        fields=(("member", person.uid),),
-        why_not=_refusal_reason(ctx, person),
-    )
+    return pages.redirect(request, _return_address(request, str(sent.get("back", "/"))), "View as ended.")
 
 
 def _refusal_reason(ctx: RequestContext, person: Member) -> str:

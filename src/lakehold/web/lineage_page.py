@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from statistics import fmean
 from typing import TypeVar
 
 from fastapi import Request, Response
@@ -62,40 +63,25 @@ def _need_lineage(ctx: RequestContext, uid: str) -> tuple[ResourceView, Lineage]
 
 def lineage_drawing(ctx: RequestContext, uid: str, up: LineageDirection, down: LineageDirection) -> GraphDrawing:
     """Return both directions as one drawing, with the resource in the middle."""
-    eyes = VisibleRefs(ctx)
-    to = _box_factory(ctx, eyes)
-    left, right = _node_columns(up), _node_columns(down)
-    nodes = {("", uid): (0, to(uid))}
-    nodes |= {("up", each): (-step, to(each)) for each, step in left.items() if step}
-    nodes |= {("down", each): (step, to(each)) for each, step in right.items() if step}
-    links = [
-        (_node_key("up", far, uid), _node_key("up", near, uid)) for near, far in up.links if left[far] > left[near]
-    ]
-    links += [
-        (_node_key("down", near, uid), _node_key("down", far, uid))
-        for near, far in down.links
-        if right[far] > right[near]
-    ]
-    for side, name, end in ((up, "up", -1), (down, "down", 1)):
-        if side.hidden:
-            nodes[name, "\0"] = (end, GraphBox("More", "Not visible to you", "eye-off"))
-            links.append((("", uid), (name, "\0")) if end == 1 else ((name, "\0"), ("", uid)))
-    return layout_graph(nodes, list(dict.fromkeys(links)), ("", uid))
-
-
-def _box_factory(ctx: RequestContext, eyes: VisibleRefs) -> Callable[[str], GraphBox]:
-    policy = ctx.view.policy
+    eyes, policy, here = VisibleRefs(ctx), ctx.view.policy, ("", uid)
 
     def box(uid: str) -> GraphBox:
         ref = eyes.ref(uid)
         assert ref is not None  # noqa: S101 - only what is seen was found
         return resource_box(policy.kind(ref.kind).schema.title, ref, resource_header.overview_url(ctx, uid))
 
-    return box
-
-
-def _node_key(side: str, uid: str, here: str) -> tuple[str, str]:
-    return ("", uid) if uid == here else (side, uid)
+    nodes = {here: (0, box(uid))}
+    links: list[tuple[tuple[str, str], tuple[str, str]]] = []
+    for side, name, end in ((up, "up", -1), (down, "down", 1)):
+        columns = _node_columns(side)
+        nodes |= {(name, each): (end * step, box(each)) for each, step in columns.items() if step}
+        pairs = [(near, far) for near, far in side.links if columns[far] > columns[near]]
+        ends = [tuple(here if each == uid else (name, each) for each in pair) for pair in pairs]
+        if side.hidden:
+            nodes[name, "\0"] = (end, GraphBox("More", "Not visible to you", "eye-off"))
+            ends.append((here, (name, "\0")))
+        links += [(near, far) if end == 1 else (far, near) for near, far in ends]
+    return layout_graph(nodes, list(dict.fromkeys(links)), here)
 
 
 def _node_columns(side: LineageDirection) -> dict[str, int]:
@@ -189,12 +175,8 @@ def _sort_columns(columns: Sequence[list[K]], links: Sequence[tuple[K, K]]) -> N
     for sweep in range(_SWEEPS):
         place = {key: n / max(len(column), 1) for column in columns for n, key in enumerate(column)}
         for column in columns if sweep % 2 else reversed(columns):
-            column.sort(key=lambda key: _mean([place[each] for each in near.get(key, ())], place[key]))
+            column.sort(key=lambda key: fmean([place[each] for each in near.get(key, ())] or [place[key]]))
             place |= {key: n / max(len(column), 1) for n, key in enumerate(column)}
-
-
-def _mean(places: Sequence[float], otherwise: float) -> float:
-    return sum(places) / len(places) if places else otherwise
 
 
 def _link_path(one: tuple[float, float], other: tuple[float, float]) -> str:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TypeVar
+from typing import Any, TypeVar
 from urllib.parse import urlencode
 
 from fastapi import Request
+
+from lakehold.kit.ids import fold_name
 
 T = TypeVar("T")
 
@@ -82,10 +84,15 @@ class ListState:
         """Whether a search or a filter is set."""
         return bool(self.search or any(self.chosen.values()))
 
+    @property
+    def order(self) -> str:
+        """The word that the list is sorted by, with a leading `-` if it is descending."""
+        return f"-{self.sort}" if self.descending else self.sort
+
     def href(self, **changes: object) -> str:
         """Return the URL of this list with some parameters changed. Without a page it begins at the first."""
-        sort = f"-{self.sort}" if self.descending else self.sort
-        values: dict[str, object] = {"q": self.search, **self.chosen, "sort": "" if sort == self.first_sort else sort}
+        sort = "" if self.order == self.first_sort else self.order
+        values: dict[str, object] = {"q": self.search, **self.chosen, "sort": sort}
         values.update(changes)
         kept = {key: str(value) for key, value in values.items() if value and (key, value) != ("page", 1)}
         return f"{self.path}?{urlencode(kept)}" if kept else self.path
@@ -96,10 +103,22 @@ class ListState:
         word = f"-{sort}" if down else sort
         return self.href(sort="" if word == self.first_sort else word)
 
+    def select(
+        self, rows: Iterable[T], text: Callable[[T], str], keys: Mapping[str, Callable[[T], Any]] | None = None
+    ) -> list[T]:
+        """Return the rows whose text contains the search, sorted by the chosen key; without keys, by their text."""
+        search_text = fold_name(self.search)
+        found = [row for row in rows if search_text in fold_name(text(row))]
+        return sorted(found, key=keys[self.sort] if keys else lambda row: fold_name(text(row)), reverse=self.descending)
+
     def slice_page(self, rows: Sequence[T]) -> Sequence[T]:
         """Return the rows of the current page, of a list that is in memory."""
         start = (self.page - 1) * self.size
         return rows[start : start + self.size]
+
+    def page_values(self, rows: Sequence[T]) -> dict[str, object]:
+        """Return the template values of a list that is in memory."""
+        return {"listing": self, "rows": self.slice_page(rows), "total": len(rows)}
 
     def pages(self, total: int) -> int:
         """Return the number of pages."""

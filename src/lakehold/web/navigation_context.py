@@ -16,6 +16,7 @@ from lakehold.directory import accounts
 from lakehold.directory.errors import UnauthorizedError
 from lakehold.directory.request_context import RequestContext
 from lakehold.web import kind_pages, urls
+from lakehold.web.access.fact_labels import resource_name
 from lakehold.web.labels import icon_of, pluralize
 from lakehold.web.navigation import ImpersonationBanner, Navigation, NavLink, NavSection, NavUser
 from lakehold.workspaces.registry import describe_kind
@@ -55,9 +56,10 @@ def build_navigation(ctx: RequestContext) -> Navigation:
     spaces = ctx.session.cached(
         (navigation_for_request, ctx.principal), lambda: workspaces.page(ctx, limit=MAX_WORKSPACES).items
     )
+    banner = ImpersonationBanner(resource_name(ctx, ctx.caller.member), "/view-as/end")
     waiting = len(approvals.list_answerable(ctx, limit=_MAX_WAITING))
     return Navigation(
-        tenant=_name(ctx, ctx.caller.tenant),
+        tenant=resource_name(ctx, ctx.caller.tenant),
         places=(
             NavLink("Home", "/", "home"),
             NavLink("Requests", "/requests", "inbox", waiting or None),
@@ -66,7 +68,7 @@ def build_navigation(ctx: RequestContext) -> Navigation:
         workspaces=tuple(_workspace_section(ctx, found) for found in spaces),
         more=tuple(_tenant_links(may, invites="manage_members" in may or _may_invite(ctx, spaces))),
         person=_nav_user(ctx, may),
-        view_as=ImpersonationBanner(_name(ctx, ctx.caller.member), "/view-as/end") if ctx.caller.impersonator else None,
+        view_as=banner if ctx.caller.impersonator else None,
     )
 
 
@@ -112,7 +114,7 @@ def _nav_user(ctx: RequestContext, may: frozenset[str]) -> NavUser:
     member = ctx.caller.impersonator or ctx.caller.member
     account = accounts.get(ctx, member)
     return NavUser(
-        name=_name(ctx, member),
+        name=resource_name(ctx, member),
         note=account.email if account else "",
         places=(
             NavLink("Profile", "/profile", "user"),
@@ -120,7 +122,3 @@ def _nav_user(ctx: RequestContext, may: frozenset[str]) -> NavUser:
         ),
         sign_out="/sign-out",
     )
-
-
-def _name(ctx: RequestContext, uid: str) -> str:
-    return ctx.view.names.get(ctx.view.resource(uid)) or uid

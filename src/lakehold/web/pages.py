@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gzip
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from urllib.parse import quote, urlsplit
 
@@ -60,7 +60,14 @@ def render(
     return response
 
 
-def redirect(request: Request, to: str, flash: Flash | None = None) -> Response:
+def render_form(
+    request: Request, template: str, values: dict[str, object], errors: Mapping[str, str] | None = None
+) -> Response:
+    """Render the template of a form; with errors by field, once more after it was submitted."""
+    return render(request, template, {**values, "errors": errors or {}}, status=422 if errors else 200)
+
+
+def redirect(request: Request, to: str, flash: Flash | str | None = None) -> Response:
     """Redirect the browser after an action, with an optional flash message."""
     to = quote(to, safe=_SAFE_IN_URLS)
     if request.headers.get("hx-request"):
@@ -68,7 +75,7 @@ def redirect(request: Request, to: str, flash: Flash | None = None) -> Response:
     else:
         response = Response(status_code=303, headers={"Location": to})
     if flash is not None:
-        cookies.set_flash(request, response, flash)
+        cookies.set_flash(request, response, Flash(flash) if isinstance(flash, str) else flash)
     return response
 
 

@@ -4,73 +4,38 @@ from __future__ import annotations
 
 from fastapi import APIRouter
 
-from lakehold.web import file_pages, lineage_page, one_time_secret, table_pages
+from lakehold.web import (
+    audit_pages,
+    confirmation,
+    file_pages,
+    group_pages,
+    invite_pages,
+    lineage_page,
+    one_time_secret,
+    table_pages,
+)
 from lakehold.web import home_page as home
 from lakehold.web import impersonation_pages as viewing
-from lakehold.web.access import (
-    access_page,
-    effect_preview,
-    explanation,
-    grant_forms,
-    ownership_transfer,
-    request_form,
-    request_pages,
-    sharing_settings,
-)
-from lakehold.web.audit import routes as audit
-from lakehold.web.groups import group_list, group_page
-from lakehold.web.invites import invite_pages
-from lakehold.web.people import (
-    effective_access,
-    member_list,
-    member_page,
-    member_removal,
-    service_accounts,
-    tenant_roles,
-)
-from lakehold.web.profile import api_tokens, profile_page, sign_ins
+from lakehold.web.access import access_page, explanation, grant_forms, request_pages, sharing_settings
+from lakehold.web.people import effective_access, member_list, member_page, tenant_roles
+from lakehold.web.profile import api_tokens, profile_page
 from lakehold.web.resources import forms, resource_page, workspace_page
-from lakehold.web.reviews import campaign_list, campaign_page, decisions
+from lakehold.web.reviews import campaign_pages, decisions
 from lakehold.web.runs import run_list, run_page, runnable_page
 from lakehold.web.schedules import triggers_page
-from lakehold.web.sign_in import onboarding, password_reset, sign_in
-from lakehold.web.workspaces import member_form, members, settings, tenant_plan, workspace_list
+from lakehold.web.sign_in import onboarding, sign_in
+from lakehold.web.workspaces import members, settings, workspace_list
 from lakehold.workspaces import registry
 
 _CATCH_ALL_ROUTERS: list[APIRouter] = [workspace_page.routes, resource_page.routes]
 """An id may have slashes in it, so the pages of things come after all that begin alike."""
 
 ROUTERS: list[APIRouter] = [
-    *(
-        sign_in.sign_in_routes,
-        sign_in.sign_out_routes,
-        sign_in.link_routes,
-        password_reset.routes,
-        onboarding.first_run_routes,
-        onboarding.invite_routes,
-    ),
-    home.routes,
-    one_time_secret.routes,
-    *(
-        request_pages.routes,
-        request_form.routes,
-        request_pages.decision_routes,
-        grant_forms.routes,
-        grant_forms.undo_routes,
-        ownership_transfer.routes,
-        sharing_settings.routes,
-        effect_preview.routes,
-        access_page.routes,
-        explanation.routes,
-    ),
-    *(
-        profile_page.routes,
-        profile_page.name_routes,
-        profile_page.password_routes,
-        sign_ins.routes,
-        api_tokens.new_token_routes,
-        api_tokens.routes,
-    ),
+    *(sign_in.routes, onboarding.routes),
+    *(home.routes, one_time_secret.routes),
+    *(request_pages.routes, grant_forms.routes, sharing_settings.routes, confirmation.routes),
+    *(access_page.routes, explanation.routes),
+    *(profile_page.routes, api_tokens.routes),
     *(run_page.routes, run_list.routes),
     *(router for workspace in registry.all_workspaces() for router in workspace.page_routers()),
     *(triggers_page.routes, runnable_page.routes, file_pages.uploads, file_pages.routes),
@@ -79,22 +44,8 @@ ROUTERS: list[APIRouter] = [
     forms.edit_routes,
     forms.move_routes,
     forms.delete_routes,
-    *(
-        member_list.routes,
-        service_accounts.routes,
-        member_page.edit_routes,
-        tenant_roles.routes,
-        member_page.join_routes,
-        member_page.sign_in_routes,
-        member_removal.routes,
-        effective_access.routes,
-        member_page.routes,
-    ),
-    *(group_list.routes, group_page.membership_routes, group_page.routes),
-    *(invite_pages.new_invite_routes, invite_pages.routes),
-    *(workspace_list.routes, member_form.routes, members.routes, tenant_plan.routes, settings.routes),
-    audit.routes,
-    viewing.routes,
-    *(campaign_list.routes, campaign_page.routes, decisions.routes, decisions.export_routes),
+    *(member_list.routes, tenant_roles.routes, effective_access.routes, member_page.routes, group_pages.routes),
+    *(invite_pages.routes, workspace_list.routes, members.routes, settings.routes),
+    *(audit_pages.routes, viewing.routes, campaign_pages.routes, decisions.routes),
     *_CATCH_ALL_ROUTERS,
 ]

@@ -101,7 +101,9 @@ def table_sample(
     if now is not None:
         resource_usage.record(platform, ctx, readable_kinds()[found.kind], uid)
         try:
-            values["grid"], values["more"] = _sample(ctx, lake, uid)
+            preview = read_preview(lake, readable_tables.identifier_of(ctx, uid), PreviewOptions(rows=_ROWS))
+            values["grid"] = build_grid(preview.rows.schema, preview.rows.to_batches())
+            values["more"] = preview.more
         except LakeholdError as error:
             values["trouble"] = error
     return _page(request, ctx, found, "sample", values)
@@ -111,11 +113,6 @@ def _page(request: Request, ctx: RequestContext, found: ResourceView, part: str,
     has_runs = RUNS_PAGE in describe_kind(found.kind).pages
     frame = table_frame(ctx, found, part) | {"has_runs": has_runs}
     return pages.render(request, f"tables/{part}.html", frame | values)
-
-
-def _sample(ctx: RequestContext, lake: IcebergCatalog, uid: str) -> tuple[Grid, bool]:
-    found = read_preview(lake, readable_tables.identifier_of(ctx, uid), PreviewOptions(rows=_ROWS))
-    return build_grid(found.rows.schema, found.rows.to_batches()), found.more
 
 
 def _stats(now: IcebergMetadata | None) -> list[tuple[str, str]]:

@@ -19,10 +19,11 @@ from lakehold.access.model.policy import Policy
 from lakehold.kit.clock import FOREVER, Moment
 from lakehold.web import labels, urls
 from lakehold.web.assets import Assets
-from lakehold.web.components import ACCESS_ORIGINS
+from lakehold.web.components import ACCESS_ORIGINS, PageAction
 from lakehold.web.cookies import Flash
 from lakehold.web.labels import icon_of
-from lakehold.web.navigation import Navigation
+from lakehold.web.list_view import ListColumn
+from lakehold.web.navigation import Breadcrumb, Navigation
 
 TEMPLATES_DIR = Path(__file__).parent / "templates"
 
@@ -57,6 +58,12 @@ class PageContext:
 _page_context: ContextVar[PageContext] = ContextVar("lakehold.web.here")
 
 
+def _breadcrumb_trail(*crumbs: tuple[str, str] | str) -> list[Breadcrumb]:
+    """Return the breadcrumbs of a page: the tenant, which leads to the home page, and then these."""
+    pairs = ((crumb, "") if isinstance(crumb, str) else crumb for crumb in crumbs)
+    return [Breadcrumb(_page_context.get().navigation.tenant, "/"), *(Breadcrumb(*pair) for pair in pairs)]
+
+
 class TemplateRenderer:
     """Renders templates of the shell's folder and of further folders."""
 
@@ -85,6 +92,9 @@ class TemplateRenderer:
             icon_of=icon_of,
             title_of=lambda kind: _page_context.get().title_of(kind),
             role_of=lambda kind, role: _page_context.get().role_of(kind, role),
+            column=ListColumn,
+            page_action=PageAction,
+            trail=_breadcrumb_trail,
             THROUGH=ACCESS_ORIGINS,
             ui=SimpleNamespace(),
         )

@@ -8,7 +8,7 @@ from playwright.sync_api import expect
 from lakehold.api.http.authentication import SESSION_COOKIE
 from lakehold.directory import sign_ins
 from lakehold.directory.caller import Caller, ClientInfo
-from lakehold.web.profile.sign_ins import describe_user_agent
+from lakehold.web.profile.profile_page import describe_user_agent
 from tests.demo_company import TENANT
 from tests.web.conftest import Open
 from tests.web.demo import Shop

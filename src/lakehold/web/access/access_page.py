@@ -1,4 +1,7 @@
-"""The access page of a resource: who may do what with it, its grants, owners and sharing settings."""
+"""The access page of a resource: the matrix of members and actions, its grants, owners and sharing settings.
+
+Of the matrix, only the members on the current page are computed.
+"""
 
 from __future__ import annotations
 
@@ -8,60 +11,44 @@ from urllib.parse import urlencode
 from fastapi import Request, Response
 
 from lakehold.access import Add, Attribute, Grant, Remove
-from lakehold.access.model.schema import EdgeKind, KindSchema
+from lakehold.access.facts.view import FactView
+from lakehold.access.model.schema import EdgeKind, KindSchema, RoleKind
 from lakehold.api.http.dependencies import ReadContext
 from lakehold.catalog import change_preview, grants, kinds, resource_view
-from lakehold.catalog.grants import GrantedRole
+from lakehold.catalog.grants import ActionHolders, GrantedRole
 from lakehold.catalog.resource_view import ResourceRef, VisibleRefs, make_ref
 from lakehold.directory.request_context import RequestContext
-from lakehold.kit.clock import FOREVER, format_moment
+from lakehold.kit.clock import FOREVER, Moment
 from lakehold.kit.errors import LakeholdError
+from lakehold.kit.ids import fold_name
 from lakehold.web import pages, urls
-from lakehold.web.access import access_matrix, fact_labels, resource_header
-from lakehold.web.components import PageAction
+from lakehold.web.access import fact_labels, resource_header
+from lakehold.web.components import ACCESS_ORIGINS, AttributeField, MatrixCell, MatrixRow, PageAction
 from lakehold.web.form_values import last_day_value
 from lakehold.web.labels import humanize
-from lakehold.web.list_view import ListColumn, ListState
+from lakehold.web.list_view import ListFilter, ListState
 from lakehold.web.routing import router
 
+routes = router()
+
 MAX_EDGE_ENDS = 30
-_HIDDEN_ATTRIBUTES = {kinds.DELETED}
-_ISO_DATE_LENGTH = 10
+PAGE_SIZE = 25
+WITH_ACCESS, WITHOUT_ACCESS = "with", "without"
+_MAX_GRANTS = 12
+
+GrantRow = tuple[GrantedRole, list[PageAction]]
+"""A grant, with its actions."""
 
 
 @dataclass(frozen=True, slots=True)
-class GrantEntry:
-    """One grant, with its actions."""
+class AccessMatrix:
+    """One page of the matrix of members and actions."""
 
-    held: GrantedRole
-    group: bool
-    note: str
-    actions: list[PageAction]
-    begins_later: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class OwnerRole:
-    """A role that only members can hold, with its holders."""
-
-    role: str
-    title: str
-    held: list[GrantEntry]
-    transfer: str
-    """Where it is handed over; empty if the caller may not."""
-
-
-@dataclass(frozen=True, slots=True)
-class SharingAttribute:
-    """An attribute by which a resource is shared: its value and its options."""
-
-    name: str
-    title: str
-    value: str
-    is_flag: bool
-    options: list[tuple[str, str]]
-    open: bool
-    """Whether the caller may set it."""
+    actions: list[str]
+    rows: list[MatrixRow]
+    total: int
+    everybody: bool
+    """Whether all members are listed, or the caller alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +56,6 @@ class SharingEdge:
     """An edge by which a resource is shared: its ends and its options."""
 
     name: str
-    title: str
     ends: list[ResourceRef]
     options: list[ResourceRef]
     """What could be chosen; empty if the caller may not, or if it is edited together with the thing itself."""
@@ -77,60 +63,95 @@ class SharingEdge:
     """Whether it is edited together with the thing itself."""
 
 
-def grant_entries(ctx: RequestContext, uid: str, held: list[GrantedRole]) -> list[GrantEntry]:
-    """Return the grants of roles that groups can hold too."""
-    roles = ctx.session.read_view(lambda view: kinds.schema_of(view, uid).roles)
-    return [grant_entry(ctx, uid, each) for each in held if not roles[each.role].person_only]
-
-
-def owner_roles(ctx: RequestContext, uid: str, held: list[GrantedRole]) -> list[OwnerRole]:
-    """Return the roles that only members can hold, with their holders."""
-    found = []
-    for role in ctx.session.read_view(lambda view: kinds.schema_of(view, uid).roles).values():
-        if role.person_only:
-            theirs = [grant_entry(ctx, uid, each) for each in held if each.role == role.name]
-            may = bool(theirs) and ctx.session.check(ctx.principal, "give", uid, role=role.name)
-            where = f"{urls.resource(uid, 'access/transfer')}?{urlencode({'role': role.name})}"
-            found.append(OwnerRole(role.name, role.title, theirs, where if may else ""))
-    return found
-
-
-def grant_entry(ctx: RequestContext, uid: str, held: GrantedRole) -> GrantEntry:
-    """Return one grant with its note and its actions."""
-    until = f"until {last_day_value(held.until)}" if held.until < FOREVER else ""
-    begins = f"from {format_moment(held.since)[:_ISO_DATE_LENGTH]}" if held.since > ctx.at else ""
-    note = " ".join(part for part in (begins, until) if part)
-    is_group = held.subject.kind != "tenant.member"
-    return GrantEntry(held, is_group, note, _grant_actions(ctx, uid, held), begins_later=held.since > ctx.at)
-
-
-def sharing_attributes(ctx: RequestContext, uid: str) -> list[SharingAttribute]:
-    """Return the attributes of a resource that can be set."""
+@routes.get("/resources/{uid:path}/access")
+def access_page(request: Request, ctx: ReadContext, uid: str) -> Response:
+    """Render the matrix of members and actions, with the grants on the resource."""
+    ctx.need_visible(uid)
     schema = ctx.session.read_view(lambda view: kinds.schema_of(view, uid))
-    if not _is_in_workspace(ctx, uid):
-        return []
+    listing = ListState.from_request(request, ("name",), _matrix_filters(schema.actions), PAGE_SIZE)
+    held, gives = grants.list_direct(ctx, uid), change_preview.gives_roles_on(ctx, uid)
+    shared = [each for each in held if not schema.roles[each.role].person_only]
+    in_workspace = ctx.session.read_view(lambda view: kinds.workspace_of(view, uid)) is not None
+    values: dict[str, object] = {
+        **page_frame(ctx, uid, "Access"),
+        "listing": listing,
+        "matrix": build_matrix(ctx, uid, listing, held),
+        "given": [_grant_row(ctx, each) for each in shared[:_MAX_GRANTS]],
+        "given_total": len(shared),
+        "owners": [_owner_role(ctx, uid, role, held) for role in schema.roles.values() if role.person_only],
+        "settings": _sharing_attributes(ctx, uid, schema) if in_workspace else [],
+        "edges": _sharing_edges(ctx, uid, schema) if in_workspace else [],
+        "gives": gives,
+        "give": _give_action(ctx, uid, schema, gives=gives),
+        "has_roles": any(not role.person_only for role in schema.roles.values()),
+    }
+    return pages.render(request, "access/access.html", values)
+
+
+@routes.get("/resources/{uid:path}/access/given")
+def given_page(request: Request, ctx: ReadContext, uid: str) -> Response:
+    """Render the list of all grants on the resource."""
+    listing = ListState.from_request(request, ("name",))
+    found = [each for each in grants.list_direct(ctx, uid) if listing.search.casefold() in each.subject.name.casefold()]
+    rows = [_grant_row(ctx, each) for each in listing.slice_page(found)]
+    values = {**page_frame(ctx, uid, "Grants"), **listing.page_values(found), "rows": rows}
+    return pages.render(request, "access/given.html", values)
+
+
+def page_frame(ctx: RequestContext, uid: str, *crumbs: str) -> dict[str, object]:
+    """Return the template values that all access pages of a resource share."""
+    return {
+        "it": ctx.session.read_view(lambda view: make_ref(view, uid)),
+        "crumbs": resource_header.breadcrumbs(ctx, uid, *crumbs),
+        "tabs": resource_header.tabs(ctx, uid),
+        "path": urls.resource(uid, "access"),
+        "last_day": last_day_value,
+    }
+
+
+def _give_action(ctx: RequestContext, uid: str, schema: KindSchema, *, gives: bool) -> PageAction | None:
+    """Return the action that gives access, refused if the caller may not; None where nothing can be given."""
+    act = PageAction("Grant access", urls.resource(uid, "access/give"), icon="user-plus")
+    rights = [role.given_with.text for role in schema.roles.values() if role.given_with]
+    missing_right = next((right for right in reversed(rights) if right in schema.actions), None)
+    if gives or missing_right is None:
+        return act if gives else None
+    return resource_header.refuse_action(ctx, uid, missing_right, act)
+
+
+def _grant_row(ctx: RequestContext, held: GrantedRole) -> GrantRow:
+    if not _may_change(ctx, Remove(Grant(held.subject.uid, held.role, held.resource.uid))):
+        return held, []
+    which = (("subject", held.subject.uid), ("role", held.role))
+    here = urls.resource(held.resource.uid, "access")
+    change = PageAction("Change", f"{here}/change?{urlencode(which)}", icon="pencil", dialog=True)
+    return held, [change, PageAction("Revoke", f"{here}/revoke", "post", "trash-2", which, danger=True)]
+
+
+def _owner_role(
+    ctx: RequestContext, uid: str, role: RoleKind, held: list[GrantedRole]
+) -> tuple[RoleKind, list[GrantRow], bool]:
+    """Return a role that only members can hold, its holders, and whether the caller may hand it over."""
+    theirs = [_grant_row(ctx, each) for each in held if each.role == role.name]
+    return role, theirs, bool(theirs) and ctx.session.check(ctx.principal, "give", uid, role=role.name)
+
+
+def _sharing_attributes(ctx: RequestContext, uid: str, schema: KindSchema) -> list[AttributeField]:
+    """Return the attributes of a resource that can be set."""
     values = ctx.session.read_view(lambda view: resource_view.attributes_of(view, uid))
     found = []
     for attribute in schema.attributes.values():
-        if attribute.name in _HIDDEN_ATTRIBUTES or not attribute.set_with:
+        if attribute.name == kinds.DELETED or not attribute.set_with:
             continue
-        now = values[attribute.name]
-        free = [
-            each
-            for each in attribute.values
-            if each == now or _may_change(ctx, Add(Attribute(uid, attribute.name, each)))
-        ]
+        name, now = attribute.name, values[attribute.name]
+        free = [each for each in attribute.values if each == now or _may_change(ctx, Add(Attribute(uid, name, each)))]
         options = [(each, fact_labels.value_label(each).capitalize()) for each in free]
-        title = humanize(attribute.name)
-        found.append(SharingAttribute(attribute.name, title, now, attribute.is_flag, options, len(free) > 1))
+        found.append(AttributeField(name, humanize(name), now, attribute.is_flag, options, len(free) > 1))
     return found
 
 
-def sharing_edges(ctx: RequestContext, uid: str) -> list[SharingEdge]:
+def _sharing_edges(ctx: RequestContext, uid: str, schema: KindSchema) -> list[SharingEdge]:
     """Return the edges of a resource with a few options each, such as contexts."""
-    schema = ctx.session.read_view(lambda view: kinds.schema_of(view, uid))
-    if not _is_in_workspace(ctx, uid):
-        return []
     there = ctx.session.read_view(lambda view: resource_view.edges_of(view, uid))
     eyes, found = VisibleRefs(ctx), []
     for edge in schema.edges.values():
@@ -140,7 +161,7 @@ def sharing_edges(ctx: RequestContext, uid: str) -> list[SharingEdge]:
         options = _edge_options(ctx, uid, schema, edge) if edge.many and edge.set_with else []
         if ends or options:
             edited = edge.set_with is not None and _sharing_action(schema, edge) is None
-            found.append(SharingEdge(edge.name, humanize(edge.name), ends, options, edited))
+            found.append(SharingEdge(edge.name, ends, options, edited))
     return found
 
 
@@ -168,21 +189,6 @@ def _sharing_action(schema: KindSchema, edge: EdgeKind) -> str | None:
     return words if words in schema.actions and words != edited else None
 
 
-def _is_in_workspace(ctx: RequestContext, uid: str) -> bool:
-    return ctx.session.read_view(lambda view: kinds.workspace_of(view, uid)) is not None
-
-
-def _grant_actions(ctx: RequestContext, uid: str, held: GrantedRole) -> list[PageAction]:
-    if not _may_change(ctx, Remove(Grant(held.subject.uid, held.role, uid))):
-        return []
-    which = (("subject", held.subject.uid), ("role", held.role))
-    here = urls.resource(uid, "access")
-    return [
-        PageAction("Change", f"{here}/change?{urlencode(which)}", icon="pencil", dialog=True),
-        PageAction("Revoke", f"{here}/revoke", "post", "trash-2", which, danger=True),
-    ]
-
-
 def _may_change(ctx: RequestContext, change: Add | Remove) -> bool:
     try:
         return ctx.session.check_change(ctx.principal, change)
@@ -191,67 +197,57 @@ def _may_change(ctx: RequestContext, change: Add | Remove) -> bool:
         return False
 
 
-routes = router()
-
-_MAX_GRANTS = 12
-
-
-@routes.get("/resources/{uid:path}/access")
-def access_page(request: Request, ctx: ReadContext, uid: str) -> Response:
-    """Render the matrix of members and actions, with the grants on the resource."""
-    ctx.need_visible(uid)
-    schema = ctx.session.read_view(lambda view: kinds.schema_of(view, uid))
-    listing = ListState.from_request(
-        request, ("name",), access_matrix.matrix_filters(schema.actions), access_matrix.PAGE_SIZE
+def _matrix_filters(actions: tuple[str, ...]) -> tuple[ListFilter, ...]:
+    return (
+        ListFilter("may", "Action", tuple((each, humanize(each)) for each in actions)),
+        ListFilter("path", "Path", tuple((path, words) for path, (_, words) in ACCESS_ORIGINS.items())),
+        ListFilter("access", "Access", ((WITH_ACCESS, "With access"), (WITHOUT_ACCESS, "Without access"))),
     )
-    held, gives = grants.list_direct(ctx, uid), change_preview.gives_roles_on(ctx, uid)
-    roles = [each for each in held if not schema.roles[each.role].person_only]
-    values: dict[str, object] = {
-        **page_frame(ctx, uid, "Access"),
-        "listing": listing,
-        "matrix": access_matrix.build_matrix(ctx, uid, listing, held),
-        "given": grant_entries(ctx, uid, roles[:_MAX_GRANTS]),
-        "given_total": len(roles),
-        "owners": owner_roles(ctx, uid, held),
-        "settings": sharing_attributes(ctx, uid),
-        "edges": sharing_edges(ctx, uid),
-        "gives": gives,
-        "give": _give_action(ctx, uid, schema, gives=gives),
-        "has_roles": any(not role.person_only for role in schema.roles.values()),
-    }
-    return pages.render(request, "access/access.html", values)
 
 
-@routes.get("/resources/{uid:path}/access/given")
-def given_page(request: Request, ctx: ReadContext, uid: str) -> Response:
-    """Render the list of all grants on the resource."""
-    listing = ListState.from_request(request, ("name",))
-    found = [each for each in grants.list_direct(ctx, uid) if listing.search.casefold() in each.subject.name.casefold()]
-    values: dict[str, object] = {
-        **page_frame(ctx, uid, "Grants"),
-        "listing": listing,
-        "columns": [ListColumn("Member"), ListColumn("Role"), ListColumn("Granted", wide=True), ListColumn("Expires")],
-        "rows": [grant_entry(ctx, uid, each) for each in listing.slice_page(found)],
-        "total": len(found),
-    }
-    return pages.render(request, "access/given.html", values)
+def build_matrix(ctx: RequestContext, uid: str, listing: ListState, given: list[GrantedRole]) -> AccessMatrix:
+    """Build the current page of the matrix: members with access first, then all others, each by name."""
+    found, me, ends = grants.load_holders(ctx, uid), ctx.caller.member, _grant_ends(given)
+    members = ctx.session.read_view(lambda view: _filter_members(view, found, listing, me))
+    sees = ctx.session.evaluator.can_see
+    seen = ctx.session.read_view(lambda view: [member for member in members if sees(ctx.principal, view.uid(member))])
+
+    def matrix_row(view: FactView, member: int) -> MatrixRow:
+        who = view.uid(member)
+        cells = tuple(
+            _matrix_cell(urls.why(uid, action, who), found.path(action, member), ends.get(who))
+            for action in found.actions
+        )
+        return MatrixRow(view.names.get(member) or who, "You" if who == me else "", urls.member(who), cells)
+
+    rows = ctx.session.read_view(lambda view: [matrix_row(view, member) for member in listing.slice_page(seen)])
+    return AccessMatrix([humanize(each) for each in found.actions], rows, len(seen), found.everybody)
 
 
-def _give_action(ctx: RequestContext, uid: str, schema: KindSchema, *, gives: bool) -> PageAction | None:
-    """Return the action that gives access, refused if the caller may not; None where nothing can be given."""
-    act = PageAction("Grant access", urls.resource(uid, "access/give"), icon="user-plus")
-    rights = [role.given_with.text for role in schema.roles.values() if role.given_with]
-    missing_right = next((right for right in reversed(rights) if right in schema.actions), None)
-    if gives or missing_right is None:
-        return act if gives else None
-    return resource_header.refuse_action(ctx, uid, missing_right, act)
+def _filter_members(view: FactView, found: ActionHolders, listing: ListState, me: str) -> list[int]:
+    may, path, access = (listing.chosen[key] for key in ("may", "path", "access"))
+    having = set(found.members(may, path))
+    if not found.everybody:
+        everyone = [view.member(me)]
+    elif may or path or access == WITH_ACCESS:
+        everyone = list(having)
+    else:
+        everyone = list(view.members)
+    if access == WITHOUT_ACCESS:
+        everyone = [member for member in everyone if member not in having]
+    search_text = fold_name(listing.search)
+    named = ((member not in having, fold_name(view.names.get(member) or ""), member) for member in everyone)
+    return [member for *_, member in sorted(each for each in named if search_text in each[1])]
 
 
-def page_frame(ctx: RequestContext, uid: str, *crumbs: str) -> dict[str, object]:
-    """Return the template values that all access pages of a resource share."""
-    return {
-        "it": ctx.session.read_view(lambda view: make_ref(view, uid)),
-        "crumbs": resource_header.breadcrumbs(ctx, uid, *crumbs),
-        "tabs": resource_header.tabs(ctx, uid),
-        "path": urls.resource(uid, "access"),
-    }
+def _matrix_cell(href: str, path: str, end: Moment | None) -> MatrixCell:
+    until = last_day_value(end) if path == grants.DIRECT and end is not None else ""
+    return MatrixCell(bool(path), path or grants.DIRECT, f"Direct grant until {until}" if until else "", href, until)
+
+
+def _grant_ends(given: list[GrantedRole]) -> dict[str, Moment]:
+    """Return when the last grant of each member on the resource ends, for those that end."""
+    last: dict[str, Moment] = {}
+    for held in given:
+        last[held.subject.uid] = max(last.get(held.subject.uid, 0), held.until)
+    return {who: at for who, at in last.items() if at < FOREVER}

@@ -13,7 +13,7 @@ from itertools import islice, product
 
 from lakehold.access import Attribute, Edge, Grant
 from lakehold.access.decisions.evaluator import Explanation
-from lakehold.access.decisions.explanation import HIDDEN, Reason, RulePath
+from lakehold.access.decisions.explanation import HIDDEN, Reason, RulePath, describe_resource
 from lakehold.access.model.policy import GROUP, MEMBER, MEMBER_OF
 from lakehold.catalog import kinds
 from lakehold.catalog.resource_view import VisibleRefs
@@ -81,11 +81,9 @@ def _own_conditions(reason: Reason, steps: tuple[Edge, ...]) -> Iterator[PathCon
 
 
 def _condition_label(text: str) -> str:
-    none_of = _NONE_OF.fullmatch(text)
-    if none_of:
+    if none_of := _NONE_OF.fullmatch(text):
         return f"No {none_of[1]}"
-    words = text.removeprefix("not: ")
-    return words[:1].upper() + words[1:] if text != HIDDEN else HIDDEN
+    return fact_labels.capitalize(text.removeprefix("not: ")) if text != HIDDEN else HIDDEN
 
 
 def _has_cycle(strand: PathCondition) -> bool:
@@ -159,17 +157,13 @@ class PathDrawing:
     def _condition_nodes(self, strand: PathCondition, before: list[AccessPathNode]) -> tuple[list[AccessPathNode], str]:
         """Return the nodes of one condition without the resource, and how the last of them relates to it."""
         first = len(before) == 1
-        stations = list(self._step_resources(strand.steps))
         if strand.grant:
             is_drawn = any(_is_same_node(self.resource_node(strand.grant.resource), node) for node in before)
-            nodes = [
-                *self._holder_nodes(strand, first=first),
-                self._grant_node(strand.grant, first=first, alone=is_drawn),
-            ]
-            on = "on"
+            last = self._grant_node(strand.grant, first=first, alone=is_drawn)
+            nodes, on = [*self._holder_nodes(strand, first=first), last], "on"
         else:
             nodes, on = [self._attribute_node(strand, first=first)], "of"
-        for uid, onward in reversed(stations):
+        for uid, onward in reversed(list(self._step_resources(strand.steps))):
             nodes.append(self.resource_node(uid, note=on))
             on = onward
         return nodes, on
@@ -179,20 +173,13 @@ class PathDrawing:
         at = self._here
         for step in steps:
             ahead = step.source == at
-            yield (
-                (step.target, self._edge_label(step))
-                if ahead
-                else (step.source, "in" if self._is_parent(step) else "to")
-            )
+            is_parent = kinds.schema_of(self._ctx.view, step.source).parent == step.name
+            if ahead:
+                label = _EDGE_LABELS.get(step.name) or f"{step.name.replace('_', ' ')} of"
+                yield step.target, "has" if is_parent else label
+            else:
+                yield step.source, "in" if is_parent else "to"
             at = step.target if ahead else step.source
-
-    def _edge_label(self, step: Edge) -> str:
-        return (
-            "has" if self._is_parent(step) else _EDGE_LABELS.get(step.name) or f"{fact_labels.humanize(step.name)} of"
-        )
-
-    def _is_parent(self, step: Edge) -> bool:
-        return self._ctx.session.read_view(lambda view: kinds.schema_of(view, step.source).parent) == step.name
 
     def _holder_nodes(self, strand: PathCondition, *, first: bool) -> list[AccessPathNode]:
         """Return the nodes of the grant's holder, if it is not the member."""
@@ -201,45 +188,34 @@ class PathDrawing:
         nodes = []
         if strand.group and strand.group.source != self._member:
             nodes.append(self.person_node(strand.group.source, note="with"))
-        kind = self._kind(strand.grant.subject)
-        note = "is in" if kind in {GROUP, _EVERYBODY} else "with"
-        return [*nodes, self._subject_node(strand.grant.subject, kind, note if first else "and is in")]
-
-    def _subject_node(self, uid: str, kind: str, note: str) -> AccessPathNode:
-        if kind in {GROUP, _EVERYBODY}:
-            return self.resource_node(uid, note=note)
-        return self.person_node(uid, note="with")
+        holder = strand.grant.subject
+        if self._ctx.view.kind(self._ctx.view.resource(holder)) in {GROUP, _EVERYBODY}:
+            return [*nodes, self.resource_node(holder, note="is in" if first else "and is in")]
+        return [*nodes, self.person_node(holder, note="with")]
 
     def _grant_node(self, grant: Grant, *, first: bool, alone: bool) -> AccessPathNode:
         view = self._ctx.view
         title = fact_labels.role_title(view, grant.role, grant.resource)
         label = f"{title} on {fact_labels.name_of(view, grant.resource)}" if alone else title
-        return AccessPathNode(
-            "Role", label, "key-round", note="holds" if first or grant.subject != self._member else "and"
-        )
+        note = "holds" if first or grant.subject != self._member else "and"
+        return AccessPathNode("Role", label, "key-round", note=note)
 
     def _attribute_node(self, strand: PathCondition, *, first: bool) -> AccessPathNode:
         note = "with" if first else "and"
         if strand.words == HIDDEN:
             return AccessPathNode("Hidden", HIDDEN.capitalize(), "eye-off", note=note)
         if strand.attribute is None:
-            return AccessPathNode("Condition", self._without_here(strand.words), "check", note=note)
-        attribute = strand.attribute
-        return AccessPathNode(
-            "Setting",
-            f"{humanize(attribute.name)}: {fact_labels.value_label(attribute.value)}",
-            "sliders-horizontal",
-            note=note,
-        )
-
-    def _without_here(self, words: str) -> str:
-        named = self._ctx.session.read_view(lambda view: fact_labels.describe_resource(view, self._here))
-        return words.removesuffix(f" on {named}")
-
-    def _kind(self, uid: str) -> str:
-        return self._ctx.session.read_view(lambda view: view.kind(view.resource(uid)))
+            named = self._ctx.session.read_view(lambda view: describe_resource(view, self._here))
+            return AccessPathNode("Condition", strand.words.removesuffix(f" on {named}"), "check", note=note)
+        return self.setting_node(strand.attribute, note)
 
     # Single nodes
+
+    @staticmethod
+    def setting_node(attribute: Attribute, note: str, *, held: bool = True) -> AccessPathNode:
+        """Return the node of a setting with its value."""
+        label = f"{humanize(attribute.name)}: {fact_labels.value_label(attribute.value)}"
+        return AccessPathNode("Setting", label, "sliders-horizontal", held=held, note=note)
 
     def person_node(self, uid: str, *, note: str = "", held: bool = True) -> AccessPathNode:
         """Return the node of a member."""
@@ -247,20 +223,17 @@ class PathDrawing:
         if seen is None:
             return AccessPathNode("Hidden", "Somebody", "eye-off", note=note, held=held)
         you = "You" if uid == self._ctx.caller.member else "Person"
-        return AccessPathNode(
-            you, seen.name, icon_of(MEMBER), resource_header.overview_url(self._ctx, uid), note=note, held=held
-        )
+        href = resource_header.overview_url(self._ctx, uid)
+        return AccessPathNode(you, seen.name, icon_of(MEMBER), href, held, note)
 
     def resource_node(self, uid: str, *, note: str = "", held: bool = True) -> AccessPathNode:
         """Return the node of a resource or group."""
         seen = self._eyes.ref(uid)
         if seen is None:
             return AccessPathNode("Hidden", HIDDEN.capitalize(), "eye-off", note=note, held=held)
-        title = self._ctx.session.read_view(lambda view: fact_labels.kind_title(view, uid))
-        title = "Group" if seen.kind == _EVERYBODY else title
-        return AccessPathNode(
-            title, seen.name, icon_of(seen.kind), resource_header.overview_url(self._ctx, uid), held, note
-        )
+        title = "Group" if seen.kind == _EVERYBODY else self._ctx.view.policy.kinds[seen.kind].schema.title
+        href = resource_header.overview_url(self._ctx, uid)
+        return AccessPathNode(title, seen.name, icon_of(seen.kind), href, held, note)
 
 
 def _is_same_node(node: AccessPathNode, other: AccessPathNode) -> bool:

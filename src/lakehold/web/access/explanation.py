@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import islice
 
 from fastapi import Request, Response
@@ -27,15 +27,8 @@ from lakehold.web.labels import format_count, humanize
 from lakehold.web.routing import router
 
 
-class MissingAccess:
+class MissingAccess(PathDrawing):
     """The paths to a right that a member does not have, with what is missing and who could give it."""
-
-    def __init__(self, ctx: RequestContext, member: str, uid: str) -> None:
-        self._ctx = ctx
-        self._member = member
-        self._here = uid
-        self._drawing = PathDrawing(ctx, member, uid)
-        self._eyes = VisibleRefs(ctx)
 
     def draw_paths(self, found: Explanation) -> list[AccessPath]:
         """Draw each way to the right; the member themself can request it."""
@@ -59,16 +52,14 @@ class MissingAccess:
 
     def _draw_path(self, found: Explanation, way: Way, n: int) -> AccessPath:
         mine = self._member == self._ctx.caller.member
-        request_url = f"{urls.request(self._here, found.action)}&way={n}"
-        return AccessPath(
-            tuple(self._draw_nodes(way)), givers=self.describe_givers(way), request=request_url if mine else ""
-        )
+        request_url = f"{urls.request(self._here, found.action)}&way={n}" if mine else ""
+        return AccessPath(tuple(self._draw_nodes(way)), givers=self.describe_givers(way), request=request_url)
 
     def _draw_nodes(self, way: Way) -> Iterator[AccessPathNode]:
-        yield self._drawing.person_node(self._member)
+        yield self.person_node(self._member)
         drawn: set[str] = {self._here}
         note = "of"
-        for needed in sorted(way.needed, key=lambda each: -self._distance(each.fact)):
+        for needed in sorted(way.needed, key=lambda each: -len(self._chain(each.fact))):
             again = len(drawn) > 1
             node = self._missing_node(needed.fact)
             yield replace(node, note=f"and {node.note}") if again else node
@@ -76,9 +67,9 @@ class MissingAccess:
             for uid in self._chain(needed.fact):
                 if uid not in drawn:
                     drawn.add(uid)
-                    yield self._drawing.resource_node(uid, note=note)
+                    yield self.resource_node(uid, note=note)
                     note = "has"
-        yield self._drawing.resource_node(self._here, note=note)
+        yield self.resource_node(self._here, note=note)
 
     def _missing_node(self, fact: Fact) -> AccessPathNode:
         match fact:
@@ -88,30 +79,22 @@ class MissingAccess:
                 return AccessPathNode("Role", f"{title}{whose}", "key-round", held=False, note="needs")
             case Edge(name, source, target) if name == MEMBER_OF:
                 whose = "requires membership in" if source == self._member else f"{self._name(source)} in"
-                return self._drawing.resource_node(target, note=whose, held=False)
+                return self.resource_node(target, note=whose, held=False)
             case Edge(name, _, target):
                 return AccessPathNode(humanize(name), self._name(target), "link", held=False, note="needs")
-            case Attribute(_, name, value, _):
-                label = f"{humanize(name)}: {fact_labels.value_label(value)}"
-                return AccessPathNode("Setting", label, "sliders-horizontal", held=False, note="needs")
+            case Attribute():
+                return self.setting_node(fact, "needs", held=False)
 
     def _chain(self, fact: Fact) -> list[str]:
         """Return the resources from the one that the fact is about down to the explained one."""
         if isinstance(fact, Edge):
             return [] if fact.name == MEMBER_OF else [fact.source]
-        above = self._ctx.session.read_view(lambda _: self._with_ancestors())
-        return list(reversed(above[: above.index(fact.resource) + 1])) if fact.resource in above else [fact.resource]
-
-    def _distance(self, fact: Fact) -> int:
-        return len(self._chain(fact))
-
-    def _with_ancestors(self) -> list[str]:
-        found: list[str] = []
+        above: list[str] = []
         here: str | None = self._here
         while here is not None:
-            found.append(here)
+            above.append(here)
             here = kinds.parent_of(self._ctx.view, here)
-        return found
+        return list(reversed(above[: above.index(fact.resource) + 1])) if fact.resource in above else [fact.resource]
 
     def _giver_names(self, needed: MissingFact) -> list[str]:
         seen = [self._eyes.ref(giver) for giver in needed.givers]
@@ -132,28 +115,8 @@ routes = router()
 _MAX_UNMET = 4
 
 
-@dataclass(frozen=True, slots=True)
-class ExplanationGate:
-    """A condition that every path has to pass."""
-
-    held: bool
-    words: str
-    rule: str
-    place: str
-    missing: list[str]
-
-
-@dataclass(frozen=True, slots=True)
-class ExplanationView:
-    """An explanation with everything that its page displays."""
-
-    action: str
-    found: Explanation
-    sentence: str
-    ways: list[AccessPath]
-    gates: list[ExplanationGate]
-    request: str
-    """Where to ask without choosing a way."""
+ExplanationGate = tuple[RulePath, str, list[str]]
+"""A condition that every path has to pass, as text, with its own conditions that do not hold."""
 
 
 @routes.get("/resources/{uid:path}/why")
@@ -190,35 +153,36 @@ def _check_may_explain(ctx: RequestContext, uid: str, who: str) -> None:
         ctx.need(change_preview.ASK, ctx.caller.tenant)
 
 
-def _explain(ctx: RequestContext, here: ResourceRef, action: str, who: str) -> ExplanationView:
+def _explain(ctx: RequestContext, here: ResourceRef, action: str, who: str) -> dict[str, object]:
+    """Return an explanation with everything that its page displays."""
     mine = who == ctx.caller.member
     found = ctx.session.explain(ctx.principal if mine else who, action, here.uid, viewer=ctx.principal)
-    paths = (
-        PathDrawing(ctx, who, here.uid).draw_allowed(found)
-        if found.allowed
-        else MissingAccess(ctx, who, here.uid).draw_paths(found)
-    )
+    drawing = MissingAccess(ctx, who, here.uid)
+    paths = drawing.draw_allowed(found) if found.allowed else drawing.draw_paths(found)
     seen = VisibleRefs(ctx).ref(who)
     name = "You" if mine else seen.name if seen else who
     sentence = f"{name} may {'' if found.allowed else 'not '}{humanize(action).lower()} {here.name}."
     hidden = not found.allowed and mine and found.hidden_ways
-    gates = [_explain_gate(rule) for rule in found.gates]
-    return ExplanationView(action, found, sentence, paths, gates, urls.request(here.uid, action) if hidden else "")
+    return {
+        "action": action,
+        "found": found,
+        "sentence": sentence,
+        "ways": paths,
+        "gates": [_explain_gate(rule) for rule in found.gates],
+        # Where to ask without choosing a way.
+        "request": urls.request(here.uid, action) if hidden else "",
+    }
 
 
 def _explain_gate(rule: RulePath) -> ExplanationGate:
     """Return the gate with its conditions that do not hold."""
     missing = [] if rule.held else list(islice(_unmet_conditions(rule.reason), _MAX_UNMET))
-    return ExplanationGate(rule.held, _capitalize(rule.reason.text), rule.rule, rule.place, missing)
+    return rule, fact_labels.capitalize(rule.reason.text), missing
 
 
 def _unmet_conditions(reason: Reason) -> Iterator[str]:
     failed = [part for part in reason.parts if not part.held]
     if not failed:
-        yield _capitalize(reason.text)
+        yield fact_labels.capitalize(reason.text)
     for part in failed:
         yield from _unmet_conditions(part)
-
-
-def _capitalize(text: str) -> str:
-    return text[:1].upper() + text[1:]

@@ -11,26 +11,18 @@ from lakehold.directory import groups, members
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import DAY, Moment, format_moment
 from lakehold.kit.errors import InvalidInputError
+from lakehold.web.access.fact_labels import capitalize
 from lakehold.web.form_values import last_day_value, parse_day
+from lakehold.web.people.member_picker import PrincipalChoices
 
 MAX_OPTIONS = 50
 PERIOD_OPTIONS = (("never", "No end"), ("7", "7 days"), ("30", "30 days"), ("date", "Until a date"))
 _ISO_DATE_LENGTH = 10
 
 
-@dataclass(frozen=True, slots=True)
-class SubjectOptions:
-    """The members and groups to choose from, narrowed by a search."""
-
-    search: str
-    options: list[tuple[str, str]]
-    more: bool
-    """Whether there are more than are shown."""
-
-
 def subject_options(
     ctx: RequestContext, search: str, *, persons_only: bool = False, chosen: str = ""
-) -> SubjectOptions:
+) -> PrincipalChoices:
     """Return the options, groups first, then members; the chosen one is always among them."""
     found: list[tuple[str, str]] = []
     more = False
@@ -46,7 +38,7 @@ def subject_options(
     kept = VisibleRefs(ctx).ref(chosen) if chosen not in dict(found) else None
     if kept:
         found.insert(0, (kept.uid, kept.name))
-    return SubjectOptions(search, found, more or people.after is not None)
+    return PrincipalChoices(found, more or people.after is not None, search)
 
 
 def find_subject(ctx: RequestContext, uid: str) -> ResourceRef:
@@ -71,6 +63,16 @@ class FormPeriod:
         if self.until is not None:
             parts.append(f"until {last_day_value(self.until)}")
         return " ".join(parts)
+
+    @property
+    def sentence(self) -> str:
+        """The period as a sentence."""
+        return f"{capitalize(self.label)}." if self.label else "Effective immediately, without expiration."
+
+    @property
+    def suffix(self) -> str:
+        """The period as the end of a sentence."""
+        return f", {self.label}" if self.label else ""
 
 
 def parse_period(sent: FormData, now: Moment) -> FormPeriod:

@@ -1,4 +1,4 @@
-"""Forms that give, change and revoke a role on a resource, and endpoints that undo it."""
+"""Forms that give, change, revoke and transfer a role on a resource, and endpoints that undo it."""
 
 from __future__ import annotations
 
@@ -9,92 +9,25 @@ from starlette.datastructures import FormData
 
 from lakehold.access import Add, Grant, Remove
 from lakehold.api.http.dependencies import ReadContext, WriteContext
-from lakehold.catalog import grants, kinds
+from lakehold.catalog import grants, kinds, ownership, resource_view
 from lakehold.catalog.grants import GrantedRole
+from lakehold.catalog.resource_view import VisibleRefs
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import FOREVER, Moment
 from lakehold.kit.errors import ConflictError, InvalidInputError, LakeholdError, NotFoundError
 from lakehold.web import pages, urls
-from lakehold.web.access import effect_preview, fact_labels, form_fields
+from lakehold.web.access import fact_labels, form_fields
 from lakehold.web.access.access_page import page_frame
-from lakehold.web.access.form_fields import PERIOD_OPTIONS, FormPeriod
-from lakehold.web.confirmation import ConfirmationPrompt, confirm_effects
+from lakehold.web.access.form_fields import PERIOD_OPTIONS
+from lakehold.web.confirmation import ConfirmationPrompt, confirm_linked_effects
 from lakehold.web.cookies import Flash
 from lakehold.web.form_values import errors_by_field, last_day_value
 from lakehold.web.routing import SubmittedForm, router
 
-undo_routes = router("/resources/{uid:path}/access/undo")
-
-_UNDONE = Flash("Undone.")
-
-
-def give_undo_url(ctx: RequestContext, grant: Grant) -> str:
-    """Return the URL that undoes a new grant; empty if the caller may not."""
-    return _undo_url("give", grant) if may_undo(ctx, Remove(grant)) else ""
-
-
-def change_undo_url(ctx: RequestContext, now: Grant, before: GrantedRole) -> str:
-    """Return the URL that restores the previous role and end; empty if the caller may not."""
-    back = Grant(now.subject, before.role, now.resource)
-    return _undo_url("change", now, to=before.role, until=before.until) if may_undo(ctx, Add(back), Remove(now)) else ""
-
-
-def revoke_undo_url(ctx: RequestContext, held: GrantedRole) -> str:
-    """Return the URL that gives a revoked role again; empty if the caller may not."""
-    grant = Grant(held.subject.uid, held.role, held.resource.uid)
-    since = held.since if held.since > ctx.at else 0
-    return _undo_url("revoke", grant, since=since, until=held.until) if may_undo(ctx, Add(grant)) else ""
-
-
-def may_undo(ctx: RequestContext, *changes: Add | Remove) -> bool:
-    """Whether the caller may still undo the change: they may have given their own right away."""
-    try:
-        return all(ctx.session.check_change(ctx.principal, change) for change in changes)
-    except LakeholdError:
-        return False
-
-
-@undo_routes.post("/give")
-def undo_give(request: Request, ctx: WriteContext, uid: str, *, subject: str, role: str) -> Response:
-    """Revoke a role that was just given."""
-    grants.revoke(ctx, Grant(subject, role, uid))
-    return _redirect_back(request, uid)
-
-
-@undo_routes.post("/revoke")
-def undo_revoke(
-    request: Request, ctx: WriteContext, uid: str, *, subject: str, role: str, until: int = FOREVER, since: int = 0
-) -> Response:
-    """Give a role that was just revoked."""
-    grants.give(ctx, Grant(subject, role, uid), since=since or None, until=_end_or_none(until))
-    return _redirect_back(request, uid)
-
-
-@undo_routes.post("/change")
-def undo_change(
-    request: Request, ctx: WriteContext, uid: str, *, subject: str, role: str, to: str, until: int = FOREVER
-) -> Response:
-    """Restore the role that was there before the change."""
-    grants.change_role(ctx, Grant(subject, role, uid), to, until=_end_or_none(until))
-    return _redirect_back(request, uid)
-
-
-def _end_or_none(until: Moment) -> Moment | None:
-    return None if until >= FOREVER else until
-
-
-def _redirect_back(request: Request, uid: str) -> Response:
-    return pages.redirect(request, urls.resource(uid, "access"), _UNDONE)
-
-
-def _undo_url(what: str, grant: Grant, **more: object) -> str:
-    query = {"subject": grant.subject, "role": grant.role, **{key: value for key, value in more.items() if value}}
-    return f"{urls.resource(grant.resource, 'access/undo')}/{what}?{urlencode(query)}"
-
-
 routes = router("/resources/{uid:path}/access")
 
 _FORM_ERRORS = (InvalidInputError, ConflictError, NotFoundError)
+_FORM_FIELDS = ("q", "subject", "role", "new_role", "until", "until_date", "since_date")
 
 
 @routes.get("/give")
@@ -118,15 +51,13 @@ def give(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm) -> 
         return _give_form(request, ctx, uid, filled, error)
     title = _role_title(ctx, new_grant)
     back = f"{_access_url(uid)}/give?{urlencode({'subject': who.uid, 'role': new_grant.role})}"
-    prompt = ConfirmationPrompt(f"Grant {title} to {who.name}?", _period_sentence(span), do=f"Grant {title}", back=back)
-    if question := confirm_effects(
-        request, sent, prompt, lambda: effect_preview.preview_with_links(ctx, uid, [Add(new_grant)])
-    ):
+    prompt = ConfirmationPrompt(f"Grant {title} to {who.name}?", span.sentence, do=f"Grant {title}", back=back)
+    if question := confirm_linked_effects(request, sent, prompt, ctx, [Add(new_grant)], on=uid):
         return question
     before = next((each for each in grants.list_direct(ctx, uid) if _is_same_grant(each, new_grant)), None)
     grants.give(ctx, new_grant, since=span.since, until=span.until)
-    message = f"{who.name} is now {title} on {_resource_name(ctx, uid)}{_period_suffix(span)}."
-    undo = give_undo_url(ctx, new_grant) if before is None else change_undo_url(ctx, new_grant, before)
+    message = f"{who.name} is now {title} on {fact_labels.resource_name(ctx, uid)}{span.suffix}."
+    undo = _change_undo_url(ctx, new_grant, before) if before else _undo_url(ctx, "give", new_grant, Remove(new_grant))
     return pages.redirect(request, _access_url(uid), Flash(message, undo=undo))
 
 
@@ -149,17 +80,14 @@ def change(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm) -
         ctx.need_change(Add(new_grant))
     except _FORM_ERRORS as error:
         return _change_form(request, ctx, held, filled, error)
-    title = _role_title(ctx, new_grant)
-    prompt = ConfirmationPrompt(
-        f"Change role of {held.subject.name} to {title}?",
-        _period_sentence(span),
-        back=f"{_access_url(uid)}/change?{urlencode({'subject': old.subject, 'role': old.role})}",
-    )
-    if question := confirm_effects(request, sent, prompt, lambda: effect_preview.preview_with_links(ctx, uid, changes)):
+    title, who = _role_title(ctx, new_grant), held.subject.name
+    back = f"{_access_url(uid)}/change?{urlencode({'subject': old.subject, 'role': old.role})}"
+    prompt = ConfirmationPrompt(f"Change role of {who} to {title}?", span.sentence, back=back)
+    if question := confirm_linked_effects(request, sent, prompt, ctx, changes, on=uid):
         return question
     grants.change_role(ctx, old, new_grant.role, until=span.until)
-    message = f"{held.subject.name} is now {title} on {_resource_name(ctx, uid)}{_period_suffix(span)}."
-    return pages.redirect(request, _access_url(uid), Flash(message, undo=change_undo_url(ctx, new_grant, held)))
+    message = f"{who} is now {title} on {fact_labels.resource_name(ctx, uid)}{span.suffix}."
+    return pages.redirect(request, _access_url(uid), Flash(message, undo=_change_undo_url(ctx, new_grant, held)))
 
 
 @routes.post("/revoke")
@@ -170,35 +98,79 @@ def revoke(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm) -
     held = _find_grant(ctx, grant)
     prompt = ConfirmationPrompt(
         f"Revoke {held.title} from {held.subject.name}?",
-        f"On {_resource_name(ctx, uid)}, effective immediately.",
+        f"On {fact_labels.resource_name(ctx, uid)}, effective immediately.",
         do=f"Revoke {held.title}",
         back=_access_url(uid),
         danger=True,
     )
-    if question := confirm_effects(
-        request, sent, prompt, lambda: effect_preview.preview_with_links(ctx, uid, [Remove(grant)])
-    ):
+    if question := confirm_linked_effects(request, sent, prompt, ctx, [Remove(grant)], on=uid):
         return question
     grants.revoke(ctx, grant)
     message = f"{held.subject.name} is no longer {held.title} on {held.resource.name}."
-    there = _access_url(uid) if ctx.session.can_see(ctx.principal, uid) else "/"
-    return pages.redirect(request, there, Flash(message, undo=revoke_undo_url(ctx, held)))
+    since = held.since if held.since > ctx.at else 0
+    undo = _undo_url(ctx, "revoke", grant, Add(grant), since=since, until=held.until)
+    return pages.redirect(request, _next_url(ctx, uid), Flash(message, undo=undo))
+
+
+@routes.post("/undo/give")
+def undo_give(request: Request, ctx: WriteContext, uid: str, *, subject: str, role: str) -> Response:
+    """Revoke a role that was just given."""
+    grants.revoke(ctx, Grant(subject, role, uid))
+    return pages.redirect(request, _access_url(uid), "Undone.")
+
+
+@routes.post("/undo/revoke")
+def undo_revoke(
+    request: Request, ctx: WriteContext, uid: str, *, subject: str, role: str, until: int = FOREVER, since: int = 0
+) -> Response:
+    """Give a role that was just revoked."""
+    grants.give(ctx, Grant(subject, role, uid), since=since or None, until=_end_or_none(until))
+    return pages.redirect(request, _access_url(uid), "Undone.")
+
+
+@routes.post("/undo/change")
+def undo_change(
+    request: Request, ctx: WriteContext, uid: str, *, subject: str, role: str, to: str, until: int = FOREVER
+) -> Response:
+    """Restore the role that was there before the change."""
+    grants.change_role(ctx, Grant(subject, role, uid), to, until=_end_or_none(until))
+    return pages.redirect(request, _access_url(uid), "Undone.")
+
+
+def _end_or_none(until: Moment) -> Moment | None:
+    return None if until >= FOREVER else until
+
+
+def _may_undo(ctx: RequestContext, *changes: Add | Remove) -> bool:
+    """Whether the caller may still undo the change: they may have given their own right away."""
+    try:
+        return all(ctx.session.check_change(ctx.principal, change) for change in changes)
+    except LakeholdError:
+        return False
+
+
+def _undo_url(ctx: RequestContext, what: str, grant: Grant, *changes: Add | Remove, **more: object) -> str:
+    """Return the URL that undoes what was done with a grant; empty if the caller may not make the changes back."""
+    query = {"subject": grant.subject, "role": grant.role, **{key: value for key, value in more.items() if value}}
+    return f"{_access_url(grant.resource)}/undo/{what}?{urlencode(query)}" if _may_undo(ctx, *changes) else ""
+
+
+def _change_undo_url(ctx: RequestContext, now: Grant, before: GrantedRole) -> str:
+    back = Grant(now.subject, before.role, now.resource)
+    return _undo_url(ctx, "change", now, Add(back), Remove(now), to=before.role, until=before.until)
 
 
 def _give_form(
     request: Request, ctx: RequestContext, uid: str, filled: dict[str, str], error: LakeholdError | None = None
 ) -> Response:
-    roles = _givable_roles(ctx, uid)
-    found = form_fields.subject_options(ctx, filled.get("q", ""), chosen=filled.get("subject", ""))
     values: dict[str, object] = {
+        "roles": _givable_roles(ctx, uid),
         **page_frame(ctx, uid, "Grant access"),
-        "roles": roles,
-        "subjects": found,
+        "subjects": form_fields.subject_options(ctx, filled.get("q", ""), chosen=filled.get("subject", "")),
         "filled": filled,
         "ends": PERIOD_OPTIONS,
-        **_error_values(error, "subject"),
     }
-    return pages.render(request, "access/give.html", values, status=422 if error else 200)
+    return pages.render_form(request, "access/give.html", values, _errors(error, "subject"))
 
 
 def _change_form(
@@ -212,13 +184,12 @@ def _change_form(
         "filled": filled,
         "ends": PERIOD_OPTIONS,
         "until": last_day_value(held.until),
-        **_error_values(error, "new_role"),
     }
-    return pages.render(request, "access/change.html", values, status=422 if error else 200)
+    return pages.render_form(request, "access/change.html", values, _errors(error, "new_role"))
 
 
-def _error_values(error: LakeholdError | None, field: str) -> dict[str, object]:
-    return {"errors": {} if error is None else errors_by_field(error, form_fields.PERIOD_FIELDS, field)}
+def _errors(error: LakeholdError | None, field: str) -> dict[str, str] | None:
+    return None if error is None else errors_by_field(error, form_fields.PERIOD_FIELDS, field)
 
 
 def _givable_roles(ctx: RequestContext, uid: str, held: GrantedRole | None = None) -> list[tuple[str, str]]:
@@ -246,8 +217,7 @@ def _is_same_grant(held: GrantedRole, grant: Grant) -> bool:
     return (held.subject.uid, held.role) == (grant.subject, grant.role)
 
 
-def _form_values(sent: FormData) -> dict[str, str]:
-    names = ("q", "subject", "role", "new_role", "until", "until_date", "since_date")
+def _form_values(sent: FormData, names: tuple[str, ...] = _FORM_FIELDS) -> dict[str, str]:
     return {name: str(sent.get(name) or "") for name in names}
 
 
@@ -255,17 +225,84 @@ def _access_url(uid: str) -> str:
     return urls.resource(uid, "access")
 
 
+def _next_url(ctx: RequestContext, uid: str) -> str:
+    """Return the URL after a right was taken: the caller may no longer see the resource."""
+    return _access_url(uid) if ctx.session.can_see(ctx.principal, uid) else "/"
+
+
 def _role_title(ctx: RequestContext, grant: Grant) -> str:
     return ctx.session.read_view(lambda view: fact_labels.role_title(view, grant.role, grant.resource))
 
 
-def _resource_name(ctx: RequestContext, uid: str) -> str:
-    return ctx.session.read_view(lambda view: fact_labels.name_of(view, uid))
+@routes.get("/transfer")
+def transfer_page(request: Request, ctx: ReadContext, uid: str, *, role: str, q: str = "", to: str = "") -> Response:
+    """Render the form with the present and the new holder of a role that only members can hold."""
+    filled = {"role": role, "q": q, "to": to, "from": request.query_params.get("from", "")}
+    return _transfer_form(request, ctx, uid, filled)
 
 
-def _period_sentence(span: FormPeriod) -> str:
-    return f"{span.label[:1].upper()}{span.label[1:]}." if span.label else "Effective immediately, without expiration."
+@routes.post("/transfer")
+def transfer(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm) -> Response:
+    """Transfer the role after the effect is confirmed."""
+    filled = _form_values(sent, ("role", "q", "to", "from"))
+    ctx.need_visible(uid)
+    role = filled["role"]
+    title = _role_title(ctx, Grant("", role, uid))
+    try:
+        new = form_fields.find_subject(ctx, filled["to"])
+        old = form_fields.find_subject(ctx, filled["from"])
+        changes = _transfer_changes(ctx, uid, role, new.uid, old.uid)
+    except _FORM_ERRORS as error:
+        return _transfer_form(request, ctx, uid, filled, error)
+    here = f"{_access_url(uid)}/transfer"
+    prompt = ConfirmationPrompt(
+        f"Transfer {title} to {new.name}?",
+        f"{old.name} will no longer be {title}.",
+        do="Transfer ownership",
+        back=f"{here}?{urlencode({'role': role, 'to': new.uid})}",
+    )
+    if question := confirm_linked_effects(request, sent, prompt, ctx, changes, on=uid):
+        return question
+    ownership.transfer_role(ctx, uid, role, new.uid, from_=old.uid)
+    may_undo = _may_undo(ctx, Add(Grant(old.uid, role, uid)), Remove(Grant(new.uid, role, uid)))
+    undo = f"{here}/undo?{urlencode({'role': role, 'to': old.uid, 'from': new.uid})}" if may_undo else ""
+    flash = Flash(f"{new.name} is now {title}, in place of {old.name}.", undo=undo)
+    return pages.redirect(request, _next_url(ctx, uid), flash)
 
 
-def _period_suffix(span: FormPeriod) -> str:
-    return f", {span.label}" if span.label else ""
+@routes.post("/transfer/undo")
+def undo_transfer(request: Request, ctx: WriteContext, uid: str) -> Response:
+    """Transfer the role back, if the caller still may."""
+    query = request.query_params
+    ownership.transfer_role(ctx, uid, query.get("role", ""), query.get("to", ""), from_=query.get("from", ""))
+    return pages.redirect(request, _access_url(uid), "Undone.")
+
+
+def _transfer_changes(ctx: RequestContext, uid: str, role: str, new: str, old: str) -> list[Add | Remove]:
+    """Return the changes of the transfer; refused unless the caller may make both."""
+    if new == old:
+        raise ConflictError("They are already the owner.", "Select another member.")
+    given, taken = Add(Grant(new, role, uid)), Remove(Grant(old, role, uid))
+    ctx.need_change(given)
+    ctx.need_change(taken)
+    single = ctx.session.read_view(lambda view: kinds.schema_of(view, uid).roles[role].single)
+    # Where there is one only, the new one takes the place of the old one by itself.
+    return [given] if single else [given, taken]
+
+
+def _transfer_form(
+    request: Request, ctx: RequestContext, uid: str, filled: dict[str, str], error: Exception | None = None
+) -> Response:
+    ctx.need_visible(uid)
+    title = _role_title(ctx, Grant("", filled["role"], uid))
+    ctx.need("give", uid, role=filled["role"])
+    held = ctx.session.read_view(lambda view: resource_view.owners_of(view, uid)).get(filled["role"], [])
+    values: dict[str, object] = {
+        **page_frame(ctx, uid, "Transfer ownership"),
+        "title": title,
+        "filled": filled,
+        "holders": [(each.uid, each.name) for each in VisibleRefs(ctx).refs(held)],
+        "subjects": form_fields.subject_options(ctx, filled["q"], persons_only=True, chosen=filled["to"]),
+        "error": str(error) if error else "",
+    }
+    return pages.render(request, "access/transfer.html", values, status=422 if error else 200)

@@ -89,8 +89,9 @@ def breadcrumbs(ctx: RequestContext, uid: str, *more: str) -> list[Breadcrumb]:
     """Return the breadcrumbs to a resource through its visible ancestors; `more` are the labels that follow it."""
     above = ctx.session.read_view(lambda view: _ancestors(view, uid))
     seen = [container for container in above if ctx.session.can_see(ctx.principal, container)]
-    way = [Breadcrumb(_name(ctx, container), overview_url(ctx, container)) for container in reversed(seen)]
-    here = Breadcrumb(_name(ctx, uid), overview_url(ctx, uid) if more else "")
+    name = fact_labels.resource_name
+    way = [Breadcrumb(name(ctx, container), overview_url(ctx, container)) for container in reversed(seen)]
+    here = Breadcrumb(name(ctx, uid), overview_url(ctx, uid) if more else "")
     return [*way, here, *(Breadcrumb(label) for label in more)]
 
 
@@ -126,7 +127,3 @@ def _describe_nearest_way(ctx: RequestContext, uid: str, action: str) -> str:
     return ctx.session.read_view(
         lambda view: " and ".join(fact_labels.describe_fact(view, each, ctx.caller.member) for each in facts)
     )
-
-
-def _name(ctx: RequestContext, uid: str) -> str:
-    return ctx.session.read_view(lambda view: fact_labels.name_of(view, uid))

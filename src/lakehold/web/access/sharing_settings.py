@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 from urllib.parse import urlencode
 
@@ -16,9 +17,9 @@ from lakehold.catalog.resource_view import VisibleRefs
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import LakeholdError
 from lakehold.web import pages, urls
-from lakehold.web.access import effect_preview, fact_labels
+from lakehold.web.access import fact_labels
 from lakehold.web.components import FieldChange
-from lakehold.web.confirmation import ConfirmationPrompt, confirm_effects
+from lakehold.web.confirmation import ConfirmationPrompt, confirm_linked_effects
 from lakehold.web.cookies import Flash
 from lakehold.web.labels import humanize
 from lakehold.web.routing import SubmittedForm, router
@@ -37,15 +38,12 @@ def save_settings(request: Request, ctx: WriteContext, uid: str, sent: Submitted
     if plan.is_empty:
         return pages.redirect(request, here, Flash("No changes.", tone="info"))
     before = _current_values(ctx, plan)
-    prompt = ConfirmationPrompt(
-        f"Change sharing of {_resource_name(ctx, uid)}?", back=here, changes=_field_changes(ctx, plan, before)
-    )
-    if question := confirm_effects(
-        request, sent, prompt, lambda: effect_preview.preview_with_links(ctx, uid, plan.changes)
-    ):
-        return question
+    question = f"Change sharing of {fact_labels.resource_name(ctx, uid)}?"
+    prompt = ConfirmationPrompt(question, back=here, changes=_field_changes(ctx, plan, before))
+    if page := confirm_linked_effects(request, sent, prompt, ctx, plan.changes, on=uid):
+        return page
     resource_edit.apply_edit_plan(ctx, plan)
-    back = [*before, *((_FORM_FIELDS, name) for name in _edited_names(plan))]
+    back = [*before, *((_FORM_FIELDS, name) for name in (*(plan.edit.attributes or {}), *(plan.edit.edges or {})))]
     undo = f"{here}/settings/undo?{urlencode(back)}" if _can_undo(ctx, uid, back) else ""
     return pages.redirect(request, here if ctx.session.can_see(ctx.principal, uid) else "/", Flash("Saved.", undo=undo))
 
@@ -54,7 +52,7 @@ def save_settings(request: Request, ctx: WriteContext, uid: str, sent: Submitted
 def undo_settings(request: Request, ctx: WriteContext, uid: str) -> Response:
     """Restore the previous settings."""
     resource_edit.apply_edit(ctx, uid, _parse_edit(ctx, uid, request.query_params))
-    return pages.redirect(request, urls.resource(uid, "access"), Flash("Undone."))
+    return pages.redirect(request, urls.resource(uid, "access"), "Undone.")
 
 
 def _can_undo(ctx: RequestContext, uid: str, back: list[tuple[str, str]]) -> bool:
@@ -80,10 +78,6 @@ def _parse_edit(ctx: RequestContext, uid: str, sent: ImmutableMultiDict[str, Any
     return ResourceEdit(attributes=attributes, edges=edges)
 
 
-def _edited_names(plan: EditPlan) -> list[str]:
-    return [*(plan.edit.attributes or {}), *(plan.edit.edges or {})]
-
-
 def _current_values(ctx: RequestContext, plan: EditPlan) -> list[tuple[str, str]]:
     """Return the form fields that describe the present settings."""
     values = ctx.session.read_view(lambda view: resource_view.attributes_of(view, plan.uid))
@@ -101,20 +95,7 @@ def _field_changes(ctx: RequestContext, plan: EditPlan, before: list[tuple[str, 
         will = [str(value)] if isinstance(value, str | bool) else [str(each) for each in value]  # type: ignore[attr-defined]
         if sorted(was) != sorted(will):
             is_edge = name in (plan.edit.edges or {})
-            found.append(
-                FieldChange(
-                    humanize(name),
-                    _describe_values(ctx, was, is_edge=is_edge),
-                    _describe_values(ctx, will, is_edge=is_edge),
-                )
-            )
+            label = partial(fact_labels.resource_name, ctx) if is_edge else fact_labels.value_label
+            texts = (", ".join(label(value) for value in values) or None for values in (was, will))
+            found.append(FieldChange(humanize(name), *texts))
     return found
-
-
-def _describe_values(ctx: RequestContext, values: list[str], *, is_edge: bool) -> str | None:
-    words = [_resource_name(ctx, value) if is_edge else fact_labels.value_label(value) for value in values]
-    return ", ".join(words) or None
-
-
-def _resource_name(ctx: RequestContext, uid: str) -> str:
-    return ctx.session.read_view(lambda view: fact_labels.name_of(view, uid))

@@ -10,7 +10,7 @@ from fastapi import Form, Request, Response
 from lakehold.api.http.dependencies import get_platform
 from lakehold.directory.errors import DeniedError
 from lakehold.kit.errors import NotFoundError
-from lakehold.web import pages
+from lakehold.web import components, pages
 from lakehold.web.confirmation import confirm
 from lakehold.web.cookies import Flash
 from lakehold.web.list_view import ListState
@@ -40,9 +40,8 @@ _SECTIONS = (
 @routes.get("")
 def patterns_page(request: Request, view_as: str = "", dialog: str = "") -> Response:
     """Render all patterns."""
-    now = get_platform(request).clock()
     listing = ListState.from_request(request, samples.SORTS, samples.FILTERS, size=8)
-    rows = _filter_rows(listing, samples.tables(now))
+    rows = _filter_rows(listing, samples.tables(get_platform(request).clock()))
     values: dict[str, object] = {
         "crumbs": [
             Breadcrumb("Corner & Main", PATTERNS_URL),
@@ -51,10 +50,8 @@ def patterns_page(request: Request, view_as: str = "", dialog: str = "") -> Resp
         ],
         "sections": _SECTIONS,
         "samples": samples,
-        "listing": listing,
-        "rows": listing.slice_page(rows),
-        "total": len(rows),
-        "events": samples.events(now),
+        **listing.page_values(rows),
+        "components": components,
         "dialog": dialog,
     }
     return pages.render(request, "patterns/page.html", values, navigation=_sample_navigation(view_as))
@@ -63,13 +60,7 @@ def patterns_page(request: Request, view_as: str = "", dialog: str = "") -> Resp
 @routes.get("/form")
 def pattern_form(request: Request, name: str = "orders") -> Response:
     """Render a form that is a page, and a dialog where scripts run."""
-    values: dict[str, object] = {
-        "crumbs": [Breadcrumb("Patterns", PATTERNS_URL), Breadcrumb("Request")],
-        "name": name,
-        "reason": "",
-        "error": "",
-    }
-    return pages.render(request, "patterns/form.html", values, navigation=_sample_navigation(""))
+    return _render_form(request, name, "")
 
 
 @routes.post("/form")
@@ -78,15 +69,15 @@ def pattern_send_form(
 ) -> Response:
     """Validate the sample form."""
     if not reason.strip():
-        error = "Say in a few words what you need it for."
-        values: dict[str, object] = {
-            "crumbs": [Breadcrumb("Patterns", PATTERNS_URL), Breadcrumb("Request")],
-            "name": name,
-            "reason": reason,
-            "error": error,
-        }
-        return pages.render(request, "patterns/form.html", values, navigation=_sample_navigation(""), status=422)
+        return _render_form(request, name, reason, "Say in a few words what you need it for.")
     return pages.redirect(request, PATTERNS_URL, Flash(f"You asked for Editor on {name}.", undo=f"{PATTERNS_URL}/say"))
+
+
+def _render_form(request: Request, name: str, reason: str, error: str = "") -> Response:
+    crumbs = [Breadcrumb("Patterns", PATTERNS_URL), Breadcrumb("Request")]
+    values: dict[str, object] = {"crumbs": crumbs, "name": name, "reason": reason, "error": error}
+    status = 422 if error else 200
+    return pages.render(request, "patterns/form.html", values, navigation=_sample_navigation(""), status=status)
 
 
 @routes.post("/say")

@@ -9,7 +9,7 @@ from __future__ import annotations
 import heapq
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from fastapi import Request, Response
 
@@ -24,19 +24,12 @@ from lakehold.directory import members
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.ids import fold_name
 from lakehold.web import pages, urls
-from lakehold.web.access_reason import AccessReason, find_reason
-from lakehold.web.list_view import ListColumn, ListFilter, ListState
-from lakehold.web.people.member_page import member_breadcrumbs
+from lakehold.web.access.fact_labels import AccessReason, find_reason
+from lakehold.web.list_view import ListFilter, ListState
 from lakehold.web.routing import router
 
 routes = router("/people")
 
-_COLUMNS = (
-    ListColumn("Name", "name"),
-    ListColumn("Location", wide=True),
-    ListColumn("Permissions", wide=True),
-    ListColumn("Via"),
-)
 _MAX_WORKSPACES = 200
 _SIZE = 25
 """Each row is explained."""
@@ -44,38 +37,19 @@ _MAX_SINGLE_CHECKS = 2_000
 """Up to this many are checked one by one; of more, both sides are listed."""
 
 
-@dataclass(frozen=True, slots=True)
-class WorkspaceAccessCounts:
-    """A workspace with the number of accessible resources of each kind in it."""
-
-    workspace: ResourceRef | None
-    """None for what lies in a workspace that the caller may not see."""
-    counts: list[tuple[KindSchema, int]]
-
-
-@dataclass(frozen=True, slots=True)
-class AccessibleResourceRow:
-    """One resource that the member can access."""
-
-    resource: ListedResource
-    place: ResourceRef | None
-    actions: Sequence[str]
-    through: AccessReason
-    why: str
+KindCounts = list[tuple[KindSchema, int]]
+"""The number of accessible resources of each kind."""
+WorkspaceCounts = list[tuple[ResourceRef | None, KindCounts]]
+"""The counts of each workspace; None for what lies in a workspace that the caller may not see."""
+AccessRow = tuple[ListedResource, ResourceRef | None, Sequence[str], AccessReason, str]
+"""A resource that the member can access, where it is, the actions, how they are held, and where that is explained."""
 
 
 @routes.get("/{uid:path}/counts")
 def counts_page(request: Request, ctx: ReadContext, uid: str) -> Response:
     """Show the number of accessible resources by workspace and kind."""
-    asking = QuestionScope(ctx)
-    asking.resolve_subject(uid)
-    member = members.get(ctx, uid)
-    values: dict[str, object] = {
-        "crumbs": member_breadcrumbs(ctx, member, "Effective access"),
-        "member": member,
-        "shelves": count_by_workspace(ctx, uid),
-        "list": urls.member(uid, "reach"),
-    }
+    QuestionScope(ctx).resolve_subject(uid)
+    values: dict[str, object] = {"member": members.get(ctx, uid), "shelves": count_by_workspace(ctx, uid)}
     return pages.render(request, "people/counts.html", values)
 
 
@@ -87,37 +61,33 @@ def effective_access_page(request: Request, ctx: ReadContext, uid: str) -> Respo
     member = members.get(ctx, uid)
     listing = ListState.from_request(request, sorts=("name",), filters=_filters(ctx), size=_SIZE)
     listing = replace(listing, path=urls.member(uid, "reach"))
-    chosen_kinds = _chosen_kinds(ctx, listing)
-    within = listing.chosen["workspace"] or None
-    sort = "-name" if listing.descending else "name"
+    within, sort, search = listing.chosen["workspace"] or None, listing.order, listing.search
     listed = [
-        AllowedResourcePages(asking, principal, kind.visible, kind.id, within=within, search=listing.search, sort=sort)
-        for kind in chosen_kinds
+        AllowedResourcePages(asking, principal, kind.visible, kind.id, within=within, search=search, sort=sort)
+        for kind in _chosen_kinds(ctx, listing)
         if kind.actions
     ]
     found, after = _merge_pages(listed, sort, listing.after or None, listing.size)
     eyes = VisibleRefs(ctx)
     values: dict[str, object] = {
-        "crumbs": member_breadcrumbs(ctx, member, "Effective access"),
         "member": member,
         "mine": uid == ctx.caller.member,
         "listing": listing,
-        "columns": _COLUMNS,
         "rows": [_resource_row(ctx, uid, eyes, each) for each in found],
         "after": after or "",
     }
     return pages.render(request, "people/reach.html", values)
 
 
-def count_by_workspace(ctx: RequestContext, uid: str) -> list[WorkspaceAccessCounts]:
+def count_by_workspace(ctx: RequestContext, uid: str) -> WorkspaceCounts:
     """Count the resources that a member can access and the caller may know of, by workspace and kind. For 100,000
     resources this takes a third of a second, so the result is cached until something changes.
     """
     return ctx.session.cached((count_by_workspace, uid, ctx.principal), lambda: _count_by_workspace(ctx, uid))
 
 
-def _count_by_workspace(ctx: RequestContext, uid: str) -> list[WorkspaceAccessCounts]:
-    counted: dict[int | None, list[tuple[KindSchema, int]]] = {}
+def _count_by_workspace(ctx: RequestContext, uid: str) -> WorkspaceCounts:
+    counted: dict[int | None, KindCounts] = {}
     above: dict[int, int | None] = {}
     roots = {root.id for root in kinds.workspace_kinds(ctx.view.policy)}
     for kind in kinds.all_kinds(ctx.view.policy):
@@ -128,10 +98,8 @@ def _count_by_workspace(ctx: RequestContext, uid: str) -> list[WorkspaceAccessCo
         for place, count in places.items():
             counted.setdefault(place, []).append((kind, count))
     eyes = VisibleRefs(ctx)
-    found = [
-        WorkspaceAccessCounts(eyes.by_number(place) if place else None, counts) for place, counts in counted.items()
-    ]
-    return sorted(found, key=lambda shelf: (shelf.workspace is None, shelf.workspace.name if shelf.workspace else ""))
+    found = [(eyes.by_number(place) if place else None, counts) for place, counts in counted.items()]
+    return sorted(found, key=lambda shelf: (shelf[0] is None, shelf[0].name if shelf[0] else ""))
 
 
 def _accessible_numbers(ctx: RequestContext, uid: str, kind: KindSchema) -> Iterable[int]:
@@ -204,11 +172,11 @@ def _merge_pages(
     return found[:limit], to_cursor(found[limit - 1], sort) if more else None
 
 
-def _resource_row(ctx: RequestContext, uid: str, eyes: VisibleRefs, resource: ListedResource) -> AccessibleResourceRow:
+def _resource_row(ctx: RequestContext, uid: str, eyes: VisibleRefs, resource: ListedResource) -> AccessRow:
     visible = ctx.view.policy.kind(resource.kind).schema.visible
     principal = ctx.principal if uid == ctx.caller.member else uid
     explanation = ctx.session.explain(principal, visible, resource.uid, viewer=ctx.principal)
-    return AccessibleResourceRow(
+    return (
         resource,
         eyes.parent(resource.uid),
         ctx.session.actions(principal, resource.uid),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 from lakehold.directory.act_for import MANAGE
 from lakehold.directory.members import OWNER, Member
 from lakehold.directory.request_context import RequestContext
@@ -17,8 +19,8 @@ class MemberActions:
         self.tenant = ctx.caller.tenant
         self.name = ctx.view.names.get(ctx.view.resource(self.tenant)) or self.tenant
         self.may = frozenset(ctx.session.actions(ctx.principal, self.tenant))
-        self._ctx = ctx
-        self._giveable_roles: dict[str, bool] = {}
+        self._titles = ctx.view.policy.kind("tenant.tenant").schema.roles
+        self._may_give = cache(lambda role: ctx.session.check(ctx.principal, "give", self.tenant, role=role))
 
     @property
     def keeps(self) -> bool:
@@ -37,85 +39,62 @@ class MemberActions:
 
     def edit(self, member: Member) -> PageAction:
         """Return the action that edits name and e-mail address."""
-        why_not = "" if self.keeps or member.uid == self.me else self._missing_right(MANAGE)
+        why_not = "" if member.uid == self.me else self._missing_right(MANAGE)
         return self._action("Edit", urls.member(member.uid, "edit"), "pencil", why_not, MANAGE, dialog=True)
 
     def change_roles(self, uid: str) -> PageAction:
         """Return the action that changes tenant and security roles."""
         needed = "set_tenant_role"
-        why_not = "" if {needed, "set_security_role"} & self.may else self._missing_right(needed)
+        why_not = "" if "set_security_role" in self.may else self._missing_right(needed)
         return self._action("Change roles", urls.member(uid, "roles"), "shield", why_not, needed)
 
     def create_link(self, member: Member, purpose: str) -> PageAction:
         """Return the action that creates a sign-in or password link."""
-        label = "Create sign-in link" if purpose == "sign_in" else "Create password link"
+        label, icon = {"sign_in": ("Create sign-in link", "link")}.get(purpose, ("Create password link", "key-round"))
         why_not = self._link_refusal(member)
         if not why_not and member.email is None:
             why_not = "No e-mail address. Add one first."
-        return PageAction(
-            label,
-            urls.member(member.uid, "links"),
-            "post",
-            "link" if purpose == "sign_in" else "key-round",
-            (("purpose", purpose),),
-            why_not=why_not,
-            request="" if self.keeps else urls.request(self.tenant, MANAGE),
-        )
+        ask, fields = self._request_url(MANAGE), (("purpose", purpose),)
+        return PageAction(label, urls.member(member.uid, "links"), "post", icon, fields, why_not=why_not, request=ask)
 
     def view_as(self, member: Member) -> PageAction:
         """Return the action that impersonates the member."""
-        why_not = "" if "view_as" in self.may else self._missing_right("view_as")
+        why_not = self._missing_right("view_as")
         if member.uid == self.me:
             why_not = "This is you."
         elif not why_not and OWNER in member.roles and "manage_owners" not in self.may:
             why_not = "Only an Owner can view as an Owner."
-        request_address = urls.request(self.tenant, "view_as") if "view_as" not in self.may else ""
-        return PageAction(
-            "View as", "/view-as", "post", "eye", (("member", member.uid),), why_not=why_not, request=request_address
-        )
+        ask, fields = self._request_url("view_as"), (("member", member.uid),)
+        return PageAction("View as", "/view-as", "post", "eye", fields, why_not=why_not, request=ask)
 
     def remove(self, member: Member) -> PageAction:
         """Return the action that removes the member."""
         mine = member.uid == self.me
-        why_not = "" if self.keeps or mine else self._missing_right(MANAGE)
+        why_not = "" if mine else self._missing_right(MANAGE)
         if not why_not and not mine and OWNER in member.roles and "manage_owners" not in self.may:
             why_not = "Only an Owner can remove an Owner."
-        label, there = "Leave" if mine else "Remove", urls.member(member.uid, "remove")
-        return self._action(label, there, "log-out" if mine else "trash-2", why_not, MANAGE, danger=True)
+        label, icon = ("Leave", "log-out") if mine else ("Remove", "trash-2")
+        return self._action(label, urls.member(member.uid, "remove"), icon, why_not, MANAGE, danger=True)
 
     def action_for_right(self, label: str, href: str, icon: str, right: str, *, dialog: bool = False) -> PageAction:
         """Return an action that needs a right on the tenant."""
-        why_not = "" if right in self.may else self._missing_right(right)
-        return self._action(label, href, icon, why_not, right, dialog=dialog)
+        return self._action(label, href, icon, self._missing_right(right), right, dialog=dialog)
 
     def _action(
-        self,
-        label: str,
-        href: str,
-        icon: str,
-        why_not: str,
-        right: str,
-        *,
-        dialog: bool = False,
-        danger: bool = False,
+        self, label: str, href: str, icon: str, why_not: str, right: str, *, dialog: bool = False, danger: bool = False
     ) -> PageAction:
-        request_address = urls.request(self.tenant, right) if right not in self.may else ""
-        return PageAction(
-            label, href, icon=icon, dialog=dialog, danger=danger, why_not=why_not, request=request_address
-        )
+        ask = self._request_url(right)
+        return PageAction(label, href, icon=icon, dialog=dialog, danger=danger, why_not=why_not, request=ask)
+
+    def _request_url(self, right: str) -> str:
+        return "" if right in self.may else urls.request(self.tenant, right)
 
     def _missing_right(self, right: str) -> str:
-        return f"You need permission to {right.replace('_', ' ')} in {self.name}."
+        return "" if right in self.may else f"You need permission to {right.replace('_', ' ')} in {self.name}."
 
     def _link_refusal(self, member: Member) -> str:
         """Return why the caller may not create a link. Nobody may for a member with roles that they could not give."""
         if not self.keeps:
             return self._missing_right(MANAGE)
         above = next((role for role in member.roles if not self._may_give(role)), "")
-        title = self._ctx.view.policy.role("tenant.tenant", above).title if above else ""
-        return f"They are {title}, a role you cannot grant." if above else ""
-
-    def _may_give(self, role: str) -> bool:
-        if role not in self._giveable_roles:
-            self._giveable_roles[role] = self._ctx.session.check(self._ctx.principal, "give", self.tenant, role=role)
-        return self._giveable_roles[role]
+        return f"They are {self._titles[above].title}, a role you cannot grant." if above else ""

@@ -1,33 +1,30 @@
-"""The list of members, and adding one."""
+"""The list of members, adding one, and service accounts with their API tokens."""
 
 from __future__ import annotations
+
+import re
 
 from fastapi import Request, Response
 
 from lakehold.access.model.policy import TENANT
 from lakehold.api.http.dependencies import ReadContext, WriteContext
 from lakehold.catalog.resource_view import VisibleRefs
-from lakehold.directory import groups, members
-from lakehold.directory.act_for import MANAGE
+from lakehold.directory import groups, members, tokens
+from lakehold.directory.act_for import MANAGE, need_act_for
 from lakehold.directory.members import Member, MemberFilter
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import ConflictError, InvalidInputError
 from lakehold.kit.ids import valid_name
-from lakehold.web import pages, urls
-from lakehold.web.cookies import Flash
+from lakehold.web import one_time_secret, pages, urls
+from lakehold.web.confirmation import confirm
 from lakehold.web.form_values import collect_errors
-from lakehold.web.list_view import ListColumn, ListFilter, ListState
+from lakehold.web.list_view import ListFilter, ListState
+from lakehold.web.one_time_secret import OneTimeSecret
 from lakehold.web.people.member_actions import MemberActions
 from lakehold.web.routing import SubmittedForm, router
 
 routes = router("/people")
 
-_COLUMNS = (
-    ListColumn("Name", "name"),
-    ListColumn("Tenant roles"),
-    ListColumn("Groups", wide=True),
-    ListColumn("Joined", "created", wide=True),
-)
 _KINDS = (("person", "People"), ("service", "Service accounts"))
 _MAX_GROUPS = 200
 
@@ -40,7 +37,6 @@ def people_page(request: Request, ctx: ReadContext) -> Response:
     member_actions, eyes = MemberActions(ctx), VisibleRefs(ctx)
     values: dict[str, object] = {
         "listing": listing,
-        "columns": _COLUMNS,
         "rows": [(n, one, eyes.refs(one.groups), member_actions.row_actions(one)) for n, one in enumerate(found)],
         "total": total,
         "after": after or "",
@@ -57,7 +53,7 @@ def people_page(request: Request, ctx: ReadContext) -> Response:
 def new_member_form(request: Request, ctx: ReadContext) -> Response:
     """Show the form that adds a member without an invite."""
     ctx.need(MANAGE, ctx.caller.tenant)
-    return pages.render(request, "people/new.html", {"name": "", "email": "", "errors": {}})
+    return pages.render_form(request, "people/new.html", {"name": "", "email": ""})
 
 
 @routes.post("/new")
@@ -68,18 +64,12 @@ def create_member(request: Request, ctx: WriteContext, sent: SubmittedForm) -> R
     errors = collect_errors(name=lambda: valid_name(name))
     if not errors:
         try:
-            made = add_member(ctx, name, email)
-            return pages.redirect(request, urls.member(made), Flash(f"{name} was added."))
+            if email:
+                members.refuse_invalid_email(ctx, email)
+            return pages.redirect(request, urls.member(members.add(ctx, name, email=email)), f"{name} was added.")
         except (InvalidInputError, ConflictError) as error:
             errors["email"] = str(error)
-    return pages.render(request, "people/new.html", {"name": name, "email": email, "errors": errors}, status=422)
-
-
-def add_member(ctx: RequestContext, name: str, email: str) -> str:
-    """Create the member, after checking that the e-mail address can be theirs."""
-    if email:
-        members.refuse_invalid_email(ctx, email)
-    return members.add(ctx, name, email=email)
+    return pages.render_form(request, "people/new.html", {"name": name, "email": email}, errors)
 
 
 def _filters(ctx: RequestContext) -> list[ListFilter]:
@@ -97,11 +87,70 @@ def _list_members(ctx: RequestContext, listing: ListState) -> tuple[list[Member]
     chosen = listing.chosen
     service = {"person": False, "service": True}.get(chosen["kind"])
     member_filter = MemberFilter(listing.search, chosen["role"], chosen["group"], service)
-    sort = f"-{listing.sort}" if listing.descending else listing.sort
     if member_filter.is_narrow:
-        some = members.filtered_page(
-            ctx, member_filter, sort=sort, skip=(listing.page - 1) * listing.size, limit=listing.size
-        )
+        skip = (listing.page - 1) * listing.size
+        some = members.filtered_page(ctx, member_filter, sort=listing.order, skip=skip, limit=listing.size)
         return some.items, some.total, None
-    found = members.page(ctx, search=listing.search, sort=sort, after=listing.after or None, limit=listing.size)
+    after = listing.after or None
+    found = members.page(ctx, search=listing.search, sort=listing.order, after=after, limit=listing.size)
     return found.items, None, found.after
+
+
+_LIFETIMES = (("30", "30 days"), ("90", "90 days"), ("365", "1 year"), ("", "No end"))
+
+
+@routes.get("/new-service-account")
+def new_service_account_form(request: Request, ctx: ReadContext) -> Response:
+    """Show the form for a new service account."""
+    ctx.need(MANAGE, ctx.caller.tenant)
+    return pages.render(request, "people/new_service.html", {"name": "", "error": ""})
+
+
+@routes.post("/new-service-account")
+def create_service_account(request: Request, ctx: WriteContext, sent: SubmittedForm) -> Response:
+    """Create a service account."""
+    ctx.need(MANAGE, ctx.caller.tenant)
+    name = str(sent.get("name", "")).strip()
+    try:
+        made = members.create_service_account(ctx, valid_name(name))
+    except InvalidInputError as error:
+        return pages.render(request, "people/new_service.html", {"name": name, "error": str(error)}, status=422)
+    return pages.redirect(request, urls.member(made), f"{name} was created. Add roles and a token next.")
+
+
+@routes.get("/{uid:path}/tokens/new")
+def token_form(request: Request, ctx: ReadContext, uid: str) -> Response:
+    """Show the form for a new token."""
+    values: dict[str, object] = {"member": members.get(ctx, uid), "lasts": _LIFETIMES, "name": "", "days": "90"}
+    need_act_for(ctx, "make tokens", uid)
+    return pages.render(request, "people/token.html", {**values, "error": ""})
+
+
+@routes.post("/{uid:path}/tokens/new")
+def create_token(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm) -> Response:
+    """Create a token and show its secret once."""
+    member = members.get(ctx, uid)
+    name, days = str(sent.get("name", "")).strip(), str(sent.get("days", ""))
+    try:
+        lifetime = (int(days) if re.fullmatch(r"[0-9]{1,6}", days) else 0) if days else None
+        created = tokens.create(ctx, name, member=uid, days=lifetime)
+    except (InvalidInputError, ConflictError) as error:
+        values: dict[str, object] = {"member": member, "lasts": _LIFETIMES, "name": name, "days": days}
+        return pages.render(request, "people/token.html", {**values, "error": str(error)}, status=422)
+    text = "It has all permissions of the service account. Keep it secret."
+    secret = OneTimeSecret(
+        f"Token for {member.name}", "Token", created.secret, text, created.token.until, urls.member(uid)
+    )
+    return one_time_secret.redirect_to_secret(request, ctx.caller, secret)
+
+
+@routes.post("/{uid:path}/tokens/revoke")
+def revoke_token(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm) -> Response:
+    """Revoke a token."""
+    token = tokens.get(ctx, str(sent.get("token", "")))
+    back = urls.member(uid)
+    text = "Programs that use it lose access immediately."
+    if confirmation := confirm(request, sent, f"Revoke the token {token.name}?", text, do="Revoke", back=back):
+        return confirmation
+    tokens.revoke(ctx, token.id)
+    return pages.redirect(request, back, f"The token {token.name} was revoked.")

@@ -1,82 +1,42 @@
-"""A member's page: profile, groups, roles, sessions; editing, adding to a group, sign-in links and signing out.
+"""A member's page: profile, groups, roles, sessions; editing, adding to a group, sign-in links, signing out, removal.
 
 Sign-in and password links are created by who manages members, and shown once.
 """
 
 from __future__ import annotations
 
-from urllib.parse import urlencode
-
 from fastapi import Request, Response
 
 from lakehold.api.http.dependencies import CurrentPlatform, ReadContext, WriteContext
 from lakehold.catalog import change_preview, grants, kinds
-from lakehold.catalog.grants import GrantedRole
 from lakehold.catalog.resource_view import VisibleRefs
-from lakehold.directory import groups, links, members, sign_ins, tokens
+from lakehold.directory import groups, links, member_removal, members, sign_ins, tokens
 from lakehold.directory.act_for import MANAGE
-from lakehold.directory.errors import DeniedError
+from lakehold.directory.errors import DeniedError, HiddenError
 from lakehold.directory.members import Member
 from lakehold.directory.request_context import RequestContext
-from lakehold.kit.errors import ConflictError, InvalidInputError
+from lakehold.kit.errors import ConflictError, InvalidInputError, NotFoundError
 from lakehold.kit.ids import valid_name
 from lakehold.web import one_time_secret, pages, urls
 from lakehold.web.components import PageAction
 from lakehold.web.confirmation import confirm
 from lakehold.web.cookies import Flash
 from lakehold.web.form_values import collect_errors
-from lakehold.web.navigation import Breadcrumb, breadcrumb_trail
+from lakehold.web.labels import format_count
 from lakehold.web.one_time_secret import OneTimeSecret
+from lakehold.web.people import member_picker
 from lakehold.web.people.member_actions import MemberActions
 from lakehold.web.routing import SubmittedForm, router
 
 routes = router("/people")
 
-
-@routes.get("/{uid:path}")
-def member_page(request: Request, ctx: ReadContext, uid: str) -> Response:
-    """Show the page of a member."""
-    member = members.get(ctx, uid)
-    member_actions = MemberActions(ctx)
-    values: dict[str, object] = {
-        "crumbs": member_breadcrumbs(ctx, member),
-        "member": member,
-        "mine": uid == ctx.caller.member,
-        "keeper": member_actions,
-        "edit": member_actions.edit(member),
-        "roles": member_actions.change_roles(uid),
-        "more": member_actions.page_actions(member),
-        "groups": VisibleRefs(ctx).refs(member.groups),
-        "join": member_actions.action_for_right(
-            "Add to a group", urls.member(uid, "groups"), "plus", "manage_groups", dialog=True
-        ),
-        "may_ask": may_see_access(ctx, uid),
-        "ask": PageAction(
-            "View effective access",
-            why_not=f"You need permission to view others' access in {member_actions.name}.",
-            request=urls.request(ctx.caller.tenant, change_preview.ASK),
-        ),
-        "held": _workspace_roles(ctx, member.uid) if may_see_access(ctx, uid) else None,
-        **_credential_values(ctx, member),
-    }
-    return pages.render(request, "people/member.html", values)
+_MAX_GROUPS = 500
+HAND_OVER, LEAVE = "hand_over", "leave"
 
 
 def may_see_access(ctx: RequestContext, uid: str) -> bool:
     """Whether the caller may know what the member can access. Everybody may know it about themselves."""
     return uid == ctx.caller.member or change_preview.may_ask_about_others(ctx)
-
-
-def member_breadcrumbs(ctx: RequestContext, member: Member, here: str = "") -> list[Breadcrumb]:
-    """Return the breadcrumbs of a member's page, or of a page below it."""
-    crumbs = breadcrumb_trail(ctx, Breadcrumb("People", "/people"), Breadcrumb(member.name, urls.member(member.uid)))
-    return [*crumbs, Breadcrumb(here)] if here else crumbs
-
-
-def _workspace_roles(ctx: RequestContext, uid: str) -> list[GrantedRole]:
-    """Return the roles that the member holds directly in workspaces."""
-    roots = {root.id for root in kinds.workspace_kinds(ctx.view.policy)}
-    return grants.list_held_by(ctx, uid, among=roots)
 
 
 def _credential_values(ctx: RequestContext, member: Member) -> dict[str, object]:
@@ -91,91 +51,63 @@ def _credential_values(ctx: RequestContext, member: Member) -> dict[str, object]
     }
 
 
-edit_routes = router("/people")
-
-
-@edit_routes.get("/{uid:path}/edit")
+@routes.get("/{uid:path}/edit")
 def edit_member_form(request: Request, ctx: ReadContext, uid: str) -> Response:
     """Show the form with the current name and e-mail address."""
     members.need_rename(ctx, uid)
     return _edit_form(request, ctx, members.get(ctx, uid))
 
 
-@edit_routes.post("/{uid:path}/edit")
+@routes.post("/{uid:path}/edit")
 def edit_member(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm) -> Response:
     """Save both. Both are validated before either is changed."""
     members.need_rename(ctx, uid)
     member = members.get(ctx, uid)
     name, email = str(sent.get("name", "")).strip(), str(sent.get("email", member.email or "")).strip()
-    changes_email = email != (member.email or "")
     errors = collect_errors(name=lambda: valid_name(name))
     try:
-        if changes_email and not errors:
+        if email != (member.email or "") and not errors:
             members.set_email(ctx, uid, email)
     except (InvalidInputError, ConflictError) as error:
         errors["email"] = str(error)
     if errors:
-        return _edit_form(request, ctx, member, filled=(name, email), errors=errors)
+        return _edit_form(request, ctx, member, (name, email), errors)
     members.rename(ctx, uid, name)
-    return pages.redirect(request, urls.member(uid), Flash("Saved."))
+    return pages.redirect(request, urls.member(uid), "Saved.")
 
 
 def _edit_form(
     request: Request,
     ctx: RequestContext,
     member: Member,
-    *,
     filled: tuple[str, str] | None = None,
     errors: dict[str, str] | None = None,
 ) -> Response:
     name, email = filled or (member.name, member.email or "")
-    values: dict[str, object] = {
-        "crumbs": member_breadcrumbs(ctx, member, "Edit"),
-        "member": member,
-        "name": name,
-        "email": email,
-        "may_set_email": _may_set_email(ctx, member),
-        "errors": errors or {},
-    }
-    return pages.render(request, "people/edit.html", values, status=422 if errors else 200)
+    may_set = not member.service and may_set_email(ctx, member.uid)
+    values: dict[str, object] = {"member": member, "name": name, "email": email, "may_set_email": may_set}
+    return pages.render_form(request, "people/edit.html", values, errors)
 
 
-def _may_set_email(ctx: RequestContext, member: Member) -> bool:
-    if member.service:
-        return False
+def may_set_email(ctx: RequestContext, uid: str) -> bool:
+    """Whether the caller may change the e-mail address. Its reader could sign in, so not everybody may."""
     try:
-        members.need_set_email(ctx, member.uid)
+        members.need_set_email(ctx, uid)
     except DeniedError:
         return False
     return True
 
 
-join_routes = router("/people")
-
-_MAX_GROUPS = 500
-
-
-@join_routes.get("/{uid:path}/groups")
+@routes.get("/{uid:path}/groups")
 def add_to_group_form(request: Request, ctx: ReadContext, uid: str) -> Response:
     """Show the groups that the member can be added to. Each leads to the group's form, with the member filled in."""
     member = members.get(ctx, uid)
     ctx.need("manage_groups", ctx.caller.tenant)
     found = [item for item in groups.page(ctx, limit=_MAX_GROUPS).items if item.uid not in member.groups]
-    values: dict[str, object] = {
-        "crumbs": member_breadcrumbs(ctx, member, "Add to a group"),
-        "member": member,
-        "groups": [
-            (item.name, f"{urls.group(item.uid, 'add')}?{urlencode({'member': uid, 'from': 'member'})}")
-            for item in found
-        ],
-    }
-    return pages.render(request, "people/join.html", values)
+    return pages.render(request, "people/join.html", {"member": member, "groups": found})
 
 
-sign_in_routes = router("/people")
-
-
-@sign_in_routes.post("/{uid:path}/links")
+@routes.post("/{uid:path}/links")
 def create_link(
     request: Request, ctx: WriteContext, platform: CurrentPlatform, uid: str, sent: SubmittedForm
 ) -> Response:
@@ -186,7 +118,7 @@ def create_link(
     except ConflictError as error:
         return pages.redirect(request, urls.member(uid), Flash(str(error), "bad"))
     if created.mailed:
-        return pages.redirect(request, urls.member(uid), Flash(f"The link was mailed to {member.name}."))
+        return pages.redirect(request, urls.member(uid), f"The link was mailed to {member.name}.")
     signs_in = created.purpose == links.SIGN_IN
     secret = OneTimeSecret(
         title=f"Sign-in link for {member.name}" if signs_in else f"Password link for {member.name}",
@@ -202,7 +134,7 @@ def create_link(
     return one_time_secret.redirect_to_secret(request, ctx.caller, secret)
 
 
-@sign_in_routes.post("/{uid:path}/sign-out")
+@routes.post("/{uid:path}/sign-out")
 def sign_out_member(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm) -> Response:
     """End one session of the member, or all."""
     name = members.get(ctx, uid).name
@@ -213,6 +145,90 @@ def sign_out_member(request: Request, ctx: WriteContext, uid: str, sent: Submitt
         return confirmation
     if sign_in_id:
         sign_ins.end(ctx, uid, sign_in_id)
-        return pages.redirect(request, back, Flash("The session has ended."))
+        return pages.redirect(request, back, "The session has ended.")
     sign_ins.end_all(ctx, uid, but=ctx.caller.sign_in_id if uid == ctx.caller.member else "")
-    return pages.redirect(request, back, Flash(f"{name} was signed out everywhere."))
+    return pages.redirect(request, back, f"{name} was signed out everywhere.")
+
+
+@routes.get("/{uid:path}/remove")
+def remove_member_form(request: Request, ctx: ReadContext, uid: str) -> Response:
+    """Show the form with what happens to the member's resources."""
+    return _removal_form(request, ctx, uid, find=request.query_params.get("find", ""))
+
+
+@routes.post("/{uid:path}/remove")
+def remove_member(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm) -> Response:
+    """Remove the member after confirmation."""
+    what, receiver = str(sent.get("what", LEAVE)), str(sent.get("receiver", ""))
+    if what == HAND_OVER and not receiver:
+        return _removal_form(request, ctx, uid, what=what, error="Select a new owner.")
+    mine = uid == ctx.caller.member
+    name = members.get(ctx, uid).name
+    question = "Leave for good?" if mine else f"Remove {name}?"
+    text = "Their sessions, tokens and links are revoked. Nothing that they own is deleted."
+    back = urls.member(uid, "remove")
+    if confirmation := confirm(request, sent, question, text, do="Leave" if mine else "Remove", back=back):
+        return confirmation
+    try:
+        removed = member_removal.remove(ctx, uid, receiver=receiver if what == HAND_OVER else None)
+    except (ConflictError, InvalidInputError, HiddenError, NotFoundError) as error:
+        return _removal_form(request, ctx, uid, what=what, receiver=receiver, error=str(error))
+    if mine:
+        return pages.redirect(request, "/sign-in")
+    message = f"{removed.name} was removed."
+    if removed.moved:
+        message += f" {format_count(len(removed.moved), 'ownership')} transferred."
+    if removed.left:
+        message += f" {format_count(len(removed.left), 'thing')} left without an owner."
+    return pages.redirect(request, "/people", message)
+
+
+def _removal_form(
+    request: Request,
+    ctx: RequestContext,
+    uid: str,
+    *,
+    find: str = "",
+    what: str = "",
+    receiver: str = "",
+    error: str = "",
+) -> Response:
+    preview = member_removal.preview(ctx, uid)
+    values: dict[str, object] = {
+        "member": members.get(ctx, uid),
+        "mine": uid == ctx.caller.member,
+        "preview": preview,
+        "what": what or (HAND_OVER if preview.owns or preview.more else LEAVE),
+        "receiver": receiver,
+        "picked": member_picker.member_choices(ctx, find, but={uid}, chosen=receiver),
+        "error": error,
+    }
+    return pages.render(request, "people/remove.html", values, status=422 if error else 200)
+
+
+@routes.get("/{uid:path}")
+def member_page(request: Request, ctx: ReadContext, uid: str) -> Response:
+    """Show the page of a member."""
+    member = members.get(ctx, uid)
+    actions, may_ask = MemberActions(ctx), may_see_access(ctx, uid)
+    roots = {root.id for root in kinds.workspace_kinds(ctx.view.policy)}
+    values: dict[str, object] = {
+        "member": member,
+        "mine": uid == ctx.caller.member,
+        "edit": actions.edit(member),
+        "roles": actions.change_roles(uid),
+        "more": actions.page_actions(member),
+        "groups": VisibleRefs(ctx).refs(member.groups),
+        "join": actions.action_for_right(
+            "Add to a group", urls.member(uid, "groups"), "plus", "manage_groups", dialog=True
+        ),
+        "may_ask": may_ask,
+        "ask": PageAction(
+            "View effective access",
+            why_not=f"You need permission to view others' access in {actions.name}.",
+            request=urls.request(ctx.caller.tenant, change_preview.ASK),
+        ),
+        "held": grants.list_held_by(ctx, uid, among=roots) if may_ask else None,
+        **_credential_values(ctx, member),
+    }
+    return pages.render(request, "people/member.html", values)

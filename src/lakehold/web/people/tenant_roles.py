@@ -17,8 +17,6 @@ from lakehold.kit.errors import ConflictError, InvalidInputError
 from lakehold.web import pages, urls
 from lakehold.web.components import FieldChange
 from lakehold.web.confirmation import ConfirmationPrompt, confirm_effects, preview_effects
-from lakehold.web.cookies import Flash
-from lakehold.web.navigation import Breadcrumb, breadcrumb_trail
 from lakehold.web.routing import SubmittedForm, router
 
 routes = router()
@@ -57,26 +55,23 @@ def set_roles(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm
         members.set_tenant_roles(ctx, uid, new_roles)
     except (ConflictError, InvalidInputError) as error:
         return _roles_form(request, ctx, subject, new_roles, str(error))
-    return pages.redirect(request, urls.for_kind(uid, subject.kind), Flash(f"The roles of {subject.name} were saved."))
+    return pages.redirect(request, urls.for_kind(uid, subject.kind), f"The roles of {subject.name} were saved.")
 
 
 def _load_subject(ctx: RequestContext, uid: str) -> ResourceRef:
     ctx.need("see", uid)
     found = ctx.session.read_view(lambda view: make_ref(view, uid))
-    if not any(ctx.session.check(ctx.principal, "give", ctx.caller.tenant, role=role) for role in _role_names(ctx)):
+    roles = ctx.view.policy.kind(TENANT).schema.roles
+    if not any(ctx.session.check(ctx.principal, "give", ctx.caller.tenant, role=role) for role in roles):
         ctx.need("set_tenant_role", ctx.caller.tenant)
     return found
-
-
-def _role_names(ctx: RequestContext) -> list[str]:
-    return list(ctx.view.policy.kind(TENANT).schema.roles)
 
 
 def _chosen_roles(ctx: RequestContext, subject: ResourceRef, sent: FormData, held: Sequence[str]) -> list[str]:
     """Return the chosen roles, plus held roles that the caller may not take away."""
     chosen = [str(role) for role in sent.getlist("role")]
     kept = [role for role in held if not _may_give(ctx, subject, role)]
-    return [role for role in _role_names(ctx) if role in {*chosen, *kept}]
+    return [role for role in ctx.view.policy.kind(TENANT).schema.roles if role in {*chosen, *kept}]
 
 
 def _may_give(ctx: RequestContext, subject: ResourceRef, role: str) -> bool:
@@ -111,12 +106,9 @@ def _roles_form(
     request: Request, ctx: RequestContext, subject: ResourceRef, chosen: Sequence[str], error: str = ""
 ) -> Response:
     declared = ctx.view.policy.kind(TENANT).schema.roles
-    place = ("People", "/people") if subject.kind == MEMBER else ("Groups", "/groups")
-    home = urls.for_kind(subject.uid, subject.kind)
     values: dict[str, object] = {
-        "crumbs": breadcrumb_trail(ctx, Breadcrumb(*place), Breadcrumb(subject.name, home), Breadcrumb("Roles")),
         "subject": subject,
-        "home": home,
+        "home": urls.for_kind(subject.uid, subject.kind),
         "roles": [
             (role, kept.title, _HINTS.get(role, ""), role in chosen, _may_give(ctx, subject, role))
             for role, kept in declared.items()

@@ -16,15 +16,13 @@ from lakehold.directory.act_for import MANAGE
 from lakehold.directory.members import Member
 from lakehold.directory.request_context import RequestContext
 from lakehold.directory.tokens import DEFAULT_DAYS, ApiToken
-from lakehold.kit.clock import DAY, FOREVER
+from lakehold.kit.clock import DAY
 from lakehold.kit.errors import ConflictError
 from lakehold.kit.ids import fold_name, quote, valid_name
 from lakehold.web import one_time_secret, pages
-from lakehold.web.components import PageAction
 from lakehold.web.confirmation import confirm
-from lakehold.web.cookies import Flash
 from lakehold.web.form_values import FieldErrors, collect_errors, text_field
-from lakehold.web.list_view import ListColumn, ListFilter, ListState
+from lakehold.web.list_view import ListFilter, ListState
 from lakehold.web.one_time_secret import OneTimeSecret
 from lakehold.web.profile import profile_page
 from lakehold.web.routing import SubmittedForm, router
@@ -33,13 +31,12 @@ routes = router(profile_page.TOKENS)
 
 EXPIRES_SOON = 14 * DAY
 """When a token is about to end."""
-_COLUMNS = (
-    ListColumn("Name", "name"),
-    ListColumn("Permissions", wide=True),
-    ListColumn("Created", "made", wide=True),
-    ListColumn("Last used", "used"),
-    ListColumn("Expires", "until"),
-)
+_SORT_KEYS = {
+    "name": lambda row: fold_name(row.token.name),
+    "made": lambda row: row.token.made_at,
+    "used": lambda row: row.token.used_at,
+    "until": lambda row: row.token.until,
+}
 _OWNER_FILTER = ListFilter("whose", "Owner", (("mine", "Mine"), ("service", "Service accounts")))
 
 
@@ -51,7 +48,6 @@ class TokenRow:
     service: str
     """The name of the service account whose it is; empty for one's own."""
     resources: list[ResourceRef] | None
-    actions: list[PageAction]
 
 
 @routes.get("")
@@ -60,15 +56,10 @@ def tokens_page(request: Request, ctx: ReadContext) -> Response:
     kept = managed_service_accounts(ctx)
     sorts = ("-made", "name", "used", "until")
     listing = ListState.from_request(request, sorts=sorts, filters=(_OWNER_FILTER,) if kept else ())
-    rows = _filter_rows(listing, _token_rows(ctx, kept))
-    values: dict[str, object] = {
-        "listing": listing,
-        "columns": _COLUMNS,
-        "rows": listing.slice_page(rows),
-        "total": len(rows),
-        "soon": ctx.at + EXPIRES_SOON,
-        "forever": FOREVER,
-    }
+    whose = listing.chosen.get("whose", "")
+    found = [row for row in _token_rows(ctx, kept) if whose in {"", "service" if row.service else "mine"}]
+    rows = listing.select(found, lambda row: f"{row.token.name} {row.token.prefix} {row.service}", _SORT_KEYS)
+    values = {**listing.page_values(rows), "soon": ctx.at + EXPIRES_SOON}
     return profile_page.render_tab(request, ctx, "tokens.html", values, at=profile_page.TOKENS)
 
 
@@ -80,7 +71,7 @@ def revoke_token(request: Request, ctx: WriteContext, token: str, sent: Submitte
     if confirmation := confirm(request, sent, f"Revoke {found.name}?", text, do="Revoke", back=profile_page.TOKENS):
         return confirmation
     tokens.revoke(ctx, found.id)
-    return pages.redirect(request, profile_page.TOKENS, Flash(f"{found.name} was revoked."))
+    return pages.redirect(request, profile_page.TOKENS, f"{found.name} was revoked.")
 
 
 def managed_service_accounts(ctx: RequestContext) -> list[Member]:
@@ -94,42 +85,10 @@ def _token_rows(ctx: RequestContext, kept: list[Member]) -> list[TokenRow]:
     found = [(token, "") for token in tokens.list_of_member(ctx, ctx.caller.member)]
     found += [(token, member.name) for member in kept for token in tokens.list_of_member(ctx, member.uid)]
     return [
-        TokenRow(
-            token, service, None if token.resources is None else eyes.refs(token.resources), [_revoke_action(token)]
-        )
+        TokenRow(token, service, None if token.resources is None else eyes.refs(token.resources))
         for token, service in found
     ]
 
-
-def _revoke_action(token: ApiToken) -> PageAction:
-    return PageAction(
-        "Revoke",
-        f"{profile_page.TOKENS}/{token.id}/revoke",
-        method="post",
-        icon="trash-2",
-        danger=True,
-        confirm=f"Revoke {token.name}? Programs that use it lose access immediately.",
-    )
-
-
-def _filter_rows(listing: ListState, rows: list[TokenRow]) -> list[TokenRow]:
-    search_text, whose = fold_name(listing.search), listing.chosen.get("whose", "")
-    keys = {
-        "name": lambda row: fold_name(row.token.name),
-        "made": lambda row: row.token.made_at,
-        "used": lambda row: row.token.used_at,
-        "until": lambda row: row.token.until,
-    }
-    fitting = [
-        row
-        for row in rows
-        if search_text in fold_name(f"{row.token.name} {row.token.prefix} {row.service}")
-        and whose in {"", "service" if row.service else "mine"}
-    ]
-    return sorted(fitting, key=keys[listing.sort], reverse=listing.descending)
-
-
-new_token_routes = router(profile_page.TOKENS)
 
 _DAYS = {"7": "7 days", "30": "30 days", "90": "90 days", "365": "1 year", "never": "No end"}
 _MAX_WORKSPACES = 50
@@ -165,13 +124,13 @@ class TokenForm:
         return list(dict.fromkeys([*self.spaces, *filter(None, written)]))
 
 
-@new_token_routes.get("/new")
+@routes.get("/new")
 def new_token_page(request: Request, ctx: ReadContext, resource: str = "") -> Response:
     """Show the form. `resource` pre-fills the resource to narrow the token to."""
     return _token_form(request, ctx, TokenForm(ids=resource))
 
 
-@new_token_routes.post("")
+@routes.post("")
 def create_token(request: Request, ctx: WriteContext, sent: SubmittedForm) -> Response:
     """Create the token, then show its secret once."""
     form = TokenForm.from_form_data(sent)
@@ -216,19 +175,10 @@ def _token_form(request: Request, ctx: RequestContext, form: TokenForm, errors: 
         "wanted": form,
         "faults": errors or {},
         "days": list(_DAYS.items()),
-        "whose": _owner_options(managed_service_accounts(ctx)),
-        "actions": _action_names(ctx),
+        "whose": [("", "Yourself"), *((member.uid, member.name) for member in managed_service_accounts(ctx))],
+        "actions": sorted({"create"}.union(*(kind.schema.actions for kind in ctx.view.policy.kinds.values()))),
         "spaces": workspaces.page(ctx, limit=_MAX_WORKSPACES).items,
     }
     return profile_page.render_tab(
         request, ctx, "token_new.html", values, at=profile_page.TOKENS, status=422 if errors else 200
     )
-
-
-def _owner_options(kept: list[Member]) -> list[tuple[str, str]]:
-    return [("", "Yourself"), *((member.uid, member.name) for member in kept)] if kept else []
-
-
-def _action_names(ctx: RequestContext) -> list[str]:
-    known = {action for kind in ctx.view.policy.kinds.values() for action in kind.schema.actions}
-    return sorted(known | {"create"})

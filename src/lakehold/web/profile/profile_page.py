@@ -1,26 +1,32 @@
-"""The profile page: the caller's name, e-mail address, password and theme."""
+"""The caller's profile: name, e-mail address, password and theme; and their sessions."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from urllib.parse import urlencode
 
 from fastapi import Request, Response
 
 from lakehold.api.directory.sign_in import CurrentClient, authenticate_now
 from lakehold.api.http.dependencies import CurrentPlatform, ReadContext, WriteContext, get_platform, retry_when_busy
-from lakehold.directory import accounts, authentication, links, members
+from lakehold.directory import accounts, authentication, links, members, sign_ins
 from lakehold.directory.accounts import valid_email
-from lakehold.directory.errors import DeniedError, ThrottledError, UnauthorizedError
+from lakehold.directory.errors import ThrottledError, UnauthorizedError
 from lakehold.directory.links import PASSWORD
 from lakehold.directory.request_context import RequestContext
+from lakehold.directory.sign_ins import SignIn
 from lakehold.kit.errors import ConflictError, InvalidInputError
-from lakehold.kit.ids import valid_name
-from lakehold.web import form_values, pages
+from lakehold.kit.ids import fold_name, valid_name
+from lakehold.web import pages
+from lakehold.web.confirmation import confirm
 from lakehold.web.cookies import Flash
 from lakehold.web.form_values import collect_errors, text_field
+from lakehold.web.labels import format_count
+from lakehold.web.list_view import ListState
 from lakehold.web.navigation import Breadcrumb, NavLink, breadcrumb_trail
 from lakehold.web.pages import THEMES
+from lakehold.web.people.member_page import may_set_email
 from lakehold.web.routing import SubmittedForm, router
 
 PROFILE, SIGN_INS, TOKENS = "/profile", "/profile/sign-ins", "/profile/tokens"
@@ -59,24 +65,22 @@ _THEMES = {"system": "System", "light": "Light", "dark": "Dark"}
 @routes.get("")
 def profile_page(request: Request, ctx: ReadContext) -> Response:
     """Show the caller's profile."""
-    return render_profile(request, ctx)
+    return _render_profile(request, ctx)
 
 
-def render_profile(
+def _render_profile(
     request: Request,
     ctx: RequestContext,
-    *,
-    form_values: Mapping[str, str] | None = None,
+    filled: Mapping[str, str] | None = None,
     errors: Mapping[str, str] | None = None,
 ) -> Response:
-    """Render the page, with submitted values and their errors if there are any."""
     me, account = members.get(ctx, ctx.caller.member), accounts.get(ctx, ctx.caller.member)
     email = account.email if account else ""
     values: dict[str, object] = {
         "me": me,
-        "filled": {"name": me.name, "email": email, **(form_values or {})},
+        "filled": {"name": me.name, "email": email, **(filled or {})},
         "email": email,
-        "may_set_email": _may_set_email(ctx),
+        "may_set_email": may_set_email(ctx, ctx.caller.member),
         "has_password": bool(account and account.password),
         "mails": bool(email) and links.can_send_mail(get_platform(request).settings),
         "themes": [(theme, _THEMES[theme], "") for theme in THEMES],
@@ -85,19 +89,7 @@ def render_profile(
     return render_tab(request, ctx, "profile.html", values, status=422 if errors else 200)
 
 
-def _may_set_email(ctx: RequestContext) -> bool:
-    """Return whether the caller may change their e-mail address. Its reader could sign in, so not everybody may."""
-    try:
-        members.need_set_email(ctx, ctx.caller.member)
-    except DeniedError:
-        return False
-    return True
-
-
-name_routes = router(PROFILE)
-
-
-@name_routes.post("")
+@routes.post("")
 def save_profile(request: Request, ctx: WriteContext, sent: SubmittedForm) -> Response:
     """Save name and e-mail address."""
     me, account = ctx.caller.member, accounts.get(ctx, ctx.caller.member)
@@ -111,29 +103,26 @@ def save_profile(request: Request, ctx: WriteContext, sent: SubmittedForm) -> Re
         except ConflictError as error:
             errors = {"email": str(error)}
     if errors:
-        return render_profile(request, ctx, form_values={"name": name, "email": email}, errors=errors)
+        return _render_profile(request, ctx, {"name": name, "email": email}, errors)
     if name == before:
-        return pages.redirect(request, PROFILE, Flash("Saved."))
+        return pages.redirect(request, PROFILE, "Saved.")
     members.rename(ctx, me, name)
     undo = f"{PROFILE}/name?{urlencode({'to': before})}"
     return pages.redirect(request, PROFILE, Flash(f"Your name was changed to {name}.", undo=undo))
 
 
-@name_routes.post("/name")
+@routes.post("/name")
 def undo_rename(request: Request, ctx: WriteContext, to: str) -> Response:
     """Undo the change of the name."""
     members.rename(ctx, ctx.caller.member, to)
-    return pages.redirect(request, PROFILE, Flash(f"Your name was changed back to {to}."))
+    return pages.redirect(request, PROFILE, f"Your name was changed back to {to}.")
 
 
-password_routes = router(f"{PROFILE}/password")
-
-
-@password_routes.post("")
+@routes.post("/password")
 def change_password(request: Request, platform: CurrentPlatform, sent: SubmittedForm) -> Response:
     """Replace the password. Hashing is slow and runs outside of any transaction."""
     caller = authenticate_now(request, platform)
-    old, new = form_values.text_field(sent, "old"), form_values.text_field(sent, "new")
+    old, new = text_field(sent, "old"), text_field(sent, "new")
     errors = {}
     try:
         retry_when_busy(lambda: authentication.change_password(platform, caller, old, new))
@@ -145,11 +134,11 @@ def change_password(request: Request, platform: CurrentPlatform, sent: Submitted
         errors["new"] = str(error)
     if errors:
         with platform.read(caller) as ctx:
-            return render_profile(request, ctx, errors=errors)
-    return pages.redirect(request, PROFILE, Flash("Your password was changed. You were signed out everywhere else."))
+            return _render_profile(request, ctx, errors=errors)
+    return pages.redirect(request, PROFILE, "Your password was changed. You were signed out everywhere else.")
 
 
-@password_routes.post("/link")
+@routes.post("/password/link")
 def mail_password_link(request: Request, platform: CurrentPlatform, visit: CurrentClient) -> Response:
     """Mail a link to set a password, for members without one."""
     caller = authenticate_now(request, platform)
@@ -158,4 +147,89 @@ def mail_password_link(request: Request, platform: CurrentPlatform, visit: Curre
     if account is not None and not caller.impersonator:
         email = account.email
         retry_when_busy(lambda: links.request_link(platform, email, PASSWORD, visit, caller.tenant))
-    return pages.redirect(request, PROFILE, Flash("A mail with a link was sent to you."))
+    return pages.redirect(request, PROFILE, "A mail with a link was sent to you.")
+
+
+_METHODS = {"password": "Password", "link": "Link", "invite": "Invite"}
+
+
+@dataclass(frozen=True, slots=True)
+class SignInRow:
+    """One session, with a label for its browser."""
+
+    found: SignIn
+    device: str
+    method: str
+
+
+_SIGN_IN_KEYS = {
+    "where": lambda row: fold_name(row.device),
+    "since": lambda row: row.found.made_at,
+    "used": lambda row: row.found.used_at,
+}
+
+
+@routes.get("/sign-ins")
+def sign_ins_page(request: Request, ctx: ReadContext) -> Response:
+    """Show all sessions, the current one first."""
+    listing = ListState.from_request(request, sorts=("-used", "where", "since"))
+    found = [_sign_in_row(each) for each in sign_ins.list_of_member(ctx, ctx.caller.member)]
+    rows = listing.select(found, lambda row: f"{row.device} {row.found.address} {row.method}", _SIGN_IN_KEYS)
+    rows.sort(key=lambda row: not row.found.current)
+    values = {**listing.page_values(rows), "others": [row for row in rows if not row.found.current]}
+    return render_tab(request, ctx, "sign_ins.html", values, at=SIGN_INS)
+
+
+@routes.post("/sign-ins/end")
+def end_all_others(request: Request, ctx: WriteContext, sent: SubmittedForm) -> Response:
+    """End all sessions except the current one."""
+    here = ctx.caller.sign_in_id
+    question = "Sign out everywhere else?"
+    text = "Only this browser stays signed in. API tokens keep working."
+    if confirmation := confirm(request, sent, question, text, do="Sign out", back=SIGN_INS):
+        return confirmation
+    ended = sign_ins.end_all(ctx, ctx.caller.member, but=here)
+    return pages.redirect(request, SIGN_INS, f"{format_count(ended, 'sign-in')} ended. Only this one is left.")
+
+
+@routes.post("/sign-ins/{sign_in}/end")
+def end_one(request: Request, ctx: WriteContext, sign_in: str) -> Response:
+    """End one session. Ending the current one signs out."""
+    found = sign_ins.list_of_member(ctx, ctx.caller.member)
+    ended = next((describe_user_agent(each.agent) for each in found if each.id == sign_in), "")
+    sign_ins.end(ctx, ctx.caller.member, sign_in)
+    if sign_in == ctx.caller.sign_in_id:
+        return pages.redirect(request, "/sign-in", "You were signed out.")
+    return pages.redirect(request, SIGN_INS, f"{ended} was signed out.")
+
+
+def _sign_in_row(found: SignIn) -> SignInRow:
+    return SignInRow(found, describe_user_agent(found.agent), _METHODS.get(found.method, found.method.capitalize()))
+
+
+_BROWSERS = {
+    "Edg/": "Edge",
+    "OPR/": "Opera",
+    "Firefox/": "Firefox",
+    "Chrome/": "Chrome",
+    "Safari/": "Safari",
+    "curl/": "curl",
+}
+_SYSTEMS = {
+    "iPhone": "iPhone",
+    "iPad": "iPad",
+    "Android": "Android",
+    "Windows": "Windows",
+    "Mac OS": "Mac",
+    "Linux": "Linux",
+}
+_MAX_LENGTH = 40
+
+
+def describe_user_agent(agent: str) -> str:
+    """Return a label such as `Firefox on Linux`."""
+    browser = next((name for mark, name in _BROWSERS.items() if mark in agent), "")
+    system = next((name for mark, name in _SYSTEMS.items() if mark in agent), "")
+    if not browser:
+        return agent[:_MAX_LENGTH] or "Something unknown"
+    return f"{browser} on {system}" if system else browser

@@ -8,7 +8,6 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Iterable
 from urllib.parse import urlencode, urlsplit
 
 from fastapi import Request, Response
@@ -17,7 +16,6 @@ from starlette.datastructures import FormData
 from lakehold.api.http.dependencies import WriteContext
 from lakehold.catalog import campaign_decisions, campaigns, usage
 from lakehold.catalog.campaign_decisions import DecisionResult
-from lakehold.catalog.campaign_table import CampaignRow
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import FOREVER, Moment, format_moment
 from lakehold.kit.errors import InvalidInputError, NotFoundError
@@ -74,7 +72,7 @@ def close(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm) ->
     if page := confirmation.confirm(request, sent, question, text, do="Close", back=f"/reviews/{uid}"):
         return page
     campaigns.close(ctx, uid)
-    return pages.redirect(request, f"/reviews/{uid}", Flash(f"{detail.campaign.name} was closed."))
+    return pages.redirect(request, f"/reviews/{uid}", f"{detail.campaign.name} was closed.")
 
 
 def _parse_decision(sent: FormData) -> tuple[str, list[int]]:
@@ -132,18 +130,14 @@ def _return_address(request: Request, sent: FormData, uid: str) -> str:
     return f"{here}?{parts.query}" if parts.path == here and parts.query else here
 
 
-export_routes = router("/reviews")
-
 EXPORT_FIELDS = (
     *("holder", "holder_name", "role", "resource", "resource_name", "kind", "since", "until", "last_used"),
     *("decision", "decided_by", "decided_at"),
 )
 _FORMULAS = ("=", "+", "-", "@", "\t", "\r")
 
-ExportLine = dict[str, str]
 
-
-@export_routes.get("/{uid}/result.csv")
+@routes.get("/{uid}/result.csv")
 def result_as_csv(ctx: WriteContext, uid: str) -> Response:
     """Return the decisions as CSV, one line for each role."""
     text = io.StringIO()
@@ -155,25 +149,21 @@ def result_as_csv(ctx: WriteContext, uid: str) -> Response:
     return _file_response(text.getvalue(), "text/csv; charset=utf-8", f"review-{uid}.csv")
 
 
-@export_routes.get("/{uid}/result.jsonl")
+@routes.get("/{uid}/result.jsonl")
 def result_as_json(ctx: WriteContext, uid: str) -> Response:
     """Return the decisions as JSON lines, one for each role."""
     lines = [json.dumps(line, ensure_ascii=False) for line in _export_lines(ctx, uid, "jsonl")]
     return _file_response("".join(f"{line}\n" for line in lines), "application/jsonl", f"review-{uid}.jsonl")
 
 
-def _export_lines(ctx: RequestContext, uid: str, format_: str) -> list[ExportLine]:
+def _export_lines(ctx: RequestContext, uid: str, format_: str) -> list[dict[str, str]]:
     ctx.need_writable()
     detail = campaigns.get(ctx, uid)
     rows = campaign_decisions.list_rows(ctx, uid)
     ctx.note("take campaign", detail.workspace.uid, after={"campaign": uid, "format": format_})
-    return list(_line_values(ctx, rows))
-
-
-def _line_values(ctx: RequestContext, rows: list[CampaignRow]) -> Iterable[ExportLine]:
     uses = usage.last_role_uses(ctx, [(row.subject.uid, row.resource.uid) for row in rows])
-    for row in rows:
-        yield {
+    return [
+        {
             "holder": row.subject.uid,
             "holder_name": row.subject.name,
             "role": row.title,
@@ -187,6 +177,8 @@ def _line_values(ctx: RequestContext, rows: list[CampaignRow]) -> Iterable[Expor
             "decided_by": row.decided_by.uid if row.decided_by else "",
             "decided_at": _format_time(row.decided_at),
         }
+        for row in rows
+    ]
 
 
 def _format_time(at: Moment | None) -> str:

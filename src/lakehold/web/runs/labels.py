@@ -14,33 +14,18 @@ from lakehold.runs.service import Run
 from lakehold.web.runs.services import RUNS
 from lakehold.web.schedules import schedule_form
 
-TONES = {
-    states.QUEUED: "neutral",
-    states.WAITING: "neutral",
-    states.RUNNING: "accent",
-    states.STOPPING: "warn",
-    states.SUCCEEDED: "good",
-    states.FAILED: "bad",
-    states.STOPPED: "warn",
+_STATES = {
+    states.QUEUED: ("neutral", "clock", "Waiting for a free worker."),
+    states.WAITING: ("neutral", "clock", "Waiting for another run that writes the same table."),
+    states.RUNNING: ("accent", "loader-circle", "Running."),
+    states.STOPPING: ("warn", "loader-circle", "Stopping."),
+    states.SUCCEEDED: ("good", "circle-check", "Completed."),
+    states.FAILED: ("bad", "circle-x", "Failed. Completed writes are kept."),
+    states.STOPPED: ("warn", "square", "Stopped by a member. Completed writes are kept."),
 }
-ICONS = {
-    states.QUEUED: "clock",
-    states.WAITING: "clock",
-    states.RUNNING: "loader-circle",
-    states.STOPPING: "loader-circle",
-    states.SUCCEEDED: "circle-check",
-    states.FAILED: "circle-x",
-    states.STOPPED: "square",
-}
-DESCRIPTIONS = {
-    states.QUEUED: "Waiting for a free worker.",
-    states.WAITING: "Waiting for another run that writes the same table.",
-    states.RUNNING: "Running.",
-    states.STOPPING: "Stopping.",
-    states.SUCCEEDED: "Completed.",
-    states.FAILED: "Failed. Completed writes are kept.",
-    states.STOPPED: "Stopped by a member. Completed writes are kept.",
-}
+TONES = {state: tone for state, (tone, _, _) in _STATES.items()}
+ICONS = {state: icon for state, (_, icon, _) in _STATES.items()}
+DESCRIPTIONS = {state: text for state, (_, _, text) in _STATES.items()}
 _MINUTE, _HOUR = 60, 3600
 _UNITS = ("bytes", "kB", "MB", "GB", "TB")
 _STEP = 1000
@@ -59,7 +44,8 @@ def run_cause(ctx: RequestContext, run: Run) -> RunCause:
     """Return why a run was started, without naming a run that the reader may not see."""
     cause = parse_cause(run.cause)
     if cron := cause.cron:
-        return RunCause(f"By schedule: {_lower_first(schedule_form.describe_cron(cron))} ({cause.zone})")
+        words = schedule_form.describe_cron(cron)
+        return RunCause(f"By schedule: {words[:1].lower()}{words[1:]} ({cause.zone})")
     if not cause.run:
         return RunCause(f"{cause.text[:1].upper()}{cause.text[1:]}")
     label = str(cause.kind).capitalize()
@@ -71,10 +57,6 @@ def run_cause(ctx: RequestContext, run: Run) -> RunCause:
     return RunCause(label, other.id, "the run before it" if other.resource == run.resource else name)
 
 
-def _lower_first(words: str) -> str:
-    return words[:1].lower() + words[1:]
-
-
 def visible_member(eyes: VisibleRefs, member: str) -> ResourceRef | None:
     """Return the member that a run is for, or None if the reader may not see them."""
     return eyes.ref(member)
@@ -82,9 +64,7 @@ def visible_member(eyes: VisibleRefs, member: str) -> ResourceRef | None:
 
 def run_duration(started: Moment | None, ended: Moment | None, now: Moment) -> str:
     """Format the time from start to end, or to now if it has not ended: `4.2 s`, `3 min 5 s`."""
-    if started is None:
-        return ""
-    return format_duration(max((ended or now) - started, 0))
+    return "" if started is None else format_duration(max((ended or now) - started, 0))
 
 
 def format_duration(span: Moment) -> str:

@@ -16,7 +16,7 @@ from lakehold.runs.service import Run
 from lakehold.web import pages, urls
 from lakehold.web.access import resource_header
 from lakehold.web.labels import humanize
-from lakehold.web.list_view import ListColumn, ListFilter, ListState
+from lakehold.web.list_view import ListFilter, ListState
 from lakehold.web.navigation import NavLink
 from lakehold.web.routing import router
 from lakehold.web.runs import labels
@@ -26,14 +26,7 @@ from lakehold.workspaces.registry import find_workspace, runnable_kinds
 
 routes = router("/workspaces")
 
-COLUMNS = [
-    ListColumn("Name"),
-    ListColumn("State"),
-    ListColumn("Run as", wide=True),
-    ListColumn("Started", wide=True),
-    ListColumn("Duration", number=True),
-]
-_STATES = tuple((state, humanize(state)) for state in labels.TONES)
+STATE_FILTER = ListFilter("state", "State", tuple((state, humanize(state)) for state in labels.TONES))
 _MAX_SCANNED = 200
 _MOST_OPTIONS = 200
 
@@ -53,23 +46,25 @@ class RunRow:
 def runs_page(request: Request, ctx: ReadContext, uid: str) -> Response:
     """Render the runs that the caller may see, newest first."""
     workspaces.need_workspace(ctx, uid)
-    listing = ListState.from_request(
-        request,
-        ("-made",),
-        (ListFilter("state", "State", _STATES), _pipeline_filter(ctx, uid), _member_filter(ctx, uid)),
-    )
-    found = _load_runs(ctx, uid, listing)
+    filters = (STATE_FILTER, _pipeline_filter(ctx, uid), _member_filter(ctx, uid))
+    listing = ListState.from_request(request, ("-made",), filters)
     values: dict[str, object] = {
         "crumbs": resource_header.breadcrumbs(ctx, uid, "Runs"),
         **_texts(ctx, uid),
+        **list_values(ctx, listing, _load_runs(ctx, uid, listing)),
+    }
+    return pages.render(request, "runs/runs.html", values)
+
+
+def list_values(ctx: RequestContext, listing: ListState, found: Sequence[Run]) -> dict[str, object]:
+    """Return the template values of a list of runs, of which one more than a page holds was loaded."""
+    return {
         "listing": listing,
-        "columns": COLUMNS,
         "rows": run_rows(ctx, found[: listing.size]),
         "after": found[listing.size - 1].id if len(found) > listing.size else "",
         "tones": labels.TONES,
         "signs": labels.ICONS,
     }
-    return pages.render(request, "runs/runs.html", values)
 
 
 def run_rows(ctx: RequestContext, found: Sequence[Run]) -> list[RunRow]:
@@ -78,8 +73,8 @@ def run_rows(ctx: RequestContext, found: Sequence[Run]) -> list[RunRow]:
     return [
         RunRow(
             run,
-            ctx.session.read_view(lambda view, uid=run.resource: make_ref(view, uid)),  # type: ignore[misc]
-            labels.visible_member(eyes, run.started_by),
+            make_ref(ctx.view, run.resource),
+            eyes.ref(run.started_by),
             labels.run_cause(ctx, run),
             labels.run_duration(run.started_at, run.ended_at, ctx.at),
         )

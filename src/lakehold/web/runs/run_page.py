@@ -77,39 +77,36 @@ def log_page(request: Request, ctx: ReadContext, run: str) -> Response:
 def run_page(request: Request, ctx: ReadContext, run: str) -> Response:
     """Render the page of a run."""
     found = RUNS.get(ctx, run)
-    values = {
-        **_page_values(ctx, found),
-        "crumbs": resource_header.breadcrumbs(ctx, found.resource, "Run"),
-        "changed": False,
-    }
-    return pages.render(request, "runs/run.html", values)
+    crumbs = resource_header.breadcrumbs(ctx, found.resource, "Run")
+    return pages.render(request, "runs/run.html", {**_page_values(ctx, found), "crumbs": crumbs, "changed": False})
+
+
+def _reload(ctx: RequestContext, run: str) -> Run:
+    return RUNS.start(ctx, RUNS.get(ctx, run).resource, RunOptions(reload=True))
+
+
+_ACTIONS: dict[str, tuple[Callable[[RequestContext, str], Run], str]] = {
+    "stop": (RUNS.stop, "Stopping the run."),
+    "resume": (RUNS.resume, "Run resumed."),
+    "retry": (RUNS.retry, "Run started again."),
+    "reload": (_reload, "Full refresh started."),
+}
 
 
 @routes.post("/{run}/stop")
-def stop(request: Request, ctx: WriteContext, run: str) -> Response:
-    """Stop the run."""
-    return _run_action(request, run, lambda: RUNS.stop(ctx, run), "Stopping the run.")
-
-
 @routes.post("/{run}/resume")
-def resume(request: Request, ctx: WriteContext, run: str) -> Response:
-    """Resume the run after its last successful step."""
-    return _run_action(request, run, lambda: RUNS.resume(ctx, run), "Run resumed.")
-
-
 @routes.post("/{run}/retry")
-def retry(request: Request, ctx: WriteContext, run: str) -> Response:
-    """Start the run again from its first step."""
-    return _run_action(request, run, lambda: RUNS.retry(ctx, run), "Run started again.")
-
-
 @routes.post("/{run}/reload")
-def reload(request: Request, ctx: WriteContext, run: str) -> Response:
-    """Start a full refresh of the same resource."""
-    found = RUNS.get(ctx, run)
-    return _run_action(
-        request, run, lambda: RUNS.start(ctx, found.resource, RunOptions(reload=True)), "Full refresh started."
-    )
+def act(request: Request, ctx: WriteContext, run: str) -> Response:
+    """Stop the run, resume it after its last successful step, start it again, or start a full refresh of its resource.
+
+    A refusal is shown as a flash message.
+    """
+    do, message = _ACTIONS[request.url.path.rpartition("/")[2]]
+    try:
+        return pages.redirect(request, urls.run(do(ctx, run).id), message)
+    except (ConflictError, InvalidInputError) as error:
+        return pages.redirect(request, urls.run(run), Flash(str(error), tone="bad"))
 
 
 @routes.post("/{run}/delete")
@@ -123,7 +120,7 @@ def delete(request: Request, ctx: WriteContext, run: str, sent: SubmittedForm) -
         RUNS.delete(ctx, run)
     except ConflictError as error:
         return pages.redirect(request, urls.run(run), Flash(str(error), tone="bad"))
-    return pages.redirect(request, urls.resource(found.resource, "runs"), Flash("The run was deleted."))
+    return pages.redirect(request, urls.resource(found.resource, "runs"), "The run was deleted.")
 
 
 def run_actions(ctx: RequestContext, run: Run) -> list[PageAction]:
@@ -148,14 +145,6 @@ def run_actions(ctx: RequestContext, run: Run) -> list[PageAction]:
     return [act for action, uid, each in candidates for act in resource_header.actions_of(ctx, uid, {action: each})]
 
 
-def _run_action(request: Request, run: str, do: Callable[[], Run], said: str) -> Response:
-    """Perform an action and redirect to the run; show a refusal as a flash message."""
-    try:
-        return pages.redirect(request, urls.run(do().id), Flash(said))
-    except (ConflictError, InvalidInputError) as error:
-        return pages.redirect(request, urls.run(run), Flash(str(error), tone="bad"))
-
-
 def _page_values(ctx: RequestContext, run: Run) -> dict[str, object]:
     eyes = VisibleRefs(ctx)
     thing = ctx.session.read_view(lambda view: make_ref(view, run.resource))
@@ -165,7 +154,7 @@ def _page_values(ctx: RequestContext, run: Run) -> dict[str, object]:
         "run": run,
         "thing": thing,
         "workspace": eyes.workspace(run.resource),
-        "whom": labels.visible_member(eyes, run.started_by),
+        "whom": eyes.ref(run.started_by),
         "cause": labels.run_cause(ctx, run),
         "took": labels.run_duration(run.started_at, run.ended_at, ctx.at),
         "is_open": run.state in states.OPEN,

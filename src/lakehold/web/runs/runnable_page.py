@@ -18,19 +18,15 @@ from lakehold.web import kind_pages, pages, urls
 from lakehold.web.access import resource_header
 from lakehold.web.components import PageAction
 from lakehold.web.cookies import Flash
-from lakehold.web.labels import humanize
-from lakehold.web.list_view import ListColumn, ListFilter, ListState
+from lakehold.web.list_view import ListState
 from lakehold.web.routing import SubmittedForm, router
-from lakehold.web.runs import labels
-from lakehold.web.runs.run_list import COLUMNS, run_rows
+from lakehold.web.runs.run_list import STATE_FILTER, list_values
 from lakehold.web.runs.services import RUNS, TRIGGERS
 from lakehold.web.schedules import schedule_form
 from lakehold.workspaces.registry import describe_kind, find_workspace, runnable_kinds
 
 routes = router("/resources")
 
-_STATES = tuple((state, humanize(state)) for state in labels.TONES)
-_COLUMNS = [ListColumn("Run"), *COLUMNS[1:]]
 _MAX_CHARTED = 30
 
 
@@ -38,24 +34,18 @@ _MAX_CHARTED = 30
 def runs_page(request: Request, ctx: ReadContext, uid: str) -> Response:
     """Render the runs of a resource."""
     found = need_runnable(ctx, uid)
-    listing = ListState.from_request(request, ("-made",), (ListFilter("state", "State", _STATES),))
+    listing = ListState.from_request(request, ("-made",), (STATE_FILTER,))
     some: list[Run] = []
     if sees_runs(found):
         state, before = listing.chosen["state"] or None, listing.after or None
         some = RUNS.page(ctx, resource=uid, state=state, before=before, limit=listing.size + 1)
     ended = [run for run in latest_runs(ctx, found, _MAX_CHARTED) if run.started_at and run.ended_at][::-1]
+    drawn = {states.FAILED: "bad", states.STOPPED: "off"}
     values: dict[str, object] = {
         **runnable_frame(ctx, found, "runs"),
-        "listing": listing,
-        "columns": _COLUMNS,
-        "rows": run_rows(ctx, some[: listing.size]),
-        "after": some[listing.size - 1].id if len(some) > listing.size else "",
+        **list_values(ctx, listing, some),
         "spans": [max((run.ended_at or 0) - (run.started_at or 0), 0) / SECOND for run in ended],
-        "drawn": [
-            "bad" if run.state == states.FAILED else "off" if run.state == states.STOPPED else "" for run in ended
-        ],
-        "tones": labels.TONES,
-        "signs": labels.ICONS,
+        "drawn": [drawn.get(run.state, "") for run in ended],
     }
     return pages.render(request, "runs/resource_runs.html", values)
 
@@ -69,24 +59,18 @@ def run(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm) -> R
         started = RUNS.start(ctx, uid, RunOptions(reload=anew))
     except (ConflictError, InvalidInputError) as error:
         return pages.redirect(request, resource_header.overview_url(ctx, uid), Flash(str(error), tone="bad"))
-    return pages.redirect(request, urls.run(started.id), Flash(f"{found.name} was started."))
+    return pages.redirect(request, urls.run(started.id), f"{found.name} was started.")
 
 
 @routes.post("/{uid:path}/pipeline/activate")
-def activate(request: Request, ctx: WriteContext, uid: str) -> Response:
-    """Activate the triggers of a resource; it runs as the caller."""
-    ctx.need_visible(uid)
-    TRIGGERS.set_all_active(ctx, uid, active=True)
-    flash = Flash("Activated. It runs as you.", undo=urls.resource(uid, "pipeline/deactivate"))
-    return pages.redirect(request, resource_header.overview_url(ctx, uid), flash)
-
-
 @routes.post("/{uid:path}/pipeline/deactivate")
-def deactivate(request: Request, ctx: WriteContext, uid: str) -> Response:
-    """Deactivate the triggers of a resource."""
+def activate(request: Request, ctx: WriteContext, uid: str) -> Response:
+    """Activate the triggers of a resource, which then runs as the caller, or deactivate them."""
     ctx.need_visible(uid)
-    TRIGGERS.set_all_active(ctx, uid, active=False)
-    flash = Flash("Deactivated.", undo=urls.resource(uid, "pipeline/activate"))
+    active = request.url.path.endswith("/activate")
+    TRIGGERS.set_all_active(ctx, uid, active=active)
+    message, back = ("Activated. It runs as you.", "deactivate") if active else ("Deactivated.", "activate")
+    flash = Flash(message, undo=urls.resource(uid, f"pipeline/{back}"))
     return pages.redirect(request, resource_header.overview_url(ctx, uid), flash)
 
 

@@ -18,7 +18,6 @@ from lakehold.web import pages, urls
 from lakehold.web.access import resource_header
 from lakehold.web.components import PageAction
 from lakehold.web.confirmation import confirm
-from lakehold.web.cookies import Flash
 from lakehold.web.routing import SubmittedForm, router
 from lakehold.web.runs.runnable_page import need_runnable, runnable_frame, sees_runs
 from lakehold.web.runs.services import RUNS, TRIGGERS
@@ -60,43 +59,37 @@ def add(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm) -> R
             return _page(request, ctx, found, timed=filled, errors=errors)
         TRIGGERS.save(ctx, uid, filled.to_schedule())
     else:
-        when = _parse_after(sent)
+        every = str(sent.get("every", "all")) == "all"
+        when = TriggerSchedule(after=tuple(map(str, sent.getlist("after"))), every=every)
         try:
             TRIGGERS.save(ctx, uid, when)
         except (InvalidInputError, HiddenError) as error:
             message = str(error) if when.after else "Select at least one pipeline."
             return _page(request, ctx, found, filled=sent, errors={"after": message})
-    return pages.redirect(request, urls.resource(uid, "triggers"), Flash("The trigger was added. It runs as you."))
+    return pages.redirect(request, urls.resource(uid, "triggers"), "The trigger was added. It runs as you.")
 
 
 @routes.post("/{uid:path}/triggers/change")
 def change_schedule(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm) -> Response:
     """Change the schedule of a trigger. It stays paused or active, and runs as the caller from then on."""
-    found, known, filled = (
-        need_runnable(ctx, uid),
-        _need_trigger(ctx, uid, sent),
-        schedule_form.parse_schedule_form(sent),
-    )
+    found, known = need_runnable(ctx, uid), _need_trigger(ctx, uid, sent)
+    filled = schedule_form.parse_schedule_form(sent)
     if not known.when.cron:
         raise InvalidInputError("This trigger runs after other pipelines.", "Remove it, and add a schedule.")
     if (errors := filled.errors()) or _is_preview(sent):
         return _page(request, ctx, found, changed=known.id, timed=filled, errors=errors)
     TRIGGERS.save(ctx, uid, filled.to_schedule(), uid=known.id, active=known.active)
-    return pages.redirect(request, urls.resource(uid, "triggers"), Flash("The schedule was changed. It runs as you."))
+    return pages.redirect(request, urls.resource(uid, "triggers"), "The schedule was changed. It runs as you.")
 
 
 @routes.post("/{uid:path}/triggers/pause")
-def pause(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm) -> Response:
-    """Pause a trigger."""
-    TRIGGERS.set_active(ctx, _need_trigger(ctx, uid, sent).id, active=False)
-    return pages.redirect(request, urls.resource(uid, "triggers"), Flash("Trigger paused."))
-
-
 @routes.post("/{uid:path}/triggers/resume")
-def resume(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm) -> Response:
-    """Resume a trigger; it runs as the caller."""
-    TRIGGERS.set_active(ctx, _need_trigger(ctx, uid, sent).id, active=True)
-    return pages.redirect(request, urls.resource(uid, "triggers"), Flash("Trigger resumed. It runs as you."))
+def set_active(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm) -> Response:
+    """Pause a trigger, or resume it; then it runs as the caller."""
+    active = request.url.path.endswith("/resume")
+    TRIGGERS.set_active(ctx, _need_trigger(ctx, uid, sent).id, active=active)
+    message = "Trigger resumed. It runs as you." if active else "Trigger paused."
+    return pages.redirect(request, urls.resource(uid, "triggers"), message)
 
 
 @routes.post("/{uid:path}/triggers/remove")
@@ -106,7 +99,7 @@ def remove(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm) -
     if asked := confirm(request, sent, "Remove this trigger?", "Current runs continue.", do="Remove", back=there):
         return asked
     TRIGGERS.delete(ctx, known.id)
-    return pages.redirect(request, there, Flash("The trigger was removed."))
+    return pages.redirect(request, there, "The trigger was removed.")
 
 
 def _page(
@@ -122,6 +115,7 @@ def _page(
     can_run = found.kind in RUNS.runnables
     listed = TRIGGERS.for_resource(ctx, found.uid) if sees_runs(found) else []
     action = RUNS.runnables[found.kind].schedule if can_run else "trigger"
+    edited = (schedule_form.schedule_form_from(each.when) for each in listed if each.id == changed)
     values: dict[str, object] = {
         **runnable_frame(ctx, found, "triggers"),
         "can_run": can_run,
@@ -131,17 +125,13 @@ def _page(
         "zones": time_zones(),
         "every_time": schedule_form.FREQUENCIES,
         "changed": changed,
-        "timed": timed
-        or next(
-            (schedule_form.schedule_form_from(each.when) for each in listed if each.id == changed), ScheduleForm("day")
-        ),
+        "timed": timed or next(edited, ScheduleForm("day")),
         "fresh": ScheduleForm("day"),
         "upcoming": schedule_form.next_times(timed.to_schedule(), ctx.at) if timed and not errors else [],
         "chosen": [str(each) for each in filled.getlist("after")] if filled else [],
         "every": str(filled.get("every", "all")) if filled else "all",
-        "errors": errors or {},
     }
-    return pages.render(request, "schedules/triggers.html", values, status=422 if errors else 200)
+    return pages.render_form(request, "schedules/triggers.html", values, errors)
 
 
 def _trigger_row(ctx: RequestContext, each: Trigger, action: str) -> TriggerRow:
@@ -174,10 +164,6 @@ def _upstream_options(ctx: RequestContext, found: ResourceView) -> list[tuple[st
 
 def _is_preview(sent: FormData) -> bool:
     return str(sent.get("do", "")) == "times"
-
-
-def _parse_after(sent: FormData) -> TriggerSchedule:
-    return TriggerSchedule(after=tuple(map(str, sent.getlist("after"))), every=str(sent.get("every", "all")) == "all")
 
 
 def _need_trigger(ctx: RequestContext, uid: str, sent: FormData) -> Trigger:

@@ -10,7 +10,6 @@ from __future__ import annotations
 from urllib.parse import quote, urlencode
 
 from fastapi import Request, Response
-from starlette.datastructures import FormData
 
 from lakehold import workspaces
 from lakehold.api.directory.sign_in import CurrentClient
@@ -28,35 +27,32 @@ from lakehold.kit.ids import valid_name
 from lakehold.web import pages
 from lakehold.web.cookies import Flash
 from lakehold.web.form_values import FieldErrors, collect_errors, text_field
-from lakehold.web.navigation import Navigation
 from lakehold.web.routing import SubmittedForm, router
 from lakehold.web.sign_in import session_flow
-from lakehold.web.sign_in.session_flow import CurrentMember, expired_link_page, refusal_page
+from lakehold.web.sign_in.session_flow import expired_link_page, refusal_page, render_bare
 
-first_run_routes = router("/first-run")
+routes = router()
 
 EMPTY, DEMO = "empty", "demo"
 _FIRST_RUN_FIELDS = ("tenant", "name", "email", "start")
 
 
-@first_run_routes.get("/{secret}")
+@routes.get("/first-run/{secret}")
 def first_run_page(request: Request, platform: CurrentPlatform, secret: str) -> Response:
     """Show the first-run form to whoever has the secret."""
     return _refused_page(request, platform, secret) or _first_run_form(request, secret, {"start": EMPTY})
 
 
-@first_run_routes.post("/{secret}")
+@routes.post("/first-run/{secret}")
 def set_up(
     request: Request, platform: CurrentPlatform, visit: CurrentClient, secret: str, sent: SubmittedForm
 ) -> Response:
     """Create the tenant and its Owner, and sign the Owner in."""
     if refusal := _refused_page(request, platform, secret):
         return refusal
-    filled, password = (
-        {name: text_field(sent, name).strip() for name in _FIRST_RUN_FIELDS},
-        text_field(sent, "password"),
-    )
-    if errors := _first_run_errors(sent):
+    filled = {name: text_field(sent, name).strip() for name in _FIRST_RUN_FIELDS}
+    password = text_field(sent, "password")
+    if errors := _first_run_errors(filled, password):
         return _first_run_form(request, secret, filled, errors)
     demo = filled["start"] == DEMO
     # The demo company knows itself by its id; what it is called is up to the Owner.
@@ -90,13 +86,13 @@ def _already_set_up_page(request: Request) -> Response:
     return expired_link_page(request, "Already set up", words, status=409)
 
 
-def _first_run_errors(sent: FormData) -> FieldErrors:
-    name, email = text_field(sent, "name").strip(), text_field(sent, "email").strip()
+def _first_run_errors(filled: dict[str, str], password: str) -> FieldErrors:
+    name, email = filled["name"], filled["email"]
     return collect_errors(
-        tenant=lambda: valid_name(text_field(sent, "tenant").strip(), "name"),
+        tenant=lambda: valid_name(filled["tenant"], "name"),
         name=lambda: valid_name(name, "name"),
-        email=lambda: _check_email(email, text_field(sent, "start")),
-        password=lambda: passwords.valid_password(text_field(sent, "password"), name, email),
+        email=lambda: _check_email(email, filled["start"]),
+        password=lambda: passwords.valid_password(password, name, email),
     )
 
 
@@ -110,15 +106,10 @@ def _first_run_form(
     request: Request, secret: str, filled: dict[str, str], errors: FieldErrors | None = None
 ) -> Response:
     values: dict[str, object] = {"secret": secret, "filled": filled, "faults": errors or {}}
-    return pages.render(
-        request, "entrance/first_run.html", values, navigation=Navigation(), status=422 if errors else 200
-    )
+    return render_bare(request, "first_run.html", values, status=422 if errors else 200)
 
 
-invite_routes = router("/invite")
-
-
-@invite_routes.get("/{secret}")
+@routes.get("/invite/{secret}")
 def invite_page(request: Request, platform: CurrentPlatform, secret: str) -> Response:
     """Show what an invite is for and how to accept it."""
     try:
@@ -127,7 +118,7 @@ def invite_page(request: Request, platform: CurrentPlatform, secret: str) -> Res
         return _expired_invite(request, error)
 
 
-@invite_routes.post("/{secret}")
+@routes.post("/invite/{secret}")
 def accept_as_new_member(
     request: Request, platform: CurrentPlatform, visit: CurrentClient, secret: str, sent: SubmittedForm
 ) -> Response:
@@ -148,11 +139,11 @@ def accept_as_new_member(
     return session_flow.start_session(request, platform, visit, signed_in, to="/", flash=flash)
 
 
-@invite_routes.post("/{secret}/accept")
+@routes.post("/invite/{secret}/accept")
 def accept_as_member(request: Request, ctx: WriteContext, secret: str) -> Response:
     """Accept an invite as the member who is signed in."""
     invite_acceptance.accept_as_member(ctx, secret)
-    return pages.redirect(request, "/", Flash("You have accepted the invite."))
+    return pages.redirect(request, "/", "You have accepted the invite.")
 
 
 def _invite_form(
@@ -170,16 +161,15 @@ def _invite_form(
         "invite": found,
         "path": path,
         "guest": guest,
-        "is_mine": guest is not None and _is_addressed_to(found, guest),
+        "is_mine": guest is not None
+        and found.has_account
+        and guest.tenant == found.tenant
+        and email_key(guest.email) == email_key(found.email),
         "sign_in": f"/sign-in?{urlencode({'next': path, 'tenant': found.tenant})}",
         "name": name,
         "faults": errors or {},
     }
-    return pages.render(request, "entrance/invite.html", values, navigation=Navigation(), status=422 if errors else 200)
-
-
-def _is_addressed_to(found: InviteInfo, guest: CurrentMember) -> bool:
-    return found.has_account and guest.tenant == found.tenant and email_key(guest.email) == email_key(found.email)
+    return render_bare(request, "invite.html", values, status=422 if errors else 200)
 
 
 def _expired_invite(request: Request, error: UnauthorizedError) -> Response:

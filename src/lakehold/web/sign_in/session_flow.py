@@ -85,12 +85,28 @@ def current_member(request: Request, platform: Platform) -> CurrentMember | None
         return CurrentMember(caller.tenant, name, account.email if account else "")
 
 
+def render_bare(
+    request: Request,
+    template: str,
+    values: dict[str, object],
+    error: LakeholdError | None = None,
+    *,
+    status: int = 200,
+) -> Response:
+    """Render a page without navigation; for an error with its status and headers."""
+    status = error.status if error else status
+    response = pages.render(request, f"entrance/{template}", values, navigation=Navigation(), status=status)
+    if error:
+        response.headers.update(problems.error_headers(error))
+    return response
+
+
 def expired_link_page(
     request: Request, title: str, text: str, *, label: str = "Sign in", href: str = "/sign-in", status: int = 404
 ) -> Response:
     """Return a page that says that a link leads nowhere, with a button to continue."""
     values: dict[str, object] = {"name": title, "text": text, "label": label, "href": href}
-    return pages.render(request, "entrance/shut.html", values, navigation=Navigation(), status=status)
+    return render_bare(request, "shut.html", values, status=status)
 
 
 def refusal_page(

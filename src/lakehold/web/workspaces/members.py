@@ -1,4 +1,4 @@
-"""The members of a workspace, their removal, and the roles that come from the tenant."""
+"""The members of a workspace: the list, adding and removing one, changing a membership, and roles from the tenant."""
 
 from __future__ import annotations
 
@@ -13,22 +13,20 @@ from lakehold.api.http.dependencies import ReadContext, WriteContext
 from lakehold.catalog import change_preview, kinds, ownership, workspaces
 from lakehold.catalog.resource_view import ResourceRef, make_ref
 from lakehold.catalog.workspaces import WorkspaceMembership
+from lakehold.directory.errors import HiddenError
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import FOREVER
-from lakehold.kit.ids import fold_name
-from lakehold.web import kind_pages, pages, urls
-from lakehold.web.components import PageAction
+from lakehold.kit.errors import ConflictError, InvalidInputError, NotFoundError
+from lakehold.web import form_values, invite_pages, kind_pages, pages, urls
 from lakehold.web.confirmation import ConfirmationChoice, ConfirmationPrompt, confirm_effects, preview_effects
 from lakehold.web.cookies import Flash
-from lakehold.web.invites import invite_options
 from lakehold.web.labels import format_count, humanize, pluralize
 from lakehold.web.list_view import ListColumn, ListFilter, ListState
 from lakehold.web.navigation import Breadcrumb, breadcrumb_trail
+from lakehold.web.people import member_picker
 from lakehold.web.routing import SubmittedForm, router
 from lakehold.web.workspaces import membership
 from lakehold.web.workspaces.membership import LabelField, MembershipForm
-
-_TENANT_PATH_STEPS = 2
 
 
 def inherited_roles(ctx: RequestContext, uid: str) -> list[tuple[str, str]]:
@@ -36,14 +34,11 @@ def inherited_roles(ctx: RequestContext, uid: str) -> list[tuple[str, str]]:
     on_tenant = ctx.view.policy.kind(TENANT).schema.roles
     found: list[tuple[str, str]] = []
     for role in kinds.schema_of(ctx.view, uid).roles.values():
-        tree = role.derived.tree if role.derived else None
-        if (
-            isinstance(tree, PathNode)
-            and len(tree.names) == _TENANT_PATH_STEPS
-            and tree.names[0] == "tenant"
-            and tree.names[1] in on_tenant
-        ):
-            found.append((on_tenant[tree.names[1]].title, role.title))
+        match role.derived.tree if role.derived else None:
+            case PathNode(names=["tenant", name]) if name in on_tenant:
+                found.append((on_tenant[name].title, role.title))
+            case _:
+                pass
     return found
 
 
@@ -61,26 +56,29 @@ def members_page(request: Request, ctx: ReadContext, uid: str) -> Response:
     roles = ListFilter("role", "Role", tuple((name, role.title) for name, role in schema.roles.items()))
     listing = ListState.from_request(request, sorts=("name",), filters=(roles, _SUBJECT_FILTER))
     listing = replace(listing, path=urls.workspace(uid, "members"))
-    rows = [member for member in found if _matches(member, listing)]
-    rows.sort(key=lambda member: fold_name(member.subject.name), reverse=listing.descending)
+    who, role = listing.chosen["who"], listing.chosen["role"]
+    found = [
+        member
+        for member in found
+        if who in {"", "member" if member.subject.kind == MEMBER else "group"}
+        and (not role or role in {held.name for held in member.roles})
+    ]
+    rows = listing.select(found, lambda member: member.subject.name)
     keeps = change_preview.gives_roles_on(ctx, uid)
     labels = membership.label_fields(ctx, uid)
     values: dict[str, object] = {
         "crumbs": breadcrumbs(ctx, space, "Members"),
         **kind_pages.workspace_tab_values(uid, space.kind, kind_pages.MEMBERS_TAB),
         "space": space,
-        "listing": listing,
-        "columns": [ListColumn("Member", "name"), ListColumn("Roles"), *_value_columns(ctx, uid)],
+        **listing.page_values(rows),
+        "value_columns": _value_columns(ctx, uid),
         "rows": [
-            (n, member, _membership_values(ctx, member, labels), _member_actions(uid, member, keeps))
-            for n, member in enumerate(listing.slice_page(rows))
+            (n, member, _membership_values(ctx, member, labels)) for n, member in enumerate(listing.slice_page(rows))
         ],
-        "total": len(rows),
         "keeps": keeps,
         "sees_all": keeps or change_preview.may_ask_about_others(ctx),
-        "add": _add_action(uid, keeps=keeps),
         "inherited": inherited_roles(ctx, uid),
-        "may_invite": bool(invite_options.invitable_roles(ctx, uid)),
+        "may_invite": bool(invite_pages.invitable_roles(ctx, uid)),
     }
     return pages.render(request, "workspaces/members.html", values)
 
@@ -126,9 +124,10 @@ def _remove_and_transfer(
     """Transfer what the member owns and remove them. This has no undo."""
     moved, left = ownership.transfer_all(ctx, uid, member.subject.uid, receiver)
     workspaces.remove_member(ctx, uid, member.subject.uid)
-    words = [f"{member.subject.name} was removed.", f"{format_count(len(moved), 'thing')} transferred."]
-    words += [f"{format_count(len(left), 'thing')} kept, because you cannot transfer them."] if left else []
-    return pages.redirect(request, urls.workspace(uid, "members"), Flash(" ".join(words)))
+    message = f"{member.subject.name} was removed. {format_count(len(moved), 'thing')} transferred."
+    if left:
+        message += f" {format_count(len(left), 'thing')} kept, because you cannot transfer them."
+    return pages.redirect(request, urls.workspace(uid, "members"), message)
 
 
 @routes.post("/{uid:path}/members/undo")
@@ -137,7 +136,7 @@ def undo(request: Request, ctx: WriteContext, uid: str) -> Response:
     filled = MembershipForm.parse(request.query_params)
     values: dict[str, str | bool] = dict(filled.values)
     workspaces.set_member(ctx, uid, filled.subject, roles=filled.roles, attributes=values)
-    return pages.redirect(request, urls.workspace(uid, "members"), Flash("Undone."))
+    return pages.redirect(request, urls.workspace(uid, "members"), "Undone.")
 
 
 def breadcrumbs(ctx: RequestContext, space: ResourceRef, here: str) -> list[Breadcrumb]:
@@ -159,20 +158,10 @@ def find_member(ctx: RequestContext, uid: str, subject: str) -> WorkspaceMembers
     return found or WorkspaceMembership(ctx.session.read_view(lambda view: make_ref(view, subject)), [], {})
 
 
-def _matches(member: WorkspaceMembership, listing: ListState) -> bool:
-    who = "member" if member.subject.kind == MEMBER else "group"
-    role = listing.chosen["role"]
-    return (
-        fold_name(listing.search) in fold_name(member.subject.name)
-        and listing.chosen["who"] in {"", who}
-        and (not role or role in {held.name for held in member.roles})
-    )
-
-
 def _value_columns(ctx: RequestContext, uid: str) -> list[ListColumn]:
-    kept = [humanize(name) for name in kinds.schema_of(ctx.view, uid).membership]
-    kept += [pluralize(kind.title) for kind in membership.label_kinds(ctx, uid)[:1]]
-    return [ListColumn(title, wide=True) for title in kept]
+    titles = [humanize(name) for name in kinds.schema_of(ctx.view, uid).membership]
+    titles += [pluralize(kind.title) for kind in membership.label_kinds(ctx, uid)[:1]]
+    return [ListColumn(title, wide=True) for title in titles]
 
 
 def _membership_values(ctx: RequestContext, member: WorkspaceMembership, labels: list[LabelField]) -> list[str]:
@@ -184,23 +173,92 @@ def _membership_values(ctx: RequestContext, member: WorkspaceMembership, labels:
     return [*(humanize(value) for value in member.attributes.values()), *([", ".join(names) or "–"] if labels else [])]
 
 
-def _member_actions(uid: str, member: WorkspaceMembership, keeps: bool) -> list[PageAction]:  # noqa: FBT001 - read at the one place
-    who = urlencode({"subject": member.subject.uid})
-    page = PageAction("Open", urls.for_kind(member.subject.uid, member.subject.kind), icon="arrow-right")
-    if not keeps:
-        return [page]
-    change = PageAction("Change", f"{urls.workspace(uid, 'members/change')}?{who}", icon="pencil")
-    fields = (("subject", member.subject.uid),)
-    end = PageAction("Remove", urls.workspace(uid, "members/remove"), "post", "trash-2", fields, danger=True)
-    return [page, change, end]
+_ADD_PATH, _CHANGE_PATH = "members/add", "members/change"
 
 
-def _add_action(uid: str, *, keeps: bool) -> PageAction:
-    if keeps:
-        return PageAction("Add", urls.workspace(uid, "members/add"), icon="user-plus")
-    return PageAction(
-        "Add",
-        why_not="You cannot grant roles here.",
-        request=urls.request(uid, ""),
-        why=urls.resource(uid, "access"),
-    )
+@routes.get("/{uid:path}/members/add")
+@routes.get("/{uid:path}/members/change")
+def member_form(request: Request, ctx: ReadContext, uid: str) -> Response:
+    """Render the form with the present membership, or with the submitted values after going back."""
+    _check_may_give(ctx, uid)
+    filled = MembershipForm.parse(request.query_params)
+    if filled.subject and "filled" not in request.query_params:
+        filled = membership.current_membership(ctx, uid, find_member(ctx, uid, filled.subject))
+    return _form(request, ctx, uid, filled, find=request.query_params.get("find", ""))
+
+
+@routes.post("/{uid:path}/members/add")
+@routes.post("/{uid:path}/members/change")
+def set_member(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm) -> Response:
+    """Save the membership after its effect is confirmed."""
+    _check_may_give(ctx, uid)
+    filled = MembershipForm.parse(sent)
+    try:
+        member = find_member(ctx, uid, filled.subject)
+        plan = membership.plan_membership(ctx, uid, filled, member)
+        if not plan.roles and not member.roles:
+            return _form(request, ctx, uid, filled, errors={"role": "Select a role."})
+        prompt = ConfirmationPrompt(
+            f"{'Change' if member.roles else 'Add'} {member.subject.name}?",
+            f"Until the end of {filled.until}." if filled.until else "",
+            back=f"{urls.workspace(uid, _form_path(request))}?{filled.to_query()}",
+        )
+        if question := confirm_effects(request, sent, prompt, lambda: preview_effects(ctx, plan.changes)):
+            return question
+        for change in plan.labels:
+            ctx.need_change(change)
+        who = member.subject.uid
+        workspaces.set_member(ctx, uid, who, roles=plan.roles, attributes=plan.values, until=plan.until)
+        for change in plan.labels:
+            ctx.make_unchecked(change)
+    except (InvalidInputError, ConflictError) as error:
+        return _form(request, ctx, uid, filled, errors=form_values.errors_by_field(error, {"until": "until"}, "role"))
+    except (HiddenError, NotFoundError) as error:
+        return _form(request, ctx, uid, filled, errors={"subject": str(error)})
+    return pages.redirect(request, urls.workspace(uid, "members"), f"{member.subject.name} was saved.")
+
+
+def _form_path(request: Request) -> str:
+    return _CHANGE_PATH if request.url.path.endswith(_CHANGE_PATH) else _ADD_PATH
+
+
+def _check_may_give(ctx: RequestContext, uid: str) -> None:
+    """Refuse a caller who gives no role here, with the right that they would need."""
+    workspaces.need_workspace(ctx, uid)
+    if not change_preview.gives_roles_on(ctx, uid):
+        role = next(iter(kinds.schema_of(ctx.view, uid).roles))
+        ctx.need("give", uid, role=role)
+
+
+def _form(
+    request: Request,
+    ctx: RequestContext,
+    uid: str,
+    filled: MembershipForm,
+    *,
+    find: str = "",
+    errors: dict[str, str] | None = None,
+) -> Response:
+    space, path = workspace_ref(ctx, uid), _form_path(request)
+    subject = picked = None
+    if path == _CHANGE_PATH:
+        subject = ctx.session.read_view(lambda view: make_ref(view, filled.subject))
+    else:
+        inside = {member.subject.uid for member in workspaces.members(ctx, uid)}
+        picked = member_picker.principal_choices(ctx, find, but=inside, chosen=filled.subject)
+    is_member = subject is None or subject.kind == MEMBER
+    values: dict[str, object] = {
+        "crumbs": breadcrumbs(ctx, space, "Members"),
+        "space": space,
+        "form": urls.workspace(uid, path),
+        "subject": subject,
+        "picked": picked,
+        "filled": filled,
+        "chosen_values": dict(filled.values),
+        "roles": membership.role_fields(ctx, uid),
+        "ladder": membership.is_role_hierarchy(kinds.schema_of(ctx.view, uid)),
+        "values": membership.value_fields(ctx, uid) if is_member else [],
+        "labels": membership.label_fields(ctx, uid) if is_member else [],
+        "today": form_values.today(ctx),
+    }
+    return pages.render_form(request, "workspaces/member.html", values, errors)

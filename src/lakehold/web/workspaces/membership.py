@@ -15,12 +15,13 @@ from starlette.datastructures import ImmutableMultiDict
 from lakehold.access import Add, Attribute, Grant, Remove
 from lakehold.access.facts.view import FactView
 from lakehold.access.model.policy import MEMBER
-from lakehold.access.model.schema import KindSchema
+from lakehold.access.model.schema import AttributeKind, KindSchema
 from lakehold.catalog import kinds, workspaces
 from lakehold.catalog.workspaces import MembershipPlan, WorkspaceMembership
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import FOREVER, Moment
 from lakehold.web import form_values
+from lakehold.web.components import AttributeField
 from lakehold.web.labels import humanize
 
 VALUE_PREFIX = "value_"
@@ -72,16 +73,6 @@ class RoleField:
 
 
 @dataclass(frozen=True, slots=True)
-class ValueField:
-    """A value of the membership."""
-
-    name: str
-    title: str
-    options: list[tuple[str, str]]
-    may: bool
-
-
-@dataclass(frozen=True, slots=True)
 class LabelField:
     """A label that members can hold."""
 
@@ -107,20 +98,24 @@ def is_role_hierarchy(schema: KindSchema) -> bool:
     return len(roles) > 1 and all(role.implies for role in roles[:-1])
 
 
-def value_fields(ctx: RequestContext, uid: str) -> list[ValueField]:
-    """Return the values that a membership has."""
-    me = ctx.caller.member
-    return [
-        ValueField(
-            name,
-            humanize(name),
-            [(value, humanize(value)) for value in known.values],
-            all(
-                ctx.session.check_change(ctx.principal, Add(Attribute(uid, name, value, me))) for value in known.values
-            ),
-        )
-        for name, known in kinds.schema_of(ctx.view, uid).membership.items()
-    ]
+def value_fields(ctx: RequestContext, uid: str) -> list[AttributeField]:
+    """Return the values that a membership has, each with the caller's own."""
+    view, me = ctx.view, ctx.caller.member
+    found = []
+    for known in kinds.schema_of(view, uid).membership.values():
+        own = (view.memberships[known.name].get(view.resource(uid)) or {}).get(view.member(me)) or known.default
+        found.append(attribute_field(ctx, uid, known, own, member=me))
+    return found
+
+
+def attribute_field(
+    ctx: RequestContext, uid: str, declared: AttributeKind, value: str, *, member: str | None = None, hint: str = ""
+) -> AttributeField:
+    """Return an attribute with all its values as options; whoever may set one of them alone may not choose."""
+    facts = [Attribute(uid, declared.name, each, member) for each in declared.values]
+    may = all(ctx.session.check_change(ctx.principal, Add(fact)) for fact in facts)
+    options = [(each, humanize(each)) for each in declared.values]
+    return AttributeField(declared.name, humanize(declared.name), value, declared.is_flag, options, may, hint)
 
 
 def label_kinds(ctx: RequestContext, uid: str) -> list[KindSchema]:

@@ -1,14 +1,16 @@
-"""The settings of a workspace: name, description, attributes, labels, and its deletion."""
+"""The settings of a workspace: name, description, attributes, labels, the tenant's plan, and its deletion."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
 
 from fastapi import Request, Response
 from starlette.datastructures import FormData
 
 from lakehold.access import Add, Attribute, Draft
-from lakehold.access.model.schema import AttributeKind
+from lakehold.access.model.policy import TENANT
+from lakehold.access.model.schema import KindSchema
+from lakehold.access.query.listing import ListedResource
 from lakehold.api.http.dependencies import ReadContext, WriteContext
 from lakehold.catalog import kinds, resource_edit, resources, workspaces
 from lakehold.catalog.resource_edit import ResourceEdit
@@ -17,41 +19,18 @@ from lakehold.catalog.resource_view import ResourceRef, ResourceView
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import ConflictError, InvalidInputError
 from lakehold.web import kind_pages, pages, urls
-from lakehold.web.components import FieldChange, PageAction
+from lakehold.web.components import AttributeField, FieldChange, PageAction
 from lakehold.web.confirmation import ConfirmationPrompt, confirm, confirm_effects, preview_effects
-from lakehold.web.cookies import Flash
 from lakehold.web.labels import humanize
 from lakehold.web.routing import SubmittedForm, router
-from lakehold.web.workspaces import membership, tenant_plan, workspace_list
+from lakehold.web.workspaces import membership, workspace_list
 from lakehold.web.workspaces.members import breadcrumbs
 
 routes = router("/workspaces")
 
 SWITCH_PREFIX = "switch_"
+PLAN = "plan"
 _MAX_LABELS = 200
-
-
-@dataclass(frozen=True, slots=True)
-class AttributeSwitch:
-    """An attribute of the workspace, with its options."""
-
-    name: str
-    title: str
-    hint: str
-    value: str
-    is_flag: bool
-    options: list[tuple[str, str]]
-    may: bool
-
-
-@dataclass(frozen=True, slots=True)
-class LabelGroup:
-    """The labels of one kind, and whether the caller may create more."""
-
-    kind: str
-    title: str
-    items: list[ResourceRef]
-    may: bool
 
 
 @routes.get("/{uid:path}/settings")
@@ -67,15 +46,11 @@ def save(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm) -> 
     filled = {name: str(sent.get(name, "")).strip() for name in ("name", "description")}
     version = str(sent.get("version", ""))
     try:
-        resource_edit.apply_edit(
-            ctx,
-            uid,
-            ResourceEdit(name=filled["name"], description=filled["description"]),
-            expect_version=int(version) if version.isdigit() else None,
-        )
+        expected = int(version) if version.isdigit() else None
+        resource_edit.apply_edit(ctx, uid, ResourceEdit(filled["name"], filled["description"]), expect_version=expected)
     except (InvalidInputError, ConflictError, VersionConflictError) as error:
         return _render_settings(request, ctx, uid, filled=filled, errors={"name": str(error)})
-    return pages.redirect(request, urls.workspace(uid, "settings"), Flash("Saved."))
+    return pages.redirect(request, urls.workspace(uid, "settings"), "Saved.")
 
 
 @routes.post("/{uid:path}/settings/switches")
@@ -100,7 +75,7 @@ def switch(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm) -
     if changes and (question := confirm_effects(request, sent, prompt, lambda: preview_effects(ctx, changes))):
         return question
     resource_edit.apply_edit_plan(ctx, plan)
-    return pages.redirect(request, there, Flash("Saved."))
+    return pages.redirect(request, there, "Saved.")
 
 
 @routes.post("/{uid:path}/settings/labels")
@@ -115,7 +90,7 @@ def add_label(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm
         resources.create(ctx, kind, name, edges={known[kind]: uid})
     except InvalidInputError as error:
         return _render_settings(request, ctx, uid, filled={"label_name": name}, errors={"label_name": str(error)})
-    return pages.redirect(request, urls.workspace(uid, "settings"), Flash(f"{name} was created."))
+    return pages.redirect(request, urls.workspace(uid, "settings"), f"{name} was created.")
 
 
 @routes.post("/{uid:path}/settings/delete")
@@ -129,7 +104,7 @@ def delete(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm) -
         resources.delete(ctx, uid)
     except ConflictError as error:
         return _render_settings(request, ctx, uid, errors={"delete": str(error)})
-    return pages.redirect(request, "/workspaces", Flash(f"{name} was deleted."))
+    return pages.redirect(request, "/workspaces", f"{name} was deleted.")
 
 
 def _render_settings(
@@ -154,38 +129,23 @@ def _render_settings(
         "edit": _edit_action(ctx, uid),
         "filled": filled,
         "switches": _switches(ctx, found),
-        "labels": [_label_group(ctx, uid, each.id) for each in membership.label_kinds(ctx, uid)],
-        "plan": tenant_plan.load_plan(ctx, kind),
+        "labels": [_label_group(ctx, uid, each) for each in membership.label_kinds(ctx, uid)],
+        "plan": load_plan(ctx, kind),
         "delete": _delete_action(ctx, uid, found),
-        "errors": errors or {},
     }
-    return pages.render(request, "workspaces/settings.html", values, status=422 if errors else 200)
+    return pages.render_form(request, "workspaces/settings.html", values, errors)
 
 
-def _switches(ctx: RequestContext, found: ResourceView) -> list[AttributeSwitch]:
-    schema = kinds.catalog_kind(ctx.view.policy, found.kind)
+def _switches(ctx: RequestContext, found: ResourceView) -> list[AttributeField]:
+    hint = workspace_list.attribute_hint
     return [
-        AttributeSwitch(
-            name,
-            humanize(name),
-            workspace_list.attribute_hint(name),
-            found.attributes[name],
-            declared.is_flag,
-            [(value, humanize(value)) for value in declared.values],
-            _may_switch(ctx, found.uid, declared),
-        )
-        for name, declared in schema.attributes.items()
+        membership.attribute_field(ctx, found.uid, declared, found.attributes[name], hint=hint(name))
+        for name, declared in kinds.catalog_kind(ctx.view.policy, found.kind).attributes.items()
         if name != kinds.DELETED
     ]
 
 
-def _may_switch(ctx: RequestContext, uid: str, declared: AttributeKind) -> bool:
-    return all(
-        ctx.session.check_change(ctx.principal, Add(Attribute(uid, declared.name, value))) for value in declared.values
-    )
-
-
-def _sent_value(each: AttributeSwitch, sent: FormData) -> str:
+def _sent_value(each: AttributeField, sent: FormData) -> str:
     if each.is_flag:
         return "true" if sent.get(SWITCH_PREFIX + each.name) else "false"
     return str(sent.get(SWITCH_PREFIX + each.name, each.value))
@@ -195,23 +155,19 @@ def _value_label(value: str) -> str:
     return {"true": "On", "false": "Off"}.get(value, humanize(value))
 
 
-def _label_group(ctx: RequestContext, uid: str, kind: str) -> LabelGroup:
-    schema = kinds.catalog_kind(ctx.view.policy, kind)
-    listed = ctx.session.list(ctx.principal, schema.visible, kind, within=uid, limit=_MAX_LABELS).items
-    draft = Draft(kind, {schema.parent: uid} if schema.parent else {})
-    may = ctx.session.check(ctx.principal, "create", draft)
-    return LabelGroup(kind, schema.title, [ResourceRef(item.uid, item.kind, item.name) for item in listed], may)
+def _label_group(ctx: RequestContext, uid: str, kind: KindSchema) -> tuple[KindSchema, Sequence[ListedResource], bool]:
+    """Return a kind of labels with all of them, and whether the caller may create more."""
+    listed = ctx.session.list(ctx.principal, kind.visible, kind.id, within=uid, limit=_MAX_LABELS).items
+    draft = Draft(kind.id, {kind.parent: uid} if kind.parent else {})
+    return kind, listed, ctx.session.check(ctx.principal, "create", draft)
 
 
 def _edit_action(ctx: RequestContext, uid: str) -> PageAction:
     right = ctx.session.read_view(lambda view: kinds.edit_right(view, uid))
     if kinds.has_right(ctx, right) or right is None:
         return PageAction("Edit")
-    return PageAction(
-        "Edit",
-        why_not=f"You need permission to {humanize(right.action).lower()}.",
-        request=urls.request(right.resource, right.action),
-    )
+    why_not = f"You need permission to {humanize(right.action).lower()}."
+    return PageAction("Edit", why_not=why_not, request=urls.request(right.resource, right.action))
 
 
 def _delete_action(ctx: RequestContext, uid: str, found: ResourceView) -> PageAction:
@@ -221,3 +177,38 @@ def _delete_action(ctx: RequestContext, uid: str, found: ResourceView) -> PageAc
     right = ctx.session.read_view(lambda view: kinds.delete_right(view, uid))
     request_url = urls.request(right.resource, right.action) if right else ""
     return PageAction("Delete", icon="trash-2", why_not="You do not have permission to delete it.", request=request_url)
+
+
+def load_plan(ctx: RequestContext, kind: KindSchema) -> AttributeField | None:
+    """Load the tenant's plan; None for a model that does not read it."""
+    declared = ctx.view.policy.kind(TENANT).schema.attributes.get(PLAN)
+    if declared is None or not any(f"tenant.{PLAN}" in clause.text for clause in kind.define.values()):
+        return None
+    return membership.attribute_field(ctx, ctx.caller.tenant, declared, _current_plan(ctx))
+
+
+@routes.post("/{uid:path}/settings/plan")
+def set_plan(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm) -> Response:
+    """Set the plan after its effect is confirmed."""
+    workspaces.need_workspace(ctx, uid)
+    new_plan, there = str(sent.get(PLAN, "")), urls.workspace(uid, "settings")
+    declared = ctx.view.policy.kind(TENANT).schema.attributes[PLAN]
+    if new_plan not in declared.values:
+        raise InvalidInputError("There is no such plan.", "Select one from the list.")
+    change = Add(Attribute(ctx.caller.tenant, PLAN, new_plan))
+    ctx.need_change(change)
+    prompt = ConfirmationPrompt(
+        f"Change the plan to {humanize(new_plan)}?",
+        "Applies to the whole tenant.",
+        back=there,
+        changes=[FieldChange("Plan", humanize(_current_plan(ctx)), humanize(new_plan))],
+    )
+    if question := confirm_effects(request, sent, prompt, lambda: preview_effects(ctx, [change])):
+        return question
+    ctx.make(change)
+    return pages.redirect(request, there, f"The plan was changed to {humanize(new_plan)}.")
+
+
+def _current_plan(ctx: RequestContext) -> str:
+    declared = ctx.view.policy.kind(TENANT).schema.attributes[PLAN]
+    return ctx.view.attributes[PLAN].get(ctx.view.resource(ctx.caller.tenant)) or declared.default

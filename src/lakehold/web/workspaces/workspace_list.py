@@ -16,11 +16,9 @@ from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import ConflictError, InvalidInputError
 from lakehold.kit.ids import valid_name
 from lakehold.web import pages, urls
-from lakehold.web.access_reason import find_reason
-from lakehold.web.components import PageAction
-from lakehold.web.cookies import Flash
+from lakehold.web.access.fact_labels import find_reason
 from lakehold.web.labels import humanize, pluralize
-from lakehold.web.list_view import ListColumn, ListFilter, ListState
+from lakehold.web.list_view import ListFilter, ListState
 from lakehold.web.routing import SubmittedForm, router
 from lakehold.workspaces.registry import all_workspaces
 
@@ -51,12 +49,6 @@ def model_title(model: AccessModel) -> str:
 
 routes = router("/workspaces")
 
-_COLUMNS = (
-    ListColumn("Workspace", "name"),
-    ListColumn("Kind"),
-    ListColumn("Your roles", wide=True),
-    ListColumn("Created", "created", wide=True),
-)
 SWITCH_PREFIX = "switch_"
 
 
@@ -85,20 +77,16 @@ def workspaces_page(request: Request, ctx: ReadContext) -> Response:
         ctx,
         model=listing.chosen["model"] or None,
         search=listing.search,
-        sort=f"-{listing.sort}" if listing.descending else listing.sort,
+        sort=listing.order,
         after=listing.after or None,
         limit=listing.size,
     )
     values: dict[str, object] = {
         "listing": listing,
-        "columns": _COLUMNS,
-        "rows": [
-            (n, each, own_roles(ctx, each.uid), _access_reason(ctx, each), _workspace_actions(each))
-            for n, each in enumerate(found.items)
-        ],
+        "rows": [(n, each, own_roles(ctx, each.uid), _access_reason(ctx, each)) for n, each in enumerate(found.items)],
         "after": found.after or "",
         "may_create": any(choice.may for choice in model_choices(ctx)),
-        "new": _new_action(ctx),
+        "request": _request_url(ctx),
     }
     return pages.render(request, "workspaces/workspaces.html", values)
 
@@ -108,9 +96,8 @@ def new_form(request: Request, ctx: ReadContext) -> Response:
     """Render the choice of a model, then the form for the new workspace."""
     chosen = _chosen_model(ctx, request.query_params.get("model", ""))
     if chosen is None:
-        return pages.render(
-            request, "workspaces/choose.html", {"choices": model_choices(ctx), "request": _request_url(ctx)}
-        )
+        values: dict[str, object] = {"choices": model_choices(ctx), "request": _request_url(ctx)}
+        return pages.render(request, "workspaces/choose.html", values)
     return _form(request, chosen, {"name": "", "description": ""})
 
 
@@ -128,16 +115,11 @@ def make(request: Request, ctx: WriteContext, sent: SubmittedForm) -> Response:
         return _form(request, chosen, filled, attributes, {"name": str(error)})
     try:
         resource_metadata.valid_description(filled["description"])
-        made = workspaces.create(
-            ctx,
-            chosen.model.name,
-            filled["name"],
-            attributes={name: on for name, on in attributes.items() if on},
-            description=filled["description"],
-        )
+        chosen_ones = {name: on for name, on in attributes.items() if on}
+        made = workspaces.create(ctx, chosen.model.name, **filled, attributes=chosen_ones)
     except (InvalidInputError, ConflictError) as error:
         return _form(request, chosen, filled, attributes, {"description": str(error)})
-    return pages.redirect(request, urls.workspace(made), Flash(f"{filled['name']} was created."))
+    return pages.redirect(request, urls.workspace(made), f"{filled['name']} was created.")
 
 
 def model_choices(ctx: RequestContext) -> list[ModelChoice]:
@@ -181,24 +163,8 @@ def _chosen_model(ctx: RequestContext, model: str) -> ModelChoice | None:
     return next((choice for choice in model_choices(ctx) if choice.model.name == model and choice.may), None)
 
 
-def _new_action(ctx: RequestContext) -> PageAction:
-    if any(choice.may for choice in model_choices(ctx)):
-        return PageAction("New workspace", "/workspaces/new", icon="plus")
-    why_not = "You need permission to create workspaces."
-    return PageAction("New workspace", icon="plus", why_not=why_not, request=_request_url(ctx))
-
-
 def _request_url(ctx: RequestContext) -> str:
     return urls.request(ctx.caller.tenant, "create_workspace")
-
-
-def _workspace_actions(space: ResourceSummary) -> list[PageAction]:
-    return [
-        PageAction("Open", urls.workspace(space.uid), icon="arrow-right"),
-        PageAction("Members", urls.workspace(space.uid, "members"), icon="users"),
-        PageAction("Settings", urls.workspace(space.uid, "settings"), icon="settings"),
-        PageAction("Access", urls.resource(space.uid, "access"), icon="shield"),
-    ]
 
 
 def _form(
@@ -215,6 +181,5 @@ def _form(
         "switches": [
             (name, humanize(name), attribute_hint(name), on.get(name, False)) for name in flag_attributes(chosen.root)
         ],
-        "errors": errors or {},
     }
-    return pages.render(request, "workspaces/new.html", values, status=422 if errors else 200)
+    return pages.render_form(request, "workspaces/new.html", values, errors)

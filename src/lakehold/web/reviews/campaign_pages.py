@@ -1,5 +1,5 @@
-"""The page of one campaign: who holds which role, and the decisions, with the filters of its list; and the report of
-everybody's effective access in its workspace, computed by Spark in a background job.
+"""Access reviews: the list of campaigns, starting one, and the page of one: who holds which role, and the decisions;
+with the report of everybody's effective access in its workspace, computed by Spark in a background job.
 """
 
 from __future__ import annotations
@@ -10,26 +10,108 @@ from fastapi import Request, Response
 from fastapi.responses import FileResponse
 
 from lakehold.access import Remove
-from lakehold.access.model.policy import MEMBER, Policy
+from lakehold.access.model.policy import Policy
 from lakehold.api.http.dependencies import ReadContext, WriteContext, get_platform
 from lakehold.catalog import campaign_decisions, campaigns, change_preview, usage
 from lakehold.catalog.campaign_table import ENDED, KEPT, REMOVED, UNDECIDED, CampaignRow
 from lakehold.catalog.campaigns import CampaignView
 from lakehold.directory.errors import DeniedError
 from lakehold.directory.request_context import RequestContext
-from lakehold.kit.clock import FOREVER, Moment
-from lakehold.kit.errors import NotFoundError
+from lakehold.kit.clock import Moment
+from lakehold.kit.errors import ConflictError, InvalidInputError, NotFoundError
 from lakehold.kit.ids import fold_name
 from lakehold.runs.jobs import service, table
 from lakehold.runs.jobs.registry import ACCESS_REVIEW, FORMATS
 from lakehold.runs.jobs.service import Job
-from lakehold.web import pages, urls
+from lakehold.web import form_values, pages, urls
 from lakehold.web.components import PageAction
-from lakehold.web.cookies import Flash
-from lakehold.web.list_view import ListColumn, ListFilter, ListState
-from lakehold.web.navigation import Breadcrumb
-from lakehold.web.reviews.campaign_list import review_breadcrumbs
+from lakehold.web.list_view import ListFilter, ListState
 from lakehold.web.routing import SubmittedForm, router
+
+routes = router("/reviews")
+
+_SIZE = 25
+_STATES = ListFilter("state", "State", (("open", "Open"), ("closed", "Closed")))
+_SCOPES = (
+    (campaigns.EVERYTHING, "All roles", "On the workspace and on every resource in it."),
+    (campaigns.WORKSPACE, "Workspace roles only", "Roles on the workspace itself."),
+)
+
+
+_MAX_LISTED = 3
+_MAX_SEARCHED = 50
+_FORMAT_LABELS = {"csv": "CSV", "parquet": "Parquet", "arrow": "Arrow"}
+
+
+@routes.get("")
+def reviews_page(request: Request, ctx: ReadContext) -> Response:
+    """Show the campaigns in which the caller takes part."""
+    listing = ListState.from_request(request, sorts=("newest",), filters=[_STATES], size=_SIZE)
+    closed = {"open": False, "closed": True}.get(listing.chosen["state"])
+    before = int(listing.after) if listing.after.isascii() and listing.after.isdigit() else None
+    found = campaigns.page(ctx, closed=closed, before=before, limit=_SIZE)
+    values: dict[str, object] = {
+        "listing": listing,
+        "reviews": found.items,
+        "after": str(found.before or ""),
+        "new": _new_action(ctx),
+        "now": ctx.at,
+    }
+    return pages.render(request, "reviews/list.html", values)
+
+
+@routes.get("/new")
+def new_campaign_page(request: Request, ctx: ReadContext, workspace: str = "") -> Response:
+    """Show the form for a new campaign."""
+    filled = {"workspace": workspace, "asks": campaigns.EVERYTHING, "name": "", "due": ""}
+    return _campaign_form(request, ctx, filled)
+
+
+@routes.post("/new")
+def start_campaign(request: Request, ctx: WriteContext, sent: SubmittedForm) -> Response:
+    """Start a campaign."""
+    filled = {name: str(sent.get(name, "")).strip() for name in ("workspace", "name", "asks", "due")}
+    required = {"name": "Enter a name.", "workspace": "Select a workspace."}
+    errors = {name: message for name, message in required.items() if not filled[name]}
+    try:
+        due = form_values.parse_end_of_day(ctx, filled["due"])
+    except InvalidInputError as error:
+        errors["due"] = str(error)
+    if errors:
+        return _campaign_form(request, ctx, filled, errors)
+    workspace, name, settings = filled["workspace"], filled["name"], get_platform(request).settings
+    try:
+        made = campaigns.start(ctx, workspace, name, asks=filled["asks"], due=due, settings=settings)
+    except (InvalidInputError, ConflictError) as error:
+        fields = {name: name for name in ("name", "asks", "due")}
+        return _campaign_form(request, ctx, filled, form_values.errors_by_field(error, fields, "workspace"))
+    return pages.redirect(request, f"/reviews/{made.campaign.uid}", f"{made.campaign.name} was started.")
+
+
+def _campaign_form(
+    request: Request, ctx: RequestContext, filled: dict[str, str], errors: dict[str, str] | None = None
+) -> Response:
+    spaces = campaigns.reviewable_workspaces(ctx)
+    if not spaces:
+        ctx.need(change_preview.ASK, ctx.caller.tenant)
+    kind = ctx.view.policy.kind
+    chosen = filled["workspace"] if any(one.uid == filled["workspace"] for one in spaces) else ""
+    values: dict[str, object] = {
+        "filled": {**filled, "workspace": chosen},
+        "options": [("", "Choose …"), *((one.uid, f"{one.name} · {kind(one.kind).schema.title}") for one in spaces)],
+        "asks": _SCOPES,
+        "reviewers": campaigns.reviewers(ctx, chosen) if chosen else [],
+        "today": form_values.today(ctx),
+    }
+    return pages.render_form(request, "reviews/new.html", values, errors)
+
+
+def _new_action(ctx: RequestContext) -> PageAction:
+    if change_preview.may_ask_about_others(ctx) or campaigns.reviewable_workspaces(ctx):
+        return PageAction("New review", "/reviews/new", icon="plus")
+    why_not = "Only members who can grant roles, or view others' access, can start a review."
+    return PageAction("New review", why_not=why_not, request=_request_url(ctx))
+
 
 STATES = {
     UNDECIDED: ("Undecided", "neutral"),
@@ -79,18 +161,6 @@ def _filter_options(named: dict[str, str]) -> tuple[tuple[str, str], ...]:
     return tuple(sorted(named.items(), key=lambda option: (fold_name(option[1]), option[0])))
 
 
-routes = router("/reviews")
-
-_COLUMNS = (
-    ListColumn("Member", "holder"),
-    ListColumn("Role", "role"),
-    ListColumn("Resource", "resource"),
-    ListColumn("Granted", "since", wide=True),
-    ListColumn("Last used"),
-    ListColumn("Decision"),
-)
-
-
 @routes.get("/{uid}")
 def campaign_page(request: Request, ctx: ReadContext, uid: str) -> Response:
     """Show the rows of a campaign that match the address."""
@@ -103,30 +173,15 @@ def campaign_page(request: Request, ctx: ReadContext, uid: str) -> Response:
     values: dict[str, object] = {
         "told": detail,
         "campaign": detail.campaign,
-        "listing": listing,
-        "columns": (ListColumn("Select"), *_COLUMNS) if is_open else _COLUMNS,
-        "rows": visible_rows,
-        "total": len(found),
+        **listing.page_values(found),
         "uses": usage.last_role_uses(ctx, [(row.subject.uid, row.resource.uid) for row in visible_rows]),
         "refusals": {row.n: _removal_refusal(ctx, row) for row in visible_rows} if is_open else {},
         "states": STATES,
-        "files": _export_actions(uid),
         "is_open": is_open,
         "reviewers": campaigns.reviewers(ctx, detail.workspace.uid),
-        "forever": FOREVER,
-        "member_kind": MEMBER,
-        "crumbs": review_breadcrumbs(ctx, Breadcrumb(detail.campaign.name)),
         **report_values(ctx, detail),
     }
     return pages.render(request, "reviews/campaign.html", values)
-
-
-def _export_actions(uid: str) -> list[PageAction]:
-    at = f"/reviews/{uid}/result"
-    return [
-        PageAction("As CSV", f"{at}.csv", icon="download"),
-        PageAction("As JSON lines", f"{at}.jsonl", icon="download"),
-    ]
 
 
 def _removal_refusal(ctx: RequestContext, row: CampaignRow) -> PageAction | None:
@@ -140,29 +195,19 @@ def _removal_refusal(ctx: RequestContext, row: CampaignRow) -> PageAction | None
     return None
 
 
-_MAX_LISTED = 3
-_MAX_SEARCHED = 50
-_FORMAT_LABELS = {"csv": "CSV", "parquet": "Parquet", "arrow": "Arrow"}
-
-
 @routes.post("/{uid}/work-out")
 def start_report(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm) -> Response:
     """Start the job that computes the report."""
     detail = campaigns.get(ctx, uid)
     service.start_job(ctx, ACCESS_REVIEW, {"format": str(sent.get("format", "csv")), "inside": detail.workspace.uid})
-    return pages.redirect(request, f"/reviews/{uid}", Flash("The report was queued."))
+    return pages.redirect(request, f"/reviews/{uid}", "The report was queued.")
 
 
 @routes.get("/{uid}/worked-out")
 def report_page(request: Request, ctx: ReadContext, uid: str) -> Response:
     """Show the progress of the job. The campaign's page polls this fragment while the job runs."""
     detail = campaigns.get(ctx, uid)
-    breadcrumbs = review_breadcrumbs(
-        ctx, Breadcrumb(detail.campaign.name, f"/reviews/{uid}"), Breadcrumb("Access report")
-    )
-    return pages.render(
-        request, "reviews/worked_out.html", {"told": detail, "crumbs": breadcrumbs, **report_values(ctx, detail)}
-    )
+    return pages.render(request, "reviews/worked_out.html", {"told": detail, **report_values(ctx, detail)})
 
 
 @routes.get("/{uid}/worked-out/{job}")
@@ -183,11 +228,12 @@ def report_values(ctx: RequestContext, detail: CampaignView) -> dict[str, object
         job for job in service.list_jobs(ctx, kind=ACCESS_REVIEW, limit=_MAX_SEARCHED) if _is_report_of(job, detail)
     ][:_MAX_LISTED]
     may = change_preview.may_ask_about_others(ctx)
+    why_not = "" if may else "Only members who can view others' access can create it."
     return {
         "jobs": found,
         "running": any(job.state not in table.ENDED for job in found),
         "may_work_out": may,
-        "work_out": PageAction("Create report") if may else _refused_action(ctx),
+        "work_out": PageAction("Create report", why_not=why_not, request="" if may else _request_url(ctx)),
         "formats": [(each, _FORMAT_LABELS.get(each, each)) for each in sorted(FORMATS, key=lambda each: each != "csv")],
     }
 
@@ -196,9 +242,5 @@ def _is_report_of(job: Job, detail: CampaignView) -> bool:
     return job.kind == ACCESS_REVIEW and job.wanted.get("inside") == detail.workspace.uid
 
 
-def _refused_action(ctx: RequestContext) -> PageAction:
-    return PageAction(
-        "Create report",
-        why_not="Only members who can view others' access can create it.",
-        request=urls.request(ctx.caller.tenant, change_preview.ASK),
-    )
+def _request_url(ctx: RequestContext) -> str:
+    return urls.request(ctx.caller.tenant, change_preview.ASK)
