@@ -25,8 +25,8 @@ from lakehold.connectors.database.target_table import (
     table_columns,
 )
 from lakehold.connectors.destinations.delivery import DeliveryRequest, DeliveryResult, mark_digest
-from lakehold.connectors.destinations.delivery_errors import sql_state, translate_errors
 from lakehold.connectors.destinations.file_formats import refuse_invalid_fields, to_flat_types
+from lakehold.connectors.error_translation import sql_state, translate_delivery_errors
 from lakehold.connectors.registry import ConnectorEnvironment
 from lakehold.kit.errors import ConflictError, InvalidInputError, at_field
 from lakehold.kit.ids import valid_name
@@ -88,7 +88,7 @@ def deliver_rows(rows: DataFrame, how: JdbcDestination, mark: str) -> DeliveryRe
     flat = to_flat_types(refuse_invalid_fields(rows), binary=True)
     with (
         connect(rows.sparkSession, how.database) as connection,
-        translate_errors(f"The table {how.name}", how.database.password),
+        translate_delivery_errors(f"The table {how.name}", how.database.password),
     ):
         if not connection.has_transactions:
             raise ConflictError("This database has no transactions.", "Deliver a file instead.")

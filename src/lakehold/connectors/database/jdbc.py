@@ -24,7 +24,7 @@ from lakehold.connectors.database.settings import (
     check_address,
     driver_class,
 )
-from lakehold.connectors.destinations.delivery_errors import translate_errors
+from lakehold.connectors.error_translation import translate_delivery_errors
 from lakehold.connectors.redaction import hosts_of_url, quoted_user_names
 from lakehold.connectors.registry import ConnectorEnvironment
 from lakehold.kit.errors import InvalidInputError, UnavailableError
@@ -168,7 +168,7 @@ class JdbcConnection:
 def connect(spark: SparkSession, database: JdbcDatabase) -> Iterator[JdbcConnection]:
     """Open a connection; its errors are translated into messages."""
     database.check()
-    with translate_errors("The database", *database.redactions):
+    with translate_delivery_errors("The database", *database.redactions):
         if not _is_loaded(spark, database.driver_class):
             raise UnavailableError(
                 f"There is no driver {database.driver_class} here.",

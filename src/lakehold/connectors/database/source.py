@@ -21,26 +21,22 @@ from pyspark.sql.types import StringType, TimestampNTZType
 
 from lakehold.connectors.database.jdbc import JdbcDatabase, open_database
 from lakehold.connectors.database.settings import DatabaseSourceSettings, TablePartitioning
+from lakehold.connectors.error_translation import translate_source_errors
 from lakehold.connectors.registry import ConnectorEnvironment
-from lakehold.connectors.sources import json_records
+from lakehold.connectors.sources import json_records, source
 from lakehold.connectors.sources.cursors import filter_span, orderable_field
 from lakehold.connectors.sources.field_types import StreamField
-from lakehold.connectors.sources.source import (
-    IncomingRows,
-    ReadSpan,
-    SourceStream,
-    StreamOptions,
-    StreamSample,
-    get_stream,
-)
-from lakehold.connectors.sources.source_errors import translate_errors
 from lakehold.kit.errors import InvalidInputError
 from lakehold.lake.errors import DataError
 from lakehold.lake.spark.jvm import jvm_of
 
 
 def read_partitioned(
-    spark: SparkSession, options: Mapping[str, str], parts: TablePartitioning, quoted: str, since: ReadSpan | None
+    spark: SparkSession,
+    options: Mapping[str, str],
+    parts: TablePartitioning,
+    quoted: str,
+    since: source.ReadSpan | None,
 ) -> DataFrame:
     """Read the rows in partitions; in one if the column has no values."""
     bounds_query = f"(SELECT MIN({quoted}) AS low, MAX({quoted}) AS high FROM {options['dbtable']}) bounds"  # noqa: S608 - quoted
@@ -169,7 +165,7 @@ _LABEL = "The database"
 
 
 @dataclass(frozen=True, slots=True)
-class JdbcSource:
+class JdbcSource(source.SourceConnector):
     """A database as a source, and how it is read."""
 
     database: JdbcDatabase
@@ -189,45 +185,50 @@ class JdbcSource:
         """The redactions of the database."""
         return self.database.redactions
 
-    def streams(self) -> list[SourceStream]:
+    def streams(self) -> list[source.SourceStream]:
         """Return its tables and views, with primary keys unless there are very many."""
         with (
-            translate_errors(_LABEL, *self.database.redactions),
+            translate_source_errors(_LABEL, *self.database.redactions),
             open_catalog(SparkSession.active(), self.database) as about,
         ):
             tables = about.tables(self.schemas)
             few = len(tables) <= _MAX_KEY_LOOKUPS
-            return [SourceStream(each.full_name, None, True, about.primary_key(each) if few else ()) for each in tables]
+            return [
+                source.SourceStream(each.full_name, None, True, about.primary_key(each) if few else ())
+                for each in tables
+            ]
 
     def check(self) -> None:
         """Connect and list the tables."""
         with (
-            translate_errors(_LABEL, *self.database.redactions),
+            translate_source_errors(_LABEL, *self.database.redactions),
             open_catalog(SparkSession.active(), self.database) as about,
         ):
             about.tables(self.schemas)
 
-    def sample(self, stream: str, limit: int) -> StreamSample:
+    def sample(self, stream: str, limit: int) -> source.StreamSample:
         """Return the fields and first rows that the database returns."""
         spark = SparkSession.active()
-        with translate_errors(self._label(stream), *self.database.redactions):
+        with translate_source_errors(self._label(stream), *self.database.redactions):
             options, _ = self._read_options(spark, stream)
             rows = spark.read.format("jdbc").options(**{**options, "fetchsize": str(limit)}).load()
             fields = tuple(StreamField(each.name, each.dataType.simpleString()) for each in rows.schema.fields)
             some = rows.limit(limit).collect()
-            return StreamSample(fields, tuple(tuple(json_records.sample_value(value) for value in row) for row in some))
+            return source.StreamSample(
+                fields, tuple(tuple(json_records.sample_value(value) for value in row) for row in some)
+            )
 
-    def read(self, spark: SparkSession, stream: str, since: ReadSpan | None = None) -> IncomingRows:
+    def read(self, spark: SparkSession, stream: str, since: source.ReadSpan | None = None) -> source.IncomingRows:
         """Read the rows of a table, view or query."""
-        with translate_errors(self._label(stream), *self.database.redactions):
+        with translate_source_errors(self._label(stream), *self.database.redactions):
             options, quoted = self._read_options(spark, stream)
             rows = spark.read.format("jdbc").options(**options).load()
             if since is not None and isinstance(orderable_field(rows, since.field)[1], StringType):
                 options = {**options, "pushDownPredicate": "false"}
             if stream in self.parts:
                 parts = self.parts[stream].validated(rows.columns)
-                return IncomingRows(filter_span(read_partitioned(spark, options, parts, quoted, since), since))
-            return IncomingRows(filter_span(spark.read.format("jdbc").options(**options).load(), since))
+                return source.IncomingRows(filter_span(read_partitioned(spark, options, parts, quoted, since), since))
+            return source.IncomingRows(filter_span(spark.read.format("jdbc").options(**options).load(), since))
 
     def _read_options(self, spark: SparkSession, stream: str) -> tuple[dict[str, str], str]:
         """Return the options for Spark, and the quoted partition column."""
@@ -258,12 +259,12 @@ class JdbcSource:
         return f"({text}\n) lakehold_query" if text else ""
 
     def _quoted_table(self, about: DatabaseCatalog, stream: str) -> str:
-        table: DatabaseTable = get_stream({each.full_name: each for each in about.tables(self.schemas)}, stream)
+        table: DatabaseTable = source.get_stream({each.full_name: each for each in about.tables(self.schemas)}, stream)
         return about.quote_name(table.schema, table.name)
 
 
 def open_source(
-    environment: ConnectorEnvironment, settings: DatabaseSourceSettings, stream: StreamOptions | None
+    environment: ConnectorEnvironment, settings: DatabaseSourceSettings, stream: source.StreamOptions | None
 ) -> JdbcSource:
     """Open the database that the settings name."""
     parts = {stream.name: stream.parts} if stream is not None and stream.parts is not None else {}

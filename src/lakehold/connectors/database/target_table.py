@@ -24,7 +24,7 @@ from pyspark.sql.types import (
 )
 
 from lakehold.connectors.database.jdbc import JdbcConnection, JdbcDatabase
-from lakehold.connectors.destinations.delivery_errors import shorten, sql_state
+from lakehold.connectors.error_translation import shorten, sql_state
 from lakehold.lake.errors import DataError
 from lakehold.lake.spark.fair_share import without_task_retries
 

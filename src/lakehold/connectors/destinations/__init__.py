@@ -10,5 +10,4 @@ a duplicate by its key, and the result says when there may be one.
 - `file_formats`: CSV, JSON Lines and Parquet, and rows in portable types
 - `excel`: Excel workbooks
 - `http_delivery`: one signed request, until it is accepted
-- `delivery_errors`: errors of deliveries as users may read them
 """

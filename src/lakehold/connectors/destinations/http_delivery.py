@@ -15,14 +15,12 @@ import hmac
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from http import HTTPStatus
 
 import httpx
 
-from lakehold.connectors.address_guard import describe_tls_error
-from lakehold.connectors.destinations.delivery_errors import shorten
+from lakehold.connectors.address_guard import describe_tls_error, parse_retry_after
+from lakehold.connectors.error_translation import shorten
 from lakehold.kit.errors import LakeholdError, UnavailableError
 from lakehold.lake.errors import DeliveryError
 
@@ -140,13 +138,8 @@ class HttpPoster:
             hint = "What is signed goes nowhere else: give the address that it leads to."
             return _FailedAttempt(DeliveryError(f"{answered}.", hint), again=False)
         if status in _RETRY_STATUSES or status >= 500:  # noqa: PLR2004 - what HTTP calls the server's fault
-            retry_after = _parse_retry_after(headers.get("retry-after", ""))
-            return _FailedAttempt(
-                DeliveryError(f"{answered}.", _RESUME_HINT),
-                again=True,
-                asked=retry_after,
-                doubtful=status in _UNCERTAIN_STATUSES,
-            )
+            retry_after, doubtful = parse_retry_after(headers.get("retry-after")), status in _UNCERTAIN_STATUSES
+            return _FailedAttempt(DeliveryError(f"{answered}.", _RESUME_HINT), True, retry_after, doubtful)
         return _FailedAttempt(DeliveryError(f"{answered}.", f"Correct it there or here. {_RESUME_HINT}"), again=False)
 
     def _read_message(self, answer: httpx.Response) -> str:
@@ -175,16 +168,3 @@ def _status_phrase(status: int) -> str:
         return HTTPStatus(status).phrase
     except ValueError:
         return "of a kind that nobody knows"
-
-
-def _parse_retry_after(text: str) -> float | None:
-    """Return how long to wait, given as seconds or as a date."""
-    if text.isascii() and text.isdigit():
-        return float(text[:9])
-    try:
-        until = parsedate_to_datetime(text)
-    except ValueError:
-        return None
-    if until.tzinfo is None:
-        until = until.replace(tzinfo=UTC)
-    return max(0.0, (until - datetime.now(UTC)).total_seconds())

@@ -33,7 +33,7 @@ from lakehold.connectors.sources.bad_rows import (
     split_bad_rows,
 )
 from lakehold.connectors.sources.field_types import StreamField, distinct_names
-from lakehold.connectors.sources.source import IncomingRows
+from lakehold.connectors.sources.source import IncomingRows, union_rows
 from lakehold.lake.errors import DataError
 
 _LINE = re.compile(r"\r\n|\n|\r")
@@ -59,19 +59,6 @@ def group_by_header(files: list[str], shape: FileFormat) -> list[CsvHeader]:
         if line := _first_line(file, shape):
             by_line.setdefault(line, []).append(file)
     return [_parse_header(line, some, shape) for line, some in by_line.items()]
-
-
-def union_rows(parts: list[IncomingRows]) -> IncomingRows:
-    """Union several results by the names of their fields."""
-    bad = [each.bad for each in parts if each.bad is not None]
-    totals = [each.total for each in parts]
-    return IncomingRows(
-        reduce(lambda one, other: one.unionByName(other, allowMissingColumns=True), (each.rows for each in parts)),
-        reduce(lambda one, other: one.union(other), bad) if bad else None,
-        None if None in totals else lambda: sum(total() for total in totals if total is not None),
-        tuple(each for part in parts for each in part.kept),
-        tuple(dict.fromkeys(note for part in parts for note in part.notes)),
-    )
 
 
 def _parse_header(line: str, files: list[str], shape: FileFormat) -> CsvHeader:

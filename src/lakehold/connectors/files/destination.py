@@ -14,7 +14,6 @@ from typing import Any
 from pyspark.sql import DataFrame
 
 from lakehold.connectors.destinations.delivery import DeliveryRequest, DeliveryResult, mark_digest
-from lakehold.connectors.destinations.delivery_errors import translate_errors
 from lakehold.connectors.destinations.delivery_folder import DeliveryFolder, RowSpool
 from lakehold.connectors.destinations.excel import ExcelFormat
 from lakehold.connectors.destinations.file_formats import (
@@ -25,6 +24,7 @@ from lakehold.connectors.destinations.file_formats import (
     refuse_invalid_fields,
     to_flat_types,
 )
+from lakehold.connectors.error_translation import translate_delivery_errors
 from lakehold.connectors.files.settings import FileDestinationSettings, FileOptions
 from lakehold.connectors.registry import ConnectorEnvironment
 from lakehold.kit.errors import ConflictError, InvalidInputError, at_field
@@ -77,7 +77,7 @@ def deliver_files(rows: DataFrame, how: FileDestination, mark: str) -> DeliveryR
     refuse_invalid_fields(rows)
     folder, key = DeliveryFolder(how.folder), mark_digest(mark, how.name, how.format.ending)
     internal_folder = folder.subfolder(INTERNAL_FOLDER)
-    with translate_errors(f"The file {quote(how.file_name)}"):
+    with translate_delivery_errors(f"The file {quote(how.file_name)}"):
         if done := internal_folder.read_json(f"{key}.json"):
             return _result_of_receipt(done)
         if how.only_own:

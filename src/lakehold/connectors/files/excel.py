@@ -22,13 +22,13 @@ import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 from python_calamine import CalamineError, CalamineWorkbook, PasswordError, SheetTypeEnum, WorksheetNotFound
 
+from lakehold.connectors.error_translation import CarriedError
 from lakehold.connectors.files.encodings import partition_by_file
 from lakehold.connectors.files.json_array import SCHEMA, record_batch
 from lakehold.connectors.files.settings import FileFormat, FileKind
 from lakehold.connectors.sources import field_types
 from lakehold.connectors.sources.field_types import StreamField, distinct_names
 from lakehold.connectors.sources.source import Value
-from lakehold.connectors.sources.source_errors import CarriedError
 from lakehold.kit.errors import NotFoundError
 from lakehold.lake.errors import DataError
 

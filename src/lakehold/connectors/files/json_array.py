@@ -14,9 +14,9 @@ from typing import Any, BinaryIO, cast
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
+from lakehold.connectors.error_translation import CarriedError
 from lakehold.connectors.files.encodings import partition_by_file
 from lakehold.connectors.sources.bad_rows import MAX_ROW_BYTES
-from lakehold.connectors.sources.source_errors import CarriedError
 from lakehold.lake.errors import DataError
 
 SCHEMA = "raw string, place string"

@@ -21,8 +21,8 @@ from lakehold.connectors.destinations.delivery import (
     ProgressStore,
     mark_digest,
 )
-from lakehold.connectors.destinations.delivery_errors import shorten, translate_errors
 from lakehold.connectors.destinations.delivery_folder import DeliveryFolder
+from lakehold.connectors.error_translation import shorten, translate_delivery_errors
 from lakehold.connectors.files import destination as files
 from lakehold.connectors.files.destination import FileDestination, open_file
 from lakehold.connectors.mail.connector import MailSettings
@@ -111,7 +111,7 @@ def _read_attachment(file: FileDestination, size: int, most: int) -> bytes:
             "Choose fewer rows or fields, or deliver it into a folder.",
         )
     with (
-        translate_errors(f"The file {file.file_name}"),
+        translate_delivery_errors(f"The file {file.file_name}"),
         DeliveryFolder(file.folder).open_reader(file.file_name) as opened,
     ):
         return opened.read()

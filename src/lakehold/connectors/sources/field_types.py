@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import Decimal, InvalidOperation
 
-from lakehold.kit.errors import InvalidInputError
-from lakehold.kit.settings_schema import SettingsRecord
+from lakehold.kit.settings_schema import InvalidSettingError, SettingsRecord
 
 STRING, BIGINT, DOUBLE, BOOLEAN = "string", "bigint", "double", "boolean"
 DATE, TIMESTAMP, TIMESTAMP_NTZ = "date", "timestamp", "timestamp_ntz"
@@ -46,7 +45,7 @@ def valid_type(kind: str) -> str:
     numbers = _DECIMAL_PATTERN.fullmatch(text)
     if numbers and int(numbers[2]) <= int(numbers[1]) <= _MOST_DIGITS and int(numbers[1]):
         return f"decimal({int(numbers[1])},{int(numbers[2])})"
-    raise InvalidInputError(f"There is no type {kind!r}.", f"Choose one of {', '.join(TYPES)} or decimal(10,2).")
+    raise InvalidSettingError(f"There is no type {kind!r}.", f"Choose one of {', '.join(TYPES)} or decimal(10,2).")
 
 
 def infer_from_texts(values: Iterable[str]) -> str:

@@ -1,10 +1,11 @@
-"""The protocol of source connectors, and the types that they return."""
+"""The base of source connectors, and the types that they return."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import reduce
+from typing import TYPE_CHECKING, TypeVar
 
 from pyspark.sql import DataFrame, SparkSession
 
@@ -70,7 +71,7 @@ class IncomingRows:
     """How many there are, good and bad, found at little cost; None if only reading all of them tells."""
     kept: tuple[DataFrame, ...] = ()
     """Rows that are cached on disk, so that the source is read once."""
-    notes: tuple[str, ...] = field(default=())
+    notes: tuple[str, ...] = ()
 
     def close(self) -> None:
         """Release what was cached."""
@@ -90,24 +91,43 @@ class StreamOptions:
     """Of a table of a database."""
 
 
-class SourceConnector(Protocol):
-    """A source of rows."""
+class SourceConnector:
+    """A source of rows. What a source has no use for stays as it is here."""
 
     @property
     def redactions(self) -> tuple[str, ...]:
         """Texts to redact from its errors."""
+        return ()
 
     def streams(self) -> list[SourceStream]:
         """Return the streams of the source."""
+        return []
 
     def check(self) -> None:
         """Refuse with the reason if the source cannot be read."""
 
     def sample(self, stream: str, limit: int) -> StreamSample:
         """Return a sample of a stream, without reading all of it."""
+        raise NotFoundError(f"There is no sample of {quote(stream)}.", f"Ask for {limit} rows in SQL.")
 
     def read(self, spark: SparkSession, stream: str, since: ReadSpan | None = None) -> IncomingRows:
         """Read the rows of a stream."""
+        raise NotImplementedError
+
+
+def union_rows(parts: Sequence[IncomingRows]) -> IncomingRows:
+    """Union several results by the names of their fields."""
+    if len(parts) == 1:
+        return parts[0]
+    bad = [each.bad for each in parts if each.bad is not None]
+    totals = [each.total for each in parts]
+    return IncomingRows(
+        reduce(lambda one, other: one.unionByName(other, allowMissingColumns=True), (each.rows for each in parts)),
+        reduce(DataFrame.unionByName, bad) if bad else None,
+        None if None in totals else lambda: sum(total() for total in totals if total is not None),
+        tuple(each for part in parts for each in part.kept),
+        tuple(dict.fromkeys(note for part in parts for note in part.notes)),
+    )
 
 
 def get_stream(names: Mapping[str, Item], stream: str) -> Item:

@@ -10,10 +10,10 @@ from typing import Protocol
 from pyspark import StorageLevel
 from pyspark.sql import functions as f
 
+from lakehold.connectors.error_translation import translate_source_errors
 from lakehold.connectors.sources import cursors
 from lakehold.connectors.sources.settings import SyncMode
 from lakehold.connectors.sources.source import IncomingRows, ReadSpan, SourceConnector
-from lakehold.connectors.sources.source_errors import translate_errors
 from lakehold.kit.errors import InvalidInputError
 from lakehold.lake.errors import DataError
 from lakehold.lake.iceberg_catalog import TableIdentifier
@@ -33,21 +33,6 @@ class BadRowTable(Protocol):
 
     def make(self) -> TableIdentifier:
         """Return its identifier, creating the table if it does not exist."""
-
-
-@dataclass(frozen=True, slots=True)
-class FixedBadRowTable:
-    """A table for bad rows whose identifier is known."""
-
-    place: TableIdentifier
-
-    def find(self) -> TableIdentifier:
-        """Return the identifier."""
-        return self.place
-
-    def make(self) -> TableIdentifier:
-        """Return the identifier."""
-        return self.place
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +77,10 @@ def sync_stream(  # noqa: PLR0917 - as they are said
     done = _snapshot_of_write(tables, place, mark)
     if done and (how.bad is None or _bad_row_snapshot(tables, how.bad, mark)):
         return _previous_result(tables, place, how, mark)
-    with _open_stream(tables, connector, stream, how) as incoming, translate_errors(stream, *connector.redactions):
+    with (
+        _open_stream(tables, connector, stream, how) as incoming,
+        translate_source_errors(stream, *connector.redactions),
+    ):
         if not incoming.rows.columns:
             return SyncResult(TableWriteResult(None), 0, how.since, incoming.notes)
         if not done:

@@ -27,10 +27,10 @@ from lakehold.connectors.destinations.delivery import (
     ProgressStore,
     mark_digest,
 )
-from lakehold.connectors.destinations.delivery_errors import translate_errors
 from lakehold.connectors.destinations.delivery_folder import DeliveryFolder, RowSpool
 from lakehold.connectors.destinations.file_formats import JSON_OPTIONS, refuse_invalid_fields, to_json_types
 from lakehold.connectors.destinations.http_delivery import RESERVED_HEADERS, HttpPoster, RetryPolicy, SleepFunction
+from lakehold.connectors.error_translation import translate_delivery_errors
 from lakehold.connectors.redaction import hosts_of_url
 from lakehold.connectors.registry import ConnectorEnvironment
 from lakehold.connectors.webhook.connector import WebhookSettings
@@ -130,7 +130,7 @@ def deliver_batches(  # noqa: PLR0917 - the first three are those of every deliv
     before = progress.read()
     if before is not None and before.ended:
         return _delivery_result(before, how, again=True)
-    with translate_errors("The folder for rows on their way"):
+    with translate_delivery_errors("The folder for rows on their way"):
         spool = _open_spool(mark, folder)
         doubt = _duplicate_warning(before, spool)
         spool.fill(
