@@ -15,13 +15,8 @@ import httpx
 from pyspark.sql import DataFrame
 
 from lakehold.connectors.chat.connector import ChatSettings
-from lakehold.connectors.destinations.delivery import (
-    DeliveryProgress,
-    DeliveryRequest,
-    DeliveryResult,
-    ProgressStore,
-    mark_digest,
-)
+from lakehold.connectors.destinations import delivery
+from lakehold.connectors.destinations.delivery import DeliveryProgress, DeliveryRequest, DeliveryResult, Destination
 from lakehold.connectors.destinations.http_delivery import HttpPoster, PostResult, RetryPolicy, SleepFunction
 from lakehold.connectors.registry import ConnectorEnvironment
 from lakehold.connectors.webhook.destination import WebhookDestination, check_address, http_client
@@ -65,7 +60,12 @@ class ChatDestination:
 
 
 def deliver_message(  # noqa: PLR0917 - the parts of a delivery
-    text: str, rows: int, how: ChatDestination, mark: str, progress: ProgressStore, wait: SleepFunction = time.sleep
+    text: str,
+    rows: int,
+    how: ChatDestination,
+    mark: str,
+    progress: delivery.ProgressStore,
+    wait: SleepFunction = time.sleep,
 ) -> DeliveryResult:
     """Post the message once; `rows` is how many rows it reports on."""
     how.check()
@@ -91,35 +91,26 @@ def _post_message(text: str, how: ChatDestination, mark: str, wait: SleepFunctio
     body = json.dumps({"text": text}, ensure_ascii=False).encode()
     with http_client(how.webhook) as sending:
         poster = HttpPoster(sending, how.address, "", how.redactions, how.retry_policy, wait, word="The message")
-        return poster.post(body, key=mark_digest(mark, "chat"), batch=1)
+        return poster.post(body, key=delivery.mark_digest(mark, "chat"), batch=1)
 
 
 def _delivery_result(reached: DeliveryProgress, how: ChatDestination, *, again: bool = False) -> DeliveryResult:
     return DeliveryResult(reached.rows, reached.size, (how.label,), reached.sure, again, reached.words, "a chat")
 
 
-@dataclass(frozen=True, slots=True)
-class ChatDelivery:
-    """The delivery of one message to a chat."""
-
-    to: ChatDestination
-    request: DeliveryRequest
-
-    def check(self) -> str:
-        """Return that the address can be found, or refuse."""
-        self.to.check()
-        return check_address(self.to.webhook)
-
-    def send(self, _rows: DataFrame) -> DeliveryResult:
-        """Send the message, which says what the rows are."""
-        message, request = self.request.message, self.request
-        assert message is not None  # noqa: S101 - only what has a message is sent to a chat
-        return deliver_message(message.chat, message.rows, self.to, request.mark, request.need_progress())
-
-
 def open_destination(
     environment: ConnectorEnvironment, _settings: ChatSettings, request: DeliveryRequest
-) -> ChatDelivery:
+) -> Destination:
     """Open the chat for one message."""
-    address, private = environment.secrets.get("address", ""), environment.settings.private_addresses
-    return ChatDelivery(ChatDestination(address, private=private), request)
+    to = ChatDestination(environment.secrets.get("address", ""), private=environment.settings.private_addresses)
+
+    def check() -> str:
+        to.check()
+        return check_address(to.webhook)
+
+    def send(_rows: DataFrame) -> DeliveryResult:
+        message = request.message
+        assert message is not None  # noqa: S101 - only what has a message is sent to a chat
+        return deliver_message(message.chat, message.rows, to, request.mark, request.need_progress())
+
+    return Destination(check, send)

@@ -24,7 +24,7 @@ from lakehold.connectors.database.target_table import (
     qualified_table,
     table_columns,
 )
-from lakehold.connectors.destinations.delivery import DeliveryRequest, DeliveryResult, mark_digest
+from lakehold.connectors.destinations.delivery import DeliveryRequest, DeliveryResult, Destination, mark_digest
 from lakehold.connectors.destinations.file_formats import refuse_invalid_fields, to_flat_types
 from lakehold.connectors.error_translation import sql_state, translate_delivery_errors
 from lakehold.connectors.registry import ConnectorEnvironment
@@ -72,13 +72,6 @@ class JdbcDestination:
             )
         if self.at_once < 1:
             raise InvalidInputError("At least one connection is needed.")
-
-
-def test_connection(how: JdbcDestination) -> None:
-    """Connect to the database and close the connection."""
-    how.check()
-    with connect(SparkSession.active(), how.database):
-        pass
 
 
 def deliver_rows(rows: DataFrame, how: JdbcDestination, mark: str) -> DeliveryResult:
@@ -235,28 +228,17 @@ def _statements(target: TargetTable, how: JdbcDestination) -> Iterator[str]:
             return target.upsert_statements()
 
 
-@dataclass(frozen=True, slots=True)
-class TableDelivery:
-    """The delivery of one table into a table of a database."""
-
-    to: JdbcDestination
-    mark: str
-
-    def check(self) -> str:
-        """Return that the database can be reached, or refuse."""
-        test_connection(self.to)
-        return "The database lets us in."
-
-    def send(self, rows: DataFrame) -> DeliveryResult:
-        """Write the rows."""
-        return deliver_rows(rows, self.to, self.mark)
-
-
 def open_destination(
     environment: ConnectorEnvironment, settings: DatabaseDestinationSettings, request: DeliveryRequest
-) -> TableDelivery:
+) -> Destination:
     """Open the database for one table."""
     table = "_".join(filter(None, (settings.table, request.table))) or "rows"
     database = open_database(environment, settings)
     to = JdbcDestination(database, table, settings.schema_name, settings.mode, settings.keys)
-    return TableDelivery(to, request.mark)
+
+    def check() -> str:
+        to.check()
+        with connect(SparkSession.active(), to.database):
+            return "The database lets us in."
+
+    return Destination(check, lambda rows: deliver_rows(rows, to, request.mark))

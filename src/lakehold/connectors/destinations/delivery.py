@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
@@ -92,14 +93,14 @@ class DeliveryRequest:
         return self.progress
 
 
-class Destination(Protocol):
+@dataclass(frozen=True, slots=True)
+class Destination:
     """A destination, opened for one delivery."""
 
-    def check(self) -> str:
-        """Test it without sending anything, and return the finding as a message."""
-
-    def send(self, rows: DataFrame) -> DeliveryResult:
-        """Send the rows."""
+    check: Callable[[], str]
+    """Tests it without sending anything, and returns the finding as a message."""
+    send: Callable[[DataFrame], DeliveryResult]
+    """Sends the rows."""
 
 
 class ProgressStore(Protocol):

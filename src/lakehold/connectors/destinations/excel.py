@@ -8,19 +8,18 @@ microseconds. Times are written in UTC, as Excel knows no zones.
 from __future__ import annotations
 
 import math
-import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import Decimal
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
 import xlsxwriter
 from xlsxwriter.exceptions import XlsxFileError
 
-from lakehold.connectors.destinations.delivery_folder import DeliveryFolder, RowSpool
+from lakehold.connectors.destinations.delivery_folder import RowSpool
 from lakehold.kit.errors import InvalidInputError
 from lakehold.kit.ids import quote
 from lakehold.lake.errors import DataError
@@ -28,7 +27,6 @@ from lakehold.lake.errors import DataError
 _MAX_LINES, _MAX_FIELDS, _MAX_CELL_LENGTH, _MAX_NUMBER = 1_048_576, 16_384, 32_767, 10**15
 _FIRST_YEAR = 1900
 _MAX_SHEET_NAME = 25
-_CHUNK_SIZE = 1 << 20
 _FORBIDDEN_CHARS = "[]:*?/\\"
 
 SheetRow = tuple[Any, ...]
@@ -57,26 +55,22 @@ class ExcelFormat:
         if not 1 < self.lines <= _MAX_LINES:
             raise InvalidInputError(f"A sheet cannot have {self.lines:,} lines.", f"It has up to {_MAX_LINES:,}.")
 
-    def write_workbook(self, spool: RowSpool, names: Sequence[str], folder: DeliveryFolder, file: str) -> str:
+    def write_workbook(self, spool: RowSpool, names: Sequence[str], file: Path) -> str:
         """Write the workbook; return a message for those who open it."""
         if len(names) > _MAX_FIELDS:
             raise DataError(f"The rows have {len(names):,} fields.", f"A sheet has {_MAX_FIELDS:,}: choose fewer.")
-        with tempfile.TemporaryDirectory() as rough:
-            made = Path(rough) / "made.xlsx"
-            try:
-                sheets = self._write_sheets(made, spool, names)
-            except XlsxFileError as error:
-                raise OSError(getattr(error.args[0], "errno", None), "the workbook") from error
-            with made.open("rb") as source, folder.open_writer(file) as target:
-                while chunk := source.read(_CHUNK_SIZE):
-                    target.write(chunk)
+        try:
+            sheets = self._write_sheets(file, spool, names)
+        except XlsxFileError as error:
+            raise OSError(getattr(error.args[0], "errno", None), "the workbook") from error
         return f"{sheets} sheets: one holds {self.lines:,} lines." if sheets > 1 else ""
 
     def _write_sheets(self, file: Path, spool: RowSpool, names: Sequence[str]) -> int:
         options = {"constant_memory": True, "tmpdir": str(file.parent), "default_date_format": "yyyy-mm-dd hh:mm:ss"}
         book = xlsxwriter.Workbook(str(file), options)
         days = book.add_format({"num_format": "yyyy-mm-dd"})
-        rows, sheets = _iterate_rows(spool), 0
+        batches = (zip(*(column.to_pylist() for column in batch.columns), strict=True) for batch in spool.batches())
+        rows, sheets = chain.from_iterable(batches), 0
         try:
             first: SheetRow | None = next(rows, None)
             while first is not None or not sheets:
@@ -84,8 +78,9 @@ class ExcelFormat:
                 sheet = _Sheet(book.add_worksheet(self.sheet if sheets == 1 else f"{self.sheet} {sheets}"), names, days)
                 if self.header:
                     sheet.add_line(tuple(names))
-                for row in _prepend(first, islice(rows, self.lines - sheet.lines - 1)):
-                    sheet.add_line(row)
+                if first is not None:
+                    for row in chain([first], islice(rows, self.lines - sheet.lines - 1)):
+                        sheet.add_line(row)
                 first = next(rows, None)
         finally:
             # Also after an error: it closes its own files.
@@ -132,17 +127,6 @@ class _Sheet:
                 "Shorten it, or deliver another kind of file.",
             )
         self._sheet.write_string(self.lines, place, text)
-
-
-def _iterate_rows(spool: RowSpool) -> Iterator[SheetRow]:
-    for batch in spool.batches():
-        yield from zip(*(column.to_pylist() for column in batch.columns), strict=True)
-
-
-def _prepend(first: SheetRow | None, rest: Iterator[SheetRow]) -> Iterator[SheetRow]:
-    if first is not None:
-        yield first
-        yield from rest
 
 
 def _is_exact(value: float | Decimal) -> bool:

@@ -9,29 +9,14 @@ import csv
 import io
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as f
-from pyspark.sql.types import (
-    ArrayType,
-    BinaryType,
-    BooleanType,
-    DataType,
-    DateType,
-    DecimalType,
-    DoubleType,
-    FloatType,
-    IntegralType,
-    MapType,
-    StringType,
-    StructType,
-    TimestampNTZType,
-    TimestampType,
-    VariantType,
-)
+from pyspark.sql import types as t
 
-from lakehold.connectors.destinations.delivery_folder import DeliveryFolder, write_parquet
+from lakehold.connectors.destinations.delivery_folder import write_parquet
 from lakehold.connectors.destinations.excel import ExcelFormat
 from lakehold.kit.errors import InvalidInputError
 from lakehold.kit.ids import quote
@@ -49,18 +34,9 @@ JSON_OPTIONS = {
 }
 """How rows become JSON: a field without a value is there too."""
 
-_SIMPLE_TYPES = (
-    BooleanType,
-    DateType,
-    DecimalType,
-    DoubleType,
-    FloatType,
-    IntegralType,
-    StringType,
-    TimestampNTZType,
-    TimestampType,
-)
-_NESTED_TYPES = (ArrayType, MapType, StructType, VariantType)
+_NUMBERS, _TIMES = (t.DecimalType, t.DoubleType, t.FloatType, t.IntegralType), (t.TimestampNTZType, t.TimestampType)
+_SIMPLE_TYPES = (t.BooleanType, t.DateType, t.StringType, *_NUMBERS, *_TIMES)
+_NESTED_TYPES = (t.ArrayType, t.MapType, t.StructType, t.VariantType)
 
 
 def refuse_invalid_fields(rows: DataFrame) -> DataFrame:
@@ -73,30 +49,29 @@ def refuse_invalid_fields(rows: DataFrame) -> DataFrame:
 
 def to_flat_types(rows: DataFrame, *, binary: bool = False) -> DataFrame:
     """Return the rows with numbers, texts, times and booleans only: nested values as JSON, binary ones as base64."""
-    return rows.select(
-        *(_flatten_column(field.name, field.dataType, binary).alias(field.name) for field in rows.schema.fields)
-    )
+    return _convert_columns(rows, lambda column, kind: _flatten_column(column, kind, binary=binary))
 
 
 def to_json_types(rows: DataFrame) -> DataFrame:
     """Return the rows as files and JSON can hold them: intervals, times of day and nulls as text."""
+    return _convert_columns(rows, _as_json_type)
+
+
+def _convert_columns(rows: DataFrame, convert: Callable[[Column, t.DataType], Column]) -> DataFrame:
+    fields = rows.schema.fields
     return rows.select(
-        *(
-            f.col(quote_identifier(field.name))
-            if isinstance(field.dataType, (*_SIMPLE_TYPES, *_NESTED_TYPES, BinaryType))
-            else f.col(quote_identifier(field.name)).cast("string").alias(field.name)
-            for field in rows.schema.fields
-        )
+        *(convert(f.col(quote_identifier(each.name)), each.dataType).alias(each.name) for each in fields)
     )
 
 
-def _flatten_column(name: str, kind: DataType, binary: bool) -> Column:  # noqa: FBT001 - inner
-    column = f.col(quote_identifier(name))
-    if isinstance(kind, BinaryType):
+def _as_json_type(column: Column, kind: t.DataType) -> Column:
+    return column if isinstance(kind, (*_SIMPLE_TYPES, *_NESTED_TYPES, t.BinaryType)) else column.cast("string")
+
+
+def _flatten_column(column: Column, kind: t.DataType, *, binary: bool) -> Column:
+    if isinstance(kind, t.BinaryType):
         return column if binary else f.base64(column)
-    if isinstance(kind, _NESTED_TYPES):
-        return f.to_json(column, JSON_OPTIONS)
-    return column if isinstance(kind, _SIMPLE_TYPES) else column.cast("string")
+    return f.to_json(column, JSON_OPTIONS) if isinstance(kind, _NESTED_TYPES) else _as_json_type(column, kind)
 
 
 # With one of these a cell is a formula to some spreadsheet; the wide ones are typed in East Asia.
@@ -141,11 +116,9 @@ class CsvFormat:
                 field="encoding",
             ) from None
 
-    def write_parts(self, rows: DataFrame, folder: DeliveryFolder) -> None:
+    def write_parts(self, rows: DataFrame, folder: Path) -> None:
         """Let Spark write the rows in parts, without header and as UTF-8."""
-        flat = to_flat_types(rows)
-        texts = {field.name for field in flat.schema.fields if isinstance(field.dataType, StringType)}
-        ready = flat.select(*(self._cell(name, name in texts).alias(name) for name in flat.columns))
+        ready = _convert_columns(to_flat_types(rows), self._cell)
         if len(ready.columns) == 1 and not self.null:
             # A line with nothing on it is no row to anybody.
             ready = ready.select(f.coalesce(f.col(quote_identifier(ready.columns[0])).cast("string"), f.lit("")))
@@ -161,14 +134,15 @@ class CsvFormat:
             ignoreLeadingWhiteSpace="false",
             ignoreTrailingWhiteSpace="false",
             compression="none",
-        ).csv(folder.address)
+        ).csv(str(folder))
 
     def header_line(self, names: list[str]) -> bytes:
         """Return the header line, if there is one."""
         if not self.header:
             return b""
         line = io.StringIO()
-        csv.writer(line, delimiter=self.delimiter, lineterminator="\n").writerow(map(self._name, names))
+        safe = (f"'{name}" if self.guarded and name[:1] in _FORMULA else name for name in names)
+        csv.writer(line, delimiter=self.delimiter, lineterminator="\n").writerow(safe)
         return line.getvalue().encode()
 
     def encode(self, chunks: Iterator[bytes]) -> Iterator[bytes]:
@@ -188,28 +162,21 @@ class CsvFormat:
                 "Choose utf-8, or replace it before.",
             ) from None
 
-    def row_counter(self) -> Callable[[bytes], int]:
-        """Return a function that counts the rows of a text given in chunks."""
-        return _CsvRowCounter()
-
-    def _cell(self, name: str, is_text: bool) -> Column:  # noqa: FBT001 - inner
-        column = f.col(quote_identifier(name))
-        if not (self.guarded and is_text):
+    def _cell(self, column: Column, kind: t.DataType) -> Column:
+        if not (self.guarded and isinstance(kind, t.StringType)):
             return column
         risky = f.substring(column, 1, 1).isin(*_FORMULA)
         return f.when(risky, f.concat(f.lit("'"), column)).otherwise(column)
 
-    def _name(self, name: str) -> str:
-        return f"'{name}" if self.guarded and name[:1] in _FORMULA else name
 
-
-class _CsvRowCounter:
-    """Counts newlines that are not between quotes."""
+class CsvRowCounter:
+    """Counts the rows of a text: newlines that are not between quotes."""
 
     def __init__(self) -> None:
         self._quotes = 0
 
     def __call__(self, chunk: bytes) -> int:
+        """Return how many rows end in the next chunk of a text."""
         letters = np.frombuffer(chunk, np.uint8)
         quotes = np.cumsum(letters == ord('"')) + self._quotes
         self._quotes = int(quotes[-1]) & 1 if len(chunk) else self._quotes
@@ -222,22 +189,9 @@ class JsonLinesFormat:
 
     ending = "jsonl"
 
-    def write_parts(self, rows: DataFrame, folder: DeliveryFolder) -> None:
+    def write_parts(self, rows: DataFrame, folder: Path) -> None:
         """Let Spark write the rows in parts."""
-        to_json_types(rows).write.mode("overwrite").options(**JSON_OPTIONS, compression="none").json(folder.address)
-
-    def header_line(self, names: list[str]) -> bytes:
-        """Return nothing: each line has the names."""
-        del names
-        return b""
-
-    def encode(self, chunks: Iterator[bytes]) -> Iterator[bytes]:
-        """Return the chunks unchanged: JSON is UTF-8."""
-        return chunks
-
-    def row_counter(self) -> Callable[[bytes], int]:
-        """Return a function that counts the rows of a text given in chunks."""
-        return lambda chunk: chunk.count(b"\n")
+        to_json_types(rows).write.mode("overwrite").options(**JSON_OPTIONS, compression="none").json(str(folder))
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,7 +200,7 @@ class ParquetFormat:
 
     ending = "parquet"
 
-    def write_parts(self, rows: DataFrame, folder: DeliveryFolder) -> None:
+    def write_parts(self, rows: DataFrame, folder: Path) -> None:
         """Let Spark write the rows, in parts if they come in parts."""
         write_parquet(to_json_types(rows), folder, compression="snappy")
 

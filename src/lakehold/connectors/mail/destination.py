@@ -11,17 +11,12 @@ import smtplib
 import ssl
 from dataclasses import dataclass, replace
 from email.message import EmailMessage
+from pathlib import Path
 
 from pyspark.sql import DataFrame
 
-from lakehold.connectors.destinations.delivery import (
-    DeliveryProgress,
-    DeliveryRequest,
-    DeliveryResult,
-    ProgressStore,
-    mark_digest,
-)
-from lakehold.connectors.destinations.delivery_folder import DeliveryFolder
+from lakehold.connectors.destinations import delivery
+from lakehold.connectors.destinations.delivery import DeliveryProgress, DeliveryRequest, DeliveryResult, Destination
 from lakehold.connectors.error_translation import shorten, translate_delivery_errors
 from lakehold.connectors.files import destination as files
 from lakehold.connectors.files.destination import FileDestination, open_file
@@ -69,7 +64,12 @@ class MailDestination:
 
 
 def deliver_mail(  # noqa: PLR0917 - the parts of a mail
-    rows: DataFrame, how: MailDestination, file: FileDestination, post: SmtpServer, mark: str, progress: ProgressStore
+    rows: DataFrame,
+    how: MailDestination,
+    file: FileDestination,
+    post: SmtpServer,
+    mark: str,
+    progress: delivery.ProgressStore,
 ) -> DeliveryResult:
     """Write the rows to a file and send it to each receiver once."""
     how.check()
@@ -110,17 +110,14 @@ def _read_attachment(file: FileDestination, size: int, most: int) -> bytes:
             f"The file {file.file_name} has {size:,} bytes; a mail may have {most:,}.",
             "Choose fewer rows or fields, or deliver it into a folder.",
         )
-    with (
-        translate_delivery_errors(f"The file {file.file_name}"),
-        DeliveryFolder(file.folder).open_reader(file.file_name) as opened,
-    ):
-        return opened.read()
+    with translate_delivery_errors(f"The file {file.file_name}"):
+        return Path(file.folder, file.file_name).read_bytes()
 
 
 def _build_message(
     how: MailDestination, receiver: str, file: FileDestination, content: bytes, mark: str
 ) -> EmailMessage:
-    uid = f"delivery-{mark_digest(mark, receiver)}"
+    uid = f"delivery-{delivery.mark_digest(mark, receiver)}"
     made = build_message(how.sender, receiver, how.subject, how.body, uid=uid)
     made["Auto-Submitted"] = "auto-generated"
     made.add_alternative(how.html or as_html(how.body), subtype="html")
@@ -180,44 +177,27 @@ def _delivery_result(reached: DeliveryProgress, how: MailDestination, *, again: 
     return DeliveryResult(reached.rows, reached.size, how.receivers, reached.sure, again, reached.words, label)
 
 
-@dataclass(frozen=True, slots=True)
-class MailDelivery:
-    """The delivery of one table as the file of a mail."""
-
-    to: MailDestination
-    file: FileDestination
-    smtp: str
-    """The address of the mail server; empty if there is none."""
-    request: DeliveryRequest
-
-    def check(self) -> str:
-        """Return that mails can be sent, or refuse."""
-        self.to.check()
-        self.file.check()
-        self._server()
-        return "Mails can be sent. None was."
-
-    def send(self, rows: DataFrame) -> DeliveryResult:
-        """Send the mail."""
-        return deliver_mail(rows, self.to, self.file, self._server(), self.request.mark, self.request.need_progress())
-
-    def _server(self) -> SmtpServer:
-        if not self.smtp:
-            raise UnavailableError("No mails can be sent.", "Set LAKEHOLD_SMTP.")
-        return SmtpServer.from_url(self.smtp)
-
-
 def open_destination(
     environment: ConnectorEnvironment, settings: MailSettings, request: DeliveryRequest
-) -> MailDelivery:
+) -> Destination:
     """Open the mail server for one mail."""
-    message = request.message
-    to = MailDestination(
-        environment.settings.mail_from,
-        settings.receivers,
-        settings.subject,
-        message.text if message else settings.body,
-        message.html if message else "",
-    )
+    message, platform = request.message, environment.settings
+    text, html = (message.text, message.html) if message else (settings.body, "")
+    to = MailDestination(platform.mail_from, settings.receivers, settings.subject, text, html)
     file = open_file(request.retained_folder, settings, request.table)
-    return MailDelivery(to, file, environment.settings.smtp.get_secret_value(), request)
+
+    def server() -> SmtpServer:
+        address = platform.smtp.get_secret_value()
+        if not address:
+            raise UnavailableError("No mails can be sent.", "Set LAKEHOLD_SMTP.")
+        return SmtpServer.from_url(address)
+
+    def check() -> str:
+        to.check()
+        file.check()
+        server()
+        return "Mails can be sent. None was."
+
+    return Destination(
+        check, lambda rows: deliver_mail(rows, to, file, server(), request.mark, request.need_progress())
+    )

@@ -13,6 +13,7 @@ import re
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from urllib.parse import quote, urlsplit
 
 import httpx
@@ -20,36 +21,27 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as f
 
 from lakehold.connectors.address_guard import GuardedTransport, resolve_host
-from lakehold.connectors.destinations.delivery import (
-    DeliveryProgress,
-    DeliveryRequest,
-    DeliveryResult,
-    ProgressStore,
-    mark_digest,
-)
-from lakehold.connectors.destinations.delivery_folder import DeliveryFolder, RowSpool
+from lakehold.connectors.destinations import delivery
+from lakehold.connectors.destinations.delivery import DeliveryProgress, DeliveryRequest, DeliveryResult, Destination
+from lakehold.connectors.destinations.delivery_folder import RowSpool
 from lakehold.connectors.destinations.file_formats import JSON_OPTIONS, refuse_invalid_fields, to_json_types
 from lakehold.connectors.destinations.http_delivery import RESERVED_HEADERS, HttpPoster, RetryPolicy, SleepFunction
 from lakehold.connectors.error_translation import translate_delivery_errors
 from lakehold.connectors.redaction import hosts_of_url
 from lakehold.connectors.registry import ConnectorEnvironment
 from lakehold.connectors.webhook.connector import WebhookSettings
-from lakehold.kit.errors import InvalidInputError
+from lakehold.kit.errors import InvalidInputError, at_field
 from lakehold.kit.ids import quote as quote_text
 
 _MIN_SECRET_LENGTH, _MIN_PATH_SECRET_LENGTH = 4, 12
 _HEADERS = {"Content-Type": "application/json", "User-Agent": "lakehold", "Accept-Encoding": "identity"}
 _HEADER_NAME = re.compile(r"[A-Za-z0-9-]{1,100}")
-_FORBIDDEN_HEADERS = RESERVED_HEADERS | {
-    "host",
-    "content-length",
-    "content-type",
-    "accept-encoding",
-    "transfer-encoding",
-    "connection",
-    "expect",
-    "upgrade",
+_FORBIDDEN_HEADERS = {
+    *RESERVED_HEADERS,
+    *("host", "content-length", "content-type", "accept-encoding", "transfer-encoding"),
+    *("connection", "expect", "upgrade"),
 }
+_PORTS = {"http": 80, "https": 443}
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,35 +62,28 @@ class WebhookDestination:
 
     def check(self) -> None:
         """Refuse a webhook that cannot be posted to."""
+        with at_field("address"):
+            self._check_address()
+        if self.batch < 1 or self.size < 1 or self.retry_policy.tries < 1:
+            raise InvalidInputError("A batch has at least one row, and is tried at least once.", field="batch")
+        with at_field("headers"):
+            for name, value in self.headers.items():
+                if not _HEADER_NAME.fullmatch(name) or name.lower() in _FORBIDDEN_HEADERS:
+                    raise InvalidInputError(f"The header {quote_text(name)} cannot be set.", "Choose another name.")
+                if not (value.isascii() and value.isprintable()):
+                    message = f"The header {quote_text(name)} has letters that none can have."
+                    raise InvalidInputError(message, "Use plain ASCII.")
+
+    def _check_address(self) -> None:
+        hint = "Write https://, the host and the path."
         try:
             parts = httpx.URL(self.url)
         except (httpx.InvalidURL, TypeError):
-            raise InvalidInputError(
-                "The address of the receiver cannot be read.", "Write https://, the host and the path.", field="address"
-            ) from None
+            raise InvalidInputError("The address of the receiver cannot be read.", hint) from None
         if parts.scheme not in ({"http", "https"} if self.private else {"https"}) or not parts.host:
-            raise InvalidInputError(
-                "Rows are not sent to an address of this kind.",
-                "Write https://, the host and the path.",
-                field="address",
-            )
+            raise InvalidInputError("Rows are not sent to an address of this kind.", hint)
         if parts.userinfo:
-            raise InvalidInputError(
-                "The address has a password in it.", "Send it as a header instead.", field="address"
-            )
-        if self.batch < 1 or self.size < 1 or self.retry_policy.tries < 1:
-            raise InvalidInputError("A batch has at least one row, and is tried at least once.", field="batch")
-        for name, value in self.headers.items():
-            if not _HEADER_NAME.fullmatch(name) or name.lower() in _FORBIDDEN_HEADERS:
-                raise InvalidInputError(
-                    f"The header {quote_text(name)} cannot be set.", "Choose another name.", field="headers"
-                )
-            if not (value.isascii() and value.isprintable()):
-                raise InvalidInputError(
-                    f"The header {quote_text(name)} has letters that none can have.",
-                    "Use plain ASCII.",
-                    field="headers",
-                )
+            raise InvalidInputError("The address has a password in it.", "Send it as a header instead.")
 
     @property
     def label(self) -> str:
@@ -122,7 +107,7 @@ def deliver_batches(  # noqa: PLR0917 - the first three are those of every deliv
     how: WebhookDestination,
     mark: str,
     folder: str,
-    progress: ProgressStore,
+    progress: delivery.ProgressStore,
     wait: SleepFunction = time.sleep,
 ) -> DeliveryResult:
     """Send all rows, spooled in the folder until they are sent."""
@@ -151,13 +136,8 @@ def deliver_batches(  # noqa: PLR0917 - the first three are those of every deliv
     return _delivery_result(reached, how)
 
 
-def discard_spool(mark: str, folder: str) -> None:
-    """Delete the spooled rows of a delivery that will not be continued."""
-    _open_spool(mark, folder).delete()
-
-
 def _open_spool(mark: str, folder: str) -> RowSpool:
-    return RowSpool(DeliveryFolder(folder).subfolder(f".lakehold-{mark_digest(mark, 'webhook')}"))
+    return RowSpool(Path(folder) / f".lakehold-{delivery.mark_digest(mark, 'webhook')}")
 
 
 def _duplicate_warning(before: DeliveryProgress | None, spool: RowSpool) -> str:
@@ -170,12 +150,17 @@ def _duplicate_warning(before: DeliveryProgress | None, spool: RowSpool) -> str:
 
 
 def _send_batch(  # noqa: PLR0917 - inner
-    poster: HttpPoster, mark: str, batch: list[bytes], before: DeliveryProgress, doubt: str, progress: ProgressStore
+    poster: HttpPoster,
+    mark: str,
+    batch: list[bytes],
+    before: DeliveryProgress,
+    doubt: str,
+    progress: delivery.ProgressStore,
 ) -> DeliveryProgress:
     """Send one batch, and return the progress after it."""
     number = before.parts + 1
     body = b'{"delivery":%s,"batch":%d,"rows":[%s]}' % (json.dumps(mark).encode(), number, b",".join(batch))
-    posted = poster.post(body, key=f"{mark_digest(mark)}-{number}", batch=number)
+    posted = poster.post(body, key=f"{delivery.mark_digest(mark)}-{number}", batch=number)
     if posted.error is not None:
         progress.keep(replace(before, paused=posted.sure and not doubt))
         raise posted.error
@@ -232,30 +217,17 @@ def _decode_basic_password(word: str) -> str:
         return ""
 
 
-@dataclass(frozen=True, slots=True)
-class WebhookDelivery:
-    """The delivery of one table to a webhook."""
-
-    to: WebhookDestination
-    request: DeliveryRequest
-
-    def check(self) -> str:
-        """Return that the address can be found, or refuse."""
-        return check_address(self.to)
-
-    def send(self, rows: DataFrame) -> DeliveryResult:
-        """Send the rows in batches."""
-        request = self.request
-        return deliver_batches(rows, self.to, request.mark, str(request.retained_folder), request.need_progress())
-
-
 def open_destination(
     environment: ConnectorEnvironment, settings: WebhookSettings, request: DeliveryRequest
-) -> WebhookDelivery:
+) -> Destination:
     """Open the webhook for one table."""
     secret, private = environment.secrets.get("secret", ""), environment.settings.private_addresses
     to = WebhookDestination(settings.address, secret, settings.headers, settings.batch, private=private)
-    return WebhookDelivery(to, request)
+    folder = str(request.retained_folder)
+    return Destination(
+        lambda: check_address(to),
+        lambda rows: deliver_batches(rows, to, request.mark, folder, request.need_progress()),
+    )
 
 
 def check_address(hook: WebhookDestination) -> str:
@@ -264,6 +236,3 @@ def check_address(hook: WebhookDestination) -> str:
     parts = urlsplit(hook.url)
     resolve_host(parts.hostname or "", parts.port or _PORTS[parts.scheme], private=hook.private)
     return "The address can be found. Nothing was sent to it."
-
-
-_PORTS = {"http": 80, "https": 443}
