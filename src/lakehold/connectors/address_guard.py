@@ -60,11 +60,8 @@ def resolve_host(host: str, port: int, *, private: bool) -> str:
     addresses = [str(where[0]) for *_, where in found]
     for address in addresses:
         if not is_allowed(address, private=private):
-            raise InvalidInputError(
-                "The address is one that nothing may be sent to.",
-                "Use one on the internet, or ask an admin to allow private addresses.",
-                field="address",
-            )
+            hint = "Use one on the internet, or ask an admin to allow private addresses."
+            raise InvalidInputError("The address is one that nothing may be sent to.", hint, field="address")
     return addresses[0]
 
 

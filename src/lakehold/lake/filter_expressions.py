@@ -68,9 +68,8 @@ def build_expression(where: PreviewFilter, schema: Schema) -> BooleanExpression:
     if where.operator is FilterOperator.STARTS and not isinstance(field.field_type, StringType):
         raise InvalidInputError(f"{field.name} is no text, and starts with nothing.", "Compare it with a value.")
     if isinstance(field.field_type, BooleanType) and where.operator not in {FilterOperator.IS, FilterOperator.IS_NOT}:
-        raise InvalidInputError(
-            f"{field.name} is true or false, and neither is more.", "Ask whether it is one of them."
-        )
+        message = f"{field.name} is true or false, and neither is more."
+        raise InvalidInputError(message, "Ask whether it is one of them.")
     compared: BooleanExpression = make(field.name, _parse_value(field, where))
     return compared
 
@@ -89,16 +88,14 @@ def _parse_value(field: NestedField, where: PreviewFilter) -> Value:
         raise InvalidInputError(f"{field.name} is to be compared with nothing.", "Give a value, or ask what is empty.")
     reads = next((reads for kinds, reads in _PARSERS.items() if isinstance(field.field_type, kinds)), None)
     if reads is None:
-        raise InvalidInputError(
-            f"{field.name} is {field.field_type}, which has no value to compare with.", "Ask whether it is empty."
-        )
+        message = f"{field.name} is {field.field_type}, which has no value to compare with."
+        raise InvalidInputError(message, "Ask whether it is empty.")
     text = where.value.isoformat() if isinstance(where.value, date) else str(where.value)
     try:
         return reads(text, field.field_type)
     except (ValueError, ArithmeticError) as error:
-        raise InvalidInputError(
-            f"{text[:50]!r} is no value of {field.name}, which is {field.field_type}.", "Correct it."
-        ) from error
+        message = f"{text[:50]!r} is no value of {field.name}, which is {field.field_type}."
+        raise InvalidInputError(message, "Correct it.") from error
 
 
 def _parse_integer(text: str, kind: IcebergType) -> Value:

@@ -87,10 +87,8 @@ class ApiClient:
             number += 1
             found = _extract_records(answer.data, endpoint.records, where)
             if isinstance(endpoint.paging, PageNumberPaging) and found and answer.text == before:
-                raise SourceError(
-                    f"The API gives the same page again, at {where}.",
-                    f"It does not know the parameter {endpoint.paging.parameter!r}; choose another way of paging.",
-                )
+                hint = f"It does not know the parameter {endpoint.paging.parameter!r}; choose another way of paging."
+                raise SourceError(f"The API gives the same page again, at {where}.", hint)
             before = answer.text
             count += len(found)
             if number > self._limits.most_pages or count > self._limits.most_records:
@@ -101,9 +99,8 @@ class ApiClient:
             url, params = _next_page(endpoint, answer, url, params, more=bool(found))
             step = f"{url} {sorted(params.items())}"
             if url is not None and step in seen:
-                raise SourceError(
-                    f"The API leads back to a page that was read, at {self._describe_url(url)}.", "Check how it pages."
-                )
+                message = f"The API leads back to a page that was read, at {self._describe_url(url)}."
+                raise SourceError(message, "Check how it pages.")
             seen.add(step)
 
     def _endpoint_url(self, path: str) -> httpx.URL:
@@ -237,9 +234,8 @@ def _extract_records(data: Any, path: str, where: str) -> list[Any]:  # noqa: AN
     for step in filter(None, path.split(".")):
         if not isinstance(here, dict) or step not in here:
             there = ", ".join(list(here)[:_EXAMPLES]) if isinstance(here, dict) else "no object"
-            raise SourceError(
-                f"There is no {path!r} in what the API answers at {where}.", f"Where {step!r} should be is: {there}."
-            )
+            message = f"There is no {path!r} in what the API answers at {where}."
+            raise SourceError(message, f"Where {step!r} should be is: {there}.")
         here = here[step]
     match here:
         case None:

@@ -7,9 +7,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any
 
 from py4j.protocol import Py4JError
@@ -101,16 +100,12 @@ class JdbcConnection:
         mapped = self._jvm.PythonUtils.toScalaMap({**database.options, "dbtable": "none"})
         self._types = options.JdbcUtils
         self._dialect = packages.jdbc.JdbcDialects.get(database.url)
-        self._connection = self._dialect.createConnectionFactory(options.JdbcOptionsInWrite(mapped)).apply(-1)
+        self.java = self._dialect.createConnectionFactory(options.JdbcOptionsInWrite(mapped)).apply(-1)
+        """The connection as Java has it."""
 
     def close(self) -> None:
         """Close the connection. Uncommitted changes are rolled back."""
-        self._connection.close()
-
-    @cached_property
-    def has_transactions(self) -> bool:
-        """Whether the database supports transactions."""
-        return bool(self._connection.getMetaData().supportsTransactions())
+        self.java.close()
 
     def quote_identifier(self, name: str) -> str:
         """Quote a name for the database's SQL."""
@@ -123,39 +118,33 @@ class JdbcConnection:
 
     def execute(self, statement: str, *values: str | int) -> None:
         """Run a statement with values."""
-        prepared = self._prepare(statement, values)
-        try:
+        with closing(self._prepare(statement, values)) as prepared:
             prepared.executeUpdate()
-        finally:
-            prepared.close()
 
     @contextmanager
     def query(self, question: str, *values: str) -> Iterator[Any]:
         """Run a query and yield its Java ResultSet."""
-        prepared = self._prepare(question, values)
-        try:
+        with closing(self._prepare(question, values)) as prepared:
             yield prepared.executeQuery()
-        finally:
-            prepared.close()
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
         """Commit all statements inside, or none."""
-        self._connection.setAutoCommit(False)
+        self.java.setAutoCommit(False)
         try:
             yield
-            self._connection.commit()
+            self.java.commit()
         except BaseException:
             # A closed connection has rolled back by itself; the first error is the one to raise.
             with suppress(Py4JError):
-                self._connection.rollback()
+                self.java.rollback()
             raise
         finally:
             with suppress(Py4JError):
-                self._connection.setAutoCommit(True)
+                self.java.setAutoCommit(True)
 
     def _prepare(self, statement: str, values: tuple[str | int, ...]) -> Any:  # noqa: ANN401 - a class of Java
-        prepared = self._connection.prepareStatement(statement)
+        prepared = self.java.prepareStatement(statement)
         for number, value in enumerate(values, start=1):
             if isinstance(value, int):
                 prepared.setLong(number, value)
@@ -169,22 +158,15 @@ def connect(spark: SparkSession, database: JdbcDatabase) -> Iterator[JdbcConnect
     """Open a connection; its errors are translated into messages."""
     database.check()
     with translate_delivery_errors("The database", *database.redactions):
-        if not _is_loaded(spark, database.driver_class):
-            raise UnavailableError(
-                f"There is no driver {database.driver_class} here.",
-                "Ask an admin to add its jar, or correct the name.",
-                field="driver",
-            )
+        if not jvm_of(spark).org.apache.spark.util.Utils.classIsLoadable(database.driver_class):
+            hint = "Ask an admin to add its jar, or correct the name."
+            raise UnavailableError(f"There is no driver {database.driver_class} here.", hint, field="driver")
         connection = JdbcConnection(spark, database)
         try:
             yield connection
         finally:
             with suppress(Py4JError):
                 connection.close()
-
-
-def _is_loaded(spark: SparkSession, name: str) -> bool:
-    return bool(jvm_of(spark).org.apache.spark.util.Utils.classIsLoadable(name))
 
 
 def open_database(environment: ConnectorEnvironment, settings: DatabaseSettings) -> JdbcDatabase:
@@ -198,11 +180,8 @@ def open_database(environment: ConnectorEnvironment, settings: DatabaseSettings)
             resolve_host(host, port, private=environment.settings.private_addresses)
     # Two dots lead out of where the beginning leads to.
     elif ".." in database.url or not database.url.startswith(tuple(allowed)):
-        raise InvalidInputError(
-            "Databases of this kind are not allowed here.",
-            "Use PostgreSQL, or ask whoever keeps the installation to allow them: LAKEHOLD_DATABASES.",
-            field="address",
-        )
+        hint = "Use PostgreSQL, or ask whoever keeps the installation to allow them: LAKEHOLD_DATABASES."
+        raise InvalidInputError("Databases of this kind are not allowed here.", hint, field="address")
     return database
 
 
@@ -213,8 +192,7 @@ def _postgresql_hosts(url: str) -> list[tuple[str, int]]:
     for each in (found[1] if found else "localhost").split(","):
         host, _, port = each.rpartition(":") if ":" in each and not each.endswith("]") else (each, "", "")
         if not host or (port and not port.isdigit()):
-            raise InvalidInputError(
-                f"The database's address has a host that is none: {quote(each)}.", "Correct it.", field="address"
-            )
+            message = f"The database's address has a host that is none: {quote(each)}."
+            raise InvalidInputError(message, "Correct it.", field="address")
         hosts.append((host, int(port) if port else _DEFAULT_PORT))
     return hosts

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from decimal import Decimal
@@ -19,7 +19,7 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StringType, TimestampNTZType
 
-from lakehold.connectors.database.jdbc import JdbcDatabase, open_database
+from lakehold.connectors.database.jdbc import JdbcConnection, JdbcDatabase, open_database
 from lakehold.connectors.database.settings import DatabaseSourceSettings, TablePartitioning
 from lakehold.connectors.error_translation import translate_source_errors
 from lakehold.connectors.registry import ConnectorEnvironment
@@ -28,7 +28,6 @@ from lakehold.connectors.sources.cursors import filter_span, orderable_field
 from lakehold.connectors.sources.field_types import StreamField
 from lakehold.kit.errors import InvalidInputError
 from lakehold.lake.errors import DataError
-from lakehold.lake.spark.jvm import jvm_of
 
 
 def read_partitioned(
@@ -72,52 +71,38 @@ def _partition_bound(value: object, column: str, rounded: Callable[[float | Deci
         return str(rounded(value))
     if isinstance(value, datetime | date):
         return value.isoformat(" ") if isinstance(value, datetime) else value.isoformat()
-    raise DataError(
-        f"{column} is no number, date or timestamp, so the table cannot be cut into parts by it.",
-        "Choose another column, or read it in one part.",
-    )
+    message = f"{column} is no number, date or timestamp, so the table cannot be cut into parts by it."
+    raise DataError(message, "Choose another column, or read it in one part.")
 
 
 _TABLE_TYPES = {"TABLE", "BASE TABLE", "PARTITIONED TABLE", "FOREIGN TABLE", "VIEW", "MATERIALIZED VIEW"}
 
 
-@dataclass(frozen=True, slots=True)
-class DatabaseTable:
-    """A table or view of the source database."""
-
-    schema: str
-    name: str
-
-    @property
-    def full_name(self) -> str:
-        """Name of the stream."""
-        return f"{self.schema}.{self.name}" if self.schema else self.name
-
-
 class DatabaseCatalog:
     """Metadata of a database, from its JDBC driver."""
 
-    def __init__(self, connection: Any) -> None:  # noqa: ANN401 - an object of Java
-        self._connection = connection
-        self._about = connection.getMetaData()
+    def __init__(self, connection: JdbcConnection) -> None:
+        self._connection = connection.java
+        self._about = connection.java.getMetaData()
 
-    def tables(self, schemas: tuple[str, ...]) -> list[DatabaseTable]:
-        """Return the tables of these schemas; of the connection's default schema if none is given."""
-        found: list[DatabaseTable] = []
+    def tables(self, schemas: tuple[str, ...]) -> dict[str, tuple[str, str]]:
+        """Return schema and name of the tables and views of these schemas, by the names of their streams, in order.
+
+        Without schemas these are those of the connection's default schema.
+        """
+        found: dict[str, tuple[str, str]] = {}
         for schema in schemas or (self._connection.getSchema(),):
             rows = self._about.getTables(self._connection.getCatalog(), self._escape_pattern(schema), "%", None)
-            found.extend(
-                DatabaseTable(space or "", name or "")
-                for space, name, kind in _fetch_rows(rows, "TABLE_SCHEM", "TABLE_NAME", "TABLE_TYPE")
-                if kind in _TABLE_TYPES and (schema is None or space == schema)
-            )
-        return sorted(found, key=lambda table: table.full_name)
+            for space, name, kind in _fetch_rows(rows, "TABLE_SCHEM", "TABLE_NAME", "TABLE_TYPE"):
+                if kind in _TABLE_TYPES and (schema is None or space == schema):
+                    found[f"{space}.{name}" if space else name] = (space, name)
+        return dict(sorted(found.items()))
 
-    def primary_key(self, table: DatabaseTable) -> tuple[str, ...]:
+    def primary_key(self, schema: str, table: str) -> tuple[str, ...]:
         """Return the fields of the primary key, in order."""
-        rows = self._about.getPrimaryKeys(self._connection.getCatalog(), table.schema or None, table.name)
+        rows = self._about.getPrimaryKeys(self._connection.getCatalog(), schema or None, table)
         found = _fetch_rows(rows, "KEY_SEQ", "COLUMN_NAME")
-        return tuple(name for _, name in sorted((int(place or 0), name or "") for place, name in found))
+        return tuple(name for _, name in sorted((int(place or 0), name) for place, name in found))
 
     def quote_name(self, *names: str) -> str:
         """Quote names for the database's SQL."""
@@ -137,26 +122,15 @@ class DatabaseCatalog:
 def open_catalog(spark: SparkSession, database: JdbcDatabase) -> Iterator[DatabaseCatalog]:
     """Open a connection to read metadata."""
     database.check()
-    jvm = jvm_of(spark)
-    sql = jvm.org.apache.spark.sql
-    options = sql.execution.datasources.jdbc.JDBCOptions(
-        jvm.PythonUtils.toScalaMap({**database.options, "dbtable": "t"})
-    )
-    dialect = sql.jdbc.JdbcDialects.get(database.url)
-    connection = dialect.createConnectionFactory(options).apply(-1)
-    try:
+    with closing(JdbcConnection(spark, database)) as connection:
         yield DatabaseCatalog(connection)
-    finally:
-        connection.close()
 
 
-def _fetch_rows(rows: Any, *names: str) -> list[tuple[str | None, ...]]:  # noqa: ANN401 - a ResultSet of Java's
-    found: list[tuple[str | None, ...]] = []
-    try:
+def _fetch_rows(rows: Any, *names: str) -> list[tuple[str, ...]]:  # noqa: ANN401 - a ResultSet of Java's
+    found: list[tuple[str, ...]] = []
+    with closing(rows):
         while rows.next():
-            found.append(tuple(rows.getString(name) for name in names))
-    finally:
-        rows.close()
+            found.append(tuple(rows.getString(name) or "" for name in names))
     return found
 
 
@@ -194,8 +168,8 @@ class JdbcSource(source.SourceConnector):
             tables = about.tables(self.schemas)
             few = len(tables) <= _MAX_KEY_LOOKUPS
             return [
-                source.SourceStream(each.full_name, None, True, about.primary_key(each) if few else ())
-                for each in tables
+                source.SourceStream(name, None, True, about.primary_key(*table) if few else ())
+                for name, table in tables.items()
             ]
 
     def check(self) -> None:
@@ -233,7 +207,9 @@ class JdbcSource(source.SourceConnector):
     def _read_options(self, spark: SparkSession, stream: str) -> tuple[dict[str, str], str]:
         """Return the options for Spark, and the quoted partition column."""
         with open_catalog(spark, self.database) as about:
-            name = self._subquery(stream) or self._quoted_table(about, stream)
+            name = self._subquery(stream)
+            if not name:
+                name = about.quote_name(*source.get_stream(about.tables(self.schemas), stream))
             column = about.quote_name(self.parts[stream].column) if stream in self.parts else ""
         options = {
             **self.database.options,
@@ -257,10 +233,6 @@ class JdbcSource(source.SourceConnector):
         if ";" in text:
             raise InvalidInputError("The query has a semicolon in it.", "Write one query; in a text, use chr(59).")
         return f"({text}\n) lakehold_query" if text else ""
-
-    def _quoted_table(self, about: DatabaseCatalog, stream: str) -> str:
-        table: DatabaseTable = source.get_stream({each.full_name: each for each in about.tables(self.schemas)}, stream)
-        return about.quote_name(table.schema, table.name)
 
 
 def open_source(

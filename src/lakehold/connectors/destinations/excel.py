@@ -48,10 +48,8 @@ class ExcelFormat:
         """Refuse options that Excel would refuse."""
         name = self.sheet
         if not 0 < len(name) <= _MAX_SHEET_NAME or set(name) & set(_FORBIDDEN_CHARS) or "'" in (name[0], name[-1]):
-            raise InvalidInputError(
-                f"A sheet cannot be called {quote(name)}.",
-                f"Use up to {_MAX_SHEET_NAME} letters, without any of {_FORBIDDEN_CHARS}.",
-            )
+            message = f"A sheet cannot be called {quote(name)}."
+            raise InvalidInputError(message, f"Use up to {_MAX_SHEET_NAME} letters, without any of {_FORBIDDEN_CHARS}.")
         if not 1 < self.lines <= _MAX_LINES:
             raise InvalidInputError(f"A sheet cannot have {self.lines:,} lines.", f"It has up to {_MAX_LINES:,}.")
 

@@ -97,24 +97,17 @@ class CsvFormat:
     def check(self) -> None:
         """Refuse options that cannot be written."""
         if len(self.delimiter) != 1 or self.delimiter in '"\r\n\0':
-            raise InvalidInputError(
-                f"{quote(self.delimiter)} cannot stand between fields.",
-                "Use one character, such as a semicolon.",
-                field="delimiter",
-            )
+            hint = "Use one character, such as a semicolon."
+            raise InvalidInputError(f"{quote(self.delimiter)} cannot stand between fields.", hint, field="delimiter")
         if any(letter in self.null for letter in f'{self.delimiter}"\r\n'):
-            raise InvalidInputError(
-                f"{quote(self.null)} cannot stand for nothing.", "Leave delimiters, quotes and line ends out of it."
-            )
+            message = f"{quote(self.null)} cannot stand for nothing."
+            raise InvalidInputError(message, "Leave delimiters, quotes and line ends out of it.")
         try:
             known = codecs.lookup(self.encoding)
             known.incrementalencoder().encode("a")
         except (LookupError, TypeError, ValueError, AttributeError):
-            raise InvalidInputError(
-                f"{quote(self.encoding)} is no encoding of texts.",
-                "Use utf-8, utf-8-sig, cp1252 or another one.",
-                field="encoding",
-            ) from None
+            message = f"{quote(self.encoding)} is no encoding of texts."
+            raise InvalidInputError(message, "Use utf-8, utf-8-sig, cp1252 or another one.", field="encoding") from None
 
     def write_parts(self, rows: DataFrame, folder: Path) -> None:
         """Let Spark write the rows in parts, without header and as UTF-8."""

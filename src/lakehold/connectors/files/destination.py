@@ -55,13 +55,11 @@ class FileDestination:
         with at_field("name"):
             name = valid_name(self.name, "name of a file")
         if name.startswith(".") or "/" in name or "\\" in name or name != name.strip():
-            raise InvalidInputError(
-                f"A file cannot be called {quote(name)}.", "Leave slashes and leading dots out.", field="name"
-            )
+            hint = "Leave slashes and leading dots out."
+            raise InvalidInputError(f"A file cannot be called {quote(name)}.", hint, field="name")
         if self.parts and isinstance(self.format, ExcelFormat):
-            raise InvalidInputError(
-                "A workbook is one file.", "Deliver it whole, or choose another kind of file.", field="kind"
-            )
+            hint = "Deliver it whole, or choose another kind of file."
+            raise InvalidInputError("A workbook is one file.", hint, field="kind")
         if isinstance(self.format, (CsvFormat, ExcelFormat)):
             self.format.check()
 

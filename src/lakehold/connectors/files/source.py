@@ -5,20 +5,22 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
+from functools import partial
 from itertools import islice
 from pathlib import Path
 
 import pyarrow.parquet as pq
 from pyspark.sql import SparkSession
-from pyspark.sql import functions as f
 
 from lakehold.connectors.error_translation import translate_source_errors
-from lakehold.connectors.files import csv_files, excel, file_head, json_array
-from lakehold.connectors.files import encodings as file_format
-from lakehold.connectors.files.csv_files import group_by_header
-from lakehold.connectors.files.encodings import source_file_name, spark_paths
-from lakehold.connectors.files.file_head import read_head
-from lakehold.connectors.files.format_detection import detect_fields, detect_format, sample_objects
+from lakehold.connectors.files import csv_files, excel, json_array
+from lakehold.connectors.files.format_detection import (
+    detect_fields,
+    detect_format,
+    parse_rows,
+    read_head,
+    sample_objects,
+)
 from lakehold.connectors.files.settings import FileFormat, FileKind, FileSourceSettings
 from lakehold.connectors.registry import ConnectorEnvironment
 from lakehold.connectors.sources import json_records, source
@@ -106,26 +108,18 @@ class FileSource(source.SourceConnector):
 def _read_files(spark: SparkSession, files: list[str], shape: FileFormat) -> source.IncomingRows:
     match shape.kind:
         case FileKind.SEPARATED:
-            by_header = group_by_header(files, shape)
-            if not by_header:
-                raise DataError("All files are empty.", "Add one with at least the names of its fields.")
-            reading = csv_files.read_multiline if shape.multiline else csv_files.read_lines
-            return reading(spark, by_header, shape)
+            return csv_files.read_csv(spark, files, shape)
         case FileKind.LINES:
-            texts = spark.read.text(spark_paths(files)).select(
-                file_format.decode_line(f.col("value"), shape.encoding).alias("raw"),
-                source_file_name().alias("place"),
-            )
-            texts = texts.filter(f.trim("raw") != "")
+            texts = csv_files.read_lines(spark, files, shape)
             return replace(json_records.parse_records(texts, shape.fields), total=texts.count)
-        case FileKind.JSON:
-            texts = json_records.cache_on_disk(json_array.read_records(spark, files))
-            return replace(json_records.parse_records(texts, shape.fields), total=texts.count, kept=(texts,))
-        case FileKind.EXCEL:
-            texts = json_records.cache_on_disk(excel.read_records(spark, files, shape))
+        case FileKind.JSON | FileKind.EXCEL:
+            is_excel = shape.kind is FileKind.EXCEL
+            read_file = partial(excel.read_file, shape=shape) if is_excel else json_array.read_array
+            texts = json_records.cache_on_disk(json_array.read_in_tasks(spark, files, read_file))
             return replace(json_records.parse_records(texts, shape.fields), total=texts.count, kept=(texts,))
         case FileKind.PARQUET:
-            return source.IncomingRows(spark.read.option("mergeSchema", value=True).parquet(*spark_paths(files)))
+            paths = csv_files.spark_paths(files)
+            return source.IncomingRows(spark.read.option("mergeSchema", value=True).parquet(*paths))
 
 
 def _sample_file(path: str, shape: FileFormat, limit: int) -> list[tuple[Value, ...]]:
@@ -138,7 +132,7 @@ def _sample_file(path: str, shape: FileFormat, limit: int) -> list[tuple[Value, 
         case FileKind.SEPARATED:
             start = read_head(path)
             text = start.text(shape.encoding)
-            rows = file_head.parse_rows(text, shape.delimiter, shape.quote, shape.escape, whole=start.whole)
+            rows = parse_rows(text, shape.delimiter, shape.quote, shape.escape, whole=start.whole)
             return [tuple(value or None for value in row) for row in rows[int(shape.header) :][:limit]]
         case _:
             start = read_head(path)

@@ -106,10 +106,8 @@ def deliver_mail(  # noqa: PLR0917 - the parts of a mail
 
 def _read_attachment(file: FileDestination, size: int, most: int) -> bytes:
     if size > most:
-        raise DataError(
-            f"The file {file.file_name} has {size:,} bytes; a mail may have {most:,}.",
-            "Choose fewer rows or fields, or deliver it into a folder.",
-        )
+        message = f"The file {file.file_name} has {size:,} bytes; a mail may have {most:,}."
+        raise DataError(message, "Choose fewer rows or fields, or deliver it into a folder.")
     with translate_delivery_errors(f"The file {file.file_name}"):
         return Path(file.folder, file.file_name).read_bytes()
 
@@ -138,9 +136,8 @@ def _send_mail(post: SmtpServer, made: EmailMessage, before: DeliveryProgress, *
     except smtplib.SMTPRecipientsRefused as error:
         code, reply = next(iter(error.recipients.values()))
         if code < 500:  # noqa: PLR2004 - what SMTP calls for ever
-            raise DeliveryError(
-                f"{who.capitalize()} has not got the mail: {_smtp_message(code, reply, hidden)}.", _RESUME_HINT
-            ) from error
+            message = f"{who.capitalize()} has not got the mail: {_smtp_message(code, reply, hidden)}."
+            raise DeliveryError(message, _RESUME_HINT) from error
         return replace(after, refused=(*before.refused, f"{who} ({_smtp_message(code, reply, hidden)})"))
     except (smtplib.SMTPException, OSError) as error:
         raise _translate_error(error, who, hidden) from error

@@ -56,10 +56,8 @@ def filter_span(rows: DataFrame, since: ReadSpan | None) -> DataFrame:
 def cursor_literal(field: str, text: str, kind: DataType) -> Column:
     """Return the value of a cursor as a literal of its type."""
     if not _is_value(text, kind):
-        raise InvalidInputError(
-            f"{text!r} is no value of {field}, which is {kind.simpleString()}.",
-            "Correct the cursor, or read the stream in full.",
-        )
+        message = f"{text!r} is no value of {field}, which is {kind.simpleString()}."
+        raise InvalidInputError(message, "Correct the cursor, or read the stream in full.")
     return f.lit(text).cast(kind)
 
 
@@ -69,10 +67,8 @@ def orderable_field(rows: DataFrame, field: str) -> tuple[str, DataType]:
     if found is None:
         raise DataError(f"The cursor {field!r} is no field of the rows.", f"They have: {', '.join(rows.columns)}.")
     if not isinstance(found.dataType, _ORDERED):
-        raise DataError(
-            f"The cursor {field!r} is {found.dataType.simpleString()}, which has no order.",
-            "Choose a number, a date, a timestamp or a text that only grows.",
-        )
+        message = f"The cursor {field!r} is {found.dataType.simpleString()}, which has no order."
+        raise DataError(message, "Choose a number, a date, a timestamp or a text that only grows.")
     return found.name, found.dataType
 
 

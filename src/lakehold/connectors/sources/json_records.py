@@ -70,16 +70,13 @@ def _with_unexpected_fields(texts: DataFrame, fields: tuple[StreamField, ...]) -
     names = texts.select(f.explode(f.json_object_keys(text)).alias("name")).distinct()
     found = {row[0] for row in names.limit(MAX_FIELDS + 1).collect()}
     if len(found) > MAX_FIELDS:
-        raise DataError(
-            f"The records have more than {MAX_FIELDS:,} different fields.",
-            "Names that are data belong into a list, or one level deeper.",
-        )
+        message = f"The records have more than {MAX_FIELDS:,} different fields."
+        raise DataError(message, "Names that are data belong into a list, or one level deeper.")
     others = sorted(found - {field.name for field in fields})
     every = (*fields, *(StreamField(name) for name in others))
     if not every:
-        raise DataError(
-            "There is no record with a field in it.", "Check where the records are, and that there are any."
-        )
+        message = "There is no record with a field in it."
+        raise DataError(message, "Check where the records are, and that there are any.")
     twins: dict[str, str] = {}
     for field in every:
         other = twins.setdefault(field.name.lower(), field.name)

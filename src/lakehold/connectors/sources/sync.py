@@ -114,13 +114,11 @@ def _previous_result(tables: Tables, place: TableIdentifier, how: SyncOptions, m
 
 def _refuse_invalid_options(how: SyncOptions) -> None:
     if how.mode is SyncMode.INCREMENTAL and not how.cursor:
-        raise InvalidInputError(
-            "To read only what is new, a cursor is needed.", "Name a field that only grows.", field="cursor"
-        )
+        hint = "Name a field that only grows."
+        raise InvalidInputError("To read only what is new, a cursor is needed.", hint, field="cursor")
     if how.mode in {SyncMode.MERGE, SyncMode.MIRROR} and not how.keys:
-        raise InvalidInputError(
-            "To merge, the stream needs a key.", "Name the fields that tell one row from another.", field="keys"
-        )
+        hint = "Name the fields that tell one row from another."
+        raise InvalidInputError("To merge, the stream needs a key.", hint, field="keys")
 
 
 @contextmanager
@@ -189,10 +187,8 @@ def _refuse_empty(tables: Tables, place: TableIdentifier, incoming: IncomingRows
     if how.allow_empty or not there or how.mode not in {SyncMode.FULL, SyncMode.MIRROR}:
         return
     if not incoming.rows.limit(1).count():
-        raise DataError(
-            f"The source has no rows, and the table has {there:,}: nothing was changed.",
-            "Check the source; if the table is to be empty, allow that.",
-        )
+        message = f"The source has no rows, and the table has {there:,}: nothing was changed."
+        raise DataError(message, "Check the source; if the table is to be empty, allow that.")
 
 
 def _store_bad_rows(

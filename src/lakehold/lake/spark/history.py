@@ -77,10 +77,8 @@ def update_history(
     if not tables.exists(place):
         tables.create(place, _schema(source.schema), partitioned_by=[CURRENT])
     elif missing := set(OWN) - set(tables.schema(place).fieldNames()):
-        raise DataError(
-            f"The table is no history: it has no {', '.join(sorted(missing))}.",
-            "Keep the history in a table of its own.",
-        )
+        message = f"The table is no history: it has no {', '.join(sorted(missing))}."
+        raise DataError(message, "Keep the history in a table of its own.")
     if done := tables.current_metadata(place).snapshot_of_write(mark):
         return result_of_snapshot(done, again=True)
     rows = conform_rows(tables, place, _with_history_fields(source, how, moment), SchemaEvolution.MERGE)
@@ -98,10 +96,8 @@ def _merge_changes(
     with _persisted(scd2.detect_changes(rows, stored, rule, moment if how.closes_missing else None)) as found:
         seen = scd2.refuse_invalid_rows(found, rule, at=how.at, last_by=how.last_by)
         if seen.missing and not seen.arriving and not how.may_be_empty and rows.isEmpty():
-            raise DataError(
-                f"The source is empty, which would end all {seen.missing:,} rows of the history.",
-                "Look why it is empty; if it is right, let the history accept an empty source.",
-            )
+            message = f"The source is empty, which would end all {seen.missing:,} rows of the history."
+            raise DataError(message, "Look why it is empty; if it is right, let the history accept an empty source.")
         if not seen.missing and not seen.arriving:
             return
         with _persisted(scd2.affected_versions(found, stored, rule)) as known:

@@ -136,6 +136,5 @@ def _hide_details(what: str) -> Iterator[None]:
     try:
         yield
     except (PySparkException, Py4JError) as error:
-        raise UnavailableError(
-            f"{what}.", "The rows are as they were. Try again; the worker's log says more."
-        ) from error
+        message = f"{what}."
+        raise UnavailableError(message, "The rows are as they were. Try again; the worker's log says more.") from error

@@ -97,10 +97,8 @@ def _collect_batches(rows: DataFrame, schema: pa.Schema, most_bytes: int) -> Ite
         part = found[number]
         size += len(part)
         if size > most_bytes:
-            raise LimitExceededError(
-                f"The result is larger than {most_bytes // 1_000_000:,} MB.",
-                "Ask for fewer columns or rows, or save the query as a table.",
-            )
+            message = f"The result is larger than {most_bytes // 1_000_000:,} MB."
+            raise LimitExceededError(message, "Ask for fewer columns or rows, or save the query as a table.")
         yield pa.ipc.read_record_batch(pa.py_buffer(part), schema)
 
 

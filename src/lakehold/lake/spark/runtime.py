@@ -128,15 +128,12 @@ def _fetch(jars: list[Jar], place: Path) -> None:
             fetched = found / f"{jar.group}_{jar.file}"
             if not fetched.is_file():
                 last_line = next((line.strip() for line in reversed(done.stderr.splitlines()) if line.strip()), "")
-                raise UnavailableError(
-                    f"Spark could not fetch {jar.coordinate}: {last_line or 'it said nothing'}.",
-                    f"Give this machine a way to Maven's central repository, or put {jar.file} into {place}.",
-                )
+                message = f"Spark could not fetch {jar.coordinate}: {last_line or 'it said nothing'}."
+                hint = f"Give this machine a way to Maven's central repository, or put {jar.file} into {place}."
+                raise UnavailableError(message, hint)
             if not _has_checksum(fetched, jar):
-                raise UnavailableError(
-                    f"{jar.coordinate} has another checksum than it should have; it is not used.",
-                    "Find out who changed it before you go on.",
-                )
+                message = f"{jar.coordinate} has another checksum than it should have; it is not used."
+                raise UnavailableError(message, "Find out who changed it before you go on.")
             # Under another name first: somebody who starts at the same time sees all of it or nothing.
             partial = place / f"{jar.file}.{os.getpid()}"
             shutil.move(fetched, partial)

@@ -60,10 +60,8 @@ def conform_rows(tables: Tables, place: TableIdentifier, rows: DataFrame, evolut
     refuse_duplicate_fields(comes)
     differences = list(_differences(has, comes))
     if differences and evolution is SchemaEvolution.STRICT:
-        raise DataError(
-            f"The fields do not fit the table: {'; '.join(text for text, _ in differences)}.",
-            "Allow merging, or correct them.",
-        )
+        message = f"The fields do not fit the table: {'; '.join(text for text, _ in differences)}."
+        raise DataError(message, "Allow merging, or correct them.")
     refused = [text for text, merges in differences if not merges]
     if refused:
         raise DataError(f"The fields do not fit the table: {'; '.join(refused)}.", "Convert them before they arrive.")

@@ -140,10 +140,8 @@ def refuse_duplicate_keys(rows: DataFrame, keys: Sequence[str]) -> None:
     some = doubles.limit(_EXAMPLES).collect()
     if some:
         examples = "; ".join(", ".join(str(value) for value in row[:-1]) for row in some)
-        raise DataError(
-            f"{doubles.count():,} keys are there more than once, such as {examples}.",
-            f"Choose a key that tells rows apart, or keep one row for each {' and '.join(keys)}.",
-        )
+        message = f"{doubles.count():,} keys are there more than once, such as {examples}."
+        raise DataError(message, f"Choose a key that tells rows apart, or keep one row for each {' and '.join(keys)}.")
 
 
 def _merge(session: SparkSession, place: TableIdentifier, rows: DataFrame, how: TableWriteOptions) -> None:
