@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 from lakehold.directory.platform import Platform
 from lakehold.lake.iceberg_catalog import IcebergCatalog
-from lakehold.lake.query_limits import QueryLimits
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -69,9 +68,7 @@ class SparkRuntime:
 
         platform = self._platform
         persons = UserSessions(self.spark, platform.keys, platform.clock, self._address)
-        return QueryService(
-            self.spark, persons, QueryLimits.from_settings(platform.settings), platform.settings.data, self.on_stuck
-        )
+        return QueryService(self.spark, persons, platform.settings, self.on_stuck)
 
     @cached_property
     def _tables(self) -> Tables:

@@ -7,16 +7,7 @@ from __future__ import annotations
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as f
-from pyspark.sql.types import (
-    DataType,
-    DateType,
-    DecimalType,
-    FractionalType,
-    IntegralType,
-    StringType,
-    TimestampNTZType,
-    TimestampType,
-)
+from pyspark.sql import types as t
 
 from lakehold.connectors.sources import field_types
 from lakehold.connectors.sources.source import ReadSpan
@@ -24,10 +15,18 @@ from lakehold.kit.errors import InvalidInputError
 from lakehold.lake.errors import DataError
 from lakehold.lake.row_formats import quote_identifier
 
-_ORDERED = (IntegralType, FractionalType, DecimalType, DateType, TimestampType, TimestampNTZType, StringType)
-_FORMS: dict[type[DataType], str] = {
-    TimestampType: "yyyy-MM-dd'T'HH:mm:ss.SSSSSS'Z'",
-    TimestampNTZType: "yyyy-MM-dd'T'HH:mm:ss.SSSSSS",
+_ORDERED = (
+    t.IntegralType,
+    t.FractionalType,
+    t.DecimalType,
+    t.DateType,
+    t.TimestampType,
+    t.TimestampNTZType,
+    t.StringType,
+)
+_FORMS: dict[type[t.DataType], str] = {
+    t.TimestampType: "yyyy-MM-dd'T'HH:mm:ss.SSSSSS'Z'",
+    t.TimestampNTZType: "yyyy-MM-dd'T'HH:mm:ss.SSSSSS",
 }
 
 
@@ -53,7 +52,7 @@ def filter_span(rows: DataFrame, since: ReadSpan | None) -> DataFrame:
     return rows.filter(column < cursor_literal(since.field, since.until, kind)) if since.until else rows
 
 
-def cursor_literal(field: str, text: str, kind: DataType) -> Column:
+def cursor_literal(field: str, text: str, kind: t.DataType) -> Column:
     """Return the value of a cursor as a literal of its type."""
     if not _is_value(text, kind):
         message = f"{text!r} is no value of {field}, which is {kind.simpleString()}."
@@ -61,7 +60,7 @@ def cursor_literal(field: str, text: str, kind: DataType) -> Column:
     return f.lit(text).cast(kind)
 
 
-def orderable_field(rows: DataFrame, field: str) -> tuple[str, DataType]:
+def orderable_field(rows: DataFrame, field: str) -> tuple[str, t.DataType]:
     """Return the name and type of the field; refuse it if it does not exist or has no order."""
     found = next((each for each in rows.schema.fields if each.name.lower() == field.lower()), None)
     if found is None:
@@ -72,11 +71,11 @@ def orderable_field(rows: DataFrame, field: str) -> tuple[str, DataType]:
     return found.name, found.dataType
 
 
-def _is_value(text: str, kind: DataType) -> bool:
-    if isinstance(kind, StringType):
+def _is_value(text: str, kind: t.DataType) -> bool:
+    if isinstance(kind, t.StringType):
         return True
-    if isinstance(kind, IntegralType | DateType):
+    if isinstance(kind, t.IntegralType | t.DateType):
         return field_types.fits(text, kind.simpleString())
-    if isinstance(kind, TimestampType | TimestampNTZType):
+    if isinstance(kind, t.TimestampType | t.TimestampNTZType):
         return field_types.fits(text, field_types.TIMESTAMP)
     return field_types.fits(text, field_types.DOUBLE)

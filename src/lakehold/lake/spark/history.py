@@ -17,15 +17,7 @@ from datetime import datetime
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
-from pyspark.sql.types import (
-    BooleanType,
-    DateType,
-    StringType,
-    StructField,
-    StructType,
-    TimestampNTZType,
-    TimestampType,
-)
+from pyspark.sql import types as t
 
 from lakehold.kit.errors import InvalidInputError
 from lakehold.lake.errors import DataError
@@ -35,10 +27,10 @@ from lakehold.lake.spark import scd2
 from lakehold.lake.spark.jvm import move_to_session
 from lakehold.lake.spark.scd2 import CURRENT, FROM, KEY, OWN, TO, VersionRule, column
 from lakehold.lake.spark.schema_evolution import SchemaEvolution, conform_rows, refuse_duplicate_fields
-from lakehold.lake.spark.table_writer import TableWriteResult, result_of_snapshot
+from lakehold.lake.spark.table_writer import TableWriteResult, write_once
 from lakehold.lake.spark.tables import Tables
 
-_TIMES = (DateType, TimestampType, TimestampNTZType)
+_TIMES = (t.DateType, t.TimestampType, t.TimestampNTZType)
 _MERGE = f"""
 MERGE INTO {{place}} t USING changing s ON t.{KEY} = s.{KEY}
 WHEN MATCHED AND s.{{gone}} THEN DELETE
@@ -79,13 +71,12 @@ def update_history(
     elif missing := set(OWN) - set(tables.schema(place).fieldNames()):
         message = f"The table is no history: it has no {', '.join(sorted(missing))}."
         raise DataError(message, "Keep the history in a table of its own.")
-    if done := tables.current_metadata(place).snapshot_of_write(mark):
-        return result_of_snapshot(done, again=True)
-    rows = conform_rows(tables, place, _with_history_fields(source, how, moment), SchemaEvolution.MERGE)
-    with tables.write_session(mark) as session:
+
+    def write(session: SparkSession) -> None:
+        rows = conform_rows(tables, place, _with_history_fields(source, how, moment), SchemaEvolution.MERGE)
         _merge_changes(session, place, move_to_session(session, rows), how, moment)
-    made = tables.current_metadata(place).snapshot_of_write(mark)
-    return TableWriteResult(None) if made is None else result_of_snapshot(made)
+
+    return write_once(tables, place, mark, write)
 
 
 def _merge_changes(
@@ -117,7 +108,7 @@ def _persisted(rows: DataFrame) -> Iterator[DataFrame]:
         rows.unpersist()
 
 
-def _refuse_invalid_options(source: StructType, how: HistoryOptions) -> None:
+def _refuse_invalid_options(source: t.StructType, how: HistoryOptions) -> None:
     refuse_duplicate_fields(source)
     there = {field.name.lower(): field for field in source.fields}
     if taken := [name for name in OWN if name in there]:
@@ -136,7 +127,7 @@ def _refuse_invalid_options(source: StructType, how: HistoryOptions) -> None:
         raise InvalidInputError(f"{how.at} cannot be key and time at once.", "Leave it out of the key.")
 
 
-def _rule(schema: StructType, how: HistoryOptions) -> VersionRule:
+def _rule(schema: t.StructType, how: HistoryOptions) -> VersionRule:
     names = {field.name.lower(): field for field in schema.fields}
     aside = {name.lower() for name in (*OWN, *how.keys, *how.ignore, *filter(None, (how.at, how.last_by)))}
     tracked_names = names if how.track is None else [name.lower() for name in how.track]
@@ -148,9 +139,11 @@ def _rule(schema: StructType, how: HistoryOptions) -> VersionRule:
     return VersionRule([names[key.lower()].name for key in how.keys], tracked, last_by)
 
 
-def _schema(source: StructType) -> StructType:
-    times = [StructField(name, TimestampType()) for name in (FROM, TO)]
-    return StructType([StructField(KEY, StringType()), *source.fields, *times, StructField(CURRENT, BooleanType())])
+def _schema(source: t.StructType) -> t.StructType:
+    times = [t.StructField(name, t.TimestampType()) for name in (FROM, TO)]
+    return t.StructType(
+        [t.StructField(KEY, t.StringType()), *source.fields, *times, t.StructField(CURRENT, t.BooleanType())]
+    )
 
 
 def _with_history_fields(source: DataFrame, how: HistoryOptions, moment: datetime) -> DataFrame:

@@ -135,7 +135,8 @@ def _java_conf(master: str, drivers: str) -> dict[str, str]:
     own, added = runtime.resolve_jars(), sorted(Path(drivers).glob("*.jar")) if drivers else []
     conf = {JAVA_OPTIONS: f"{ALLOW_SECURITY_MANAGER} {runtime.archive_options(runtime.archive_file(own))}"}
     if master.startswith("local"):
-        conf[_CLASS_PATH] = runtime.class_path(own)
+        # Only classes found through it get into an archive.
+        conf[_CLASS_PATH] = os.pathsep.join(map(str, own))
         # Few cores have little use for many small parts; on a small table their number is all that takes time.
         conf["spark.sql.shuffle.partitions"] = _SHUFFLE_PARTITIONS
         own = []

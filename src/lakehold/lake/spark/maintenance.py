@@ -38,7 +38,6 @@ class CompactResult:
     rewritten: int
     made: int
     deletes_rewritten: int
-    deletes_made: int
     size: int
     """Of the data files that were rewritten, in bytes."""
 
@@ -87,7 +86,6 @@ def compact(
         data.rewritten_data_files_count,
         data.added_data_files_count,
         deletes.rewritten_delete_files_count + data.removed_delete_files_count,
-        deletes.added_delete_files_count,
         data.rewritten_bytes_count,
     )
 

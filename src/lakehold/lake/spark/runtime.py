@@ -32,12 +32,6 @@ def spark_home() -> Path:
     return Path(found.origin).parent
 
 
-@cache
-def spark_version() -> str:
-    """Return the version of Spark."""
-    return version("pyspark")
-
-
 def java_program() -> Path:
     """Return the path of the `java` program."""
     home = os.environ.get("JAVA_HOME")
@@ -78,18 +72,8 @@ JARS = (
         "1.12.0",
         "3123c3798af642dd537230923548e013ef41cc28b6626e5225808cf5670a0f82",
     ),
-    Jar(
-        "org.xerial",
-        "sqlite-jdbc",
-        "3.50.3.0",
-        "a3f53a2aa15ae9425a9e793bbe9c8e5288febeb4b65ef5c1a4e80d4c2045cf08",
-    ),
-    Jar(
-        "org.postgresql",
-        "postgresql",
-        "42.7.8",
-        "2a32a9dcbc42d67a50ad3a0de5efd102c8d2be46720045f2cbd6689f160ab7c7",
-    ),
+    Jar("org.xerial", "sqlite-jdbc", "3.50.3.0", "a3f53a2aa15ae9425a9e793bbe9c8e5288febeb4b65ef5c1a4e80d4c2045cf08"),
+    Jar("org.postgresql", "postgresql", "42.7.8", "2a32a9dcbc42d67a50ad3a0de5efd102c8d2be46720045f2cbd6689f160ab7c7"),
 )
 
 
@@ -147,7 +131,7 @@ _QUIET = "-Xlog:cds=off -Xlog:cds+dynamic=off"
 
 def archive_file(files: Sequence[Path]) -> Path:
     """Return the path of the class data archive for these jars, whether or not it exists."""
-    parts = [spark_version(), str(spark_home()), str(java_program()), *map(str, files)]
+    parts = [version("pyspark"), str(spark_home()), str(java_program()), *map(str, files)]
     key = hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
     return jar_folder().parent / "archives" / f"{key}.jsa"
 
@@ -160,11 +144,6 @@ def archive_options(file: Path) -> str:
 def archive_dump_options(file: Path) -> str:
     """Return the JVM options that write the archive when the JVM exits."""
     return f"-XX:ArchiveClassesAtExit={file} {_QUIET}"
-
-
-def class_path(files: Iterable[Path]) -> str:
-    """Return the jars as a class path: only classes found through it get into an archive."""
-    return os.pathsep.join(map(str, files))
 
 
 def build_archive() -> bool:

@@ -7,20 +7,7 @@ from enum import StrEnum
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as f
-from pyspark.sql.types import (
-    ByteType,
-    DataType,
-    DateType,
-    DecimalType,
-    DoubleType,
-    FloatType,
-    IntegerType,
-    LongType,
-    ShortType,
-    StructField,
-    StructType,
-    TimestampNTZType,
-)
+from pyspark.sql import types as t
 
 from lakehold.lake.errors import DataError
 from lakehold.lake.iceberg_catalog import TableIdentifier
@@ -39,18 +26,18 @@ class SchemaEvolution(StrEnum):
     """The table gets the fields of what arrives; only where all rows are replaced."""
 
 
-_WIDER: dict[type[DataType], tuple[type[DataType], ...]] = {
-    ByteType: (IntegerType, LongType),
-    ShortType: (IntegerType, LongType),
-    IntegerType: (LongType,),
-    FloatType: (DoubleType,),
+_WIDER: dict[type[t.DataType], tuple[type[t.DataType], ...]] = {
+    t.ByteType: (t.IntegerType, t.LongType),
+    t.ShortType: (t.IntegerType, t.LongType),
+    t.IntegerType: (t.LongType,),
+    t.FloatType: (t.DoubleType,),
 }
 # Iceberg keeps small whole numbers as int.
-_STORED_AS: dict[type[DataType], DataType] = {ByteType: IntegerType(), ShortType: IntegerType()}
-_SAFE: dict[type[DataType], tuple[type[DataType], ...]] = {
-    LongType: (IntegerType, ShortType, ByteType),
-    DoubleType: (FloatType,),
-    TimestampNTZType: (DateType,),
+_STORED_AS: dict[type[t.DataType], t.DataType] = {t.ByteType: t.IntegerType(), t.ShortType: t.IntegerType()}
+_SAFE: dict[type[t.DataType], tuple[type[t.DataType], ...]] = {
+    t.LongType: (t.IntegerType, t.ShortType, t.ByteType),
+    t.DoubleType: (t.FloatType,),
+    t.TimestampNTZType: (t.DateType,),
 }
 
 
@@ -84,14 +71,14 @@ def apply_types_if_empty(tables: Tables, place: TableIdentifier, rows: DataFrame
     if not tables.exists(place):
         return rows
     kinds = {field.name.lower(): field.dataType for field in tables.schema(place).fields}
-    typed = StructType(
-        [StructField(field.name, kinds.get(field.name.lower(), field.dataType)) for field in rows.schema.fields]
+    typed = t.StructType(
+        [t.StructField(field.name, kinds.get(field.name.lower(), field.dataType)) for field in rows.schema.fields]
     )
     same = [field.dataType for field in typed.fields] == [field.dataType for field in rows.schema.fields]
     return rows if same or rows.limit(1).count() else tables.session.createDataFrame([], typed)
 
 
-def refuse_duplicate_fields(schema: StructType) -> None:
+def refuse_duplicate_fields(schema: t.StructType) -> None:
     """Refuse two fields whose names differ by case alone, which are one to SQL."""
     seen: dict[str, str] = {}
     for field in schema.fields:
@@ -100,7 +87,7 @@ def refuse_duplicate_fields(schema: StructType) -> None:
             raise DataError(f"Two fields are called {other!r} and {field.name!r}.", "Rename one of them.")
 
 
-def _differences(has: StructType, comes: StructType) -> Iterator[tuple[str, bool]]:
+def _differences(has: t.StructType, comes: t.StructType) -> Iterator[tuple[str, bool]]:
     """Yield the differences as messages, each with whether it can be merged."""
     there = {field.name.lower(): field for field in has.fields}
     for field in comes.fields:
@@ -119,23 +106,23 @@ def _differences(has: StructType, comes: StructType) -> Iterator[tuple[str, bool
             yield f"{field.name} is missing", True
 
 
-def _fits(comes: DataType, has: DataType) -> bool:
+def _fits(comes: t.DataType, has: t.DataType) -> bool:
     """Return whether every value of the incoming type is a value of the table's type."""
     if comes == has or type(comes) in _SAFE.get(type(has), ()) or comes.simpleString() in {"void", has.simpleString()}:
         return True
-    if isinstance(comes, DecimalType) and isinstance(has, DecimalType):
+    if isinstance(comes, t.DecimalType) and isinstance(has, t.DecimalType):
         return comes.scale <= has.scale and comes.precision - comes.scale <= has.precision - has.scale
-    return type(comes) in _STORED_AS and isinstance(has, IntegerType)
+    return type(comes) in _STORED_AS and isinstance(has, t.IntegerType)
 
 
-def _is_widening(has: DataType, comes: DataType) -> bool:
+def _is_widening(has: t.DataType, comes: t.DataType) -> bool:
     """Return whether Iceberg can widen the type without rewriting files."""
-    if isinstance(has, DecimalType) and isinstance(comes, DecimalType):
+    if isinstance(has, t.DecimalType) and isinstance(comes, t.DecimalType):
         return comes.scale == has.scale and comes.precision > has.precision
     return type(comes) in _WIDER.get(type(has), ())
 
 
-def _alter_table(tables: Tables, place: TableIdentifier, has: StructType, comes: StructType) -> None:
+def _alter_table(tables: Tables, place: TableIdentifier, has: t.StructType, comes: t.StructType) -> None:
     session = tables.session
     there = {field.name.lower(): field for field in has.fields}
     for field in comes.fields:
@@ -147,7 +134,7 @@ def _alter_table(tables: Tables, place: TableIdentifier, has: StructType, comes:
             session.sql(f"ALTER TABLE {place.sql} ALTER COLUMN {column} TYPE {new_type}")
 
 
-def _sql_type(field: StructField) -> str:
+def _sql_type(field: t.StructField) -> str:
     if field.dataType.simpleString() == "void":
         return "string"
     return _STORED_AS.get(type(field.dataType), field.dataType).simpleString()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import reduce
@@ -16,7 +16,7 @@ from lakehold.lake.iceberg_catalog import TableIdentifier
 from lakehold.lake.row_formats import quote_identifier, quote_literal
 from lakehold.lake.spark.jvm import move_to_session
 from lakehold.lake.spark.schema_evolution import SchemaEvolution, conform_rows, refuse_duplicate_fields
-from lakehold.lake.spark.tables import PROPERTIES, Tables
+from lakehold.lake.spark.tables import Tables, table_definition
 from lakehold.lake.table_metadata import IcebergSnapshot
 
 
@@ -99,12 +99,19 @@ def write_rows(tables: Tables, place: TableIdentifier, rows: DataFrame, how: Tab
     refuse_duplicate_fields(rows.schema)
     if not tables.exists(place):
         tables.create(place, rows.schema, partitioned_by=how.partitioned_by)
-    if done := tables.current_metadata(place).snapshot_of_write(how.mark):
-        return result_of_snapshot(done, again=True)
-    with tables.write_session(how.mark) as session:
-        _write_mode(tables, session, place, rows, how)
-    made = tables.current_metadata(place).snapshot_of_write(how.mark)
-    return TableWriteResult(None) if made is None else result_of_snapshot(made)
+    return write_once(tables, place, how.mark, lambda session: _write_mode(tables, session, place, rows, how))
+
+
+def write_once(
+    tables: Tables, place: TableIdentifier, mark: str, write: Callable[[SparkSession], None]
+) -> TableWriteResult:
+    """Make a write in a session that marks its snapshot, unless it was made before."""
+    if done := tables.current_metadata(place).snapshot_of_write(mark):
+        return _result_of_snapshot(done, again=True)
+    with tables.write_session(mark) as session:
+        write(session)
+    made = tables.current_metadata(place).snapshot_of_write(mark)
+    return TableWriteResult(None) if made is None else _result_of_snapshot(made)
 
 
 def _write_mode(
@@ -112,7 +119,7 @@ def _write_mode(
 ) -> None:
     match how.mode:
         case WriteMode.OVERWRITE if how.evolution is SchemaEvolution.OVERWRITE and rows.schema != tables.schema(place):
-            _replace_table(place, move_to_session(session, rows), how)
+            table_definition(place, move_to_session(session, rows), how.partitioned_by).replace()
         case WriteMode.OVERWRITE:
             ready = move_to_session(session, conform_rows(tables, place, rows, how.evolution))
             ready.writeTo(place.sql).overwrite(f.lit(True))
@@ -160,17 +167,7 @@ def _merge(session: SparkSession, place: TableIdentifier, rows: DataFrame, how: 
     session.sql(f"MERGE INTO {place.sql} t USING arriving s ON {same} {update} WHEN NOT MATCHED THEN INSERT * {gone}")
 
 
-def _replace_table(place: TableIdentifier, rows: DataFrame, how: TableWriteOptions) -> None:
-    writer = rows.writeTo(place.sql).using("iceberg")
-    for name, value in PROPERTIES.items():
-        writer = writer.tableProperty(name, value)
-    if how.partitioned_by:
-        writer = writer.partitionedBy(*(f.col(quote_identifier(name)) for name in how.partitioned_by))
-    writer.replace()
-
-
-def result_of_snapshot(made: IcebergSnapshot, *, again: bool = False) -> TableWriteResult:
-    """Return the result of the write that made a snapshot."""
+def _result_of_snapshot(made: IcebergSnapshot, *, again: bool = False) -> TableWriteResult:
     return TableWriteResult(
         made.id,
         made.count("added-records"),
