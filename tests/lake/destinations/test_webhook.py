@@ -16,8 +16,8 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 from lakehold.connectors.destinations.delivery import DeliveryProgress
-from lakehold.connectors.destinations.http_delivery import RetryPolicy
-from lakehold.connectors.webhook.destination import WebhookDestination, _open_spool, deliver_batches
+from lakehold.connectors.destinations.http_delivery import RetryPolicy, WebhookDestination
+from lakehold.connectors.webhook.destination import _open_spool, deliver_batches
 from lakehold.kit.errors import InvalidInputError, LakeholdError, UnavailableError
 from lakehold.lake.errors import DataError, DeliveryError
 from tests.lake.destinations.receiver import GONE, Answer, ProgressRecord, Receiver, run_receiver

@@ -17,9 +17,8 @@ from pyspark.sql import DataFrame
 from lakehold.connectors.chat.connector import ChatSettings
 from lakehold.connectors.destinations import delivery
 from lakehold.connectors.destinations.delivery import DeliveryProgress, DeliveryRequest, DeliveryResult, Destination
-from lakehold.connectors.destinations.http_delivery import HttpPoster, PostResult, RetryPolicy, SleepFunction
+from lakehold.connectors.destinations.http_delivery import HttpPoster, PostResult, SleepFunction, WebhookDestination
 from lakehold.connectors.registry import ConnectorEnvironment
-from lakehold.connectors.webhook.destination import WebhookDestination, check_address, http_client
 from lakehold.kit.errors import InvalidInputError
 from lakehold.lake.errors import DataError
 
@@ -28,35 +27,27 @@ _MIN_SECRET_LENGTH, _MAX_LENGTH = 4, 39_000
 
 
 @dataclass(frozen=True, slots=True)
-class ChatDestination:
+class ChatDestination(WebhookDestination):
     """The chat that a message is posted to."""
 
-    address: str = field(repr=False)
-    retry_policy: RetryPolicy = field(default_factory=RetryPolicy)
-    private: bool = False
-    """Whether private addresses and this machine itself are allowed."""
+    url: str = field(repr=False)
 
     def check(self) -> None:
         """Refuse a destination that cannot be posted to."""
-        if not self.address:
+        if not self.url:
             raise InvalidInputError("The destination has no address.", "Set the credential address.", field="address")
-        self.webhook.check()
-
-    @property
-    def webhook(self) -> WebhookDestination:
-        """The chat as a webhook."""
-        return WebhookDestination(self.address, retry_policy=self.retry_policy, private=self.private)
+        WebhookDestination.check(self)
 
     @property
     def label(self) -> str:
         """Label of the chat for messages: its host only."""
-        return f"a chat at {httpx.URL(self.address).host}"
+        return f"a chat at {httpx.URL(self.url).host}"
 
     @property
     def redactions(self) -> tuple[str, ...]:
         """Texts to redact from the chat's replies."""
-        words = {word for word in re.split(r"[/?&=#]", self.address) if len(word) >= _MIN_SECRET_LENGTH}
-        return (self.address, *sorted(words - {httpx.URL(self.address).host}, key=len, reverse=True))
+        words = {word for word in re.split(r"[/?&=#]", self.url) if len(word) >= _MIN_SECRET_LENGTH}
+        return (self.url, *sorted(words - {httpx.URL(self.url).host}, key=len, reverse=True))
 
 
 def deliver_message(  # noqa: PLR0917 - the parts of a delivery
@@ -89,8 +80,7 @@ def deliver_message(  # noqa: PLR0917 - the parts of a delivery
 
 def _post_message(text: str, how: ChatDestination, mark: str, wait: SleepFunction) -> PostResult:
     body = json.dumps({"text": text}, ensure_ascii=False).encode()
-    with http_client(how.webhook) as sending:
-        poster = HttpPoster(sending, how.address, "", how.redactions, how.retry_policy, wait, word="The message")
+    with HttpPoster(how, wait, word="The message") as poster:
         return poster.post(body, key=delivery.mark_digest(mark, "chat"), batch=1)
 
 
@@ -104,13 +94,9 @@ def open_destination(
     """Open the chat for one message."""
     to = ChatDestination(environment.secrets.get("address", ""), private=environment.settings.private_addresses)
 
-    def check() -> str:
-        to.check()
-        return check_address(to.webhook)
-
     def send(_rows: DataFrame) -> DeliveryResult:
         message = request.message
         assert message is not None  # noqa: S101 - only what has a message is sent to a chat
         return deliver_message(message.chat, message.rows, to, request.mark, request.need_progress())
 
-    return Destination(check, send)
+    return Destination(to.test, send)

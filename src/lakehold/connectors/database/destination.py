@@ -192,15 +192,7 @@ def _move_rows(connection: JdbcConnection, target: TargetTable, how: JdbcDestina
 
 
 def _statements(target: TargetTable, how: JdbcDestination) -> Iterator[str]:
-    match how.mode:
-        case DeliveryMode.APPEND:
-            return target.append_statements()
-        case DeliveryMode.OVERWRITE:
-            return target.overwrite_statements()
-        case DeliveryMode.UPSERT if how.database.is_postgresql:
-            return target.on_conflict_statements()
-        case DeliveryMode.UPSERT:
-            return target.upsert_statements()
+    return target.statements(how.mode, postgresql=how.database.is_postgresql)
 
 
 def open_destination(

@@ -16,6 +16,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import types as t
 
 from lakehold.connectors.database.jdbc import JdbcConnection, JdbcDatabase
+from lakehold.connectors.database.settings import DeliveryMode
 from lakehold.connectors.error_translation import shorten, sql_state
 from lakehold.lake.errors import DataError
 from lakehold.lake.spark.fair_share import without_task_retries
@@ -42,31 +43,32 @@ class TargetTable:
         """The names of the same columns in the staging table."""
         return tuple(f"lh_{number}" for number in range(len(self.columns)))
 
-    def append_statements(self) -> Iterator[str]:
-        """Yield the statements that append all rows."""
-        yield (
-            f"INSERT INTO {self.full_name} ({_comma_list(self.columns)})"
-            f" SELECT {_comma_list(self.staged_columns)} FROM {self.staging}"
-        )
-
-    def overwrite_statements(self) -> Iterator[str]:
-        """Yield the statements that replace all rows. Not by TRUNCATE, which some databases show before the commit."""
-        yield f"DELETE FROM {self.full_name}"
-        yield from self.append_statements()
-
-    def on_conflict_statements(self) -> Iterator[str]:
-        """Yield PostgreSQL's upsert, which needs a unique index over the keys."""
-        (insert,) = self.append_statements()
+    def statements(self, mode: DeliveryMode, *, postgresql: bool) -> Iterator[str]:
+        """Yield the statements that move all rows over."""
         others = [name for name in self.columns if name not in self.keys]
-        then = f"UPDATE SET {_comma_list([f'{name} = EXCLUDED.{name}' for name in others])}" if others else "NOTHING"
-        yield f"{insert} ON CONFLICT ({_comma_list(self.keys)}) DO {then}"
+        columns, staged = _comma_list(self.columns), _comma_list(self.staged_columns)
+        insert = f"INSERT INTO {self.full_name} ({columns}) SELECT {staged} FROM {self.staging}"
+        match mode:
+            case DeliveryMode.APPEND:
+                yield insert
+            case DeliveryMode.OVERWRITE:
+                # Not by TRUNCATE, which some databases show before the commit.
+                yield f"DELETE FROM {self.full_name}"
+                yield insert
+            case DeliveryMode.UPSERT if postgresql:
+                # This needs a unique index over the keys.
+                changes = _comma_list([f"{name} = EXCLUDED.{name}" for name in others])
+                then = f"UPDATE SET {changes}" if others else "NOTHING"
+                yield f"{insert} ON CONFLICT ({_comma_list(self.keys)}) DO {then}"
+            case DeliveryMode.UPSERT:
+                yield from self._upsert_statements(others)
 
-    def upsert_statements(self) -> Iterator[str]:
+    def _upsert_statements(self, others: Sequence[str]) -> Iterator[str]:
         """Yield an upsert for any database: update the existing rows, then insert the others."""
         pairs = dict(zip(self.columns, self.staged_columns, strict=True))
         same = " AND ".join(f"s.{pairs[key]} = {self.table}.{key}" for key in self.keys)
         found = f"FROM {self.staging} s WHERE {same}"
-        changes = [f"{name} = (SELECT s.{pairs[name]} {found})" for name in self.columns if name not in self.keys]
+        changes = [f"{name} = (SELECT s.{pairs[name]} {found})" for name in others]
         if changes:
             yield f"UPDATE {self.full_name} SET {_comma_list(changes)} WHERE EXISTS (SELECT 1 {found})"
         yield (

@@ -9,5 +9,5 @@ a duplicate by its key, and the result says when there may be one.
 - `delivery_folder`: folders, and rows spooled in a fixed order
 - `file_formats`: CSV, JSON Lines and Parquet, and rows in portable types
 - `excel`: Excel workbooks
-- `http_delivery`: one signed request, until it is accepted
+- `http_delivery`: a webhook, and one signed request to it until it is accepted
 """
