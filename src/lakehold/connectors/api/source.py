@@ -21,8 +21,7 @@ from lakehold.connectors.api.client import ApiClient
 from lakehold.connectors.api.settings import ApiEndpoint, ApiLimits, ApiSettings, ApiSourceSettings
 from lakehold.connectors.error_translation import CarriedError, translate_source_errors
 from lakehold.connectors.registry import ConnectorEnvironment
-from lakehold.connectors.sources import json_records, source
-from lakehold.connectors.sources.cursors import filter_span
+from lakehold.connectors.sources import row_parsing, source
 from lakehold.connectors.sources.field_types import StreamField
 from lakehold.kit.errors import LakeholdError, at_field
 from lakehold.lake.spark.jvm import move_to_session
@@ -102,8 +101,8 @@ class RestSource(source.SourceConnector):
         """Return fields and the first records."""
         endpoint = self._endpoint(stream)
         found = [each for each in self._sample_records(endpoint, limit) if isinstance(each, dict)]
-        fields = _merge_fields(endpoint, json_records.infer_fields(found))
-        rows = tuple(tuple(json_records.sample_value(record.get(each.name)) for each in fields) for record in found)
+        fields = _merge_fields(endpoint, row_parsing.infer_fields(found))
+        rows = tuple(tuple(row_parsing.sample_value(record.get(each.name)) for each in fields) for record in found)
         return source.StreamSample(fields, rows)
 
     def read(self, spark: SparkSession, stream: str, since: source.ReadSpan | None = None) -> source.IncomingRows:
@@ -111,16 +110,16 @@ class RestSource(source.SourceConnector):
         endpoint = self._endpoint(stream)
         with translate_source_errors(stream):
             requested = read_records(spark, self.settings, endpoint, since.value if since and since.value else None)
-            kept = json_records.cache_on_disk(requested)
+            kept = row_parsing.cache_on_disk(requested)
             short = kept.filter(f.length("raw") <= _MAX_SAMPLED_LENGTH).limit(_SAMPLE_RECORDS).select("raw").collect()
             some = [each for each in (json.loads(row["raw"]) for row in short) if isinstance(each, dict)]
-            fields = _merge_fields(endpoint, json_records.infer_fields(some))
+            fields = _merge_fields(endpoint, row_parsing.infer_fields(some))
             if not fields and since is not None and not kept.limit(1).count():
                 # Nothing is new, so nothing is known of its fields either.
                 return source.IncomingRows(spark.range(0).select(), kept=(kept,))
-            found = json_records.parse_records(kept, fields)
+            found = row_parsing.parse_records(kept, fields)
             return replace(
-                found, rows=filter_span(found.rows, since), kept=(kept,), total=None if since else kept.count
+                found, rows=source.filter_span(found.rows, since), kept=(kept,), total=None if since else kept.count
             )
 
     def _endpoint(self, stream: str) -> ApiEndpoint:

@@ -23,8 +23,7 @@ from lakehold.connectors.database.jdbc import JdbcConnection, JdbcDatabase, open
 from lakehold.connectors.database.settings import DatabaseSourceSettings, TablePartitioning
 from lakehold.connectors.error_translation import translate_source_errors
 from lakehold.connectors.registry import ConnectorEnvironment
-from lakehold.connectors.sources import json_records, source
-from lakehold.connectors.sources.cursors import filter_span, orderable_field
+from lakehold.connectors.sources import row_parsing, source
 from lakehold.connectors.sources.field_types import StreamField
 from lakehold.kit.errors import InvalidInputError
 from lakehold.lake.errors import DataError
@@ -189,7 +188,7 @@ class JdbcSource(source.SourceConnector):
             fields = tuple(StreamField(each.name, each.dataType.simpleString()) for each in rows.schema.fields)
             some = rows.limit(limit).collect()
             return source.StreamSample(
-                fields, tuple(tuple(json_records.sample_value(value) for value in row) for row in some)
+                fields, tuple(tuple(row_parsing.sample_value(value) for value in row) for row in some)
             )
 
     def read(self, spark: SparkSession, stream: str, since: source.ReadSpan | None = None) -> source.IncomingRows:
@@ -197,12 +196,14 @@ class JdbcSource(source.SourceConnector):
         with translate_source_errors(self._label(stream), *self.database.redactions):
             options, quoted = self._read_options(spark, stream)
             rows = spark.read.format("jdbc").options(**options).load()
-            if since is not None and isinstance(orderable_field(rows, since.field)[1], StringType):
+            if since is not None and isinstance(source.orderable_field(rows, since.field)[1], StringType):
                 options = {**options, "pushDownPredicate": "false"}
             if stream in self.parts:
                 parts = self.parts[stream].validated(rows.columns)
-                return source.IncomingRows(filter_span(read_partitioned(spark, options, parts, quoted, since), since))
-            return source.IncomingRows(filter_span(spark.read.format("jdbc").options(**options).load(), since))
+                return source.IncomingRows(
+                    source.filter_span(read_partitioned(spark, options, parts, quoted, since), since)
+                )
+            return source.IncomingRows(source.filter_span(spark.read.format("jdbc").options(**options).load(), since))
 
     def _read_options(self, spark: SparkSession, stream: str) -> tuple[dict[str, str], str]:
         """Return the options for Spark, and the quoted partition column."""

@@ -21,8 +21,9 @@ from pyspark.sql import functions as f
 
 from lakehold.connectors.files.format_detection import HEAD_SIZE, read_head
 from lakehold.connectors.files.settings import FileFormat
-from lakehold.connectors.sources import bad_rows, field_types
-from lakehold.connectors.sources.bad_rows import (
+from lakehold.connectors.sources import field_types, row_parsing
+from lakehold.connectors.sources.field_types import StreamField, distinct_names
+from lakehold.connectors.sources.row_parsing import (
     MALFORMED,
     MAX_RAW_LENGTH,
     PARSER_OPTIONS,
@@ -33,7 +34,6 @@ from lakehold.connectors.sources.bad_rows import (
     reason_udf,
     split_bad_rows,
 )
-from lakehold.connectors.sources.field_types import StreamField, distinct_names
 from lakehold.connectors.sources.source import IncomingRows, union_rows
 from lakehold.kit.errors import InvalidInputError
 from lakehold.lake.errors import DataError
@@ -146,7 +146,7 @@ def _read_lines_part(spark: SparkSession, header: CsvHeader, shape: FileFormat) 
     def good(found: Column) -> list[Column]:
         return [found.getField(f"c{place}").alias(field.name) for place, field in enumerate(header.fields)]
 
-    reason = bad_rows.CsvRowError(header.fields, shape.delimiter, shape.quote, shape.escape)
+    reason = row_parsing.CsvRowError(header.fields, shape.delimiter, shape.quote, shape.escape)
     rows, others = split_bad_rows(texts, parsed, bad, good, reason)
     return IncomingRows(rows, others, total=texts.count, notes=header.notes)
 
@@ -207,7 +207,7 @@ def _read_multiline_part(spark: SparkSession, header: CsvHeader, shape: FileForm
 def _with_multiline_reason(rows: DataFrame, swallowed: Column, header: CsvHeader, shape: FileFormat) -> DataFrame:
     values = f.to_csv(f.struct(*(f.col(f"c{place}") for place in range(len(header.fields)))))
     raw = _correct_encoding(f.coalesce(f.col(MALFORMED), values), shape.encoding)
-    reason = bad_rows.CsvRowError(header.fields, shape.delimiter, shape.quote, shape.escape)
+    reason = row_parsing.CsvRowError(header.fields, shape.delimiter, shape.quote, shape.escape)
     said = reason_udf(reason)
     lines = rows.select(raw.alias("raw"), "place", (swallowed & f.col(MALFORMED).isNull()).alias("swallowed"))
     return lines.select("*", said("raw", f.octet_length("raw")).alias("said")).select(

@@ -15,10 +15,10 @@ from pyspark.sql import DataFrame
 from lakehold.connectors.destinations import delivery_folder
 from lakehold.connectors.destinations.delivery import DeliveryRequest, DeliveryResult, Destination, mark_digest
 from lakehold.connectors.destinations.delivery_folder import RowSpool
-from lakehold.connectors.destinations.excel import ExcelFormat
 from lakehold.connectors.destinations.file_formats import (
     CsvFormat,
     CsvRowCounter,
+    ExcelFormat,
     JsonLinesFormat,
     OutputFormat,
     ParquetFormat,

@@ -19,9 +19,9 @@ import pyarrow.parquet as pq
 from lakehold.connectors.files import excel
 from lakehold.connectors.files.json_array import sample_array
 from lakehold.connectors.files.settings import FileFormat, FileKind
-from lakehold.connectors.sources import field_types, json_records
-from lakehold.connectors.sources.bad_rows import csv_reader
+from lakehold.connectors.sources import field_types, row_parsing
 from lakehold.connectors.sources.field_types import StreamField, distinct_names
+from lakehold.connectors.sources.row_parsing import csv_reader
 from lakehold.kit.errors import NotFoundError, UnavailableError
 from lakehold.lake.errors import DataError
 
@@ -154,7 +154,7 @@ def detect_format(path: str) -> FileFormat:
         return _detect_csv_format(start, encoding, text)
     if encoding != "utf-8":
         raise DataError(f"{start.name} is JSON, but not in utf-8.", "Save it as utf-8.")
-    return FileFormat(kind, json_records.infer_fields(sample_objects(start, text, kind)))
+    return FileFormat(kind, row_parsing.infer_fields(sample_objects(start, text, kind)))
 
 
 def _detect_csv_format(start: FileHead, encoding: str, text: str) -> FileFormat:
@@ -190,7 +190,7 @@ def detect_fields(path: str, shape: FileFormat) -> tuple[StreamField, ...]:
     start = read_head(path)
     text = start.text(shape.encoding)
     if shape.kind in {FileKind.JSON, FileKind.LINES}:
-        return json_records.infer_fields(sample_objects(start, text, shape.kind))
+        return row_parsing.infer_fields(sample_objects(start, text, shape.kind))
     if shape.kind is not FileKind.SEPARATED:
         return ()
     rows = parse_rows(text, shape.delimiter, shape.quote, shape.escape, whole=start.whole)

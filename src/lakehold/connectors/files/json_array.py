@@ -17,7 +17,7 @@ import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
 from lakehold.connectors.error_translation import CarriedError
-from lakehold.connectors.sources.bad_rows import MAX_ROW_BYTES
+from lakehold.connectors.sources.row_parsing import MAX_ROW_BYTES
 from lakehold.kit.errors import LakeholdError
 from lakehold.lake.errors import DataError
 

@@ -23,8 +23,7 @@ from lakehold.connectors.files.format_detection import (
 )
 from lakehold.connectors.files.settings import FileFormat, FileKind, FileSourceSettings
 from lakehold.connectors.registry import ConnectorEnvironment
-from lakehold.connectors.sources import json_records, source
-from lakehold.connectors.sources.cursors import filter_span
+from lakehold.connectors.sources import row_parsing, source
 from lakehold.connectors.sources.field_types import StreamField
 from lakehold.connectors.sources.source import Value
 from lakehold.kit.errors import NotFoundError
@@ -82,7 +81,9 @@ class FileSource(source.SourceConnector):
         shape = self.stream_format(stream)
         with translate_source_errors(stream):
             found = _read_files(spark, files, shape)
-            return replace(found, rows=filter_span(found.rows, since), total=found.total if since is None else None)
+            return replace(
+                found, rows=source.filter_span(found.rows, since), total=found.total if since is None else None
+            )
 
     def _files_by_stream(self) -> dict[str, tuple[list[str], str]]:
         files = self._files()
@@ -111,12 +112,12 @@ def _read_files(spark: SparkSession, files: list[str], shape: FileFormat) -> sou
             return csv_files.read_csv(spark, files, shape)
         case FileKind.LINES:
             texts = csv_files.read_lines(spark, files, shape)
-            return replace(json_records.parse_records(texts, shape.fields), total=texts.count)
+            return replace(row_parsing.parse_records(texts, shape.fields), total=texts.count)
         case FileKind.JSON | FileKind.EXCEL:
             is_excel = shape.kind is FileKind.EXCEL
             read_file = partial(excel.read_file, shape=shape) if is_excel else json_array.read_array
-            texts = json_records.cache_on_disk(json_array.read_in_tasks(spark, files, read_file))
-            return replace(json_records.parse_records(texts, shape.fields), total=texts.count, kept=(texts,))
+            texts = row_parsing.cache_on_disk(json_array.read_in_tasks(spark, files, read_file))
+            return replace(row_parsing.parse_records(texts, shape.fields), total=texts.count, kept=(texts,))
         case FileKind.PARQUET:
             paths = csv_files.spark_paths(files)
             return source.IncomingRows(spark.read.option("mergeSchema", value=True).parquet(*paths))
@@ -141,7 +142,7 @@ def _sample_file(path: str, shape: FileFormat, limit: int) -> list[tuple[Value, 
 
 
 def _sample_row(row: Mapping[str, object], fields: tuple[StreamField, ...]) -> tuple[Value, ...]:
-    return tuple(json_records.sample_value(row.get(each.name)) for each in fields)
+    return tuple(row_parsing.sample_value(row.get(each.name)) for each in fields)
 
 
 def _first_nonempty(files: list[str]) -> str:

@@ -11,8 +11,14 @@ from fnmatch import fnmatchcase
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
 
-from lakehold.connectors.sources import cursors
-from lakehold.connectors.sources.source import IncomingRows, ReadSpan, SourceConnector, SourceStream, union_rows
+from lakehold.connectors.sources.source import (
+    IncomingRows,
+    ReadSpan,
+    SourceConnector,
+    SourceStream,
+    filter_span,
+    union_rows,
+)
 from lakehold.kit.errors import InvalidInputError, NotFoundError
 from lakehold.kit.ids import quote
 from lakehold.lake.row_formats import quote_identifier
@@ -37,7 +43,7 @@ class LakeSource(SourceConnector):
     def read(self, spark: SparkSession, stream: str, since: ReadSpan | None = None) -> IncomingRows:
         """Read a table or a query."""
         del spark
-        return IncomingRows(cursors.filter_span(self.run_query(stream), since))
+        return IncomingRows(filter_span(self.run_query(stream), since))
 
 
 @dataclass(frozen=True, slots=True)

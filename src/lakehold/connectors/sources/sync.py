@@ -11,9 +11,8 @@ from pyspark import StorageLevel
 from pyspark.sql import functions as f
 
 from lakehold.connectors.error_translation import translate_source_errors
-from lakehold.connectors.sources import cursors
 from lakehold.connectors.sources.settings import SyncMode
-from lakehold.connectors.sources.source import IncomingRows, ReadSpan, SourceConnector
+from lakehold.connectors.sources.source import IncomingRows, ReadSpan, SourceConnector, filter_span, highest_cursor
 from lakehold.kit.errors import InvalidInputError
 from lakehold.lake.errors import DataError
 from lakehold.lake.iceberg_catalog import TableIdentifier
@@ -101,7 +100,7 @@ def current_cursor(tables: Tables, place: TableIdentifier, cursor: str, mark: st
         return None
     # What this very step has written before it was broken off is no reason to read less than it had begun to.
     rows = tables.read_before_write(place, mark)
-    return cursors.highest_cursor(rows, cursor) if rows is not None and cursor in rows.columns else None
+    return highest_cursor(rows, cursor) if rows is not None and cursor in rows.columns else None
 
 
 def _previous_result(tables: Tables, place: TableIdentifier, how: SyncOptions, mark: str) -> SyncResult:
@@ -222,4 +221,4 @@ def _new_cursor(tables: Tables, place: TableIdentifier, written: TableWriteResul
         return how.since
     rows = tables.read(place, snapshot=written.snapshot)
     since = None if how.since is None else ReadSpan(how.cursor, how.since)
-    return cursors.highest_cursor(cursors.filter_span(rows, since), how.cursor) or how.since
+    return highest_cursor(filter_span(rows, since), how.cursor) or how.since

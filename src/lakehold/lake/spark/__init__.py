@@ -3,7 +3,7 @@
 - `spark_session`: the one Spark session of a process
 - `runtime`: Spark, Java, jars and the class data archive on this machine
 - `jvm_launcher`: starts Spark's JVM before PySpark is imported
-- `jar_resolver`, `archive_builder`: programs that fetch the jars and write the archive
+- `setup_programs`: programs that fetch the jars and write the archive
 - `jvm`: calls into the JVM, and the Java exceptions behind an error
 - `tables`: Iceberg tables as the platform reads and writes them
 - `table_writer`: idempotent writes, also of a span of a table

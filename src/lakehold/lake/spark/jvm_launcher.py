@@ -133,7 +133,9 @@ def launch_command(conf: Mapping[str, str]) -> list[str]:
 def _java_conf(master: str, drivers: str) -> dict[str, str]:
     """Return the class path and jars of the JVM: a local one finds them on disk, a cluster is sent them."""
     own, added = runtime.resolve_jars(), sorted(Path(drivers).glob("*.jar")) if drivers else []
-    conf = {JAVA_OPTIONS: f"{ALLOW_SECURITY_MANAGER} {runtime.archive_options(runtime.archive_file(own))}"}
+    # The JVM ignores an archive that does not exist.
+    archive = f"-XX:SharedArchiveFile={runtime.archive_file(own)} {runtime.QUIET}"
+    conf = {JAVA_OPTIONS: f"{ALLOW_SECURITY_MANAGER} {archive}"}
     if master.startswith("local"):
         # Only classes found through it get into an archive.
         conf[_CLASS_PATH] = os.pathsep.join(map(str, own))

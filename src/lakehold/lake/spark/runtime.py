@@ -42,7 +42,7 @@ def java_program() -> Path:
 
 
 _FETCH_TIMEOUT = 300
-_RESOLVER = "lakehold.lake.spark.jar_resolver"
+_PROGRAMS = "lakehold.lake.spark.setup_programs"
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +103,7 @@ def _has_checksum(file: Path, jar: Jar) -> bool:
 def _fetch(jars: list[Jar], place: Path) -> None:
     with tempfile.TemporaryDirectory() as folder:
         # In a process of its own: Spark resolves while it starts, and starts once in a process.
-        command = [sys.executable, "-m", _RESOLVER, folder, *(jar.coordinate for jar in jars)]
+        command = [sys.executable, "-m", _PROGRAMS, "jars", folder, *(jar.coordinate for jar in jars)]
         done = subprocess.run(  # noqa: S603 - our own module, with coordinates from above
             command, capture_output=True, text=True, timeout=_FETCH_TIMEOUT, check=False
         )
@@ -125,8 +125,8 @@ def _fetch(jars: list[Jar], place: Path) -> None:
 
 
 _ARCHIVE_TIMEOUT = 300
-_ARCHIVE_BUILDER = "lakehold.lake.spark.archive_builder"
-_QUIET = "-Xlog:cds=off -Xlog:cds+dynamic=off"
+QUIET = "-Xlog:cds=off -Xlog:cds+dynamic=off"
+"""What keeps a JVM from talking about its archive."""
 
 
 def archive_file(files: Sequence[Path]) -> Path:
@@ -134,16 +134,6 @@ def archive_file(files: Sequence[Path]) -> Path:
     parts = [version("pyspark"), str(spark_home()), str(java_program()), *map(str, files)]
     key = hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
     return jar_folder().parent / "archives" / f"{key}.jsa"
-
-
-def archive_options(file: Path) -> str:
-    """Return the JVM options to start with the archive; the JVM ignores them if it does not exist."""
-    return f"-XX:SharedArchiveFile={file} {_QUIET}"
-
-
-def archive_dump_options(file: Path) -> str:
-    """Return the JVM options that write the archive when the JVM exits."""
-    return f"-XX:ArchiveClassesAtExit={file} {_QUIET}"
 
 
 def build_archive() -> bool:
@@ -155,7 +145,7 @@ def build_archive() -> bool:
     partial = file.with_suffix(f".{os.getpid()}")
     try:
         # Others go first: nobody waits for this.
-        command = ["nice", "-n", "19", sys.executable, "-m", _ARCHIVE_BUILDER, str(partial)]
+        command = ["nice", "-n", "19", sys.executable, "-m", _PROGRAMS, "archive", str(partial)]
         subprocess.run(command, check=True, capture_output=True, timeout=_ARCHIVE_TIMEOUT)  # noqa: S603 - our own module
         partial.replace(file)
     finally:

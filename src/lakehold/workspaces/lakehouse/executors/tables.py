@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING
 
 from lakehold.access import Add, Edge, Remove
 from lakehold.catalog import resources
-from lakehold.connectors.sources import cursors
-from lakehold.connectors.sources.source import ReadSpan
+from lakehold.connectors.sources.source import ReadSpan, filter_span
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import SECOND
 from lakehold.kit.errors import ConflictError
@@ -122,7 +121,7 @@ def materialise_query(step: MaterialiseQuery, step_ctx: StepContext) -> StepResu
     how = write_options(step.how, step_ctx.mark)
     if step.span is not None:
         part = ValueSpan(step.cursor, step.span.since, step.span.until)
-        rows = cursors.filter_span(rows, ReadSpan(part.field, part.since, including=True, until=part.until, again=True))
+        rows = filter_span(rows, ReadSpan(part.field, part.since, including=True, until=part.until, again=True))
         # What has keys finds its rows by them; else the span as it is now takes the place of what it was.
         how = how if how.mode is WriteMode.MERGE else replace(how, mode=WriteMode.APPEND, span=part)
     done = write_rows(step_ctx.tables, place, rows, how)
