@@ -128,7 +128,4 @@ def open_destination(
     secret, private = environment.secrets.get("secret", ""), environment.settings.private_addresses
     to = WebhookDestination(settings.address, secret, settings.headers, settings.batch, private=private)
     folder = str(request.retained_folder)
-    return Destination(
-        to.test,
-        lambda rows: deliver_batches(rows, to, request.mark, folder, request.need_progress()),
-    )
+    return Destination(to.test, lambda rows: deliver_batches(rows, to, request.mark, folder, request.need_progress()))
