@@ -6,6 +6,7 @@ enough. Of each Parquet file rows are read lazily, without those that were delet
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -118,11 +119,7 @@ def _collect_rows(scan: TableScan, options: PreviewOptions) -> tuple[pa.Table, b
 
 def _count_fitting(rows: pa.Table, size: int) -> int:
     """Return how many of the first rows fit into this size."""
-    low, high = 0, len(rows)
-    while low < high:
-        middle = (low + high + 1) // 2
-        low, high = (middle, high) if rows.slice(0, middle).nbytes <= size else (low, middle - 1)
-    return low
+    return bisect_right(range(1, len(rows) + 1), size, key=lambda count: rows.slice(0, count).nbytes)
 
 
 def _scan_rows(scan: TableScan) -> Iterator[tuple[pa.Table, int]]:

@@ -36,20 +36,20 @@ def read_records(spark: SparkSession, settings: ApiSettings, endpoint: ApiEndpoi
     return move_to_session(spark, session.read.format(DATA_SOURCE_NAME).load())
 
 
+@dataclass(frozen=True)
 class EndpointReader(DataSourceReader):
     """Reads the pages in one task, as each page tells where the next one is."""
 
-    def __init__(self, settings: ApiSettings, endpoint: ApiEndpoint, since: str | None) -> None:
-        self._settings = settings
-        self._endpoint = endpoint
-        self._since = since
+    settings: ApiSettings
+    endpoint: ApiEndpoint
+    since: str | None
 
     def read(self, partition: InputPartition) -> Iterator[tuple[str, str]]:
         """Yield the records and where they stand."""
         del partition
         try:
-            with ApiClient(self._settings) as client:
-                for page in client.pages(self._endpoint, self._since):
+            with ApiClient(self.settings) as client:
+                for page in client.pages(self.endpoint, self.since):
                     for number, record in enumerate(page.records, start=1):
                         yield json.dumps(record, ensure_ascii=False), f"page {page.number}, record {number}"
         except LakeholdError as error:

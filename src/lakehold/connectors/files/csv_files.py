@@ -26,11 +26,11 @@ from lakehold.connectors.sources.field_types import StreamField, distinct_names
 from lakehold.connectors.sources.row_parsing import (
     MALFORMED,
     MAX_RAW_LENGTH,
+    PARSED,
     PARSER_OPTIONS,
     UNREADABLE,
     csv_reader,
     is_parsable,
-    parsed_column,
     reason_udf,
     split_bad_rows,
 )
@@ -138,7 +138,7 @@ def _read_lines_part(spark: SparkSession, header: CsvHeader, shape: FileFormat) 
         _parser_schema(header.fields),
         _parser_options(shape),
     )
-    was = parsed_column()
+    was = f.col(PARSED)
     bad = was.isNull() | was.getField(MALFORMED).isNotNull() | _has_unclosed_quote(raw, shape)
     if shape.encoding != "utf-8":
         bad |= _has_bad_bytes(raw)

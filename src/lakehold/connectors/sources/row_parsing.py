@@ -135,7 +135,8 @@ def _count(count: int, noun: str) -> str:
 MALFORMED = "_lakehold_malformed"
 """Where Spark's parsers put the text that they could not read."""
 PARSER_OPTIONS = {"mode": "PERMISSIVE", "columnNameOfCorruptRecord": MALFORMED}
-_PARSED, _NUMBER, _BAD = "_lakehold_parsed", "_lakehold_number", "_lakehold_bad"
+PARSED, _NUMBER, _BAD = "_lakehold_parsed", "_lakehold_number", "_lakehold_bad"
+"""The column with the parser's result, and two of our own."""
 
 
 def is_parsable(text: Column) -> Column:
@@ -153,21 +154,16 @@ def split_bad_rows(
 ) -> tuple[DataFrame, DataFrame]:
     """Return the good rows, and the bad ones with reason and text, of texts with the columns `raw` and `place`.
 
-    The condition for bad rows refers to `parsed_column`; a text that cannot be parsed is null, which counts as bad.
+    The condition for bad rows refers to the column `PARSED`; a text that cannot be parsed is null, which counts as bad.
     """
     both = (
-        texts.select("raw", "place", parsed.alias(_PARSED), f.monotonically_increasing_id().alias(_NUMBER))
+        texts.select("raw", "place", parsed.alias(PARSED), f.monotonically_increasing_id().alias(_NUMBER))
         # The number keeps the choice of rows behind the parser: before it, each text would be parsed twice.
         .select("*", f.coalesce(bad, f.lit(True)).alias(_BAD))
     )
     here = f.col(_NUMBER) >= 0
-    rows = both.filter(~f.col(_BAD) & here).select(*good(f.col(_PARSED)))
+    rows = both.filter(~f.col(_BAD) & here).select(*good(f.col(PARSED)))
     return rows, _with_reason(both.filter(f.col(_BAD) & here), reason)
-
-
-def parsed_column() -> Column:
-    """Return the column with the parser's result."""
-    return f.col(_PARSED)
 
 
 def reason_udf(reason: Callable[[str, int], str]) -> Callable[..., Column]:
@@ -218,7 +214,7 @@ def parse_records(texts: DataFrame, fields: tuple[StreamField, ...]) -> Incoming
     # Inside an object of ours a parser notices what stands behind the record; by itself it would pass over it.
     text = f.when(is_parsable(f.col("raw")), f.concat(f.lit(f'{{"{_RECORD}":'), f.col("raw"), f.lit("}")))
     parsed = f.from_json(text, schema, PARSER_OPTIONS)
-    was = parsed_column()
+    was = f.col(PARSED)
     bad = was.getField(MALFORMED).isNotNull() | was.getField(_RECORD).isNull()
 
     def good(found: Column) -> list[Column]:

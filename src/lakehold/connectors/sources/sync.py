@@ -74,7 +74,7 @@ def sync_stream(  # noqa: PLR0917 - as they are said
     """Read a stream and write it into a table."""
     _refuse_invalid_options(how)
     done = _snapshot_of_write(tables, place, mark)
-    if done and (how.bad is None or _bad_row_snapshot(tables, how.bad, mark)):
+    if done and (how.bad is None or _snapshot_of_write(tables, how.bad.find(), mark)):
         return _previous_result(tables, place, how, mark)
     with (
         _open_stream(tables, connector, stream, how) as incoming,
@@ -107,7 +107,7 @@ def _previous_result(tables: Tables, place: TableIdentifier, how: SyncOptions, m
     """Return the result of the earlier sync, without reading the source again."""
     nothing = tables.session.createDataFrame([], tables.schema(place))
     written = write_rows(tables, place, nothing, _write_options(how, mark))
-    kept = _bad_row_snapshot(tables, how.bad, mark) if how.bad else None
+    kept = _snapshot_of_write(tables, how.bad.find(), mark) if how.bad else None
     return SyncResult(written, kept.count("added-records") if kept else 0, _new_cursor(tables, place, written, how))
 
 
@@ -155,14 +155,9 @@ def _write_options(how: SyncOptions, mark: str) -> TableWriteOptions:
     return TableWriteOptions(_write_mode(how), mark, how.keys, how.evolution, how.partitioned_by, part)
 
 
-def _snapshot_of_write(tables: Tables, place: TableIdentifier, mark: str) -> IcebergSnapshot | None:
-    now = tables.lake.current_metadata(place)
+def _snapshot_of_write(tables: Tables, place: TableIdentifier | None, mark: str) -> IcebergSnapshot | None:
+    now = tables.lake.current_metadata(place) if place else None
     return now.snapshot_of_write(mark) if now else None
-
-
-def _bad_row_snapshot(tables: Tables, aside: BadRowTable, mark: str) -> IcebergSnapshot | None:
-    place = aside.find()
-    return _snapshot_of_write(tables, place, mark) if place else None
 
 
 def _refuse_bad_rows(incoming: IncomingRows, how: SyncOptions) -> None:

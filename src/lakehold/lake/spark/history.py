@@ -67,7 +67,9 @@ def update_history(
         raise InvalidInputError("The moment of a history needs a time zone.", "Give it in UTC.")
     _refuse_invalid_options(source.schema, how)
     if not tables.exists(place):
-        tables.create(place, _schema(source.schema), partitioned_by=[CURRENT])
+        times, key = [t.StructField(name, t.TimestampType()) for name in (FROM, TO)], t.StructField(KEY, t.StringType())
+        fields = [key, *source.schema.fields, *times, t.StructField(CURRENT, t.BooleanType())]
+        tables.create(place, t.StructType(fields), partitioned_by=[CURRENT])
     elif missing := set(OWN) - set(tables.schema(place).fieldNames()):
         message = f"The table is no history: it has no {', '.join(sorted(missing))}."
         raise DataError(message, "Keep the history in a table of its own.")
@@ -137,13 +139,6 @@ def _rule(schema: t.StructType, how: HistoryOptions) -> VersionRule:
     tracked = [names[name] for name in tracked_names if how.track is not None or name not in aside]
     last_by = names[how.last_by.lower()].name if how.last_by else None
     return VersionRule([names[key.lower()].name for key in how.keys], tracked, last_by)
-
-
-def _schema(source: t.StructType) -> t.StructType:
-    times = [t.StructField(name, t.TimestampType()) for name in (FROM, TO)]
-    return t.StructType(
-        [t.StructField(KEY, t.StringType()), *source.fields, *times, t.StructField(CURRENT, t.BooleanType())]
-    )
 
 
 def _with_history_fields(source: DataFrame, how: HistoryOptions, moment: datetime) -> DataFrame:

@@ -151,7 +151,9 @@ class QueryService:
             try:
                 return self._collect_rows(query, own, running)
             except QueryMemoryError:
-                if not self._has_other_users(running):
+                with self._lock:
+                    others = any(each.owner != running.owner for each in self._running.values())
+                if not others:
                     raise
                 # All have the same memory: it may be another's query that took it.
                 return self._collect_rows(query, own, running)
@@ -159,7 +161,9 @@ class QueryService:
     def _collect_rows(self, query: Query, own: UserSession, running: RunningQuery) -> QueryResult:
         most_rows = min(query.rows, self._settings.query_rows)
         try:
-            rows = self._analyse_query(query, own, running)
+            properties = {**USER_SESSION_CONF, POOL: running.pool, GROUP: running.group, _INTERRUPT: "true"}
+            set_local_properties(self._spark, properties)
+            rows = self._guard.analyse(own.session, query.text)
             if running.stop_reason:
                 raise _stopped_error(running)
             return collect_result(rows, most_rows=most_rows, most_bytes=self._settings.query_megabytes * 1_000_000)
@@ -169,11 +173,6 @@ class QueryService:
             raise query_errors.translate_error(error) from error
         except (Py4JError, OSError) as error:
             raise UnavailableError("Spark has ended meanwhile.", "It is starting anew; try again.") from error
-
-    def _has_other_users(self, running: RunningQuery) -> bool:
-        """Return whether another user runs a query at the same time."""
-        with self._lock:
-            return any(each.owner != running.owner for each in self._running.values())
 
     def stop(self, uid: str, caller: Caller, reason: str = "The query was stopped.") -> None:
         """Stop a query of the caller's own."""
@@ -200,12 +199,6 @@ class QueryService:
             except (PySparkException, Py4JJavaError) as error:
                 raise query_errors.translate_error(error) from error
             return rows, frozenset(loaded)
-
-    def _analyse_query(self, query: Query, own: UserSession, running: RunningQuery) -> DataFrame:
-        set_local_properties(
-            self._spark, {**USER_SESSION_CONF, POOL: running.pool, GROUP: running.group, _INTERRUPT: "true"}
-        )
-        return self._guard.analyse(own.session, query.text)
 
     @contextmanager
     def _register(self, query: Query) -> Iterator[RunningQuery]:
