@@ -33,6 +33,7 @@ from lakehold.lake.spark.jvm import jvm_of
 _TIMEOUT = 10
 _HOSTS = re.compile(r"jdbc:postgresql://([^/?]+)")
 _DEFAULT_PORT = 5432
+_TABLE_TYPES = {"TABLE", "BASE TABLE", "PARTITIONED TABLE", "FOREIGN TABLE", "VIEW", "MATERIALIZED VIEW"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,6 +143,46 @@ class JdbcConnection:
         finally:
             with suppress(Py4JError):
                 self.java.setAutoCommit(True)
+
+    def tables(self, schemas: tuple[str, ...]) -> dict[str, tuple[str, str]]:
+        """Return schema and name of the tables and views of these schemas, by the names of their streams, in order.
+
+        Without schemas these are those of the connection's default schema.
+        """
+        found: dict[str, tuple[str, str]] = {}
+        for schema in schemas or (self.java.getSchema(),):
+            rows = self.java.getMetaData().getTables(self.java.getCatalog(), self._escape_pattern(schema), "%", None)
+            for space, name, kind in self._fetch_rows(rows, "TABLE_SCHEM", "TABLE_NAME", "TABLE_TYPE"):
+                if kind in _TABLE_TYPES and (schema is None or space == schema):
+                    found[f"{space}.{name}" if space else name] = (space, name)
+        return dict(sorted(found.items()))
+
+    def primary_key(self, schema: str, table: str) -> tuple[str, ...]:
+        """Return the fields of the primary key, in order."""
+        rows = self.java.getMetaData().getPrimaryKeys(self.java.getCatalog(), schema or None, table)
+        found = self._fetch_rows(rows, "KEY_SEQ", "COLUMN_NAME")
+        return tuple(name for _, name in sorted((int(place or 0), name) for place, name in found))
+
+    def quote_name(self, *names: str) -> str:
+        """Quote names for the database's SQL."""
+        sign = str(self.java.getMetaData().getIdentifierQuoteString()).strip()
+        parts = (f"{sign}{name.replace(sign, sign * 2)}{sign}" if sign else name for name in names if name)
+        return ".".join(parts)
+
+    def _escape_pattern(self, schema: str | None) -> str | None:
+        """Escape a schema's name where the driver takes a pattern."""
+        if schema is None:
+            return None
+        escape = str(self.java.getMetaData().getSearchStringEscape() or "")
+        return "".join(f"{escape}{sign}" if sign in f"_%{escape}" else sign for sign in schema)
+
+    @staticmethod
+    def _fetch_rows(rows: Any, *names: str) -> list[tuple[str, ...]]:  # noqa: ANN401 - a ResultSet of Java's
+        found: list[tuple[str, ...]] = []
+        with closing(rows):
+            while rows.next():
+                found.append(tuple(rows.getString(name) or "" for name in names))
+        return found
 
     def _prepare(self, statement: str, values: tuple[str | int, ...]) -> Any:  # noqa: ANN401 - a class of Java
         prepared = self.java.prepareStatement(statement)

@@ -8,13 +8,12 @@ whose lowest and highest values the database reports.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import closing, contextmanager
+from collections.abc import Callable, Mapping
+from contextlib import closing
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from decimal import Decimal
 from itertools import pairwise
-from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StringType, TimestampNTZType
@@ -74,65 +73,6 @@ def _partition_bound(value: object, column: str, rounded: Callable[[float | Deci
     raise DataError(message, "Choose another column, or read it in one part.")
 
 
-_TABLE_TYPES = {"TABLE", "BASE TABLE", "PARTITIONED TABLE", "FOREIGN TABLE", "VIEW", "MATERIALIZED VIEW"}
-
-
-class DatabaseCatalog:
-    """Metadata of a database, from its JDBC driver."""
-
-    def __init__(self, connection: JdbcConnection) -> None:
-        self._connection = connection.java
-        self._about = connection.java.getMetaData()
-
-    def tables(self, schemas: tuple[str, ...]) -> dict[str, tuple[str, str]]:
-        """Return schema and name of the tables and views of these schemas, by the names of their streams, in order.
-
-        Without schemas these are those of the connection's default schema.
-        """
-        found: dict[str, tuple[str, str]] = {}
-        for schema in schemas or (self._connection.getSchema(),):
-            rows = self._about.getTables(self._connection.getCatalog(), self._escape_pattern(schema), "%", None)
-            for space, name, kind in _fetch_rows(rows, "TABLE_SCHEM", "TABLE_NAME", "TABLE_TYPE"):
-                if kind in _TABLE_TYPES and (schema is None or space == schema):
-                    found[f"{space}.{name}" if space else name] = (space, name)
-        return dict(sorted(found.items()))
-
-    def primary_key(self, schema: str, table: str) -> tuple[str, ...]:
-        """Return the fields of the primary key, in order."""
-        rows = self._about.getPrimaryKeys(self._connection.getCatalog(), schema or None, table)
-        found = _fetch_rows(rows, "KEY_SEQ", "COLUMN_NAME")
-        return tuple(name for _, name in sorted((int(place or 0), name) for place, name in found))
-
-    def quote_name(self, *names: str) -> str:
-        """Quote names for the database's SQL."""
-        sign = str(self._about.getIdentifierQuoteString()).strip()
-        parts = (f"{sign}{name.replace(sign, sign * 2)}{sign}" if sign else name for name in names if name)
-        return ".".join(parts)
-
-    def _escape_pattern(self, schema: str | None) -> str | None:
-        """Escape a schema's name where the driver takes a pattern."""
-        if schema is None:
-            return None
-        escape = str(self._about.getSearchStringEscape() or "")
-        return "".join(f"{escape}{sign}" if sign in f"_%{escape}" else sign for sign in schema)
-
-
-@contextmanager
-def open_catalog(spark: SparkSession, database: JdbcDatabase) -> Iterator[DatabaseCatalog]:
-    """Open a connection to read metadata."""
-    database.check()
-    with closing(JdbcConnection(spark, database)) as connection:
-        yield DatabaseCatalog(connection)
-
-
-def _fetch_rows(rows: Any, *names: str) -> list[tuple[str, ...]]:  # noqa: ANN401 - a ResultSet of Java's
-    found: list[tuple[str, ...]] = []
-    with closing(rows):
-        while rows.next():
-            found.append(tuple(rows.getString(name) or "" for name in names))
-    return found
-
-
 _MAX_KEY_LOOKUPS = 200
 _LABEL = "The database"
 
@@ -160,10 +100,7 @@ class JdbcSource(source.SourceConnector):
 
     def streams(self) -> list[source.SourceStream]:
         """Return its tables and views, with primary keys unless there are very many."""
-        with (
-            translate_source_errors(_LABEL, *self.database.redactions),
-            open_catalog(SparkSession.active(), self.database) as about,
-        ):
+        with translate_source_errors(_LABEL, *self.redactions), self._connect(SparkSession.active()) as about:
             tables = about.tables(self.schemas)
             few = len(tables) <= _MAX_KEY_LOOKUPS
             return [
@@ -173,41 +110,40 @@ class JdbcSource(source.SourceConnector):
 
     def check(self) -> None:
         """Connect and list the tables."""
-        with (
-            translate_source_errors(_LABEL, *self.database.redactions),
-            open_catalog(SparkSession.active(), self.database) as about,
-        ):
+        with translate_source_errors(_LABEL, *self.redactions), self._connect(SparkSession.active()) as about:
             about.tables(self.schemas)
 
     def sample(self, stream: str, limit: int) -> source.StreamSample:
         """Return the fields and first rows that the database returns."""
         spark = SparkSession.active()
-        with translate_source_errors(self._label(stream), *self.database.redactions):
+        with translate_source_errors(self._label(stream), *self.redactions):
             options, _ = self._read_options(spark, stream)
             rows = spark.read.format("jdbc").options(**{**options, "fetchsize": str(limit)}).load()
             fields = tuple(StreamField(each.name, each.dataType.simpleString()) for each in rows.schema.fields)
             some = rows.limit(limit).collect()
-            return source.StreamSample(
-                fields, tuple(tuple(row_parsing.sample_value(value) for value in row) for row in some)
-            )
+            return source.StreamSample(fields, tuple(tuple(map(row_parsing.sample_value, row)) for row in some))
 
     def read(self, spark: SparkSession, stream: str, since: source.ReadSpan | None = None) -> source.IncomingRows:
         """Read the rows of a table, view or query."""
-        with translate_source_errors(self._label(stream), *self.database.redactions):
+        with translate_source_errors(self._label(stream), *self.redactions):
             options, quoted = self._read_options(spark, stream)
             rows = spark.read.format("jdbc").options(**options).load()
             if since is not None and isinstance(source.orderable_field(rows, since.field)[1], StringType):
                 options = {**options, "pushDownPredicate": "false"}
             if stream in self.parts:
                 parts = self.parts[stream].validated(rows.columns)
-                return source.IncomingRows(
-                    source.filter_span(read_partitioned(spark, options, parts, quoted, since), since)
-                )
-            return source.IncomingRows(source.filter_span(spark.read.format("jdbc").options(**options).load(), since))
+                rows = read_partitioned(spark, options, parts, quoted, since)
+            else:
+                rows = spark.read.format("jdbc").options(**options).load()
+            return source.IncomingRows(source.filter_span(rows, since))
+
+    def _connect(self, spark: SparkSession) -> closing[JdbcConnection]:
+        self.database.check()
+        return closing(JdbcConnection(spark, self.database))
 
     def _read_options(self, spark: SparkSession, stream: str) -> tuple[dict[str, str], str]:
         """Return the options for Spark, and the quoted partition column."""
-        with open_catalog(spark, self.database) as about:
+        with self._connect(spark) as about:
             name = self._subquery(stream)
             if not name:
                 name = about.quote_name(*source.get_stream(about.tables(self.schemas), stream))
