@@ -11,9 +11,9 @@ of a file do not match up, every row of it with a multiline value counts as bad.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import reduce
+from functools import partial, reduce
 from pathlib import Path
 
 from pyspark.sql import Column, DataFrame, SparkSession
@@ -23,17 +23,6 @@ from lakehold.connectors.files.format_detection import HEAD_SIZE, read_head
 from lakehold.connectors.files.settings import FileFormat
 from lakehold.connectors.sources import field_types, row_parsing
 from lakehold.connectors.sources.field_types import StreamField, distinct_names
-from lakehold.connectors.sources.row_parsing import (
-    MALFORMED,
-    MAX_RAW_LENGTH,
-    PARSED,
-    PARSER_OPTIONS,
-    UNREADABLE,
-    csv_reader,
-    is_parsable,
-    reason_udf,
-    split_bad_rows,
-)
 from lakehold.connectors.sources.source import IncomingRows, union_rows
 from lakehold.kit.errors import InvalidInputError
 from lakehold.lake.errors import DataError
@@ -71,7 +60,7 @@ def _group_by_header(files: list[str], shape: FileFormat) -> list[CsvHeader]:
 
 
 def _parse_header(line: str, files: list[str], shape: FileFormat) -> CsvHeader:
-    values = next(csv_reader([line], shape.delimiter, shape.quote, shape.escape), [])
+    values = next(row_parsing.csv_reader([line], shape.delimiter, shape.quote, shape.escape), [])
     names, notes = distinct_names(values)
     return CsvHeader(line, tuple(StreamField(name, shape.field_type(name)) for name in names), tuple(files), notes)
 
@@ -115,7 +104,7 @@ def read_csv(spark: SparkSession, files: list[str], shape: FileFormat) -> Incomi
 def _parser_options(shape: FileFormat) -> dict[str, str]:
     """Return the options of Spark's CSV parser."""
     return {
-        **PARSER_OPTIONS,
+        **row_parsing.PARSER_OPTIONS,
         "sep": shape.delimiter,
         "quote": shape.quote,
         "escape": shape.escape or "\0",
@@ -125,7 +114,9 @@ def _parser_options(shape: FileFormat) -> dict[str, str]:
 
 def _parser_schema(fields: tuple[StreamField, ...]) -> str:
     """Return the schema with fields by number, as their names may be anything, and a column for malformed text."""
-    return ", ".join([*(f"c{place} {field.type}" for place, field in enumerate(fields)), f"{MALFORMED} string"])
+    return ", ".join(
+        [*(f"c{place} {field.type}" for place, field in enumerate(fields)), f"{row_parsing.MALFORMED} string"]
+    )
 
 
 def _read_lines_part(spark: SparkSession, header: CsvHeader, shape: FileFormat) -> IncomingRows:
@@ -134,20 +125,19 @@ def _read_lines_part(spark: SparkSession, header: CsvHeader, shape: FileFormat) 
         texts = texts.filter(f.col("raw") != header.line)
     raw = f.col("raw")
     parsed = f.from_csv(
-        f.when(is_parsable(raw) & ~_has_too_many_values(raw, shape), raw),
+        f.when(row_parsing.is_parsable(raw) & ~_has_too_many_values(raw, shape), raw),
         _parser_schema(header.fields),
         _parser_options(shape),
     )
-    was = f.col(PARSED)
-    bad = was.isNull() | was.getField(MALFORMED).isNotNull() | _has_unclosed_quote(raw, shape)
+    was = f.col(row_parsing.PARSED)
+    bad = was.isNull() | was.getField(row_parsing.MALFORMED).isNotNull() | _has_unclosed_quote(raw, shape)
     if shape.encoding != "utf-8":
         bad |= _has_bad_bytes(raw)
 
     def good(found: Column) -> list[Column]:
         return [found.getField(f"c{place}").alias(field.name) for place, field in enumerate(header.fields)]
 
-    reason = row_parsing.CsvRowError(header.fields, shape.delimiter, shape.quote, shape.escape)
-    rows, others = split_bad_rows(texts, parsed, bad, good, reason)
+    rows, others = row_parsing.split_bad_rows(texts, parsed, bad, good, _explain_row(header, shape))
     return IncomingRows(rows, others, total=texts.count, notes=header.notes)
 
 
@@ -195,7 +185,7 @@ def _read_multiline_part(spark: SparkSession, header: CsvHeader, shape: FileForm
     texts = [column for column, field in zip(columns, header.fields, strict=True) if field.type == field_types.STRING]
     swallowed = _may_swallow_rows(texts, _files_with_odd_quotes(spark, header, shape), shape)
     no_text = _any_of([_has_bad_bytes(_correct_encoding(text, shape.encoding)) for text in texts])
-    bad = f.coalesce(f.col(MALFORMED).isNotNull() | swallowed | no_text, f.lit(True))
+    bad = f.coalesce(f.col(row_parsing.MALFORMED).isNotNull() | swallowed | no_text, f.lit(True))
     # A query for bad rows alone must read every value, or a wrong type would not be noticed.
     every = f.hash(*columns) >= _SMALLEST
     named = zip(map(_correct_encoding, columns, encodings), header.fields, strict=True)
@@ -206,15 +196,20 @@ def _read_multiline_part(spark: SparkSession, header: CsvHeader, shape: FileForm
 
 def _with_multiline_reason(rows: DataFrame, swallowed: Column, header: CsvHeader, shape: FileFormat) -> DataFrame:
     values = f.to_csv(f.struct(*(f.col(f"c{place}") for place in range(len(header.fields)))))
-    raw = _correct_encoding(f.coalesce(f.col(MALFORMED), values), shape.encoding)
-    reason = row_parsing.CsvRowError(header.fields, shape.delimiter, shape.quote, shape.escape)
-    said = reason_udf(reason)
-    lines = rows.select(raw.alias("raw"), "place", (swallowed & f.col(MALFORMED).isNull()).alias("swallowed"))
+    raw = _correct_encoding(f.coalesce(f.col(row_parsing.MALFORMED), values), shape.encoding)
+    said = row_parsing.reason_udf(_explain_row(header, shape))
+    lines = rows.select(
+        raw.alias("raw"), "place", (swallowed & f.col(row_parsing.MALFORMED).isNull()).alias("swallowed")
+    )
     return lines.select("*", said("raw", f.octet_length("raw")).alias("said")).select(
         f.when(f.col("swallowed"), f.lit(_SWALLOWED)).otherwise(f.col("said")).alias("reason"),
-        f.substring("raw", 1, MAX_RAW_LENGTH).alias("raw"),
+        f.substring("raw", 1, row_parsing.MAX_RAW_LENGTH).alias("raw"),
         "place",
     )
+
+
+def _explain_row(header: CsvHeader, shape: FileFormat) -> Callable[[str], str]:
+    return partial(row_parsing.explain_csv_row, header.fields, (shape.delimiter, shape.quote, shape.escape))
 
 
 def _may_swallow_rows(texts: list[Column], odd: list[str], shape: FileFormat) -> Column:
@@ -257,7 +252,7 @@ def _decode_line(value: Column, encoding: str) -> Column:
 
 def _has_bad_bytes(text: Column) -> Column:
     """Whether a text has replacement characters for undecodable bytes."""
-    return text.contains(UNREADABLE)
+    return text.contains(row_parsing.UNREADABLE)
 
 
 def spark_paths(files: Sequence[str]) -> list[str]:

@@ -12,19 +12,9 @@ from pathlib import Path
 
 from pyspark.sql import DataFrame
 
-from lakehold.connectors.destinations import delivery_folder
+from lakehold.connectors.destinations import delivery_folder, file_formats
 from lakehold.connectors.destinations.delivery import DeliveryRequest, DeliveryResult, Destination, mark_digest
 from lakehold.connectors.destinations.delivery_folder import RowSpool
-from lakehold.connectors.destinations.file_formats import (
-    CsvFormat,
-    CsvRowCounter,
-    ExcelFormat,
-    JsonLinesFormat,
-    OutputFormat,
-    ParquetFormat,
-    refuse_invalid_fields,
-    to_flat_types,
-)
 from lakehold.connectors.error_translation import translate_delivery_errors
 from lakehold.connectors.files.settings import FileDestinationSettings, FileOptions, OutputKind
 from lakehold.connectors.registry import ConnectorEnvironment
@@ -44,7 +34,7 @@ class FileDestination:
     """From the platform, never from a person."""
     name: str
     """Without its ending. A file of this name that is there is replaced."""
-    format: OutputFormat = field(default_factory=CsvFormat)
+    format: file_formats.OutputFormat = field(default_factory=file_formats.CsvFormat)
     parts: bool = False
     """Whether it may be a folder with several files, as they come from Spark, instead of one file."""
     only_own: bool = False
@@ -57,10 +47,10 @@ class FileDestination:
         if name.startswith(".") or "/" in name or "\\" in name or name != name.strip():
             hint = "Leave slashes and leading dots out."
             raise InvalidInputError(f"A file cannot be called {quote(name)}.", hint, field="name")
-        if self.parts and isinstance(self.format, ExcelFormat):
+        if self.parts and isinstance(self.format, file_formats.ExcelFormat):
             hint = "Deliver it whole, or choose another kind of file."
             raise InvalidInputError("A workbook is one file.", hint, field="kind")
-        if isinstance(self.format, (CsvFormat, ExcelFormat)):
+        if isinstance(self.format, (file_formats.CsvFormat, file_formats.ExcelFormat)):
             self.format.check()
 
     @property
@@ -72,7 +62,7 @@ class FileDestination:
 def deliver_files(rows: DataFrame, how: FileDestination, mark: str) -> DeliveryResult:
     """Write the rows as one file or several, once for each mark."""
     how.check()
-    refuse_invalid_fields(rows)
+    file_formats.refuse_invalid_fields(rows)
     folder, key = Path(how.folder), mark_digest(mark, how.name, how.format.ending)
     receipt, partial = folder / INTERNAL_FOLDER / f"{key}.json", folder / INTERNAL_FOLDER / key
     with translate_delivery_errors(f"The file {quote(how.file_name)}"):
@@ -106,14 +96,14 @@ def _claim_file(folder: Path, how: FileDestination) -> None:
 
 def _write_partial(rows: DataFrame, how: FileDestination, partial: Path) -> tuple[int, str]:
     """Write the files in the temporary folder; return the number of rows and a message."""
-    if isinstance(how.format, ExcelFormat):
+    if isinstance(how.format, file_formats.ExcelFormat):
         spool = RowSpool(partial / "spool")
-        spool.fill(to_flat_types(rows))
+        spool.fill(file_formats.to_flat_types(rows))
         return spool.count, how.format.write_workbook(spool, rows.columns, partial / how.file_name)
     spread = partial / "spread"
     # In a session of its own, whose zone is UTC whatever the rows' session has.
     own = move_to_session(rows.sparkSession.newSession(), rows)
-    if isinstance(how.format, ParquetFormat) and not how.parts:
+    if isinstance(how.format, file_formats.ParquetFormat) and not how.parts:
         own = own.coalesce(1)
     how.format.write_parts(own, spread)
     parts = delivery_folder.part_files(spread)
@@ -127,13 +117,20 @@ def _write_partial(rows: DataFrame, how: FileDestination, partial: Path) -> tupl
 
 
 def _join_parts(
-    parts: list[Path], shape: CsvFormat | JsonLinesFormat | ParquetFormat, to: Path, names: list[str]
+    parts: list[Path],
+    shape: file_formats.CsvFormat | file_formats.JsonLinesFormat | file_formats.ParquetFormat,
+    to: Path,
+    names: list[str],
 ) -> int:
     """Turn files that Spark has written into one that is delivered; return how many rows it has."""
-    if isinstance(shape, ParquetFormat):
+    if isinstance(shape, file_formats.ParquetFormat):
         parts[0].replace(to)
         return delivery_folder.count_rows([to])
-    total, csv, csv_counter = 0, shape if isinstance(shape, CsvFormat) else None, CsvRowCounter()
+    total, csv, csv_counter = (
+        0,
+        shape if isinstance(shape, file_formats.CsvFormat) else None,
+        file_formats.CsvRowCounter(),
+    )
 
     def chunks() -> Iterator[bytes]:
         nonlocal total
@@ -184,10 +181,10 @@ def open_destination(
 def open_file(folder: Path, options: FileOptions, table: str = "") -> FileDestination:
     """Return the file that the options name, in a folder."""
     name = "-".join(filter(None, (options.name, table))) or "rows"
-    formats: Mapping[OutputKind, OutputFormat] = {
-        "csv": CsvFormat(delimiter=options.delimiter, header=options.header, encoding=options.encoding),
-        "jsonl": JsonLinesFormat(),
-        "parquet": ParquetFormat(),
-        "xlsx": ExcelFormat(),
+    formats: Mapping[OutputKind, file_formats.OutputFormat] = {
+        "csv": file_formats.CsvFormat(delimiter=options.delimiter, header=options.header, encoding=options.encoding),
+        "jsonl": file_formats.JsonLinesFormat(),
+        "parquet": file_formats.ParquetFormat(),
+        "xlsx": file_formats.ExcelFormat(),
     }
     return FileDestination(str(folder), name, formats[options.kind])

@@ -13,14 +13,7 @@ import pyarrow.parquet as pq
 from pyspark.sql import SparkSession
 
 from lakehold.connectors.error_translation import translate_source_errors
-from lakehold.connectors.files import csv_files, excel, json_array
-from lakehold.connectors.files.format_detection import (
-    detect_fields,
-    detect_format,
-    parse_rows,
-    read_head,
-    sample_objects,
-)
+from lakehold.connectors.files import csv_files, excel, format_detection, json_array
 from lakehold.connectors.files.settings import FileFormat, FileKind, FileSourceSettings
 from lakehold.connectors.registry import ConnectorEnvironment
 from lakehold.connectors.sources import row_parsing, source
@@ -64,14 +57,14 @@ class FileSource(source.SourceConnector):
             return replace(shape, sheet=shape.sheet or sheet)
         if sheet:
             return excel.detect_sheet_format(files[0], sheet)
-        return detect_format(_first_nonempty(files))
+        return format_detection.detect_format(_first_nonempty(files))
 
     def sample(self, stream: str, limit: int) -> source.StreamSample:
         """Return fields and first rows of the first file."""
         files, _ = source.get_stream(self._files_by_stream(), stream)
         shape, first = self.stream_format(stream), _first_nonempty(files)
         if not shape.fields:
-            shape = replace(shape, fields=detect_fields(first, shape))
+            shape = replace(shape, fields=format_detection.detect_fields(first, shape))
         rows = _sample_file(first, shape, limit)
         return source.StreamSample(shape.fields, tuple(rows), shape.notes)
 
@@ -131,13 +124,13 @@ def _sample_file(path: str, shape: FileFormat, limit: int) -> list[tuple[Value, 
             batch = next(pq.ParquetFile(path).iter_batches(batch_size=limit), None)
             return [] if batch is None else [_sample_row(row, shape.fields) for row in batch.to_pylist()]
         case FileKind.SEPARATED:
-            start = read_head(path)
+            start = format_detection.read_head(path)
             text = start.text(shape.encoding)
-            rows = parse_rows(text, shape.delimiter, shape.quote, shape.escape, whole=start.whole)
+            rows = format_detection.parse_rows(text, shape.delimiter, shape.quote, shape.escape, whole=start.whole)
             return [tuple(value or None for value in row) for row in rows[int(shape.header) :][:limit]]
         case _:
-            start = read_head(path)
-            found = sample_objects(start, start.text(shape.encoding), shape.kind)
+            start = format_detection.read_head(path)
+            found = format_detection.sample_objects(start, start.text(shape.encoding), shape.kind)
             return [_sample_row(row, shape.fields) for row in islice(found, limit)]
 
 

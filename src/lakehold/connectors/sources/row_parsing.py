@@ -9,7 +9,7 @@ from __future__ import annotations
 import csv
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from pyspark import StorageLevel
@@ -33,50 +33,31 @@ _UNKNOWN_REASON = "It does not fit the fields."
 csv.field_size_limit(2**31 - 1)
 
 
-@dataclass(frozen=True, slots=True)
-class JsonRowError:
-    """Explains why a text is no JSON record with these fields."""
-
-    fields: tuple[StreamField, ...]
-
-    def __call__(self, raw: str, length: int) -> str:
-        """Return the reason."""
-        if length > MAX_ROW_BYTES:
-            return _describe_length(length)
-        try:
-            found = json.loads(raw)
-        except RecursionError:
-            return "It is nested too deeply."
-        except ValueError as error:
-            return _describe_bad_encoding(raw) or f"It is no JSON: {_describe_json_error(error)}."
-        if not isinstance(found, dict):
-            return f"It is {_describe_json_type(found)}, not an object."
-        return _describe_type_errors(found, self.fields) or _describe_bad_encoding(raw) or _UNKNOWN_REASON
+def explain_json_row(fields: tuple[StreamField, ...], raw: str) -> str:
+    """Return why a text is no JSON record with these fields."""
+    try:
+        found = json.loads(raw)
+    except RecursionError:
+        return "It is nested too deeply."
+    except ValueError as error:
+        return _describe_bad_encoding(raw) or f"It is no JSON: {_describe_json_error(error)}."
+    if not isinstance(found, dict):
+        return f"It is {_describe_json_type(found)}, not an object."
+    return _describe_type_errors(found, fields) or _describe_bad_encoding(raw) or _UNKNOWN_REASON
 
 
-@dataclass(frozen=True, slots=True)
-class CsvRowError:
-    """Explains why a line is no CSV row with these fields."""
-
-    fields: tuple[StreamField, ...]
-    delimiter: str
-    quote: str
-    escape: str
-
-    def __call__(self, raw: str, length: int) -> str:
-        """Return the reason."""
-        if length > MAX_ROW_BYTES:
-            return _describe_length(length)
-        if problem := _describe_bad_encoding(raw):
-            return problem
-        try:
-            values = next(csv_reader([raw], self.delimiter, self.quote, self.escape, strict=True), [])
-        except csv.Error:
-            return "It has a quote that is not closed."
-        if len(values) != len(self.fields):
-            return f"It has {_count(len(values), 'value')} for {_count(len(self.fields), 'field')}."
-        named = {field.name: value or None for field, value in zip(self.fields, values, strict=True)}
-        return _describe_type_errors(named, self.fields) or _UNKNOWN_REASON
+def explain_csv_row(fields: tuple[StreamField, ...], signs: tuple[str, str, str], raw: str) -> str:
+    """Return why a line is no CSV row with these fields; the signs are delimiter, quote and escape."""
+    if problem := _describe_bad_encoding(raw):
+        return problem
+    try:
+        values = next(csv_reader([raw], *signs, strict=True), [])
+    except csv.Error:
+        return "It has a quote that is not closed."
+    if len(values) != len(fields):
+        return f"It has {_count(len(values), 'value')} for {_count(len(fields), 'field')}."
+    named = {field.name: value or None for field, value in zip(fields, values, strict=True)}
+    return _describe_type_errors(named, fields) or _UNKNOWN_REASON
 
 
 def csv_reader(
@@ -105,10 +86,6 @@ def _describe_type_errors(values: dict[str, Any], fields: tuple[StreamField, ...
 
 def _describe_bad_encoding(raw: str) -> str:
     return "It has bytes that are no text in this encoding." if UNREADABLE in raw else ""
-
-
-def _describe_length(length: int) -> str:
-    return f"It is {length:,} bytes long; at most {MAX_ROW_BYTES:,} are read."
 
 
 def _describe_json_error(error: ValueError) -> str:
@@ -150,7 +127,7 @@ def split_bad_rows(
     parsed: Column,
     bad: Column,
     good: Callable[[Column], Sequence[Column]],
-    reason: Callable[[str, int], str],
+    explain: Callable[[str], str],
 ) -> tuple[DataFrame, DataFrame]:
     """Return the good rows, and the bad ones with reason and text, of texts with the columns `raw` and `place`.
 
@@ -163,20 +140,25 @@ def split_bad_rows(
     )
     here = f.col(_NUMBER) >= 0
     rows = both.filter(~f.col(_BAD) & here).select(*good(f.col(PARSED)))
-    return rows, _with_reason(both.filter(f.col(_BAD) & here), reason)
+    return rows, _with_reason(both.filter(f.col(_BAD) & here), explain)
 
 
-def reason_udf(reason: Callable[[str, int], str]) -> Callable[..., Column]:
-    """Return the reason function as a Spark UDF of a text and its length, evaluated once for each."""
-    udf = f.udf(reason, "string", useArrow=False)
-    return udf.asNondeterministic()
+def reason_udf(explain: Callable[[str], str]) -> Callable[..., Column]:
+    """Return the function that explains a text as a Spark UDF of a text and its length, evaluated once for each."""
+
+    def reason(raw: str, length: int) -> str:
+        if length > MAX_ROW_BYTES:
+            return f"It is {length:,} bytes long; at most {MAX_ROW_BYTES:,} are read."
+        return explain(raw)
+
+    return f.udf(reason, "string", useArrow=False).asNondeterministic()
 
 
-def _with_reason(rows: DataFrame, reason: Callable[[str, int], str]) -> DataFrame:
+def _with_reason(rows: DataFrame, explain: Callable[[str], str]) -> DataFrame:
     text = f.make_valid_utf8("raw")
     # A text of ordinary length is compared as a whole; of a very long one it is enough to know that it is.
     whole = f.when(f.octet_length("raw") <= MAX_ROW_BYTES, text).otherwise(f.substring(text, 1, MAX_RAW_LENGTH))
-    reason_column = reason_udf(reason)(whole, f.octet_length("raw"))
+    reason_column = reason_udf(explain)(whole, f.octet_length("raw"))
     cut = f.when(f.length(text) > MAX_RAW_LENGTH, f.concat(f.substring(text, 1, MAX_RAW_LENGTH), f.lit("…"))).otherwise(
         text
     )
@@ -221,7 +203,7 @@ def parse_records(texts: DataFrame, fields: tuple[StreamField, ...]) -> Incoming
         record = found.getField(_RECORD)
         return [record.getField(each.name).alias(name) for each, name in zip(every, names, strict=True)]
 
-    rows, others = split_bad_rows(texts, parsed, bad, good, JsonRowError(every))
+    rows, others = split_bad_rows(texts, parsed, bad, good, partial(explain_json_row, every))
     return IncomingRows(rows, others, notes=notes)
 
 

@@ -11,14 +11,7 @@ from fnmatch import fnmatchcase
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
 
-from lakehold.connectors.sources.source import (
-    IncomingRows,
-    ReadSpan,
-    SourceConnector,
-    SourceStream,
-    filter_span,
-    union_rows,
-)
+from lakehold.connectors.sources import source
 from lakehold.kit.errors import InvalidInputError, NotFoundError
 from lakehold.kit.ids import quote
 from lakehold.lake.row_formats import quote_identifier
@@ -28,7 +21,7 @@ SELECTION_STREAM = "drawn"
 
 
 @dataclass(frozen=True, slots=True)
-class LakeSource(SourceConnector):
+class LakeSource(source.SourceConnector):
     """Source connector over tables of the lake, read with the rights of one member."""
 
     run_query: Callable[[str], DataFrame]
@@ -36,21 +29,21 @@ class LakeSource(SourceConnector):
     list_tables: Callable[[], Sequence[str]]
     """The tables that they may read there, as SQL calls them."""
 
-    def streams(self) -> list[SourceStream]:
+    def streams(self) -> list[source.SourceStream]:
         """Return the tables."""
-        return [SourceStream(name) for name in self.list_tables()]
+        return [source.SourceStream(name) for name in self.list_tables()]
 
-    def read(self, spark: SparkSession, stream: str, since: ReadSpan | None = None) -> IncomingRows:
+    def read(self, spark: SparkSession, stream: str, since: source.ReadSpan | None = None) -> source.IncomingRows:
         """Read a table or a query."""
         del spark
-        return IncomingRows(filter_span(self.run_query(stream), since))
+        return source.IncomingRows(source.filter_span(self.run_query(stream), since))
 
 
 @dataclass(frozen=True, slots=True)
-class StreamSelection(SourceConnector):
+class StreamSelection(source.SourceConnector):
     """Source connector that combines streams of another one."""
 
-    connector: SourceConnector
+    connector: source.SourceConnector
     stream: str
     """The name of the stream to read, or a pattern of names."""
     hidden: tuple[str, ...] = ()
@@ -65,10 +58,10 @@ class StreamSelection(SourceConnector):
         """Redactions of the underlying connector."""
         return self.connector.redactions
 
-    def read(self, spark: SparkSession, stream: str, since: ReadSpan | None = None) -> IncomingRows:
+    def read(self, spark: SparkSession, stream: str, since: source.ReadSpan | None = None) -> source.IncomingRows:
         """Read all selected streams and apply fields and types."""
         del stream
-        together = union_rows([self.connector.read(spark, name, since) for name in self._stream_names()])
+        together = source.union_rows([self.connector.read(spark, name, since) for name in self._stream_names()])
         return replace(together, rows=self._apply_fields(together.rows))
 
     def _stream_names(self) -> list[str]:
