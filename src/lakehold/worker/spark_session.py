@@ -37,9 +37,9 @@ class SparkRuntime:
             settings, launched = self._platform.settings, None
             conf = {"spark.driver.memory": settings.spark_memory}
             if _SESSION_MODULE not in sys.modules:
-                from lakehold.lake.spark import jvm_launcher  # noqa: PLC0415 - before the import of what waits for it
+                from lakehold.lake.spark import runtime  # noqa: PLC0415 - before the import of what waits for it
 
-                launched = jvm_launcher.launch(settings.spark, conf, settings.drivers)
+                launched = runtime.launch(settings.spark, conf, settings.drivers)
             from lakehold.lake.spark import spark_session  # noqa: PLC0415 - a worker that is asked nothing needs no Spark
 
             return spark_session.get_spark_session(settings.spark, conf, settings.drivers, launched)

@@ -1,8 +1,7 @@
 """Spark: sessions, tables, writes and queries. Only a worker imports this package.
 
 - `spark_session`: the one Spark session of a process
-- `runtime`: Spark, Java, jars and the class data archive on this machine
-- `jvm_launcher`: starts Spark's JVM before PySpark is imported
+- `runtime`: Spark, Java, jars and the class data archive on this machine; starts the JVM before PySpark is imported
 - `setup_programs`: programs that fetch the jars and write the archive
 - `jvm`: calls into the JVM, and the Java exceptions behind an error
 - `tables`: Iceberg tables as the platform reads and writes them

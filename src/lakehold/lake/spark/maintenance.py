@@ -42,13 +42,6 @@ class CompactResult:
     """Of the data files that were rewritten, in bytes."""
 
 
-@dataclass(frozen=True, slots=True)
-class SweepResult:
-    """How many orphan files `sweep` deleted."""
-
-    files: int
-
-
 def expire(tables: Tables, place: TableIdentifier, *, days: float, at_least: int, now: datetime) -> ExpireResult:
     """Expire snapshots older than so many days, except the last few, and delete the files that only they had."""
     if days < 0 or at_least < 1:
@@ -90,14 +83,14 @@ def compact(
     )
 
 
-def sweep(tables: Tables, place: TableIdentifier, *, grace: timedelta = timedelta(0)) -> SweepResult:
-    """Delete the files in the table's folder that belong to no snapshot, which killed writes have left.
+def sweep(tables: Tables, place: TableIdentifier, *, grace: timedelta = timedelta(0)) -> int:
+    """Delete the files of a table that belong to no snapshot, which killed writes have left; return how many.
 
     If the table does not exist, because its creation or deletion was cut short, these are all files.
     """
     session = tables.session
     if not tables.exists(place):
-        return SweepResult(_delete_folder(session, place))
+        return _delete_folder(session, place)
     with _hide_details("Files that belong to no snapshot could not be deleted"):
         jvm, java = jvm_of(session), java_session(session)
         table = jvm.org.apache.iceberg.spark.Spark3Util.loadIcebergTable(java, place.sql)
@@ -105,7 +98,8 @@ def sweep(tables: Tables, place: TableIdentifier, *, grace: timedelta = timedelt
         action = jvm.org.apache.iceberg.spark.actions.SparkActions.get(java).deleteOrphanFiles(table)
         # Iceberg's procedure would refuse anything younger than a day, since it cannot know of the lock.
         done = action.olderThan(until).option("stream-results", "true").execute()
-        return SweepResult(done.orphanFilesCount())
+        count: int = done.orphanFilesCount()
+        return count
 
 
 def _delete_folder(session: SparkSession, place: TableIdentifier) -> int:

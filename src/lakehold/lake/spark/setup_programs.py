@@ -15,8 +15,7 @@ from pyspark.sql import SparkSession
 
 from lakehold.kit.settings import Settings
 from lakehold.lake.iceberg_catalog import IcebergCatalog, TableIdentifier
-from lakehold.lake.spark import jvm_launcher, runtime, spark_session
-from lakehold.lake.spark.jvm_launcher import ALLOW_SECURITY_MANAGER, JAVA_OPTIONS
+from lakehold.lake.spark import runtime, spark_session
 from lakehold.lake.spark.table_writer import TableWriteOptions, WriteMode, write_rows
 from lakehold.lake.spark.tables import Tables
 
@@ -44,8 +43,8 @@ def fetch_jars(folder: str, *coordinates: str) -> None:
 
 def write_archive(file: str) -> None:
     """Write the archive; it exists when the JVM has exited."""
-    options = f"{ALLOW_SECURITY_MANAGER} -XX:ArchiveClassesAtExit={file} {runtime.QUIET}"
-    java = jvm_launcher.launch("local[1]", {JAVA_OPTIONS: options})
+    options = f"{runtime.ALLOW_SECURITY_MANAGER} -XX:ArchiveClassesAtExit={file} {runtime.QUIET}"
+    java = runtime.launch("local[1]", {runtime.JAVA_OPTIONS: options})
     spark = spark_session.get_spark_session("local[1]", launched=java)
     with TemporaryDirectory() as folder:
         _run_queries(spark, Path(folder))

@@ -33,7 +33,7 @@ def maintain_table(step: MaintainTable, step_ctx: StepContext) -> StepResult:
     place = _place(step_ctx, step.table)
     if step.part == "sweep":
         swept = maintenance.sweep(step_ctx.tables, place)
-        step_ctx.log(f"{swept.files:,} files of nobody deleted")
+        step_ctx.log(f"{swept:,} files of nobody deleted")
         return StepResult()
     if not step_ctx.tables.exists(place):
         step_ctx.log("The table has no data yet")
