@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import chain, islice
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import SparkSession
 from pyspark.sql import functions as f
 from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 from pyspark.sql.types import StructType
@@ -27,13 +27,6 @@ from lakehold.kit.errors import LakeholdError, at_field
 from lakehold.lake.spark.jvm import move_to_session
 
 DATA_SOURCE_NAME = "lakehold_api"
-
-
-def read_records(spark: SparkSession, settings: ApiSettings, endpoint: ApiEndpoint, since: str | None) -> DataFrame:
-    """Return the records of an endpoint, with the columns `raw` and `place`."""
-    session = spark.newSession()
-    session.dataSource.register(_data_source(settings, endpoint, since))
-    return move_to_session(spark, session.read.format(DATA_SOURCE_NAME).load())
 
 
 @dataclass(frozen=True)
@@ -109,7 +102,9 @@ class RestSource(source.SourceConnector):
         """Read all records of an endpoint; it is requested once, and cached on disk until it is written."""
         endpoint = self._endpoint(stream)
         with translate_source_errors(stream):
-            requested = read_records(spark, self.settings, endpoint, since.value if since and since.value else None)
+            session = spark.newSession()
+            session.dataSource.register(_data_source(self.settings, endpoint, since.value or None if since else None))
+            requested = move_to_session(spark, session.read.format(DATA_SOURCE_NAME).load())
             kept = row_parsing.cache_on_disk(requested)
             short = kept.filter(f.length("raw") <= _MAX_SAMPLED_LENGTH).limit(_SAMPLE_RECORDS).select("raw").collect()
             some = [each for each in (json.loads(row["raw"]) for row in short) if isinstance(each, dict)]

@@ -64,7 +64,7 @@ def deliver_message(  # noqa: PLR0917 - the parts of a delivery
         raise DataError("The message is too long for a chat.", "Use fewer tables, or fewer columns.")
     before = progress.read()
     if before is not None and before.ended:
-        return _delivery_result(before, how, again=True)
+        return before.to_result((how.label,), "a chat", again=True)
     doubt = before is not None and not before.paused
     # Who finds this after a crash knows that the message may have left.
     progress.keep(DeliveryProgress(rows=rows, paused=False))
@@ -75,17 +75,13 @@ def deliver_message(  # noqa: PLR0917 - the parts of a delivery
     sure = posted.sure and not doubt
     reached = DeliveryProgress(1, rows, len(text.encode()), sure, ended=True, words="" if sure else MAYBE_TWICE)
     progress.keep(reached)
-    return _delivery_result(reached, how)
+    return reached.to_result((how.label,), "a chat")
 
 
 def _post_message(text: str, how: ChatDestination, mark: str, wait: SleepFunction) -> PostResult:
     body = json.dumps({"text": text}, ensure_ascii=False).encode()
     with HttpPoster(how, wait, word="The message") as poster:
         return poster.post(body, key=delivery.mark_digest(mark, "chat"), batch=1)
-
-
-def _delivery_result(reached: DeliveryProgress, how: ChatDestination, *, again: bool = False) -> DeliveryResult:
-    return DeliveryResult(reached.rows, reached.size, (how.label,), reached.sure, again, reached.words, "a chat")
 
 
 def open_destination(

@@ -62,6 +62,10 @@ class DeliveryProgress:
     refused: tuple[str, ...] = ()
     """Receivers that will never take it, and why."""
 
+    def to_result(self, places: tuple[str, ...], said: str, *, again: bool = False) -> DeliveryResult:
+        """Return the progress as the result of a delivery that has ended."""
+        return DeliveryResult(self.rows, self.size, places, self.sure, again, self.words, said)
+
 
 @dataclass(frozen=True, slots=True)
 class DeliveryMessage:

@@ -31,7 +31,7 @@ from lakehold.kit.errors import InvalidInputError
 from lakehold.kit.ids import quote
 from lakehold.lake.errors import DataError
 from lakehold.lake.row_formats import quote_identifier
-from lakehold.lake.spark.schema_evolution import refuse_duplicate_fields
+from lakehold.lake.spark.table_writer import refuse_duplicate_fields
 
 # To the microsecond, with the zone: as much as a timestamp holds.
 TIMESTAMP_FORMAT = "yyyy-MM-dd'T'HH:mm:ss.SSSSSSXXX"

@@ -75,9 +75,11 @@ def deliver_mail(  # noqa: PLR0917 - the parts of a mail
     how.check()
     if file.parts:
         raise InvalidInputError("To a mail one file is attached.", "Let it be one file, not parts.")
+    many = len(how.receivers)
+    label = "one receiver, by mail" if many == 1 else f"{many:,} receivers, by mail"
     before = progress.read()
     if before is not None and before.ended:
-        return _delivery_result(before, how, again=True)
+        return before.to_result(how.receivers, label, again=True)
     made = files.deliver_files(rows, file, mark)
     content = _read_attachment(file, made.size, how.max_bytes)
     reached = replace(before or DeliveryProgress(0, made.rows, made.size), paused=False)
@@ -95,13 +97,12 @@ def deliver_mail(  # noqa: PLR0917 - the parts of a mail
         doubt = False
     if reached.refused:
         raise DeliveryError(
-            f"{len(how.receivers) - len(reached.refused)} of {len(how.receivers)} receivers have got the mail; not: "
-            f"{'; '.join(reached.refused)}.",
+            f"{many - len(reached.refused)} of {many} receivers have got the mail; not: {'; '.join(reached.refused)}.",
             "Correct the receivers.",
         )
     reached = replace(reached, ended=True)
     progress.keep(reached)
-    return _delivery_result(reached, how)
+    return reached.to_result(how.receivers, label)
 
 
 def _read_attachment(file: FileDestination, size: int, most: int) -> bytes:
@@ -166,12 +167,6 @@ def _translate_error(error: smtplib.SMTPException | OSError, who: str, hidden: t
 def _smtp_message(code: int, reply: bytes | str, hidden: tuple[str, ...]) -> str:
     text = reply.decode("utf-8", "replace") if isinstance(reply, bytes) else reply
     return f"{code} {shorten(text, *hidden)}".rstrip(".")
-
-
-def _delivery_result(reached: DeliveryProgress, how: MailDestination, *, again: bool = False) -> DeliveryResult:
-    many = len(how.receivers)
-    label = "one receiver, by mail" if many == 1 else f"{many:,} receivers, by mail"
-    return DeliveryResult(reached.rows, reached.size, how.receivers, reached.sure, again, reached.words, label)
 
 
 def open_destination(

@@ -16,8 +16,7 @@ from lakehold.connectors.sources.source import IncomingRows, ReadSpan, SourceCon
 from lakehold.kit.errors import InvalidInputError
 from lakehold.lake.errors import DataError
 from lakehold.lake.iceberg_catalog import TableIdentifier
-from lakehold.lake.spark.schema_evolution import SchemaEvolution, apply_types_if_empty
-from lakehold.lake.spark.table_writer import TableWriteOptions, TableWriteResult, ValueSpan, WriteMode, write_rows
+from lakehold.lake.spark import table_writer
 from lakehold.lake.spark.tables import Tables
 from lakehold.lake.table_metadata import IcebergSnapshot
 
@@ -50,7 +49,7 @@ class SyncOptions:
     """How many bad rows are let pass. None: any number if they are kept, otherwise none. To mirror, none."""
     allow_empty: bool = False
     """Whether a source without a row may empty a table that has some."""
-    evolution: SchemaEvolution = SchemaEvolution.MERGE
+    evolution: table_writer.SchemaEvolution = table_writer.SchemaEvolution.MERGE
     partitioned_by: Sequence[str] = ()
     span: ReadSpan | None = None
     """A part that is read again, whatever was read before; without keys it takes the place of what is there."""
@@ -60,7 +59,7 @@ class SyncOptions:
 class SyncResult:
     """What a sync did."""
 
-    written: TableWriteResult
+    written: table_writer.TableWriteResult
     bad: int
     """How many rows were kept aside."""
     cursor: str | None
@@ -81,12 +80,12 @@ def sync_stream(  # noqa: PLR0917 - as they are said
         translate_source_errors(stream, *connector.redactions),
     ):
         if not incoming.rows.columns:
-            return SyncResult(TableWriteResult(None), 0, how.since, incoming.notes)
+            return SyncResult(table_writer.TableWriteResult(None), 0, how.since, incoming.notes)
         if not done:
             _refuse_bad_rows(incoming, how)
             _refuse_empty(tables, place, incoming, how)
-        written = write_rows(
-            tables, place, apply_types_if_empty(tables, place, incoming.rows), _write_options(how, mark)
+        written = table_writer.write_rows(
+            tables, place, table_writer.apply_types_if_empty(tables, place, incoming.rows), _write_options(how, mark)
         )
         bad = _store_bad_rows(tables, incoming, written, how, mark)
         return SyncResult(written, bad, _new_cursor(tables, place, written, how), incoming.notes)
@@ -106,7 +105,7 @@ def current_cursor(tables: Tables, place: TableIdentifier, cursor: str, mark: st
 def _previous_result(tables: Tables, place: TableIdentifier, how: SyncOptions, mark: str) -> SyncResult:
     """Return the result of the earlier sync, without reading the source again."""
     nothing = tables.session.createDataFrame([], tables.schema(place))
-    written = write_rows(tables, place, nothing, _write_options(how, mark))
+    written = table_writer.write_rows(tables, place, nothing, _write_options(how, mark))
     kept = _snapshot_of_write(tables, how.bad.find(), mark) if how.bad else None
     return SyncResult(written, kept.count("added-records") if kept else 0, _new_cursor(tables, place, written, how))
 
@@ -128,7 +127,7 @@ def _open_stream(tables: Tables, connector: SourceConnector, stream: str, how: S
         since = ReadSpan(how.cursor, how.since, including=bool(how.keys))
     found = connector.read(tables.session, stream, since)
     try:
-        if _write_mode(how) in {WriteMode.MERGE, WriteMode.MIRROR}:
+        if _write_mode(how) in {table_writer.WriteMode.MERGE, table_writer.WriteMode.MIRROR}:
             rows = found.rows.persist(StorageLevel.DISK_ONLY)
             found = replace(found, rows=rows, kept=(*found.kept, rows))
         if found.bad is not None:
@@ -139,20 +138,20 @@ def _open_stream(tables: Tables, connector: SourceConnector, stream: str, how: S
         found.close()
 
 
-def _write_mode(how: SyncOptions) -> WriteMode:
+def _write_mode(how: SyncOptions) -> table_writer.WriteMode:
     match how.mode:
         case SyncMode.FULL:
-            return WriteMode.OVERWRITE
+            return table_writer.WriteMode.OVERWRITE
         case SyncMode.INCREMENTAL:
-            return WriteMode.MERGE if how.keys else WriteMode.APPEND
+            return table_writer.WriteMode.MERGE if how.keys else table_writer.WriteMode.APPEND
         case _:
-            return WriteMode(how.mode.value)
+            return table_writer.WriteMode(how.mode.value)
 
 
-def _write_options(how: SyncOptions, mark: str) -> TableWriteOptions:
+def _write_options(how: SyncOptions, mark: str) -> table_writer.TableWriteOptions:
     span = how.span
-    part = None if span is None or how.keys else ValueSpan(span.field, span.value, span.until)
-    return TableWriteOptions(_write_mode(how), mark, how.keys, how.evolution, how.partitioned_by, part)
+    part = None if span is None or how.keys else table_writer.ValueSpan(span.field, span.value, span.until)
+    return table_writer.TableWriteOptions(_write_mode(how), mark, how.keys, how.evolution, how.partitioned_by, part)
 
 
 def _snapshot_of_write(tables: Tables, place: TableIdentifier | None, mark: str) -> IcebergSnapshot | None:
@@ -186,29 +185,33 @@ def _refuse_empty(tables: Tables, place: TableIdentifier, incoming: IncomingRows
 
 
 def _store_bad_rows(
-    tables: Tables, incoming: IncomingRows, written: TableWriteResult, how: SyncOptions, mark: str
+    tables: Tables, incoming: IncomingRows, written: table_writer.TableWriteResult, how: SyncOptions, mark: str
 ) -> int:
     """Write bad rows into their own table, and count them."""
     if incoming.bad is None:
         return 0
     counted = (
-        incoming.total if not written.again and _write_mode(how) in {WriteMode.APPEND, WriteMode.OVERWRITE} else None
+        incoming.total
+        if not written.again and _write_mode(how) in {table_writer.WriteMode.APPEND, table_writer.WriteMode.OVERWRITE}
+        else None
     )
     # What is known to be all good is not read again to find what is bad in it.
     if counted is not None and counted() == written.added:
         return 0
     count = incoming.bad.count()
     if count and how.bad is not None:
-        write_rows(
+        table_writer.write_rows(
             tables,
             how.bad.make(),
             incoming.bad.withColumn("mark", f.lit(mark)),
-            TableWriteOptions(WriteMode.APPEND, mark),
+            table_writer.TableWriteOptions(table_writer.WriteMode.APPEND, mark),
         )
     return count
 
 
-def _new_cursor(tables: Tables, place: TableIdentifier, written: TableWriteResult, how: SyncOptions) -> str | None:
+def _new_cursor(
+    tables: Tables, place: TableIdentifier, written: table_writer.TableWriteResult, how: SyncOptions
+) -> str | None:
     """Return the highest cursor that was written, whatever the source has by now."""
     if not how.cursor or how.span is not None:
         return None

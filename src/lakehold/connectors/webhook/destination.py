@@ -38,7 +38,7 @@ def deliver_batches(  # noqa: PLR0917 - the first three are those of every deliv
     how.check()
     before = progress.read()
     if before is not None and before.ended:
-        return _delivery_result(before, how, again=True)
+        return before.to_result((how.label,), "its webhook", again=True)
     with translate_delivery_errors("The folder for rows on their way"):
         spool = _open_spool(mark, folder)
         doubt = _duplicate_warning(before, spool)
@@ -56,7 +56,7 @@ def deliver_batches(  # noqa: PLR0917 - the first three are those of every deliv
         reached = replace(reached, ended=True)
         progress.keep(reached)
         spool.delete()
-    return _delivery_result(reached, how)
+    return reached.to_result((how.label,), "its webhook")
 
 
 def _open_spool(mark: str, folder: str) -> RowSpool:
@@ -115,10 +115,6 @@ def _json_batches(spool: RowSpool, skip: int, how: WebhookDestination) -> Iterat
             size += len(row)
     if rows:
         yield rows
-
-
-def _delivery_result(reached: DeliveryProgress, how: WebhookDestination, *, again: bool = False) -> DeliveryResult:
-    return DeliveryResult(reached.rows, reached.size, (how.label,), reached.sure, again, reached.words, "its webhook")
 
 
 def open_destination(

@@ -26,8 +26,13 @@ from lakehold.lake.row_formats import quote_identifier
 from lakehold.lake.spark import scd2
 from lakehold.lake.spark.jvm import move_to_session
 from lakehold.lake.spark.scd2 import CURRENT, FROM, KEY, OWN, TO, VersionRule, column
-from lakehold.lake.spark.schema_evolution import SchemaEvolution, conform_rows, refuse_duplicate_fields
-from lakehold.lake.spark.table_writer import TableWriteResult, write_once
+from lakehold.lake.spark.table_writer import (
+    SchemaEvolution,
+    TableWriteResult,
+    conform_rows,
+    refuse_duplicate_fields,
+    write_once,
+)
 from lakehold.lake.spark.tables import Tables
 
 _TIMES = (t.DateType, t.TimestampType, t.TimestampNTZType)

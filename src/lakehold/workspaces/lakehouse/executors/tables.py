@@ -20,8 +20,7 @@ from lakehold.kit.ids import fold_name, quote
 from lakehold.lake import readable_tables
 from lakehold.lake.iceberg_catalog import TableIdentifier
 from lakehold.lake.spark.history import HistoryOptions, update_history
-from lakehold.lake.spark.schema_evolution import SchemaEvolution
-from lakehold.lake.spark.table_writer import TableWriteOptions, ValueSpan, WriteMode, write_rows
+from lakehold.lake.spark.table_writer import SchemaEvolution, TableWriteOptions, ValueSpan, WriteMode, write_rows
 from lakehold.runs.runnable import StepContext, StepResult
 from lakehold.workspaces.graph import edge_targets
 from lakehold.workspaces.lakehouse.pipelines.base import LAYER_KIND, TABLE_KIND

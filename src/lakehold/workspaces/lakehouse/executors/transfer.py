@@ -11,7 +11,7 @@ from lakehold.connectors.sources.settings import SyncMode
 from lakehold.connectors.sources.source import ReadSpan, StreamOptions
 from lakehold.connectors.sources.sync import SyncOptions, current_cursor, sync_stream
 from lakehold.lake.iceberg_catalog import TableIdentifier
-from lakehold.lake.spark.schema_evolution import SchemaEvolution
+from lakehold.lake.spark.table_writer import SchemaEvolution
 from lakehold.runs.runnable import StepContext, StepResult
 from lakehold.workspaces.lakehouse import volumes
 from lakehold.workspaces.lakehouse.executors import tables
