@@ -17,6 +17,7 @@ from lakehold.kit.errors import InvalidInputError
 from lakehold.lake.errors import DataError
 from lakehold.lake.iceberg_catalog import TableIdentifier
 from lakehold.lake.spark import table_writer
+from lakehold.lake.spark.table_writer import TableWriteOptions, TableWriteResult, WriteMode
 from lakehold.lake.spark.tables import Tables
 from lakehold.lake.table_metadata import IcebergSnapshot
 
@@ -59,7 +60,7 @@ class SyncOptions:
 class SyncResult:
     """What a sync did."""
 
-    written: table_writer.TableWriteResult
+    written: TableWriteResult
     bad: int
     """How many rows were kept aside."""
     cursor: str | None
@@ -80,7 +81,7 @@ def sync_stream(  # noqa: PLR0917 - as they are said
         translate_source_errors(stream, *connector.redactions),
     ):
         if not incoming.rows.columns:
-            return SyncResult(table_writer.TableWriteResult(None), 0, how.since, incoming.notes)
+            return SyncResult(TableWriteResult(None), 0, how.since, incoming.notes)
         if not done:
             _refuse_bad_rows(incoming, how)
             _refuse_empty(tables, place, incoming, how)
@@ -127,7 +128,7 @@ def _open_stream(tables: Tables, connector: SourceConnector, stream: str, how: S
         since = ReadSpan(how.cursor, how.since, including=bool(how.keys))
     found = connector.read(tables.session, stream, since)
     try:
-        if _write_mode(how) in {table_writer.WriteMode.MERGE, table_writer.WriteMode.MIRROR}:
+        if _write_mode(how) in {WriteMode.MERGE, WriteMode.MIRROR}:
             rows = found.rows.persist(StorageLevel.DISK_ONLY)
             found = replace(found, rows=rows, kept=(*found.kept, rows))
         if found.bad is not None:
@@ -138,20 +139,20 @@ def _open_stream(tables: Tables, connector: SourceConnector, stream: str, how: S
         found.close()
 
 
-def _write_mode(how: SyncOptions) -> table_writer.WriteMode:
+def _write_mode(how: SyncOptions) -> WriteMode:
     match how.mode:
         case SyncMode.FULL:
-            return table_writer.WriteMode.OVERWRITE
+            return WriteMode.OVERWRITE
         case SyncMode.INCREMENTAL:
-            return table_writer.WriteMode.MERGE if how.keys else table_writer.WriteMode.APPEND
+            return WriteMode.MERGE if how.keys else WriteMode.APPEND
         case _:
-            return table_writer.WriteMode(how.mode.value)
+            return WriteMode(how.mode.value)
 
 
-def _write_options(how: SyncOptions, mark: str) -> table_writer.TableWriteOptions:
+def _write_options(how: SyncOptions, mark: str) -> TableWriteOptions:
     span = how.span
     part = None if span is None or how.keys else table_writer.ValueSpan(span.field, span.value, span.until)
-    return table_writer.TableWriteOptions(_write_mode(how), mark, how.keys, how.evolution, how.partitioned_by, part)
+    return TableWriteOptions(_write_mode(how), mark, how.keys, how.evolution, how.partitioned_by, part)
 
 
 def _snapshot_of_write(tables: Tables, place: TableIdentifier | None, mark: str) -> IcebergSnapshot | None:
@@ -185,15 +186,13 @@ def _refuse_empty(tables: Tables, place: TableIdentifier, incoming: IncomingRows
 
 
 def _store_bad_rows(
-    tables: Tables, incoming: IncomingRows, written: table_writer.TableWriteResult, how: SyncOptions, mark: str
+    tables: Tables, incoming: IncomingRows, written: TableWriteResult, how: SyncOptions, mark: str
 ) -> int:
     """Write bad rows into their own table, and count them."""
     if incoming.bad is None:
         return 0
     counted = (
-        incoming.total
-        if not written.again and _write_mode(how) in {table_writer.WriteMode.APPEND, table_writer.WriteMode.OVERWRITE}
-        else None
+        incoming.total if not written.again and _write_mode(how) in {WriteMode.APPEND, WriteMode.OVERWRITE} else None
     )
     # What is known to be all good is not read again to find what is bad in it.
     if counted is not None and counted() == written.added:
@@ -204,14 +203,12 @@ def _store_bad_rows(
             tables,
             how.bad.make(),
             incoming.bad.withColumn("mark", f.lit(mark)),
-            table_writer.TableWriteOptions(table_writer.WriteMode.APPEND, mark),
+            TableWriteOptions(WriteMode.APPEND, mark),
         )
     return count
 
 
-def _new_cursor(
-    tables: Tables, place: TableIdentifier, written: table_writer.TableWriteResult, how: SyncOptions
-) -> str | None:
+def _new_cursor(tables: Tables, place: TableIdentifier, written: TableWriteResult, how: SyncOptions) -> str | None:
     """Return the highest cursor that was written, whatever the source has by now."""
     if not how.cursor or how.span is not None:
         return None
