@@ -128,5 +128,5 @@ def _hide_details(what: str) -> Iterator[None]:
     try:
         yield
     except (PySparkException, Py4JError) as error:
-        message = f"{what}."
-        raise UnavailableError(message, "The rows are as they were. Try again; the worker's log says more.") from error
+        hint = "The rows are as they were. Try again; the worker's log says more."
+        raise UnavailableError(f"{what}.", hint) from error
