@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from lakehold.lake.spark import jvm_launcher
+from lakehold.lake.spark import runtime
 
 if __name__ == "__main__":
-    java = jvm_launcher.launch("local[2]", {})
+    java = runtime.launch("local[2]", {})
     from lakehold.lake.spark import spark_session
 
     spark = spark_session.get_spark_session("local[2]", launched=java)

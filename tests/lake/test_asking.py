@@ -15,8 +15,8 @@ import pytest
 from pyspark.sql import SparkSession
 
 from lakehold.kit.errors import ConflictError
+from lakehold.kit.settings import Settings
 from lakehold.lake.errors import LimitExceededError
-from lakehold.lake.query_limits import QueryLimits
 from lakehold.lake.spark.queries import Query, QueryService
 from lakehold.lake.spark.session_pool import UserSessions
 from tests.cli.command_runner import CommandRunner, serve_platform
@@ -121,9 +121,10 @@ def test_a_query_is_stopped_by_its_asker_alone(client: httpx.Client, way: Comman
 
 def test_one_person_has_so_many_at_once(spark: SparkSession, shop: Shop, tmp_path: Path) -> None:
     persons = UserSessions(spark, shop.platform.keys, shop.platform.clock, "")
-    queries = QueryService(
-        spark, persons, QueryLimits(at_once=2, seconds=60, rows=10, megabytes=1, patience=60), tmp_path
+    limits = Settings(
+        data=tmp_path, queries_at_once=2, query_seconds=60, query_rows=10, query_megabytes=1, query_patience=60
     )
+    queries = QueryService(spark, persons, limits)
     first, second, third = (Query(uid, RITA, "Shop", "SELECT 1", 10) for uid in ("first", "second", "third"))
     with queries._register(first), queries._register(second):
         with pytest.raises(LimitExceededError, match="2 queries running"), queries._register(third):

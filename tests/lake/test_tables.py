@@ -10,8 +10,7 @@ from pyspark.sql import DataFrame, SparkSession
 from lakehold.kit.errors import ConflictError, InvalidInputError, NotFoundError
 from lakehold.lake.errors import DataError
 from lakehold.lake.iceberg_catalog import IcebergCatalog, TableIdentifier
-from lakehold.lake.spark.schema_evolution import SchemaEvolution
-from lakehold.lake.spark.table_writer import TableWriteOptions, TableWriteResult, WriteMode, write_rows
+from lakehold.lake.spark.table_writer import SchemaEvolution, TableWriteOptions, TableWriteResult, WriteMode, write_rows
 from lakehold.lake.spark.tables import Tables
 
 

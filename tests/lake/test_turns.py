@@ -14,7 +14,6 @@ import pytest
 from pyspark.sql import SparkSession
 
 from lakehold.lake.errors import StoppedError
-from lakehold.lake.query_limits import QueryLimits
 from lakehold.lake.spark.fair_share import without_task_retries
 from lakehold.lake.spark.queries import Query, QueryService
 from lakehold.lake.spark.session_pool import UserSessions
@@ -32,8 +31,9 @@ def queries(shop: Shop, spark: SparkSession, seconds: int) -> QueryService:
     with platform.database.read() as transaction:
         address = heartbeat.worker_addresses(transaction)[0]
     persons = UserSessions(spark, platform.keys, platform.clock, address)
-    limits = QueryLimits(at_once=2, seconds=seconds, rows=100, megabytes=1, patience=1)
-    return QueryService(spark, persons, limits, platform.settings.data)
+    limits = {"queries_at_once": 2, "query_rows": 100, "query_megabytes": 1, "query_patience": 1}
+    settings = platform.settings.model_copy(update={**limits, "query_seconds": seconds})
+    return QueryService(spark, persons, settings)
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,7 @@ def test_a_question_is_answered_beside_a_run_that_holds_all_there_is(
     run = Run(tmp_path, spark, once=False)
     with run.at_work() as busy:
         found = queries(shop, spark, SECONDS).run(Query("beside", ED, "Shop", SMALL, 10))
-        assert found.row_count == 1
+        assert sum(batch.num_rows for batch in found.batches) == 1
         assert not busy.done()
     # What was put back was begun anew, and nothing is missing or there twice.
     assert busy.result(SECONDS) == TASKS

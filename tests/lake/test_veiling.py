@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from lakehold.connectors.database.jdbc import JdbcDatabase
+from lakehold.connectors.destinations.http_delivery import WebhookDestination
 from lakehold.connectors.redaction import hosts_of_url, redact
-from lakehold.connectors.webhook.destination import WebhookDestination
 
 BASIC = "Basic YW5uOmh1bnRlcjI="
 API, HOOKS = "api.corp.test", "hooks.corp.test"

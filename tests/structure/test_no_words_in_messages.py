@@ -15,8 +15,8 @@ SOURCE = Path(__file__).parents[2] / "src" / "lakehold"
 TRANSLATORS = {
     "access/query/statement.py": "SQLite has no code for a statement that is too deep for its parser.",
     "api/http/problems.py": "A message of Pydantic gets its full stop.",
+    "connectors/error_translation.py": "Spark and drivers; and our own errors, which travel through Spark as JSON.",
     "connectors/files/json_array.py": "The position that Python's JSON decoder appends is left out.",
-    "connectors/sources/source_errors.py": "Spark and drivers; and our own errors, which travel through Spark as JSON.",
     "lake/spark/guard/query_errors.py": "Spark, where it has no error class.",
 }
 """The modules that translate messages of foreign systems, and why they read them."""

@@ -7,5 +7,6 @@ Only a worker imports more of it than the registry and settings, which know noth
 - `sources`: what all sources have in common: sync modes, cursors, bad rows, field types
 - `destinations`: what all destinations have in common: progress, folders, file formats, requests
 - `address_guard`: keeps requests out of private networks
+- `error_translation`: errors of sources and deliveries as users may read them
 - `redaction`: messages of other systems without hosts, users and files
 """

@@ -1,4 +1,4 @@
-"""Guards against requests to private networks (SSRF), whatever a host name resolves to.
+"""Guards against requests to private networks (SSRF), whatever a host name resolves to; and reads what hosts answer.
 
 A name is resolved once, and the connection goes to the address that was checked: a name that resolves to something else
 a moment later gains nothing by it.
@@ -9,6 +9,9 @@ from __future__ import annotations
 import ipaddress
 import socket
 import ssl
+from contextlib import suppress
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
 
 import httpx
 
@@ -57,11 +60,8 @@ def resolve_host(host: str, port: int, *, private: bool) -> str:
     addresses = [str(where[0]) for *_, where in found]
     for address in addresses:
         if not is_allowed(address, private=private):
-            raise InvalidInputError(
-                "The address is one that nothing may be sent to.",
-                "Use one on the internet, or ask an admin to allow private addresses.",
-                field="address",
-            )
+            hint = "Use one on the internet, or ask an admin to allow private addresses."
+            raise InvalidInputError("The address is one that nothing may be sent to.", hint, field="address")
     return addresses[0]
 
 
@@ -75,6 +75,19 @@ def describe_tls_error(error: BaseException) -> str:
             return "does not speak TLS as it should"
         here = here.__cause__ or here.__context__
     return ""
+
+
+def parse_retry_after(text: str | None) -> float | None:
+    """Return how many seconds a `Retry-After` header asks for, by a number or a date; None if it asks for nothing."""
+    if not text:
+        return None
+    with suppress(ValueError):
+        return max(0.0, float(text))
+    try:
+        at = parsedate_to_datetime(text)
+    except ValueError:
+        return None
+    return max(0.0, (at.replace(tzinfo=at.tzinfo or UTC) - datetime.now(UTC)).total_seconds())
 
 
 def is_allowed(text: str, *, private: bool) -> bool:

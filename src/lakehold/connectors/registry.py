@@ -54,9 +54,8 @@ class ConnectorEnvironment:
     def need_volume(self) -> Volume:
         """Return the volume, or refuse if there is none."""
         if self.volume is None:
-            raise InvalidInputError(
-                "There is no volume for the files.", "Choose the volume that they are in.", field="volume"
-            )
+            hint = "Choose the volume that they are in."
+            raise InvalidInputError("There is no volume for the files.", hint, field="volume")
         return self.volume
 
     def need_secret(self, name: str) -> str:

@@ -6,9 +6,8 @@ These modules may be imported by a server:
 - `table_metadata`: fields and snapshots of a table, from its metadata file
 - `readable_tables`: the tables that a caller may read, by their SQL names
 - `catalog_tokens`: short-lived tokens of user sessions, the tables loaded with them, and their system tables
-- `query_limits`: limits of interactive queries
 - `previews`: the first rows of a table
-- `scans`, `parquet_files`, `filter_expressions`: the PyIceberg scan behind previews; slow to import
+- `scans`, `filter_expressions`: the PyIceberg scan behind previews; slow to import
 - `row_formats`: names, values and rows in SQL, JSON, CSV and Arrow
 - `volumes`: files of volumes, and the interface of the services that keep them
 - `lineage`: the walk from a resource to what it is made from and what reads it

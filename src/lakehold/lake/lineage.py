@@ -41,18 +41,13 @@ class LineageDirection:
         return LineageDirection(steps, links, self.hidden, self.cut)
 
 
-def show_itself(_ctx: RequestContext, _eyes: VisibleRefs, ref: ResourceRef) -> ResourceRef | None:
-    """Return the resource itself."""
-    return ref
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lineage:
     """How the lineage of a kind is followed, and what its page says where there is none."""
 
     upstream_ids: Neighbours
     downstream_ids: Neighbours
-    representation: Representation = show_itself
+    representation: Representation = lambda _ctx, _eyes, ref: ref
     no_upstream: str
     no_downstream: str
 

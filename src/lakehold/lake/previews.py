@@ -8,6 +8,7 @@ or before it by `preload`.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import Decimal
@@ -84,14 +85,11 @@ def read_preview(lake: IcebergCatalog, place: TableIdentifier, options: PreviewO
     options = options or PreviewOptions()
     if not 0 <= options.rows <= MOST_ROWS or options.size < 0:
         raise InvalidInputError(f"A preview has at most {MOST_ROWS:,} rows.", "Run a query for more.")
-    first = _metadata_location(lake, place)
+    # Upkeep may take away what was valid a moment ago: then it is read as it is now.
+    with suppress(FileNotFoundError):
+        return scans.scan_table(_metadata_location(lake, place, options), options)
     try:
-        return scans.scan_table(first, _refuse_unknown_snapshot(first, options))
-    except FileNotFoundError:
-        # Upkeep may take away what was valid a moment ago.
-        second = _metadata_location(lake, place)
-    try:
-        return scans.scan_table(second, _refuse_unknown_snapshot(second, options))
+        return scans.scan_table(_metadata_location(lake, place, options), options)
     except FileNotFoundError as error:
         raise UnavailableError("Files of the table are missing.", "Ask an administrator to look after it.") from error
 
@@ -101,14 +99,11 @@ def preload() -> None:
     from lakehold.lake import scans  # noqa: F401, PLC0415 - as above
 
 
-def _metadata_location(lake: IcebergCatalog, place: TableIdentifier) -> str:
+def _metadata_location(lake: IcebergCatalog, place: TableIdentifier, options: PreviewOptions) -> str:
     found = lake.metadata_location(place)
     if found is None:
         raise ConflictError("The table has no data yet.", "Run what fills it.")
-    return found
-
-
-def _refuse_unknown_snapshot(location: str, options: PreviewOptions) -> PreviewOptions:
     if options.snapshot is not None:
-        table_metadata.load_metadata(location).snapshot(options.snapshot)
-    return options
+        # Refused if there is none.
+        table_metadata.load_metadata(found).snapshot(options.snapshot)
+    return found

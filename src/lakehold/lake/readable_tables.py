@@ -6,7 +6,7 @@ share a name, the name is ambiguous, and the table's id can be used instead.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import cast
 
@@ -38,16 +38,20 @@ class CatalogEntry:
 
 def list_containers(ctx: RequestContext, path: Sequence[str]) -> list[CatalogEntry]:
     """Return the workspaces or layers under these names that hold tables."""
-    return _entries(
-        ctx, (here for here in _visible_children(ctx, _resolve_containers(ctx, path)) if not _is_table(ctx.view, here))
-    )
+    return _list_entries(ctx, path, tables=False)
 
 
 def list_tables(ctx: RequestContext, path: Sequence[str]) -> list[CatalogEntry]:
     """Return the tables under these names that the caller may read."""
-    return _entries(
-        ctx, (here for here in _visible_children(ctx, _resolve_containers(ctx, path)) if _is_table(ctx.view, here))
-    )
+    return _list_entries(ctx, path, tables=True)
+
+
+def _list_entries(ctx: RequestContext, path: Sequence[str], *, tables: bool) -> list[CatalogEntry]:
+    view, places = ctx.view, _resolve_containers(ctx, path)
+    children = (here for place in places for named in _by_name(ctx, place).values() for here in named)
+    found = (here for here in children if _is_table(view, here) == tables and _is_visible(ctx, here))
+    entries = [CatalogEntry(view.uid(here), view.names.get(here) or view.uid(here)) for here in found]
+    return sorted(entries, key=lambda each: fold_name(each.name))
 
 
 def resolve_table(ctx: RequestContext, path: Sequence[str], name: str) -> str:
@@ -82,9 +86,8 @@ def qualified_name(ctx: RequestContext, uid: str) -> str:
     """Return the SQL name of a table in any session of the caller: by id if other readable tables share its name."""
     *before, name = name_path(ctx.view, uid)
     places = _resolve_containers(ctx, before)
-    alike = [
-        here for here in _children_named(ctx, places, name) if _is_table(ctx.view, here) and _is_visible(ctx, here)
-    ]
+    named = _children_named(ctx, places, name)
+    alike = [here for here in named if _is_table(ctx.view, here) and _is_visible(ctx, here)]
     # An id that is the name of another one stands for that.
     by_id = len(alike) > 1 and not _children_named(ctx, places, uid)
     return ".".join(quote_identifier(part) for part in (LAKE_CATALOG, *before, uid if by_id else name))
@@ -112,11 +115,6 @@ def _by_id(view: FactView, places: Sequence[int], uid: str) -> list[int]:
         return []
     parent = kinds.parent_of(view, uid)
     return [here] if parent is not None and view.resource(parent) in places else []
-
-
-def _visible_children(ctx: RequestContext, places: Iterable[int]) -> Iterator[int]:
-    found = (here for place in places for named in _by_name(ctx, place).values() for here in named)
-    return (here for here in found if _is_visible(ctx, here))
 
 
 def _by_name(ctx: RequestContext, place: int) -> dict[str, list[int]]:
@@ -177,12 +175,6 @@ def _may_read(ctx: RequestContext, uid: str) -> bool:
 
 def _is_table(view: FactView, here: int) -> bool:
     return view.kind(here) in readable_kinds()
-
-
-def _entries(ctx: RequestContext, resources: Iterable[int]) -> list[CatalogEntry]:
-    view = ctx.view
-    entries = [CatalogEntry(view.uid(here), view.names.get(here) or view.uid(here)) for here in resources]
-    return sorted(entries, key=lambda each: fold_name(each.name))
 
 
 def refuse_impersonation(ctx: RequestContext) -> None:

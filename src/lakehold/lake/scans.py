@@ -1,45 +1,44 @@
 """Scans a table with PyIceberg, from as few files as give enough rows.
 
 Manifests are read as they are needed: of a table with a thousand files, most are unread when the first file has given
-enough.
+enough. Of each Parquet file rows are read lazily, without those that were deleted.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import chain
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.dataset as ds
+import pyarrow.parquet as pq
+from pyiceberg import manifest as manifests
 from pyiceberg.avro.file import AvroFile
 from pyiceberg.expressions import AlwaysTrue, And, BooleanExpression
-from pyiceberg.expressions.visitors import bind, inclusive_projection, manifest_evaluator
+
+# What PyIceberg's own planner uses, which would plan all files before the first is read.
+from pyiceberg.expressions.visitors import _InclusiveMetricsEvaluator as Metrics
+from pyiceberg.expressions.visitors import bind, inclusive_projection, manifest_evaluator, translate_column_names
 from pyiceberg.io import load_file_io
-from pyiceberg.io.pyarrow import expression_to_pyarrow, schema_to_pyarrow
-from pyiceberg.manifest import (
-    DEFAULT_READ_VERSION,
-    INITIAL_SEQUENCE_NUMBER,
-    MANIFEST_ENTRY_SCHEMAS,
-    DataFile,
-    DataFileContent,
-    FileFormat,
-    ManifestContent,
-    ManifestEntry,
-    ManifestEntryStatus,
-    ManifestFile,
-)
-from pyiceberg.schema import Schema
+from pyiceberg.io import pyarrow as iceberg_arrow
+from pyiceberg.manifest import DataFile, ManifestEntry, ManifestFile
+from pyiceberg.schema import Schema, prune_columns, visit_with_partner
 from pyiceberg.table import StaticTable
 from pyiceberg.table.delete_file_index import DeleteFileIndex
 from pyiceberg.table.snapshots import Snapshot
+from pyiceberg.types import ListType, MapType
 
 from lakehold.kit.errors import ConflictError, InvalidInputError
-from lakehold.lake import parquet_files
 from lakehold.lake.filter_expressions import build_expression, find_field
 from lakehold.lake.previews import PreviewOptions, TablePreview
 
+_BUFFER = 64 * 1024
+_FILTERED_BATCH, _MIN_BATCH = 65_536, 128
 _CACHE_SIZE = 16
 _CACHEABLE_DELETES = 5_000
 """So many delete files are worth remembering; more would take too much memory."""
@@ -97,16 +96,14 @@ class TableScan:
     @cached_property
     def arrow_filter(self) -> pc.Expression | None:
         """The filters as an Arrow expression, for rows that have been read."""
-        return (
-            expression_to_pyarrow(bind(self.read_schema, self.row_filter, case_sensitive=True))
-            if self.options.where
-            else None
-        )
+        if not self.options.where:
+            return None
+        return iceberg_arrow.expression_to_pyarrow(bind(self.read_schema, self.row_filter, case_sensitive=True))
 
 
 def _collect_rows(scan: TableScan, options: PreviewOptions) -> tuple[pa.Table, bool]:
     """Collect rows up to one more than requested; and whether the scan stopped at a limit."""
-    schema = schema_to_pyarrow(scan.read_schema, include_field_ids=False)
+    schema = iceberg_arrow.schema_to_pyarrow(scan.read_schema, include_field_ids=False)
     taken, scanned, size = [schema.empty_table()], 0, 0
     for rows, seen in _scan_rows(scan):
         found = rows.cast(schema).slice(0, options.rows + 1 - sum(map(len, taken)))
@@ -122,46 +119,42 @@ def _collect_rows(scan: TableScan, options: PreviewOptions) -> tuple[pa.Table, b
 
 def _count_fitting(rows: pa.Table, size: int) -> int:
     """Return how many of the first rows fit into this size."""
-    low, high = 0, len(rows)
-    while low < high:
-        middle = (low + high + 1) // 2
-        low, high = (middle, high) if rows.slice(0, middle).nbytes <= size else (low, middle - 1)
-    return low
+    return bisect_right(range(1, len(rows) + 1), size, key=lambda count: rows.slice(0, count).nbytes)
 
 
 def _scan_rows(scan: TableScan) -> Iterator[tuple[pa.Table, int]]:
     """Yield rows as they are read, each time with how many rows were scanned for them."""
     if scan.snapshot is None:
         return
-    manifests = scan.snapshot.manifests(scan.table.io)
-    deletes = _delete_index(scan, manifests)
-    for manifest in manifests:
-        if manifest.content == ManifestContent.DATA and _may_match(scan, manifest):
+    found = scan.snapshot.manifests(scan.table.io)
+    deletes = _delete_index(scan, found)
+    for manifest in found:
+        if manifest.content == manifests.ManifestContent.DATA and _may_match(scan, manifest):
             for entry in _manifest_entries(scan, manifest):
                 file = entry.data_file
-                number = entry.sequence_number or INITIAL_SEQUENCE_NUMBER
+                number = entry.sequence_number or manifests.INITIAL_SEQUENCE_NUMBER
                 gone = deletes.for_data_file(number, file, partition_key=file.partition)
-                yield from parquet_files.read_rows(scan, file, gone)
+                yield from _read_rows(scan, file, gone)
 
 
-def _delete_index(scan: TableScan, manifests: Sequence[ManifestFile]) -> DeleteFileIndex:
+def _delete_index(scan: TableScan, files: Sequence[ManifestFile]) -> DeleteFileIndex:
     """Return the index of all delete files of a snapshot, since any of them may concern the first row."""
-    ours = tuple(each for each in manifests if each.content == ManifestContent.DELETES)
-    files = sum((each.added_files_count or 0) + (each.existing_files_count or 0) for each in ours)
+    ours = tuple(each for each in files if each.content == manifests.ManifestContent.DELETES)
+    count = sum((each.added_files_count or 0) + (each.existing_files_count or 0) for each in ours)
     # Lists never change once they are written.
-    return (
-        _build_delete_index(scan.table.location(), ours)
-        if files <= _CACHEABLE_DELETES
-        else _build_delete_index.__wrapped__(scan.table.location(), ours)
-    )
+    build = _build_delete_index if count <= _CACHEABLE_DELETES else _build_delete_index.__wrapped__
+    return build(scan.table.location(), ours)
 
 
 @lru_cache(maxsize=_CACHE_SIZE)
-def _build_delete_index(location: str, manifests: tuple[ManifestFile, ...]) -> DeleteFileIndex:
+def _build_delete_index(location: str, lists: tuple[ManifestFile, ...]) -> DeleteFileIndex:
     found, io = DeleteFileIndex(), load_file_io(location=location)
-    for entry in chain.from_iterable(manifest.fetch_manifest_entry(io) for manifest in manifests):
+    for entry in chain.from_iterable(manifest.fetch_manifest_entry(io) for manifest in lists):
         file = entry.data_file
-        if file.content != DataFileContent.POSITION_DELETES or file.file_format != FileFormat.PARQUET:
+        if (
+            file.content != manifests.DataFileContent.POSITION_DELETES
+            or file.file_format != manifests.FileFormat.PARQUET
+        ):
             raise ConflictError("Rows of this table were deleted in a way that only Spark knows.", "Run a query.")
         found.add_delete_file(entry, partition_key=file.partition)
     # It sorts itself at the first lookup, which two threads must not do at once.
@@ -179,15 +172,15 @@ def _may_match(scan: TableScan, manifest: ManifestFile) -> bool:
 
 def _manifest_entries(scan: TableScan, manifest: ManifestFile) -> Iterator[ManifestEntry]:
     """Yield the files of a manifest that may have matching rows."""
-    may_have = parquet_files.file_evaluator(scan)
+    may_have = _file_evaluator(scan)
     with AvroFile[ManifestEntry](
         scan.table.io.new_input(manifest.manifest_path),
-        MANIFEST_ENTRY_SCHEMAS[DEFAULT_READ_VERSION],
+        manifests.MANIFEST_ENTRY_SCHEMAS[manifests.DEFAULT_READ_VERSION],
         read_types={-1: ManifestEntry, 2: DataFile},
-        read_enums={0: ManifestEntryStatus, 101: FileFormat, 134: DataFileContent},
+        read_enums={0: manifests.ManifestEntryStatus, 101: manifests.FileFormat, 134: manifests.DataFileContent},
     ) as entries:
         for entry in entries:
-            if entry.status != ManifestEntryStatus.DELETED and may_have(entry.data_file):
+            if entry.status != manifests.ManifestEntryStatus.DELETED and may_have(entry.data_file):
                 # What is new in a list has the list's own number.
                 if entry.sequence_number is None:
                     entry.sequence_number = manifest.sequence_number
@@ -198,3 +191,109 @@ def _manifest_entries(scan: TableScan, manifest: ManifestFile) -> Iterator[Manif
 @lru_cache(maxsize=_CACHE_SIZE)
 def _load_table(location: str) -> StaticTable:
     return StaticTable.from_metadata(location)
+
+
+def _file_evaluator(scan: TableScan) -> Callable[[DataFile], bool]:
+    """Return a predicate that tells from column metrics whether a file may have matching rows."""
+    if not scan.options.where:
+        return lambda file: file.record_count > 0
+    return Metrics(scan.schema, scan.row_filter).eval
+
+
+def _read_rows(scan: TableScan, file: DataFile, deletes: Iterable[DataFile]) -> Iterator[tuple[pa.Table, int]]:
+    """Yield the matching rows of a file, each time with how many rows were scanned for them."""
+    gone = _deleted_positions(scan, file, deletes)
+    if len(gone) >= file.record_count:
+        return
+    with scan.table.io.new_input(file.file_path).open() as opened:
+        # Pages are read as rows are taken, and not whole columns.
+        parquet = pq.ParquetFile(opened, pre_buffer=False, buffer_size=_BUFFER)
+        there = iceberg_arrow.pyarrow_to_schema(
+            parquet.schema_arrow, scan.table.name_mapping(), downcast_ns_timestamp_to_us=True
+        )
+        kinds = {number: scan.read_schema.find_type(number) for number in scan.read_schema.field_ids}
+        ids = {number for number, kind in kinds.items() if not isinstance(kind, MapType | ListType)}
+        read = prune_columns(there, ids, select_full_types=False)
+        names = [field.name for field in read.fields] or parquet.schema_arrow.names[:1]
+        groups: Sequence[int] = range(parquet.num_row_groups)
+        if scan.options.where and len(groups) > 1:
+            groups = _matching_row_groups(scan, opened, there)
+        for batch, start in _read_batches(scan, parquet, groups, names):
+            scanned, kept = len(batch), _drop_deleted(batch, start, gone)
+            projected = _project(scan, read, kept)
+            yield projected if scan.arrow_filter is None else projected.filter(scan.arrow_filter), scanned
+
+
+def _read_batches(
+    scan: TableScan, parquet: pq.ParquetFile, groups: Sequence[int], names: list[str]
+) -> Iterator[tuple[pa.RecordBatch, int]]:
+    """Yield batches of rows, each with the position of its first row in the file."""
+    start = 0
+    for group in range(parquet.num_row_groups):
+        row_group = parquet.metadata.row_group(group)
+        if group in groups:
+            at = start
+            for batch in parquet.iter_batches(_batch_size(scan, row_group), row_groups=[group], columns=names):
+                yield batch, at
+                at += len(batch)
+        start += row_group.num_rows
+
+
+def _batch_size(scan: TableScan, group: pq.RowGroupMetaData) -> int:
+    """Return how many rows to read at once: as many as requested unless they are large, many if most will not match."""
+    one = max(1, int(group.total_byte_size) // max(1, int(group.num_rows)))
+    count = _FILTERED_BATCH if scan.options.where else max(_MIN_BATCH, scan.options.rows + 1)
+    return max(1, min(count, scan.options.size // one))
+
+
+def _matching_row_groups(scan: TableScan, opened: pa.NativeFile, there: Schema) -> list[int]:
+    """Return the row groups that may match, by their statistics."""
+    ours = translate_column_names(bind(scan.schema, scan.row_filter, case_sensitive=True), there)
+    predicate = iceberg_arrow.expression_to_pyarrow(bind(there, ours, case_sensitive=True))
+    fragment = ds.ParquetFileFormat().make_fragment(opened)
+    return [group.id for part in fragment.split_by_row_group(predicate) for group in part.row_groups]
+
+
+def _project(scan: TableScan, read: Schema, batch: pa.RecordBatch) -> pa.Table:
+    """Project a batch to the fields of the table's schema, whatever they were called when the file was written."""
+    visitor = _NullPreservingProjection(read, downcast_ns_timestamp_to_us=True, allow_timestamp_tz_mismatch=True)
+    found = visit_with_partner(scan.read_schema, batch, visitor, iceberg_arrow.ArrowAccessor(read))
+    return pa.Table.from_batches([pa.RecordBatch.from_struct_array(found)])
+
+
+class _NullPreservingProjection(iceberg_arrow.ArrowProjectionVisitor):
+    """Keeps missing lists and maps of structs null, which PyIceberg would make empty."""
+
+    def list(self, list_type: ListType, list_array: pa.Array | None, value_array: pa.Array | None) -> pa.Array | None:
+        return _restore_nulls(super().list(list_type, list_array, value_array), list_array)
+
+    def map(
+        self, map_type: MapType, map_array: pa.Array | None, key_result: pa.Array | None, value_result: pa.Array | None
+    ) -> pa.Array | None:
+        return _restore_nulls(super().map(map_type, map_array, key_result, value_result), map_array)
+
+
+def _restore_nulls(made: pa.Array | None, there: pa.Array | None) -> pa.Array | None:
+    if made is None or there is None or made.null_count == there.null_count:
+        return made
+    return pc.if_else(there.is_valid(), made, pa.scalar(None, made.type))
+
+
+def _deleted_positions(scan: TableScan, file: DataFile, deletes: Iterable[DataFile]) -> np.ndarray:
+    """Return the positions of the deleted rows of a file."""
+    found = [np.empty(0, np.int64)]
+    for each in deletes:
+        with scan.table.io.new_input(each.file_path).open() as opened:
+            fragment = ds.ParquetFileFormat().make_fragment(opened)
+            positions = fragment.to_table(columns=["pos"], filter=pc.field("file_path") == file.file_path)
+            found.append(positions.column("pos").to_numpy())
+    return np.unique(np.concatenate(found))
+
+
+def _drop_deleted(batch: pa.RecordBatch, start: int, gone: np.ndarray) -> pa.RecordBatch:
+    first, last = np.searchsorted(gone, [start, start + len(batch)])
+    if first == last:
+        return batch
+    kept = np.ones(len(batch), dtype=bool)
+    kept[gone[first:last] - start] = False
+    return batch.filter(pa.array(kept))

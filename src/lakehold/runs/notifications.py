@@ -71,16 +71,13 @@ def queue_webhook(
 def post_webhook(envelope: str, *, private: bool) -> None:
     """Send the webhook once; raise if it is not accepted. The outbox retries."""
     # Here, not above: only a worker sends, and what stands behind this knows Spark.
-    from lakehold.connectors.destinations.http_delivery import HttpPoster, RetryPolicy  # noqa: PLC0415
-    from lakehold.connectors.webhook.destination import WebhookDestination, http_client  # noqa: PLC0415
+    from lakehold.connectors.destinations import http_delivery  # noqa: PLC0415
 
     request = json.loads(envelope)
-    how = WebhookDestination(
-        request["url"], request["secret"], retry_policy=RetryPolicy(tries=1, seconds=_SECONDS), private=private
-    )
+    once = http_delivery.RetryPolicy(tries=1, seconds=_SECONDS)
+    how = http_delivery.WebhookDestination(request["url"], request["secret"], retry_policy=once, private=private)
     how.check()
-    with http_client(how) as sending:
-        poster = HttpPoster(sending, how.url, how.secret, how.redactions, how.retry_policy, time.sleep)
+    with http_delivery.HttpPoster(how, time.sleep) as poster:
         posted = poster.post(request["body"].encode(), key=request["key"], batch=1)
     if posted.error is not None:
         raise posted.error

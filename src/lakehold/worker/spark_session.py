@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 from lakehold.directory.platform import Platform
 from lakehold.lake.iceberg_catalog import IcebergCatalog
-from lakehold.lake.query_limits import QueryLimits
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -38,9 +37,9 @@ class SparkRuntime:
             settings, launched = self._platform.settings, None
             conf = {"spark.driver.memory": settings.spark_memory}
             if _SESSION_MODULE not in sys.modules:
-                from lakehold.lake.spark import jvm_launcher  # noqa: PLC0415 - before the import of what waits for it
+                from lakehold.lake.spark import runtime  # noqa: PLC0415 - before the import of what waits for it
 
-                launched = jvm_launcher.launch(settings.spark, conf, settings.drivers)
+                launched = runtime.launch(settings.spark, conf, settings.drivers)
             from lakehold.lake.spark import spark_session  # noqa: PLC0415 - a worker that is asked nothing needs no Spark
 
             return spark_session.get_spark_session(settings.spark, conf, settings.drivers, launched)
@@ -69,9 +68,7 @@ class SparkRuntime:
 
         platform = self._platform
         persons = UserSessions(self.spark, platform.keys, platform.clock, self._address)
-        return QueryService(
-            self.spark, persons, QueryLimits.from_settings(platform.settings), platform.settings.data, self.on_stuck
-        )
+        return QueryService(self.spark, persons, platform.settings, self.on_stuck)
 
     @cached_property
     def _tables(self) -> Tables:

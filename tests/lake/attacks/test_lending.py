@@ -17,14 +17,14 @@ from lakehold.access import Grant, TokenPrincipal
 from lakehold.directory.caller import Caller
 from lakehold.kit.clock import SECOND
 from lakehold.kit.errors import LakeholdError
-from lakehold.lake.query_limits import QueryLimits
+from lakehold.kit.settings import Settings
 from lakehold.lake.spark.queries import Query, QueryService
 from lakehold.lake.spark.session_pool import UserSession, UserSessions
 from lakehold.runs import heartbeat
 from tests.lake.attacks.queries import fill_placeholders, hostile_queries
 from tests.lake.shop import ADA, ED, RITA, TENANT, Shop
 
-LIMITS = QueryLimits(at_once=5, seconds=60, rows=1_000, megabytes=10, patience=60)
+LIMITS = Settings(queries_at_once=5, query_seconds=60, query_rows=1_000, query_megabytes=10, query_patience=60)
 ORDERS = "SELECT count(*) FROM raw.orders"
 
 
@@ -48,7 +48,7 @@ class Desk:
         self.ahead = 0
         """How many seconds the clock is turned."""
         self._clock = shop.platform.clock
-        self.queries = QueryService(spark, self.persons, LIMITS, data)
+        self.queries = QueryService(spark, self.persons, LIMITS.model_copy(update={"data": data}))
         self._numbers = iter(range(10_000))
 
     def clock(self) -> int:

@@ -26,7 +26,9 @@ def other() -> Iterator[Receiver]:
 
 @pytest.fixture
 def how(other: Receiver) -> ChatDestination:
-    return ChatDestination(f"http://127.0.0.1:{other.port}{SECRET}", RetryPolicy(tries=3, seconds=5), private=True)
+    return ChatDestination(
+        f"http://127.0.0.1:{other.port}{SECRET}", retry_policy=RetryPolicy(tries=3, seconds=5), private=True
+    )
 
 
 def never(_: float) -> None:
@@ -95,12 +97,17 @@ def test_an_address_that_is_none_is_told(address: str, said: str) -> None:
 
 
 def test_nothing_is_said_inside_of_the_own_network(other: Receiver) -> None:
-    how = ChatDestination(f"https://127.0.0.1:{other.port}{SECRET}", RetryPolicy(tries=1))
+    how = ChatDestination(f"https://127.0.0.1:{other.port}{SECRET}", retry_policy=RetryPolicy(tries=1))
     with pytest.raises(InvalidInputError, match="nothing may be sent to"):
         deliver_message("hello", 1, how, "run 1", ProgressRecord(), never)
     with pytest.raises(UnavailableError, match="no host"):
         deliver_message(
-            "hello", 1, ChatDestination(f"https://{NOWHERE}/x", RetryPolicy(tries=1)), "run 1", ProgressRecord(), never
+            "hello",
+            1,
+            ChatDestination(f"https://{NOWHERE}/x", retry_policy=RetryPolicy(tries=1)),
+            "run 1",
+            ProgressRecord(),
+            never,
         )
     assert other.requests == []
 

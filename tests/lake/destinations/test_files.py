@@ -14,8 +14,13 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 from python_calamine import CalamineWorkbook
 
-from lakehold.connectors.destinations.excel import ExcelFormat
-from lakehold.connectors.destinations.file_formats import CsvFormat, JsonLinesFormat, OutputFormat, ParquetFormat
+from lakehold.connectors.destinations.file_formats import (
+    CsvFormat,
+    ExcelFormat,
+    JsonLinesFormat,
+    OutputFormat,
+    ParquetFormat,
+)
 from lakehold.connectors.files.destination import FileDestination, deliver_files
 from lakehold.kit.errors import InvalidInputError, UnavailableError
 from lakehold.lake.errors import DataError, QueryError

@@ -13,7 +13,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from lakehold.connectors.destinations.delivery import DeliveryProgress
-from lakehold.connectors.destinations.excel import ExcelFormat
+from lakehold.connectors.destinations.file_formats import ExcelFormat
 from lakehold.connectors.files.destination import FileDestination
 from lakehold.connectors.mail.destination import MailDestination, deliver_mail
 from lakehold.kit.errors import InvalidInputError, LakeholdError, UnavailableError

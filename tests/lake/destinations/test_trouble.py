@@ -7,7 +7,7 @@ import errno
 import pytest
 
 from lakehold.connectors.destinations.delivery import mark_digest
-from lakehold.connectors.destinations.delivery_errors import shorten, translate_errors
+from lakehold.connectors.error_translation import shorten, translate_delivery_errors
 from lakehold.kit.errors import UnavailableError
 from lakehold.lake.errors import DataError
 
@@ -15,20 +15,20 @@ from lakehold.lake.errors import DataError
 def test_a_full_disk_is_called_one() -> None:
     with (
         pytest.raises(UnavailableError, match=r"The file could not be written: there is no room left. Make room"),
-        translate_errors("The file"),
+        translate_delivery_errors("The file"),
     ):
         raise OSError(errno.ENOSPC, "/some/where")
 
 
 def test_another_trouble_with_a_disk_names_no_path() -> None:
     denied = pytest.raises(UnavailableError, match="The file could not be written: Permission denied")
-    with denied as caught, translate_errors("The file"):
+    with denied as caught, translate_delivery_errors("The file"):
         raise OSError(errno.EACCES, "x", "/some/where")
     assert "/some/where" not in str(caught.value)
 
 
 def test_what_is_clear_already_stays_as_it_is() -> None:
-    with pytest.raises(DataError, match=r"^As it is"), translate_errors("The file"):
+    with pytest.raises(DataError, match=r"^As it is"), translate_delivery_errors("The file"):
         raise DataError("As it is.")
 
 

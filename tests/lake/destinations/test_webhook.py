@@ -16,8 +16,8 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 from lakehold.connectors.destinations.delivery import DeliveryProgress
-from lakehold.connectors.destinations.http_delivery import RetryPolicy
-from lakehold.connectors.webhook.destination import WebhookDestination, deliver_batches, discard_spool
+from lakehold.connectors.destinations.http_delivery import RetryPolicy, WebhookDestination
+from lakehold.connectors.webhook.destination import _open_spool, deliver_batches
 from lakehold.kit.errors import InvalidInputError, LakeholdError, UnavailableError
 from lakehold.lake.errors import DataError, DeliveryError
 from tests.lake.destinations.receiver import GONE, Answer, ProgressRecord, Receiver, run_receiver
@@ -155,7 +155,7 @@ def test_a_receiver_that_says_nothing_may_have_got_it_twice(
     done = deliver_batches(numbers(spark, 8), how, "m2", str(tmp_path), crashed, never)
     assert (done.rows, done.sure) == (8, False)
     assert "read anew" in done.words
-    discard_spool("c0", str(tmp_path))
+    _open_spool("c0", str(tmp_path)).delete()
     assert len(list(tmp_path.iterdir())) == len(cases) - 1
     with pytest.raises(DataError, match="no fields"):
         deliver_batches(spark.range(1).select(), how, "m3", str(tmp_path), ProgressRecord(), never)
@@ -174,7 +174,7 @@ def test_a_process_that_died_between_two_batches_is_followed_by_one_that_goes_on
     with pytest.raises(KeyboardInterrupt):
         deliver_batches(numbers(spark, 12), how, "m", str(tmp_path), book, never)
     assert len(list(tmp_path.iterdir())) == 1
-    discard_spool("another", str(tmp_path))
+    _open_spool("another", str(tmp_path)).delete()
     done = deliver_batches(numbers(spark, 0), how, "m", str(tmp_path), ProgressRecord(book.reached), never)
     assert [row["id"] for request in other.requests for row in request.rows] == list(range(12))
     assert (done.rows, done.sure) == (12, False)

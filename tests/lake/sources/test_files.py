@@ -12,11 +12,11 @@ import pytest
 import xlsxwriter
 from pyspark.sql import SparkSession
 
+from lakehold.connectors.error_translation import translate_source_errors
 from lakehold.connectors.files.format_detection import detect_format
 from lakehold.connectors.files.source import FileSource
 from lakehold.connectors.sources.field_types import StreamField
 from lakehold.connectors.sources.source import IncomingRows, ReadSpan
-from lakehold.connectors.sources.source_errors import translate_errors
 from lakehold.kit.errors import InvalidInputError
 from lakehold.lake.errors import DataError
 from tests.lake.sources.files import bad_rows, sorted_rows, write_file
@@ -218,5 +218,5 @@ def test_a_file_that_spark_would_pass_over_is_refused(spark: SparkSession, tmp_p
         read(spark, write_file(tmp_path, "_a.csv", "a\nx\n"))
     gone = FileSource((write_file(tmp_path, "b.csv", "a\nx\n"),)).read(spark, "b.csv")
     (tmp_path / "b.csv").unlink()
-    with pytest.raises(DataError, match="damaged or has gone"), translate_errors("b.csv"):
+    with pytest.raises(DataError, match="damaged or has gone"), translate_source_errors("b.csv"):
         gone.rows.collect()

@@ -11,11 +11,14 @@ import pytest
 import xlsxwriter
 
 from lakehold.connectors.files.format_detection import detect_format
-from lakehold.connectors.files.settings import FileFormat, FileKind, parse_file_format
+from lakehold.connectors.files.settings import FileFormat, FileKind
 from lakehold.connectors.files.source import FileSource
 from lakehold.kit.errors import InvalidInputError, LakeholdError, NotFoundError
+from lakehold.kit.settings_schema import SettingsSchema
 from lakehold.lake.errors import DataError
 from tests.lake.sources.files import write_file
+
+FORMAT = SettingsSchema[FileFormat]("format", FileFormat)
 
 
 def types(shape: FileFormat) -> dict[str, str]:
@@ -93,9 +96,9 @@ def test_names_are_made_distinct_and_that_is_told(tmp_path: Path) -> None:
 def test_what_was_guessed_can_be_kept_and_changed(tmp_path: Path) -> None:
     shape = detect_format(write_file(tmp_path, "a.csv.gz", "id,price\n1,2.5\n"))
     settings = json.loads(json.dumps(shape.to_json()))
-    assert parse_file_format(settings) == shape
+    assert FORMAT.parse(settings).validated() == shape
     settings["fields"][1]["type"] = "DECIMAL(10, 2)"
-    assert parse_file_format(settings).field_type("PRICE") == "decimal(10,2)"
+    assert FORMAT.parse(settings).validated().field_type("PRICE") == "decimal(10,2)"
 
 
 @pytest.mark.parametrize(
@@ -111,7 +114,7 @@ def test_what_was_guessed_can_be_kept_and_changed(tmp_path: Path) -> None:
 )
 def test_a_format_that_cannot_be_is_refused(changed: dict[str, object], said: str) -> None:
     with pytest.raises(InvalidInputError, match=said):
-        parse_file_format({"kind": "separated", **changed})
+        FORMAT.parse({"kind": "separated", **changed}).validated()
 
 
 @pytest.mark.parametrize(

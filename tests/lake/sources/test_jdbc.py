@@ -16,9 +16,8 @@ from pyspark.sql import SparkSession
 from lakehold.connectors.database.jdbc import JdbcDatabase
 from lakehold.connectors.database.settings import TablePartitioning
 from lakehold.connectors.database.source import JdbcSource
-from lakehold.connectors.sources.cursors import highest_cursor
 from lakehold.connectors.sources.field_types import StreamField
-from lakehold.connectors.sources.source import ReadSpan
+from lakehold.connectors.sources.source import ReadSpan, highest_cursor
 from lakehold.kit.errors import InvalidInputError, LakeholdError, NotFoundError, UnavailableError
 from lakehold.lake.errors import DataError, SourceError
 from tests import postgres

@@ -9,18 +9,14 @@ from time import monotonic
 
 import pytest
 
-from lakehold.connectors.api.client import parse_retry_after
+from lakehold.connectors.address_guard import parse_retry_after
 from lakehold.connectors.api.settings import (
-    ApiAuth,
+    ApiAuthSettings,
     ApiEndpoint,
-    ApiKeyAuth,
     ApiLimits,
     ApiSettings,
-    BasicAuth,
-    BearerAuth,
     CursorPaging,
     LinkHeaderPaging,
-    NoAuth,
     PageNumberPaging,
     Paging,
 )
@@ -39,11 +35,12 @@ def rest(
     paging: Paging | None = None,
     *,
     records: str = "",
-    auth: ApiAuth | None = None,
+    auth: ApiAuthSettings | None = None,
     limits: ApiLimits = QUICK,
 ) -> RestSource:
     endpoint = ApiEndpoint("orders", "/orders", records, paging, {"state": "all"})
-    return RestSource(ApiSettings(api.base, (endpoint,), auth or NoAuth(), limits=limits, private=True))
+    auth = auth or ApiAuthSettings()
+    return RestSource(ApiSettings(api.base, (endpoint,), auth, SECRET, limits=limits, private=True))
 
 
 def ids(source: RestSource) -> list[object]:
@@ -83,15 +80,15 @@ def test_three_ways_of_paging(api: FakeApi) -> None:
 @pytest.mark.parametrize(
     ("auth", "header", "param"),
     [
-        (BearerAuth(SECRET), ("Authorization", f"Bearer {SECRET}"), None),
-        (BasicAuth("ann", SECRET), ("Authorization", "Basic YW5uOmh1bnRlcjIgJiBtb3Jl"), None),
-        (ApiKeyAuth("X-Key", SECRET), ("X-Key", SECRET), None),
-        (ApiKeyAuth("key", SECRET, in_question=True), None, ("key", SECRET)),
+        (ApiAuthSettings("bearer"), ("Authorization", f"Bearer {SECRET}"), None),
+        (ApiAuthSettings("basic", "ann"), ("Authorization", "Basic YW5uOmh1bnRlcjIgJiBtb3Jl"), None),
+        (ApiAuthSettings("key", name="X-Key"), ("X-Key", SECRET), None),
+        (ApiAuthSettings("key", name="key", in_question=True), None, ("key", SECRET)),
     ],
 )
 def test_credentials_go_to_the_api_alone(
     api: FakeApi,
-    auth: ApiAuth,
+    auth: ApiAuthSettings,
     header: tuple[str, str] | None,
     param: tuple[str, str] | None,
     caplog: pytest.LogCaptureFixture,
@@ -169,7 +166,7 @@ def test_a_refusal_names_the_path_and_no_secret(
     api: FakeApi, said: ApiResponse, kind: type[LakeholdError], words: str
 ) -> None:
     api.routes["/v1/orders"] = lambda _: said
-    key = ApiKeyAuth("key", SECRET, in_question=True)
+    key = ApiAuthSettings("key", name="key", in_question=True)
     with pytest.raises(kind, match=words) as error:
         rest(api, records="data.rows", auth=key, limits=ApiLimits(most_bytes=1_000)).check()
     assert "hunter2" not in str(error.value)

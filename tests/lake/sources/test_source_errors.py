@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lakehold.connectors.sources.source_errors import CarriedError, error_of_sql_state, translate_error
+from lakehold.connectors.error_translation import CarriedError, source_error, source_error_of_state
 from lakehold.kit.errors import LakeholdError, NotFoundError, UnavailableError
 from lakehold.lake.errors import DataError, SourceError
 
@@ -24,7 +24,7 @@ from lakehold.lake.errors import DataError, SourceError
 def test_what_a_database_refuses_is_about_a_setting(
     state: str, kind: type[LakeholdError], field: str, code: str
 ) -> None:
-    found = error_of_sql_state(state, "no", "The database")
+    found = source_error_of_state(state, "no", "The database")
     assert (type(found), found.field, found.code) == (kind, field, code)
 
 
@@ -38,7 +38,7 @@ def test_what_a_database_refuses_is_about_a_setting(
 )
 def test_an_error_of_ours_comes_through_spark_as_it_was(error: LakeholdError) -> None:
     wrapped = RuntimeError(f"Job aborted: Task failed: {CarriedError(error)}\n\tat java.lang.Thread.run")
-    found = translate_error(wrapped, "The source")
+    found = source_error(wrapped, "The source")
     assert type(found) is type(error)
     assert (found.message, found.hint, found.field, found.code) == (
         error.message,

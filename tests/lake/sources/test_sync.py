@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import count
 from pathlib import Path
 
 import pytest
 from pyspark.sql import SparkSession
 
-from lakehold.connectors.api.settings import ApiEndpoint, ApiKeyAuth, ApiLimits, ApiSettings, PageNumberPaging
+from lakehold.connectors.api.settings import ApiAuthSettings, ApiEndpoint, ApiLimits, ApiSettings, PageNumberPaging
 from lakehold.connectors.api.source import RestSource
 from lakehold.connectors.files.settings import FileFormat, FileKind
 from lakehold.connectors.files.source import FileSource
 from lakehold.connectors.sources.field_types import StreamField
 from lakehold.connectors.sources.settings import SyncMode
 from lakehold.connectors.sources.source import ReadSpan
-from lakehold.connectors.sources.sync import FixedBadRowTable, SyncOptions, sync_stream
+from lakehold.connectors.sources.sync import SyncOptions, sync_stream
 from lakehold.kit.errors import InvalidInputError, UnavailableError
 from lakehold.kit.settings import Settings
 from lakehold.lake.errors import DataError
@@ -42,6 +42,21 @@ def tables(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Ite
 @pytest.fixture
 def place() -> TableIdentifier:
     return TableIdentifier(1, next(_numbers))
+
+
+@dataclass(frozen=True, slots=True)
+class FixedBadRowTable:
+    """A table for bad rows whose identifier is known."""
+
+    place: TableIdentifier
+
+    def find(self) -> TableIdentifier:
+        """Return the identifier."""
+        return self.place
+
+    def make(self) -> TableIdentifier:
+        """Return the identifier."""
+        return self.place
 
 
 def source(tmp_path: Path, *lines: str) -> FileSource:
@@ -163,9 +178,9 @@ def test_an_api_is_asked_once_and_then_for_what_is_new(
     endpoint = ApiEndpoint(
         "orders", "orders", "rows", PageNumberPaging(), since="after", fields=(StreamField("at", "date"),)
     )
-    key = ApiKeyAuth("key", "hunter2", in_question=True)
+    key = ApiAuthSettings("key", name="key", in_question=True)
     limits = ApiLimits(retries=0)
-    rest = RestSource(ApiSettings(api.base, (endpoint,), key, limits=limits, private=True))
+    rest = RestSource(ApiSettings(api.base, (endpoint,), key, "hunter2", limits=limits, private=True))
     bad = TableIdentifier(1, next(_numbers))
     how = SyncOptions(SyncMode.INCREMENTAL, ("id",), cursor="at", bad=FixedBadRowTable(bad))
     orders[1]["at"] = "someday"
@@ -191,8 +206,8 @@ def test_an_api_is_asked_once_and_then_for_what_is_new(
 
 def test_no_plan_of_an_api_holds_its_key(spark: SparkSession, api: FakeApi, capsys: pytest.CaptureFixture[str]) -> None:
     api.routes["/v1/orders"] = lambda _: ApiResponse([{"id": 1}])
-    key = ApiKeyAuth("key", "hunter2")
-    rest = RestSource(ApiSettings(api.base, (ApiEndpoint("orders", "orders"),), key, private=True))
+    key = ApiAuthSettings("key", name="key")
+    rest = RestSource(ApiSettings(api.base, (ApiEndpoint("orders", "orders"),), key, "hunter2", private=True))
     found = rest.read(spark, "orders")
     found.rows.explain(extended=True)
     assert "lakehold_api" in (output := capsys.readouterr().out)

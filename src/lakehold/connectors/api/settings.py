@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Annotated, Literal, Protocol
+from typing import Annotated, Literal
 from urllib.parse import urlsplit
 
 from pydantic import Field
@@ -13,80 +13,8 @@ from pydantic import Field
 from lakehold.connectors.sources import field_types
 from lakehold.connectors.sources.field_types import StreamField
 from lakehold.connectors.sources.settings import SourceSettings
-from lakehold.kit.errors import InvalidInputError
+from lakehold.kit.errors import at_field
 from lakehold.kit.settings_schema import InvalidSettingError, SettingsRecord, Text
-
-
-class ApiAuth(Protocol):
-    """Authentication of requests to the API itself, and to no other host. No implementation prints its secret."""
-
-    def headers(self) -> dict[str, str]:
-        """Return the headers to send."""
-
-    def params(self) -> dict[str, str]:
-        """Return the query parameters to send."""
-
-
-@dataclass(frozen=True, slots=True)
-class NoAuth:
-    """No authentication."""
-
-    def headers(self) -> dict[str, str]:
-        """Return no headers."""
-        return {}
-
-    def params(self) -> dict[str, str]:
-        """Return no parameters."""
-        return {}
-
-
-@dataclass(frozen=True, slots=True)
-class BearerAuth:
-    """Authentication by a bearer token."""
-
-    token: str = field(repr=False)
-
-    def headers(self) -> dict[str, str]:
-        """Return the authorization header."""
-        return {"Authorization": f"Bearer {self.token}"}
-
-    def params(self) -> dict[str, str]:
-        """Return no parameters."""
-        return {}
-
-
-@dataclass(frozen=True, slots=True)
-class BasicAuth:
-    """Authentication by user name and password."""
-
-    user: str
-    password: str = field(repr=False)
-
-    def headers(self) -> dict[str, str]:
-        """Return the authorization header."""
-        both = base64.b64encode(f"{self.user}:{self.password}".encode()).decode()
-        return {"Authorization": f"Basic {both}"}
-
-    def params(self) -> dict[str, str]:
-        """Return no parameters."""
-        return {}
-
-
-@dataclass(frozen=True, slots=True)
-class ApiKeyAuth:
-    """Authentication by a key in a header or query parameter."""
-
-    name: str
-    key: str = field(repr=False)
-    in_question: bool = False
-
-    def headers(self) -> dict[str, str]:
-        """Return the key, if it goes into a header."""
-        return {} if self.in_question else {self.name: self.key}
-
-    def params(self) -> dict[str, str]:
-        """Return the key, if it goes into the query."""
-        return {self.name: self.key} if self.in_question else {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,44 +66,6 @@ class ApiEndpoint(SettingsRecord):
 
 
 @dataclass(frozen=True, slots=True)
-class ApiLimits:
-    """Limits on requests, retries and response sizes."""
-
-    per_second: float = 0
-    """How many requests at most; 0 is as fast as it answers."""
-    patience: float = 30
-    """How many seconds we wait for an answer."""
-    retries: int = 5
-    """How often a request is made again that failed for a reason that may pass."""
-    backoff: float = 0.5
-    """How many seconds we wait before the first of them; each time it is twice as long."""
-    longest_wait: float = 120
-    """An API that asks us to wait for longer is left alone."""
-    most_pages: int = 100_000
-    most_records: int = 100_000_000
-    most_bytes: int = 50 * 1024 * 1024
-    """Of one answer, unpacked."""
-
-
-@dataclass(frozen=True, slots=True)
-class ApiSettings:
-    """Settings of an API."""
-
-    base: str
-    """Where all its endpoints are: scheme, host and perhaps a path."""
-    endpoints: tuple[ApiEndpoint, ...]
-    auth: ApiAuth = field(default_factory=NoAuth)
-    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
-    limits: ApiLimits = field(default_factory=ApiLimits)
-    private: bool = False
-    """Whether it may be in the network that this machine stands in."""
-
-    def check(self) -> None:
-        """Refuse settings that cannot be an API's."""
-        check_api(self.base, self.endpoints, (*self.auth.headers().values(), *self.headers.values()))
-
-
-@dataclass(frozen=True, slots=True)
 class ApiAuthSettings(SettingsRecord):
     """How requests are authenticated; the secret itself is a credential."""
 
@@ -197,17 +87,21 @@ class ApiAuthSettings(SettingsRecord):
         """The name of the secret that it needs; empty if it needs none."""
         return {"bearer": "token", "basic": "password", "key": "key"}.get(self.kind, "")
 
-    def with_secret(self, secret: str) -> ApiAuth:
-        """Return the authentication with its secret."""
+    def headers(self, secret: str) -> dict[str, str]:
+        """Return the headers to send with this secret, to the API itself and to no other host."""
         match self.kind:
             case "bearer":
-                return BearerAuth(secret)
+                return {"Authorization": f"Bearer {secret}"}
             case "basic":
-                return BasicAuth(self.user, secret)
-            case "key":
-                return ApiKeyAuth(self.name, secret, self.in_question)
+                return {"Authorization": f"Basic {base64.b64encode(f'{self.user}:{secret}'.encode()).decode()}"}
+            case "key" if not self.in_question:
+                return {self.name: secret}
             case _:
-                return NoAuth()
+                return {}
+
+    def params(self, secret: str) -> dict[str, str]:
+        """Return the query parameters to send with this secret, to no other host either."""
+        return {self.name: secret} if self.kind == "key" and self.in_question else {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,8 +110,43 @@ class ApiLimitSettings(SettingsRecord):
 
     per_second: Annotated[float, Field(ge=0)] = 0
     """How many requests at most; 0 is as fast as it answers."""
-    retries: Annotated[int, Field(ge=0)] = ApiLimits().retries
+    retries: Annotated[int, Field(ge=0)] = 5
     """How often a request is made again that failed for a reason that may pass."""
+
+
+@dataclass(frozen=True, slots=True)
+class ApiLimits(ApiLimitSettings):
+    """All limits on requests, retries and response sizes."""
+
+    patience: float = 30
+    """How many seconds we wait for an answer."""
+    backoff: float = 0.5
+    """How many seconds we wait before the first retry; each time it is twice as long."""
+    longest_wait: float = 120
+    """An API that asks us to wait for longer is left alone."""
+    most_pages: int = 100_000
+    most_records: int = 100_000_000
+    most_bytes: int = 50 * 1024 * 1024
+    """Of one answer, unpacked."""
+
+
+@dataclass(frozen=True, slots=True)
+class ApiSettings:
+    """Settings of an API, with its secret."""
+
+    base: str
+    """Where all its endpoints are: scheme, host and perhaps a path."""
+    endpoints: tuple[ApiEndpoint, ...]
+    auth: ApiAuthSettings = field(default_factory=ApiAuthSettings)
+    secret: str = field(default="", repr=False)
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    limits: ApiLimits = field(default_factory=ApiLimits)
+    private: bool = False
+    """Whether it may be in the network that this machine stands in."""
+
+    def check(self) -> None:
+        """Refuse settings that cannot be an API's."""
+        check_api(self.base, self.endpoints, (*self.auth.headers(self.secret).values(), *self.headers.values()))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -243,35 +172,29 @@ class ApiSourceSettings(SourceSettings):
 
 def check_api(address: str, endpoints: Sequence[ApiEndpoint], header_values: Iterable[str]) -> None:
     """Refuse an address of no API, headers that cannot be sent, and endpoints that cannot be told apart."""
+    with at_field("address"):
+        _check_address(address)
+    if not all(text.isascii() and text.isprintable() for text in header_values):
+        message = "The credentials or headers have a character that no header can have."
+        raise InvalidSettingError(message, "Look for line breaks and letters with marks in them.", field="headers")
+    names = [endpoint.name for endpoint in endpoints]
+    if not names or len(set(names)) < len(names):
+        message = "An API needs endpoints with different names."
+        raise InvalidSettingError(message, "Name each stream once.", field="endpoints")
+    for n, endpoint in enumerate(endpoints):
+        with at_field(f"endpoints.{n}.fields"):
+            for each in endpoint.fields:
+                field_types.valid_type(each.type)
+
+
+def _check_address(address: str) -> None:
     try:
         parts = urlsplit(address)
         whole = parts.scheme in {"http", "https"} and parts.hostname and parts.port != 0
     except ValueError:
         whole = False
     if not whole:
-        raise InvalidSettingError(
-            "The address of the API is none.", "Write one that begins with http or https.", field="address"
-        )
+        raise InvalidSettingError("The address of the API is none.", "Write one that begins with http or https.")
     if parts.username or parts.password or parts.query or parts.fragment:
-        raise InvalidSettingError(
-            "The address of the API has more in it than scheme, host and path.",
-            "Give credentials and parameters apart from it.",
-            field="address",
-        )
-    if not all(text.isascii() and text.isprintable() for text in header_values):
-        raise InvalidSettingError(
-            "The credentials or headers have a character that no header can have.",
-            "Look for line breaks and letters with marks in them.",
-            field="headers",
-        )
-    names = [endpoint.name for endpoint in endpoints]
-    if not names or len(set(names)) < len(names):
-        raise InvalidSettingError(
-            "An API needs endpoints with different names.", "Name each stream once.", field="endpoints"
-        )
-    for n, endpoint in enumerate(endpoints):
-        for each in endpoint.fields:
-            try:
-                field_types.valid_type(each.type)
-            except InvalidInputError as error:
-                raise InvalidSettingError(error.message, error.hint, field=f"endpoints.{n}.fields") from None
+        message = "The address of the API has more in it than scheme, host and path."
+        raise InvalidSettingError(message, "Give credentials and parameters apart from it.")

@@ -12,54 +12,37 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import chain, islice
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import SparkSession
 from pyspark.sql import functions as f
 from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 from pyspark.sql.types import StructType
 
 from lakehold.connectors.api.client import ApiClient
-from lakehold.connectors.api.paging import iterate_pages
 from lakehold.connectors.api.settings import ApiEndpoint, ApiLimits, ApiSettings, ApiSourceSettings
+from lakehold.connectors.error_translation import CarriedError, translate_source_errors
 from lakehold.connectors.registry import ConnectorEnvironment
-from lakehold.connectors.sources import json_records
-from lakehold.connectors.sources.cursors import filter_span
+from lakehold.connectors.sources import row_parsing, source
 from lakehold.connectors.sources.field_types import StreamField
-from lakehold.connectors.sources.source import (
-    IncomingRows,
-    ReadSpan,
-    SourceStream,
-    StreamOptions,
-    StreamSample,
-    get_stream,
-)
-from lakehold.connectors.sources.source_errors import CarriedError, translate_errors
 from lakehold.kit.errors import LakeholdError, at_field
 from lakehold.lake.spark.jvm import move_to_session
 
 DATA_SOURCE_NAME = "lakehold_api"
 
 
-def read_records(spark: SparkSession, settings: ApiSettings, endpoint: ApiEndpoint, since: str | None) -> DataFrame:
-    """Return the records of an endpoint, with the columns `raw` and `place`."""
-    session = spark.newSession()
-    session.dataSource.register(_data_source(settings, endpoint, since))
-    return move_to_session(spark, session.read.format(DATA_SOURCE_NAME).load())
-
-
+@dataclass(frozen=True)
 class EndpointReader(DataSourceReader):
     """Reads the pages in one task, as each page tells where the next one is."""
 
-    def __init__(self, settings: ApiSettings, endpoint: ApiEndpoint, since: str | None) -> None:
-        self._settings = settings
-        self._endpoint = endpoint
-        self._since = since
+    settings: ApiSettings
+    endpoint: ApiEndpoint
+    since: str | None
 
     def read(self, partition: InputPartition) -> Iterator[tuple[str, str]]:
         """Yield the records and where they stand."""
         del partition
         try:
-            with ApiClient(self._settings) as client:
-                for page in iterate_pages(client, self._endpoint, self._since, self._settings.limits):
+            with ApiClient(self.settings) as client:
+                for page in client.pages(self.endpoint, self.since):
                     for number, record in enumerate(page.records, start=1):
                         yield json.dumps(record, ensure_ascii=False), f"page {page.number}, record {number}"
         except LakeholdError as error:
@@ -89,21 +72,16 @@ _MAX_SAMPLED_LENGTH = 64 * 1024
 
 
 @dataclass(frozen=True, slots=True)
-class RestSource:
+class RestSource(source.SourceConnector):
     """An API as a source."""
 
     settings: ApiSettings
 
-    @property
-    def redactions(self) -> tuple[str, ...]:
-        """Nothing: messages of an API are not repeated."""
-        return ()
-
-    def streams(self) -> list[SourceStream]:
+    def streams(self) -> list[source.SourceStream]:
         """Return its endpoints, as configured."""
         self.settings.check()
         return [
-            SourceStream(each.name, each.fields or None, bool(each.since), each.keys)
+            source.SourceStream(each.name, each.fields or None, bool(each.since), each.keys)
             for each in self.settings.endpoints
         ]
 
@@ -112,39 +90,41 @@ class RestSource:
         for endpoint in self.settings.endpoints:
             self._sample_records(endpoint, 1)
 
-    def sample(self, stream: str, limit: int) -> StreamSample:
+    def sample(self, stream: str, limit: int) -> source.StreamSample:
         """Return fields and the first records."""
         endpoint = self._endpoint(stream)
         found = [each for each in self._sample_records(endpoint, limit) if isinstance(each, dict)]
-        fields = _merge_fields(endpoint, json_records.infer_fields(found))
-        rows = tuple(tuple(json_records.sample_value(record.get(each.name)) for each in fields) for record in found)
-        return StreamSample(fields, rows)
+        fields = _merge_fields(endpoint, row_parsing.infer_fields(found))
+        rows = tuple(tuple(row_parsing.sample_value(record.get(each.name)) for each in fields) for record in found)
+        return source.StreamSample(fields, rows)
 
-    def read(self, spark: SparkSession, stream: str, since: ReadSpan | None = None) -> IncomingRows:
+    def read(self, spark: SparkSession, stream: str, since: source.ReadSpan | None = None) -> source.IncomingRows:
         """Read all records of an endpoint; it is requested once, and cached on disk until it is written."""
         endpoint = self._endpoint(stream)
-        with translate_errors(stream):
-            requested = read_records(spark, self.settings, endpoint, since.value if since and since.value else None)
-            kept = json_records.cache_on_disk(requested)
+        with translate_source_errors(stream):
+            session = spark.newSession()
+            session.dataSource.register(_data_source(self.settings, endpoint, since.value or None if since else None))
+            requested = move_to_session(spark, session.read.format(DATA_SOURCE_NAME).load())
+            kept = row_parsing.cache_on_disk(requested)
             short = kept.filter(f.length("raw") <= _MAX_SAMPLED_LENGTH).limit(_SAMPLE_RECORDS).select("raw").collect()
             some = [each for each in (json.loads(row["raw"]) for row in short) if isinstance(each, dict)]
-            fields = _merge_fields(endpoint, json_records.infer_fields(some))
+            fields = _merge_fields(endpoint, row_parsing.infer_fields(some))
             if not fields and since is not None and not kept.limit(1).count():
                 # Nothing is new, so nothing is known of its fields either.
-                return IncomingRows(spark.range(0).select(), kept=(kept,))
-            found = json_records.parse_records(kept, fields)
+                return source.IncomingRows(spark.range(0).select(), kept=(kept,))
+            found = row_parsing.parse_records(kept, fields)
             return replace(
-                found, rows=filter_span(found.rows, since), kept=(kept,), total=None if since else kept.count
+                found, rows=source.filter_span(found.rows, since), kept=(kept,), total=None if since else kept.count
             )
 
     def _endpoint(self, stream: str) -> ApiEndpoint:
-        return get_stream({each.name: each for each in self.settings.endpoints}, stream)
+        return source.get_stream({each.name: each for each in self.settings.endpoints}, stream)
 
     def _sample_records(self, endpoint: ApiEndpoint, limit: int) -> list[object]:
         number = self.settings.endpoints.index(endpoint)
         with at_field(f"endpoints.{number}.path"), ApiClient(self.settings) as client:
-            found = iterate_pages(client, endpoint, None, self.settings.limits)
-            return list(islice(chain.from_iterable(page.records for page in found), limit))
+            records = chain.from_iterable(page.records for page in client.pages(endpoint, None))
+            return list(islice(records, limit))
 
 
 def _merge_fields(endpoint: ApiEndpoint, guessed: tuple[StreamField, ...]) -> tuple[StreamField, ...]:
@@ -154,13 +134,14 @@ def _merge_fields(endpoint: ApiEndpoint, guessed: tuple[StreamField, ...]) -> tu
 
 
 def open_source(
-    environment: ConnectorEnvironment, settings: ApiSourceSettings, _stream: StreamOptions | None
+    environment: ConnectorEnvironment, settings: ApiSourceSettings, _stream: source.StreamOptions | None
 ) -> RestSource:
     """Open the API that the settings name."""
     opened = ApiSettings(
         settings.address,
         settings.endpoints,
-        settings.auth.with_secret(environment.need_secret(settings.auth.credential)),
+        settings.auth,
+        environment.need_secret(settings.auth.credential),
         settings.headers,
         ApiLimits(per_second=settings.limits.per_second, retries=settings.limits.retries),
         environment.settings.private_addresses,

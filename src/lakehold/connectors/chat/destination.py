@@ -15,16 +15,10 @@ import httpx
 from pyspark.sql import DataFrame
 
 from lakehold.connectors.chat.connector import ChatSettings
-from lakehold.connectors.destinations.delivery import (
-    DeliveryProgress,
-    DeliveryRequest,
-    DeliveryResult,
-    ProgressStore,
-    mark_digest,
-)
-from lakehold.connectors.destinations.http_delivery import HttpPoster, PostResult, RetryPolicy, SleepFunction
+from lakehold.connectors.destinations import delivery
+from lakehold.connectors.destinations.delivery import DeliveryProgress, DeliveryRequest, DeliveryResult, Destination
+from lakehold.connectors.destinations.http_delivery import HttpPoster, PostResult, SleepFunction, WebhookDestination
 from lakehold.connectors.registry import ConnectorEnvironment
-from lakehold.connectors.webhook.destination import WebhookDestination, check_address, http_client
 from lakehold.kit.errors import InvalidInputError
 from lakehold.lake.errors import DataError
 
@@ -33,39 +27,36 @@ _MIN_SECRET_LENGTH, _MAX_LENGTH = 4, 39_000
 
 
 @dataclass(frozen=True, slots=True)
-class ChatDestination:
+class ChatDestination(WebhookDestination):
     """The chat that a message is posted to."""
 
-    address: str = field(repr=False)
-    retry_policy: RetryPolicy = field(default_factory=RetryPolicy)
-    private: bool = False
-    """Whether private addresses and this machine itself are allowed."""
+    url: str = field(repr=False)
 
     def check(self) -> None:
         """Refuse a destination that cannot be posted to."""
-        if not self.address:
+        if not self.url:
             raise InvalidInputError("The destination has no address.", "Set the credential address.", field="address")
-        self.webhook.check()
-
-    @property
-    def webhook(self) -> WebhookDestination:
-        """The chat as a webhook."""
-        return WebhookDestination(self.address, retry_policy=self.retry_policy, private=self.private)
+        WebhookDestination.check(self)
 
     @property
     def label(self) -> str:
         """Label of the chat for messages: its host only."""
-        return f"a chat at {httpx.URL(self.address).host}"
+        return f"a chat at {httpx.URL(self.url).host}"
 
     @property
     def redactions(self) -> tuple[str, ...]:
         """Texts to redact from the chat's replies."""
-        words = {word for word in re.split(r"[/?&=#]", self.address) if len(word) >= _MIN_SECRET_LENGTH}
-        return (self.address, *sorted(words - {httpx.URL(self.address).host}, key=len, reverse=True))
+        words = {word for word in re.split(r"[/?&=#]", self.url) if len(word) >= _MIN_SECRET_LENGTH}
+        return (self.url, *sorted(words - {httpx.URL(self.url).host}, key=len, reverse=True))
 
 
 def deliver_message(  # noqa: PLR0917 - the parts of a delivery
-    text: str, rows: int, how: ChatDestination, mark: str, progress: ProgressStore, wait: SleepFunction = time.sleep
+    text: str,
+    rows: int,
+    how: ChatDestination,
+    mark: str,
+    progress: delivery.ProgressStore,
+    wait: SleepFunction = time.sleep,
 ) -> DeliveryResult:
     """Post the message once; `rows` is how many rows it reports on."""
     how.check()
@@ -73,7 +64,7 @@ def deliver_message(  # noqa: PLR0917 - the parts of a delivery
         raise DataError("The message is too long for a chat.", "Use fewer tables, or fewer columns.")
     before = progress.read()
     if before is not None and before.ended:
-        return _delivery_result(before, how, again=True)
+        return before.to_result((how.label,), "a chat", again=True)
     doubt = before is not None and not before.paused
     # Who finds this after a crash knows that the message may have left.
     progress.keep(DeliveryProgress(rows=rows, paused=False))
@@ -84,42 +75,24 @@ def deliver_message(  # noqa: PLR0917 - the parts of a delivery
     sure = posted.sure and not doubt
     reached = DeliveryProgress(1, rows, len(text.encode()), sure, ended=True, words="" if sure else MAYBE_TWICE)
     progress.keep(reached)
-    return _delivery_result(reached, how)
+    return reached.to_result((how.label,), "a chat")
 
 
 def _post_message(text: str, how: ChatDestination, mark: str, wait: SleepFunction) -> PostResult:
     body = json.dumps({"text": text}, ensure_ascii=False).encode()
-    with http_client(how.webhook) as sending:
-        poster = HttpPoster(sending, how.address, "", how.redactions, how.retry_policy, wait, word="The message")
-        return poster.post(body, key=mark_digest(mark, "chat"), batch=1)
-
-
-def _delivery_result(reached: DeliveryProgress, how: ChatDestination, *, again: bool = False) -> DeliveryResult:
-    return DeliveryResult(reached.rows, reached.size, (how.label,), reached.sure, again, reached.words, "a chat")
-
-
-@dataclass(frozen=True, slots=True)
-class ChatDelivery:
-    """The delivery of one message to a chat."""
-
-    to: ChatDestination
-    request: DeliveryRequest
-
-    def check(self) -> str:
-        """Return that the address can be found, or refuse."""
-        self.to.check()
-        return check_address(self.to.webhook)
-
-    def send(self, _rows: DataFrame) -> DeliveryResult:
-        """Send the message, which says what the rows are."""
-        message, request = self.request.message, self.request
-        assert message is not None  # noqa: S101 - only what has a message is sent to a chat
-        return deliver_message(message.chat, message.rows, self.to, request.mark, request.need_progress())
+    with HttpPoster(how, wait, word="The message") as poster:
+        return poster.post(body, key=delivery.mark_digest(mark, "chat"), batch=1)
 
 
 def open_destination(
     environment: ConnectorEnvironment, _settings: ChatSettings, request: DeliveryRequest
-) -> ChatDelivery:
+) -> Destination:
     """Open the chat for one message."""
-    address, private = environment.secrets.get("address", ""), environment.settings.private_addresses
-    return ChatDelivery(ChatDestination(address, private=private), request)
+    to = ChatDestination(environment.secrets.get("address", ""), private=environment.settings.private_addresses)
+
+    def send(_rows: DataFrame) -> DeliveryResult:
+        message = request.message
+        assert message is not None  # noqa: S101 - only what has a message is sent to a chat
+        return deliver_message(message.chat, message.rows, to, request.mark, request.need_progress())
+
+    return Destination(to.test, send)

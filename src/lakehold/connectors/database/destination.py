@@ -17,16 +17,10 @@ from pyspark.sql.types import LongType, StringType, StructType, TimestampType
 from lakehold.connectors.database import target_table
 from lakehold.connectors.database.jdbc import JdbcConnection, JdbcDatabase, connect, open_database
 from lakehold.connectors.database.settings import DatabaseDestinationSettings, DeliveryMode
-from lakehold.connectors.database.target_table import (
-    RECEIPTS_TABLE,
-    TargetTable,
-    match_columns,
-    qualified_table,
-    table_columns,
-)
-from lakehold.connectors.destinations.delivery import DeliveryRequest, DeliveryResult, mark_digest
-from lakehold.connectors.destinations.delivery_errors import sql_state, translate_errors
+from lakehold.connectors.database.target_table import TargetTable, qualified_table, table_columns
+from lakehold.connectors.destinations.delivery import DeliveryRequest, DeliveryResult, Destination, mark_digest
 from lakehold.connectors.destinations.file_formats import refuse_invalid_fields, to_flat_types
+from lakehold.connectors.error_translation import sql_state, translate_delivery_errors
 from lakehold.connectors.registry import ConnectorEnvironment
 from lakehold.kit.errors import ConflictError, InvalidInputError, at_field
 from lakehold.kit.ids import valid_name
@@ -67,18 +61,10 @@ class JdbcDestination:
             with at_field("schema"):
                 valid_name(self.schema, "name of a schema")
         if self.mode is DeliveryMode.UPSERT and not self.keys:
-            raise InvalidInputError(
-                "To change rows, their keys must be known.", "Name the fields that tell them apart.", field="keys"
-            )
+            hint = "Name the fields that tell them apart."
+            raise InvalidInputError("To change rows, their keys must be known.", hint, field="keys")
         if self.at_once < 1:
             raise InvalidInputError("At least one connection is needed.")
-
-
-def test_connection(how: JdbcDestination) -> None:
-    """Connect to the database and close the connection."""
-    how.check()
-    with connect(SparkSession.active(), how.database):
-        pass
 
 
 def deliver_rows(rows: DataFrame, how: JdbcDestination, mark: str) -> DeliveryResult:
@@ -88,9 +74,9 @@ def deliver_rows(rows: DataFrame, how: JdbcDestination, mark: str) -> DeliveryRe
     flat = to_flat_types(refuse_invalid_fields(rows), binary=True)
     with (
         connect(rows.sparkSession, how.database) as connection,
-        translate_errors(f"The table {how.name}", how.database.password),
+        translate_delivery_errors(f"The table {how.name}", how.database.password),
     ):
-        if not connection.has_transactions:
+        if not connection.java.getMetaData().supportsTransactions():
             raise ConflictError("This database has no transactions.", "Deliver a file instead.")
         receipts = _receipts_table(connection, how)
         own = qualified_table(connection, how.schema, f"lakehold_{mark_digest(mark, how.name)}")
@@ -114,16 +100,13 @@ def deliver_rows(rows: DataFrame, how: JdbcDestination, mark: str) -> DeliveryRe
 
 def _receipts_table(connection: JdbcConnection, how: JdbcDestination) -> str:
     """Return the table of receipts, created if it does not exist."""
-    full = qualified_table(connection, how.schema, RECEIPTS_TABLE)
+    full = qualified_table(connection, how.schema, target_table.RECEIPTS_TABLE)
     if table_columns(connection, full) is None:
         mark, target, at, rows = (connection.quote_identifier(name) for name in ("mark", "target", "at", "rows"))
         text = f"VARCHAR({_MAX_MARK_LENGTH}) NOT NULL"
-        target_table.create_table(
-            connection,
-            full,
-            f"CREATE TABLE {full} ({mark} {text}, {target} {text}, {at} {connection.sql_type(TimestampType())},"
-            f" {rows} {connection.sql_type(LongType())}, PRIMARY KEY ({mark}, {target}))",
-        )
+        columns = f"{at} {connection.sql_type(TimestampType())}, {rows} {connection.sql_type(LongType())}"
+        statement = f"CREATE TABLE {full} ({mark} {text}, {target} {text}, {columns}, PRIMARY KEY ({mark}, {target}))"
+        target_table.create_table(connection, full, statement)
     return full
 
 
@@ -134,9 +117,8 @@ def _claim_table(connection: JdbcConnection, receipts: str, how: JdbcDestination
     if _delivered_rows(connection, receipts, _OWN_TABLE_MARK, how.name) is not None:
         return
     if table_columns(connection, qualified_table(connection, how.schema, how.table)) is not None:
-        raise ConflictError(
-            f"There is a table {how.name} already, and it is not ours to replace.", "Choose another name."
-        )
+        message = f"There is a table {how.name} already, and it is not ours to replace."
+        raise ConflictError(message, "Choose another name.")
     _insert_receipt(connection, receipts, _OWN_TABLE_MARK, how.name, 0)
 
 
@@ -146,11 +128,9 @@ def _insert_receipt(connection: JdbcConnection, receipts: str, mark: str, target
 
 def _delivered_rows(connection: JdbcConnection, receipts: str, mark: str, target: str) -> int | None:
     """Return how many rows this delivery has delivered already; None if it has not been done."""
-    rows, where = (
-        connection.quote_identifier("rows"),
-        f"{connection.quote_identifier('mark')} = ? AND {connection.quote_identifier('target')} = ?",
-    )
-    with connection.query(f"SELECT {rows} FROM {receipts} WHERE {where}", mark, target) as answer:  # noqa: S608 - quoted
+    rows, at, to = (connection.quote_identifier(name) for name in ("rows", "mark", "target"))
+    statement = f"SELECT {rows} FROM {receipts} WHERE {at} = ? AND {to} = ?"  # noqa: S608 - quoted
+    with connection.query(statement, mark, target) as answer:
         return int(answer.getLong(1)) if answer.next() else None
 
 
@@ -164,30 +144,24 @@ def _target_table(
         target_table.create_table(connection, full, _create_statement(connection, rows.schema, how, full))
         names = tuple(rows.columns)
     else:
-        names = match_columns(rows.schema, columns, how.name)
+        names = target_table.match_columns(rows.schema, columns, how.name)
     by_field = {field.lower(): name for field, name in zip(rows.columns, names, strict=True)}
+    for key in how.keys:
+        if key.lower() not in by_field:
+            there = f"They have: {', '.join(rows.columns)}."
+            raise DataError(f"The key {key!r} is no field of the rows.", there, field="keys")
     return TargetTable(
         connection.quote_identifier(how.table),
         full,
         own,
         receipts,
         tuple(connection.quote_identifier(name) for name in names),
-        tuple(connection.quote_identifier(by_field[field.lower()]) for field in _checked_keys(rows, how)),
+        tuple(connection.quote_identifier(by_field[field.lower()]) for field in how.keys),
     )
 
 
-def _checked_keys(rows: DataFrame, how: JdbcDestination) -> tuple[str, ...]:
-    there = {name.lower() for name in rows.columns}
-    for key in how.keys:
-        if key.lower() not in there:
-            raise DataError(
-                f"The key {key!r} is no field of the rows.", f"They have: {', '.join(rows.columns)}.", field="keys"
-            )
-    return how.keys
-
-
 def _create_statement(connection: JdbcConnection, fields: StructType, how: JdbcDestination, full: str) -> str:
-    keys = {key.lower() for key in _upsert_keys(how)}
+    keys = {key.lower() for key in how.keys} if how.mode is DeliveryMode.UPSERT else set()
     parts = [
         f"{connection.quote_identifier(field.name)} {connection.sql_type(field.dataType)}"
         + (" NOT NULL" if field.name.lower() in keys else "")
@@ -200,13 +174,9 @@ def _create_statement(connection: JdbcConnection, fields: StructType, how: JdbcD
     return f"CREATE TABLE {full} ({', '.join(parts)})"
 
 
-def _upsert_keys(how: JdbcDestination) -> tuple[str, ...]:
-    return how.keys if how.mode is DeliveryMode.UPSERT else ()
-
-
 def _move_rows(connection: JdbcConnection, target: TargetTable, how: JdbcDestination, mark: str) -> int:
     """Move the rows over and store the receipt, in one transaction."""
-    count = target_table.count_staged(connection, target)
+    count = target_table.query_number(connection, f"SELECT COUNT(*) FROM {target.staging}")  # noqa: S608 - quoted
     try:
         with connection.transaction():
             # First of all: of two that do the same at once, the second one fails here.
@@ -215,48 +185,27 @@ def _move_rows(connection: JdbcConnection, target: TargetTable, how: JdbcDestina
                 connection.execute(statement)
     except Py4JError as error:
         if sql_state(error) == _NO_INDEX:
-            raise DataError(
-                f"The table {how.name} has no unique index over {', '.join(how.keys)}.",
-                "Make one there, or choose the keys that it has.",
-            ) from error
+            message = f"The table {how.name} has no unique index over {', '.join(how.keys)}."
+            raise DataError(message, "Make one there, or choose the keys that it has.") from error
         raise
     return count
 
 
 def _statements(target: TargetTable, how: JdbcDestination) -> Iterator[str]:
-    match how.mode:
-        case DeliveryMode.APPEND:
-            return target.append_statements()
-        case DeliveryMode.OVERWRITE:
-            return target.overwrite_statements()
-        case DeliveryMode.UPSERT if how.database.is_postgresql:
-            return target.on_conflict_statements()
-        case DeliveryMode.UPSERT:
-            return target.upsert_statements()
-
-
-@dataclass(frozen=True, slots=True)
-class TableDelivery:
-    """The delivery of one table into a table of a database."""
-
-    to: JdbcDestination
-    mark: str
-
-    def check(self) -> str:
-        """Return that the database can be reached, or refuse."""
-        test_connection(self.to)
-        return "The database lets us in."
-
-    def send(self, rows: DataFrame) -> DeliveryResult:
-        """Write the rows."""
-        return deliver_rows(rows, self.to, self.mark)
+    return target.statements(how.mode, postgresql=how.database.is_postgresql)
 
 
 def open_destination(
     environment: ConnectorEnvironment, settings: DatabaseDestinationSettings, request: DeliveryRequest
-) -> TableDelivery:
+) -> Destination:
     """Open the database for one table."""
     table = "_".join(filter(None, (settings.table, request.table))) or "rows"
     database = open_database(environment, settings)
     to = JdbcDestination(database, table, settings.schema_name, settings.mode, settings.keys)
-    return TableDelivery(to, request.mark)
+
+    def check() -> str:
+        to.check()
+        with connect(SparkSession.active(), to.database):
+            return "The database lets us in."
+
+    return Destination(check, lambda rows: deliver_rows(rows, to, request.mark))

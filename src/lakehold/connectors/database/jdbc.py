@@ -7,9 +7,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any
 
 from py4j.protocol import Py4JError
@@ -24,7 +23,7 @@ from lakehold.connectors.database.settings import (
     check_address,
     driver_class,
 )
-from lakehold.connectors.destinations.delivery_errors import translate_errors
+from lakehold.connectors.error_translation import translate_delivery_errors
 from lakehold.connectors.redaction import hosts_of_url, quoted_user_names
 from lakehold.connectors.registry import ConnectorEnvironment
 from lakehold.kit.errors import InvalidInputError, UnavailableError
@@ -34,6 +33,7 @@ from lakehold.lake.spark.jvm import jvm_of
 _TIMEOUT = 10
 _HOSTS = re.compile(r"jdbc:postgresql://([^/?]+)")
 _DEFAULT_PORT = 5432
+_TABLE_TYPES = {"TABLE", "BASE TABLE", "PARTITIONED TABLE", "FOREIGN TABLE", "VIEW", "MATERIALIZED VIEW"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,16 +101,12 @@ class JdbcConnection:
         mapped = self._jvm.PythonUtils.toScalaMap({**database.options, "dbtable": "none"})
         self._types = options.JdbcUtils
         self._dialect = packages.jdbc.JdbcDialects.get(database.url)
-        self._connection = self._dialect.createConnectionFactory(options.JdbcOptionsInWrite(mapped)).apply(-1)
+        self.java = self._dialect.createConnectionFactory(options.JdbcOptionsInWrite(mapped)).apply(-1)
+        """The connection as Java has it."""
 
     def close(self) -> None:
         """Close the connection. Uncommitted changes are rolled back."""
-        self._connection.close()
-
-    @cached_property
-    def has_transactions(self) -> bool:
-        """Whether the database supports transactions."""
-        return bool(self._connection.getMetaData().supportsTransactions())
+        self.java.close()
 
     def quote_identifier(self, name: str) -> str:
         """Quote a name for the database's SQL."""
@@ -123,39 +119,73 @@ class JdbcConnection:
 
     def execute(self, statement: str, *values: str | int) -> None:
         """Run a statement with values."""
-        prepared = self._prepare(statement, values)
-        try:
+        with closing(self._prepare(statement, values)) as prepared:
             prepared.executeUpdate()
-        finally:
-            prepared.close()
 
     @contextmanager
     def query(self, question: str, *values: str) -> Iterator[Any]:
         """Run a query and yield its Java ResultSet."""
-        prepared = self._prepare(question, values)
-        try:
+        with closing(self._prepare(question, values)) as prepared:
             yield prepared.executeQuery()
-        finally:
-            prepared.close()
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
         """Commit all statements inside, or none."""
-        self._connection.setAutoCommit(False)
+        self.java.setAutoCommit(False)
         try:
             yield
-            self._connection.commit()
+            self.java.commit()
         except BaseException:
             # A closed connection has rolled back by itself; the first error is the one to raise.
             with suppress(Py4JError):
-                self._connection.rollback()
+                self.java.rollback()
             raise
         finally:
             with suppress(Py4JError):
-                self._connection.setAutoCommit(True)
+                self.java.setAutoCommit(True)
+
+    def tables(self, schemas: tuple[str, ...]) -> dict[str, tuple[str, str]]:
+        """Return schema and name of the tables and views of these schemas, by the names of their streams, in order.
+
+        Without schemas these are those of the connection's default schema.
+        """
+        found: dict[str, tuple[str, str]] = {}
+        for schema in schemas or (self.java.getSchema(),):
+            rows = self.java.getMetaData().getTables(self.java.getCatalog(), self._escape_pattern(schema), "%", None)
+            for space, name, kind in self._fetch_rows(rows, "TABLE_SCHEM", "TABLE_NAME", "TABLE_TYPE"):
+                if kind in _TABLE_TYPES and (schema is None or space == schema):
+                    found[f"{space}.{name}" if space else name] = (space, name)
+        return dict(sorted(found.items()))
+
+    def primary_key(self, schema: str, table: str) -> tuple[str, ...]:
+        """Return the fields of the primary key, in order."""
+        rows = self.java.getMetaData().getPrimaryKeys(self.java.getCatalog(), schema or None, table)
+        found = self._fetch_rows(rows, "KEY_SEQ", "COLUMN_NAME")
+        return tuple(name for _, name in sorted((int(place or 0), name) for place, name in found))
+
+    def quote_name(self, *names: str) -> str:
+        """Quote names for the database's SQL."""
+        sign = str(self.java.getMetaData().getIdentifierQuoteString()).strip()
+        parts = (f"{sign}{name.replace(sign, sign * 2)}{sign}" if sign else name for name in names if name)
+        return ".".join(parts)
+
+    def _escape_pattern(self, schema: str | None) -> str | None:
+        """Escape a schema's name where the driver takes a pattern."""
+        if schema is None:
+            return None
+        escape = str(self.java.getMetaData().getSearchStringEscape() or "")
+        return "".join(f"{escape}{sign}" if sign in f"_%{escape}" else sign for sign in schema)
+
+    @staticmethod
+    def _fetch_rows(rows: Any, *names: str) -> list[tuple[str, ...]]:  # noqa: ANN401 - a ResultSet of Java's
+        found: list[tuple[str, ...]] = []
+        with closing(rows):
+            while rows.next():
+                found.append(tuple(rows.getString(name) or "" for name in names))
+        return found
 
     def _prepare(self, statement: str, values: tuple[str | int, ...]) -> Any:  # noqa: ANN401 - a class of Java
-        prepared = self._connection.prepareStatement(statement)
+        prepared = self.java.prepareStatement(statement)
         for number, value in enumerate(values, start=1):
             if isinstance(value, int):
                 prepared.setLong(number, value)
@@ -168,23 +198,16 @@ class JdbcConnection:
 def connect(spark: SparkSession, database: JdbcDatabase) -> Iterator[JdbcConnection]:
     """Open a connection; its errors are translated into messages."""
     database.check()
-    with translate_errors("The database", *database.redactions):
-        if not _is_loaded(spark, database.driver_class):
-            raise UnavailableError(
-                f"There is no driver {database.driver_class} here.",
-                "Ask an admin to add its jar, or correct the name.",
-                field="driver",
-            )
+    with translate_delivery_errors("The database", *database.redactions):
+        if not jvm_of(spark).org.apache.spark.util.Utils.classIsLoadable(database.driver_class):
+            hint = "Ask an admin to add its jar, or correct the name."
+            raise UnavailableError(f"There is no driver {database.driver_class} here.", hint, field="driver")
         connection = JdbcConnection(spark, database)
         try:
             yield connection
         finally:
             with suppress(Py4JError):
                 connection.close()
-
-
-def _is_loaded(spark: SparkSession, name: str) -> bool:
-    return bool(jvm_of(spark).org.apache.spark.util.Utils.classIsLoadable(name))
 
 
 def open_database(environment: ConnectorEnvironment, settings: DatabaseSettings) -> JdbcDatabase:
@@ -198,11 +221,8 @@ def open_database(environment: ConnectorEnvironment, settings: DatabaseSettings)
             resolve_host(host, port, private=environment.settings.private_addresses)
     # Two dots lead out of where the beginning leads to.
     elif ".." in database.url or not database.url.startswith(tuple(allowed)):
-        raise InvalidInputError(
-            "Databases of this kind are not allowed here.",
-            "Use PostgreSQL, or ask whoever keeps the installation to allow them: LAKEHOLD_DATABASES.",
-            field="address",
-        )
+        hint = "Use PostgreSQL, or ask whoever keeps the installation to allow them: LAKEHOLD_DATABASES."
+        raise InvalidInputError("Databases of this kind are not allowed here.", hint, field="address")
     return database
 
 
@@ -213,8 +233,7 @@ def _postgresql_hosts(url: str) -> list[tuple[str, int]]:
     for each in (found[1] if found else "localhost").split(","):
         host, _, port = each.rpartition(":") if ":" in each and not each.endswith("]") else (each, "", "")
         if not host or (port and not port.isdigit()):
-            raise InvalidInputError(
-                f"The database's address has a host that is none: {quote(each)}.", "Correct it.", field="address"
-            )
+            message = f"The database's address has a host that is none: {quote(each)}."
+            raise InvalidInputError(message, "Correct it.", field="address")
         hosts.append((host, int(port) if port else _DEFAULT_PORT))
     return hosts

@@ -113,26 +113,17 @@ def driver_class(address: str, driver: str) -> str:
 def check_address(address: str, driver: str, properties: Mapping[str, str]) -> None:
     """Refuse an invalid address, one that contains credentials, and properties that could harm this machine."""
     if not re.fullmatch(r"jdbc:[a-z0-9+_-]+:\S+", address):
-        raise InvalidSettingError(
-            "This is no address of a database.",
-            "Write jdbc:postgresql://host:5432/name, or what the driver takes.",
-            field="address",
-        )
+        hint = "Write jdbc:postgresql://host:5432/name, or what the driver takes."
+        raise InvalidSettingError("This is no address of a database.", hint, field="address")
     if SECRET_PATTERN.search(address):
-        raise InvalidSettingError(
-            "The address of the database has a password in it.",
-            "Give user name and password apart from it.",
-            field="address",
-        )
+        hint = "Give user name and password apart from it."
+        raise InvalidSettingError("The address of the database has a password in it.", hint, field="address")
     if not driver_class(address, driver):
-        raise InvalidSettingError(
-            "The driver of this database is not known.", "Give the name of the driver's class too.", field="driver"
-        )
+        hint = "Give the name of the driver's class too."
+        raise InvalidSettingError("The driver of this database is not known.", hint, field="driver")
     if address.startswith(POSTGRESQL):
         given = {name for name, _ in parse_qsl(address.partition("?")[2], keep_blank_values=True)}
         if refused := (given | set(properties)) - _POSTGRESQL_PROPERTIES:
-            raise InvalidSettingError(
-                f"PostgreSQL's driver may not be told {', '.join(sorted(refused))} here.",
-                f"It may be told: {', '.join(sorted(_POSTGRESQL_PROPERTIES))}.",
-                field="address" if refused & given else "properties",
-            )
+            message = f"PostgreSQL's driver may not be told {', '.join(sorted(refused))} here."
+            hint = f"It may be told: {', '.join(sorted(_POSTGRESQL_PROPERTIES))}."
+            raise InvalidSettingError(message, hint, field="address" if refused & given else "properties")

@@ -8,39 +8,32 @@ whose lowest and highest values the database reports.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
+from contextlib import closing
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from decimal import Decimal
 from itertools import pairwise
-from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StringType, TimestampNTZType
 
-from lakehold.connectors.database.jdbc import JdbcDatabase, open_database
+from lakehold.connectors.database.jdbc import JdbcConnection, JdbcDatabase, open_database
 from lakehold.connectors.database.settings import DatabaseSourceSettings, TablePartitioning
+from lakehold.connectors.error_translation import translate_source_errors
 from lakehold.connectors.registry import ConnectorEnvironment
-from lakehold.connectors.sources import json_records
-from lakehold.connectors.sources.cursors import filter_span, orderable_field
+from lakehold.connectors.sources import row_parsing, source
 from lakehold.connectors.sources.field_types import StreamField
-from lakehold.connectors.sources.source import (
-    IncomingRows,
-    ReadSpan,
-    SourceStream,
-    StreamOptions,
-    StreamSample,
-    get_stream,
-)
-from lakehold.connectors.sources.source_errors import translate_errors
 from lakehold.kit.errors import InvalidInputError
 from lakehold.lake.errors import DataError
-from lakehold.lake.spark.jvm import jvm_of
 
 
 def read_partitioned(
-    spark: SparkSession, options: Mapping[str, str], parts: TablePartitioning, quoted: str, since: ReadSpan | None
+    spark: SparkSession,
+    options: Mapping[str, str],
+    parts: TablePartitioning,
+    quoted: str,
+    since: source.ReadSpan | None,
 ) -> DataFrame:
     """Read the rows in partitions; in one if the column has no values."""
     bounds_query = f"(SELECT MIN({quoted}) AS low, MAX({quoted}) AS high FROM {options['dbtable']}) bounds"  # noqa: S608 - quoted
@@ -76,92 +69,8 @@ def _partition_bound(value: object, column: str, rounded: Callable[[float | Deci
         return str(rounded(value))
     if isinstance(value, datetime | date):
         return value.isoformat(" ") if isinstance(value, datetime) else value.isoformat()
-    raise DataError(
-        f"{column} is no number, date or timestamp, so the table cannot be cut into parts by it.",
-        "Choose another column, or read it in one part.",
-    )
-
-
-_TABLE_TYPES = {"TABLE", "BASE TABLE", "PARTITIONED TABLE", "FOREIGN TABLE", "VIEW", "MATERIALIZED VIEW"}
-
-
-@dataclass(frozen=True, slots=True)
-class DatabaseTable:
-    """A table or view of the source database."""
-
-    schema: str
-    name: str
-
-    @property
-    def full_name(self) -> str:
-        """Name of the stream."""
-        return f"{self.schema}.{self.name}" if self.schema else self.name
-
-
-class DatabaseCatalog:
-    """Metadata of a database, from its JDBC driver."""
-
-    def __init__(self, connection: Any) -> None:  # noqa: ANN401 - an object of Java
-        self._connection = connection
-        self._about = connection.getMetaData()
-
-    def tables(self, schemas: tuple[str, ...]) -> list[DatabaseTable]:
-        """Return the tables of these schemas; of the connection's default schema if none is given."""
-        found: list[DatabaseTable] = []
-        for schema in schemas or (self._connection.getSchema(),):
-            rows = self._about.getTables(self._connection.getCatalog(), self._escape_pattern(schema), "%", None)
-            found.extend(
-                DatabaseTable(space or "", name or "")
-                for space, name, kind in _fetch_rows(rows, "TABLE_SCHEM", "TABLE_NAME", "TABLE_TYPE")
-                if kind in _TABLE_TYPES and (schema is None or space == schema)
-            )
-        return sorted(found, key=lambda table: table.full_name)
-
-    def primary_key(self, table: DatabaseTable) -> tuple[str, ...]:
-        """Return the fields of the primary key, in order."""
-        rows = self._about.getPrimaryKeys(self._connection.getCatalog(), table.schema or None, table.name)
-        found = _fetch_rows(rows, "KEY_SEQ", "COLUMN_NAME")
-        return tuple(name for _, name in sorted((int(place or 0), name or "") for place, name in found))
-
-    def quote_name(self, *names: str) -> str:
-        """Quote names for the database's SQL."""
-        sign = str(self._about.getIdentifierQuoteString()).strip()
-        parts = (f"{sign}{name.replace(sign, sign * 2)}{sign}" if sign else name for name in names if name)
-        return ".".join(parts)
-
-    def _escape_pattern(self, schema: str | None) -> str | None:
-        """Escape a schema's name where the driver takes a pattern."""
-        if schema is None:
-            return None
-        escape = str(self._about.getSearchStringEscape() or "")
-        return "".join(f"{escape}{sign}" if sign in f"_%{escape}" else sign for sign in schema)
-
-
-@contextmanager
-def open_catalog(spark: SparkSession, database: JdbcDatabase) -> Iterator[DatabaseCatalog]:
-    """Open a connection to read metadata."""
-    database.check()
-    jvm = jvm_of(spark)
-    sql = jvm.org.apache.spark.sql
-    options = sql.execution.datasources.jdbc.JDBCOptions(
-        jvm.PythonUtils.toScalaMap({**database.options, "dbtable": "t"})
-    )
-    dialect = sql.jdbc.JdbcDialects.get(database.url)
-    connection = dialect.createConnectionFactory(options).apply(-1)
-    try:
-        yield DatabaseCatalog(connection)
-    finally:
-        connection.close()
-
-
-def _fetch_rows(rows: Any, *names: str) -> list[tuple[str | None, ...]]:  # noqa: ANN401 - a ResultSet of Java's
-    found: list[tuple[str | None, ...]] = []
-    try:
-        while rows.next():
-            found.append(tuple(rows.getString(name) for name in names))
-    finally:
-        rows.close()
-    return found
+    message = f"{column} is no number, date or timestamp, so the table cannot be cut into parts by it."
+    raise DataError(message, "Choose another column, or read it in one part.")
 
 
 _MAX_KEY_LOOKUPS = 200
@@ -169,7 +78,7 @@ _LABEL = "The database"
 
 
 @dataclass(frozen=True, slots=True)
-class JdbcSource:
+class JdbcSource(source.SourceConnector):
     """A database as a source, and how it is read."""
 
     database: JdbcDatabase
@@ -189,50 +98,55 @@ class JdbcSource:
         """The redactions of the database."""
         return self.database.redactions
 
-    def streams(self) -> list[SourceStream]:
+    def streams(self) -> list[source.SourceStream]:
         """Return its tables and views, with primary keys unless there are very many."""
-        with (
-            translate_errors(_LABEL, *self.database.redactions),
-            open_catalog(SparkSession.active(), self.database) as about,
-        ):
+        with translate_source_errors(_LABEL, *self.redactions), self._connect(SparkSession.active()) as about:
             tables = about.tables(self.schemas)
             few = len(tables) <= _MAX_KEY_LOOKUPS
-            return [SourceStream(each.full_name, None, True, about.primary_key(each) if few else ()) for each in tables]
+            return [
+                source.SourceStream(name, None, True, about.primary_key(*table) if few else ())
+                for name, table in tables.items()
+            ]
 
     def check(self) -> None:
         """Connect and list the tables."""
-        with (
-            translate_errors(_LABEL, *self.database.redactions),
-            open_catalog(SparkSession.active(), self.database) as about,
-        ):
+        with translate_source_errors(_LABEL, *self.redactions), self._connect(SparkSession.active()) as about:
             about.tables(self.schemas)
 
-    def sample(self, stream: str, limit: int) -> StreamSample:
+    def sample(self, stream: str, limit: int) -> source.StreamSample:
         """Return the fields and first rows that the database returns."""
         spark = SparkSession.active()
-        with translate_errors(self._label(stream), *self.database.redactions):
+        with translate_source_errors(self._label(stream), *self.redactions):
             options, _ = self._read_options(spark, stream)
             rows = spark.read.format("jdbc").options(**{**options, "fetchsize": str(limit)}).load()
             fields = tuple(StreamField(each.name, each.dataType.simpleString()) for each in rows.schema.fields)
             some = rows.limit(limit).collect()
-            return StreamSample(fields, tuple(tuple(json_records.sample_value(value) for value in row) for row in some))
+            return source.StreamSample(fields, tuple(tuple(map(row_parsing.sample_value, row)) for row in some))
 
-    def read(self, spark: SparkSession, stream: str, since: ReadSpan | None = None) -> IncomingRows:
+    def read(self, spark: SparkSession, stream: str, since: source.ReadSpan | None = None) -> source.IncomingRows:
         """Read the rows of a table, view or query."""
-        with translate_errors(self._label(stream), *self.database.redactions):
+        with translate_source_errors(self._label(stream), *self.redactions):
             options, quoted = self._read_options(spark, stream)
             rows = spark.read.format("jdbc").options(**options).load()
-            if since is not None and isinstance(orderable_field(rows, since.field)[1], StringType):
+            if since is not None and isinstance(source.orderable_field(rows, since.field)[1], StringType):
                 options = {**options, "pushDownPredicate": "false"}
             if stream in self.parts:
                 parts = self.parts[stream].validated(rows.columns)
-                return IncomingRows(filter_span(read_partitioned(spark, options, parts, quoted, since), since))
-            return IncomingRows(filter_span(spark.read.format("jdbc").options(**options).load(), since))
+                rows = read_partitioned(spark, options, parts, quoted, since)
+            else:
+                rows = spark.read.format("jdbc").options(**options).load()
+            return source.IncomingRows(source.filter_span(rows, since))
+
+    def _connect(self, spark: SparkSession) -> closing[JdbcConnection]:
+        self.database.check()
+        return closing(JdbcConnection(spark, self.database))
 
     def _read_options(self, spark: SparkSession, stream: str) -> tuple[dict[str, str], str]:
         """Return the options for Spark, and the quoted partition column."""
-        with open_catalog(spark, self.database) as about:
-            name = self._subquery(stream) or self._quoted_table(about, stream)
+        with self._connect(spark) as about:
+            name = self._subquery(stream)
+            if not name:
+                name = about.quote_name(*source.get_stream(about.tables(self.schemas), stream))
             column = about.quote_name(self.parts[stream].column) if stream in self.parts else ""
         options = {
             **self.database.options,
@@ -257,13 +171,9 @@ class JdbcSource:
             raise InvalidInputError("The query has a semicolon in it.", "Write one query; in a text, use chr(59).")
         return f"({text}\n) lakehold_query" if text else ""
 
-    def _quoted_table(self, about: DatabaseCatalog, stream: str) -> str:
-        table: DatabaseTable = get_stream({each.full_name: each for each in about.tables(self.schemas)}, stream)
-        return about.quote_name(table.schema, table.name)
-
 
 def open_source(
-    environment: ConnectorEnvironment, settings: DatabaseSourceSettings, stream: StreamOptions | None
+    environment: ConnectorEnvironment, settings: DatabaseSourceSettings, stream: source.StreamOptions | None
 ) -> JdbcSource:
     """Open the database that the settings name."""
     parts = {stream.name: stream.parts} if stream is not None and stream.parts is not None else {}

@@ -13,18 +13,11 @@ from dataclasses import dataclass
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame
-from pyspark.sql.types import (
-    DataType,
-    DecimalType,
-    DoubleType,
-    FloatType,
-    StructType,
-    TimestampNTZType,
-    TimestampType,
-)
+from pyspark.sql import types as t
 
 from lakehold.connectors.database.jdbc import JdbcConnection, JdbcDatabase
-from lakehold.connectors.destinations.delivery_errors import shorten, sql_state
+from lakehold.connectors.database.settings import DeliveryMode
+from lakehold.connectors.error_translation import shorten, sql_state
 from lakehold.lake.errors import DataError
 from lakehold.lake.spark.fair_share import without_task_retries
 
@@ -48,33 +41,34 @@ class TargetTable:
     @property
     def staged_columns(self) -> tuple[str, ...]:
         """The names of the same columns in the staging table."""
-        return tuple(staged_column(number) for number in range(len(self.columns)))
+        return tuple(f"lh_{number}" for number in range(len(self.columns)))
 
-    def append_statements(self) -> Iterator[str]:
-        """Yield the statements that append all rows."""
-        yield (
-            f"INSERT INTO {self.full_name} ({_comma_list(self.columns)})"
-            f" SELECT {_comma_list(self.staged_columns)} FROM {self.staging}"
-        )
-
-    def overwrite_statements(self) -> Iterator[str]:
-        """Yield the statements that replace all rows. Not by TRUNCATE, which some databases show before the commit."""
-        yield f"DELETE FROM {self.full_name}"
-        yield from self.append_statements()
-
-    def on_conflict_statements(self) -> Iterator[str]:
-        """Yield PostgreSQL's upsert, which needs a unique index over the keys."""
-        (insert,) = self.append_statements()
+    def statements(self, mode: DeliveryMode, *, postgresql: bool) -> Iterator[str]:
+        """Yield the statements that move all rows over."""
         others = [name for name in self.columns if name not in self.keys]
-        then = f"UPDATE SET {_comma_list([f'{name} = EXCLUDED.{name}' for name in others])}" if others else "NOTHING"
-        yield f"{insert} ON CONFLICT ({_comma_list(self.keys)}) DO {then}"
+        columns, staged = _comma_list(self.columns), _comma_list(self.staged_columns)
+        insert = f"INSERT INTO {self.full_name} ({columns}) SELECT {staged} FROM {self.staging}"
+        match mode:
+            case DeliveryMode.APPEND:
+                yield insert
+            case DeliveryMode.OVERWRITE:
+                # Not by TRUNCATE, which some databases show before the commit.
+                yield f"DELETE FROM {self.full_name}"
+                yield insert
+            case DeliveryMode.UPSERT if postgresql:
+                # This needs a unique index over the keys.
+                changes = _comma_list([f"{name} = EXCLUDED.{name}" for name in others])
+                then = f"UPDATE SET {changes}" if others else "NOTHING"
+                yield f"{insert} ON CONFLICT ({_comma_list(self.keys)}) DO {then}"
+            case DeliveryMode.UPSERT:
+                yield from self._upsert_statements(others)
 
-    def upsert_statements(self) -> Iterator[str]:
+    def _upsert_statements(self, others: Sequence[str]) -> Iterator[str]:
         """Yield an upsert for any database: update the existing rows, then insert the others."""
         pairs = dict(zip(self.columns, self.staged_columns, strict=True))
         same = " AND ".join(f"s.{pairs[key]} = {self.table}.{key}" for key in self.keys)
         found = f"FROM {self.staging} s WHERE {same}"
-        changes = [f"{name} = (SELECT s.{pairs[name]} {found})" for name in self.columns if name not in self.keys]
+        changes = [f"{name} = (SELECT s.{pairs[name]} {found})" for name in others]
         if changes:
             yield f"UPDATE {self.full_name} SET {_comma_list(changes)} WHERE EXISTS (SELECT 1 {found})"
         yield (
@@ -82,11 +76,6 @@ class TargetTable:
             f" SELECT {_comma_list([f's.{name}' for name in self.staged_columns])}"
             f" FROM {self.staging} s WHERE NOT EXISTS (SELECT 1 FROM {self.full_name} WHERE {same})"
         )
-
-
-def staged_column(number: int) -> str:
-    """Return the name of a field in the staging table."""
-    return f"lh_{number}"
 
 
 def qualified_table(connection: JdbcConnection, schema: str, table: str) -> str:
@@ -136,48 +125,42 @@ def table_columns(connection: JdbcConnection, full: str) -> list[TargetColumn] |
         raise
 
 
-def match_columns(fields: StructType, columns: list[TargetColumn], table: str) -> tuple[str, ...]:
+def match_columns(fields: t.StructType, columns: list[TargetColumn], table: str) -> tuple[str, ...]:
     """Return the column for each field, or refuse and name those that do not fit."""
     found = [_find_column(field.name, columns) for field in fields.fields]
     missing = [field.name for field, column in zip(fields.fields, found, strict=True) if column is None]
     if missing:
-        raise DataError(
-            f"The table {table} has no column for {', '.join(missing)}.",
-            f"Add it there, or leave it out; it has: {', '.join(column.name for column in columns)}.",
-        )
+        hint = f"Add it there, or leave it out; it has: {', '.join(column.name for column in columns)}."
+        raise DataError(f"The table {table} has no column for {', '.join(missing)}.", hint)
     there = [column for column in found if column is not None]
     twice = sorted({column.name for column in there if there.count(column) > 1})
     if twice:
         raise DataError(f"Several fields go into {', '.join(twice)} of {table}.", "Rename all but one.")
-    lossy = list(_lossy_columns(fields, there))
+    lossy = [
+        f"{field.name} is {field.dataType.simpleString()} and the column {column.type_name}"
+        for field, column in zip(fields.fields, there, strict=True)
+        if _is_lossy(field.dataType, column)
+    ]
     if lossy:
-        raise DataError(
-            f"The table {table} would lose something: {'; '.join(lossy)}.", "Convert it before, or change the column."
-        )
+        message = f"The table {table} would lose something: {'; '.join(lossy)}."
+        raise DataError(message, "Convert it before, or change the column.")
     return tuple(column.name for column in there)
 
 
 def _find_column(name: str, columns: list[TargetColumn]) -> TargetColumn | None:
-    exact = [column for column in columns if column.name == name]
-    alike = exact or [column for column in columns if column.name.lower() == name.lower()]
-    return alike[0] if alike else None
+    alike = [column for column in columns if column.name.lower() == name.lower()]
+    return next((column for column in alike if column.name == name), alike[0] if alike else None)
 
 
-def _lossy_columns(fields: StructType, columns: list[TargetColumn]) -> Iterator[str]:
-    for field, column in zip(fields.fields, columns, strict=True):
-        if _is_lossy(field.dataType, column):
-            yield f"{field.name} is {field.dataType.simpleString()} and the column {column.type_name}"
-
-
-def _is_lossy(kind: DataType, column: TargetColumn) -> bool:
+def _is_lossy(kind: t.DataType, column: TargetColumn) -> bool:
     """Return whether the database would silently round or cut values. Where it raises an error, that is reported."""
     match kind:
-        case FloatType() | DoubleType():
-            return column.type in _INTEGER_TYPES or (column.type == _REAL_TYPE and isinstance(kind, DoubleType))
-        case DecimalType():
+        case t.FloatType() | t.DoubleType():
+            return column.type in _INTEGER_TYPES or (column.type == _REAL_TYPE and isinstance(kind, t.DoubleType))
+        case t.DecimalType():
             rounded = column.type in _DECIMAL_TYPES and column.precision > 0 and column.scale < kind.scale
             return (column.type in _INTEGER_TYPES and kind.scale > 0) or rounded
-        case TimestampType() | TimestampNTZType():
+        case t.TimestampType() | t.TimestampNTZType():
             return column.type == _DATE_TYPE
         case _:
             return False
@@ -207,17 +190,12 @@ def fill_staging(
         writer.mode("append").save()
 
 
-def count_staged(connection: JdbcConnection, target: TargetTable) -> int:
-    """Return the number of rows in the staging table."""
-    return _query_number(connection, f"SELECT COUNT(*) FROM {target.staging}")
-
-
 def refuse_staged_duplicates(connection: JdbcConnection, target: TargetTable, keys: Sequence[str]) -> None:
     """Refuse rows with duplicate or missing keys. The staging table is queried, so the source is read only once."""
     staged = [new for name, new in zip(target.columns, target.staged_columns, strict=True) if name in target.keys]
     named, empty = ", ".join(staged), " OR ".join(f"{name} IS NULL" for name in staged)
     names = " and ".join(keys)
-    without = _query_number(connection, f"SELECT COUNT(*) FROM {target.staging} WHERE {empty}")
+    without = query_number(connection, f"SELECT COUNT(*) FROM {target.staging} WHERE {empty}")
     if without:
         raise DataError(f"{without:,} rows have no {names}.", "A key must be there in every row.")
     doubles = f"SELECT {named} FROM {target.staging} GROUP BY {named} HAVING COUNT(*) > 1"
@@ -225,11 +203,9 @@ def refuse_staged_duplicates(connection: JdbcConnection, target: TargetTable, ke
         if not answer.next():
             return
         example = ", ".join(shorten(str(answer.getString(number)), longest=40) for number in range(1, len(staged) + 1))
-    many = _query_number(connection, f"SELECT COUNT(*) FROM ({doubles}) d")
-    raise DataError(
-        f"{many:,} keys are there more than once, such as {example}.",
-        f"Choose a key that tells rows apart, or keep one row for each {names}.",
-    )
+    many = query_number(connection, f"SELECT COUNT(*) FROM ({doubles}) d")
+    message = f"{many:,} keys are there more than once, such as {example}."
+    raise DataError(message, f"Choose a key that tells rows apart, or keep one row for each {names}.")
 
 
 def drop_staging(connection: JdbcConnection, own: str) -> None:
@@ -247,7 +223,8 @@ def create_table(connection: JdbcConnection, full: str, statement: str) -> None:
             raise
 
 
-def _query_number(connection: JdbcConnection, question: str) -> int:
+def query_number(connection: JdbcConnection, question: str) -> int:
+    """Return the number that a query asks for."""
     with connection.query(question) as answer:
         answer.next()
         return int(answer.getLong(1))

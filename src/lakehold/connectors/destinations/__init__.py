@@ -7,8 +7,6 @@ a duplicate by its key, and the result says when there may be one.
 - `delivery`: request, result and progress of a delivery
 - `settings`: the base of their settings
 - `delivery_folder`: folders, and rows spooled in a fixed order
-- `file_formats`: CSV, JSON Lines and Parquet, and rows in portable types
-- `excel`: Excel workbooks
-- `http_delivery`: one signed request, until it is accepted
-- `delivery_errors`: errors of deliveries as users may read them
+- `file_formats`: CSV, JSON Lines, Parquet and Excel, and rows in portable types
+- `http_delivery`: a webhook, and one signed request to it until it is accepted
 """

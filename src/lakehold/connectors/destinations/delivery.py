@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
@@ -61,6 +62,10 @@ class DeliveryProgress:
     refused: tuple[str, ...] = ()
     """Receivers that will never take it, and why."""
 
+    def to_result(self, places: tuple[str, ...], said: str, *, again: bool = False) -> DeliveryResult:
+        """Return the progress as the result of a delivery that has ended."""
+        return DeliveryResult(self.rows, self.size, places, self.sure, again, self.words, said)
+
 
 @dataclass(frozen=True, slots=True)
 class DeliveryMessage:
@@ -92,14 +97,14 @@ class DeliveryRequest:
         return self.progress
 
 
-class Destination(Protocol):
+@dataclass(frozen=True, slots=True)
+class Destination:
     """A destination, opened for one delivery."""
 
-    def check(self) -> str:
-        """Test it without sending anything, and return the finding as a message."""
-
-    def send(self, rows: DataFrame) -> DeliveryResult:
-        """Send the rows."""
+    check: Callable[[], str]
+    """Tests it without sending anything, and returns the finding as a message."""
+    send: Callable[[DataFrame], DeliveryResult]
+    """Sends the rows."""
 
 
 class ProgressStore(Protocol):

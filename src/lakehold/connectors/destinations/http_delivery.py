@@ -10,35 +10,37 @@
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import hmac
+import re
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
+from dataclasses import dataclass, field
 from http import HTTPStatus
+from typing import Self
+from urllib.parse import quote, urlsplit
 
 import httpx
 
-from lakehold.connectors.address_guard import describe_tls_error
-from lakehold.connectors.destinations.delivery_errors import shorten
-from lakehold.kit.errors import LakeholdError, UnavailableError
+from lakehold.connectors.address_guard import GuardedTransport, describe_tls_error, parse_retry_after, resolve_host
+from lakehold.connectors.error_translation import shorten
+from lakehold.connectors.redaction import hosts_of_url
+from lakehold.kit.errors import InvalidInputError, LakeholdError, UnavailableError, at_field
+from lakehold.kit.ids import quote as quote_text
 from lakehold.lake.errors import DeliveryError
 
-RESERVED_HEADERS = frozenset({"lakehold-timestamp", "lakehold-signature", "lakehold-batch", "idempotency-key"})
-"""The names of headers that nobody else may set."""
-
-
-def signed_headers(secret: str, at: int, body: bytes, *, key: str, batch: int) -> dict[str, str]:
-    """Return the headers of a batch; without a secret it is not signed."""
-    made = {"Idempotency-Key": key, "Lakehold-Batch": str(batch)}
-    if secret:
-        signature = hmac.new(secret.encode(), f"{at}.".encode() + body, hashlib.sha256).hexdigest()
-        made |= {"Lakehold-Timestamp": str(at), "Lakehold-Signature": f"v1={signature}"}
-    return made
-
-
+_MIN_SECRET_LENGTH, _MIN_PATH_SECRET_LENGTH = 4, 12
+_HEADERS = {"Content-Type": "application/json", "User-Agent": "lakehold", "Accept-Encoding": "identity"}
+_HEADER_NAME = re.compile(r"[A-Za-z0-9-]{1,100}")
+# Those of a delivery itself, and those of HTTP.
+_FORBIDDEN_HEADERS = {
+    *("lakehold-timestamp", "lakehold-signature", "lakehold-batch", "idempotency-key"),
+    *("host", "content-length", "content-type", "accept-encoding", "transfer-encoding"),
+    *("connection", "expect", "upgrade"),
+}
+_PORTS = {"http": 80, "https": 443}
+_KNOWN_STATUSES = frozenset(HTTPStatus)
 _MAX_READ = 2_000
 _MAX_MESSAGE = 200
 _LONGEST_PAUSE = 30
@@ -59,6 +61,79 @@ class RetryPolicy:
     """How long an answer may take."""
     longest_wait: float = 300
     """For how long a receiver may ask us to wait before the next try."""
+
+
+@dataclass(frozen=True, slots=True)
+class WebhookDestination:
+    """The webhook that rows are delivered to."""
+
+    url: str
+    secret: str = field(default="", repr=False)
+    """Shared with the receiver; batches are signed with it."""
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    batch: int = 500
+    """How many rows at the most."""
+    size: int = 1_000_000
+    """How many bytes; a row that has more goes alone."""
+    retry_policy: RetryPolicy = field(default_factory=RetryPolicy)
+    private: bool = False
+    """Whether private addresses and this machine itself are allowed, and so the plain http that is spoken there."""
+
+    def check(self) -> None:
+        """Refuse a webhook that cannot be posted to."""
+        with at_field("address"):
+            self._check_address()
+        if self.batch < 1 or self.size < 1 or self.retry_policy.tries < 1:
+            raise InvalidInputError("A batch has at least one row, and is tried at least once.", field="batch")
+        with at_field("headers"):
+            for name, value in self.headers.items():
+                if not _HEADER_NAME.fullmatch(name) or name.lower() in _FORBIDDEN_HEADERS:
+                    raise InvalidInputError(f"The header {quote_text(name)} cannot be set.", "Choose another name.")
+                if not (value.isascii() and value.isprintable()):
+                    message = f"The header {quote_text(name)} has letters that none can have."
+                    raise InvalidInputError(message, "Use plain ASCII.")
+
+    def _check_address(self) -> None:
+        hint = "Write https://, the host and the path."
+        try:
+            parts = httpx.URL(self.url)
+        except (httpx.InvalidURL, TypeError):
+            raise InvalidInputError("The address of the receiver cannot be read.", hint) from None
+        if parts.scheme not in ({"http", "https"} if self.private else {"https"}) or not parts.host:
+            raise InvalidInputError("Rows are not sent to an address of this kind.", hint)
+        if parts.userinfo:
+            raise InvalidInputError("The address has a password in it.", "Send it as a header instead.")
+
+    def test(self) -> str:
+        """Return that the address can be found, or refuse. Nothing is sent."""
+        self.check()
+        parts = urlsplit(self.url)
+        resolve_host(parts.hostname or "", parts.port or _PORTS[parts.scheme], private=self.private)
+        return "The address can be found. Nothing was sent to it."
+
+    @property
+    def label(self) -> str:
+        """The URL without query and fragment, which may be secret."""
+        return str(httpx.URL(self.url).copy_with(query=None, fragment=None))
+
+    @property
+    def redactions(self) -> tuple[str, ...]:
+        """Texts to redact from the receiver's replies: the secret, the values of headers and query, and the URL."""
+        url = httpx.URL(self.url)
+        values = [part for value in self.headers.values() for part in (value, *value.split())]
+        values += [*url.params.values(), url.path, *(_decode_basic_password(each) for each in values)]
+        # A part of the path that nobody would say otherwise is a secret, as in the addresses of chats.
+        values += [part for part in url.path.split("/") if len(part) >= _MIN_PATH_SECRET_LENGTH]
+        words = {form for word in values if len(word) >= _MIN_SECRET_LENGTH for form in (word, quote(word, safe=""))}
+        return (self.secret, self.url, *hosts_of_url(self.url), *words)
+
+
+def _decode_basic_password(word: str) -> str:
+    """Return the password inside a basic authentication header."""
+    try:
+        return base64.b64decode(word, validate=True).decode().partition(":")[2]
+    except ValueError:
+        return ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,40 +161,47 @@ class PostResult:
 class HttpPoster:
     """Posts to one URL."""
 
-    def __init__(  # noqa: PLR0917 - its parts
-        self,
-        client: httpx.Client,
-        url: str,
-        secret: str,
-        hidden: tuple[str, ...],
-        effort: RetryPolicy,
-        wait: SleepFunction,
-        word: str = "Batch {}",
-    ) -> None:
-        self._client, self._url, self._secret = client, url, secret
-        self._hidden, self._effort, self._wait, self._word = hidden, effort, wait, word
+    def __init__(self, to: WebhookDestination, wait: SleepFunction, word: str = "Batch {}") -> None:
+        self._to, self._wait, self._word = to, wait, word
+        # It is guarded against private addresses and follows no redirects.
+        self._client = httpx.Client(
+            transport=GuardedTransport(private=to.private),
+            headers={**_HEADERS, **to.headers},
+            timeout=to.retry_policy.seconds,
+            follow_redirects=False,
+            trust_env=False,
+        )
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._client.close()
 
     def post(self, body: bytes, *, key: str, batch: int) -> PostResult:
         """Post a body until it is accepted."""
         sure = True
-        for number in range(1, self._effort.tries + 1):
+        for number in range(1, self._to.retry_policy.tries + 1):
             failed = self._attempt(body, key, batch)
             if failed is None:
                 return PostResult(None, sure)
             sure = sure and not failed.doubtful
             pause = min(2.0 ** (number - 1), _LONGEST_PAUSE) if failed.asked is None else failed.asked
-            if not failed.again or number == self._effort.tries:
+            if not failed.again or number == self._to.retry_policy.tries:
                 return PostResult(failed.error, sure)
-            if pause > self._effort.longest_wait:
+            if pause > self._to.retry_policy.longest_wait:
                 words = f"{failed.error.message} It asks us to wait {pause:,.0f} seconds."
                 return PostResult(UnavailableError(words, _RESUME_HINT), sure)
             self._wait(pause)
         raise AssertionError  # the last try returns
 
     def _attempt(self, body: bytes, key: str, batch: int) -> _FailedAttempt | None:
-        made = signed_headers(self._secret, int(time.time()), body, key=key, batch=batch)
+        headers, at = {"Idempotency-Key": key, "Lakehold-Batch": str(batch)}, str(int(time.time()))
+        if self._to.secret:
+            signature = hmac.new(self._to.secret.encode(), f"{at}.".encode() + body, hashlib.sha256).hexdigest()
+            headers |= {"Lakehold-Timestamp": at, "Lakehold-Signature": f"v1={signature}"}
         try:
-            with self._client.stream("POST", self._url, content=body, headers=made) as answer:
+            with self._client.stream("POST", self._to.url, content=body, headers=headers) as answer:
                 message = self._read_message(answer)
                 return self._check_status(answer.status_code, answer.headers, message, batch)
         except LakeholdError as error:
@@ -134,57 +216,32 @@ class HttpPoster:
     def _check_status(self, status: int, headers: Mapping[str, str], message: str, batch: int) -> _FailedAttempt | None:
         if 200 <= status < 300:  # noqa: PLR2004 - what HTTP calls success
             return None
-        words = f"{status} {_status_phrase(status)}" + (f": {message}" if message else "")
+        phrase = HTTPStatus(status).phrase if status in _KNOWN_STATUSES else "of a kind that nobody knows"
+        words = f"{status} {phrase}" + (f": {message}" if message else "")
         answered = f"{self._word.format(batch)} was not taken: the receiver answered {words}"
         if 300 <= status < 400:  # noqa: PLR2004 - what HTTP calls elsewhere
             hint = "What is signed goes nowhere else: give the address that it leads to."
             return _FailedAttempt(DeliveryError(f"{answered}.", hint), again=False)
         if status in _RETRY_STATUSES or status >= 500:  # noqa: PLR2004 - what HTTP calls the server's fault
-            retry_after = _parse_retry_after(headers.get("retry-after", ""))
-            return _FailedAttempt(
-                DeliveryError(f"{answered}.", _RESUME_HINT),
-                again=True,
-                asked=retry_after,
-                doubtful=status in _UNCERTAIN_STATUSES,
-            )
+            retry_after, doubtful = parse_retry_after(headers.get("retry-after")), status in _UNCERTAIN_STATUSES
+            return _FailedAttempt(DeliveryError(f"{answered}.", _RESUME_HINT), True, retry_after, doubtful)
         return _FailedAttempt(DeliveryError(f"{answered}.", f"Correct it there or here. {_RESUME_HINT}"), again=False)
 
     def _read_message(self, answer: httpx.Response) -> str:
         """Return the beginning of the response; the rest is not read."""
-        read, until = b"", time.monotonic() + self._effort.seconds
+        read, until = b"", time.monotonic() + self._to.retry_policy.seconds
         # As it comes: what unpacks to much more than it was is not unpacked.
         for chunk in answer.iter_raw(_MAX_READ):
             read += chunk
             if len(read) >= _MAX_READ or time.monotonic() > until:
                 break
-        return shorten(read[:_MAX_READ].decode("utf-8", "replace"), *self._hidden, longest=_MAX_MESSAGE).rstrip(".")
+        return shorten(read[:_MAX_READ].decode("utf-8", "replace"), *self._to.redactions, longest=_MAX_MESSAGE).rstrip(
+            "."
+        )
 
     def _unreachable_error(self, error: httpx.HTTPError, batch: int) -> LakeholdError:
-        slow = isinstance(error, httpx.TimeoutException)
-        what = (
-            f"gave no answer in {self._effort.seconds:g} seconds"
-            if slow
-            else describe_tls_error(error) or "cannot be reached"
-        )
+        what = describe_tls_error(error) or "cannot be reached"
+        if isinstance(error, httpx.TimeoutException):
+            what = f"gave no answer in {self._to.retry_policy.seconds:g} seconds"
         message = f"{self._word.format(batch)} was not taken: the receiver {what}."
         return UnavailableError(message, f"Check the address. {_RESUME_HINT}", field="address")
-
-
-def _status_phrase(status: int) -> str:
-    try:
-        return HTTPStatus(status).phrase
-    except ValueError:
-        return "of a kind that nobody knows"
-
-
-def _parse_retry_after(text: str) -> float | None:
-    """Return how long to wait, given as seconds or as a date."""
-    if text.isascii() and text.isdigit():
-        return float(text[:9])
-    try:
-        until = parsedate_to_datetime(text)
-    except ValueError:
-        return None
-    if until.tzinfo is None:
-        until = until.replace(tzinfo=UTC)
-    return max(0.0, (until - datetime.now(UTC)).total_seconds())

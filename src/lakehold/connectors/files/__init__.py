@@ -5,9 +5,7 @@
 - `source`: files as a source
 - `destination`: files as a destination, exactly once
 - `format_detection`: the format detected from a file's head
-- `file_head`: the first bytes of a file, and the delimiters in them
 - `csv_files`: rows of CSV files, also with values over several lines
 - `json_array`: records of a JSON array, one by one
 - `excel`: rows of a sheet
-- `encodings`: encodings and paths of files for Spark
 """

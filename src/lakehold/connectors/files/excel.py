@@ -12,30 +12,24 @@ import json
 import zipfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-from pyspark.sql import DataFrame, SparkSession
 from python_calamine import CalamineError, CalamineWorkbook, PasswordError, SheetTypeEnum, WorksheetNotFound
 
-from lakehold.connectors.files.encodings import partition_by_file
-from lakehold.connectors.files.json_array import SCHEMA, record_batch
+from lakehold.connectors.files.json_array import PlacedRecord
 from lakehold.connectors.files.settings import FileFormat, FileKind
 from lakehold.connectors.sources import field_types
 from lakehold.connectors.sources.field_types import StreamField, distinct_names
 from lakehold.connectors.sources.source import Value
-from lakehold.connectors.sources.source_errors import CarriedError
 from lakehold.kit.errors import NotFoundError
 from lakehold.lake.errors import DataError
 
 MAX_BYTES = 100 * 1024 * 1024
 MAX_UNPACKED = 512 * 1024 * 1024
 _SAMPLE_ROWS = 1_000
-_BATCH_SIZE = 1_000
 _EXACT = 2**53
 
 
@@ -69,11 +63,6 @@ def list_sheets(path: str) -> list[str]:
         return sheet_names(book)
 
 
-def read_records(spark: SparkSession, files: list[str], shape: FileFormat) -> DataFrame:
-    """Return the rows as JSON records, each file read by one task."""
-    return partition_by_file(spark, files).mapInArrow(_WorkbookReader(shape), SCHEMA)
-
-
 def sheet_names(book: CalamineWorkbook) -> list[str]:
     """Return the names of a workbook's sheets, without charts and macros."""
     found = [each.name for each in book.sheets_metadata if each.typ == SheetTypeEnum.WorkSheet]
@@ -98,46 +87,22 @@ def open_workbook(path: str) -> Iterator[CalamineWorkbook]:
         raise DataError(f"{name} is no workbook, or it is damaged.", "Open and save it in Excel.") from error
 
 
-@dataclass(frozen=True, slots=True)
-class _WorkbookReader:
-    """Reads workbooks in Spark's Python workers."""
-
-    shape: FileFormat
-
-    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for batch in batches:
-            for path in batch.column(0).to_pylist():
-                try:
-                    yield from self._of_file(path)
-                except (DataError, NotFoundError) as error:
-                    raise CarriedError(error) from None
-
-    def _of_file(self, path: str) -> Iterator[pa.RecordBatch]:
-        with open_workbook(path) as book:
-            sheet = self.shape.sheet or sheet_names(book)[0]
-            some: list[tuple[str, str]] = []
-            for record, number in _records(book, sheet, self.shape):
-                some.append((record, f"{Path(path).name}, {sheet}, row {number}"))
-                if len(some) == _BATCH_SIZE:
-                    yield record_batch(some)
-                    some = []
-            if some:
-                yield record_batch(some)
-
-
-def _records(book: CalamineWorkbook, sheet: str, shape: FileFormat) -> Iterator[tuple[str, int]]:
-    rows = _numbered_rows(book, sheet)
-    names: tuple[str, ...] = tuple(field.name for field in shape.fields)
-    if shape.header:
-        _, first = next(rows, (0, []))
-        names, _ = distinct_names(_names(first))
-    for number, row in rows:
-        values = {name: _cell_value(cell) for name, cell in zip(names, row, strict=False) if cell not in ("", None)}
-        beyond = [_cell_value(cell) for cell in row[len(names) :] if cell not in ("", None)]
-        if beyond:
-            values["beyond_the_fields"] = json.dumps(beyond)
-        if values:
-            yield json.dumps(values, ensure_ascii=False), number
+def read_file(path: str, shape: FileFormat) -> Iterator[PlacedRecord]:
+    """Yield the rows of a workbook as JSON records."""
+    with open_workbook(path) as book:
+        sheet = shape.sheet or sheet_names(book)[0]
+        rows = _numbered_rows(book, sheet)
+        names: tuple[str, ...] = tuple(field.name for field in shape.fields)
+        if shape.header:
+            _, first = next(rows, (0, []))
+            names, _ = distinct_names(_names(first))
+        for number, row in rows:
+            values = {name: _cell_value(cell) for name, cell in zip(names, row, strict=False) if cell not in ("", None)}
+            beyond = [_cell_value(cell) for cell in row[len(names) :] if cell not in ("", None)]
+            if beyond:
+                values["beyond_the_fields"] = json.dumps(beyond)
+            if values:
+                yield json.dumps(values, ensure_ascii=False), f"{Path(path).name}, {sheet}, row {number}"
 
 
 def _numbered_rows(book: CalamineWorkbook, sheet: str) -> Iterator[tuple[int, list[Any]]]:
@@ -177,13 +142,10 @@ def _refuse_large(path: str, name: str) -> None:
     file = Path(path)
     if not file.is_file():
         raise NotFoundError(f"There is no file {name}.", "It may have been deleted; upload it again.")
-    size = file.stat().st_size
+    size = unpacked = file.stat().st_size
     if zipfile.is_zipfile(path):
         with zipfile.ZipFile(path) as packed:
             unpacked = sum(each.file_size for each in packed.infolist())
-    else:
-        unpacked = size
     if size > MAX_BYTES or unpacked > MAX_UNPACKED:
-        raise DataError(
-            f"{name} is too large for a workbook: {size:,} bytes, {unpacked:,} unpacked.", "Save its sheets as CSV."
-        )
+        message = f"{name} is too large for a workbook: {size:,} bytes, {unpacked:,} unpacked."
+        raise DataError(message, "Save its sheets as CSV.")

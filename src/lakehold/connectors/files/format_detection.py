@@ -1,28 +1,138 @@
-"""Detects the format of a file from its first bytes."""
+"""Detects the format of a file from its first bytes: kind, encoding, delimiter, quote, header and fields."""
 
 from __future__ import annotations
 
+import codecs
+import csv
+import gzip
 import json
-from pathlib import PurePath
+import re
+import zlib
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path, PurePath
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from lakehold.connectors.files import excel, file_head
-from lakehold.connectors.files.file_head import FileHead, read_head
+from lakehold.connectors.files import excel
 from lakehold.connectors.files.json_array import sample_array
 from lakehold.connectors.files.settings import FileFormat, FileKind
-from lakehold.connectors.sources import field_types, json_records
+from lakehold.connectors.sources import field_types, row_parsing
 from lakehold.connectors.sources.field_types import StreamField, distinct_names
+from lakehold.connectors.sources.row_parsing import csv_reader
+from lakehold.kit.errors import NotFoundError, UnavailableError
 from lakehold.lake.errors import DataError
 
 _KIND_BY_SUFFIX = {
     **dict.fromkeys((".csv", ".tsv", ".tab", ".txt"), FileKind.SEPARATED),
     **dict.fromkeys((".jsonl", ".ndjson"), FileKind.LINES),
 }
+_SPARK_TYPES = {
+    "int8": "tinyint",
+    "int16": "smallint",
+    "int32": "int",
+    "int64": field_types.BIGINT,
+    "bool": field_types.BOOLEAN,
+    "large_string": field_types.STRING,
+}
 _WORKBOOK_MAGIC = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0")
 _SAMPLE_RECORDS = 1_000
+HEAD_SIZE = 1024 * 1024
+_GZIP = b"\x1f\x8b"
+_BYTE_ORDER_MARKS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
+
+
+@dataclass(frozen=True, slots=True)
+class FileHead:
+    """The first bytes of a file."""
+
+    name: str
+    data: bytes
+    whole: bool
+    """Whether that is all of it."""
+
+    def encoding(self) -> str:
+        """Return the detected encoding; refuse bytes that are no text."""
+        for mark, found in _BYTE_ORDER_MARKS:
+            if self.data.startswith(mark):
+                return found
+        if b"\0" in self.data:
+            even, odd = self.data[0::2].count(0), self.data[1::2].count(0)
+            if max(even, odd) < len(self.data) / 8:
+                raise DataError(f"{self.name} is no text.", "Choose a CSV, JSON, Parquet or Excel file.")
+            return "utf-16be" if even > odd else "utf-16le"
+        try:
+            codecs.getincrementaldecoder("utf-8")().decode(self.data, final=self.whole)
+        except UnicodeDecodeError:
+            return "windows-1252"
+        return "utf-8"
+
+    def text(self, encoding: str) -> str:
+        """Decode the bytes, with replacement characters for undecodable ones."""
+        decoder = codecs.getincrementaldecoder(encoding)(errors="replace")
+        return decoder.decode(self.data, final=self.whole).removeprefix("\N{ZERO WIDTH NO-BREAK SPACE}")
+
+
+def read_head(path: str, size: int = HEAD_SIZE) -> FileHead:
+    """Return the first bytes of a file, decompressed if it is gzip."""
+    file = Path(path)
+    try:
+        with file.open("rb") as opened:
+            packed = opened.read(len(_GZIP)) == _GZIP
+            # Spark goes by the name alone; an empty file that is called .gz is no gzip either.
+            called = file.suffix.lower() == ".gz"
+            if packed and not called:
+                raise DataError(f"{file.name} is packed by gzip but not called so.", "Let its name end in .gz.")
+            if called and not packed:
+                hint = "Take .gz off its name, or pack it."
+                raise DataError(f"{file.name} is called .gz but is not packed by gzip.", hint)
+            opened.seek(0)
+            data = (gzip.GzipFile(fileobj=opened) if packed else opened).read(size + 1)
+    except FileNotFoundError:
+        raise NotFoundError(f"There is no file {file.name}.", "It may have been deleted; upload it again.") from None
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise DataError(f"{file.name} is damaged: it cannot be unpacked.", "Pack it again and upload it.") from error
+    except OSError as error:
+        raise UnavailableError(f"{file.name} cannot be read: {error.strerror or 'no reason is known'}.") from error
+    return FileHead(file.name, data[:size], whole=len(data) <= size)
+
+
+_DELIMITERS = (",", ";", "\t", "|")
+_SAMPLE_LINES = 500
+
+
+def _detect_quote(text: str) -> str:
+    """Return the quote character of the values."""
+    if '"' in text:
+        return '"'
+    signs = re.escape("".join(_DELIMITERS))
+    single = re.findall(rf"(?:^|[{signs}])'[^'\n]*'(?=[{signs}]|$)", text, re.MULTILINE)
+    return "'" if len(single) > 1 else '"'
+
+
+def parse_rows(text: str, delimiter: str, quote: str, escape: str, *, whole: bool) -> list[list[str]]:
+    """Return the rows, without the last one if it is incomplete. Empty lines are skipped."""
+    try:
+        # Over single lines, so that a quote that is never closed does not swallow the rest for nothing.
+        found = list(csv_reader(text.splitlines(keepends=True), delimiter, quote, escape))
+    except csv.Error as error:
+        raise DataError(f"The values cannot be told apart: {error}.", "Check quote and delimiter.") from error
+    rows = [row for row in found if row]
+    return rows if whole else rows[:-1]
+
+
+def _score_delimiter(text: str, sign: str, quote: str, escape: str) -> tuple[float, int]:
+    lines = text.splitlines(keepends=True)[:_SAMPLE_LINES]
+    try:
+        rows = [row for row in csv_reader(lines, sign, quote, escape) if row]
+    except csv.Error:
+        return (0.0, 0)
+    if not rows:
+        return (0.0, 0)
+    width, count = Counter(len(row) for row in rows).most_common(1)[0]
+    return (count / len(rows) if width > 1 else 0.0, width)
 
 
 def detect_format(path: str) -> FileFormat:
@@ -32,7 +142,8 @@ def detect_format(path: str) -> FileFormat:
         raise DataError(f"{start.name} is empty.", "Choose a file with at least the names of its fields.")
     if start.data.startswith(b"PAR1"):
         return FileFormat(
-            FileKind.PARQUET, tuple(StreamField(each.name, spark_type(each.type)) for each in read_parquet_schema(path))
+            FileKind.PARQUET,
+            tuple(StreamField(each.name, _spark_type(each.type)) for each in _read_parquet_schema(path)),
         )
     if start.data.startswith(_WORKBOOK_MAGIC):
         return excel.detect_sheet_format(path)
@@ -40,21 +151,23 @@ def detect_format(path: str) -> FileFormat:
     text = start.text(encoding)
     kind = _detect_kind(start, text)
     if kind is FileKind.SEPARATED:
-        return detect_csv_format(start, encoding, text)
+        return _detect_csv_format(start, encoding, text)
     if encoding != "utf-8":
         raise DataError(f"{start.name} is JSON, but not in utf-8.", "Save it as utf-8.")
-    return FileFormat(kind, json_records.infer_fields(sample_objects(start, text, kind)))
+    return FileFormat(kind, row_parsing.infer_fields(sample_objects(start, text, kind)))
 
 
-def detect_csv_format(start: FileHead, encoding: str, text: str) -> FileFormat:
+def _detect_csv_format(start: FileHead, encoding: str, text: str) -> FileFormat:
     """Return the format of a CSV file."""
-    quote = file_head.detect_quote(text)
-    escape = file_head.detect_escape(text, quote)
-    sign = file_head.detect_delimiter(text, quote, escape)
-    rows = file_head.parse_rows(text, sign, quote, escape, whole=start.whole)
+    quote = _detect_quote(text)
+    escape = "\\" if f"\\{quote}" in text and quote * 2 not in text else quote
+    # The most likely one: it gives most lines the same number of values, and several.
+    sign = max(_DELIMITERS, key=lambda sign: _score_delimiter(text, sign, quote, escape))
+    rows = parse_rows(text, sign, quote, escape, whole=start.whole)
     if not rows:
         raise DataError(f"The first line of {start.name} is longer than a million characters.", "It is no table.")
-    header = file_head.has_header(rows)
+    # Names are not empty, and no numbers, times or booleans.
+    header = any(rows[0]) and all(field_types.infer_from_texts([name]) == field_types.STRING for name in rows[0])
     fields, notes = _infer_columns(rows, header=header)
     if encoding == "windows-1252":
         notes = (*notes, "It is no utf-8; it is read as windows-1252.")
@@ -77,10 +190,10 @@ def detect_fields(path: str, shape: FileFormat) -> tuple[StreamField, ...]:
     start = read_head(path)
     text = start.text(shape.encoding)
     if shape.kind in {FileKind.JSON, FileKind.LINES}:
-        return json_records.infer_fields(sample_objects(start, text, shape.kind))
+        return row_parsing.infer_fields(sample_objects(start, text, shape.kind))
     if shape.kind is not FileKind.SEPARATED:
         return ()
-    rows = file_head.parse_rows(text, shape.delimiter, shape.quote, shape.escape, whole=start.whole)
+    rows = parse_rows(text, shape.delimiter, shape.quote, shape.escape, whole=start.whole)
     return _infer_columns(rows, header=shape.header)[0] if rows else ()
 
 
@@ -99,7 +212,7 @@ def sample_objects(start: FileHead, text: str, kind: FileKind) -> list[dict[str,
     return found
 
 
-def read_parquet_schema(path: str) -> pa.Schema:
+def _read_parquet_schema(path: str) -> pa.Schema:
     """Return the schema of a Parquet file."""
     try:
         return pq.read_schema(path)
@@ -108,31 +221,21 @@ def read_parquet_schema(path: str) -> pa.Schema:
         raise DataError(f"{name} is damaged: it cannot be read as Parquet.", "Write it again.") from error
 
 
-def spark_type(kind: pa.DataType) -> str:
+def _spark_type(kind: pa.DataType) -> str:
     """Return the Spark name of an Arrow type."""
-    plain = {
-        "int8": "tinyint",
-        "int16": "smallint",
-        "int32": "int",
-        "int64": field_types.BIGINT,
-        "bool": field_types.BOOLEAN,
-    }
     if pa.types.is_decimal(kind):
         return f"decimal({kind.precision},{kind.scale})"
     if pa.types.is_timestamp(kind):
         return field_types.TIMESTAMP if kind.tz else field_types.TIMESTAMP_NTZ
     if pa.types.is_date(kind):
         return field_types.DATE
-    name = str(kind)
-    return plain.get(
-        name, name if name in field_types.TYPES else field_types.STRING if name == "large_string" else name
-    )
+    return _SPARK_TYPES.get(str(kind), str(kind))
 
 
 def _infer_columns(rows: list[list[str]], *, header: bool) -> tuple[tuple[StreamField, ...], tuple[str, ...]]:
     """Return fields with the narrowest types that fit, and messages about their names."""
     body = rows[1:] if header else rows
-    width = len(rows[0]) if header else file_head.common_width(rows)
+    width = len(rows[0]) if header else Counter(map(len, rows)).most_common(1)[0][0]
     names, notes = distinct_names(rows[0] if header else [f"column_{number + 1}" for number in range(width)])
     columns = [[row[place] for row in body if len(row) == width] for place in range(width)]
     return tuple(

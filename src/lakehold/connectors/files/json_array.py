@@ -1,4 +1,6 @@
-"""Reads the records of a JSON array one by one, holding only one of them and a read-ahead buffer in memory."""
+"""Reads files record by record in Spark's Python workers; and the records of a JSON array, with only one of them and a
+read-ahead buffer in memory.
+"""
 
 from __future__ import annotations
 
@@ -7,28 +9,66 @@ import gzip
 import json
 import re
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
-from lakehold.connectors.files.encodings import partition_by_file
-from lakehold.connectors.sources.bad_rows import MAX_ROW_BYTES
-from lakehold.connectors.sources.source_errors import CarriedError
+from lakehold.connectors.error_translation import CarriedError
+from lakehold.connectors.sources.row_parsing import MAX_ROW_BYTES
+from lakehold.kit.errors import LakeholdError
 from lakehold.lake.errors import DataError
 
-SCHEMA = "raw string, place string"
 _BUFFER_SIZE = 256 * 1024
 _BATCH_SIZE = 1_000
 _BLANK = re.compile(r"[ \t\r\n]*")
 _decoder = json.JSONDecoder()
 
+PlacedRecord = tuple[str, str]
+"""A record as JSON, and where it stands."""
 
-def read_records(spark: SparkSession, files: list[str]) -> DataFrame:
-    """Return the records of the files as texts, each file read by one task."""
-    return partition_by_file(spark, files).mapInArrow(_record_batches, SCHEMA)
+
+def read_in_tasks(
+    spark: SparkSession, files: list[str], read_file: Callable[[str], Iterator[PlacedRecord]]
+) -> DataFrame:
+    """Return the records of the files, with the columns `raw` and `place`, each file read by one task."""
+
+    def read_batches(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            for path in batch.column(0).to_pylist():
+                try:
+                    yield from _record_batches(read_file(path))
+                except LakeholdError as error:
+                    raise CarriedError(error) from None
+
+    paths = spark.createDataFrame([(file,) for file in files], "path string")
+    return paths.repartition(max(1, len(files))).mapInArrow(read_batches, "raw string, place string")
+
+
+def _record_batches(records: Iterator[PlacedRecord]) -> Iterator[pa.RecordBatch]:
+    some: list[PlacedRecord] = []
+    for record in records:
+        some.append(record)
+        if len(some) == _BATCH_SIZE or len(record[0]) > _BUFFER_SIZE:
+            yield _record_batch(some)
+            some = []
+    if some:
+        yield _record_batch(some)
+
+
+def _record_batch(some: list[PlacedRecord]) -> pa.RecordBatch:
+    arrays = [pa.array(values, pa.string()) for values in zip(*some, strict=True)]
+    return pa.RecordBatch.from_arrays(arrays, ["raw", "place"])
+
+
+def read_array(path: str) -> Iterator[PlacedRecord]:
+    """Yield the records of the JSON array in a file."""
+    name = Path(path).name
+    with Path(path).open("rb") as packed, gzip.open(packed) if path.lower().endswith(".gz") else packed as opened:
+        for raw, number in _iterate_values(_decode(cast("BinaryIO", opened), name), name):
+            yield raw, f"{name}, record {number}"
 
 
 def sample_array(text: str, name: str, *, whole: bool) -> list[dict[str, Any]]:
@@ -39,15 +79,10 @@ def sample_array(text: str, name: str, *, whole: bool) -> list[dict[str, Any]]:
             value = json.loads(raw)
             if isinstance(value, dict):
                 found.append(value)
-    except CarriedError as carried:
+    except DataError:
         if whole or not found:
-            raise carried.error from None
+            raise
     return found
-
-
-def iterate_records(file: BinaryIO, name: str) -> Iterator[tuple[str, int]]:
-    """Yield the text of each record, and its number."""
-    return _iterate_values(_decode(file, name), name)
 
 
 def _decode(file: BinaryIO, name: str) -> Iterator[str]:
@@ -57,34 +92,9 @@ def _decode(file: BinaryIO, name: str) -> Iterator[str]:
             yield decoder.decode(chunk)
         yield decoder.decode(b"", final=True)
     except UnicodeDecodeError:
-        raise CarriedError(DataError(f"{name} has bytes that are no utf-8.", "Save it as utf-8.")) from None
+        raise DataError(f"{name} has bytes that are no utf-8.", "Save it as utf-8.") from None
     except (EOFError, zlib.error, gzip.BadGzipFile):
-        raise CarriedError(DataError(f"{name} is damaged: it cannot be unpacked.", "Pack it again.")) from None
-
-
-def _record_batches(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    for batch in batches:
-        for path in batch.column(0).to_pylist():
-            yield from _read_file(path)
-
-
-def _read_file(path: str) -> Iterator[pa.RecordBatch]:
-    name = Path(path).name
-    with Path(path).open("rb") as packed, gzip.open(packed) if path.lower().endswith(".gz") else packed as opened:
-        some: list[tuple[str, str]] = []
-        for raw, number in iterate_records(cast("BinaryIO", opened), name):
-            some.append((raw, f"{name}, record {number}"))
-            if len(some) == _BATCH_SIZE or len(raw) > _BUFFER_SIZE:
-                yield record_batch(some)
-                some = []
-        if some:
-            yield record_batch(some)
-
-
-def record_batch(some: list[tuple[str, str]]) -> pa.RecordBatch:
-    """Return texts and their places as an Arrow batch."""
-    raws, places = zip(*some, strict=True)
-    return pa.RecordBatch.from_arrays([pa.array(raws, pa.string()), pa.array(places, pa.string())], ["raw", "place"])
+        raise DataError(f"{name} is damaged: it cannot be unpacked.", "Pack it again.") from None
 
 
 def _iterate_values(chunks: Iterator[str], name: str) -> Iterator[tuple[str, int]]:
@@ -159,8 +169,6 @@ class _TextBuffer:
         return bool(found)
 
 
-def _broken_error(name: str, number: int, problem: str) -> CarriedError:
-    error = DataError(
-        f"{name} is no JSON from its record {number:,} on: {problem}.", "Correct the file and load it again."
-    )
-    return CarriedError(error)
+def _broken_error(name: str, number: int, problem: str) -> DataError:
+    message = f"{name} is no JSON from its record {number:,} on: {problem}."
+    return DataError(message, "Correct the file and load it again.")

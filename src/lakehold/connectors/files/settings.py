@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
 from typing import Any, ClassVar, Literal
@@ -12,7 +11,7 @@ from lakehold.connectors.sources import field_types
 from lakehold.connectors.sources.field_types import StreamField
 from lakehold.connectors.sources.settings import SourceSettings
 from lakehold.kit.errors import InvalidInputError
-from lakehold.kit.settings_schema import SettingsRecord, SettingsSchema, Text
+from lakehold.kit.settings_schema import SettingsRecord, Text
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,9 +75,8 @@ class FileFormat(SettingsRecord):
         """Return the normalised format, or refuse it."""
         encoding = self.encoding.lower()
         if encoding not in ENCODINGS:
-            raise InvalidInputError(
-                f"Files in {self.encoding!r} cannot be read.", f"Choose one of {', '.join(ENCODINGS)}."
-            )
+            message = f"Files in {self.encoding!r} cannot be read."
+            raise InvalidInputError(message, f"Choose one of {', '.join(ENCODINGS)}.")
         if self.kind is not FileKind.SEPARATED and encoding != "utf-8":
             raise InvalidInputError(f"A file of kind {self.kind} is read as utf-8.", "Save it as utf-8.")
         signs = {"delimiter": self.delimiter, "quote": self.quote, "escape": self.escape}
@@ -94,14 +92,6 @@ class FileFormat(SettingsRecord):
         """Return the type of the field of this name; text if it is not listed."""
         lowered = name.lower()
         return next((field.type for field in self.fields if field.name.lower() == lowered), field_types.STRING)
-
-
-_FILE_FORMAT = SettingsSchema[FileFormat]("format", FileFormat)
-
-
-def parse_file_format(values: Mapping[str, object]) -> FileFormat:
-    """Return the normalised format of a file, or refuse it."""
-    return _FILE_FORMAT.parse(values).validated()
 
 
 OutputKind = Literal["csv", "jsonl", "parquet", "xlsx"]

@@ -5,34 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
+from functools import partial
 from itertools import islice
 from pathlib import Path
 
 import pyarrow.parquet as pq
 from pyspark.sql import SparkSession
-from pyspark.sql import functions as f
 
-from lakehold.connectors.files import csv_files, excel, file_head, json_array
-from lakehold.connectors.files import encodings as file_format
-from lakehold.connectors.files.csv_files import group_by_header
-from lakehold.connectors.files.encodings import source_file_name, spark_paths
-from lakehold.connectors.files.file_head import read_head
-from lakehold.connectors.files.format_detection import detect_fields, detect_format, sample_objects
+from lakehold.connectors.error_translation import translate_source_errors
+from lakehold.connectors.files import csv_files, excel, format_detection, json_array
 from lakehold.connectors.files.settings import FileFormat, FileKind, FileSourceSettings
 from lakehold.connectors.registry import ConnectorEnvironment
-from lakehold.connectors.sources import json_records
-from lakehold.connectors.sources.cursors import filter_span
+from lakehold.connectors.sources import row_parsing, source
 from lakehold.connectors.sources.field_types import StreamField
-from lakehold.connectors.sources.source import (
-    IncomingRows,
-    ReadSpan,
-    SourceStream,
-    StreamOptions,
-    StreamSample,
-    Value,
-    get_stream,
-)
-from lakehold.connectors.sources.source_errors import translate_errors
+from lakehold.connectors.sources.source import Value
 from lakehold.kit.errors import NotFoundError
 from lakehold.lake.errors import DataError
 
@@ -40,7 +26,7 @@ _WORKBOOK_SUFFIXES = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")
 
 
 @dataclass(frozen=True, slots=True)
-class FileSource:
+class FileSource(source.SourceConnector):
     """Files as a source. The paths come from the platform, never from a member."""
 
     paths: tuple[str, ...] = ()
@@ -51,15 +37,10 @@ class FileSource:
     formats: Mapping[str, FileFormat] = field(default_factory=dict)
     """How streams are to be read, where the guess is not to be taken."""
 
-    @property
-    def redactions(self) -> tuple[str, ...]:
-        """Nothing to redact."""
-        return ()
-
-    def streams(self) -> list[SourceStream]:
+    def streams(self) -> list[source.SourceStream]:
         """Return one stream for each file and sheet, or one for all."""
         return [
-            SourceStream(name, self.formats[name].fields if name in self.formats else None)
+            source.SourceStream(name, self.formats[name].fields if name in self.formats else None)
             for name in self._files_by_stream()
         ]
 
@@ -70,30 +51,32 @@ class FileSource:
 
     def stream_format(self, stream: str) -> FileFormat:
         """Return the format of a stream, as set or as detected."""
-        files, sheet = get_stream(self._files_by_stream(), stream)
+        files, sheet = source.get_stream(self._files_by_stream(), stream)
         if stream in self.formats:
             shape = self.formats[stream].validated()
             return replace(shape, sheet=shape.sheet or sheet)
         if sheet:
             return excel.detect_sheet_format(files[0], sheet)
-        return detect_format(_first_nonempty(files))
+        return format_detection.detect_format(_first_nonempty(files))
 
-    def sample(self, stream: str, limit: int) -> StreamSample:
+    def sample(self, stream: str, limit: int) -> source.StreamSample:
         """Return fields and first rows of the first file."""
-        files, _ = get_stream(self._files_by_stream(), stream)
+        files, _ = source.get_stream(self._files_by_stream(), stream)
         shape, first = self.stream_format(stream), _first_nonempty(files)
         if not shape.fields:
-            shape = replace(shape, fields=detect_fields(first, shape))
+            shape = replace(shape, fields=format_detection.detect_fields(first, shape))
         rows = _sample_file(first, shape, limit)
-        return StreamSample(shape.fields, tuple(rows), shape.notes)
+        return source.StreamSample(shape.fields, tuple(rows), shape.notes)
 
-    def read(self, spark: SparkSession, stream: str, since: ReadSpan | None = None) -> IncomingRows:
+    def read(self, spark: SparkSession, stream: str, since: source.ReadSpan | None = None) -> source.IncomingRows:
         """Read the rows of all files of the stream."""
-        files, _ = get_stream(self._files_by_stream(), stream)
+        files, _ = source.get_stream(self._files_by_stream(), stream)
         shape = self.stream_format(stream)
-        with translate_errors(stream):
+        with translate_source_errors(stream):
             found = _read_files(spark, files, shape)
-            return replace(found, rows=filter_span(found.rows, since), total=found.total if since is None else None)
+            return replace(
+                found, rows=source.filter_span(found.rows, since), total=found.total if since is None else None
+            )
 
     def _files_by_stream(self) -> dict[str, tuple[list[str], str]]:
         files = self._files()
@@ -116,29 +99,21 @@ class FileSource:
         return sorted(str(each) for each in folder.iterdir() if each.is_file())
 
 
-def _read_files(spark: SparkSession, files: list[str], shape: FileFormat) -> IncomingRows:
+def _read_files(spark: SparkSession, files: list[str], shape: FileFormat) -> source.IncomingRows:
     match shape.kind:
         case FileKind.SEPARATED:
-            by_header = group_by_header(files, shape)
-            if not by_header:
-                raise DataError("All files are empty.", "Add one with at least the names of its fields.")
-            reading = csv_files.read_multiline if shape.multiline else csv_files.read_lines
-            return reading(spark, by_header, shape)
+            return csv_files.read_csv(spark, files, shape)
         case FileKind.LINES:
-            texts = spark.read.text(spark_paths(files)).select(
-                file_format.decode_line(f.col("value"), shape.encoding).alias("raw"),
-                source_file_name().alias("place"),
-            )
-            texts = texts.filter(f.trim("raw") != "")
-            return replace(json_records.parse_records(texts, shape.fields), total=texts.count)
-        case FileKind.JSON:
-            texts = json_records.cache_on_disk(json_array.read_records(spark, files))
-            return replace(json_records.parse_records(texts, shape.fields), total=texts.count, kept=(texts,))
-        case FileKind.EXCEL:
-            texts = json_records.cache_on_disk(excel.read_records(spark, files, shape))
-            return replace(json_records.parse_records(texts, shape.fields), total=texts.count, kept=(texts,))
+            texts = csv_files.read_lines(spark, files, shape)
+            return replace(row_parsing.parse_records(texts, shape.fields), total=texts.count)
+        case FileKind.JSON | FileKind.EXCEL:
+            is_excel = shape.kind is FileKind.EXCEL
+            read_file = partial(excel.read_file, shape=shape) if is_excel else json_array.read_array
+            texts = row_parsing.cache_on_disk(json_array.read_in_tasks(spark, files, read_file))
+            return replace(row_parsing.parse_records(texts, shape.fields), total=texts.count, kept=(texts,))
         case FileKind.PARQUET:
-            return IncomingRows(spark.read.option("mergeSchema", value=True).parquet(*spark_paths(files)))
+            paths = csv_files.spark_paths(files)
+            return source.IncomingRows(spark.read.option("mergeSchema", value=True).parquet(*paths))
 
 
 def _sample_file(path: str, shape: FileFormat, limit: int) -> list[tuple[Value, ...]]:
@@ -149,18 +124,18 @@ def _sample_file(path: str, shape: FileFormat, limit: int) -> list[tuple[Value, 
             batch = next(pq.ParquetFile(path).iter_batches(batch_size=limit), None)
             return [] if batch is None else [_sample_row(row, shape.fields) for row in batch.to_pylist()]
         case FileKind.SEPARATED:
-            start = read_head(path)
+            start = format_detection.read_head(path)
             text = start.text(shape.encoding)
-            rows = file_head.parse_rows(text, shape.delimiter, shape.quote, shape.escape, whole=start.whole)
+            rows = format_detection.parse_rows(text, shape.delimiter, shape.quote, shape.escape, whole=start.whole)
             return [tuple(value or None for value in row) for row in rows[int(shape.header) :][:limit]]
         case _:
-            start = read_head(path)
-            found = sample_objects(start, start.text(shape.encoding), shape.kind)
+            start = format_detection.read_head(path)
+            found = format_detection.sample_objects(start, start.text(shape.encoding), shape.kind)
             return [_sample_row(row, shape.fields) for row in islice(found, limit)]
 
 
 def _sample_row(row: Mapping[str, object], fields: tuple[StreamField, ...]) -> tuple[Value, ...]:
-    return tuple(json_records.sample_value(row.get(each.name)) for each in fields)
+    return tuple(row_parsing.sample_value(row.get(each.name)) for each in fields)
 
 
 def _first_nonempty(files: list[str]) -> str:
@@ -170,13 +145,15 @@ def _first_nonempty(files: list[str]) -> str:
 
 
 def open_source(
-    environment: ConnectorEnvironment, settings: FileSourceSettings, stream: StreamOptions | None
+    environment: ConnectorEnvironment, settings: FileSourceSettings, stream: source.StreamOptions | None
 ) -> FileSource:
     """Open the files that the settings name."""
     return open_folder(environment, settings.folder, stream)
 
 
-def open_folder(environment: ConnectorEnvironment, folder: str, stream: StreamOptions | None = None) -> FileSource:
+def open_folder(
+    environment: ConnectorEnvironment, folder: str, stream: source.StreamOptions | None = None
+) -> FileSource:
     """Open the files of a folder of the volume; a stream with a star in its name is all files that match it."""
     volume = environment.need_volume()
     paths = {

@@ -11,18 +11,13 @@ import smtplib
 import ssl
 from dataclasses import dataclass, replace
 from email.message import EmailMessage
+from pathlib import Path
 
 from pyspark.sql import DataFrame
 
-from lakehold.connectors.destinations.delivery import (
-    DeliveryProgress,
-    DeliveryRequest,
-    DeliveryResult,
-    ProgressStore,
-    mark_digest,
-)
-from lakehold.connectors.destinations.delivery_errors import shorten, translate_errors
-from lakehold.connectors.destinations.delivery_folder import DeliveryFolder
+from lakehold.connectors.destinations import delivery
+from lakehold.connectors.destinations.delivery import DeliveryProgress, DeliveryRequest, DeliveryResult, Destination
+from lakehold.connectors.error_translation import shorten, translate_delivery_errors
 from lakehold.connectors.files import destination as files
 from lakehold.connectors.files.destination import FileDestination, open_file
 from lakehold.connectors.mail.connector import MailSettings
@@ -69,15 +64,22 @@ class MailDestination:
 
 
 def deliver_mail(  # noqa: PLR0917 - the parts of a mail
-    rows: DataFrame, how: MailDestination, file: FileDestination, post: SmtpServer, mark: str, progress: ProgressStore
+    rows: DataFrame,
+    how: MailDestination,
+    file: FileDestination,
+    post: SmtpServer,
+    mark: str,
+    progress: delivery.ProgressStore,
 ) -> DeliveryResult:
     """Write the rows to a file and send it to each receiver once."""
     how.check()
     if file.parts:
         raise InvalidInputError("To a mail one file is attached.", "Let it be one file, not parts.")
+    many = len(how.receivers)
+    label = "one receiver, by mail" if many == 1 else f"{many:,} receivers, by mail"
     before = progress.read()
     if before is not None and before.ended:
-        return _delivery_result(before, how, again=True)
+        return before.to_result(how.receivers, label, again=True)
     made = files.deliver_files(rows, file, mark)
     content = _read_attachment(file, made.size, how.max_bytes)
     reached = replace(before or DeliveryProgress(0, made.rows, made.size), paused=False)
@@ -95,32 +97,26 @@ def deliver_mail(  # noqa: PLR0917 - the parts of a mail
         doubt = False
     if reached.refused:
         raise DeliveryError(
-            f"{len(how.receivers) - len(reached.refused)} of {len(how.receivers)} receivers have got the mail; not: "
-            f"{'; '.join(reached.refused)}.",
+            f"{many - len(reached.refused)} of {many} receivers have got the mail; not: {'; '.join(reached.refused)}.",
             "Correct the receivers.",
         )
     reached = replace(reached, ended=True)
     progress.keep(reached)
-    return _delivery_result(reached, how)
+    return reached.to_result(how.receivers, label)
 
 
 def _read_attachment(file: FileDestination, size: int, most: int) -> bytes:
     if size > most:
-        raise DataError(
-            f"The file {file.file_name} has {size:,} bytes; a mail may have {most:,}.",
-            "Choose fewer rows or fields, or deliver it into a folder.",
-        )
-    with (
-        translate_errors(f"The file {file.file_name}"),
-        DeliveryFolder(file.folder).open_reader(file.file_name) as opened,
-    ):
-        return opened.read()
+        message = f"The file {file.file_name} has {size:,} bytes; a mail may have {most:,}."
+        raise DataError(message, "Choose fewer rows or fields, or deliver it into a folder.")
+    with translate_delivery_errors(f"The file {file.file_name}"):
+        return Path(file.folder, file.file_name).read_bytes()
 
 
 def _build_message(
     how: MailDestination, receiver: str, file: FileDestination, content: bytes, mark: str
 ) -> EmailMessage:
-    uid = f"delivery-{mark_digest(mark, receiver)}"
+    uid = f"delivery-{delivery.mark_digest(mark, receiver)}"
     made = build_message(how.sender, receiver, how.subject, how.body, uid=uid)
     made["Auto-Submitted"] = "auto-generated"
     made.add_alternative(how.html or as_html(how.body), subtype="html")
@@ -141,9 +137,8 @@ def _send_mail(post: SmtpServer, made: EmailMessage, before: DeliveryProgress, *
     except smtplib.SMTPRecipientsRefused as error:
         code, reply = next(iter(error.recipients.values()))
         if code < 500:  # noqa: PLR2004 - what SMTP calls for ever
-            raise DeliveryError(
-                f"{who.capitalize()} has not got the mail: {_smtp_message(code, reply, hidden)}.", _RESUME_HINT
-            ) from error
+            message = f"{who.capitalize()} has not got the mail: {_smtp_message(code, reply, hidden)}."
+            raise DeliveryError(message, _RESUME_HINT) from error
         return replace(after, refused=(*before.refused, f"{who} ({_smtp_message(code, reply, hidden)})"))
     except (smtplib.SMTPException, OSError) as error:
         raise _translate_error(error, who, hidden) from error
@@ -174,50 +169,27 @@ def _smtp_message(code: int, reply: bytes | str, hidden: tuple[str, ...]) -> str
     return f"{code} {shorten(text, *hidden)}".rstrip(".")
 
 
-def _delivery_result(reached: DeliveryProgress, how: MailDestination, *, again: bool = False) -> DeliveryResult:
-    many = len(how.receivers)
-    label = "one receiver, by mail" if many == 1 else f"{many:,} receivers, by mail"
-    return DeliveryResult(reached.rows, reached.size, how.receivers, reached.sure, again, reached.words, label)
-
-
-@dataclass(frozen=True, slots=True)
-class MailDelivery:
-    """The delivery of one table as the file of a mail."""
-
-    to: MailDestination
-    file: FileDestination
-    smtp: str
-    """The address of the mail server; empty if there is none."""
-    request: DeliveryRequest
-
-    def check(self) -> str:
-        """Return that mails can be sent, or refuse."""
-        self.to.check()
-        self.file.check()
-        self._server()
-        return "Mails can be sent. None was."
-
-    def send(self, rows: DataFrame) -> DeliveryResult:
-        """Send the mail."""
-        return deliver_mail(rows, self.to, self.file, self._server(), self.request.mark, self.request.need_progress())
-
-    def _server(self) -> SmtpServer:
-        if not self.smtp:
-            raise UnavailableError("No mails can be sent.", "Set LAKEHOLD_SMTP.")
-        return SmtpServer.from_url(self.smtp)
-
-
 def open_destination(
     environment: ConnectorEnvironment, settings: MailSettings, request: DeliveryRequest
-) -> MailDelivery:
+) -> Destination:
     """Open the mail server for one mail."""
-    message = request.message
-    to = MailDestination(
-        environment.settings.mail_from,
-        settings.receivers,
-        settings.subject,
-        message.text if message else settings.body,
-        message.html if message else "",
-    )
+    message, platform = request.message, environment.settings
+    text, html = (message.text, message.html) if message else (settings.body, "")
+    to = MailDestination(platform.mail_from, settings.receivers, settings.subject, text, html)
     file = open_file(request.retained_folder, settings, request.table)
-    return MailDelivery(to, file, environment.settings.smtp.get_secret_value(), request)
+
+    def server() -> SmtpServer:
+        address = platform.smtp.get_secret_value()
+        if not address:
+            raise UnavailableError("No mails can be sent.", "Set LAKEHOLD_SMTP.")
+        return SmtpServer.from_url(address)
+
+    def check() -> str:
+        to.check()
+        file.check()
+        server()
+        return "Mails can be sent. None was."
+
+    return Destination(
+        check, lambda rows: deliver_mail(rows, to, file, server(), request.mark, request.need_progress())
+    )

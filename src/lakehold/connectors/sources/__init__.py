@@ -3,13 +3,10 @@
 What cannot be read as a row is kept as a bad row with its reason, never dropped. `sync` writes good and bad rows, once
 for each mark.
 
-- `source`: the protocol of all sources
+- `source`: the base of all sources, and cursors: how far a stream has been read
 - `settings`: the base of their settings, and sync modes
 - `sync`: a stream into a table, with full refresh, append, merge, mirror and incremental
-- `cursors`: how far a stream has been read
 - `stream_selection`: several streams, or a query, as one stream
-- `json_records`: rows from JSON records
-- `bad_rows`: which rows are bad, and why
+- `row_parsing`: rows from texts and JSON records; which are bad, and why
 - `field_types`: types and distinct names of fields
-- `source_errors`: errors of sources as users may read them
 """

@@ -11,9 +11,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import Decimal, InvalidOperation
+from itertools import count
 
-from lakehold.kit.errors import InvalidInputError
-from lakehold.kit.settings_schema import SettingsRecord
+from lakehold.kit.settings_schema import InvalidSettingError, SettingsRecord
 
 STRING, BIGINT, DOUBLE, BOOLEAN = "string", "bigint", "double", "boolean"
 DATE, TIMESTAMP, TIMESTAMP_NTZ = "date", "timestamp", "timestamp_ntz"
@@ -46,7 +46,7 @@ def valid_type(kind: str) -> str:
     numbers = _DECIMAL_PATTERN.fullmatch(text)
     if numbers and int(numbers[2]) <= int(numbers[1]) <= _MOST_DIGITS and int(numbers[1]):
         return f"decimal({int(numbers[1])},{int(numbers[2])})"
-    raise InvalidInputError(f"There is no type {kind!r}.", f"Choose one of {', '.join(TYPES)} or decimal(10,2).")
+    raise InvalidSettingError(f"There is no type {kind!r}.", f"Choose one of {', '.join(TYPES)} or decimal(10,2).")
 
 
 def infer_from_texts(values: Iterable[str]) -> str:
@@ -85,7 +85,7 @@ def _infer_text(value: str) -> str:
         return BOOLEAN
     if _INTEGER_PATTERN.fullmatch(value):
         return BIGINT if _is_whole(value, _LARGEST) else STRING
-    if _NUMBER_PATTERN.fullmatch(value) and _is_short(value):
+    if _NUMBER_PATTERN.fullmatch(value) and sum(map(str.isdigit, value.lower().split("e")[0])) <= _DIGITS:
         return DOUBLE
     if _DATE_PATTERN.fullmatch(value):
         return DATE if _is_time(value, DATE) else STRING
@@ -101,10 +101,6 @@ def _infer_json_value(value: object) -> str:
     if isinstance(value, int):
         return BIGINT if -_LARGEST <= value < _LARGEST else STRING
     return DOUBLE if isinstance(value, float) else STRING
-
-
-def _is_short(value: str) -> bool:
-    return sum(letter.isdigit() for letter in value.lower().split("e")[0]) <= _DIGITS
 
 
 def _is_whole(value: str, largest: int) -> bool:
@@ -148,17 +144,11 @@ def distinct_names(names: Iterable[str]) -> tuple[tuple[str, ...], tuple[str, ..
     for number, name in enumerate(cleaned, start=1):
         made = name or f"column_{number}"
         if made.lower() in taken or (not name and made.lower() in reserved):
-            made = _free_name(made, taken | reserved)
+            others = taken | reserved
+            made = next(free for n in count(2) if (free := f"{made}_{n}").lower() not in others)
         if made != name:
             problem = f"is called {name!r} like another one" if name else "has no name"
             notes.append(f"Field {number} {problem}; it is read as {made!r}.")
         taken.add(made.lower())
         found.append(made)
     return tuple(found), tuple(notes)
-
-
-def _free_name(name: str, taken: set[str]) -> str:
-    number = 2
-    while f"{name}_{number}".lower() in taken:
-        number += 1
-    return f"{name}_{number}"

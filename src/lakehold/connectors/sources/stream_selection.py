@@ -7,13 +7,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
-from functools import reduce
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
 
-from lakehold.connectors.sources import cursors
-from lakehold.connectors.sources.source import IncomingRows, ReadSpan, SourceConnector, SourceStream, StreamSample
+from lakehold.connectors.sources import source
 from lakehold.kit.errors import InvalidInputError, NotFoundError
 from lakehold.kit.ids import quote
 from lakehold.lake.row_formats import quote_identifier
@@ -23,7 +21,7 @@ SELECTION_STREAM = "drawn"
 
 
 @dataclass(frozen=True, slots=True)
-class LakeSource:
+class LakeSource(source.SourceConnector):
     """Source connector over tables of the lake, read with the rights of one member."""
 
     run_query: Callable[[str], DataFrame]
@@ -31,33 +29,21 @@ class LakeSource:
     list_tables: Callable[[], Sequence[str]]
     """The tables that they may read there, as SQL calls them."""
 
-    @property
-    def redactions(self) -> tuple[str, ...]:
-        """Nothing: the member may read everything that it reads."""
-        return ()
-
-    def streams(self) -> list[SourceStream]:
+    def streams(self) -> list[source.SourceStream]:
         """Return the tables."""
-        return [SourceStream(name) for name in self.list_tables()]
+        return [source.SourceStream(name) for name in self.list_tables()]
 
-    def check(self) -> None:
-        """Do nothing: only a query can be wrong."""
-
-    def sample(self, stream: str, limit: int) -> StreamSample:
-        """Refuse: tables of the lake have pages of their own."""
-        raise NotFoundError(f"There is no sample of {quote(stream)}.", f"Ask for {limit} rows in SQL.")
-
-    def read(self, spark: SparkSession, stream: str, since: ReadSpan | None = None) -> IncomingRows:
+    def read(self, spark: SparkSession, stream: str, since: source.ReadSpan | None = None) -> source.IncomingRows:
         """Read a table or a query."""
         del spark
-        return IncomingRows(cursors.filter_span(self.run_query(stream), since))
+        return source.IncomingRows(source.filter_span(self.run_query(stream), since))
 
 
 @dataclass(frozen=True, slots=True)
-class StreamSelection:
+class StreamSelection(source.SourceConnector):
     """Source connector that combines streams of another one."""
 
-    connector: SourceConnector
+    connector: source.SourceConnector
     stream: str
     """The name of the stream to read, or a pattern of names."""
     hidden: tuple[str, ...] = ()
@@ -72,23 +58,10 @@ class StreamSelection:
         """Redactions of the underlying connector."""
         return self.connector.redactions
 
-    def streams(self) -> list[SourceStream]:
-        """Return the one combined stream."""
-        return [SourceStream(SELECTION_STREAM)]
-
-    def check(self) -> None:
-        """Check the underlying connector."""
-        self.connector.check()
-
-    def sample(self, stream: str, limit: int) -> StreamSample:
-        """Return a sample of the underlying stream."""
-        return self.connector.sample(stream, limit)
-
-    def read(self, spark: SparkSession, stream: str, since: ReadSpan | None = None) -> IncomingRows:
+    def read(self, spark: SparkSession, stream: str, since: source.ReadSpan | None = None) -> source.IncomingRows:
         """Read all selected streams and apply fields and types."""
         del stream
-        parts = [self.connector.read(spark, name, since) for name in self._stream_names()]
-        together = parts[0] if len(parts) == 1 else _union(parts)
+        together = source.union_rows([self.connector.read(spark, name, since) for name in self._stream_names()])
         return replace(together, rows=self._apply_fields(together.rows))
 
     def _stream_names(self) -> list[str]:
@@ -108,14 +81,3 @@ class StreamSelection:
             raise InvalidInputError(f"There is no field {quote(unknown)}.", f"There are: {there}.")
         typed = {name: f.col(quote_identifier(name)).cast(kind) for name, kind in self.types.items()}
         return rows.withColumns(typed).drop(*self.hidden)
-
-
-def _union(parts: Sequence[IncomingRows]) -> IncomingRows:
-    rows = reduce(lambda one, other: one.unionByName(other, allowMissingColumns=True), (part.rows for part in parts))
-    bad = [part.bad for part in parts if part.bad is not None]
-    return IncomingRows(
-        rows,
-        reduce(DataFrame.unionByName, bad) if bad else None,
-        kept=tuple(each for part in parts for each in part.kept),
-        notes=tuple(dict.fromkeys(note for part in parts for note in part.notes)),
-    )

@@ -10,15 +10,14 @@ from typing import Protocol
 from pyspark import StorageLevel
 from pyspark.sql import functions as f
 
-from lakehold.connectors.sources import cursors
+from lakehold.connectors.error_translation import translate_source_errors
 from lakehold.connectors.sources.settings import SyncMode
-from lakehold.connectors.sources.source import IncomingRows, ReadSpan, SourceConnector
-from lakehold.connectors.sources.source_errors import translate_errors
+from lakehold.connectors.sources.source import IncomingRows, ReadSpan, SourceConnector, filter_span, highest_cursor
 from lakehold.kit.errors import InvalidInputError
 from lakehold.lake.errors import DataError
 from lakehold.lake.iceberg_catalog import TableIdentifier
-from lakehold.lake.spark.schema_evolution import SchemaEvolution, apply_types_if_empty
-from lakehold.lake.spark.table_writer import TableWriteOptions, TableWriteResult, ValueSpan, WriteMode, write_rows
+from lakehold.lake.spark import table_writer
+from lakehold.lake.spark.table_writer import TableWriteOptions, TableWriteResult, WriteMode
 from lakehold.lake.spark.tables import Tables
 from lakehold.lake.table_metadata import IcebergSnapshot
 
@@ -33,21 +32,6 @@ class BadRowTable(Protocol):
 
     def make(self) -> TableIdentifier:
         """Return its identifier, creating the table if it does not exist."""
-
-
-@dataclass(frozen=True, slots=True)
-class FixedBadRowTable:
-    """A table for bad rows whose identifier is known."""
-
-    place: TableIdentifier
-
-    def find(self) -> TableIdentifier:
-        """Return the identifier."""
-        return self.place
-
-    def make(self) -> TableIdentifier:
-        """Return the identifier."""
-        return self.place
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +50,7 @@ class SyncOptions:
     """How many bad rows are let pass. None: any number if they are kept, otherwise none. To mirror, none."""
     allow_empty: bool = False
     """Whether a source without a row may empty a table that has some."""
-    evolution: SchemaEvolution = SchemaEvolution.MERGE
+    evolution: table_writer.SchemaEvolution = table_writer.SchemaEvolution.MERGE
     partitioned_by: Sequence[str] = ()
     span: ReadSpan | None = None
     """A part that is read again, whatever was read before; without keys it takes the place of what is there."""
@@ -90,16 +74,19 @@ def sync_stream(  # noqa: PLR0917 - as they are said
     """Read a stream and write it into a table."""
     _refuse_invalid_options(how)
     done = _snapshot_of_write(tables, place, mark)
-    if done and (how.bad is None or _bad_row_snapshot(tables, how.bad, mark)):
+    if done and (how.bad is None or _snapshot_of_write(tables, how.bad.find(), mark)):
         return _previous_result(tables, place, how, mark)
-    with _open_stream(tables, connector, stream, how) as incoming, translate_errors(stream, *connector.redactions):
+    with (
+        _open_stream(tables, connector, stream, how) as incoming,
+        translate_source_errors(stream, *connector.redactions),
+    ):
         if not incoming.rows.columns:
             return SyncResult(TableWriteResult(None), 0, how.since, incoming.notes)
         if not done:
             _refuse_bad_rows(incoming, how)
             _refuse_empty(tables, place, incoming, how)
-        written = write_rows(
-            tables, place, apply_types_if_empty(tables, place, incoming.rows), _write_options(how, mark)
+        written = table_writer.write_rows(
+            tables, place, table_writer.apply_types_if_empty(tables, place, incoming.rows), _write_options(how, mark)
         )
         bad = _store_bad_rows(tables, incoming, written, how, mark)
         return SyncResult(written, bad, _new_cursor(tables, place, written, how), incoming.notes)
@@ -113,26 +100,24 @@ def current_cursor(tables: Tables, place: TableIdentifier, cursor: str, mark: st
         return None
     # What this very step has written before it was broken off is no reason to read less than it had begun to.
     rows = tables.read_before_write(place, mark)
-    return cursors.highest_cursor(rows, cursor) if rows is not None and cursor in rows.columns else None
+    return highest_cursor(rows, cursor) if rows is not None and cursor in rows.columns else None
 
 
 def _previous_result(tables: Tables, place: TableIdentifier, how: SyncOptions, mark: str) -> SyncResult:
     """Return the result of the earlier sync, without reading the source again."""
     nothing = tables.session.createDataFrame([], tables.schema(place))
-    written = write_rows(tables, place, nothing, _write_options(how, mark))
-    kept = _bad_row_snapshot(tables, how.bad, mark) if how.bad else None
+    written = table_writer.write_rows(tables, place, nothing, _write_options(how, mark))
+    kept = _snapshot_of_write(tables, how.bad.find(), mark) if how.bad else None
     return SyncResult(written, kept.count("added-records") if kept else 0, _new_cursor(tables, place, written, how))
 
 
 def _refuse_invalid_options(how: SyncOptions) -> None:
     if how.mode is SyncMode.INCREMENTAL and not how.cursor:
-        raise InvalidInputError(
-            "To read only what is new, a cursor is needed.", "Name a field that only grows.", field="cursor"
-        )
+        hint = "Name a field that only grows."
+        raise InvalidInputError("To read only what is new, a cursor is needed.", hint, field="cursor")
     if how.mode in {SyncMode.MERGE, SyncMode.MIRROR} and not how.keys:
-        raise InvalidInputError(
-            "To merge, the stream needs a key.", "Name the fields that tell one row from another.", field="keys"
-        )
+        hint = "Name the fields that tell one row from another."
+        raise InvalidInputError("To merge, the stream needs a key.", hint, field="keys")
 
 
 @contextmanager
@@ -166,18 +151,13 @@ def _write_mode(how: SyncOptions) -> WriteMode:
 
 def _write_options(how: SyncOptions, mark: str) -> TableWriteOptions:
     span = how.span
-    part = None if span is None or how.keys else ValueSpan(span.field, span.value, span.until)
+    part = None if span is None or how.keys else table_writer.ValueSpan(span.field, span.value, span.until)
     return TableWriteOptions(_write_mode(how), mark, how.keys, how.evolution, how.partitioned_by, part)
 
 
-def _snapshot_of_write(tables: Tables, place: TableIdentifier, mark: str) -> IcebergSnapshot | None:
-    now = tables.lake.current_metadata(place)
+def _snapshot_of_write(tables: Tables, place: TableIdentifier | None, mark: str) -> IcebergSnapshot | None:
+    now = tables.lake.current_metadata(place) if place else None
     return now.snapshot_of_write(mark) if now else None
-
-
-def _bad_row_snapshot(tables: Tables, aside: BadRowTable, mark: str) -> IcebergSnapshot | None:
-    place = aside.find()
-    return _snapshot_of_write(tables, place, mark) if place else None
 
 
 def _refuse_bad_rows(incoming: IncomingRows, how: SyncOptions) -> None:
@@ -201,10 +181,8 @@ def _refuse_empty(tables: Tables, place: TableIdentifier, incoming: IncomingRows
     if how.allow_empty or not there or how.mode not in {SyncMode.FULL, SyncMode.MIRROR}:
         return
     if not incoming.rows.limit(1).count():
-        raise DataError(
-            f"The source has no rows, and the table has {there:,}: nothing was changed.",
-            "Check the source; if the table is to be empty, allow that.",
-        )
+        message = f"The source has no rows, and the table has {there:,}: nothing was changed."
+        raise DataError(message, "Check the source; if the table is to be empty, allow that.")
 
 
 def _store_bad_rows(
@@ -221,7 +199,7 @@ def _store_bad_rows(
         return 0
     count = incoming.bad.count()
     if count and how.bad is not None:
-        write_rows(
+        table_writer.write_rows(
             tables,
             how.bad.make(),
             incoming.bad.withColumn("mark", f.lit(mark)),
@@ -238,4 +216,4 @@ def _new_cursor(tables: Tables, place: TableIdentifier, written: TableWriteResul
         return how.since
     rows = tables.read(place, snapshot=written.snapshot)
     since = None if how.since is None else ReadSpan(how.cursor, how.since)
-    return cursors.highest_cursor(cursors.filter_span(rows, since), how.cursor) or how.since
+    return highest_cursor(filter_span(rows, since), how.cursor) or how.since

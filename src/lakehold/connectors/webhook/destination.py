@@ -7,114 +7,23 @@ describes the signature.
 
 from __future__ import annotations
 
-import base64
 import json
-import re
 import time
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
-from urllib.parse import quote, urlsplit
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
 
-import httpx
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as f
 
-from lakehold.connectors.address_guard import GuardedTransport, resolve_host
-from lakehold.connectors.destinations.delivery import (
-    DeliveryProgress,
-    DeliveryRequest,
-    DeliveryResult,
-    ProgressStore,
-    mark_digest,
-)
-from lakehold.connectors.destinations.delivery_errors import translate_errors
-from lakehold.connectors.destinations.delivery_folder import DeliveryFolder, RowSpool
+from lakehold.connectors.destinations import delivery
+from lakehold.connectors.destinations.delivery import DeliveryProgress, DeliveryRequest, DeliveryResult, Destination
+from lakehold.connectors.destinations.delivery_folder import RowSpool
 from lakehold.connectors.destinations.file_formats import JSON_OPTIONS, refuse_invalid_fields, to_json_types
-from lakehold.connectors.destinations.http_delivery import RESERVED_HEADERS, HttpPoster, RetryPolicy, SleepFunction
-from lakehold.connectors.redaction import hosts_of_url
+from lakehold.connectors.destinations.http_delivery import HttpPoster, SleepFunction, WebhookDestination
+from lakehold.connectors.error_translation import translate_delivery_errors
 from lakehold.connectors.registry import ConnectorEnvironment
 from lakehold.connectors.webhook.connector import WebhookSettings
-from lakehold.kit.errors import InvalidInputError
-from lakehold.kit.ids import quote as quote_text
-
-_MIN_SECRET_LENGTH, _MIN_PATH_SECRET_LENGTH = 4, 12
-_HEADERS = {"Content-Type": "application/json", "User-Agent": "lakehold", "Accept-Encoding": "identity"}
-_HEADER_NAME = re.compile(r"[A-Za-z0-9-]{1,100}")
-_FORBIDDEN_HEADERS = RESERVED_HEADERS | {
-    "host",
-    "content-length",
-    "content-type",
-    "accept-encoding",
-    "transfer-encoding",
-    "connection",
-    "expect",
-    "upgrade",
-}
-
-
-@dataclass(frozen=True, slots=True)
-class WebhookDestination:
-    """The webhook that rows are delivered to."""
-
-    url: str
-    secret: str = field(default="", repr=False)
-    """Shared with the receiver; batches are signed with it."""
-    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
-    batch: int = 500
-    """How many rows at the most."""
-    size: int = 1_000_000
-    """How many bytes; a row that has more goes alone."""
-    retry_policy: RetryPolicy = field(default_factory=RetryPolicy)
-    private: bool = False
-    """Whether private addresses and this machine itself are allowed, and so the plain http that is spoken there."""
-
-    def check(self) -> None:
-        """Refuse a webhook that cannot be posted to."""
-        try:
-            parts = httpx.URL(self.url)
-        except (httpx.InvalidURL, TypeError):
-            raise InvalidInputError(
-                "The address of the receiver cannot be read.", "Write https://, the host and the path.", field="address"
-            ) from None
-        if parts.scheme not in ({"http", "https"} if self.private else {"https"}) or not parts.host:
-            raise InvalidInputError(
-                "Rows are not sent to an address of this kind.",
-                "Write https://, the host and the path.",
-                field="address",
-            )
-        if parts.userinfo:
-            raise InvalidInputError(
-                "The address has a password in it.", "Send it as a header instead.", field="address"
-            )
-        if self.batch < 1 or self.size < 1 or self.retry_policy.tries < 1:
-            raise InvalidInputError("A batch has at least one row, and is tried at least once.", field="batch")
-        for name, value in self.headers.items():
-            if not _HEADER_NAME.fullmatch(name) or name.lower() in _FORBIDDEN_HEADERS:
-                raise InvalidInputError(
-                    f"The header {quote_text(name)} cannot be set.", "Choose another name.", field="headers"
-                )
-            if not (value.isascii() and value.isprintable()):
-                raise InvalidInputError(
-                    f"The header {quote_text(name)} has letters that none can have.",
-                    "Use plain ASCII.",
-                    field="headers",
-                )
-
-    @property
-    def label(self) -> str:
-        """The URL without query and fragment, which may be secret."""
-        return str(httpx.URL(self.url).copy_with(query=None, fragment=None))
-
-    @property
-    def redactions(self) -> tuple[str, ...]:
-        """Texts to redact from the receiver's replies: the secret, the values of headers and query, and the URL."""
-        url = httpx.URL(self.url)
-        values = [part for value in self.headers.values() for part in (value, *value.split())]
-        values += [*url.params.values(), url.path, *(_decode_basic_password(each) for each in values)]
-        # A part of the path that nobody would say otherwise is a secret, as in the addresses of chats.
-        values += [part for part in url.path.split("/") if len(part) >= _MIN_PATH_SECRET_LENGTH]
-        words = {form for word in values if len(word) >= _MIN_SECRET_LENGTH for form in (word, quote(word, safe=""))}
-        return (self.secret, self.url, *hosts_of_url(self.url), *words)
 
 
 def deliver_batches(  # noqa: PLR0917 - the first three are those of every delivery
@@ -122,15 +31,15 @@ def deliver_batches(  # noqa: PLR0917 - the first three are those of every deliv
     how: WebhookDestination,
     mark: str,
     folder: str,
-    progress: ProgressStore,
+    progress: delivery.ProgressStore,
     wait: SleepFunction = time.sleep,
 ) -> DeliveryResult:
     """Send all rows, spooled in the folder until they are sent."""
     how.check()
     before = progress.read()
     if before is not None and before.ended:
-        return _delivery_result(before, how, again=True)
-    with translate_errors("The folder for rows on their way"):
+        return before.to_result((how.label,), "its webhook", again=True)
+    with translate_delivery_errors("The folder for rows on their way"):
         spool = _open_spool(mark, folder)
         doubt = _duplicate_warning(before, spool)
         spool.fill(
@@ -139,8 +48,7 @@ def deliver_batches(  # noqa: PLR0917 - the first three are those of every deliv
         reached = replace(before or DeliveryProgress(), paused=False)
         # Who finds this after a crash knows that a batch may have left.
         progress.keep(reached)
-        with http_client(how) as sending:
-            poster = HttpPoster(sending, how.url, how.secret, how.redactions, how.retry_policy, wait)
+        with HttpPoster(how, wait) as poster:
             for batch in _json_batches(spool, reached.rows, how):
                 reached = _send_batch(poster, mark, batch, reached, doubt, progress)
                 progress.keep(reached)
@@ -148,16 +56,11 @@ def deliver_batches(  # noqa: PLR0917 - the first three are those of every deliv
         reached = replace(reached, ended=True)
         progress.keep(reached)
         spool.delete()
-    return _delivery_result(reached, how)
-
-
-def discard_spool(mark: str, folder: str) -> None:
-    """Delete the spooled rows of a delivery that will not be continued."""
-    _open_spool(mark, folder).delete()
+    return reached.to_result((how.label,), "its webhook")
 
 
 def _open_spool(mark: str, folder: str) -> RowSpool:
-    return RowSpool(DeliveryFolder(folder).subfolder(f".lakehold-{mark_digest(mark, 'webhook')}"))
+    return RowSpool(Path(folder) / f".lakehold-{delivery.mark_digest(mark, 'webhook')}")
 
 
 def _duplicate_warning(before: DeliveryProgress | None, spool: RowSpool) -> str:
@@ -170,12 +73,17 @@ def _duplicate_warning(before: DeliveryProgress | None, spool: RowSpool) -> str:
 
 
 def _send_batch(  # noqa: PLR0917 - inner
-    poster: HttpPoster, mark: str, batch: list[bytes], before: DeliveryProgress, doubt: str, progress: ProgressStore
+    poster: HttpPoster,
+    mark: str,
+    batch: list[bytes],
+    before: DeliveryProgress,
+    doubt: str,
+    progress: delivery.ProgressStore,
 ) -> DeliveryProgress:
     """Send one batch, and return the progress after it."""
     number = before.parts + 1
     body = b'{"delivery":%s,"batch":%d,"rows":[%s]}' % (json.dumps(mark).encode(), number, b",".join(batch))
-    posted = poster.post(body, key=f"{mark_digest(mark)}-{number}", batch=number)
+    posted = poster.post(body, key=f"{delivery.mark_digest(mark)}-{number}", batch=number)
     if posted.error is not None:
         progress.keep(replace(before, paused=posted.sure and not doubt))
         raise posted.error
@@ -209,61 +117,11 @@ def _json_batches(spool: RowSpool, skip: int, how: WebhookDestination) -> Iterat
         yield rows
 
 
-def http_client(how: WebhookDestination) -> httpx.Client:
-    """Return an HTTP client that is guarded against private addresses and follows no redirects."""
-    return httpx.Client(
-        transport=GuardedTransport(private=how.private),
-        headers={**_HEADERS, **how.headers},
-        timeout=how.retry_policy.seconds,
-        follow_redirects=False,
-        trust_env=False,
-    )
-
-
-def _delivery_result(reached: DeliveryProgress, how: WebhookDestination, *, again: bool = False) -> DeliveryResult:
-    return DeliveryResult(reached.rows, reached.size, (how.label,), reached.sure, again, reached.words, "its webhook")
-
-
-def _decode_basic_password(word: str) -> str:
-    """Return the password inside a basic authentication header."""
-    try:
-        return base64.b64decode(word, validate=True).decode().partition(":")[2]
-    except ValueError:
-        return ""
-
-
-@dataclass(frozen=True, slots=True)
-class WebhookDelivery:
-    """The delivery of one table to a webhook."""
-
-    to: WebhookDestination
-    request: DeliveryRequest
-
-    def check(self) -> str:
-        """Return that the address can be found, or refuse."""
-        return check_address(self.to)
-
-    def send(self, rows: DataFrame) -> DeliveryResult:
-        """Send the rows in batches."""
-        request = self.request
-        return deliver_batches(rows, self.to, request.mark, str(request.retained_folder), request.need_progress())
-
-
 def open_destination(
     environment: ConnectorEnvironment, settings: WebhookSettings, request: DeliveryRequest
-) -> WebhookDelivery:
+) -> Destination:
     """Open the webhook for one table."""
     secret, private = environment.secrets.get("secret", ""), environment.settings.private_addresses
     to = WebhookDestination(settings.address, secret, settings.headers, settings.batch, private=private)
-    return WebhookDelivery(to, request)
-
-
-def check_address(hook: WebhookDestination) -> str:
-    """Return that the address can be found, or refuse. Nothing is sent."""
-    hook.check()
-    parts = urlsplit(hook.url)
-    resolve_host(parts.hostname or "", parts.port or _PORTS[parts.scheme], private=hook.private)
-    return "The address can be found. Nothing was sent to it."
-
-
-_PORTS = {"http": 80, "https": 443}
+    folder = str(request.retained_folder)
+    return Destination(to.test, lambda rows: deliver_batches(rows, to, request.mark, folder, request.need_progress()))

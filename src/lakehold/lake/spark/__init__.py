@@ -1,13 +1,11 @@
 """Spark: sessions, tables, writes and queries. Only a worker imports this package.
 
 - `spark_session`: the one Spark session of a process
-- `runtime`: Spark, Java, jars and the class data archive on this machine
-- `jvm_launcher`: starts Spark's JVM before PySpark is imported
-- `jar_resolver`, `archive_builder`: programs that fetch the jars and write the archive
+- `runtime`: Spark, Java, jars and the class data archive on this machine; starts the JVM before PySpark is imported
+- `setup_programs`: programs that fetch the jars and write the archive
 - `jvm`: calls into the JVM, and the Java exceptions behind an error
 - `tables`: Iceberg tables as the platform reads and writes them
-- `table_writer`: idempotent writes, also of a span of a table
-- `schema_evolution`: incoming rows with other fields than the table has
+- `table_writer`: idempotent writes, also of a span of a table, and of rows with other fields than the table has
 - `history`, `scd2`: histories of tables as slowly changing dimensions, type 2
 - `row_checks`: counts of bad rows, and fingerprints
 - `maintenance`: expires snapshots, compacts and deletes files

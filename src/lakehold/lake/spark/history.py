@@ -17,15 +17,7 @@ from datetime import datetime
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
-from pyspark.sql.types import (
-    BooleanType,
-    DateType,
-    StringType,
-    StructField,
-    StructType,
-    TimestampNTZType,
-    TimestampType,
-)
+from pyspark.sql import types as t
 
 from lakehold.kit.errors import InvalidInputError
 from lakehold.lake.errors import DataError
@@ -34,11 +26,16 @@ from lakehold.lake.row_formats import quote_identifier
 from lakehold.lake.spark import scd2
 from lakehold.lake.spark.jvm import move_to_session
 from lakehold.lake.spark.scd2 import CURRENT, FROM, KEY, OWN, TO, VersionRule, column
-from lakehold.lake.spark.schema_evolution import SchemaEvolution, conform_rows, refuse_duplicate_fields
-from lakehold.lake.spark.table_writer import TableWriteResult, result_of_snapshot
+from lakehold.lake.spark.table_writer import (
+    SchemaEvolution,
+    TableWriteResult,
+    conform_rows,
+    refuse_duplicate_fields,
+    write_once,
+)
 from lakehold.lake.spark.tables import Tables
 
-_TIMES = (DateType, TimestampType, TimestampNTZType)
+_TIMES = (t.DateType, t.TimestampType, t.TimestampNTZType)
 _MERGE = f"""
 MERGE INTO {{place}} t USING changing s ON t.{KEY} = s.{KEY}
 WHEN MATCHED AND s.{{gone}} THEN DELETE
@@ -75,19 +72,18 @@ def update_history(
         raise InvalidInputError("The moment of a history needs a time zone.", "Give it in UTC.")
     _refuse_invalid_options(source.schema, how)
     if not tables.exists(place):
-        tables.create(place, _schema(source.schema), partitioned_by=[CURRENT])
+        times, key = [t.StructField(name, t.TimestampType()) for name in (FROM, TO)], t.StructField(KEY, t.StringType())
+        fields = [key, *source.schema.fields, *times, t.StructField(CURRENT, t.BooleanType())]
+        tables.create(place, t.StructType(fields), partitioned_by=[CURRENT])
     elif missing := set(OWN) - set(tables.schema(place).fieldNames()):
-        raise DataError(
-            f"The table is no history: it has no {', '.join(sorted(missing))}.",
-            "Keep the history in a table of its own.",
-        )
-    if done := tables.current_metadata(place).snapshot_of_write(mark):
-        return result_of_snapshot(done, again=True)
-    rows = conform_rows(tables, place, _with_history_fields(source, how, moment), SchemaEvolution.MERGE)
-    with tables.write_session(mark) as session:
+        message = f"The table is no history: it has no {', '.join(sorted(missing))}."
+        raise DataError(message, "Keep the history in a table of its own.")
+
+    def write(session: SparkSession) -> None:
+        rows = conform_rows(tables, place, _with_history_fields(source, how, moment), SchemaEvolution.MERGE)
         _merge_changes(session, place, move_to_session(session, rows), how, moment)
-    made = tables.current_metadata(place).snapshot_of_write(mark)
-    return TableWriteResult(None) if made is None else result_of_snapshot(made)
+
+    return write_once(tables, place, mark, write)
 
 
 def _merge_changes(
@@ -98,10 +94,8 @@ def _merge_changes(
     with _persisted(scd2.detect_changes(rows, stored, rule, moment if how.closes_missing else None)) as found:
         seen = scd2.refuse_invalid_rows(found, rule, at=how.at, last_by=how.last_by)
         if seen.missing and not seen.arriving and not how.may_be_empty and rows.isEmpty():
-            raise DataError(
-                f"The source is empty, which would end all {seen.missing:,} rows of the history.",
-                "Look why it is empty; if it is right, let the history accept an empty source.",
-            )
+            message = f"The source is empty, which would end all {seen.missing:,} rows of the history."
+            raise DataError(message, "Look why it is empty; if it is right, let the history accept an empty source.")
         if not seen.missing and not seen.arriving:
             return
         with _persisted(scd2.affected_versions(found, stored, rule)) as known:
@@ -121,7 +115,7 @@ def _persisted(rows: DataFrame) -> Iterator[DataFrame]:
         rows.unpersist()
 
 
-def _refuse_invalid_options(source: StructType, how: HistoryOptions) -> None:
+def _refuse_invalid_options(source: t.StructType, how: HistoryOptions) -> None:
     refuse_duplicate_fields(source)
     there = {field.name.lower(): field for field in source.fields}
     if taken := [name for name in OWN if name in there]:
@@ -140,7 +134,7 @@ def _refuse_invalid_options(source: StructType, how: HistoryOptions) -> None:
         raise InvalidInputError(f"{how.at} cannot be key and time at once.", "Leave it out of the key.")
 
 
-def _rule(schema: StructType, how: HistoryOptions) -> VersionRule:
+def _rule(schema: t.StructType, how: HistoryOptions) -> VersionRule:
     names = {field.name.lower(): field for field in schema.fields}
     aside = {name.lower() for name in (*OWN, *how.keys, *how.ignore, *filter(None, (how.at, how.last_by)))}
     tracked_names = names if how.track is None else [name.lower() for name in how.track]
@@ -150,11 +144,6 @@ def _rule(schema: StructType, how: HistoryOptions) -> VersionRule:
     tracked = [names[name] for name in tracked_names if how.track is not None or name not in aside]
     last_by = names[how.last_by.lower()].name if how.last_by else None
     return VersionRule([names[key.lower()].name for key in how.keys], tracked, last_by)
-
-
-def _schema(source: StructType) -> StructType:
-    times = [StructField(name, TimestampType()) for name in (FROM, TO)]
-    return StructType([StructField(KEY, StringType()), *source.fields, *times, StructField(CURRENT, BooleanType())])
 
 
 def _with_history_fields(source: DataFrame, how: HistoryOptions, moment: datetime) -> DataFrame:

@@ -38,16 +38,8 @@ class CompactResult:
     rewritten: int
     made: int
     deletes_rewritten: int
-    deletes_made: int
     size: int
     """Of the data files that were rewritten, in bytes."""
-
-
-@dataclass(frozen=True, slots=True)
-class SweepResult:
-    """How many orphan files `sweep` deleted."""
-
-    files: int
 
 
 def expire(tables: Tables, place: TableIdentifier, *, days: float, at_least: int, now: datetime) -> ExpireResult:
@@ -87,19 +79,18 @@ def compact(
         data.rewritten_data_files_count,
         data.added_data_files_count,
         deletes.rewritten_delete_files_count + data.removed_delete_files_count,
-        deletes.added_delete_files_count,
         data.rewritten_bytes_count,
     )
 
 
-def sweep(tables: Tables, place: TableIdentifier, *, grace: timedelta = timedelta(0)) -> SweepResult:
-    """Delete the files in the table's folder that belong to no snapshot, which killed writes have left.
+def sweep(tables: Tables, place: TableIdentifier, *, grace: timedelta = timedelta(0)) -> int:
+    """Delete the files of a table that belong to no snapshot, which killed writes have left; return how many.
 
     If the table does not exist, because its creation or deletion was cut short, these are all files.
     """
     session = tables.session
     if not tables.exists(place):
-        return SweepResult(_delete_folder(session, place))
+        return _delete_folder(session, place)
     with _hide_details("Files that belong to no snapshot could not be deleted"):
         jvm, java = jvm_of(session), java_session(session)
         table = jvm.org.apache.iceberg.spark.Spark3Util.loadIcebergTable(java, place.sql)
@@ -107,7 +98,8 @@ def sweep(tables: Tables, place: TableIdentifier, *, grace: timedelta = timedelt
         action = jvm.org.apache.iceberg.spark.actions.SparkActions.get(java).deleteOrphanFiles(table)
         # Iceberg's procedure would refuse anything younger than a day, since it cannot know of the lock.
         done = action.olderThan(until).option("stream-results", "true").execute()
-        return SweepResult(done.orphanFilesCount())
+        count: int = done.orphanFilesCount()
+        return count
 
 
 def _delete_folder(session: SparkSession, place: TableIdentifier) -> int:
@@ -136,6 +128,5 @@ def _hide_details(what: str) -> Iterator[None]:
     try:
         yield
     except (PySparkException, Py4JError) as error:
-        raise UnavailableError(
-            f"{what}.", "The rows are as they were. Try again; the worker's log says more."
-        ) from error
+        hint = "The rows are as they were. Try again; the worker's log says more."
+        raise UnavailableError(f"{what}.", hint) from error

@@ -10,7 +10,6 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from threading import Lock, Timer
 
 import pyarrow as pa
@@ -23,9 +22,9 @@ from pyspark.sql.types import CalendarIntervalType, DataType, StructType, Varian
 
 from lakehold.directory.caller import Caller
 from lakehold.kit.errors import ConflictError, NotFoundError, UnavailableError
+from lakehold.kit.settings import Settings
 from lakehold.lake import catalog_tokens
 from lakehold.lake.errors import LimitExceededError, QueryError, QueryMemoryError, StoppedError
-from lakehold.lake.query_limits import QueryLimits
 from lakehold.lake.spark.fair_share import GROUP, POOL, FairShare, RunningQuery
 from lakehold.lake.spark.guard import query_errors
 from lakehold.lake.spark.guard.query_guard import QueryGuard
@@ -43,11 +42,6 @@ class QueryResult:
     batches: list[pa.RecordBatch]
     complete: bool
     """Whether there were no more."""
-
-    @property
-    def row_count(self) -> int:
-        """Number of rows."""
-        return sum(batch.num_rows for batch in self.batches)
 
 
 def collect_result(rows: DataFrame, *, most_rows: int, most_bytes: int) -> QueryResult:
@@ -97,10 +91,8 @@ def _collect_batches(rows: DataFrame, schema: pa.Schema, most_bytes: int) -> Ite
         part = found[number]
         size += len(part)
         if size > most_bytes:
-            raise LimitExceededError(
-                f"The result is larger than {most_bytes // 1_000_000:,} MB.",
-                "Ask for fewer columns or rows, or save the query as a table.",
-            )
+            message = f"The result is larger than {most_bytes // 1_000_000:,} MB."
+            raise LimitExceededError(message, "Ask for fewer columns or rows, or save the query as a table.")
         yield pa.ipc.read_record_batch(pa.py_buffer(part), schema)
 
 
@@ -135,55 +127,52 @@ class QueryService:
         self,
         spark: SparkSession,
         user_sessions: UserSessions,
-        limits: QueryLimits,
-        data: Path,
+        settings: Settings,
         end: Callable[[str], object] | None = None,
     ) -> None:
         self._spark = spark
-        self._data = data
+        self._settings = settings
         self._user_sessions = user_sessions
-        self._session_pool = SessionPool(user_sessions, user_sessions.clock)
-        self._limits = limits
+        self._session_pool = SessionPool(user_sessions)
         self._guard = QueryGuard(spark)
-        self._fair_share = FairShare(spark, limits.patience, self._stop, end)
+        self._fair_share = FairShare(spark, settings.query_patience, self._stop, end)
         self._running: dict[str, RunningQuery] = {}
         self._lock = Lock()
 
     def run(self, query: Query) -> QueryResult:
         """Run a query and return its rows."""
-        lent = self._session_pool.borrow(query.caller, query.workspace, self._limits.seconds + _GRACE)
+        lent = self._session_pool.borrow(query.caller, query.workspace, self._settings.query_seconds + _GRACE)
         with (
             self._register(query) as running,
             self._limit_time(query.id),
             lent as own,
-            catalog_tokens.open_system_folder(own.token, self._data),
+            catalog_tokens.open_system_folder(own.token, self._settings.data),
         ):
             try:
                 return self._collect_rows(query, own, running)
             except QueryMemoryError:
-                if not self._has_other_users(running):
+                with self._lock:
+                    others = any(each.owner != running.owner for each in self._running.values())
+                if not others:
                     raise
                 # All have the same memory: it may be another's query that took it.
                 return self._collect_rows(query, own, running)
 
     def _collect_rows(self, query: Query, own: UserSession, running: RunningQuery) -> QueryResult:
-        limits = self._limits
+        most_rows = min(query.rows, self._settings.query_rows)
         try:
-            rows = self._analyse_query(query, own, running)
+            properties = {**USER_SESSION_CONF, POOL: running.pool, GROUP: running.group, _INTERRUPT: "true"}
+            set_local_properties(self._spark, properties)
+            rows = self._guard.analyse(own.session, query.text)
             if running.stop_reason:
                 raise _stopped_error(running)
-            return collect_result(rows, most_rows=min(query.rows, limits.rows), most_bytes=limits.megabytes * 1_000_000)
+            return collect_result(rows, most_rows=most_rows, most_bytes=self._settings.query_megabytes * 1_000_000)
         except (PySparkException, Py4JJavaError) as error:
             if running.stop_reason:
                 raise _stopped_error(running) from None
             raise query_errors.translate_error(error) from error
         except (Py4JError, OSError) as error:
             raise UnavailableError("Spark has ended meanwhile.", "It is starting anew; try again.") from error
-
-    def _has_other_users(self, running: RunningQuery) -> bool:
-        """Return whether another user runs a query at the same time."""
-        with self._lock:
-            return any(each.owner != running.owner for each in self._running.values())
 
     def stop(self, uid: str, caller: Caller, reason: str = "The query was stopped.") -> None:
         """Stop a query of the caller's own."""
@@ -211,19 +200,13 @@ class QueryService:
                 raise query_errors.translate_error(error) from error
             return rows, frozenset(loaded)
 
-    def _analyse_query(self, query: Query, own: UserSession, running: RunningQuery) -> DataFrame:
-        set_local_properties(
-            self._spark, {**USER_SESSION_CONF, POOL: running.pool, GROUP: running.group, _INTERRUPT: "true"}
-        )
-        return self._guard.analyse(own.session, query.text)
-
     @contextmanager
     def _register(self, query: Query) -> Iterator[RunningQuery]:
         owner = (query.caller.tenant, query.caller.member)
         with self._lock:
             if query.id in self._running:
                 raise ConflictError("A query of this id runs already.", "Give each query an id of its own.")
-            most = self._limits.at_once
+            most = self._settings.queries_at_once
             if Counter(each.owner for each in self._running.values())[owner] >= most:
                 raise LimitExceededError(f"You have {most} queries running.", "Wait for one to end, or stop one.")
             running = self._running[query.id] = RunningQuery(owner)
@@ -240,8 +223,8 @@ class QueryService:
     @contextmanager
     def _limit_time(self, uid: str) -> Iterator[None]:
         running = self._running[uid]
-        reason = f"The query took longer than {self._limits.seconds} seconds."
-        timer = Timer(self._limits.seconds, self._stop, (running, reason))
+        seconds = self._settings.query_seconds
+        timer = Timer(seconds, self._stop, (running, f"The query took longer than {seconds} seconds."))
         timer.daemon = True
         timer.start()
         try:

@@ -1,4 +1,8 @@
-"""Locates Spark, Java, the extra jars and the class data archive on this machine, without importing PySpark.
+"""Spark's runtime on this machine: where Spark, Java, the extra jars and the class data archive are; and its JVM, which
+is started before PySpark is imported, so that both start at the same time.
+
+Spark's own way starts one JVM only to find out how to start another, and its Python waits for both. The command here is
+the one that its launcher would give.
 
 Jars are resolved once, verified by checksum and cached for the user, so that a later start needs no network. The class
 data archive (AppCDS) halves the start-up time; it is built in a process of its own. A JVM that it does not fit, of
@@ -10,15 +14,20 @@ from __future__ import annotations
 import hashlib
 import os
 import shutil
+import signal
+import struct
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
+from subprocess import PIPE, Popen
+from time import monotonic, sleep
 
 from lakehold.kit.errors import UnavailableError
 
@@ -32,12 +41,6 @@ def spark_home() -> Path:
     return Path(found.origin).parent
 
 
-@cache
-def spark_version() -> str:
-    """Return the version of Spark."""
-    return version("pyspark")
-
-
 def java_program() -> Path:
     """Return the path of the `java` program."""
     home = os.environ.get("JAVA_HOME")
@@ -48,7 +51,7 @@ def java_program() -> Path:
 
 
 _FETCH_TIMEOUT = 300
-_RESOLVER = "lakehold.lake.spark.jar_resolver"
+_PROGRAMS = "lakehold.lake.spark.setup_programs"
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,18 +81,8 @@ JARS = (
         "1.12.0",
         "3123c3798af642dd537230923548e013ef41cc28b6626e5225808cf5670a0f82",
     ),
-    Jar(
-        "org.xerial",
-        "sqlite-jdbc",
-        "3.50.3.0",
-        "a3f53a2aa15ae9425a9e793bbe9c8e5288febeb4b65ef5c1a4e80d4c2045cf08",
-    ),
-    Jar(
-        "org.postgresql",
-        "postgresql",
-        "42.7.8",
-        "2a32a9dcbc42d67a50ad3a0de5efd102c8d2be46720045f2cbd6689f160ab7c7",
-    ),
+    Jar("org.xerial", "sqlite-jdbc", "3.50.3.0", "a3f53a2aa15ae9425a9e793bbe9c8e5288febeb4b65ef5c1a4e80d4c2045cf08"),
+    Jar("org.postgresql", "postgresql", "42.7.8", "2a32a9dcbc42d67a50ad3a0de5efd102c8d2be46720045f2cbd6689f160ab7c7"),
 )
 
 
@@ -119,7 +112,7 @@ def _has_checksum(file: Path, jar: Jar) -> bool:
 def _fetch(jars: list[Jar], place: Path) -> None:
     with tempfile.TemporaryDirectory() as folder:
         # In a process of its own: Spark resolves while it starts, and starts once in a process.
-        command = [sys.executable, "-m", _RESOLVER, folder, *(jar.coordinate for jar in jars)]
+        command = [sys.executable, "-m", _PROGRAMS, "jars", folder, *(jar.coordinate for jar in jars)]
         done = subprocess.run(  # noqa: S603 - our own module, with coordinates from above
             command, capture_output=True, text=True, timeout=_FETCH_TIMEOUT, check=False
         )
@@ -128,15 +121,12 @@ def _fetch(jars: list[Jar], place: Path) -> None:
             fetched = found / f"{jar.group}_{jar.file}"
             if not fetched.is_file():
                 last_line = next((line.strip() for line in reversed(done.stderr.splitlines()) if line.strip()), "")
-                raise UnavailableError(
-                    f"Spark could not fetch {jar.coordinate}: {last_line or 'it said nothing'}.",
-                    f"Give this machine a way to Maven's central repository, or put {jar.file} into {place}.",
-                )
+                message = f"Spark could not fetch {jar.coordinate}: {last_line or 'it said nothing'}."
+                hint = f"Give this machine a way to Maven's central repository, or put {jar.file} into {place}."
+                raise UnavailableError(message, hint)
             if not _has_checksum(fetched, jar):
-                raise UnavailableError(
-                    f"{jar.coordinate} has another checksum than it should have; it is not used.",
-                    "Find out who changed it before you go on.",
-                )
+                message = f"{jar.coordinate} has another checksum than it should have; it is not used."
+                raise UnavailableError(message, "Find out who changed it before you go on.")
             # Under another name first: somebody who starts at the same time sees all of it or nothing.
             partial = place / f"{jar.file}.{os.getpid()}"
             shutil.move(fetched, partial)
@@ -144,30 +134,15 @@ def _fetch(jars: list[Jar], place: Path) -> None:
 
 
 _ARCHIVE_TIMEOUT = 300
-_ARCHIVE_BUILDER = "lakehold.lake.spark.archive_builder"
-_QUIET = "-Xlog:cds=off -Xlog:cds+dynamic=off"
+QUIET = "-Xlog:cds=off -Xlog:cds+dynamic=off"
+"""What keeps a JVM from talking about its archive."""
 
 
 def archive_file(files: Sequence[Path]) -> Path:
     """Return the path of the class data archive for these jars, whether or not it exists."""
-    parts = [spark_version(), str(spark_home()), str(java_program()), *map(str, files)]
+    parts = [version("pyspark"), str(spark_home()), str(java_program()), *map(str, files)]
     key = hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
     return jar_folder().parent / "archives" / f"{key}.jsa"
-
-
-def archive_options(file: Path) -> str:
-    """Return the JVM options to start with the archive; the JVM ignores them if it does not exist."""
-    return f"-XX:SharedArchiveFile={file} {_QUIET}"
-
-
-def archive_dump_options(file: Path) -> str:
-    """Return the JVM options that write the archive when the JVM exits."""
-    return f"-XX:ArchiveClassesAtExit={file} {_QUIET}"
-
-
-def class_path(files: Iterable[Path]) -> str:
-    """Return the jars as a class path: only classes found through it get into an archive."""
-    return os.pathsep.join(map(str, files))
 
 
 def build_archive() -> bool:
@@ -179,9 +154,138 @@ def build_archive() -> bool:
     partial = file.with_suffix(f".{os.getpid()}")
     try:
         # Others go first: nobody waits for this.
-        command = ["nice", "-n", "19", sys.executable, "-m", _ARCHIVE_BUILDER, str(partial)]
+        command = ["nice", "-n", "19", sys.executable, "-m", _PROGRAMS, "archive", str(partial)]
         subprocess.run(command, check=True, capture_output=True, timeout=_ARCHIVE_TIMEOUT)  # noqa: S603 - our own module
         partial.replace(file)
     finally:
         partial.unlink(missing_ok=True)
     return True
+
+
+JAVA_OPTIONS, ALLOW_SECURITY_MANAGER = "spark.driver.extraJavaOptions", "-Djava.security.manager=allow"
+"""The setting with the JVM's options, and the option that every JVM needs."""
+
+_CLASS_PATH, _MEMORY = "spark.driver.extraClassPath", "spark.driver.memory"
+_MAIN, _SHELL = "org.apache.spark.deploy.SparkSubmit", "pyspark-shell"
+_OPENED = ("lang", "lang.invoke", "lang.reflect", "io", "net", "nio", "util", "util.concurrent")
+_INNER = ("java.util.concurrent.atomic", "jdk.internal.ref", "sun.nio.ch", "sun.nio.cs", "sun.security.action")
+MODULES = (
+    "-XX:+IgnoreUnrecognizedVMOptions",
+    "--add-modules=jdk.incubator.vector",
+    *(f"--add-opens=java.base/java.{name}=ALL-UNNAMED" for name in _OPENED),
+    *(f"--add-opens=java.base/{name}=ALL-UNNAMED" for name in (*_INNER, "sun.util.calendar")),
+    "--add-opens=java.security.jgss/sun.security.krb5=ALL-UNNAMED",
+    "-Djdk.reflect.useDirectMethodHandle=false",
+    "-Dio.netty.tryReflectionSetAccessible=true",
+    "-Dio.netty.allocator.type=pooled",
+    "-Dio.netty.handler.ssl.defaultEndpointVerificationAlgorithm=NONE",
+    "--enable-native-access=ALL-UNNAMED",
+    "-Dderby.connection.requireAuthentication=false",
+)
+"""The options for Java's modules that every JVM of Spark needs."""
+_COMPILER_OPTIONS = (
+    "-XX:Tier4InvocationThreshold=200000",
+    "-XX:Tier4MinInvocationThreshold=20000",
+    "-XX:Tier4CompileThreshold=500000",
+    "-XX:Tier4BackEdgeThreshold=200000",
+)
+"""To optimise only very hot code: at a start nothing is hot yet, and the second compiler takes a core
+from all the rest. Rows by the million are often enough soon.
+"""
+
+_TIMEOUT, _PAUSE = 60.0, 0.01
+_SHUFFLE_PARTITIONS = "16"
+_PORT, _SECRET, _CONNECTION_FILE = "PYSPARK_GATEWAY_PORT", "PYSPARK_GATEWAY_SECRET", "_PYSPARK_DRIVER_CONN_INFO_PATH"
+
+
+@dataclass(frozen=True, slots=True)
+class JvmProcess:
+    """A JVM that is starting."""
+
+    process: Popen[bytes]
+    folder: Path
+    conf: Mapping[str, str]
+    """What it was started with."""
+
+    @contextmanager
+    def connection_env(self) -> Iterator[None]:
+        """Set the environment variables by which PySpark finds the JVM, once it answers."""
+        port, secret = self._wait_for_port()
+        os.environ |= {_PORT: port, _SECRET: secret}
+        try:
+            yield
+        finally:
+            del os.environ[_PORT], os.environ[_SECRET]
+
+    def _wait_for_port(self) -> tuple[str, str]:
+        file, end = self.folder / "answer", monotonic() + _TIMEOUT
+        while not file.exists():
+            if self.process.poll() is not None or monotonic() > end:
+                self.process.kill()
+                raise UnavailableError("The JVM of Spark has not started.", "Its own words are above, in the log.")
+            sleep(_PAUSE)
+        answer = file.read_bytes()
+        shutil.rmtree(self.folder)
+        ((port,), (length,)) = struct.unpack(">i", answer[:4]), struct.unpack(">i", answer[4:8])
+        return str(port), answer[8 : 8 + length].decode()
+
+
+def launch(master: str, settings: Mapping[str, str], drivers: str = "") -> JvmProcess:
+    """Start the JVM, with the jars of a driver folder besides Spark's own."""
+    conf = {**_java_conf(master, drivers), **settings}
+    folder = Path(tempfile.mkdtemp())
+    home = spark_home()
+    # Texts have the same hashes in each Python that Spark starts; and there are no clients on other machines.
+    around = {
+        "SPARK_HOME": str(home),
+        "PYTHONHASHSEED": "0",
+        "SPARK_CONNECT_MODE": "0",
+        _CONNECTION_FILE: str(folder / "answer"),
+    }
+    process = Popen(  # noqa: S603 - our own command
+        launch_command(conf),
+        stdin=PIPE,
+        env={**os.environ, **around},
+        preexec_fn=_ignore_interrupt,  # noqa: PLW1509 - as Spark itself does
+    )
+    return JvmProcess(process, folder, conf)
+
+
+def launch_command(conf: Mapping[str, str]) -> list[str]:
+    """Return the command that starts a JVM with these settings."""
+    home = spark_home()
+    own = sorted((home / "jars").glob("*.jar"), key=lambda file: (not file.name.startswith("slf4j-api-"), file.name))
+    classes = [conf.get(_CLASS_PATH, ""), str(home / "conf"), *map(str, own)]
+    settings = [part for name, value in conf.items() for part in ("--conf", f"{name}={value}")]
+    return [
+        str(java_program()),
+        "-cp",
+        os.pathsep.join(filter(None, classes)),
+        f"-Xmx{conf.get(_MEMORY, '1g')}",
+        *conf.get(JAVA_OPTIONS, "").split(),
+        *_COMPILER_OPTIONS,
+        *MODULES,
+        _MAIN,
+        *settings,
+        _SHELL,
+    ]
+
+
+def _java_conf(master: str, drivers: str) -> dict[str, str]:
+    """Return the class path and jars of the JVM: a local one finds them on disk, a cluster is sent them."""
+    own, added = resolve_jars(), sorted(Path(drivers).glob("*.jar")) if drivers else []
+    # The JVM ignores an archive that does not exist.
+    archive = f"-XX:SharedArchiveFile={archive_file(own)} {QUIET}"
+    conf = {JAVA_OPTIONS: f"{ALLOW_SECURITY_MANAGER} {archive}"}
+    if master.startswith("local"):
+        # Only classes found through it get into an archive.
+        conf[_CLASS_PATH] = os.pathsep.join(map(str, own))
+        # Few cores have little use for many small parts; on a small table their number is all that takes time.
+        conf["spark.sql.shuffle.partitions"] = _SHUFFLE_PARTITIONS
+        own = []
+    return {**conf, "spark.jars": ",".join(map(str, (*own, *added)))}
+
+
+def _ignore_interrupt() -> None:
+    """Ignore Ctrl-C, which is for the worker: it ends the JVM when it is ready to."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)

@@ -16,7 +16,7 @@ from datetime import UTC, datetime, timedelta
 from enum import IntEnum
 from functools import reduce
 
-from pyspark.sql import Column, DataFrame, Window
+from pyspark.sql import Column, DataFrame, Row, Window
 from pyspark.sql import functions as f
 from pyspark.sql.types import DataType, MapType, StructField
 
@@ -153,14 +153,6 @@ _NOW, _HERE, _TWICE, _HAS_NEWS, _NEEDS_PAST, _FIRST = (
 _LAST, _UNTIL, _NUMBER = "lakehold:last", "lakehold:until", "lakehold:number"
 
 
-@dataclass(frozen=True, slots=True)
-class ChangeCounts:
-    """How many rows have arrived, and how many are missing."""
-
-    arriving: int
-    missing: int
-
-
 def timestamp_literal(moment: datetime) -> Column:
     """Return a moment as a Spark literal, to the microsecond."""
     return f.timestamp_micros(f.lit((moment - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(microseconds=1)))
@@ -198,8 +190,8 @@ def _deduplicate(rows: DataFrame, rule: VersionRule) -> DataFrame:
     return rows.withColumn(_TWICE, twice).withColumn(_NUMBER, number).filter(column(_NUMBER) == 1).drop(_NUMBER)
 
 
-def refuse_invalid_rows(found: DataFrame, rule: VersionRule, *, at: str | None, last_by: str | None) -> ChangeCounts:
-    """Refuse rows without key or time, and conflicting rows for one key and time."""
+def refuse_invalid_rows(found: DataFrame, rule: VersionRule, *, at: str | None, last_by: str | None) -> Row:
+    """Refuse rows without key or time, and conflicting ones; return how many are `arriving` and how many `missing`."""
     here = column(_HERE).isNotNull()
     counts = found.agg(
         f.count_if(here).alias("arriving"),
@@ -221,7 +213,7 @@ def refuse_invalid_rows(found: DataFrame, rule: VersionRule, *, at: str | None, 
             f"{counts.twice:,} keys have several different rows for one time, such as {such} at {counts.such[-1]}.",
             f"Make {last_by} tell them apart." if last_by else "Name a field that says which of them is the last.",
         )
-    return ChangeCounts(counts.arriving, counts.missing)
+    return counts
 
 
 def affected_versions(found: DataFrame, stored: DataFrame, rule: VersionRule) -> DataFrame:

@@ -105,9 +105,9 @@ class UserSession:
 class SessionPool:
     """Pool of idle user sessions, the longest idle first."""
 
-    def __init__(self, user_sessions: UserSessions, clock: Clock) -> None:
+    def __init__(self, user_sessions: UserSessions) -> None:
         self._user_sessions = user_sessions
-        self._clock = clock
+        self._clock = user_sessions.clock
         self._idle: OrderedDict[UserSession, _Key] = OrderedDict()
         self._lock = Lock()
 

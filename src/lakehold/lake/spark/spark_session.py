@@ -17,9 +17,9 @@ from threading import Lock, Thread
 from pyspark.logger import PySparkLogger
 from pyspark.sql import SparkSession
 
-from lakehold.lake.spark import jvm_launcher
+from lakehold.lake.spark import runtime
 from lakehold.lake.spark.jvm import jvm_of
-from lakehold.lake.spark.jvm_launcher import JvmProcess
+from lakehold.lake.spark.runtime import JvmProcess
 
 _lock = Lock()
 _started: list[SparkSession] = []
@@ -64,7 +64,7 @@ def get_spark_session(
             os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
             for name in _QUERY_LOGGERS:
                 PySparkLogger.getLogger(name).disabled = True
-            java = launched or jvm_launcher.launch(master, settings or {}, drivers)
+            java = launched or runtime.launch(master, settings or {}, drivers)
             builder = SparkSession.builder.appName("lakehold").master(master)
             for name, value in {**_CONF, **java.conf, **(settings or {})}.items():
                 builder = builder.config(name, value)

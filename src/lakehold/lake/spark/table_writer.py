@@ -1,23 +1,52 @@
-"""Writes rows to a table. Each write is one snapshot with its mark, so that a repeated write does nothing twice."""
+"""Writes rows to a table, whose schema is adapted when they have other fields.
+
+Each write is one snapshot with its mark, so that a repeated write does nothing twice.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import reduce
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
+from pyspark.sql import types as t
 
 from lakehold.kit.errors import InvalidInputError
 from lakehold.lake.errors import DataError
 from lakehold.lake.iceberg_catalog import TableIdentifier
 from lakehold.lake.row_formats import quote_identifier, quote_literal
 from lakehold.lake.spark.jvm import move_to_session
-from lakehold.lake.spark.schema_evolution import SchemaEvolution, conform_rows, refuse_duplicate_fields
-from lakehold.lake.spark.tables import PROPERTIES, Tables
+from lakehold.lake.spark.tables import Tables, table_definition
 from lakehold.lake.table_metadata import IcebergSnapshot
+
+
+class SchemaEvolution(StrEnum):
+    """How a write handles rows with other fields than the table has."""
+
+    MERGE = "merge"
+    """New fields are added, types are widened where nothing is lost; a missing field is empty."""
+    STRICT = "strict"
+    """Any difference is refused."""
+    OVERWRITE = "overwrite"
+    """The table gets the fields of what arrives; only where all rows are replaced."""
+
+
+_WIDER: dict[type[t.DataType], tuple[type[t.DataType], ...]] = {
+    t.ByteType: (t.IntegerType, t.LongType),
+    t.ShortType: (t.IntegerType, t.LongType),
+    t.IntegerType: (t.LongType,),
+    t.FloatType: (t.DoubleType,),
+}
+# Iceberg keeps small whole numbers as int.
+_STORED_AS: dict[type[t.DataType], t.DataType] = {t.ByteType: t.IntegerType(), t.ShortType: t.IntegerType()}
+_SAFE: dict[type[t.DataType], tuple[type[t.DataType], ...]] = {
+    t.LongType: (t.IntegerType, t.ShortType, t.ByteType),
+    t.DoubleType: (t.FloatType,),
+    t.TimestampNTZType: (t.DateType,),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,12 +128,19 @@ def write_rows(tables: Tables, place: TableIdentifier, rows: DataFrame, how: Tab
     refuse_duplicate_fields(rows.schema)
     if not tables.exists(place):
         tables.create(place, rows.schema, partitioned_by=how.partitioned_by)
-    if done := tables.current_metadata(place).snapshot_of_write(how.mark):
-        return result_of_snapshot(done, again=True)
-    with tables.write_session(how.mark) as session:
-        _write_mode(tables, session, place, rows, how)
-    made = tables.current_metadata(place).snapshot_of_write(how.mark)
-    return TableWriteResult(None) if made is None else result_of_snapshot(made)
+    return write_once(tables, place, how.mark, lambda session: _write_mode(tables, session, place, rows, how))
+
+
+def write_once(
+    tables: Tables, place: TableIdentifier, mark: str, write: Callable[[SparkSession], None]
+) -> TableWriteResult:
+    """Make a write in a session that marks its snapshot, unless it was made before."""
+    if done := tables.current_metadata(place).snapshot_of_write(mark):
+        return _result_of_snapshot(done, again=True)
+    with tables.write_session(mark) as session:
+        write(session)
+    made = tables.current_metadata(place).snapshot_of_write(mark)
+    return TableWriteResult(None) if made is None else _result_of_snapshot(made)
 
 
 def _write_mode(
@@ -112,7 +148,7 @@ def _write_mode(
 ) -> None:
     match how.mode:
         case WriteMode.OVERWRITE if how.evolution is SchemaEvolution.OVERWRITE and rows.schema != tables.schema(place):
-            _replace_table(place, move_to_session(session, rows), how)
+            table_definition(place, move_to_session(session, rows), how.partitioned_by).replace()
         case WriteMode.OVERWRITE:
             ready = move_to_session(session, conform_rows(tables, place, rows, how.evolution))
             ready.writeTo(place.sql).overwrite(f.lit(True))
@@ -140,10 +176,8 @@ def refuse_duplicate_keys(rows: DataFrame, keys: Sequence[str]) -> None:
     some = doubles.limit(_EXAMPLES).collect()
     if some:
         examples = "; ".join(", ".join(str(value) for value in row[:-1]) for row in some)
-        raise DataError(
-            f"{doubles.count():,} keys are there more than once, such as {examples}.",
-            f"Choose a key that tells rows apart, or keep one row for each {' and '.join(keys)}.",
-        )
+        message = f"{doubles.count():,} keys are there more than once, such as {examples}."
+        raise DataError(message, f"Choose a key that tells rows apart, or keep one row for each {' and '.join(keys)}.")
 
 
 def _merge(session: SparkSession, place: TableIdentifier, rows: DataFrame, how: TableWriteOptions) -> None:
@@ -162,17 +196,7 @@ def _merge(session: SparkSession, place: TableIdentifier, rows: DataFrame, how: 
     session.sql(f"MERGE INTO {place.sql} t USING arriving s ON {same} {update} WHEN NOT MATCHED THEN INSERT * {gone}")
 
 
-def _replace_table(place: TableIdentifier, rows: DataFrame, how: TableWriteOptions) -> None:
-    writer = rows.writeTo(place.sql).using("iceberg")
-    for name, value in PROPERTIES.items():
-        writer = writer.tableProperty(name, value)
-    if how.partitioned_by:
-        writer = writer.partitionedBy(*(f.col(quote_identifier(name)) for name in how.partitioned_by))
-    writer.replace()
-
-
-def result_of_snapshot(made: IcebergSnapshot, *, again: bool = False) -> TableWriteResult:
-    """Return the result of the write that made a snapshot."""
+def _result_of_snapshot(made: IcebergSnapshot, *, again: bool = False) -> TableWriteResult:
     return TableWriteResult(
         made.id,
         made.count("added-records"),
@@ -181,3 +205,102 @@ def result_of_snapshot(made: IcebergSnapshot, *, again: bool = False) -> TableWr
         made.count("total-records"),
         again,
     )
+
+
+def conform_rows(tables: Tables, place: TableIdentifier, rows: DataFrame, evolution: SchemaEvolution) -> DataFrame:
+    """Return the rows with the fields of the table, which is extended where needed; or refuse and name the field."""
+    has, comes = tables.schema(place), rows.schema
+    refuse_duplicate_fields(comes)
+    differences = list(_differences(has, comes))
+    if differences and evolution is SchemaEvolution.STRICT:
+        message = f"The fields do not fit the table: {'; '.join(text for text, _ in differences)}."
+        raise DataError(message, "Allow merging, or correct them.")
+    refused = [text for text, merges in differences if not merges]
+    if refused:
+        raise DataError(f"The fields do not fit the table: {'; '.join(refused)}.", "Convert them before they arrive.")
+    if differences:
+        _alter_table(tables, place, has, comes)
+        has = tables.schema(place)
+    by_name = {field.name.lower(): field.name for field in comes.fields}
+    return rows.select(
+        *(
+            f.col(quote_identifier(by_name[field.name.lower()])).cast(field.dataType).alias(field.name)
+            if field.name.lower() in by_name
+            else f.lit(None).cast(field.dataType).alias(field.name)
+            for field in has.fields
+        )
+    )
+
+
+def apply_types_if_empty(tables: Tables, place: TableIdentifier, rows: DataFrame) -> DataFrame:
+    """Return the rows; if there are none, with the types of the table, as an empty result says nothing of its types."""
+    if not tables.exists(place):
+        return rows
+    kinds = {field.name.lower(): field.dataType for field in tables.schema(place).fields}
+    typed = t.StructType(
+        [t.StructField(field.name, kinds.get(field.name.lower(), field.dataType)) for field in rows.schema.fields]
+    )
+    same = [field.dataType for field in typed.fields] == [field.dataType for field in rows.schema.fields]
+    return rows if same or rows.limit(1).count() else tables.session.createDataFrame([], typed)
+
+
+def refuse_duplicate_fields(schema: t.StructType) -> None:
+    """Refuse two fields whose names differ by case alone, which are one to SQL."""
+    seen: dict[str, str] = {}
+    for field in schema.fields:
+        other = seen.setdefault(field.name.lower(), field.name)
+        if other is not field.name:
+            raise DataError(f"Two fields are called {other!r} and {field.name!r}.", "Rename one of them.")
+
+
+def _differences(has: t.StructType, comes: t.StructType) -> Iterator[tuple[str, bool]]:
+    """Yield the differences as messages, each with whether it can be merged."""
+    there = {field.name.lower(): field for field in has.fields}
+    for field in comes.fields:
+        old = there.get(field.name.lower())
+        if old is None:
+            yield f"{field.name} is new", True
+        elif not _fits(field.dataType, old.dataType):
+            if _is_widening(old.dataType, field.dataType):
+                yield f"{field.name} is {field.dataType.simpleString()} and was {old.dataType.simpleString()}", True
+            else:
+                kinds = f"{field.dataType.simpleString()} into the table's {old.dataType.simpleString()}"
+                yield f"cannot turn {field.name} of type {kinds}", False
+    arriving = {field.name.lower() for field in comes.fields}
+    for name, field in there.items():
+        if name not in arriving:
+            yield f"{field.name} is missing", True
+
+
+def _fits(comes: t.DataType, has: t.DataType) -> bool:
+    """Return whether every value of the incoming type is a value of the table's type."""
+    if comes == has or type(comes) in _SAFE.get(type(has), ()) or comes.simpleString() in {"void", has.simpleString()}:
+        return True
+    if isinstance(comes, t.DecimalType) and isinstance(has, t.DecimalType):
+        return comes.scale <= has.scale and comes.precision - comes.scale <= has.precision - has.scale
+    return type(comes) in _STORED_AS and isinstance(has, t.IntegerType)
+
+
+def _is_widening(has: t.DataType, comes: t.DataType) -> bool:
+    """Return whether Iceberg can widen the type without rewriting files."""
+    if isinstance(has, t.DecimalType) and isinstance(comes, t.DecimalType):
+        return comes.scale == has.scale and comes.precision > has.precision
+    return type(comes) in _WIDER.get(type(has), ())
+
+
+def _alter_table(tables: Tables, place: TableIdentifier, has: t.StructType, comes: t.StructType) -> None:
+    session = tables.session
+    there = {field.name.lower(): field for field in has.fields}
+    for field in comes.fields:
+        old = there.get(field.name.lower())
+        if old is None:
+            session.sql(f"ALTER TABLE {place.sql} ADD COLUMN {quote_identifier(field.name)} {_sql_type(field)}")
+        elif _is_widening(old.dataType, field.dataType):
+            column, new_type = quote_identifier(old.name), field.dataType.simpleString()
+            session.sql(f"ALTER TABLE {place.sql} ALTER COLUMN {column} TYPE {new_type}")
+
+
+def _sql_type(field: t.StructField) -> str:
+    if field.dataType.simpleString() == "void":
+        return "string"
+    return _STORED_AS.get(type(field.dataType), field.dataType).simpleString()

@@ -8,7 +8,7 @@ from datetime import datetime
 from functools import cached_property
 from queue import Empty, LifoQueue
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import DataFrame, DataFrameWriterV2, SparkSession
 from pyspark.sql import functions as f
 from pyspark.sql.types import StructType
 
@@ -29,6 +29,16 @@ PROPERTIES = {
     "write.update.mode": "merge-on-read",
     "write.merge.mode": "merge-on-read",
 }
+
+
+def table_definition(place: TableIdentifier, rows: DataFrame, partitioned_by: Sequence[str]) -> DataFrameWriterV2:
+    """Return a writer that creates or replaces a table, with the properties that all tables have."""
+    writer = rows.writeTo(place.sql).using("iceberg")
+    for name, value in PROPERTIES.items():
+        writer = writer.tableProperty(name, value)
+    return (
+        writer.partitionedBy(*(f.col(quote_identifier(name)) for name in partitioned_by)) if partitioned_by else writer
+    )
 
 
 class Tables:
@@ -101,12 +111,7 @@ class Tables:
             return
         session = self.session
         session.sql(f"CREATE NAMESPACE IF NOT EXISTS {CATALOG_NAME}.{place.namespace}")
-        writer = session.createDataFrame([], schema).writeTo(place.sql).using("iceberg")
-        for name, value in PROPERTIES.items():
-            writer = writer.tableProperty(name, value)
-        if partitioned_by:
-            writer = writer.partitionedBy(*(f.col(quote_identifier(name)) for name in partitioned_by))
-        writer.create()
+        table_definition(place, session.createDataFrame([], schema), partitioned_by).create()
 
     def schema(self, place: TableIdentifier) -> StructType:
         """Return the fields as Spark types."""
@@ -128,8 +133,6 @@ class Tables:
         then = self.current_metadata(place).snapshot(snapshot).id
         table = f"{place.namespace}.{place.table}"
         self.session.sql(f"CALL {CATALOG_NAME}.system.set_current_snapshot(table => '{table}', snapshot_id => {then})")
-
-    # Its end
 
     def drop(self, place: TableIdentifier) -> None:
         """Drop the table and delete its files."""

@@ -70,78 +70,60 @@ ALLOWED_FUNCTIONS = frozenset(_NAMES.split())
 _LOGICAL = "org.apache.spark.sql.catalyst.plans.logical."
 _ANALYSIS = "org.apache.spark.sql.catalyst.analysis."
 _EXPRESSIONS = "org.apache.spark.sql.catalyst.expressions."
+_AGGREGATES, _VARIANTS = _EXPRESSIONS + "aggregate.", _EXPRESSIONS + "variant."
 
 
-def _qualify(package: str, names: str) -> frozenset[str]:
-    return frozenset(package + name for name in names.split())
+def _qualify(names_by_package: Mapping[str, str]) -> frozenset[str]:
+    return frozenset(package + name for package, names in names_by_package.items() for name in names.split())
 
 
 READ_NODES = frozenset({"org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation"})
 """A table: the catalog has let it through."""
 
-PARSED_NODES = frozenset().union(
-    _qualify(
-        _LOGICAL,
-        """
-        Pivot Unpivot UnresolvedHint UnresolvedWith WithWindowDefinition
+PARSED_NODES = _qualify(
+    {
+        _LOGICAL: "Pivot Unpivot UnresolvedHint UnresolvedWith WithWindowDefinition",
+        _ANALYSIS: """
+            MultiAlias RelationTimeTravel UnresolvedAlias UnresolvedAttribute UnresolvedExtractValue
+            UnresolvedFunction UnresolvedGenerator UnresolvedHaving UnresolvedInlineTable UnresolvedOrdinal
+            UnresolvedRelation UnresolvedStar UnresolvedStarExceptOrReplace UnresolvedSubqueryColumnAliases
+            UnresolvedTVFAliases UnresolvedTableValuedFunction
         """,
-    ),
-    _qualify(
-        _ANALYSIS,
-        """
-        MultiAlias RelationTimeTravel UnresolvedAlias UnresolvedAttribute UnresolvedExtractValue UnresolvedFunction
-        UnresolvedGenerator UnresolvedHaving UnresolvedInlineTable UnresolvedOrdinal UnresolvedRelation UnresolvedStar
-        UnresolvedStarExceptOrReplace UnresolvedSubqueryColumnAliases UnresolvedTVFAliases
-        UnresolvedTableValuedFunction
+        _EXPRESSIONS: """
+            Cube GroupingSets NamedArgumentExpression PipeExpression Rollup SemiStructuredExtract UnresolvedCollation
+            UnresolvedNamedLambdaVariable UnresolvedWindowExpression UnspecifiedFrame$
         """,
-    ),
-    _qualify(
-        _EXPRESSIONS,
-        """
-        Cube GroupingSets NamedArgumentExpression PipeExpression Rollup SemiStructuredExtract UnresolvedCollation
-        UnresolvedNamedLambdaVariable UnresolvedWindowExpression UnspecifiedFrame$
-        """,
-    ),
+    }
 )
 """Plan nodes of the parser only, before names are resolved."""
 
-ANALYSED_NODES = frozenset().union(
-    READ_NODES,
-    _qualify(
-        _LOGICAL,
-        """
-        Aggregate CTERelationDef CTERelationRef Distinct Except Expand Filter Generate GlobalLimit Intersect Join
-        LateralJoin LocalLimit LocalRelation Offset OneRowRelation Project Sample Sort SubqueryAlias Union UnionLoop
-        UnionLoopRef Window WithCTE
+ANALYSED_NODES = READ_NODES | _qualify(
+    {
+        _LOGICAL: """
+            Aggregate CTERelationDef CTERelationRef Distinct Except Expand Filter Generate GlobalLimit Intersect Join
+            LateralJoin LocalLimit LocalRelation Offset OneRowRelation Project Sample Sort SubqueryAlias Union
+            UnionLoop UnionLoopRef Window WithCTE
         """,
-    ),
-    _qualify(_ANALYSIS, "ResolvedInlineTable"),
-    _qualify(
-        _EXPRESSIONS,
-        """
-        Alias AttributeReference BinaryPad BinaryPredicate Ceil Collate CommonExpressionDef CommonExpressionRef
-        Contains CurrentRow$ DateAddInterval DateAddYMInterval DatetimeSub DivideDTInterval DivideInterval
-        DivideYMInterval EndsWith Exists Explode ExtractANSIIntervalDays ExtractANSIIntervalHours
-        ExtractANSIIntervalMinutes ExtractANSIIntervalMonths ExtractANSIIntervalSeconds ExtractANSIIntervalYears
-        ExtractIntervalDays ExtractIntervalHours ExtractIntervalMinutes ExtractIntervalMonths ExtractIntervalSeconds
-        ExtractIntervalYears Floor GetArrayItem GetArrayStructFields GetMapValue GetStructField Hour InSubquery Inline
-        KnownNullable LambdaFunction LateralSubquery LikeAll LikeAny ListQuery Literal MakeTimestamp
-        MakeTimestampFromDateTime Mask Minute MultiplyDTInterval MultiplyInterval MultiplyYMInterval
-        NamedLambdaVariable NotLikeAll NotLikeAny OuterReference PipeOperator PosExplode PreciseTimestampConversion
-        RaiseError ResolvedCollation RoundCeil RoundFloor ScalarSubquery Second SecondWithFraction SortOrder
-        SpecifiedWindowFrame StartsWith StringDecode StringLPad StringRPad SubtractDates SubtractTimestamps
-        TimestampAdd TimestampAddInterval TimestampAddYMInterval TimestampDiff ToCharacter TryEval TryMakeTimestamp
-        TryMakeTimestampFromDateTime TypedNullLiteral UnboundedFollowing$ UnboundedPreceding$ WindowExpression
-        WindowSpecDefinition With
+        _ANALYSIS: "ResolvedInlineTable",
+        _EXPRESSIONS: """
+            Alias AttributeReference BinaryPad BinaryPredicate Ceil Collate CommonExpressionDef CommonExpressionRef
+            Contains CurrentRow$ DateAddInterval DateAddYMInterval DatetimeSub DivideDTInterval DivideInterval
+            DivideYMInterval EndsWith Exists Explode ExtractANSIIntervalDays ExtractANSIIntervalHours
+            ExtractANSIIntervalMinutes ExtractANSIIntervalMonths ExtractANSIIntervalSeconds ExtractANSIIntervalYears
+            ExtractIntervalDays ExtractIntervalHours ExtractIntervalMinutes ExtractIntervalMonths
+            ExtractIntervalSeconds ExtractIntervalYears Floor GetArrayItem GetArrayStructFields GetMapValue
+            GetStructField Hour InSubquery Inline KnownNullable LambdaFunction LateralSubquery LikeAll LikeAny
+            ListQuery Literal MakeTimestamp MakeTimestampFromDateTime Mask Minute MultiplyDTInterval MultiplyInterval
+            MultiplyYMInterval NamedLambdaVariable NotLikeAll NotLikeAny OuterReference PipeOperator PosExplode
+            PreciseTimestampConversion RaiseError ResolvedCollation RoundCeil RoundFloor ScalarSubquery Second
+            SecondWithFraction SortOrder SpecifiedWindowFrame StartsWith StringDecode StringLPad StringRPad
+            SubtractDates SubtractTimestamps TimestampAdd TimestampAddInterval TimestampAddYMInterval TimestampDiff
+            ToCharacter TryEval TryMakeTimestamp TryMakeTimestampFromDateTime TypedNullLiteral UnboundedFollowing$
+            UnboundedPreceding$ WindowExpression WindowSpecDefinition With
         """,
-    ),
-    _qualify(
-        _EXPRESSIONS + "aggregate.",
-        """
-        AggregateExpression CountMinSketchAgg Mode PercentileCont PercentileDisc PivotFirst
-        """,
-    ),
-    _qualify(_EXPRESSIONS + "variant.", "ParseJson VariantExplode VariantGet"),
+        _AGGREGATES: "AggregateExpression CountMinSketchAgg Mode PercentileCont PercentileDisc PivotFirst",
+        _VARIANTS: "ParseJson VariantExplode VariantGet",
+    }
 )
 """What the analyser makes of it; the classes of the allowed functions come to these."""
 

@@ -9,18 +9,8 @@ from __future__ import annotations
 import re
 
 from py4j.protocol import Py4JJavaError
-from pyspark.errors import (
-    AnalysisException,
-    ArithmeticException,
-    ArrayIndexOutOfBoundsException,
-    DateTimeException,
-    IllegalArgumentException,
-    NumberFormatException,
-    ParseException,
-    PySparkException,
-    QueryContextType,
-    SparkRuntimeException,
-)
+from pyspark import errors
+from pyspark.errors import PySparkException
 from pyspark.errors.exceptions.captured import UnknownException, convert_exception
 
 from lakehold.kit.errors import LakeholdError, UnavailableError
@@ -28,13 +18,9 @@ from lakehold.lake.errors import QueryError, QueryMemoryError
 from lakehold.lake.spark import jvm
 
 _QUERY_EXCEPTIONS = (
-    AnalysisException,
-    ArithmeticException,
-    ArrayIndexOutOfBoundsException,
-    DateTimeException,
-    NumberFormatException,
-    ParseException,
-    SparkRuntimeException,
+    *(errors.AnalysisException, errors.ParseException, errors.SparkRuntimeException, errors.IllegalArgumentException),
+    *(errors.ArithmeticException, errors.ArrayIndexOutOfBoundsException, errors.DateTimeException),
+    errors.NumberFormatException,
 )
 _FAILED = ("The query could not be run to its end.", "Try again; if it stays so, tell your admin when.")
 _MEMORY = ("OutOfMemory", "OutOfDirectMemory", "OversizedAllocation", "maxResultSize", "BROADCAST_TABLE")
@@ -64,7 +50,7 @@ def translate_error(error: PySparkException | Py4JJavaError) -> LakeholdError:
         return QueryError(str(several.getMessage()))
     if isinstance(error, Py4JJavaError):
         return _translate_java_error(error)
-    if not isinstance(error, _QUERY_EXCEPTIONS) and not isinstance(error, IllegalArgumentException):
+    if not isinstance(error, _QUERY_EXCEPTIONS):
         return QueryError(*_FAILED)
     text = str(error)
     for mark in _AFTER:
@@ -98,7 +84,7 @@ def _translate_java_error(error: Py4JJavaError) -> LakeholdError:
 def _error_location(error: PySparkException) -> str:
     """Return where in the query the error is, if Spark knows."""
     for context in error.getQueryContext() or ():
-        if context.contextType() == QueryContextType.SQL and context.fragment():
+        if context.contextType() == errors.QueryContextType.SQL and context.fragment():
             return f" It is at: {' '.join(context.fragment().split())[:80]}"
     return ""
 

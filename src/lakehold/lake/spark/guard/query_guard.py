@@ -126,10 +126,8 @@ def _refuse_table(leaf: JavaObject) -> None:
         raise RefusedQueryError("A query may not give options to a table.", "Leave WITH (…) out.")
     table = leaf.table()
     if table.getClass().getName() != _TABLE or table.table().getClass().getName() != _ROWS:
-        raise RefusedQueryError(
-            "A query reads the rows of tables, and not what is known of their files.",
-            "Look at the snapshots on the page of the table.",
-        )
+        message = "A query reads the rows of tables, and not what is known of their files."
+        raise RefusedQueryError(message, "Look at the snapshots on the page of the table.")
 
 
 def _read_nodes(plan_nodes: PlanNodes) -> Iterator[dict[str, Any]]:

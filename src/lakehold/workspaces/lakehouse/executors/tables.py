@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING
 
 from lakehold.access import Add, Edge, Remove
 from lakehold.catalog import resources
-from lakehold.connectors.sources import cursors
-from lakehold.connectors.sources.source import ReadSpan
+from lakehold.connectors.sources.source import ReadSpan, filter_span
 from lakehold.directory.platform import Platform
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import SECOND
@@ -23,8 +22,7 @@ from lakehold.lake import readable_tables
 from lakehold.lake.iceberg_catalog import TableIdentifier
 from lakehold.lake.spark import maintenance
 from lakehold.lake.spark.history import HistoryOptions, update_history
-from lakehold.lake.spark.schema_evolution import SchemaEvolution
-from lakehold.lake.spark.table_writer import TableWriteOptions, ValueSpan, WriteMode, write_rows
+from lakehold.lake.spark.table_writer import SchemaEvolution, TableWriteOptions, ValueSpan, WriteMode, write_rows
 from lakehold.lake.spark.tables import Tables
 from lakehold.runs.runnable import StepContext, StepResult
 from lakehold.workspaces.graph import edge_targets
@@ -126,7 +124,7 @@ def materialise_query(step: steps.MaterialiseQuery, step_ctx: StepContext) -> St
     how = write_options(step.how, step_ctx.mark)
     if step.span is not None:
         part = ValueSpan(step.cursor, step.span.since, step.span.until)
-        rows = cursors.filter_span(rows, ReadSpan(part.field, part.since, including=True, until=part.until, again=True))
+        rows = filter_span(rows, ReadSpan(part.field, part.since, including=True, until=part.until, again=True))
         # What has keys finds its rows by them; else the span as it is now takes the place of what it was.
         how = how if how.mode is WriteMode.MERGE else replace(how, mode=WriteMode.APPEND, span=part)
     done = write_rows(step_ctx.tables, place, rows, how)
@@ -153,7 +151,7 @@ def maintain_table(step: steps.MaintainTable, step_ctx: StepContext) -> StepResu
     place = _place(step_ctx, step.table)
     if step.part == "sweep":
         swept = maintenance.sweep(step_ctx.tables, place)
-        step_ctx.log(f"{swept.files:,} files of nobody deleted")
+        step_ctx.log(f"{swept:,} files of nobody deleted")
         return StepResult()
     if not step_ctx.tables.exists(place):
         step_ctx.log("The table has no data yet")

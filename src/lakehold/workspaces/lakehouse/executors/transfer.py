@@ -19,7 +19,7 @@ from lakehold.connectors.sources.sync import SyncOptions, current_cursor, sync_s
 from lakehold.directory.caller import Caller
 from lakehold.directory.platform import Platform
 from lakehold.lake.iceberg_catalog import TableIdentifier
-from lakehold.lake.spark.schema_evolution import SchemaEvolution
+from lakehold.lake.spark.table_writer import SchemaEvolution
 from lakehold.runs.runnable import StepContext, StepResult
 from lakehold.workspaces import transfer
 from lakehold.workspaces.descriptor import Probe

@@ -13,8 +13,8 @@ from lakehold.catalog import credentials, resource_metadata
 from lakehold.connectors import registry as connectors
 from lakehold.connectors.database.jdbc import open_database
 from lakehold.connectors.database.source import JdbcSource
+from lakehold.connectors.destinations import delivery_folder
 from lakehold.connectors.destinations.delivery import DeliveryMessage, DeliveryRequest
-from lakehold.connectors.destinations.delivery_folder import DeliveryFolder
 from lakehold.connectors.destinations.settings import DestinationSettings
 from lakehold.connectors.files.settings import FileDestinationSettings
 from lakehold.connectors.files.source import open_folder
@@ -171,12 +171,12 @@ class ReportMessage:
         """Return the message for these rows, or None where only rows are sent."""
         if self._message is None or self._to not in {"chat", "mail"}:
             return None
-        folder = DeliveryFolder(str(step_ctx.retained_folder))
-        stored = folder.read_json(_MESSAGE_FILE)
+        file = step_ctx.retained_folder / _MESSAGE_FILE
+        stored = delivery_folder.read_json(file)
         if stored is not None:
             return DeliveryMessage(**stored)
         message = self._render(self._message, rows)
-        folder.write_json(_MESSAGE_FILE, asdict(message))
+        delivery_folder.write_json(file, asdict(message))
         return message
 
     def _render(self, message: MessageTemplate, rows: DataFrame) -> DeliveryMessage:

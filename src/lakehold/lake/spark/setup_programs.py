@@ -1,9 +1,12 @@
-"""Starts Spark, runs some typical queries and writes the class data archive: `python -m
-lakehold.lake.spark.archive_builder FILE`.
+"""Programs that prepare a machine for Spark: one fetches jars into a folder with Spark's own resolver, the other starts
+Spark, runs some typical queries and writes the class data archive.
+
+They run in processes of their own: `python -m lakehold.lake.spark.setup_programs jars FOLDER JAR…`, or `archive FILE`.
 """
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -12,11 +15,12 @@ from pyspark.sql import SparkSession
 
 from lakehold.kit.settings import Settings
 from lakehold.lake.iceberg_catalog import IcebergCatalog, TableIdentifier
-from lakehold.lake.spark import jvm_launcher, runtime, spark_session
-from lakehold.lake.spark.jvm_launcher import ALLOW_SECURITY_MANAGER, JAVA_OPTIONS
+from lakehold.lake.spark import runtime, spark_session
 from lakehold.lake.spark.table_writer import TableWriteOptions, WriteMode, write_rows
 from lakehold.lake.spark.tables import Tables
 
+# Spark brings its own of these.
+_EXCLUDED = "org.slf4j:slf4j-api,org.checkerframework:checker-qual"
 _ROWS = "SELECT id, concat('name ', id % 7) AS name, DATE '2026-01-01' AS day, 1.5 * id AS amount FROM range(1000)"
 _QUERIES = (
     "SELECT name, count(*), sum(amount) FROM {table} GROUP BY name ORDER BY 2 DESC",
@@ -24,11 +28,23 @@ _QUERIES = (
 )
 
 
-def main(file: str) -> None:
-    """Write the archive; it exists when the JVM has exited."""
-    java = jvm_launcher.launch(
-        "local[1]", {JAVA_OPTIONS: f"{ALLOW_SECURITY_MANAGER} {runtime.archive_dump_options(Path(file))}"}
+def fetch_jars(folder: str, *coordinates: str) -> None:
+    """Start Spark, which resolves the jars, and stop it."""
+    os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+    builder = (
+        SparkSession.builder.master("local[1]")
+        .config("spark.ui.enabled", "false")
+        .config("spark.jars.ivy", folder)
+        .config("spark.jars.packages", ",".join(coordinates))
+        .config("spark.jars.excludes", _EXCLUDED)
     )
+    builder.getOrCreate().stop()
+
+
+def write_archive(file: str) -> None:
+    """Write the archive; it exists when the JVM has exited."""
+    options = f"{runtime.ALLOW_SECURITY_MANAGER} -XX:ArchiveClassesAtExit={file} {runtime.QUIET}"
+    java = runtime.launch("local[1]", {runtime.JAVA_OPTIONS: options})
     spark = spark_session.get_spark_session("local[1]", launched=java)
     with TemporaryDirectory() as folder:
         _run_queries(spark, Path(folder))
@@ -50,4 +66,7 @@ def _run_queries(spark: SparkSession, folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    if sys.argv[1] == "jars":
+        fetch_jars(*sys.argv[2:])
+    else:
+        write_archive(sys.argv[2])

@@ -1,0 +1,173 @@
+"""Translates errors of sources and deliveries into messages that say what to correct, and nothing of the machine.
+
+A database's own message is shown, shortened and without what was sent to it and where it is. Spark's messages are shown
+where they speak of the rows. Errors that our own code raises in Spark's Python workers travel through Spark as text and
+are restored here.
+"""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from py4j.protocol import Py4JError
+from pyspark.errors import PySparkException
+from pyspark.errors.exceptions.captured import UnknownException, convert_exception
+
+from lakehold.connectors.redaction import redact
+from lakehold.kit.errors import InvalidInputError, LakeholdError, NotFoundError, UnavailableError
+from lakehold.lake.errors import DataError, DeliveryError, QueryError, SourceError
+from lakehold.lake.spark import jvm
+from lakehold.lake.spark.guard import query_errors
+
+_MAX_LENGTH = 300
+_DISK_FULL = "No space left on device"
+_RETRY_HINT = "Run it again; if it stays so, tell your admin when."
+_CARRIED = re.compile(r"<<told (\{.*?\})>>", re.DOTALL)
+_ERROR_TYPES: dict[str, type[LakeholdError]] = {
+    each.code: each for each in (DataError, SourceError, UnavailableError, NotFoundError, InvalidInputError)
+}
+# Where in the text it is wrong counts from what we have put before it.
+_POSITION = re.compile(r"\s*Position: \d+")
+# The driver repeats the rows that it was sending.
+_BATCH = re.compile(r"^Batch entry .* was aborted: (?=ERROR)|\s*Call getNextException to see.*$", re.DOTALL)
+_UNREACHABLE, _UNAUTHORISED, _VALUES = ("08", "53", "57"), ("28",), ("21", "22", "23", "42804")
+
+
+class CarriedError(Exception):
+    """Carries an error of ours through Spark as text."""
+
+    def __init__(self, error: LakeholdError) -> None:
+        payload = {"type": type(error).code, "message": error.message, "hint": error.hint}
+        payload |= {"field": error.field, "code": error.code}
+        # Signs of other alphabets would not all come through.
+        super().__init__(f"<<told {json.dumps(payload)}>>")
+        self.error = error
+
+
+@contextmanager
+def translate_source_errors(what: str, *hidden: str) -> Iterator[None]:
+    """Translate errors raised inside into messages about this source, with these texts redacted."""
+    try:
+        yield
+    except CarriedError as carried:
+        raise carried.error from None
+    except (Py4JError, PySparkException) as error:
+        raise source_error(error, what, hidden) from error
+
+
+@contextmanager
+def translate_delivery_errors(what: str, *hidden: str) -> Iterator[None]:
+    """Translate errors raised inside into messages about this target, with these texts redacted."""
+    try:
+        yield
+    except LakeholdError:
+        raise
+    except (Py4JError, PySparkException, OSError) as error:
+        raise _delivery_error(error, what, hidden) from error
+
+
+def shorten(text: str, *hidden: str, longest: int = _MAX_LENGTH) -> str:
+    """Return a foreign message as one short printable line without secrets and addresses."""
+    text = redact(text, *hidden)
+    line = " ".join("".join(letter if letter.isprintable() else " " for letter in text).split())
+    return line if len(line) <= longest else line[:longest] + "…"
+
+
+def sql_state(error: BaseException) -> str:
+    """Return the SQLSTATE of the error; empty if it did not come from a database."""
+    return _state_and_message(list(jvm.exception_chain(error)))[0]
+
+
+def source_error(error: Exception, what: str, hidden: tuple[str, ...] = ()) -> LakeholdError:
+    """Return an error of a source as users may read it."""
+    if carried := _CARRIED.search(str(error)):
+        payload = json.loads(carried[1])
+        return _ERROR_TYPES.get(payload.pop("type"), DataError)(**payload)
+    chain = list(jvm.exception_chain(error))
+    state, message = _state_and_message(chain)
+    if message:
+        if chain[-1].getClass().getSimpleName() == "UnknownHostException":
+            # Only the network knows the reason.
+            message += " Its host is unknown."
+        return source_error_of_state(state, shorten(_POSITION.sub("", message), *hidden), what)
+    text = "\n".join(f"{each.getClass().getSimpleName()}: {each.getMessage()}" for each in chain)
+    if "ClassNotFoundException" in text or "registered driver" in text:
+        message = f"{what} needs a driver that is not there."
+        return SourceError(message, "Ask your admin to add its jar.", field="driver")
+    if "could not open a JDBC connection" in text:
+        message = f"{what} has an address that its driver does not take."
+        return SourceError(message, "Check driver and address.", field="address")
+    if _DISK_FULL in text:
+        return UnavailableError("There is no room left on the disk.", "Make room, then run it again.")
+    if "FAILED_READ_FILE" in text:
+        return DataError(f"{what} has a file that is damaged or has gone.", "Check the files, then load them again.")
+    return SourceError(f"{what} could not be read to its end.", _RETRY_HINT)
+
+
+def source_error_of_state(state: str, said: str, what: str) -> LakeholdError:
+    """Return the error for an SQLSTATE of the source database."""
+    missing = f"{what} does not have it: {said}"
+    match state[:2], state:
+        case ("08" | "53" | "57", _):
+            message, hint = f"{what} cannot be reached: {said}", "Check host, port and network."
+            return UnavailableError(message, hint, field="address")
+        case ("28", _):
+            return SourceError(f"{what} denied access: {said}", "Check user name and password.", field="password")
+        case (_, "42501"):
+            message = f"{what} denied read access: {said}"
+            return SourceError(message, "Ask its admin for the right to read.", field="user")
+        case ("3D", _):
+            return NotFoundError(missing, "Check the name.", field="address", code="unknown_database")
+        case ("3F", _):
+            return NotFoundError(missing, "Check the name.", field="schemas")
+        case (_, "42P01" | "42703"):
+            return NotFoundError(missing, "Check the name.")
+    return SourceError(f"{what} refuses: {said}", "Correct the settings, then try again.")
+
+
+def _delivery_error(error: Exception, what: str, hidden: tuple[str, ...]) -> LakeholdError:
+    chain = list(jvm.exception_chain(error))
+    number = error.errno if isinstance(error, OSError) else None
+    if number == errno.ENOSPC or any(_DISK_FULL in str(each.getMessage()) for each in chain):
+        message = f"{what} could not be written: there is no room left."
+        return UnavailableError(message, "Make room on the disk, then run it again.")
+    if isinstance(error, OSError):
+        why = os.strerror(number) if number else type(error).__name__
+        return UnavailableError(f"{what} could not be written: {why}.", _RETRY_HINT)
+    state, message = _state_and_message(chain)
+    if message:
+        return _delivery_error_of_state(state, shorten(_BATCH.sub("", message), *hidden), what)
+    for each in chain:
+        converted = convert_exception(each)
+        if not isinstance(converted, UnknownException) and isinstance(
+            clear := query_errors.translate_error(converted), QueryError
+        ):
+            return clear
+    return DeliveryError(f"{what} could not be written.", _RETRY_HINT)
+
+
+def _delivery_error_of_state(state: str, message: str, what: str) -> LakeholdError:
+    if state.startswith(_UNREACHABLE) or (not state and "onnect" in message):
+        hint = "Check host, port and network, then run it again."
+        return UnavailableError(f"{what} cannot be reached: {message}", hint, field="address")
+    if state.startswith(_UNAUTHORISED):
+        return DeliveryError(f"{what} denied access: {message}", "Check user name and password.", field="password")
+    if state.startswith(_VALUES):
+        return DataError(f"{what} does not take the rows: {message}", "Correct the rows, or the table there.")
+    return DeliveryError(f"{what} refused: {message}", "Nothing was changed there. Correct it, then run it again.")
+
+
+def _state_and_message(chain: list[Any]) -> tuple[str, str]:
+    """Return SQLSTATE and message of the innermost SQL exception; both empty if no database is behind the error."""
+    found = next((each for each in reversed(chain) if jvm.is_sql_exception(each)), None)
+    if found is None:
+        return "", ""
+    while (more := found.getNextException()) is not None:
+        found = more
+    return str(found.getSQLState() or ""), str(found.getMessage() or found.getClass().getSimpleName())
