@@ -26,7 +26,7 @@ from lakehold.workspaces.marts.notifications import receivers
 from lakehold.workspaces.marts.notifications.membership import ROLES
 from lakehold.workspaces.marts.notifications.preferences import NotificationChannel, parse_channel
 from lakehold.workspaces.marts.notifications.receivers import MemberSubscriptions
-from lakehold.workspaces.marts.pages.destination_form import need_project
+from lakehold.workspaces.marts.pages.page_frame import need_project
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,9 +11,9 @@ from lakehold.directory.errors import DeniedError, HiddenError
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import ConflictError, InvalidInputError, LakeholdError
 from lakehold.lake.iceberg_catalog import IcebergCatalog
-from lakehold.web.connections import delivery_form
 from lakehold.workspaces.marts import joins, mart_kinds
 from lakehold.workspaces.marts.joins import ReportColumn
+from lakehold.workspaces.marts.pages.destination_form import MartDestinationFormPage
 
 TEXT, NUMBER, TIME, YES_NO, OTHER = "text", "number", "time", "yes or no", "other"
 
@@ -172,5 +172,5 @@ def mart_columns(ctx: RequestContext, lake: IcebergCatalog, mart: str) -> MartCo
 
 
 def _destination_label(name: str, detail: resource_metadata.ResourceMetadata | None) -> str:
-    way = delivery_form.DELIVERY_LABELS.get(str(detail.settings.get("to", "")) if detail else "", "")
-    return f"{name} ({way.lower()})" if way else name
+    way = MartDestinationFormPage.design.types.get(str(detail.settings.get("to", "")) if detail else "")
+    return f"{name} ({way.label.lower()})" if way else name
