@@ -117,8 +117,8 @@ class FieldList:
 class FormCard:
     """A part of a form with a title; or with a text, if there is nothing to fill in."""
 
-    title: str
-    icon: str
+    title: str = ""
+    icon: str = ""
     rows: Sequence[FormField | FieldGroup | FieldList] = ()
     note: str = ""
     text: str = ""

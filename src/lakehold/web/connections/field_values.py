@@ -64,6 +64,8 @@ def parse_text(each: FormField, sent: FormData, prefix: str = "", n: int = 0) ->
     text = given[n].replace("\r\n", "\n") if n < len(given) else ""
     if each.control != "pick":
         text = text.strip()
+    if not text and each.control != "toggle":
+        return each.default
     if each.options and text not in [option[0] for option in each.options]:
         return each.default
     return text

@@ -45,13 +45,13 @@ class FormType:
 class FormDesign:
     """The form of a kind of resource: its types, its texts, and settings that it does not ask for."""
 
-    choice: str
-    """The setting that says which type it is."""
-    choice_label: str
-    prompt: str
+    choice: str = ""
+    """The setting that says which type it is; empty if the kind says it."""
+    choice_label: str = ""
+    prompt: str = ""
     """What is said before a type is chosen."""
-    note: str
-    create_label: str
+    note: str = ""
+    create_label: str = ""
     css: str = "form connection"
     tests_first: bool = True
     """Whether it is tested before it is saved, unless somebody saves it without."""
@@ -81,9 +81,9 @@ class FormDesign:
         known = word if word in self.types else ""
         return self._from_settings(known, {}, given, {name: [text] for name, text in given.items() if text})
 
-    def parse(self, sent: FormData, before: Mapping[str, Any] | None = None) -> ResourceForm:
-        """Parse a submitted form for a resource with these settings."""
-        given = str(sent.get(self.choice, ""))
+    def parse(self, sent: FormData, before: Mapping[str, Any] | None = None, word: str = "") -> ResourceForm:
+        """Parse a submitted form for a resource with these settings. The word applies if no type is chosen."""
+        given = str(sent.get(self.choice, word))
         word = given if given in self.types else ""
         fields = list(all_fields(self.rows(word)))
         return ResourceForm(
@@ -208,7 +208,7 @@ class ResourceForm:
         own |= {each.setting for each in self._lists()}
         for name in {*self.design.forgets, *(self._paths_of_all_types() - own)}:
             settings.pop(name, None)
-        settings[self.design.choice] = self.word
+        settings |= {self.design.choice: self.word} if self.design.choice else {}
         fields = list(all_fields(self.design.rows(self.word)))
         field_values.write_settings(settings, fields, self.texts, omit_empty=self.design.omit_empty)
         for each in self._lists():
@@ -283,7 +283,7 @@ def _load_type(word: str, side: str, described: Mapping[str, Any]) -> FormType:
     """Return a type that has cards of its own, or that is a connector."""
     if "cards" in described:
         fields = ConnectionFields(cards=parse_cards(described["cards"]))
-        texts = (described["label"], described["hint"], described["icon"])
+        texts = (described.get("label", ""), described.get("hint", ""), described.get("icon", ""))
     else:
         connector = all_connectors()[word]
         fields = getattr(connector, f"{side}_form")

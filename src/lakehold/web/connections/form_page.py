@@ -81,10 +81,10 @@ class ConnectionTest:
 class ConnectionFormPage(ABC):
     """Renders, tests and saves the form of a new resource in a workspace, or of an existing one."""
 
-    kind: ClassVar[str]
+    kind: str
     design: ClassVar[FormDesign]
     template = "connections/form.html"
-    new_part: ClassVar[str]
+    new_part: str
     """The address of the form of a new one, in its workspace."""
     edit_part: ClassVar[str]
     """The address of the form of an existing one."""
@@ -110,9 +110,10 @@ class ConnectionFormPage(ABC):
     def need_resource(cls, ctx: RequestContext, uid: str) -> ResourceView:
         """Return the resource, if the caller may edit it."""
 
-    @abstractmethod
     def test(self, filled: ResourceForm, secrets: Mapping[str, str]) -> ConnectionTest:
         """Test the connection as the caller. Missing rights are raised; other errors are part of the result."""
+        del filled, secrets
+        return ConnectionTest()
 
     @abstractmethod
     def saved(self, filled: ResourceForm, uid: str) -> tuple[str, str]:
@@ -131,9 +132,18 @@ class ConnectionFormPage(ABC):
         """Return the template values of this form alone."""
         return {}
 
-    def errors(self, filled: ResourceForm, *, has_secret: bool) -> dict[str, str]:
-        """Return the errors of submitted values, by field."""
-        return filled.errors(has_secret=has_secret)
+    def check(self, filled: ResourceForm, *, has_secret: bool) -> tuple[ResourceForm, dict[str, str]]:
+        """Return the submitted values, perhaps completed, and their errors by field."""
+        return filled, filled.errors(has_secret=has_secret)
+
+    @property
+    def word(self) -> str:
+        """The type that the address names."""
+        return self.request.query_params.get(self.design.choice, "")
+
+    def load(self, found: ResourceView) -> ResourceForm:
+        """Return the form of an existing resource."""
+        return self.design.from_resource(found, self.word)
 
     @property
     def action_url(self) -> str:
@@ -147,12 +157,11 @@ class ConnectionFormPage(ABC):
 
     def open(self, ctx: RequestContext) -> Response:
         """Render the form as it is opened. The address may name the type, and some values of a new one."""
-        query, design = self.request.query_params, self.design
-        word = query.get(design.choice, "")
         if self.found:
-            return self.render(ctx, design.from_resource(self.found, word))
+            return self.render(ctx, self.load(self.found))
+        query = self.request.query_params
         given = {name: query.get(parameter, "") for parameter, name in self.carried.items()}
-        return self.render(ctx, design.blank(word, **given))
+        return self.render(ctx, self.design.blank(self.word, **given))
 
     def render(
         self,
@@ -193,7 +202,7 @@ class ConnectionFormPage(ABC):
 
     def parse(self, sent: FormData) -> ResourceForm:
         """Parse a submitted form."""
-        return self.design.parse(sent, self.found.settings if self.found else None)
+        return self.design.parse(sent, self.found.settings if self.found else None, self.word)
 
     def submit(self, platform: Platform, sent: FormData) -> Response:
         """Handle a submitted form: render it again, test the connection, or save."""
@@ -209,8 +218,9 @@ class ConnectionFormPage(ABC):
         if not filled.word:
             return again()
         has_secret = bool(secret) or filled.credential in reading.run(self.secrets)
-        if wrong := self.errors(filled, has_secret=has_secret):
-            return again(errors=wrong)
+        filled, wrong = self.check(filled, has_secret=has_secret)
+        if wrong:
+            return again(filled, errors=wrong)
         secrets = {filled.credential: secret} if secret and filled.credential else {}
         if do == "test" or (self.design.tests_first and do != "save"):
             tested = self.test(filled, secrets)

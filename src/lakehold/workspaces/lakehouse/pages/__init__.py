@@ -9,8 +9,7 @@
 - `pipeline_graph`: the links between pipelines and tables
 - `pipeline_kinds`: the kinds that move data
 - `pipeline_page`: the overview of a pipeline
-- `pipeline_form`: the form of queries, histories, notebooks and integrations
-- `pipeline_form_pages`: its pages
+- `pipeline_form_pages`: the forms of queries, histories, notebooks and integrations
 - `table_options`: the tables and layers that forms offer
 - `backfill`: run a past range again
 - `integration_page`: the page of an integration and its tokens

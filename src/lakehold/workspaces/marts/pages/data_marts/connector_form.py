@@ -66,10 +66,10 @@ class ConnectorFormPage(ConnectionFormPage):
             return filled
         return replace(filled, texts={**filled.texts, "stream": endpoints[0]["name"]})
 
-    def errors(self, filled: ResourceForm, *, has_secret: bool) -> dict[str, str]:
+    def check(self, filled: ResourceForm, *, has_secret: bool) -> tuple[ResourceForm, dict[str, str]]:
         """Return the errors by field. An existing data mart may have a storage that its editor does not see."""
         found = filled.errors(has_secret=has_secret)
-        return {name: text for name, text in found.items() if name != "storage" or self.found is None}
+        return filled, {name: text for name, text in found.items() if name != "storage" or self.found is None}
 
     def test(self, filled: ResourceForm, secrets: Mapping[str, str]) -> ConnectionTest:
         """Read a sample of the stream. Without a stream, those that are there are listed."""
