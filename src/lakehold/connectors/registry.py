@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from pydantic import Field
 
 from lakehold.connectors.destinations.settings import DestinationSettings
+from lakehold.connectors.form_fields import ConnectionFields
 from lakehold.connectors.sources.settings import SourceSettings
 from lakehold.kit.errors import InvalidInputError
 from lakehold.kit.settings import Settings
@@ -37,9 +38,11 @@ class Connector:
     source: type[SourceSettings] | None = None
     source_hint: str = ""
     """What is read, for those who choose a connector."""
+    source_form: ConnectionFields | None = None
     destination: type[DestinationSettings] | None = None
     destination_hint: str = ""
     """What is delivered, for those who choose one."""
+    destination_form: ConnectionFields | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,8 @@ import pytest
 from playwright.sync_api import expect
 
 from lakehold.catalog import credentials, resources
-from lakehold.web.connections import connector_fields, form_page
+from lakehold.connectors.database import address_fields
+from lakehold.web.connections import form_page
 from lakehold.web.runs.services import RUNS, TRIGGERS
 from tests.lake.sources.fake_api import ApiRequest, ApiResponse, serve_fake_api
 from tests.web.conftest import Open, Violations
@@ -304,9 +305,9 @@ def test_who_may_not_make_or_edit_one_gets_no_further(shop: Shop) -> None:
     ],
 )
 def test_the_address_of_a_database_is_filled_in_by_its_parts(address: str, parts: dict[str, str]) -> None:
-    assert connector_fields.split_database_address(address) == parts
-    again = connector_fields.database_address(parts)
-    assert connector_fields.split_database_address(again) == parts
+    assert address_fields.split_database_address(address) == parts
+    again = address_fields.database_address(parts)
+    assert address_fields.split_database_address(again) == parts
 
 
 @pytest.mark.rare

@@ -15,7 +15,6 @@ from lakehold.api.http.middleware import allow_body_size
 from lakehold.api.http.models import PlainText, RecordTime, ResponseModel
 from lakehold.api.http.paging import PageParams, PageResponse
 from lakehold.api.http.routing import REQUIRES_SIGN_IN, problem_responses
-from lakehold.directory.request_context import RequestContext
 from lakehold.lake.volumes import Volume, VolumeEntry
 from lakehold.workspaces.volume_files import FileService
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import ClassVar, Literal
 
 from lakehold.connectors.destinations.settings import DestinationSettings
+from lakehold.connectors.form_fields import load_fields
 from lakehold.connectors.registry import Connector
 
 
@@ -24,4 +26,5 @@ CONNECTOR = Connector(
     icon="message-square",
     destination=ChatSettings,
     destination_hint="A message to Slack or a compatible chat.",
+    destination_form=load_fields(Path(__file__).with_name("form.yaml"), "destination"),
 )

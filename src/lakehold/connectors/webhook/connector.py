@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Annotated, Literal
+from pathlib import Path
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
 from lakehold.connectors.destinations.settings import DestinationSettings
+from lakehold.connectors.form_fields import Facts, load_fields
 from lakehold.connectors.registry import Connector
 from lakehold.kit.settings_schema import Text
 
@@ -23,10 +25,17 @@ class WebhookSettings(DestinationSettings):
     batch: Annotated[int, Field(ge=1)] = 500
 
 
+def _describe(form: Any, secrets: Facts) -> Facts:  # noqa: ANN401 - the values of a form
+    # What stands behind the path may be a secret.
+    address = form.text("address").partition("?")[0]
+    return [("Address", address), ("Batch size", f"{form.text('batch')} rows"), *secrets]
+
+
 CONNECTOR = Connector(
     name="webhook",
     label="Webhook",
     icon="globe",
     destination=WebhookSettings,
     destination_hint="Signed batches of rows to a URL.",
+    destination_form=load_fields(Path(__file__).with_name("form.yaml"), "destination", describe=_describe),
 )

@@ -1,8 +1,6 @@
-"""Forms of resources with a connection: sources, storages and destinations.
+"""The form kit: forms of resources with a connection, such as sources, storages and destinations, from descriptors.
 
-- `connector_fields`: fields of databases and APIs
-- `source_form`: the form of the connection of a source
-- `delivery_form`: the form of a way of sending
-- `probe`: the result of probing a source
-- `form_page`: renders, tests and saves a form; keeps its secret encrypted meanwhile
+- `field_values`: texts of fields: parsed, checked, turned into settings and back
+- `form`: the design of a form, which YAML describes, and its values
+- `form_page`: renders, tests and saves a form; keeps its secret encrypted meanwhile; registers its routes
 """

@@ -8,8 +8,7 @@
 - `pipeline_list`: the pipelines as a list and as a graph
 - `pipeline_graph`: the kinds that move data, and the links between pipelines and tables
 - `pipeline_page`: the overview of a pipeline; run a past range again
-- `pipeline_form`: the form of queries, histories, notebooks and integrations
-- `pipeline_form_pages`: its pages
+- `pipeline_form_pages`: the forms of queries, histories, notebooks and integrations
 - `table_options`: the tables and layers that forms offer
 - `integration_page`: the page of an integration and its tokens
 - `destination_pages`: form, connection test and page of a destination

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from lakehold.catalog import resources, workspaces
 from lakehold.catalog.resource_view import ResourceRef, ResourceView, make_ref
 from lakehold.directory.request_context import RequestContext
@@ -10,6 +12,7 @@ from lakehold.kit.ids import quote
 from lakehold.workspaces.lakehouse.pipelines.base import TABLE_KIND
 
 LAKEHOUSE_KIND = "lakehouse.lakehouse"
+FORMS = Path(__file__).parent.parent / "forms.yaml"
 
 
 def need_lakehouse(ctx: RequestContext, uid: str) -> ResourceRef:

@@ -2,184 +2,144 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Literal
+from typing import Any, ClassVar
 
-from fastapi import Request, Response
+from fastapi import Request
 
-from lakehold.api.http.dependencies import CurrentPlatform, ReadContext, read_transaction, write_transaction
-from lakehold.catalog import kinds, resource_edit, resources
-from lakehold.catalog.resource_edit import ResourceEdit
+from lakehold.api.http.dependencies import get_platform, read_transaction
+from lakehold.catalog import kinds
 from lakehold.catalog.resource_view import ResourceView, VisibleRefs
-from lakehold.directory.platform import Platform
 from lakehold.directory.request_context import RequestContext
-from lakehold.kit.errors import InvalidInputError, LakeholdError, UnavailableError
+from lakehold.kit.errors import InvalidInputError, NotFoundError, UnavailableError
+from lakehold.kit.ids import quote, valid_table_name
 from lakehold.lake.errors import LimitExceededError, QueryError, RefusedQueryError
 from lakehold.runs import queries, worker_client
-from lakehold.web import kind_pages, pages, urls
-from lakehold.web.access import resource_header
-from lakehold.web.cookies import Flash
-from lakehold.web.form_values import CORRECTABLE_ERRORS, parse_integer
-from lakehold.web.routing import SubmittedForm, router
-from lakehold.workspaces.lakehouse.pages import pipeline_form, table_options
-from lakehold.workspaces.lakehouse.pages.page_frame import need_lakehouse
-from lakehold.workspaces.lakehouse.pages.pipeline_form import PipelineForm
+from lakehold.web import kind_pages
+from lakehold.web.connections.form import ResourceForm, load_design
+from lakehold.web.connections.form_page import ConnectionFormPage, form_routers
+from lakehold.workspaces.lakehouse.pages import table_options
+from lakehold.workspaces.lakehouse.pages.page_frame import FORMS, need_lakehouse
 from lakehold.workspaces.lakehouse.pages.pipeline_graph import FORM_KINDS, need_pipeline
-
-
-def check_query(
-    request: Request, platform: Platform, workspace: str, kind: str, filled: PipelineForm
-) -> tuple[PipelineForm, dict[str, str]]:
-    """Return the form with all tables selected that the query reads, and the errors by field. Without a worker, the
-    query is not checked before its first run.
-    """
-    errors = filled.errors(kind)
-    if kind != pipeline_form.QUERY or "sql" in errors:
-        return filled, errors
-    reading = read_transaction(request)
-    place = reading.run(lambda ctx: queries.open_scope(ctx, workspace))
-    try:
-        found = worker_client.describe_query(platform, place.caller, workspace=place.name, text=filled.sql)
-    except UnavailableError:
-        return filled, errors
-    except (QueryError, RefusedQueryError, LimitExceededError) as error:
-        return filled, {"sql": str(error), **errors}
-    missed = [uid for uid in found.reads if uid not in filled.reads]
-    if not missed:
-        return filled, errors
-    names = ", ".join(reading.run(lambda ctx: _names(ctx, missed)))
-    said = f"It also reads {names}, now selected. Save again."
-    return replace(filled, reads=[*filled.reads, *missed]), {"reads": said, **errors}
-
-
-def _names(ctx: RequestContext, uids: list[str]) -> list[str]:
-    return [found.name for found in VisibleRefs(ctx).refs(uids)]
-
-
-new = router("/workspaces")
-routes = router("/resources")
+from lakehold.workspaces.lakehouse.pipelines.base import LAYER_KIND, TABLE_KIND
 
 _NEXT_STEPS = {
-    **dict.fromkeys((pipeline_form.QUERY, pipeline_form.HISTORY), " Run it to fill the table."),
-    pipeline_form.INTEGRATION: " Create a token to connect a tool.",
+    **dict.fromkeys(("query", "history"), " Run it to fill the table."),
+    "integration": " Create a token to connect a tool.",
 }
-PipelineNoun = Literal["query", "history", "notebook", "integration"]
 
 
-@new.get("/{uid:path}/pipelines/new/{word}")
-def new_form(
-    request: Request, ctx: ReadContext, uid: str, word: PipelineNoun, *, table: str = "", sql: str = ""
-) -> Response:
-    """Render the form for a new one. The address may name a table to read, and the query."""
-    need_lakehouse(ctx, uid)
-    output = pipeline_form.NOWHERE if word in {"notebook", "integration"} else pipeline_form.NEW
-    filled = pipeline_form.PipelineForm(reads=[table] if table else [], sql=sql, output=output)
-    return _render_form(request, ctx, uid, f"lakehouse.{word}", filled)
+class PipelineFormPage(ConnectionFormPage):
+    """The form page of a query, history, notebook or integration."""
+
+    design, template = load_design(FORMS, "pipeline", "source"), "lakehouse/making.html"
+    new_part, edit_part = "pipelines/new/{word}", "pipeline/edit"
+    workspace_edge, list_view = "lakehouse", "pipelines"
+    carried: ClassVar[Mapping[str, str]] = {"table": "reads", "sql": "sql"}
+
+    def __init__(self, request: Request, within: str, found: ResourceView | None = None) -> None:
+        super().__init__(request, within, found)
+        word = found.kind.rpartition(".")[2] if found else str(request.path_params["word"])
+        if word not in self.design.types:
+            raise NotFoundError(f"There is no form for {quote(word)}.", "Open the list of pipelines.")
+        self.kind, self.new_part = f"lakehouse.{word}", f"pipelines/new/{word}"
+
+    @property
+    def word(self) -> str:
+        """The noun of the kind."""
+        return self.kind.rpartition(".")[2]
+
+    @classmethod
+    def need_workspace(cls, ctx: RequestContext, uid: str) -> None:
+        """Refuse unless the workspace is a lakehouse that the caller sees."""
+        need_lakehouse(ctx, uid)
+
+    @classmethod
+    def need_resource(cls, ctx: RequestContext, uid: str) -> ResourceView:
+        """Return the pipeline, if the caller may edit it and it has this form."""
+        found = need_pipeline(ctx, uid)
+        kinds.need_right(ctx, ctx.session.read_view(lambda view: kinds.edit_right(view, uid)), uid, "edit")
+        if found.kind not in FORM_KINDS:
+            title = kinds.catalog_kind(ctx.view.policy, found.kind).title.lower()
+            raise InvalidInputError(f"A {title} has no such form.", "Edit it from its page.")
+        return found
+
+    def options(self, ctx: RequestContext) -> Mapping[str, Sequence[tuple[Any, ...]]]:
+        """Return the tables and layers that the caller may read or write."""
+        found = table_options.pipeline_form_options(ctx, self.within)
+        return {"reads": found.reads, "layer": found.layers, "there": found.tables}
+
+    def extra_values(self) -> dict[str, object]:
+        """Return the lakehouse whose names the editor completes."""
+        return {"lakehouse": self.within}
+
+    def load(self, found: ResourceView) -> ResourceForm:
+        """Return the form of an existing pipeline, with the table that it writes or the layer of a new one."""
+        filled = super().load(found)
+        writes = [*found.edges.get("writes", ()), *found.edges.get("into", ())]
+        layer = next((each.uid for each in writes if each.kind == LAYER_KIND), "")
+        there = writes[0].uid if writes and writes[0].kind == TABLE_KIND else ""
+        nowhere = not writes and self.word in {"notebook", "integration"}
+        output = "nowhere" if nowhere else "there" if there else "new"
+        return replace(filled, texts={**filled.texts, "output": output, "layer": layer, "there": there})
+
+    def edges(self, filled: ResourceForm) -> dict[str, list[str]]:
+        """Return what it reads and where it writes: a table, or the layer in which one is created."""
+        reads, layer = list(filled.ends.get("reads", ())), [filled.text("layer")]
+        match filled.text("output"):
+            case "new":
+                return {"reads": reads, "writes": layer, "into": layer}
+            case "there":
+                return {"reads": reads, "writes": [filled.text("there")]}
+            case _:
+                return {"reads": reads, "writes": [], "into": []}
+
+    def check(self, filled: ResourceForm, *, has_secret: bool) -> tuple[ResourceForm, dict[str, str]]:
+        """Return the form with all tables selected that the query reads, and the errors by field.
+
+        Without a worker, the query is not checked before its first run.
+        """
+        errors = {**filled.errors(has_secret=has_secret), **_table_errors(filled)}
+        if self.word != "query" or "sql" in errors:
+            return filled, errors
+        reading, reads = read_transaction(self.request), list(filled.ends.get("reads", ()))
+        place = reading.run(lambda ctx: queries.open_scope(ctx, self.within))
+        try:
+            found = worker_client.describe_query(
+                get_platform(self.request), place.caller, workspace=place.name, text=filled.text("sql")
+            )
+        except UnavailableError:
+            return filled, errors
+        except (QueryError, RefusedQueryError, LimitExceededError) as error:
+            return filled, {"sql": str(error), **errors}
+        missed = [uid for uid in found.reads if uid not in reads]
+        if not missed:
+            return filled, errors
+        names = ", ".join(reading.run(lambda ctx: [each.name for each in VisibleRefs(ctx).refs(missed)]))
+        said = f"It also reads {names}, now selected. Save again."
+        return replace(filled, ends={**filled.ends, "reads": [*reads, *missed]}), {"reads": said, **errors}
+
+    def saved(self, filled: ResourceForm, uid: str) -> tuple[str, str]:
+        """Return to the page of the pipeline."""
+        made = f"{filled.name} was created.{_NEXT_STEPS.get(self.word, '')}"
+        address = kind_pages.resource_overview_url(uid, self.kind)
+        return address, "Saved. Applies from the next run." if self.found else made
 
 
-@new.post("/{uid:path}/pipelines/new/{word}")
-def make(request: Request, platform: CurrentPlatform, uid: str, word: PipelineNoun, sent: SubmittedForm) -> Response:
-    """Create it. A query is checked first, outside of any transaction."""
-    kind, filled, reading = f"lakehouse.{word}", pipeline_form.parse_pipeline_form(sent), read_transaction(request)
-    reading.run(lambda ctx: need_lakehouse(ctx, uid))
-    filled, errors = check_query(request, platform, uid, kind, filled)
-    if errors:
-        return reading.run(lambda ctx: _render_form(request, ctx, uid, kind, filled, errors=errors))
-    edges = {"lakehouse": uid, **filled.edges(kind)}
-    settings, words = filled.settings(kind), filled.description
-    try:
-        made = write_transaction(request).run(
-            lambda ctx: resources.create(ctx, kind, filled.name, edges=edges, settings=settings, description=words)
-        )
-    except CORRECTABLE_ERRORS as refused:
-        error = refused
-        return reading.run(lambda ctx: _render_form(request, ctx, uid, kind, filled, error=error))
-    return pages.redirect(
-        request,
-        kind_pages.resource_overview_url(made, kind),
-        Flash(f"{filled.name} was created.{_NEXT_STEPS.get(kind, '')}"),
-    )
-
-
-@routes.get("/{uid:path}/pipeline/edit")
-def edit_form(request: Request, ctx: ReadContext, uid: str) -> Response:
-    """Render the form of an existing one."""
-    found = _need_edit(ctx, uid)
-    return _render_form(
-        request, ctx, _workspace_id(found), found.kind, pipeline_form.pipeline_form_from_resource(found), found=found
-    )
-
-
-@routes.post("/{uid:path}/pipeline/edit")
-def edit(request: Request, platform: CurrentPlatform, uid: str, sent: SubmittedForm) -> Response:
-    """Save the form, unless the resource has changed since it was rendered."""
-    reading = read_transaction(request)
-    found = reading.run(lambda ctx: _need_edit(ctx, uid))
-    within = _workspace_id(found)
-    filled, errors = check_query(request, platform, within, found.kind, pipeline_form.parse_pipeline_form(sent))
-    if errors:
-        return reading.run(
-            lambda ctx: _render_form(request, ctx, within, found.kind, filled, found=found, errors=errors)
-        )
-    edit_request = ResourceEdit(
-        name=filled.name,
-        description=filled.description,
-        settings=filled.settings(found.kind, found.settings),
-        edges=filled.edges(found.kind),
-    )
-    version = parse_integer(filled.version)
-    try:
-        write_transaction(request).run(
-            lambda ctx: resource_edit.apply_edit(ctx, uid, edit_request, expect_version=version)
-        )
-    except CORRECTABLE_ERRORS as refused:
-        error = refused
-        return reading.run(lambda ctx: _render_form(request, ctx, within, found.kind, filled, found=found, error=error))
-    return pages.redirect(
-        request, kind_pages.resource_overview_url(uid, found.kind), Flash("Saved. Applies from the next run.")
-    )
-
-
-def _need_edit(ctx: RequestContext, uid: str) -> ResourceView:
-    found = need_pipeline(ctx, uid)
-    kinds.need_right(ctx, ctx.session.read_view(lambda view: kinds.edit_right(view, uid)), uid, "edit")
-    if found.kind not in FORM_KINDS:
-        title = kinds.catalog_kind(ctx.view.policy, found.kind).title.lower()
-        raise InvalidInputError(f"A {title} has no such form.", "Edit it from its page.")
+def _table_errors(filled: ResourceForm) -> dict[str, str]:
+    """Return the errors of the tables that it reads and writes, as far as they depend on each other."""
+    found, reads, there = dict[str, str](), filled.ends.get("reads", ()), filled.text("there")
+    if filled.word == "history" and len(reads) != 1:
+        found["reads"] = "Select a table."
+    if filled.text("output") == "there" and there in reads:
+        found["there"] = "The history needs another table."
+    if filled.text("output") == "new" and filled.text("layer") and filled.text("table"):
+        try:
+            valid_table_name(filled.text("table"))
+        except InvalidInputError as error:
+            found["table"] = str(error)
     return found
 
 
-def _workspace_id(found: ResourceView) -> str:
-    return found.workspace.uid if found.workspace else ""
-
-
-def _render_form(
-    request: Request,
-    ctx: RequestContext,
-    within: str,
-    kind: str,
-    filled: pipeline_form.PipelineForm,
-    *,
-    found: ResourceView | None = None,
-    errors: dict[str, str] | None = None,
-    error: LakeholdError | None = None,
-) -> Response:
-    title = kinds.catalog_kind(ctx.view.policy, kind).title
-    word = kind.rpartition(".")[2]
-    there = urls.resource(found.uid, "pipeline/edit") if found else ""
-    values: dict[str, object] = {
-        "crumbs": resource_header.breadcrumbs(ctx, found.uid, "Edit")
-        if found
-        else resource_header.breadcrumbs(ctx, within, f"New {title.lower()}"),
-        "title": f"Edit {found.name}" if found else f"New {title.lower()}",
-        "to": there or urls.workspace(within, f"pipelines/new/{word}"),
-        "back": resource_header.overview_url(ctx, found.uid) if found else urls.workspace(within, "pipelines"),
-        "word": word,
-        "lakehouse": within,
-        "is_new": found is None,
-        "filled": filled,
-        "options": table_options.pipeline_form_options(ctx, within),
-        "errors": errors or {},
-        "error": error,
-    }
-    return pages.render(request, "lakehouse/making.html", values, status=422 if errors or error else 200)
+new, routes = form_routers(PipelineFormPage)

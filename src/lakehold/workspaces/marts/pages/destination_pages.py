@@ -22,16 +22,14 @@ from lakehold.web import kind_pages, one_time_secret, pages, urls
 from lakehold.web.access import resource_header
 from lakehold.web.components import PageAction
 from lakehold.web.confirmation import confirm
-from lakehold.web.connections import delivery_form
-from lakehold.web.connections.delivery_form import FILES
 from lakehold.web.cookies import Flash
 from lakehold.web.routing import SubmittedForm, router
 from lakehold.web.runs import labels
 from lakehold.web.runs.services import RUNS
 from lakehold.workspaces.marts import destinations, insights, live, mart_kinds, storages
 from lakehold.workspaces.marts.live import DestinationSecret
-from lakehold.workspaces.marts.pages import destination_form, page_frame
-from lakehold.workspaces.marts.pages.destination_form import need_destination, need_edit
+from lakehold.workspaces.marts.pages import page_frame
+from lakehold.workspaces.marts.pages.destination_form import MartDestinationFormPage, need_edit
 from lakehold.workspaces.marts.settings import LIVE_TYPE
 
 live_routes = router("/resources")
@@ -130,7 +128,7 @@ DeliveredFile = tuple[str, str, str, Moment]
 
 def delivered_files(ctx: RequestContext, settings: Settings, found: ResourceView) -> list[DeliveredFile] | None:
     """Return the delivered files, newest first; None if the caller may not use them or there are none."""
-    if "use" not in found.actions or resource_metadata.load(ctx, found.uid).settings.get("to") != FILES:
+    if "use" not in found.actions or resource_metadata.load(ctx, found.uid).settings.get("to") != "files":
         return None
     some = [each for each in storages.FILES.list_files(ctx, settings, found.uid) if not each.is_folder]
     newest = sorted(some, key=lambda each: each.changed_at, reverse=True)[:_MAX_FILES]
@@ -143,7 +141,7 @@ def last_delivered_file(ctx: RequestContext, settings: Settings, report: str) ->
     to, places = delivered.destination, delivered.delivered.places
     if to is None or not places or not ctx.session.check(ctx.principal, "use", to.uid):
         return None
-    if resource_metadata.load(ctx, to.uid).settings.get("to") != FILES:
+    if resource_metadata.load(ctx, to.uid).settings.get("to") != "files":
         return None
     there = (each for each in storages.FILES.list_files(ctx, settings, to.uid) if each.path == places[0])
     return next((_delivered_file(to.uid, each) for each in there), None)
@@ -171,7 +169,7 @@ class DeliveryRunRow:
 @routes.get("/{uid:path}/destination")
 def destination_page(request: Request, ctx: ReadContext, platform: CurrentPlatform, uid: str) -> Response:
     """Render the page of a destination."""
-    found = need_destination(ctx, uid)
+    found = page_frame.need_kind(ctx, uid, mart_kinds.DESTINATION_KIND)
     resource_usage.record(platform, ctx, "see", uid)
     reports = destinations.visible_reports(ctx, uid)
     values: dict[str, object] = {
@@ -194,20 +192,12 @@ def destination_page(request: Request, ctx: ReadContext, platform: CurrentPlatfo
     return pages.render(request, "marts/destination.html", values)
 
 
-def _connection_facts(ctx: RequestContext, found: ResourceView) -> delivery_form.LabelledValues | None:
+def _connection_facts(ctx: RequestContext, found: ResourceView) -> list[tuple[str, str]] | None:
     """Return the connection as pairs of label and value; None for those who may not edit it."""
     if found.settings is None:
         return None
-    filled = destination_form.destination_form_from_resource(found)
-    if not filled.to:
-        return []
-    kept = credentials.list_names(ctx, found.uid)
-    secrets = [(name.capitalize(), "Saved (hidden)") for name in kept]
-    return [
-        ("As", delivery_form.DELIVERY_LABELS[filled.to]),
-        *delivery_form.describe_target(filled, found.settings),
-        *secrets,
-    ]
+    filled = MartDestinationFormPage.design.from_resource(found)
+    return filled.describe(credentials.list_names(ctx, found.uid), "As")
 
 
 def _latest_runs(ctx: RequestContext, reports: list[ResourceRef]) -> list[DeliveryRunRow]:

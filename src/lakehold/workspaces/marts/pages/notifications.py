@@ -28,7 +28,7 @@ from lakehold.web.workspaces.members import breadcrumbs, workspace_ref
 from lakehold.workspaces.marts.notifications import receivers
 from lakehold.workspaces.marts.notifications.preferences import ROLES, NotificationChannel, parse_channel
 from lakehold.workspaces.marts.notifications.receivers import MemberSubscriptions
-from lakehold.workspaces.marts.pages.destination_form import need_project
+from lakehold.workspaces.marts.pages.page_frame import need_project
 
 
 def load_webhook(ctx: RequestContext, uid: str) -> dict[str, object]:

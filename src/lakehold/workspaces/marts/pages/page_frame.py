@@ -1,25 +1,26 @@
-"""Template values, form page and credentials copy that the pages of a project's resources share."""
+"""Template values, access checks and the copy of credentials that the pages of a project's resources share."""
 
 from __future__ import annotations
 
-from abc import ABC
-from typing import TypeVar
+from pathlib import Path
 
 from fastapi import Request, Response
 
 from lakehold.api.http.dependencies import WriteContext
-from lakehold.catalog import credentials, resources
+from lakehold.catalog import credentials, kinds, resources, workspaces
 from lakehold.catalog.resource_view import ResourceView
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import FOREVER
+from lakehold.kit.errors import NotFoundError
+from lakehold.kit.ids import quote
 from lakehold.web import kind_pages, one_time_secret, pages, urls
 from lakehold.web.access import resource_header
 from lakehold.web.components import PageAction
 from lakehold.web.confirmation import confirm
-from lakehold.web.connections import form_page
 from lakehold.web.cookies import Flash
 from lakehold.web.one_time_secret import OneTimeSecret
 from lakehold.web.routing import SubmittedForm, router
+from lakehold.workspaces.marts import mart_kinds
 
 
 def resource_frame(ctx: RequestContext, found: ResourceView, part: str) -> dict[str, object]:
@@ -83,20 +84,27 @@ def copy_credentials_action(ctx: RequestContext, uid: str) -> PageAction:
     )[0]
 
 
-_F = TypeVar("_F", bound=form_page.ConnectionForm)
+FORMS = Path(__file__).parent.parent / "forms.yaml"
 
 
-class ProjectFormPage(form_page.ConnectionFormPage[_F], ABC):
-    """The form page of a new storage, destination or data mart of a project, or of an existing one."""
+def need_project(ctx: RequestContext, uid: str) -> None:
+    """Raise NotFoundError unless the workspace is a project."""
+    workspaces.need_workspace(ctx, uid)
+    if kinds.schema_of(ctx.view, uid).id != mart_kinds.PROJECT_KIND:
+        raise NotFoundError(f"There is no project {quote(uid)}.", "Check the name in the list of workspaces.")
 
-    workspace_edge = "project"
 
-    def __init_subclass__(cls) -> None:
-        """Derive the addresses of form and list from the kind."""
-        super().__init_subclass__()
-        word = cls.kind.rpartition(".")[2]
-        cls.part, cls.list_view = f"{word}/edit", word
+def need_kind(ctx: RequestContext, uid: str, kind: str) -> ResourceView:
+    """Return the resource, if it is of the kind and the caller may see it."""
+    found = resources.get(ctx, uid)
+    if found.kind != kind:
+        noun = kind.rpartition(".")[2].replace("_", " ")
+        raise NotFoundError(f"There is no {noun} {quote(uid)}.", "Check the name in the project.")
+    return found
 
-    def heading(self) -> tuple[str, str]:
-        """Return the last breadcrumb and the title."""
-        return ("Edit", f"Edit {self.found.name}") if self.found else super().heading()
+
+def need_edit(ctx: RequestContext, uid: str, kind: str) -> ResourceView:
+    """Return the resource, if it is of the kind and the caller may edit it."""
+    found = need_kind(ctx, uid, kind)
+    kinds.need_right(ctx, ctx.session.read_view(lambda view: kinds.edit_right(view, uid)), uid, "edit")
+    return found

@@ -19,21 +19,22 @@ from lakehold.web.components import PageAction
 from lakehold.web.list_view import ListColumn, ListState
 from lakehold.web.routing import router
 from lakehold.workspaces.marts import storages
-from lakehold.workspaces.marts.pages import page_frame, storage_form
-from lakehold.workspaces.marts.pages.storage_form import need_storage
+from lakehold.workspaces.marts.mart_kinds import STORAGE_KIND
+from lakehold.workspaces.marts.pages import page_frame
+from lakehold.workspaces.marts.pages.storage_form import StorageFormPage
 from lakehold.workspaces.marts.pages.storage_probe import StorageProbe, probe_grid, probe_storage
 from lakehold.workspaces.marts.settings import DefinitionType, StorageType
 from lakehold.workspaces.marts.storages import StorageProbeTarget
 
 routes = router("/resources")
 
-_KIND_LABELS = {word: label for word, label, _, _ in storage_form.STORAGE_KINDS}
+_DESIGN = StorageFormPage.design
 
 
 @routes.get("/{uid:path}/storage")
 def storage_page(request: Request, ctx: ReadContext, platform: CurrentPlatform, uid: str) -> Response:
     """Render the page of a storage."""
-    found = need_storage(ctx, uid)
+    found = page_frame.need_kind(ctx, uid, STORAGE_KIND)
     resource_usage.record(platform, ctx, kinds.catalog_kind(ctx.view.policy, found.kind).visible, uid)
     return _page(request, ctx, found)
 
@@ -42,7 +43,7 @@ def storage_page(request: Request, ctx: ReadContext, platform: CurrentPlatform, 
 def test(request: Request, uid: str) -> Response:
     """Test the connection and render the result."""
     reading = read_transaction(request)
-    found = reading.run(lambda ctx: need_storage(ctx, uid))
+    found = reading.run(lambda ctx: page_frame.need_kind(ctx, uid, STORAGE_KIND))
     looked = probe_storage(request, StorageProbeTarget(uid))
     return reading.run(lambda ctx: _page(request, ctx, found, looked))
 
@@ -57,7 +58,7 @@ def _page(request: Request, ctx: RequestContext, found: ResourceView, looked: St
     values: dict[str, object] = {
         **page_frame.resource_frame(ctx, found, "storage"),
         "kind": kind,
-        "kind_said": _KIND_LABELS.get(kind, ""),
+        "kind_said": _DESIGN.types[kind].label if kind in _DESIGN.types else "",
         "facts": None if found.settings is None else _setting_facts(ctx, found),
         "set_up": set_up,
         "acts": _storage_actions(ctx, found, kind),
@@ -72,20 +73,15 @@ def _page(request: Request, ctx: RequestContext, found: ResourceView, looked: St
 
 def _setting_facts(ctx: RequestContext, found: ResourceView) -> list[tuple[str, str]]:
     """Return the settings as pairs of label and value, without secrets."""
-    filled, settings = storage_form.storage_form_from_resource(found), found.settings or {}
-    match filled.kind:
+    filled = _DESIGN.from_resource(found)
+    match filled.word:
         case "lake":
             lakehouse = VisibleRefs(ctx).ref(filled.text("lakehouse"))
             return [("Lakehouse", lakehouse.name if lakehouse else "Not visible to you")]
-        case "database":
-            kept = credentials.list_names(ctx, found.uid)
-            place = [("Address", str(settings.get("address", ""))), ("User name", filled.text("user"))]
-            place.append(("Schemas", filled.text("schemas") or "Default of the connection"))
-            return [*place, *((name.capitalize(), "Saved (hidden)") for name in kept)]
         case "files":
             return [("Folder", filled.text("folder") or "Top folder")]
         case _:
-            return []
+            return filled.describe(credentials.list_names(ctx, found.uid))
 
 
 def _storage_actions(ctx: RequestContext, found: ResourceView, kind: str) -> list[PageAction]:
@@ -153,7 +149,7 @@ def _table_page(
 
 
 def _need_use(ctx: RequestContext, uid: str) -> ResourceView:
-    found = need_storage(ctx, uid)
+    found = page_frame.need_kind(ctx, uid, STORAGE_KIND)
     ctx.need("use", uid)
     return found
 

@@ -18,13 +18,11 @@ from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import NotFoundError
 from lakehold.web import pages, table_pages
 from lakehold.web.access import resource_header
-from lakehold.web.connections.probe import SourceProbe
-from lakehold.web.connections.source_form import API, FILES
 from lakehold.web.cookies import Flash
 from lakehold.web.routing import SubmittedForm, router
 from lakehold.workspaces.lakehouse.pages import pipeline_graph
-from lakehold.workspaces.lakehouse.pages.sources import formats, setup_pages, source_probe
-from lakehold.workspaces.lakehouse.pages.sources.setup_pages import need_source
+from lakehold.workspaces.lakehouse.pages.sources import formats, setup_pages
+from lakehold.workspaces.lakehouse.pages.sources.setup_pages import SourceProbe, need_source
 
 routes = router("/resources")
 
@@ -77,7 +75,7 @@ def change(request: Request, uid: str, sent: SubmittedForm) -> Response:
     write_transaction(request).run(lambda ctx: _save(ctx, looked, how, endpoints))
     if do == "next":
         return pages.redirect(request, setup_pages.setup_url(uid, setup_pages.SCHEDULE))
-    to = setup_pages.step_url(uid, setup_pages.PREVIEW, setup=_is_setup(request))
+    to = setup_pages.step_url(uid, setup_pages.PREVIEW, setup=setup_pages.is_setup(request))
     to = f"{to}{'&' if '?' in to else '?'}{urlencode({'stream': looked.chosen.uid})}"
     words = f"Saved. Applies from the next run of {looked.chosen.name}."
     return pages.redirect(request, to, Flash(words))
@@ -95,9 +93,9 @@ def _load_preview(ctx: RequestContext, uid: str, stream: str) -> StreamPreview:
 
 def _parse_changes(looked: StreamPreview, sent: FormData) -> tuple[dict[str, Any], object]:
     """Return the changed settings of the stream, and the endpoints of the source if these change."""
-    if looked.connector == FILES and "kind" in sent:
+    if looked.connector == "files" and "kind" in sent:
         return {**looked.settings, "format": formats.parse_format(sent)}, None
-    if looked.connector == API and "count" in sent:
+    if looked.connector == "api" and "count" in sent:
         endpoints = (looked.source.settings or {}).get("endpoints")
         name = looked.settings.get("stream")
         some = [each for each in endpoints if isinstance(each, Mapping)] if isinstance(endpoints, list) else []
@@ -119,11 +117,7 @@ def _save(ctx: RequestContext, looked: StreamPreview, how: Mapping[str, Any], en
 
 
 def _probe(request: Request, looked: StreamPreview, how: Mapping[str, Any], endpoints: object) -> SourceProbe:
-    return source_probe.probe_source(request, looked.probe_request(how, endpoints)) if looked.chosen else SourceProbe()
-
-
-def _is_setup(request: Request) -> bool:
-    return bool(request.query_params.get("setup"))
+    return setup_pages.probe_source(request, looked.probe_request(how, endpoints)) if looked.chosen else SourceProbe()
 
 
 def _form_fingerprint(how: Mapping[str, Any], sent: FormData) -> str:
@@ -145,7 +139,7 @@ def _page(
     shape = _file_format(found, how)
 
     def page(ctx: RequestContext) -> Response:
-        setup, uid = _is_setup(request), looked.source.uid
+        setup, uid = setup_pages.is_setup(request), looked.source.uid
         values: dict[str, object] = {
             "crumbs": resource_header.breadcrumbs(ctx, uid, "Preview"),
             "found": looked.source,
@@ -161,7 +155,8 @@ def _page(
             "before": before or formats.form_fingerprint(shape, found.found.get("fields", [])),
             "grid": _grid(found),
             "fields": list(enumerate(found.found.get("fields", []))),
-            "types_change": looked.connector == API or (shape or {}).get("kind") in {"separated", "json", "json_lines"},
+            "types_change": looked.connector == "api"
+            or (shape or {}).get("kind") in {"separated", "json", "json_lines"},
             "types": formats.type_options,
             "formats": formats,
             "notes": found.found.get("notes", []),

@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
 
 from fastapi import Request, Response
-from starlette.datastructures import FormData
 
-from lakehold.api.http.dependencies import CurrentPlatform, ReadContext, WriteContext, read_transaction
+from lakehold.api.http.dependencies import ReadContext, WriteContext
 from lakehold.catalog.resource_view import ResourceView
 from lakehold.directory.errors import DeniedError, HiddenError
-from lakehold.directory.platform import Platform
 from lakehold.directory.request_context import RequestContext
-from lakehold.kit.errors import ConflictError, InvalidInputError
+from lakehold.kit.errors import ConflictError, InvalidInputError, LakeholdError
+from lakehold.runs import worker_client
 from lakehold.runs.service import Run
 from lakehold.web import pages, urls
 from lakehold.web.access import resource_header
-from lakehold.web.connections import connector_fields, form_page, probe
+from lakehold.web.connections import form_page
+from lakehold.web.connections.form import ResourceForm, load_design
+from lakehold.web.connections.form_page import ConnectionFormPage, ConnectionTest
 from lakehold.web.cookies import Flash
-from lakehold.web.form_values import CORRECTABLE_ERRORS
 from lakehold.web.labels import format_count
 from lakehold.web.routing import SubmittedForm, router
 from lakehold.web.runs.services import RUNS, TRIGGERS
@@ -26,9 +28,7 @@ from lakehold.web.schedules import schedule_form
 from lakehold.web.schedules.schedule_form import ScheduleForm, time_zones
 from lakehold.workspaces.lakehouse import connection_access, volumes
 from lakehold.workspaces.lakehouse.pages import table_options
-from lakehold.workspaces.lakehouse.pages.page_frame import need_lakehouse
-from lakehold.workspaces.lakehouse.pages.sources import connection_form, source_probe
-from lakehold.workspaces.lakehouse.pages.sources.connection_form import LakehouseSourceForm
+from lakehold.workspaces.lakehouse.pages.page_frame import FORMS, need_lakehouse
 
 CONNECT, STREAMS, PREVIEW, SCHEDULE = "connection", "streams", "preview", "schedule"
 _STEP_LABELS = {CONNECT: "Connect", STREAMS: "Select streams", PREVIEW: "Preview", SCHEDULE: "Schedule"}
@@ -63,43 +63,14 @@ def setup_url(uid: str, part: str) -> str:
     return urls.resource(uid, part) + _SETUP_QUERY
 
 
+def is_setup(request: Request) -> bool:
+    """Whether a step is opened during the set-up."""
+    return bool(request.query_params.get("setup"))
+
+
 def step_url(uid: str, part: str, *, setup: bool) -> str:
     """Return the address of a step, during the set-up or later."""
     return setup_url(uid, part) if setup else urls.resource(uid, part)
-
-
-new = router("/workspaces")
-routes = router("/resources")
-
-
-@new.get("/{uid:path}/pipelines/new/source")
-def new_form(request: Request, ctx: ReadContext, uid: str, connector: str = "", layer: str = "") -> Response:
-    """Render the form for a new source. The connector is chosen first."""
-    need_lakehouse(ctx, uid)
-    return SourceFormPage(request, uid).render(ctx, connection_form.blank_connection_form(connector, layer))
-
-
-@new.post("/{uid:path}/pipelines/new/source")
-def make(request: Request, platform: CurrentPlatform, uid: str, sent: SubmittedForm) -> Response:
-    """Test the connection and create the source."""
-    read_transaction(request).run(lambda ctx: need_lakehouse(ctx, uid))
-    return _submit_form(SourceFormPage(request, uid), platform, sent)
-
-
-@routes.get("/{uid:path}/connection")
-def edit_form(request: Request, ctx: ReadContext, uid: str, connector: str = "") -> Response:
-    """Render the form of an existing source, without its secrets."""
-    found = need_source(ctx, uid)
-    return SourceFormPage(request, form_page.workspace_id(found), found).render(
-        ctx, connection_form.connection_form_from_resource(found, connector)
-    )
-
-
-@routes.post("/{uid:path}/connection")
-def edit(request: Request, platform: CurrentPlatform, uid: str, sent: SubmittedForm) -> Response:
-    """Test the connection and save the source."""
-    found = read_transaction(request).run(lambda ctx: need_source(ctx, uid))
-    return _submit_form(SourceFormPage(request, form_page.workspace_id(found), found), platform, sent)
 
 
 def need_source(ctx: RequestContext, uid: str) -> ResourceView:
@@ -107,68 +78,90 @@ def need_source(ctx: RequestContext, uid: str) -> ResourceView:
     return form_page.need_editable(ctx, uid, connection_access.SOURCE_KIND)
 
 
-class SourceFormPage(form_page.ConnectionFormPage[LakehouseSourceForm]):
+class SourceFormPage(ConnectionFormPage):
     """The connection form page of a source, the first step of its set-up."""
 
-    kind, template, part = connection_access.SOURCE_KIND, "lakehouse/connection.html", CONNECT
+    kind, design = connection_access.SOURCE_KIND, load_design(FORMS, "source", "source")
+    new_part, edit_part = "pipelines/new/source", CONNECT
     workspace_edge, list_view = "lakehouse", "pipelines"
+    carried: ClassVar[Mapping[str, str]] = {"layer": "layer"}
+
+    @classmethod
+    def need_workspace(cls, ctx: RequestContext, uid: str) -> None:
+        """Refuse unless the workspace is a lakehouse that the caller sees."""
+        need_lakehouse(ctx, uid)
+
+    @classmethod
+    def need_resource(cls, ctx: RequestContext, uid: str) -> ResourceView:
+        """Return the source, if the caller may edit it."""
+        return need_source(ctx, uid)
 
     @property
     def setup(self) -> bool:
         """Whether the source is being set up."""
-        return self.found is None or bool(self.request.query_params.get("setup"))
+        return self.found is None or is_setup(self.request)
 
     @property
     def action_url(self) -> str:
         """The address that the form is submitted to."""
-        return step_url(self.found.uid, CONNECT, setup=self.setup) if self.found else super().action_url
+        return step_url(self.uid, CONNECT, setup=self.setup) if self.found else super().action_url
 
-    def extra_values(self, ctx: RequestContext) -> dict[str, object]:
-        """Return the template values of this form alone."""
+    def heading(self) -> tuple[str, str]:
+        """Return the last breadcrumb and the title."""
+        return ("Connection", f"Connection of {self.found.name}") if self.found else super().heading()
+
+    def options(self, ctx: RequestContext) -> Mapping[str, Sequence[tuple[Any, ...]]]:
+        """Return the layers in which the caller may create tables, and the volumes that they may read."""
         found = ctx.session.list(
             ctx.principal, "read", volumes.VOLUME_KIND, within=self.within, limit=table_options.MAX_TARGETS
         ).items
-        return {
-            "steps": setup_steps(CONNECT, self.uid) if self.setup else [],
-            "connectors": connection_form.CONNECTORS,
-            "layers": [(each, name) for name, each in table_options.writable_layers(ctx, self.within).items()],
-            "volumes": table_options.qualified_names(ctx, found),
-            "setup": self.setup,
-        }
+        layers = [(each, name) for name, each in table_options.writable_layers(ctx, self.within).items()]
+        return {"layer": layers, "volume": table_options.qualified_names(ctx, found)}
+
+    def extra_values(self) -> dict[str, object]:
+        """Return the steps of the set-up."""
+        steps = setup_steps(CONNECT, self.uid) if self.setup else []
+        note = self.design.note if self.found else "Each run reads rows from here."
+        return {"steps": steps, "note": note, "icon": "arrow-right" if self.setup else ""}
+
+    def test(self, filled: ResourceForm, secrets: Mapping[str, str]) -> ConnectionTest:
+        """List the streams."""
+        there = {"source": self.uid} if self.found else {"lakehouse": self.within, "layer": filled.text("layer")}
+        seen = probe_source(self.request, {**there, "settings": filled.settings(), "secrets": secrets})
+        return ConnectionTest(f"Connection successful: {format_count(len(seen.streams), 'stream')} found.", seen.error)
+
+    def saved(self, filled: ResourceForm, uid: str) -> tuple[str, str]:
+        """Go on with the streams, or return to the page of the source."""
+        if self.setup:
+            return setup_url(uid, STREAMS), f"{filled.name} was created."
+        return urls.resource(uid, "pipeline"), "Saved. Applies from the next run."
 
 
-def _submit_form(form: SourceFormPage, platform: Platform, sent: FormData) -> Response:
-    """Handle a submitted form: render it again, test the connection, or save."""
-    filled, do = connection_form.parse_connection_form(sent), str(sent.get("do", ""))
-    reading = read_transaction(form.request)
-    secret, kept = form_page.read_secret(platform, reading.run(lambda ctx: ctx.caller), sent)
-    if do == "more":
-        return form.render_again(
-            replace(filled, endpoints=[*filled.endpoints, dict.fromkeys(connector_fields.ENDPOINT_FIELDS, "")]), kept
-        )
-    if wrong := filled.errors(has_secret=bool(secret) or filled.credential in reading.run(form.secrets)):
-        return form.render_again(filled, kept, errors=wrong)
-    secrets = {filled.credential: secret} if secret and filled.credential else {}
-    if do != "save":
-        seen = _test_connection(form, filled, secrets)
-        if seen.error is not None:
-            return form.render_error(filled, kept, seen.error)
-        if do == "test":
-            said = f"Connection successful: {format_count(len(seen.streams), 'stream')} found."
-            return form.render_again(filled, kept, said=said)
-    try:
-        uid = form.save(filled, secrets)
-    except CORRECTABLE_ERRORS as refusal:
-        return form.render_error(filled, kept, refusal)
-    if form.setup:
-        return pages.redirect(form.request, setup_url(uid, STREAMS), Flash(f"{filled.name} was created."))
-    return pages.redirect(form.request, urls.resource(uid, "pipeline"), Flash("Saved. Applies from the next run."))
+new, routes = form_page.form_routers(SourceFormPage)
 
 
-def _test_connection(form: SourceFormPage, filled: LakehouseSourceForm, secrets: dict[str, str]) -> probe.SourceProbe:
-    there = {"source": form.uid} if form.found else {"lakehouse": form.within, "layer": filled.layer}
-    before = form.found.settings if form.found else None
-    return source_probe.probe_source(form.request, {**there, "settings": filled.settings(before), "secrets": secrets})
+@dataclass(frozen=True, slots=True)
+class SourceProbe:
+    """The result of probing a source, or the error."""
+
+    found: Mapping[str, Any] = field(default_factory=dict)
+    error: LakeholdError | None = None
+
+    @property
+    def streams(self) -> list[Mapping[str, Any]]:
+        """Return the streams of the source."""
+        return list(self.found.get("streams", ()))
+
+
+def probe_source(request: Request, asked: Mapping[str, Any]) -> SourceProbe:
+    """Probe a source through a worker as the caller. Missing rights are raised."""
+    source, lakehouse, layer = (str(asked.get(name, "")) for name in ("source", "lakehouse", "layer"))
+    found, error = form_page.probe_as_caller(
+        request,
+        lambda ctx: connection_access.need_source_probe(ctx, source, lakehouse, layer),
+        lambda platform, caller: worker_client.probe(platform, caller, "lakehouse.source", asked),
+    )
+    return SourceProbe(found or {}, error)
 
 
 schedule_routes = router("/resources")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from urllib.parse import urlencode
 
 from fastapi import Request, Response
@@ -17,8 +17,6 @@ from lakehold.runs.service import Run, StepState
 from lakehold.web import pages, urls
 from lakehold.web.access import resource_header
 from lakehold.web.components import PageAction
-from lakehold.web.connections import source_form
-from lakehold.web.connections.probe import SourceProbe
 from lakehold.web.cookies import Flash
 from lakehold.web.form_values import CORRECTABLE_ERRORS
 from lakehold.web.labels import format_count
@@ -26,13 +24,12 @@ from lakehold.web.routing import SubmittedForm, router
 from lakehold.web.runs.services import RUNS
 from lakehold.workspaces.graph import edge_targets
 from lakehold.workspaces.lakehouse.pages import pipeline_graph, table_options
-from lakehold.workspaces.lakehouse.pages.sources import setup_pages, source_probe, stream_form
-from lakehold.workspaces.lakehouse.pages.sources.setup_pages import need_source
+from lakehold.workspaces.lakehouse.pages.sources import setup_pages, stream_form
+from lakehold.workspaces.lakehouse.pages.sources.setup_pages import SourceProbe, need_source
 from lakehold.workspaces.lakehouse.pages.sources.stream_form import SYNC_MODES
 from lakehold.workspaces.lakehouse.pipelines.base import LAYER_KIND
 
 TEMPLATE = "lakehouse/source.html"
-_AUTH_LABELS = {"none": "None", "bearer": "Bearer token", "basic": "User name and password", "key": "API key"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,25 +72,10 @@ def source_values(
 
 
 def _connection_facts(ctx: RequestContext, eyes: VisibleRefs, found: ResourceView) -> list[tuple[str, str]]:
-    settings = found.settings or {}
-    filled = source_form.source_form_from_resource(found)
-    kept = credentials.list_names(ctx, found.uid)
-    secret = [(name.capitalize(), "Saved (hidden)") for name in kept]
-    match filled.connector:
-        case "files":
-            volume = eyes.ref(filled.text("volume"))
-            place = [("Volume", volume.name if volume else "Not visible to you"), ("Folder", filled.text("folder"))]
-        case "database":
-            schemas = filled.text("schemas")
-            place = [("Address", str(settings.get("address", ""))), ("User name", filled.text("user"))]
-            place += [("Schemas", schemas or "Default of the connection"), *secret]
-        case "api":
-            auth = _AUTH_LABELS.get(filled.text("auth"), filled.text("auth"))
-            place = [("Address", filled.text("address")), ("Authentication", auth), *secret]
-            place += [("Endpoints", format_count(len(filled.endpoints), "endpoint"))]
-        case _:
-            return []
-    return [("From", source_form.CONNECTOR_LABELS[filled.connector]), *place]
+    filled = setup_pages.SourceFormPage.design.from_resource(found)
+    volume = eyes.ref(filled.text("volume"))
+    named = replace(filled, labels={"volume": volume.name if volume else "Not visible to you"})
+    return named.describe(credentials.list_names(ctx, found.uid), "From")
 
 
 def _streams(ctx: RequestContext, eyes: VisibleRefs, found: ResourceView, runs: Sequence[Run]) -> list[StreamRow]:
@@ -137,7 +119,7 @@ routes = router("/resources")
 def streams_page(request: Request, uid: str) -> Response:
     """Render the streams that a worker finds at the source, and those that are saved."""
     found = read_transaction(request).run(lambda ctx: need_source(ctx, uid))
-    seen = source_probe.probe_source(request, {"source": uid, "settings": dict(found.settings or {})})
+    seen = setup_pages.probe_source(request, {"source": uid, "settings": dict(found.settings or {})})
 
     def page(ctx: RequestContext) -> Response:
         layer = next((end.name for end in found.edges.get("into", ())), "")
@@ -165,7 +147,7 @@ def choose(request: Request, uid: str, sent: SubmittedForm) -> Response:
     except CORRECTABLE_ERRORS as refusal:
         error = refusal
         return reading.run(lambda ctx: _page(request, ctx, found, rows, error=error))
-    setup = _is_setup(request)
+    setup = setup_pages.is_setup(request)
     to = (
         setup_pages.setup_url(uid, setup_pages.PREVIEW)
         if setup
@@ -196,10 +178,6 @@ def _targets(ctx: RequestContext, found: ResourceView) -> table_options.WriteTar
     return table_options.write_targets(ctx, found.workspace.uid if found.workspace else "")
 
 
-def _is_setup(request: Request) -> bool:
-    return bool(request.query_params.get("setup"))
-
-
 def _page(
     request: Request,
     ctx: RequestContext,
@@ -210,7 +188,7 @@ def _page(
     errors: dict[str, str] | None = None,
     error: LakeholdError | None = None,
 ) -> Response:
-    setup, targets = _is_setup(request), _targets(ctx, found)
+    setup, targets = setup_pages.is_setup(request), _targets(ctx, found)
     settings = found.settings or {}
     values: dict[str, object] = {
         "crumbs": resource_header.breadcrumbs(ctx, found.uid, "Streams"),

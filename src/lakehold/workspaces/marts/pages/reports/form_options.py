@@ -13,8 +13,8 @@ from lakehold.directory.errors import DeniedError, HiddenError
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import ConflictError, InvalidInputError, LakeholdError
 from lakehold.lake.iceberg_catalog import IcebergCatalog
-from lakehold.web.connections import delivery_form
 from lakehold.workspaces.marts import mart_kinds, reports
+from lakehold.workspaces.marts.pages.destination_form import MartDestinationFormPage
 from lakehold.workspaces.marts.reports import ReportColumn
 
 TEXT, NUMBER, TIME, YES_NO, OTHER = "text", "number", "time", "yes or no", "other"
@@ -149,8 +149,8 @@ def destination_options(ctx: RequestContext, within: str, found: ResourceView | 
     """Return the destinations that the caller may use. A present destination that they may not use can stay."""
     options = []
     for item, detail in _usable(ctx, mart_kinds.DESTINATION_KIND, within):
-        way = delivery_form.DELIVERY_LABELS.get(str(detail.settings.get("to", "")), "")
-        options.append((item.uid, f"{item.name} ({way.lower()})" if way else item.name))
+        way = MartDestinationFormPage.design.types.get(str(detail.settings.get("to", "")))
+        options.append((item.uid, f"{item.name} ({way.label.lower()})" if way else item.name))
     if found is None:
         return [("", "–"), *options]
     now = {end.uid for end in found.edges.get("destination", ())}

@@ -29,7 +29,6 @@ from lakehold.runs import worker_client
 from lakehold.runs.worker_client import NoWorkerError
 from lakehold.web import kind_pages, pages, table_pages, urls
 from lakehold.web.access import resource_header
-from lakehold.web.connections import delivery_form
 from lakehold.web.cookies import Flash
 from lakehold.web.form_values import CORRECTABLE_ERRORS, parse_integer
 from lakehold.web.routing import SubmittedForm, router
@@ -38,7 +37,8 @@ from lakehold.web.table_pages import Grid
 from lakehold.workspaces.marts import reports
 from lakehold.workspaces.marts.mart_kinds import DATA_MART_KIND, REPORT_KIND
 from lakehold.workspaces.marts.messages import MAX_BLOCK_ROWS, MessageData, MessageTemplate
-from lakehold.workspaces.marts.pages.destination_form import need_project
+from lakehold.workspaces.marts.pages.destination_form import MartDestinationFormPage
+from lakehold.workspaces.marts.pages.page_frame import need_project
 from lakehold.workspaces.marts.pages.reports import form_options, report_form
 from lakehold.workspaces.marts.pages.reports.report_form import ReportForm
 from lakehold.workspaces.marts.settings import REPORT
@@ -190,7 +190,7 @@ class ReportFormPage:
             "sums": form_options.aggregate_options,
             "hint": form_options.value_hint,
             "sends": form_options.SEND_MODES,
-            "shapes": [("", "Default of the destination"), *delivery_form.FILE_FORMATS],
+            "shapes": [("", "Default of the destination"), *MartDestinationFormPage.design.options_of("files", "kind")],
             "zones": [(each, each) for each in time_zones()],
             "destinations": form_options.destination_options(ctx, self.within, self.found),
         }

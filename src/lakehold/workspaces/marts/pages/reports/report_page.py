@@ -27,7 +27,7 @@ from lakehold.web.runs.services import RUNS
 from lakehold.workspaces.graph import edge_targets
 from lakehold.workspaces.marts import destinations, insights
 from lakehold.workspaces.marts.pages import destination_pages
-from lakehold.workspaces.marts.pages.destination_form import need_project
+from lakehold.workspaces.marts.pages.page_frame import need_project
 from lakehold.workspaces.marts.pages.reports import form_options, form_pages, report_form
 from lakehold.workspaces.marts.pages.reports.form_options import MartColumns
 from lakehold.workspaces.marts.pages.reports.form_pages import need_report

@@ -1,0 +1,154 @@
+"""Texts of form fields: parsed, checked, and turned into settings and back."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from starlette.datastructures import FormData
+
+from lakehold.connectors.form_fields import FieldList, FormField
+from lakehold.web.form_values import parse_integer, split_names
+
+Record = Mapping[str, str]
+
+
+def parse_value(each: FormField, text: str) -> object:
+    """Return the setting that the text of a field stands for."""
+    match each.value:
+        case "names":
+            return split_names(text)
+        case "headers":
+            pairs = (line.partition(":") for line in text.splitlines() if line.strip())
+            return {name.strip(): value.strip() for name, _, value in pairs}
+        case "flag":
+            return text == (each.options[-1][0] if each.options else "1")
+        case "integer":
+            return parse_integer(text) or parse_integer(each.default)
+        case "number":
+            return float(text) if text else ""
+        case "folder":
+            return text.strip("/")
+        case _:
+            return text
+
+
+def format_value(each: FormField, value: object) -> str:
+    """Format a setting as the text of its field."""
+    if each.value == "flag":
+        return (each.options[-1][0] if each.options else "1") if value else (each.options[0][0] if each.options else "")
+    if each.value == "number":
+        return f"{value:g}" if isinstance(value, int | float) and value else ""
+    if isinstance(value, Mapping):
+        return "\n".join(f"{name}: {one}" for name, one in value.items())
+    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
+def texts_of(fields: Sequence[FormField], settings: Mapping[str, Any]) -> dict[str, str]:
+    """Return the texts of fields for stored settings."""
+    return {each.name: _text_of(each, settings) for each in fields if each.control != "secret"}
+
+
+def _text_of(each: FormField, settings: Mapping[str, Any]) -> str:
+    value: Any = settings
+    for part in each.path.split("."):
+        value = value.get(part) if isinstance(value, Mapping) else None
+    return each.default if value is None else format_value(each, value)
+
+
+def parse_text(each: FormField, sent: FormData, prefix: str = "", n: int = 0) -> str:
+    """Parse the submitted text of a field, of the n-th record if it is one of a list."""
+    given = [str(one) for one in sent.getlist(prefix + each.name)]
+    text = given[n].replace("\r\n", "\n") if n < len(given) else ""
+    if each.control != "pick":
+        text = text.strip()
+    if not text and each.control != "toggle":
+        return each.default
+    if each.options and text not in [option[0] for option in each.options]:
+        return each.default
+    return text
+
+
+def parse_list(described: FieldList, sent: FormData) -> list[Record]:
+    """Parse the submitted records, without empty ones."""
+    count = min(len(sent.getlist(described.prefix + described.key)), described.most)
+    records = [
+        {each.name: parse_text(each, sent, described.prefix, n) for each in described.fields} for n in range(count)
+    ]
+    return [one for one in records if one[described.key] or one[described.error[0]]]
+
+
+def records_of(settings: Mapping[str, Any], name: str) -> list[Mapping[str, Any]]:
+    """Return the records of a list in settings."""
+    found = settings.get(name)
+    return [each for each in found if isinstance(each, Mapping)] if isinstance(found, list) else []
+
+
+def write_settings(
+    settings: dict[str, Any], fields: Sequence[FormField], texts: Record, *, omit_empty: bool = False
+) -> None:
+    """Write what the fields say into settings."""
+    parents: set[str] = set()
+    for each in fields:
+        if not each.path:
+            continue
+        parent, _, name = each.path.rpartition(".")
+        record = settings.setdefault(parent, {}) if parent else settings
+        parents |= {parent} if parent else set()
+        value = parse_value(each, texts.get(each.name, ""))
+        if each.is_tag and record.get(name) != value:
+            record.clear()
+        is_left_out = (each.omit_empty or omit_empty) and value in ("", [], {})
+        if each.counts(texts) and not is_left_out:
+            record[name] = value
+        else:
+            record.pop(name, None)
+    for parent in parents:
+        if not settings[parent]:
+            del settings[parent]
+
+
+def field_errors(fields: Sequence[FormField], texts: Record) -> dict[str, str]:
+    """Return the errors of fields by name."""
+    return {
+        each.name: each.error
+        for each in fields
+        if each.error and each.control != "secret" and each.counts(texts) and _is_wrong(each, texts)
+    }
+
+
+def _is_wrong(each: FormField, texts: Record) -> bool:
+    text, condition = texts.get(each.name, ""), each.checked_for
+    if condition and texts.get(condition[0], "") not in condition[1:]:
+        return False
+    if each.value in {"integer", "number"}:
+        return bool(text) and not 0 < _number(each, text) <= each.most
+    if each.pattern:
+        return not re.fullmatch(each.pattern, text)
+    return not (split_names(text) if each.value == "names" else text)
+
+
+def _number(each: FormField, text: str) -> float:
+    try:
+        number = float(text) if each.value == "number" else parse_integer(text) or 0
+    except ValueError:
+        return 0
+    return number if math.isfinite(number) else 0
+
+
+def list_errors(described: FieldList, records: Sequence[Record]) -> dict[str, str]:
+    """Return the errors of a list by form field."""
+    first, message = described.error
+    if not records:
+        return {f"{described.prefix}{first}-0": message}
+    found: dict[str, str] = {}
+    known: set[str] = set()
+    for n, one in enumerate(records):
+        errors = field_errors(described.fields, one)
+        if one[described.key] in known:
+            errors.setdefault(described.key, described.key_error)
+        known.add(one[described.key])
+        found |= {f"{described.prefix}{name}-{n}": text for name, text in errors.items()}
+    return found

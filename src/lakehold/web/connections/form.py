@@ -1,0 +1,293 @@
+"""The values of a form that descriptors describe: parsed, checked, and turned into settings and back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from copy import deepcopy
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from starlette.datastructures import FormData
+
+from lakehold.catalog.resource_view import ResourceView
+from lakehold.connectors.form_fields import (
+    ConnectionFields,
+    Facts,
+    FieldGroup,
+    FieldList,
+    FormCard,
+    FormField,
+    adapt_cards,
+    all_fields,
+    parse_cards,
+    read_yaml,
+)
+from lakehold.connectors.registry import all_connectors
+from lakehold.web.connections import field_values
+from lakehold.web.connections.field_values import Record
+
+
+@dataclass(frozen=True, slots=True)
+class FormType:
+    """A type of connection that a form is for, as it is offered, and all cards of its form."""
+
+    word: str
+    label: str
+    hint: str
+    icon: str
+    fields: ConnectionFields
+    cards: Sequence[FormCard] = ()
+    is_tested: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FormDesign:
+    """The form of a kind of resource: its types, its texts, and settings that it does not ask for."""
+
+    choice: str = ""
+    """The setting that says which type it is; empty if the kind says it."""
+    choice_label: str = ""
+    prompt: str = ""
+    """What is said before a type is chosen."""
+    note: str = ""
+    create_label: str = ""
+    css: str = "form connection"
+    tests_first: bool = True
+    """Whether it is tested before it is saved, unless somebody saves it without."""
+    types: Mapping[str, FormType]
+    constants: Mapping[str, object] = field(default_factory=dict)
+    """Settings that are always saved."""
+    forgets: Sequence[str] = ()
+    """Settings that are left out."""
+    omit_empty: bool = False
+    """Whether empty settings are left out."""
+
+    @property
+    def choices(self) -> list[tuple[str, str, str, str]]:
+        """The types, each as word, label, hint and icon."""
+        return [(each.word, each.label, each.hint, each.icon) for each in self.types.values()]
+
+    def options_of(self, word: str, name: str) -> Sequence[Sequence[str]]:
+        """Return the options of a field of a type."""
+        return next(each.options for each in all_fields(self.rows(word)) if each.name == name)
+
+    def rows(self, word: str) -> list[FormField | FieldGroup | FieldList]:
+        """Return the rows of all cards of a type."""
+        return [row for card in self.types[word].cards for row in card.rows] if word in self.types else []
+
+    def blank(self, word: str, **given: str) -> ResourceForm:
+        """Return an empty form of a type."""
+        known = word if word in self.types else ""
+        return self._from_settings(known, {}, given, {name: [text] for name, text in given.items() if text})
+
+    def parse(self, sent: FormData, before: Mapping[str, Any] | None = None, word: str = "") -> ResourceForm:
+        """Parse a submitted form for a resource with these settings. The word applies if no type is chosen."""
+        given = str(sent.get(self.choice, word))
+        word = given if given in self.types else ""
+        fields = list(all_fields(self.rows(word)))
+        return ResourceForm(
+            self,
+            word,
+            {
+                "version": str(sent.get("version", "")),
+                **{each.name: field_values.parse_text(each, sent) for each in fields},
+            },
+            {each.name: [str(one) for one in sent.getlist(each.name) if one] for each in fields if each.edge},
+            {
+                each.setting: field_values.parse_list(each, sent)
+                for each in self.rows(word)
+                if isinstance(each, FieldList)
+            },
+            before or {},
+        )
+
+    def from_resource(self, found: ResourceView, word: str = "") -> ResourceForm:
+        """Return the form of an existing resource. The word applies if it has no type yet."""
+        settings = found.settings or {}
+        chosen = str(settings.get(self.choice, "")) or word
+        about = {"name": found.name, "description": found.description, "version": str(found.version)}
+        ends = {
+            each.name: [end.uid for end in found.edges.get(each.edge, ()) if each.end_kind in ("", end.kind)]
+            for each in all_fields(self.rows(chosen))
+            if each.edge
+        }
+        about |= {name: next(iter(uids), "") for name, uids in ends.items()}
+        return self._from_settings(chosen if chosen in self.types else "", settings, about, ends)
+
+    def _from_settings(
+        self, word: str, settings: Mapping[str, Any], given: Record, ends: Mapping[str, Sequence[str]]
+    ) -> ResourceForm:
+        rows = self.rows(word)
+        split = self.types[word].fields.to_texts(settings) if word else {}
+        texts = {**field_values.texts_of(list(all_fields(rows)), settings), **split, **given}
+        lists = {
+            each.setting: [
+                field_values.texts_of(each.fields, one) for one in field_values.records_of(settings, each.setting)
+            ]
+            for each in rows
+            if isinstance(each, FieldList)
+        }
+        return ResourceForm(self, word, texts, ends, lists, settings)
+
+
+@dataclass(frozen=True, slots=True)
+class ResourceForm:
+    """The values of a form."""
+
+    design: FormDesign
+    word: str = ""
+    """Its type; empty if it is to be chosen first."""
+    texts: Record = field(default_factory=dict)
+    ends: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """The chosen ends of edges, by field."""
+    lists: Mapping[str, Sequence[Record]] = field(default_factory=dict)
+    """The records of lists, by setting."""
+    before: Mapping[str, Any] = field(default_factory=dict)
+    """The settings of the existing resource."""
+    labels: Record = field(default_factory=dict)
+    """What chosen resources are called, by field."""
+
+    def text(self, name: str) -> str:
+        """Return the text of a field, or an empty string."""
+        return self.texts.get(name, "")
+
+    @property
+    def name(self) -> str:
+        """The name of the resource."""
+        return self.text("name")
+
+    @property
+    def cards(self) -> list[FormCard]:
+        """The cards of its type."""
+        return list(self.design.types[self.word].cards)
+
+    @property
+    def fields(self) -> list[FormField]:
+        """The fields that count beside the values of the others, without those of lists."""
+        return [each for each in all_fields(self.design.rows(self.word)) if each.counts(self.texts)]
+
+    @property
+    def credential(self) -> str:
+        """The name of the secret that it needs; empty if it needs none."""
+        return next((each.credential_of(self.texts) for each in self.fields if each.control == "secret"), "")
+
+    def is_open(
+        self, group: FieldGroup, texts: Record, errors: Mapping[str, str], prefix: str, number: int | None
+    ) -> bool:
+        """Return whether a folded group of fields is to be open: something is filled in or wrong."""
+        ending = "" if number is None else f"-{number}"
+        return any(
+            texts.get(each.name, each.default) != each.default or f"{prefix}{each.name}{ending}" in errors
+            for each in all_fields(group.rows)
+        )
+
+    def label_of(self, name: str) -> str:
+        """Return what a chosen option is called."""
+        known = {option[0]: option[1] for option in self.design.options_of(self.word, name)}
+        return self.labels.get(name) or known.get(self.text(name), self.text(name))
+
+    def add_record(self) -> ResourceForm:
+        """Return the form with one more record in its list."""
+        added = {
+            each.setting: [*self.lists[each.setting], dict.fromkeys((one.name for one in each.fields), "")]
+            for each in self._lists()
+        }
+        return replace(self, lists=added)
+
+    def edges(self) -> dict[str, list[str]]:
+        """Return the chosen ends by edge; an edge of which none is chosen stays as it is."""
+        found = {each.edge: list(self.ends.get(each.name, ())) for each in self.fields if each.edge}
+        many = {each.edge for each in self.fields if each.control == "boxes"}
+        return {edge: ends for edge, ends in found.items() if ends or edge in many}
+
+    def settings(self) -> dict[str, object]:
+        """Return the settings to save. Those that the form does not have stay unchanged."""
+        settings: dict[str, Any] = deepcopy(dict(self.before))
+        own = {each.path.partition(".")[0] for each in all_fields(self.design.rows(self.word))}
+        own |= {each.setting for each in self._lists()}
+        for name in {*self.design.forgets, *(self._paths_of_all_types() - own)}:
+            settings.pop(name, None)
+        settings |= {self.design.choice: self.word} if self.design.choice else {}
+        fields = list(all_fields(self.design.rows(self.word)))
+        field_values.write_settings(settings, fields, self.texts, omit_empty=self.design.omit_empty)
+        for each in self._lists():
+            known = {str(one.get(each.key)): one for one in field_values.records_of(self.before, each.setting)}
+            records = [deepcopy(dict(known.get(one[each.key], {}))) for one in self.lists[each.setting]]
+            for record, texts in zip(records, self.lists[each.setting], strict=True):
+                field_values.write_settings(record, each.fields, texts)
+            settings[each.setting] = records
+        joined = self.design.types[self.word].fields.to_settings(self.texts) if self.word else {}
+        return {**settings, **joined, **self.design.constants}
+
+    def errors(self, *, has_secret: bool) -> dict[str, str]:
+        """Return the errors by field."""
+        found = field_values.field_errors(self.fields, self.texts)
+        for each in self.fields:
+            if each.control == "secret" and each.error and self.credential and not has_secret:
+                found[each.name] = each.error.format(self.credential)
+        for one in self._lists():
+            found |= field_values.list_errors(one, self.lists[one.setting])
+        return found
+
+    def describe(self, secrets: Sequence[str], title: str = "") -> Facts:
+        """Describe the connection of a resource that has these secrets, its type under the title."""
+        if not self.word:
+            return []
+        hidden = [(name.capitalize(), "Saved (hidden)") for name in secrets]
+        offered = self.design.types[self.word]
+        return [*([(title, offered.label)] if title else []), *offered.fields.describe(self, hidden)]
+
+    def error_places(self) -> dict[str, str]:
+        """Return the form fields by setting and by error code."""
+        places: dict[str, str] = {}
+        for each in self.fields:
+            names = each.credential if isinstance(each.credential, str) else each.credential.values()
+            secrets = (names,) if isinstance(names, str) else tuple(names)
+            places |= dict.fromkeys((each.path or (each.edge and each.name), *each.errors_of, *secrets), each.name)
+        for one in self._lists():
+            places |= {f"{one.setting}.{each.path}": f"{one.prefix}{each.name}-{{}}" for each in one.fields}
+        for path, name in list(places.items()):
+            parents = path.split(".")[:-1]
+            for n in range(len(parents)):
+                places.setdefault(".".join(parents[: n + 1]), name)
+        return {path: name for path, name in places.items() if path}
+
+    def _lists(self) -> list[FieldList]:
+        return [each for each in self.design.rows(self.word) if isinstance(each, FieldList)]
+
+    def _paths_of_all_types(self) -> set[str]:
+        rows = [row for word in self.design.types for row in self.design.rows(word)]
+        names = {each.path.partition(".")[0] for each in all_fields(rows)}
+        return names | {each.setting for each in rows if isinstance(each, FieldList)}
+
+
+def load_design(file: Path, name: str, side: str) -> FormDesign:
+    """Return the design that a YAML file describes. `side` is `source` or `destination`: which forms of connectors."""
+    described = read_yaml(file)[name]
+    about, after = parse_cards([described.pop("about")]), parse_cards(described.pop("after", ()))
+    example, types = described.pop("example", ""), described.pop("types")
+    if described.pop("every_connector", False):
+        types |= {word: {} for word, found in all_connectors().items() if word not in types and found.source_form}
+    loaded = {}
+    for word, each in types.items():
+        offered = _load_type(word, side, each)
+        placeholder = each.get("example") or offered.fields.example or example
+        cards = [*about, *offered.fields.cards, *after]
+        changes = {"name": {"placeholder": placeholder}, **each.get("fields", {})}
+        loaded[word] = replace(offered, cards=adapt_cards(cards, changes))
+    return FormDesign(types=loaded, **described)
+
+
+def _load_type(word: str, side: str, described: Mapping[str, Any]) -> FormType:
+    """Return a type that has cards of its own, or that is a connector."""
+    if "cards" in described:
+        fields = ConnectionFields(cards=parse_cards(described["cards"]))
+        texts = (described.get("label", ""), described.get("hint", ""), described.get("icon", ""))
+    else:
+        connector = all_connectors()[word]
+        fields = getattr(connector, f"{side}_form")
+        cards = [replace(card, note=described.get("note") or card.note) for card in fields.cards]
+        fields, hint = replace(fields, cards=cards), described.get("hint") or getattr(connector, f"{side}_hint")
+        texts = (described.get("label", connector.label), hint, connector.icon)
+    return FormType(word, *texts, fields, is_tested=described.get("is_tested", True))
