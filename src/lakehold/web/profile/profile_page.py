@@ -50,11 +50,11 @@ def render_tab(
     """Render one of the profile pages. An impersonator sees neither the member's profile nor their own."""
     crumbs = breadcrumb_trail(ctx, Breadcrumb("Profile", PROFILE))
     crumbs += [Breadcrumb(tab.label, tab.href) for tab in TABS if tab.href == at != PROFILE]
-    shared: dict[str, object] = {"tabs": TABS, "at": at}
+    shared: dict[str, object] = {"tabs": TABS, "at": at, "crumbs": crumbs}
     if ctx.caller.impersonator:
         name = ctx.view.names.get(ctx.view.member(ctx.caller.member)) or ""
-        return pages.render(request, "profile/viewing.html", {**shared, "crumbs": crumbs, "name": name})
-    return pages.render(request, f"profile/{template}", {"crumbs": crumbs, **shared, **values}, status=status)
+        return pages.render(request, "profile/viewing.html", {**shared, "name": name})
+    return pages.render(request, f"profile/{template}", {**shared, **values}, status=status)
 
 
 routes = router(PROFILE)
