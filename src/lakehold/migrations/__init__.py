@@ -1,6 +1,5 @@
 """The steps from each version of the database to the next. They know tables by name, never by today's code.
 
 - `env`: runs them in the connection that the database gives
-- `schema`: creates tables and indexes that a step describes as text
 - `versions`: one module for each step
 """

@@ -1,26 +1,54 @@
 """The audit log and the outbox."""
 
-from lakehold.migrations.schema import create_index, create_table
+import sqlalchemy as sa
+from alembic import op
+from sqlalchemy.dialects.postgresql import TEXT
 
 revision = "0002"
 down_revision = "0001"
 
+_number = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
+_exact = sa.Text().with_variant(TEXT(collation="C"), "postgresql")
+
+
+def _column(name: str, kind: sa.types.TypeEngine) -> sa.Column:
+    return sa.Column(name, kind, nullable=False)
+
 
 def upgrade() -> None:
     """Make the tables."""
-    create_table(
+    op.create_table(
         "audit",
-        "tenant_id number key, n number key, at number, member exact, action text, resource exact, outcome text,"
-        " body text, hash text",
+        sa.Column("tenant_id", _number, primary_key=True),
+        sa.Column("n", _number, primary_key=True),
+        _column("at", _number),
+        _column("member", _exact),
+        _column("action", sa.Text()),
+        _column("resource", _exact),
+        _column("outcome", sa.Text()),
+        _column("body", sa.Text()),
+        _column("hash", sa.Text()),
     )
-    create_index("audit_by_member", "audit", "tenant_id member n")
-    create_index("audit_by_resource", "audit", "tenant_id resource n")
-    create_index("audit_by_action", "audit", "tenant_id action n")
-    create_index("audit_by_time", "audit", "tenant_id at n")
-    create_table("audit_seal", "tenant_id number key, entries number, head text, seal text")
-    create_table(
+    for name, column in (("member", "member"), ("resource", "resource"), ("action", "action"), ("time", "at")):
+        op.create_index(f"audit_by_{name}", "audit", ["tenant_id", column, "n"])
+    op.create_table(
+        "audit_seal",
+        sa.Column("tenant_id", _number, primary_key=True),
+        _column("entries", _number),
+        _column("head", sa.Text()),
+        _column("seal", sa.Text()),
+    )
+    op.create_table(
         "outbox",
-        "id number serial, tenant_id number, made_at number, due_at number, receiver text, subject text, body text,"
-        " tries int, sent_at number null, error text",
+        sa.Column("id", _number, primary_key=True, autoincrement=True),
+        _column("tenant_id", _number),
+        _column("made_at", _number),
+        _column("due_at", _number),
+        _column("receiver", sa.Text()),
+        _column("subject", sa.Text()),
+        _column("body", sa.Text()),
+        _column("tries", sa.Integer()),
+        sa.Column("sent_at", _number),
+        _column("error", sa.Text()),
     )
-    create_index("outbox_due", "outbox", "sent_at due_at")
+    op.create_index("outbox_due", "outbox", ["sent_at", "due_at"])

@@ -1,44 +1,83 @@
 """Accounts, sign-ins, links, invites, API tokens, and attempts that are counted."""
 
-from lakehold.migrations.schema import create_index, create_table
+import sqlalchemy as sa
+from alembic import op
+from sqlalchemy.dialects.postgresql import TEXT
 
 revision = "0003"
 down_revision = "0002"
 
+_number = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
+_exact = sa.Text().with_variant(TEXT(collation="C"), "postgresql")
+
+
+def _column(name: str, kind: sa.types.TypeEngine) -> sa.Column:
+    return sa.Column(name, kind, nullable=False)
+
+
+def _secret(name: str, *columns: sa.Column) -> None:
+    op.create_table(
+        name,
+        sa.Column("id", _exact, primary_key=True),
+        _column("tenant_id", _number),
+        _column("hash", sa.Text()),
+        _column("made_at", _number),
+        _column("until", _number),
+        *columns,
+    )
+
 
 def upgrade() -> None:
     """Make the tables."""
-    create_table(
+    op.create_table(
         "account",
-        "tenant_id number key, member_id number key, email text null, email_key exact null, password text,"
-        " service bool, made_at number",
+        sa.Column("tenant_id", _number, primary_key=True),
+        sa.Column("member_id", _number, primary_key=True),
+        sa.Column("email", sa.Text()),
+        sa.Column("email_key", _exact),
+        _column("password", sa.Text()),
+        _column("service", sa.Boolean()),
+        _column("made_at", _number),
     )
-    create_index("account_by_email", "account", "tenant_id email_key", unique=True)
-    create_table("attempt", "tenant_id number key, key exact key, tries int, last_at number, free_at number")
-    create_index("attempt_by_time", "attempt", "last_at")
-    create_table(
+    op.create_index("account_by_email", "account", ["tenant_id", "email_key"], unique=True)
+    op.create_table(
+        "attempt",
+        sa.Column("tenant_id", _number, primary_key=True),
+        sa.Column("key", _exact, primary_key=True),
+        _column("tries", sa.Integer()),
+        _column("last_at", _number),
+        _column("free_at", _number),
+    )
+    op.create_index("attempt_by_time", "attempt", ["last_at"])
+    _secret(
         "sign_in",
-        "id exact key, tenant_id number, hash text, made_at number, until number, member_id number, method text,"
-        " used_at number, address text, agent text",
+        _column("member_id", _number),
+        _column("method", sa.Text()),
+        _column("used_at", _number),
+        _column("address", sa.Text()),
+        _column("agent", sa.Text()),
     )
-    create_index("sign_in_by_member", "sign_in", "tenant_id member_id")
-    create_index("sign_in_by_end", "sign_in", "until")
-    create_table(
-        "link",
-        "id exact key, tenant_id number, hash text, made_at number, until number, member_id number, purpose text",
-    )
-    create_index("link_by_member", "link", "tenant_id member_id")
-    create_index("link_by_end", "link", "until")
-    create_table(
+    op.create_index("sign_in_by_member", "sign_in", ["tenant_id", "member_id"])
+    op.create_index("sign_in_by_end", "sign_in", ["until"])
+    _secret("link", _column("member_id", _number), _column("purpose", sa.Text()))
+    op.create_index("link_by_member", "link", ["tenant_id", "member_id"])
+    op.create_index("link_by_end", "link", ["until"])
+    _secret(
         "invite",
-        "id exact key, tenant_id number, hash text, made_at number, until number, email text, email_key exact,"
-        " carries text, made_by exact",
+        _column("email", sa.Text()),
+        _column("email_key", _exact),
+        _column("carries", sa.Text()),
+        _column("made_by", _exact),
     )
-    create_index("invite_by_time", "invite", "tenant_id made_at id")
-    create_table(
+    op.create_index("invite_by_time", "invite", ["tenant_id", "made_at", "id"])
+    _secret(
         "token",
-        "id exact key, tenant_id number, hash text, made_at number, until number, member_id number, name text,"
-        " actions text null, resources text null, made_by exact, used_at number",
+        _column("member_id", _number),
+        _column("name", sa.Text()),
+        sa.Column("actions", sa.Text()),
+        sa.Column("resources", sa.Text()),
+        _column("made_by", _exact),
+        _column("used_at", _number),
     )
-    create_index("token_by_member", "token", "tenant_id member_id")
-    create_index("token_by_time", "token", "tenant_id made_at id")
+    op.create_index("token_by_member", "token", ["tenant_id", "member_id"])
+    op.create_index("token_by_time", "token", ["tenant_id", "made_at", "id"])

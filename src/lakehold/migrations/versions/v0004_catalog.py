@@ -1,35 +1,82 @@
 """What is told of resources, requests for access, credentials, and when something was last used."""
 
-from lakehold.migrations.schema import create_index, create_table
+import sqlalchemy as sa
+from alembic import op
+from sqlalchemy.dialects.postgresql import TEXT
 
 revision = "0004"
 down_revision = "0003"
 
+_number = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
+_exact = sa.Text().with_variant(TEXT(collation="C"), "postgresql")
+
+
+def _column(name: str, kind: sa.types.TypeEngine) -> sa.Column:
+    return sa.Column(name, kind, nullable=False)
+
+
+def _key(name: str, kind: sa.types.TypeEngine = _number) -> sa.Column:
+    return sa.Column(name, kind, primary_key=True)
+
 
 def upgrade() -> None:
     """Make the tables."""
-    create_table(
+    op.create_table(
         "detail",
-        "tenant_id number key, resource_id number key, description text, settings text, version number,"
-        " created_at number null, created_by exact, updated_at number null, updated_by exact",
+        _key("tenant_id"),
+        _key("resource_id"),
+        _column("description", sa.Text()),
+        _column("settings", sa.Text()),
+        _column("version", _number),
+        sa.Column("created_at", _number),
+        _column("created_by", _exact),
+        sa.Column("updated_at", _number),
+        _column("updated_by", _exact),
     )
-    create_table(
+    op.create_table(
         "access_request",
-        "n number serial, tenant_id number, uid exact, asker exact, resource exact, action exact, facts text,"
-        " reason text, state text, asked_at number, expires_at number, decided_at number null, decided_by exact,"
-        " answer text, until number null",
+        sa.Column("n", _number, primary_key=True, autoincrement=True),
+        _column("tenant_id", _number),
+        _column("uid", _exact),
+        _column("asker", _exact),
+        _column("resource", _exact),
+        _column("action", _exact),
+        _column("facts", sa.Text()),
+        _column("reason", sa.Text()),
+        _column("state", sa.Text()),
+        _column("asked_at", _number),
+        _column("expires_at", _number),
+        sa.Column("decided_at", _number),
+        _column("decided_by", _exact),
+        _column("answer", sa.Text()),
+        sa.Column("until", _number),
     )
-    create_index("request_by_uid", "access_request", "tenant_id uid", unique=True)
-    create_index("request_by_asker", "access_request", "tenant_id asker n")
-    create_index("request_by_state", "access_request", "tenant_id state n")
-    create_table(
+    op.create_index("request_by_uid", "access_request", ["tenant_id", "uid"], unique=True)
+    op.create_index("request_by_asker", "access_request", ["tenant_id", "asker", "n"])
+    op.create_index("request_by_state", "access_request", ["tenant_id", "state", "n"])
+    op.create_table(
         "credential",
-        "tenant_id number key, resource_id number key, name exact key, secret text, updated_at number,"
-        " updated_by exact",
+        _key("tenant_id"),
+        _key("resource_id"),
+        _key("name", _exact),
+        _column("secret", sa.Text()),
+        _column("updated_at", _number),
+        _column("updated_by", _exact),
     )
-    create_table(
+    op.create_table(
         "last_use",
-        "tenant_id number key, resource_id number key, member_id number key, action text key, day int",
+        _key("tenant_id"),
+        _key("resource_id"),
+        _key("member_id"),
+        _key("action", sa.Text()),
+        _column("day", sa.Integer()),
     )
-    create_index("last_use_by_member", "last_use", "tenant_id member_id day")
-    create_table("viewing", "through exact key, tenant_id number, behind exact, member exact, until number")
+    op.create_index("last_use_by_member", "last_use", ["tenant_id", "member_id", "day"])
+    op.create_table(
+        "viewing",
+        _key("through", _exact),
+        _column("tenant_id", _number),
+        _column("behind", _exact),
+        _column("member", _exact),
+        _column("until", _number),
+    )

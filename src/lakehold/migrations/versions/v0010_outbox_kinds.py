@@ -1,6 +1,7 @@
 """The outbox holds webhooks beside mails."""
 
-from lakehold.migrations.schema import add_column
+import sqlalchemy as sa
+from alembic import op
 
 revision = "0010"
 down_revision = "0009"
@@ -8,4 +9,4 @@ down_revision = "0009"
 
 def upgrade() -> None:
     """What waits there by now are mails."""
-    add_column("outbox", "kind text", "mail")
+    op.add_column("outbox", sa.Column("kind", sa.Text(), nullable=False, server_default="mail"))

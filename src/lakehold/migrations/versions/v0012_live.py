@@ -1,24 +1,39 @@
 """Live destinations: their secrets and what was pulled; and as whom a resource was last saved."""
 
-from lakehold.migrations.schema import add_column, create_index, create_table
+import sqlalchemy as sa
+from alembic import op
+from sqlalchemy.dialects.postgresql import TEXT
 
 revision = "0012"
 down_revision = "0011"
 
+_number = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
+_exact = sa.Text().with_variant(TEXT(collation="C"), "postgresql")
+
 
 def upgrade() -> None:
     """Make the tables."""
-    add_column("detail", "saved_as text null")
-    create_table(
+    op.add_column("detail", sa.Column("saved_as", sa.Text()))
+    op.create_table(
         "live_secret",
-        "tenant_id number key, resource_id number key, id exact, hash text, made_by exact, made_at number,"
-        " used_at number",
+        sa.Column("tenant_id", _number, primary_key=True),
+        sa.Column("resource_id", _number, primary_key=True),
+        sa.Column("id", _exact, nullable=False),
+        sa.Column("hash", sa.Text(), nullable=False),
+        sa.Column("made_by", _exact, nullable=False),
+        sa.Column("made_at", _number, nullable=False),
+        sa.Column("used_at", _number, nullable=False),
     )
-    create_index("live_secret_by_id", "live_secret", "id", unique=True)
-    create_table(
+    op.create_index("live_secret_by_id", "live_secret", ["id"], unique=True)
+    op.create_table(
         "live_pull",
-        "n number serial, tenant_id number, report_id number, destination_id number, at number, rows number,"
-        " milliseconds number",
+        sa.Column("n", _number, primary_key=True, autoincrement=True),
+        sa.Column("tenant_id", _number, nullable=False),
+        sa.Column("report_id", _number, nullable=False),
+        sa.Column("destination_id", _number, nullable=False),
+        sa.Column("at", _number, nullable=False),
+        sa.Column("rows", _number, nullable=False),
+        sa.Column("milliseconds", _number, nullable=False),
     )
-    create_index("live_pull_by_report", "live_pull", "tenant_id report_id n")
-    create_index("live_pull_by_time", "live_pull", "at")
+    op.create_index("live_pull_by_report", "live_pull", ["tenant_id", "report_id", "n"])
+    op.create_index("live_pull_by_time", "live_pull", ["at"])

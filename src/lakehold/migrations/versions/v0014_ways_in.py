@@ -1,11 +1,14 @@
 """Tokens that are the way in of something."""
 
-from lakehold.migrations.schema import add_column
+import sqlalchemy as sa
+from alembic import op
 
 revision = "0014"
 down_revision = "0013"
 
+_number = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
+
 
 def upgrade() -> None:
     """Say of what."""
-    add_column("token", "through_id number null")
+    op.add_column("token", sa.Column("through_id", _number))

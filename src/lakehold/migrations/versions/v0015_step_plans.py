@@ -1,10 +1,11 @@
 """The plan of each step, stored when its run begins."""
 
-from lakehold.migrations.schema import add_column
+import sqlalchemy as sa
+from alembic import op
 
 revision = "0015"
 down_revision = "0014"
 
 
 def upgrade() -> None:
-    add_column("run_step", "plan text", "")
+    op.add_column("run_step", sa.Column("plan", sa.Text(), nullable=False, server_default=""))
