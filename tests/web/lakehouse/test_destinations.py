@@ -127,6 +127,7 @@ def test_each_way_of_sending_keeps_what_it_needs_and_its_secret_apart(shop: Shop
     [
         ({**FILE, "name": ""}, "name-error", "Enter a name."),
         ({**FILE, "volume": ""}, "volume-about", "Select a volume"),
+        ({**FILE, "kind": "pdf"}, "kind-about", "Select CSV"),
         ({**FILE, "file": ".hidden"}, "file-error", "A file cannot be called"),
         ({**HOOK, "address": "ftp://there"}, "address-about", "starts with https"),
         ({**HOOK, "address": f"https://{NOWHERE}/rows"}, "address-about", "There is no host"),
@@ -135,6 +136,7 @@ def test_each_way_of_sending_keeps_what_it_needs_and_its_secret_apart(shop: Shop
         ({**MAIL, "receivers": ""}, "receivers-error", "Enter at least one receiver."),
         ({**MAIL, "receivers": "nobody"}, "receivers-error", "nobody"),
         ({**MAIL, "subject": ""}, "subject-error", "Enter a subject."),
+        ({**DATABASE, "mode": "pour"}, "mode-error", "Select "),
         ({**DATABASE, "keys": ""}, "keys-about", "Enter the key fields."),
         ({**DATABASE, "host": ""}, "host-about", "Enter a host name"),
     ],

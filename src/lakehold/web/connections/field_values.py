@@ -66,8 +66,6 @@ def parse_text(each: FormField, sent: FormData, prefix: str = "", n: int = 0) ->
         text = text.strip()
     if not text and each.control != "toggle":
         return each.default
-    if each.options and text not in [option[0] for option in each.options]:
-        return each.default
     return text
 
 
@@ -112,11 +110,19 @@ def write_settings(
 
 def field_errors(fields: Sequence[FormField], texts: Record) -> dict[str, str]:
     """Return the errors of fields by name."""
-    return {
-        each.name: each.error
-        for each in fields
-        if each.error and each.control != "secret" and each.counts(texts) and _is_wrong(each, texts)
-    }
+    counted = [each for each in fields if each.control != "secret" and each.counts(texts)]
+    wrong = {each.name: each.error for each in counted if each.error and _is_wrong(each, texts)}
+    unknown = (each for each in counted if each.options and not _is_option(each, texts.get(each.name, "")))
+    return wrong | {each.name: f"Select {_list_labels(each)}." for each in unknown}
+
+
+def _is_option(each: FormField, text: str) -> bool:
+    return each.control == "toggle" or text in (each.default, *(option[0] for option in each.options))
+
+
+def _list_labels(each: FormField) -> str:
+    *first, last = (str(option[1]) for option in each.options)
+    return f"{', '.join(first)} or {last}" if first else last
 
 
 def _is_wrong(each: FormField, texts: Record) -> bool:
