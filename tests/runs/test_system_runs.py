@@ -44,7 +44,7 @@ def test_what_its_steps_did_is_added_up(platform: Platform, tmp_path: Path) -> N
             "name": "s",
             "state": states.SUCCEEDED,
             "error": "",
-            "told": "{}",
+            "saved_state": "{}",
             "begun": 0,
         }
         for n, (rows, bad) in enumerate([(7, 1), (5, 0)]):

@@ -121,7 +121,10 @@ class ApplyResultJson(ResponseModel):
     """The number of changes that were made."""
 
     steps: int
-    told: int = Field(description="The number of entries whose metadata changed: addresses, descriptions, settings.")
+    metadata: int = Field(
+        serialization_alias="told",
+        description="The number of entries whose metadata changed: addresses, descriptions, settings.",
+    )
 
 
 class FileTestReportJson(ResponseModel):
@@ -168,7 +171,7 @@ def apply_files(ctx: WriteContext, body: ApplyBody) -> ApplyResultJson:
     made = _make_plan(ctx, declared) if body.plan is None else load_plan(json.dumps(body.plan))
     access_as_code.apply_plan(ctx, made, declared)
     write_metadata(ctx, made.metadata)
-    return ApplyResultJson(steps=len(made.steps), told=len(made.metadata))
+    return ApplyResultJson(steps=len(made.steps), metadata=len(made.metadata))
 
 
 @routes.post("/test", openapi_extra=_EXPORT_RIGHT)

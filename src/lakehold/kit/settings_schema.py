@@ -156,8 +156,8 @@ def _wording(error: ErrorDetails, name: str, owner: str) -> tuple[str, str]:
             return f"The {name} of the {owner} is true or false.", f'Write "{name}": true.'
         case "literal_error" | "enum" | "union_tag_invalid":
             expected = str(context.get("expected", context.get("expected_tags", ""))).replace("'", "")
-            shown = value.get(name) if isinstance(value, Mapping) else value
-            return f"The {name} of the {owner} cannot be {quote(str(shown))}.", f"Use {expected}."
+            given = value.get(name) if isinstance(value, Mapping) else value
+            return f"The {name} of the {owner} cannot be {quote(str(given))}.", f"Use {expected}."
         case "tuple_type" | "list_type":
             return f"The {name} of the {owner} is a list.", f'Write "{name}": [].'
         case "dict_type" | "dataclass_type" | "dataclass_exact_type" | "model_attributes_type":

@@ -32,7 +32,7 @@ run_table = sa.Table(
     sa.Column("started_by", ExactText, nullable=False),
     # As whom it runs, as JSON: also how narrow the token was that it was started with.
     sa.Column("caller", sa.Text, nullable=False),
-    sa.Column("wanted", sa.Text, nullable=False),
+    sa.Column("options", sa.Text, nullable=False),
     sa.Column("tries", sa.Integer, nullable=False),
     sa.Column("error", sa.Text, nullable=False),
     sa.Column("made_at", IdType, nullable=False),
@@ -67,7 +67,7 @@ run_step_table = sa.Table(
     sa.Column("size", IdType, nullable=False),
     # Rows that were kept aside.
     sa.Column("bad", IdType, nullable=False),
-    sa.Column("told", sa.Text, nullable=False),
+    sa.Column("saved_state", sa.Text, nullable=False),
     # How often it was begun: a step at which workers die is given up after some of them.
     sa.Column("begun", sa.Integer, nullable=False),
     sa.Column("error", sa.Text, nullable=False),
@@ -220,7 +220,7 @@ def last_run_state(ctx: RequestContext, uid: str, step: int = 0) -> Mapping[str,
     """Return the state that one step of the last successful run left. The caller's access was checked before."""
     c, each = run_table.c, run_step_table.c
     query = (
-        sa.select(each.told)
+        sa.select(each.saved_state)
         .join(run_table, c.n == each.run)
         .where(
             c.tenant_id == ctx.session.tenant,

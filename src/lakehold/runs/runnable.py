@@ -108,12 +108,14 @@ class StepContext:
 
     def load_progress(self) -> Mapping[str, object]:
         """Return the progress that was saved for this step."""
-        progress: Mapping[str, object] = json.loads(run_table.load_step(self.platform, self.row.n, self.number).told)
+        progress: Mapping[str, object] = json.loads(
+            run_table.load_step(self.platform, self.row.n, self.number).saved_state
+        )
         return progress
 
     def save_progress(self, progress: Mapping[str, object]) -> None:
         """Save the progress of this step, so that it is there after a crash."""
-        run_table.update_step(self.platform, self.row.n, self.number, told=json.dumps(dict(progress)))
+        run_table.update_step(self.platform, self.row.n, self.number, saved_state=json.dumps(dict(progress)))
 
     def log(self, text: str, level: str = "info") -> None:
         """Write a line to the log of the run."""

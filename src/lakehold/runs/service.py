@@ -118,7 +118,7 @@ class Runs:
                 cause=cause.text,
                 started_by=ctx.caller.member,
                 caller=json.dumps(ctx.caller.to_stored()),
-                wanted=json.dumps(options.to_json()),
+                options=json.dumps(options.to_json()),
                 tries=0,
                 error="",
                 made_at=ctx.at,
@@ -332,7 +332,7 @@ def _not_found(run: str) -> NotFoundError:
 
 def load_options(row: RunRow) -> RunOptions:
     """Return the options of a run."""
-    return RunOptions.from_json(json.loads(row.wanted))
+    return RunOptions.from_json(json.loads(row.options))
 
 
 def _resource(ctx: RequestContext, row: RunRow) -> str:

@@ -109,7 +109,7 @@ class RunExecutor:
         values: dict[str, object] = {"ended_at": self._platform.clock(), "error": problem, "rows": done.rows}
         values |= {"size": done.size, "bad": done.bad}
         if outcome == states.SUCCEEDED:
-            values["told"] = json.dumps(dict(done.state))
+            values["saved_state"] = json.dumps(dict(done.state))
         record(state=outcome, **values)
         return problem
 
@@ -221,4 +221,4 @@ def _resource(ctx: RequestContext, row: RunRow) -> str:
     return uid
 
 
-_NEW = {"state": states.QUEUED, "rows": 0, "size": 0, "bad": 0, "told": "{}", "begun": 0, "error": ""}
+_NEW = {"state": states.QUEUED, "rows": 0, "size": 0, "bad": 0, "saved_state": "{}", "begun": 0, "error": ""}

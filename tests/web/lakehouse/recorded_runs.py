@@ -52,7 +52,7 @@ def record_run_state(
             c = run_step_table.c
             connection.execute(run_step_table.delete().where(c.run == row.n, c.number == 0))
             values = {"run": row.n, "number": 0, "tenant_id": row.tenant_id, "name": step, "state": state, "rows": rows}
-            values |= {"size": size, "bad": bad, "told": "{}", "begun": 1, "error": error}
+            values |= {"size": size, "bad": bad, "saved_state": "{}", "begun": 1, "error": error}
             values |= {"started_at": row.made_at, "ended_at": ended}
             connection.execute(run_step_table.insert().values(**values))
         for level, text in said:

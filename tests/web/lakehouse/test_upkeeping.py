@@ -20,7 +20,7 @@ SNAPSHOTS = "/resources/orders/snapshots"
 def run_parameters(shop: Shop) -> list[dict[str, object]]:
     """What was asked of each run of a table."""
     with shop.platform.database.read() as transaction:
-        query = sa.select(run_table.c.wanted).where(run_table.c.kind == "lakehouse.table").order_by(run_table.c.n)
+        query = sa.select(run_table.c.options).where(run_table.c.kind == "lakehouse.table").order_by(run_table.c.n)
         return [json.loads(parameters)["parameters"] for parameters in transaction.connection.execute(query).scalars()]
 
 

@@ -262,7 +262,7 @@ def test_what_a_report_has_left_can_be_taken_from_its_page(filled: Shop) -> None
     record_run_state(filled, queue_run(filled, "morning_sales", member="bella"), "succeeded", step="send", rows=1)
     with filled.platform.database.write() as transaction:
         run_state = json.dumps({"places": ["Morning sales.csv"], "sure": True})
-        transaction.connection.execute(run_step_table.update().values(told=run_state))
+        transaction.connection.execute(run_step_table.update().values(saved_state=run_state))
     here, file = "/resources/morning_sales/report", "/resources/store_sheets/destination/file?path=Morning+sales.csv"
     assert f'href="{file}"' in filled.client("bella").get(here).text
     assert filled.client("bella").get(file).text == "day\n"
@@ -343,7 +343,7 @@ def test_insights_say_when_how_often_and_where_to(filled: Shop) -> None:
     record_run_state(filled, run, "succeeded", step="send", rows=1234)
     with filled.platform.database.write() as transaction:
         run_state = json.dumps({"places": ["board@shop.example"], "sure": True})
-        transaction.connection.execute(run_step_table.update().values(told=run_state))
+        transaction.connection.execute(run_step_table.update().values(saved_state=run_state))
     text = bella.get(here).text
     assert "1,234" in text
     assert "board@shop.example" in text

@@ -137,9 +137,9 @@ def test_an_admin_lets_spark_work_it_out_watches_and_takes_the_file(shop: Shop, 
     with shop.platform.read(by("adam")) as ctx:
         (job,) = service.list_jobs(ctx, kind="review")
         tenant = ctx.session.tenant
-    assert job.wanted == {"format": "csv", "inside": "lake_house"}
+    assert job.options == {"format": "csv", "inside": "lake_house"}
     with shop.platform.database.write() as transaction:
-        job_table.update_job(transaction, job.id, {"state": job_table.RUNNING, "progress": 40, "doing": "deciding"})
+        job_table.update_job(transaction, job.id, {"state": job_table.RUNNING, "progress": 40, "activity": "deciding"})
     expect(page.get_by_text("Running")).to_be_visible()
     expect(page.get_by_text("deciding")).to_be_visible()
     folder = job_table.results_folder(shop.platform.settings.data, tenant)

@@ -37,9 +37,9 @@ class ReviewJson(ResponseModel):
     id: str = Field(examples=["job_1f0c3f1de1a44d54"])
     state: str = Field(examples=["done"])
     started_by: str = Field(examples=["adam"])
-    wanted: dict[str, object] = Field(examples=[{"format": "parquet"}])
+    options: dict[str, object] = Field(serialization_alias="wanted", examples=[{"format": "parquet"}])
     progress: int = Field(description="In percent.")
-    doing: str = Field(examples=[""])
+    activity: str = Field(serialization_alias="doing", examples=[""])
     error: str = Field(examples=[""])
     rows: int = Field(description="How many rows the result has.")
     made_at: RecordTime

@@ -124,7 +124,7 @@ class PasswordResetBody(LinkSignInBody):
 class LinkRequestResultJson(ResponseModel):
     """The result of a link request, which is the same whether or not the account exists."""
 
-    told: str = Field(examples=["If there is such an account, a mail is on its way."])
+    message: str = Field(serialization_alias="told", examples=["If there is such an account, a mail is on its way."])
 
 
 class LinkInfoJson(ResponseModel):
@@ -169,7 +169,7 @@ def ask_for_link(platform: CurrentPlatform, client: CurrentClient, body: LinkReq
     The response is the same whether or not there is such an account.
     """
     retry_when_busy(lambda: links.request_link(platform, body.email, body.purpose, client, body.tenant))
-    return LinkRequestResultJson(told="If there is such an account and mails are sent here, one is on its way.")
+    return LinkRequestResultJson(message="If there is such an account and mails are sent here, one is on its way.")
 
 
 @routes.post("/password", status_code=204, responses=problem_responses(401))

@@ -120,7 +120,7 @@ PageParams = Annotated[PageRequest, Depends(_page_request)]
 
 
 @dataclass(frozen=True, slots=True)
-class ListRequest(PageRequest):
+class PagedListRequest(PageRequest):
     """A page request of a list that can be searched and sorted."""
 
     search: str
@@ -129,9 +129,9 @@ class ListRequest(PageRequest):
 
 async def _list_request(
     paged: PageParams, search: Annotated[SearchText, Query(description="A part of the name.")] = "", sort: Sort = "name"
-) -> ListRequest:
-    return ListRequest(paged.limit, paged.after, search, sort)
+) -> PagedListRequest:
+    return PagedListRequest(paged.limit, paged.after, search, sort)
 
 
-ListParams = Annotated[ListRequest, Depends(_list_request)]
+ListParams = Annotated[PagedListRequest, Depends(_list_request)]
 """The same with a search and an order, for what the access engine lists."""

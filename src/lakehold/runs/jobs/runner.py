@@ -28,7 +28,7 @@ class JobContext:
     @property
     def options(self) -> Mapping[str, object]:
         """The options of the job."""
-        found: Mapping[str, object] = json.loads(self.row.wanted)
+        found: Mapping[str, object] = json.loads(self.row.options)
         return found
 
     @property
@@ -39,7 +39,7 @@ class JobContext:
     def report_progress(self, progress: int, activity: str) -> None:
         """Store the progress of the job and what it is doing."""
         with self.platform.database.write() as transaction:
-            table.update_job(transaction, self.row.id, {"progress": progress, "doing": activity})
+            table.update_job(transaction, self.row.id, {"progress": progress, "activity": activity})
 
     @contextmanager
     def temporary_folder(self) -> Iterator[Path]:
@@ -70,7 +70,7 @@ def begin_job(platform: Platform, uid: str) -> JobOutcome:
     row = _row(platform, uid)
     try:
         with platform.write(load_caller(row)) as ctx:
-            registry.need(ctx, row.kind, json.loads(row.wanted))
+            registry.need(ctx, row.kind, json.loads(row.options))
             table.update_job(ctx.session.transaction, uid, {"state": table.RUNNING, "started_at": ctx.at})
     except LakeholdError as error:
         if error.retryable:
@@ -102,7 +102,7 @@ def execute_job(platform: Platform, uid: str) -> JobOutcome:
 def finish_job(platform: Platform, uid: str, outcome: JobOutcome) -> None:
     """Store the outcome of the job."""
     state = table.FAILED if "error" in outcome else table.DONE
-    values = {"progress": 100, **outcome, "state": state, "doing": "", "ended_at": platform.clock()}
+    values = {"progress": 100, **outcome, "state": state, "activity": "", "ended_at": platform.clock()}
     with platform.database.write() as transaction:
         table.update_job(transaction, uid, values)
     _log.info("job %s is %s", uid, state)

@@ -30,10 +30,10 @@ class Job:
     kind: str
     state: str
     started_by: str
-    wanted: Mapping[str, object]
+    options: Mapping[str, object]
     progress: int
     """In percent."""
-    doing: str
+    activity: str
     """What it is busy with, in a word or two."""
     error: str
     rows: int
@@ -67,7 +67,7 @@ def start_job(ctx: RequestContext, kind: str, options: Mapping[str, object] | No
         kind=kind,
         started_by=ctx.caller.member,
         caller=json.dumps(ctx.caller.to_stored()),
-        wanted=json.dumps(parsed, ensure_ascii=False, sort_keys=True),
+        options=json.dumps(parsed, ensure_ascii=False, sort_keys=True),
         made_at=ctx.at,
     )
     ctx.note(f"start {kind}", ctx.caller.tenant, after={"job": uid, **parsed})
@@ -105,7 +105,7 @@ def get_result(ctx: RequestContext, uid: str, data: Path) -> JobResult:
     Audited if the transaction writes.
     """
     job = get_job(ctx, uid)
-    registry.need(ctx, job.kind, job.wanted)
+    registry.need(ctx, job.kind, job.options)
     if job.state not in table.ENDED:
         raise ConflictError(f"The job {quote(uid)} is not done yet.", "Ask again later.")
     if job.state == table.FAILED:
@@ -126,4 +126,4 @@ def _visible_jobs(ctx: RequestContext) -> sa.ColumnElement[bool]:
 
 def _build_job(row: table.JobRow) -> Job:
     values = {name: getattr(row, name) for name in Job.__dataclass_fields__}
-    return Job(**{**values, "wanted": json.loads(row.wanted)})
+    return Job(**{**values, "options": json.loads(row.options)})

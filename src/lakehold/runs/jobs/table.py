@@ -20,10 +20,10 @@ job_table = sa.Table(
     sa.Column("started_by", ExactText, nullable=False),
     # As whom it runs, as JSON: also how narrow the token was that it was started with.
     sa.Column("caller", sa.Text, nullable=False),
-    sa.Column("wanted", sa.Text, nullable=False),
+    sa.Column("options", sa.Text, nullable=False),
     sa.Column("tries", sa.Integer, nullable=False),
     sa.Column("progress", sa.Integer, nullable=False),
-    sa.Column("doing", sa.Text, nullable=False),
+    sa.Column("activity", sa.Text, nullable=False),
     sa.Column("error", sa.Text, nullable=False),
     sa.Column("result", sa.Text, nullable=False),
     sa.Column("rows", IdType, nullable=False),
@@ -42,7 +42,7 @@ JobRow = sa.Row[tuple[object, ...]]
 
 def insert_job(transaction: Transaction, **values: object) -> None:
     """Insert a new job."""
-    empty = {"state": WAITING, "tries": 0, "progress": 0, "doing": "", "error": "", "result": "", "rows": 0}
+    empty = {"state": WAITING, "tries": 0, "progress": 0, "activity": "", "error": "", "result": "", "rows": 0}
     transaction.connection.execute(job_table.insert().values(**empty, **values))
 
 

@@ -246,10 +246,10 @@ def _render_request(
     changes = [Add(fact) for fact in givable]
     describe = fact_labels.describe_fact
     values: dict[str, object] = {
-        "told": found,
+        "access_request": found,
         "mine": mine,
         "title": f"{humanize(found.request.action)} {_resource_label(found)}",
-        "wanted": ctx.session.read_view(
+        "missing": ctx.session.read_view(
             lambda view: [fact_labels.capitalize(describe(view, fact, asker)) for fact in needed]
         ),
         "able": len(givable),

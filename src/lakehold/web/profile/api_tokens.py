@@ -172,7 +172,7 @@ def _form_errors(ctx: RequestContext, form: TokenForm) -> FieldErrors:
 
 def _token_form(request: Request, ctx: RequestContext, form: TokenForm, errors: FieldErrors | None = None) -> Response:
     values: dict[str, object] = {
-        "wanted": form,
+        "token_form": form,
         "faults": errors or {},
         "days": list(_DAYS.items()),
         "whose": [("", "Yourself"), *((member.uid, member.name) for member in managed_service_accounts(ctx))],

@@ -28,7 +28,7 @@ class EdgeField:
 
 
 @dataclass(frozen=True, slots=True)
-class AttributeField:
+class ResourceAttributeField:
     """A field for an attribute: a flag, or one of its values."""
 
     name: str
@@ -46,10 +46,10 @@ def edge_fields(
     return [_edge_field(ctx, kind, edge, chosen.get(edge.name, ()), within) for edge in edges]
 
 
-def attribute_fields(kind: KindSchema, chosen: Mapping[str, str]) -> list[AttributeField]:
+def attribute_fields(kind: KindSchema, chosen: Mapping[str, str]) -> list[ResourceAttributeField]:
     """Return the attribute fields of a kind that can be set."""
     return [
-        AttributeField(
+        ResourceAttributeField(
             name,
             humanize(name),
             attribute.is_flag,

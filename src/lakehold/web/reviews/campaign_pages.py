@@ -171,7 +171,7 @@ def campaign_page(request: Request, ctx: ReadContext, uid: str) -> Response:
     visible_rows = listing.slice_page(found)
     is_open = campaigns.is_open(ctx, detail.campaign)
     values: dict[str, object] = {
-        "told": detail,
+        "review": detail,
         "campaign": detail.campaign,
         **listing.page_values(found),
         "uses": usage.last_role_uses(ctx, [(row.subject.uid, row.resource.uid) for row in visible_rows]),
@@ -207,7 +207,7 @@ def start_report(request: Request, ctx: WriteContext, uid: str, sent: SubmittedF
 def report_page(request: Request, ctx: ReadContext, uid: str) -> Response:
     """Show the progress of the job. The campaign's page polls this fragment while the job runs."""
     detail = campaigns.get(ctx, uid)
-    return pages.render(request, "reviews/worked_out.html", {"told": detail, **report_values(ctx, detail)})
+    return pages.render(request, "reviews/worked_out.html", {"review": detail, **report_values(ctx, detail)})
 
 
 @routes.get("/{uid}/worked-out/{job}")
@@ -239,7 +239,7 @@ def report_values(ctx: RequestContext, detail: CampaignView) -> dict[str, object
 
 
 def _is_report_of(job: Job, detail: CampaignView) -> bool:
-    return job.kind == ACCESS_REVIEW and job.wanted.get("inside") == detail.workspace.uid
+    return job.kind == ACCESS_REVIEW and job.options.get("inside") == detail.workspace.uid
 
 
 def _request_url(ctx: RequestContext) -> str:

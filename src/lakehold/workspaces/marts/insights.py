@@ -133,7 +133,7 @@ def _with_visible_places(ctx: RequestContext, destinations: Iterable[str]) -> se
 def _delivery_statistics(ctx: RequestContext, numbers: Sequence[int]) -> dict[int, DeliveryStatistics]:
     c, s = run_table.c, run_step_table.c
     mine = [c.tenant_id == ctx.session.tenant, c.resource_id.in_(numbers), c.made_at >= ctx.at - RETENTION_DAYS * DAY]
-    sent = sa.and_(c.state == states.SUCCEEDED, s.told.like(_DELIVERED))
+    sent = sa.and_(c.state == states.SUCCEEDED, s.saved_state.like(_DELIVERED))
     query = (
         sa.select(
             c.resource_id,
@@ -164,9 +164,9 @@ def _last_deliveries(ctx: RequestContext, runs: Sequence[int]) -> dict[int, tupl
     s, found = run_step_table.c, dict[int, tuple[int, Mapping[str, Any]]]()
     for start in range(0, len(runs), _BATCH):
         some = runs[start : start + _BATCH]
-        query = sa.select(s.run, s.rows, s.told).where(s.run.in_(some), s.number == 0)
+        query = sa.select(s.run, s.rows, s.saved_state).where(s.run.in_(some), s.number == 0)
         for row in ctx.session.transaction.connection.execute(query):
-            found[row.run] = row.rows, json.loads(row.told)
+            found[row.run] = row.rows, json.loads(row.saved_state)
     return found
 
 

@@ -62,7 +62,7 @@ notification_table = sa.Table(
     # 0 for the project's own switch.
     sa.Column("member_id", IdType, primary_key=True),
     sa.Column("channel", ExactText, primary_key=True),
-    sa.Column("wanted", sa.Boolean, nullable=False),
+    sa.Column("subscribed", sa.Boolean, nullable=False),
     sa.Column("chosen_at", IdType, nullable=False),
     sa.Column("chosen_by", ExactText, nullable=False),
 )
@@ -91,7 +91,7 @@ def load_preferences(ctx: RequestContext, project: str) -> dict[int, ChannelPref
     for row in ctx.session.transaction.connection.execute(query):
         if row.channel in set(NotificationChannel):
             found.setdefault(row.member_id, {})[NotificationChannel(row.channel)] = ChannelPreference(
-                row.wanted, row.chosen_at
+                row.subscribed, row.chosen_at
             )
     return dict(found)
 
@@ -115,7 +115,7 @@ def save_preference(
     c, connection = notification_table.c, ctx.session.transaction.connection
     connection.execute(notification_table.delete().where(*(c[name] == value for name, value in here.items())))
     if subscribed is not None:
-        kept = {"wanted": subscribed, "chosen_at": ctx.at, "chosen_by": ctx.caller.member}
+        kept = {"subscribed": subscribed, "chosen_at": ctx.at, "chosen_by": ctx.caller.member}
         connection.execute(notification_table.insert().values(**here, **kept))
 
 

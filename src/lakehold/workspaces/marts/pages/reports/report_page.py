@@ -101,7 +101,7 @@ def report_insights(request: Request, ctx: ReadContext, uid: str) -> Response:
     insight = insights.report_insight(ctx, uid)
     values: dict[str, object] = {
         **runnable_frame(ctx, found, "insights"),
-        "told": insight,
+        "usage": insight,
         "took": [labels.format_duration(int(each.seconds * SECOND)) for each in (insight.delivered, insight.pulled)],
     }
     return pages.render(request, "marts/insights.html", values)
