@@ -51,8 +51,8 @@ def test_a_review_goes_on_after_its_worker_was_killed(platform: Platform) -> Non
         first.stop(signal.SIGKILL)
     with start_worker(platform, LAKEHOLD_SPARK="local[1]") as second:
         second.wait_for_line("takes over from")
-        second.wait_for_line(f"{uid} is ")
-        second.wait_for_line(f"{uid} is ")
+        second.wait_for_line(f"{uid} started")
+        second.wait_for_line(f"{uid} is done")
         assert second.stop() == 0
     job = look(platform, uid)
     assert (job.state, job.error) == ("done", "")
