@@ -102,6 +102,7 @@ def test_a_query_writes_a_table_that_is_there(shop: Shop) -> None:
         ({"table": "Daily sales"}, "cannot be called"),
         ({"mode": "merge"}, "Enter the key fields"),
         ({"mode": "replace"}, "Select an option."),
+        ({"output": "nowhere"}, "Select new or there."),
         ({"output": "there"}, "Select a table."),
         ({"output": "there", "there": "orders"}, "needs another table"),
         ({"layer": "private"}, "There is no resource"),
@@ -118,6 +119,18 @@ def test_what_is_wrong_is_said_and_nothing_that_was_filled_in_is_lost(
     assert said in answer.text
     assert "kept words" in answer.text
     assert "SELECT customer" in answer.text or not sent["sql"].strip()
+
+
+def test_what_the_form_does_not_ask_for_now_stays(shop: Shop) -> None:
+    client = shop.client("erik")
+    assert send(client, QUERY, QUERY, **GOOD).status_code == 303
+    made = found(shop, "lakehouse.query", "Totals")
+    # As after its first run: it writes a table that is there, whose name it needs if that is ever deleted.
+    here, sent = f"/resources/{made.uid}/pipeline/edit", {**GOOD, "output": "there", "there": "stock", "table": ""}
+    assert send(client, here, here, **sent, version=str(made.version)).status_code == 303
+    after = found(shop, "lakehouse.query", "Totals")
+    assert [end.uid for end in after.edges["writes"]] == ["stock"]
+    assert after.settings == {**(made.settings or {}), "table": "totals"}
 
 
 @pytest.mark.parametrize(

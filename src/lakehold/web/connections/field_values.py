@@ -24,7 +24,7 @@ def parse_value(each: FormField, text: str) -> object:
             pairs = (line.partition(":") for line in text.splitlines() if line.strip())
             return {name.strip(): value.strip() for name, _, value in pairs}
         case "flag":
-            return text == (each.options[-1][0] if each.options else "1")
+            return text == each.options[-1][0] if each.options else bool(text)
         case "integer":
             return parse_integer(text) or parse_integer(each.default)
         case "number":
@@ -64,9 +64,9 @@ def parse_text(each: FormField, sent: FormData, prefix: str = "", n: int = 0) ->
     text = given[n].replace("\r\n", "\n") if n < len(given) else ""
     if each.control != "pick":
         text = text.strip()
-    if not text and each.control != "toggle":
-        return each.default
-    return text
+    if each.control == "toggle":
+        return "1" if text else ""
+    return text or each.default
 
 
 def parse_list(described: FieldList, sent: FormData) -> list[Record]:
@@ -87,7 +87,7 @@ def records_of(settings: Mapping[str, Any], name: str) -> list[Mapping[str, Any]
 def write_settings(
     settings: dict[str, Any], fields: Sequence[FormField], texts: Record, *, omit_empty: bool = False
 ) -> None:
-    """Write what the fields say into settings."""
+    """Write what the fields say into settings. The setting of a field that does not count stays as it is."""
     parents: set[str] = set()
     for each in fields:
         if not each.path:
@@ -98,11 +98,12 @@ def write_settings(
         value = parse_value(each, texts.get(each.name, ""))
         if each.is_tag and record.get(name) != value:
             record.clear()
-        is_left_out = (each.omit_empty or omit_empty) and value in ("", [], {})
-        if each.counts(texts) and not is_left_out:
-            record[name] = value
-        else:
+        if not each.counts(texts):
+            continue
+        if (each.omit_empty or omit_empty) and value in ("", [], {}):
             record.pop(name, None)
+        else:
+            record[name] = value
     for parent in parents:
         if not settings[parent]:
             del settings[parent]
@@ -113,7 +114,7 @@ def field_errors(fields: Sequence[FormField], texts: Record) -> dict[str, str]:
     counted = [each for each in fields if each.control != "secret" and each.counts(texts)]
     wrong = {each.name: each.error for each in counted if each.error and _is_wrong(each, texts)}
     unknown = (each for each in counted if each.options and not _is_option(each, texts.get(each.name, "")))
-    return wrong | {each.name: f"Select {_list_labels(each)}." for each in unknown}
+    return {each.name: f"Select {_list_labels(each)}." for each in unknown} | wrong
 
 
 def _is_option(each: FormField, text: str) -> bool:
@@ -121,7 +122,7 @@ def _is_option(each: FormField, text: str) -> bool:
 
 
 def _list_labels(each: FormField) -> str:
-    *first, last = (str(option[1]) for option in each.options)
+    *first, last = (str(option[-1]) for option in each.options)
     return f"{', '.join(first)} or {last}" if first else last
 
 

@@ -204,9 +204,7 @@ class ResourceForm:
     def settings(self) -> dict[str, object]:
         """Return the settings to save. Those that the form does not have stay unchanged."""
         settings: dict[str, Any] = deepcopy(dict(self.before))
-        own = {each.path.partition(".")[0] for each in all_fields(self.design.rows(self.word))}
-        own |= {each.setting for each in self._lists()}
-        for name in {*self.design.forgets, *(self._paths_of_all_types() - own)}:
+        for name in {*self.design.forgets, *self._settings_of_another_type()}:
             settings.pop(name, None)
         settings |= {self.design.choice: self.word} if self.design.choice else {}
         fields = list(all_fields(self.design.rows(self.word)))
@@ -256,8 +254,13 @@ class ResourceForm:
     def _lists(self) -> list[FieldList]:
         return [each for each in self.design.rows(self.word) if isinstance(each, FieldList)]
 
-    def _paths_of_all_types(self) -> set[str]:
-        rows = [row for word in self.design.types for row in self.design.rows(word)]
+    def _settings_of_another_type(self) -> set[str]:
+        """Return the settings of the type that the resource had before, if it gets another one."""
+        before = str(self.before.get(self.design.choice, ""))
+        return set() if before in ("", self.word) else self._names(before) - self._names(self.word)
+
+    def _names(self, word: str) -> set[str]:
+        rows = self.design.rows(word)
         names = {each.path.partition(".")[0] for each in all_fields(rows)}
         return names | {each.setting for each in rows if isinstance(each, FieldList)}
 
