@@ -2,7 +2,6 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-export SPARK_LOCAL_IP := 127.0.0.1
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test test-all check bench docs lock clean assets archive
@@ -36,7 +35,7 @@ test-all: assets archive ## the long and rare tests: the wheel, bombs, all kills
 
 # The files that browsers get: built when missing or stale, which takes a tenth of a second to see.
 assets: $(VENV)/ready
-	@$(BIN)/python -m lakehold.web.build --tests
+	@$(BIN)/python -m frontend --tests
 
 # The classes of Spark's JVM, read once for all: each of the many that tests start takes half of the time with them.
 archive: $(VENV)/ready
@@ -61,7 +60,7 @@ lock: $(VENV)/ready ## choose the newest versions anew
 	  $(BIN)/uv pip compile --quiet --upgrade --universal --python-version 3.11 --no-header --no-annotate \
 	    --no-emit-index-url --no-emit-find-links $$groups pyproject.toml -o requirements$$name.txt || exit 1; \
 	done
-	$(BIN)/python -m lakehold.web.build lock
+	$(BIN)/python -m frontend lock
 
 clean: ## remove what set-up made
 	rm -rf build src/lakehold/web/static $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis

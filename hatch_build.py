@@ -10,11 +10,11 @@ from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
-SOURCE = Path(__file__).parent / "src"
+ROOT = str(Path(__file__).parent)
 
 
 class WebFiles(BuildHookInterface[Any]):
-    """Runs `lakehold.web.build` before files are collected."""
+    """Runs the build of `frontend` before files are collected."""
 
     PLUGIN_NAME = "custom"
 
@@ -32,6 +32,6 @@ class WebFiles(BuildHookInterface[Any]):
 
 def _ours(name: str) -> ModuleType:
     """A module of the build, from the sources: nothing is installed yet."""
-    if str(SOURCE) not in sys.path:
-        sys.path.insert(0, str(SOURCE))
-    return importlib.import_module(f"lakehold.web.build.{name}")
+    if ROOT not in sys.path:
+        sys.path.insert(0, ROOT)
+    return importlib.import_module(f"frontend.{name}")

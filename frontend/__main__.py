@@ -1,10 +1,8 @@
 """Command line of the build: builds what is missing or stale; `lock` rewrites the npm lock file."""
 
-from __future__ import annotations
-
 import sys
 
-from lakehold.web.build import builder, node
+from frontend import builder, node
 
 
 def main(words: list[str]) -> None:

@@ -2,8 +2,6 @@
 manifest. File names change with their content.
 """
 
-from __future__ import annotations
-
 import fcntl
 import json
 import shutil
@@ -12,8 +10,8 @@ from contextlib import contextmanager
 from hashlib import sha256
 from pathlib import Path
 
-from lakehold.web.build import node
-from lakehold.web.build.node import AXE, BUILD_DIR, FRONT, MANIFEST, MODULES, STATIC, NodeRuntime
+from frontend import node
+from frontend.node import AXE, BUILD_DIR, FRONT, MANIFEST, MODULES, STATIC, NodeRuntime
 
 
 def expected_stamp() -> str:
@@ -35,8 +33,7 @@ def built_stamp() -> str:
 
 
 def _source_files() -> Iterator[Path]:
-    for folder in (FRONT, Path(__file__).parent):
-        yield from sorted(path for path in folder.rglob("*") if path.is_file() and path.suffix != ".pyc")
+    yield from sorted(path for path in FRONT.rglob("*") if path.is_file() and path.suffix != ".pyc")
 
 
 _LICENCES_FILE = "licences.txt"
@@ -162,7 +159,7 @@ def write_icon_sprite(out: Path) -> str:
     found = {name: kept["icons"].get(kept["aliases"].get(name, {}).get("parent", name)) for name in icon_names()}
     missing = [name for name, icon in found.items() if icon is None]
     if missing:
-        raise SystemExit(f"There are no such icons in lucide: {', '.join(missing)}. Correct front/icons.txt.")
+        raise SystemExit(f"There are no such icons in lucide: {', '.join(missing)}. Correct frontend/icons.txt.")
     symbols = (_SYMBOL.format(name=name, body=icon["body"]) for name, icon in found.items())
     text = _SVG.format("".join(symbols)).replace('stroke-width="2"', 'stroke-width="1.75"')
     name = f"icons-{sha256(text.encode()).hexdigest()[:8].upper()}.svg"

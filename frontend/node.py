@@ -3,8 +3,6 @@
 The lock file has digests and no URLs, and packages run no install scripts.
 """
 
-from __future__ import annotations
-
 import importlib.util
 import json
 import os
@@ -14,13 +12,12 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-WEB_DIR = Path(__file__).resolve().parents[1]
-FRONT = WEB_DIR / "front"
+FRONT = Path(__file__).resolve().parent
 """Our own sources, and the list of npm packages."""
-STATIC = WEB_DIR / "static"
+STATIC = FRONT.parent / "src" / "lakehold" / "web" / "static"
 """What browsers get."""
 MANIFEST = STATIC / "manifest.json"
-BUILD_DIR = WEB_DIR.parents[2] / "build" / "web"
+BUILD_DIR = FRONT.parent / "build" / "web"
 """Where npm packages lie while we build. Outside the package, and outside the repository."""
 MODULES = BUILD_DIR / "node_modules"
 AXE = MODULES / "axe-core" / "axe.min.js"
