@@ -24,6 +24,7 @@ from lakehold.kit.settings import Settings
 from lakehold.lake.iceberg_catalog import TableIdentifier
 from lakehold.lake.spark import spark_session
 from lakehold.lake.spark.queries import QueryService
+from lakehold.lake.spark.runtime import SparkOptions
 from lakehold.lake.spark.tables import Tables
 from lakehold.lake.volumes import Volume
 from lakehold.runs import queue
@@ -130,7 +131,7 @@ def lakehouse(folder: Path, rows: int = ROWS) -> Iterator[Lakehouse]:
     platform.database.migrate()
     platform.access.create_tenant(TENANT, "Bench", workspaces.models())
     _create_resources(platform)
-    spark = spark_session.get_spark_session("local[2]", {"spark.driver.memory": "1g"})
+    spark = spark_session.get_spark_session(SparkOptions("local[2]", {"spark.driver.memory": "1g"}))
     with serve(platform) as (_, warm):
         made = Lakehouse(folder, platform, spark, warm)
         made.file.parent.mkdir(parents=True, exist_ok=True)

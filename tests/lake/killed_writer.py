@@ -15,12 +15,13 @@ from lakehold.kit.settings import Settings
 from lakehold.lake.iceberg_catalog import IcebergCatalog, TableIdentifier
 from lakehold.lake.spark import spark_session
 from lakehold.lake.spark.jvm import jvm_of
+from lakehold.lake.spark.runtime import SparkOptions
 from lakehold.lake.spark.table_writer import TableWriteOptions, WriteMode, write_rows
 from lakehold.lake.spark.tables import Tables
 
 
 def main(data: str, number: str) -> None:
-    spark = spark_session.get_spark_session("local[1]", {"spark.driver.memory": "512m"})
+    spark = spark_session.get_spark_session(SparkOptions("local[1]", {"spark.driver.memory": "512m"}))
     java = jvm_of(spark).java.lang.ProcessHandle.current().pid()
 
     def half(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

@@ -14,7 +14,7 @@ from lakehold import workspaces
 from lakehold.access import Add, Grant, Remove
 from lakehold.catalog import resource_edit, resources
 from lakehold.catalog.resource_edit import ResourceEdit
-from lakehold.runs.run_table import CauseKind, StoredCause
+from lakehold.runs.cause import CauseKind, RunCause
 from lakehold.runs.runnable import RunOptions
 from lakehold.runs.service import Run, Runs
 from tests.lake.shop import ADA, ED, Shop, open_shop
@@ -114,7 +114,7 @@ def test_an_error_in_the_query_is_told_and_after_its_correction_the_run_goes_on(
 def test_whoever_lost_the_right_meanwhile_is_refused_by_its_name(busy: Shop, working: Process) -> None:
     uid = made(busy, "query", "lost", ["orders"], sql="SELECT id FROM raw.orders")
     with busy.platform.write(ED) as ctx:
-        run = RUNS.insert(ctx, uid, RunOptions(), cause=StoredCause(CauseKind.SCHEDULE, "0 6 * * * UTC"))
+        run = RUNS.insert(ctx, uid, RunOptions(), cause=RunCause(CauseKind.SCHEDULE, cron="0 6 * * *", zone="UTC"))
         ctx.session.store.apply(Remove(Grant("ed", "editor", "raw")))
     refused = ended(busy, working, run)
     with busy.platform.access.write("acme") as session:

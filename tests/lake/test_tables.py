@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
-
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
@@ -190,17 +188,13 @@ def test_overwriting_the_fields_too_is_one_step(spark: SparkSession, tables: Tab
 
 def test_it_can_be_read_as_it_was_and_rolled_back(spark: SparkSession, tables: Tables, place: TableIdentifier) -> None:
     first = write_rows(tables, place, rows(spark, "id int", "1"), TableWriteOptions(WriteMode.OVERWRITE, "w1"))
-    between = datetime.now(UTC)
     write_rows(tables, place, rows(spark, "id int", "2"), TableWriteOptions(WriteMode.OVERWRITE, "w2"))
     assert first.snapshot is not None
     assert tables.read(place, snapshot=first.snapshot).collect() == [(1,)]
-    assert tables.read(place, at=between).collect() == [(1,)]
     tables.rollback(place, first.snapshot)
     assert there(tables, place) == [(1,)]
     with pytest.raises(NotFoundError, match="no snapshot 7"):
         tables.rollback(place, 7)
-    with pytest.raises(NotFoundError, match="no rows as of 2001"):
-        tables.read(place, at=datetime(2001, 1, 1, tzinfo=UTC))
 
 
 def test_fields_are_described(spark: SparkSession, tables: Tables, place: TableIdentifier) -> None:

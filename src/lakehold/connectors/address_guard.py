@@ -4,8 +4,6 @@ A name is resolved once, and the connection goes to the address that was checked
 a moment later gains nothing by it.
 """
 
-from __future__ import annotations
-
 import ipaddress
 import socket
 import ssl

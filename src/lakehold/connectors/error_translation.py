@@ -5,8 +5,6 @@ where they speak of the rows. Errors that our own code raises in Spark's Python 
 are restored here.
 """
 
-from __future__ import annotations
-
 import errno
 import json
 import os

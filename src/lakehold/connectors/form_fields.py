@@ -25,7 +25,7 @@ class FormField:
     label: str = ""
     control: str = "line"
     """`line` (needed where it is displayed), `field` (always needed), `optional`, `area`, `optional_area`, `pick`,
-    `choices`, `toggle`, `secret` or `boxes`.
+    `choices`, `toggle`, `secret`, `boxes`, `sql` or `hidden`.
     """
     _: KW_ONLY
     hint: str = ""
@@ -39,7 +39,9 @@ class FormField:
     no_options: str = ""
     """The hint if the page has none to offer."""
     value: str = "text"
-    """What the text is: `text`, `names`, `headers`, `flag`, `integer`, `number` or `folder`."""
+    """What the text is: `text`, `names`, `headers`, `pairs`, `flag`, `integer`, `count` (of zero or more), `number` or
+    `folder`.
+    """
     default: str = ""
     setting: str | None = None
     """The path of its setting; by default its name, empty for none."""
@@ -102,8 +104,8 @@ class FieldList:
     key: str
     """The field that each record is known by. Settings that the form does not have are kept by it."""
     most: int
-    error: Sequence[str]
-    """The field and the message if there are none."""
+    error: Sequence[str] = ()
+    """The field and the message if there are none; empty if there may be none."""
     key_error: str
     """The message if two have the same key."""
 

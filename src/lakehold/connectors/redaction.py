@@ -4,8 +4,6 @@ Members who may see a run need not see the settings of its connectors, which are
 error and no log line names a host, an address, a user or a file of this machine, whichever system repeats them.
 """
 
-from __future__ import annotations
-
 import ipaddress
 import re
 
@@ -23,11 +21,6 @@ def hosts_of_url(url: str) -> tuple[str, ...]:
     found = [each.rpartition("@")[2] for part in _AUTHORITY.findall(url) for each in part.split(",")]
     alone = [each.strip("[]") if each.endswith("]") else each.partition(":")[0] for each in found]
     return tuple(each for each in (*found, *alone) if len(each) > _MAX_IGNORED_LENGTH)
-
-
-def quoted_user_names(name: str) -> tuple[str, ...]:
-    """Return a user name in the quoted forms that databases use."""
-    return (f'"{name}"', f"'{name}'") if name else ()
 
 
 def redact(text: str, *hidden: str) -> str:

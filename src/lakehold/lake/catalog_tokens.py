@@ -9,8 +9,6 @@ An interactive query also has a temporary folder for its system tables, filled w
 when it ends. Others have none: what is stored as a table must come from tables that have access levels.
 """
 
-from __future__ import annotations
-
 import base64
 import binascii
 import json

@@ -1,7 +1,5 @@
 """Errors of queries, tables, sources and deliveries."""
 
-from __future__ import annotations
-
 from lakehold.kit.errors import LakeholdError
 
 

@@ -1,7 +1,5 @@
 """Translates the filters of a preview into PyIceberg expressions, with values parsed as the field's type."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from datetime import UTC, date, datetime
 from decimal import Decimal, localcontext

@@ -6,8 +6,6 @@ path, so that a rename moves nothing and a name can do no harm.
 Python reads the current metadata file of a table here; Spark writes through the same database tables by JDBC.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property

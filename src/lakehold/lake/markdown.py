@@ -4,8 +4,6 @@ Supported are headings, lists, paragraphs, **bold**, *italic*, `code` and links.
 written, and none of it becomes HTML of its own.
 """
 
-from __future__ import annotations
-
 import html
 import re
 from collections.abc import Iterator

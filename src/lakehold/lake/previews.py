@@ -1,11 +1,8 @@
 """Previews of tables: their first rows, read by PyIceberg without Spark.
 
 As few files are opened as give enough rows, and no more of each is read than is shown. Deleted rows do not appear,
-whether their file has been rewritten or not. PyIceberg takes a second to import: that happens with the first preview,
-or before it by `preload`.
+whether their file has been rewritten or not. PyIceberg takes a second to import: that happens with the first preview.
 """
-
-from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
@@ -92,11 +89,6 @@ def read_preview(lake: IcebergCatalog, place: TableIdentifier, options: PreviewO
         return scans.scan_table(_metadata_location(lake, place, options), options)
     except FileNotFoundError as error:
         raise UnavailableError("Files of the table are missing.", "Ask an administrator to look after it.") from error
-
-
-def preload() -> None:
-    """Import PyIceberg ahead of the first preview."""
-    from lakehold.lake import scans  # noqa: F401, PLC0415 - as above
 
 
 def _metadata_location(lake: IcebergCatalog, place: TableIdentifier, options: PreviewOptions) -> str:

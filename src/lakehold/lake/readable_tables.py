@@ -4,8 +4,6 @@ Names are compared without case. Tables that the caller may not read do not exis
 share a name, the name is ambiguous, and the table's id can be used instead.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import cast

@@ -1,7 +1,5 @@
 """Formats names, values and rows for SQL, JSON, CSV and Arrow without losing a digit."""
 
-from __future__ import annotations
-
 import base64
 import csv
 import io

@@ -4,8 +4,6 @@ Manifests are read as they are needed: of a table with a thousand files, most ar
 enough. Of each Parquet file rows are read lazily, without those that were deleted.
 """
 
-from __future__ import annotations
-
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass

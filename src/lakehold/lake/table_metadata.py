@@ -3,8 +3,6 @@
 A metadata file never changes once it is written, so it may be cached; the catalog says which one is current.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -72,13 +70,6 @@ class IcebergMetadata:
             if each.id == number:
                 return each
         raise NotFoundError(f"There is no snapshot {number}.", "It may have expired; choose another one.")
-
-    def as_of(self, at: datetime) -> IcebergSnapshot:
-        """Return the snapshot that was current at this time."""
-        before = [each for each in self.snapshots if each.at <= at]
-        if not before:
-            raise NotFoundError(f"The table has no rows as of {at:%Y-%m-%d %H:%M:%S %Z}.", "Ask for a later time.")
-        return before[-1]
 
 
 @lru_cache(maxsize=_CACHE_SIZE)

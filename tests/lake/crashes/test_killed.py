@@ -131,8 +131,8 @@ def test_bad_rows_are_kept_once(crash: CrashResult, piece: KilledPipeline) -> No
 
 def test_what_comes_after_a_run_is_started_once(crash: CrashResult) -> None:
     with crash.world.here.shop.platform.database.read() as transaction:
-        cause = f"after {crash.runs[LAST.uid].id}"
-        found = sa.select(sa.func.count()).select_from(run_table).where(run_table.c.cause == cause)
+        after = crash.runs[LAST.uid].id
+        found = sa.select(sa.func.count()).select_from(run_table).where(run_table.c.cause_run == after)
         assert transaction.connection.execute(found).scalar_one() == 1
 
 

@@ -18,7 +18,6 @@ from lakehold.connectors.destinations.file_formats import (
     CsvFormat,
     ExcelFormat,
     JsonLinesFormat,
-    OutputFormat,
     ParquetFormat,
 )
 from lakehold.connectors.files.destination import FileDestination, deliver_files
@@ -146,25 +145,6 @@ def test_json_lines_and_parquet_keep_types_and_order(spark: SparkSession, folder
     assert done.rows == 1000
 
 
-def test_parts_lie_in_a_folder_of_their_own_and_replace_those_before(spark: SparkSession, folder: Path) -> None:
-    how = FileDestination(str(folder), "parts", CsvFormat(), parts=True)
-    first = deliver_files(numbers(spark, 90), how, "m1")
-    names = ["part-00001.csv", "part-00002.csv", "part-00003.csv"]
-    assert seen(folder / "parts") == names
-    assert first.places == tuple(str(folder / "parts" / name) for name in names)
-    texts = [(folder / "parts" / name).read_text(encoding="utf-8").splitlines() for name in names]
-    assert {lines[0] for lines in texts} == {"id"}
-    assert sorted(int(line) for lines in texts for line in lines[1:]) == list(range(90))
-    second = deliver_files(spark.range(5).coalesce(1), how, "m2")
-    assert seen(folder / "parts") == names[:1]
-    assert (second.rows, second.size) == (5, (folder / "parts" / names[0]).stat().st_size)
-    assert deliver_files(spark.range(7), how, "m1") == replace(first, again=True)
-    assert rough(folder) == []
-    for shape, ending in ((JsonLinesFormat(), "jsonl"), (ParquetFormat(), "parquet")):
-        deliver_files(spark.range(4).coalesce(1), FileDestination(str(folder), ending, shape, parts=True), "m1")
-        assert seen(folder / ending) == [f"part-00001.{ending}"]
-
-
 def test_a_workbook_has_cells_of_their_kind_and_more_sheets_if_one_is_full(spark: SparkSession, folder: Path) -> None:
     texts = "'=1+1' AS formula, 12345678901234567890BD AS long, date'1850-01-01' AS ancient"
     rows = spark.sql(f"SELECT *, {texts} FROM ({EVERYTHING})")
@@ -214,7 +194,7 @@ def test_rows_that_cannot_be_made_leave_the_file_as_it_was(spark: SparkSession, 
 
 
 def test_a_half_made_delivery_of_a_dead_process_is_made_anew(spark: SparkSession, folder: Path) -> None:
-    how = FileDestination(str(folder), "parts", JsonLinesFormat(), parts=True)
+    how = FileDestination(str(folder), "rows", JsonLinesFormat())
     deliver_files(spark.range(3), how, "m1")
     receipt = next((folder / ".lakehold").glob("*.json"))
     # It died after the file was moved and before the receipt was written.
@@ -224,27 +204,24 @@ def test_a_half_made_delivery_of_a_dead_process_is_made_anew(spark: SparkSession
     (left / "part-00000.json").write_text("half", encoding="utf-8")
     done = deliver_files(spark.range(3).coalesce(1), how, "m1")
     assert not done.again
-    assert (folder / "parts" / "part-00001.jsonl").read_text(encoding="utf-8") == '{"id":0}\n{"id":1}\n{"id":2}\n'
-    assert (seen(folder / "parts"), rough(folder)) == (["part-00001.jsonl"], [])
+    assert (folder / "rows.jsonl").read_text(encoding="utf-8") == '{"id":0}\n{"id":1}\n{"id":2}\n'
+    assert (seen(folder), rough(folder)) == (["rows.jsonl"], [])
 
 
 @pytest.mark.parametrize(
-    ("name", "shape", "parts", "said"),
+    ("name", "shape", "said"),
     [
-        ("../x", CsvFormat(), False, "cannot be called"),
-        (".x", CsvFormat(), False, "cannot be called"),
-        ("a\\b", CsvFormat(), False, "cannot be called"),
-        ("", CsvFormat(), False, "must not be empty"),
-        ("x", CsvFormat(delimiter=""), False, "between fields"),
-        ("x", CsvFormat(delimiter="\n"), False, "between fields"),
-        ("x", CsvFormat(null="a,b"), False, "stand for nothing"),
-        ("x", CsvFormat(encoding="klingon"), False, "no encoding"),
-        ("x", CsvFormat(encoding="base64"), False, "no encoding"),
-        ("x", ExcelFormat(), True, "one file"),
-        ("x", ExcelFormat(sheet="a/b"), False, "sheet cannot be called"),
-        ("x", ExcelFormat(lines=1), False, "cannot have 1 lines"),
+        ("../x", CsvFormat(), "cannot be called"),
+        (".x", CsvFormat(), "cannot be called"),
+        ("a\\b", CsvFormat(), "cannot be called"),
+        ("", CsvFormat(), "must not be empty"),
+        ("x", CsvFormat(delimiter=""), "between fields"),
+        ("x", CsvFormat(delimiter="\n"), "between fields"),
+        ("x", CsvFormat(null="a,b"), "stand for nothing"),
+        ("x", CsvFormat(encoding="klingon"), "no encoding"),
+        ("x", CsvFormat(encoding="base64"), "no encoding"),
     ],
 )
-def test_settings_that_make_no_file_are_refused(name: str, shape: OutputFormat, parts: bool, said: str) -> None:
+def test_settings_that_make_no_file_are_refused(name: str, shape: CsvFormat, said: str) -> None:
     with pytest.raises(InvalidInputError, match=said):
-        FileDestination("/nowhere", name, shape, parts).check()
+        FileDestination("/nowhere", name, shape).check()

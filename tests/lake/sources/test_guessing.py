@@ -13,7 +13,7 @@ import xlsxwriter
 from lakehold.connectors.files.format_detection import detect_format
 from lakehold.connectors.files.settings import FileFormat, FileKind
 from lakehold.connectors.files.source import FileSource
-from lakehold.kit.errors import InvalidInputError, LakeholdError, NotFoundError
+from lakehold.kit.errors import InvalidInputError, NotFoundError
 from lakehold.kit.settings_schema import SettingsSchema
 from lakehold.lake.errors import DataError
 from tests.lake.sources.files import write_file
@@ -170,8 +170,6 @@ def test_a_sample_shows_rows_and_streams_are_files_and_sheets(tmp_path: Path) ->
         source.sample("b.csv", 1)
     with pytest.raises(NotFoundError, match=r"no file gone\.csv"):
         FileSource((str(tmp_path / "gone.csv"),)).check()
-    with pytest.raises(LakeholdError, match="no folder"):
-        FileSource(folder=str(tmp_path / "nowhere")).streams()
 
 
 @pytest.mark.parametrize(

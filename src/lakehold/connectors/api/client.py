@@ -4,8 +4,6 @@ Credentials go to the API's own host and to no other, wherever a redirect or a l
 only its path below the API's base URL, as the rest may hold a secret.
 """
 
-from __future__ import annotations
-
 import json
 import logging
 import time
@@ -46,14 +44,6 @@ class ApiResponse:
     text: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class ApiPage:
-    """The records of one response."""
-
-    number: int
-    records: list[Any]
-
-
 class ApiClient:
     """HTTP client of an API."""
 
@@ -73,8 +63,8 @@ class ApiClient:
     def __exit__(self, *_: object) -> None:
         self._http.close()
 
-    def pages(self, endpoint: ApiEndpoint, since: str | None) -> Iterator[ApiPage]:
-        """Yield the pages of an endpoint. More than allowed are refused, never silently cut off."""
+    def pages(self, endpoint: ApiEndpoint, since: str | None) -> Iterator[tuple[int, list[Any]]]:
+        """Yield the number and records of each page. More than allowed are refused, never silently cut off."""
         url: httpx.URL | None = self._endpoint_url(endpoint.path)
         params = {**endpoint.params, **_first_page_params(endpoint)}
         if endpoint.since and since:
@@ -95,7 +85,7 @@ class ApiClient:
                 most = f"{self._limits.most_pages:,} pages or {self._limits.most_records:,} records"
                 raise DataError(f"The API has more than {most}, at {where}.", "Read only what is new, or allow more.")
             if found:
-                yield ApiPage(number, found)
+                yield number, found
             url, params = _next_page(endpoint, answer, url, params, more=bool(found))
             step = f"{url} {sorted(params.items())}"
             if url is not None and step in seen:

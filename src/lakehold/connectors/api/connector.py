@@ -1,7 +1,5 @@
 """The connector of HTTP APIs that answer with JSON."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

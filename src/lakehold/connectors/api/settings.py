@@ -1,7 +1,5 @@
 """Settings of an API: endpoints, paging, authentication and limits."""
 
-from __future__ import annotations
-
 import base64
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -5,8 +5,6 @@ are no options of the reader, so no plan, log or page of Spark shows them. Each 
 of its own; the rows continue in the caller's session.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -42,9 +40,9 @@ class EndpointReader(DataSourceReader):
         del partition
         try:
             with ApiClient(self.settings) as client:
-                for page in client.pages(self.endpoint, self.since):
-                    for number, record in enumerate(page.records, start=1):
-                        yield json.dumps(record, ensure_ascii=False), f"page {page.number}, record {number}"
+                for page, records in client.pages(self.endpoint, self.since):
+                    for number, record in enumerate(records, start=1):
+                        yield json.dumps(record, ensure_ascii=False), f"page {page}, record {number}"
         except LakeholdError as error:
             raise CarriedError(error) from None
 
@@ -123,7 +121,7 @@ class RestSource(source.SourceConnector):
     def _sample_records(self, endpoint: ApiEndpoint, limit: int) -> list[object]:
         number = self.settings.endpoints.index(endpoint)
         with at_field(f"endpoints.{number}.path"), ApiClient(self.settings) as client:
-            records = chain.from_iterable(page.records for page in client.pages(endpoint, None))
+            records = chain.from_iterable(found for _, found in client.pages(endpoint, None))
             return list(islice(records, limit))
 
 

@@ -1,10 +1,8 @@
 """The connector for chats: its settings and its descriptor."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar, Literal
+from typing import Literal
 
 from lakehold.connectors.destinations.settings import DestinationSettings
 from lakehold.connectors.form_fields import load_fields
@@ -14,8 +12,6 @@ from lakehold.connectors.registry import Connector
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChatSettings(DestinationSettings):
     """A message to a chat; its address is a secret."""
-
-    sends_messages: ClassVar[bool] = True
 
     to: Literal["chat"] = "chat"
 

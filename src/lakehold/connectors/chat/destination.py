@@ -4,8 +4,6 @@ The URL is a secret, as anybody who knows it may post there: it is in no log, no
 A chat keeps no keys: a message that was on its way when the process died is sent again, and the run says so.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import time

@@ -1,7 +1,6 @@
 """Connector for databases behind JDBC: PostgreSQL, and any other whose driver an admin has added to Spark's jars.
 
-- `connector`: the descriptor
-- `address_fields`: the address of a database as form fields
+- `connector`: the descriptor, and the address of a database as form fields
 - `settings`: address and driver of a database, what of it is read, and where rows are written
 - `jdbc`: a database behind JDBC, and a connection to it
 - `source`: tables, views and queries as a source, and partitioned reads

@@ -1,23 +1,34 @@
 """The connector of databases behind JDBC: read from and delivered to."""
 
-from __future__ import annotations
-
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from lakehold.connectors.database.address_fields import database_address, split_database_address
 from lakehold.connectors.database.settings import DatabaseDestinationSettings, DatabaseSourceSettings
 from lakehold.connectors.form_fields import ConnectionFields, Facts, load_fields
 from lakehold.connectors.registry import Connector
 
+POSTGRESQL, OTHER = "postgresql", "other"
+DEFAULT_PORT = "5432"
+_JDBC_URL = re.compile(r"jdbc:postgresql://(?P<host>\[[^\]/?]+\]|[^/:?,\[]+)(?::(?P<port>\d+))?/(?P<database>[^/?]+)")
 
-def _to_texts(settings: Mapping[str, Any]) -> dict[str, str]:
-    return split_database_address(str(settings.get("address", "")))
+
+def database_address(texts: Mapping[str, str]) -> str:
+    """Return the JDBC address of the submitted fields."""
+    if texts.get("product") == OTHER:
+        return texts.get("address", "")
+    return f"jdbc:postgresql://{texts.get('host', '')}:{texts.get('port') or DEFAULT_PORT}/{texts.get('database', '')}"
 
 
-def _to_settings(texts: Mapping[str, str]) -> dict[str, object]:
-    return {"address": database_address(texts)}
+def split_database_address(address: str) -> dict[str, str]:
+    """Split a JDBC address into form fields."""
+    if not address:
+        return {"product": POSTGRESQL, "port": DEFAULT_PORT}
+    found = _JDBC_URL.fullmatch(address)
+    if found is None:
+        return {"product": OTHER, "address": address}
+    return {"product": POSTGRESQL, **found.groupdict(), "port": found["port"] or DEFAULT_PORT}
 
 
 def _describe_source(form: Any, secrets: Facts) -> Facts:  # noqa: ANN401 - the values of a form
@@ -34,7 +45,13 @@ def _describe_destination(form: Any, secrets: Facts) -> Facts:  # noqa: ANN401 -
 
 def _load(part: str, describe: Any) -> ConnectionFields:  # noqa: ANN401 - as the class has it
     file = Path(__file__).with_name("form.yaml")
-    return load_fields(file, part, describe=describe, to_texts=_to_texts, to_settings=_to_settings)
+    return load_fields(
+        file,
+        part,
+        describe=describe,
+        to_texts=lambda settings: split_database_address(str(settings.get("address", ""))),
+        to_settings=lambda texts: {"address": database_address(texts)},
+    )
 
 
 CONNECTOR = Connector(

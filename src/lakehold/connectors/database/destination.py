@@ -5,8 +5,6 @@ Spark writes them in parallel into a staging table. One transaction then moves t
 does nothing. A missing table is created, empty at first, before that transaction.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -111,9 +109,7 @@ def _receipts_table(connection: JdbcConnection, how: JdbcDestination) -> str:
 
 
 def _claim_table(connection: JdbcConnection, receipts: str, how: JdbcDestination) -> None:
-    """Refuse to replace a table that was not made here. The claim is stored before the table is created, so that it is
-    found again after a crash.
-    """
+    """Refuse to replace a table that was not made here. The claim is stored first, to be found again after a crash."""
     if _delivered_rows(connection, receipts, _OWN_TABLE_MARK, how.name) is not None:
         return
     if table_columns(connection, qualified_table(connection, how.schema, how.table)) is not None:

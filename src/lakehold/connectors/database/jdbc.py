@@ -3,8 +3,6 @@
 Spark's own drivers and dialects are used, so that every database that Spark can write to can be delivered to.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
@@ -24,7 +22,7 @@ from lakehold.connectors.database.settings import (
     driver_class,
 )
 from lakehold.connectors.error_translation import translate_delivery_errors
-from lakehold.connectors.redaction import hosts_of_url, quoted_user_names
+from lakehold.connectors.redaction import hosts_of_url
 from lakehold.connectors.registry import ConnectorEnvironment
 from lakehold.kit.errors import InvalidInputError, UnavailableError
 from lakehold.kit.ids import quote
@@ -56,7 +54,7 @@ class JdbcDatabase:
 
     @property
     def redactions(self) -> tuple[str, ...]:
-        """Texts to redact from messages: the password, the URL with its hosts, and the user name."""
+        """Texts to redact from messages: the password, the URL with its hosts, and the quoted user name."""
         secrets = tuple(value for name, value in self.properties.items() if SECRET_PATTERN.search(f"{name}="))
         return (
             self.password,
@@ -64,7 +62,7 @@ class JdbcDatabase:
             self.url,
             self.url.split(":", 2)[-1],
             *hosts_of_url(self.url),
-            *quoted_user_names(self.user),
+            *((f'"{self.user}"', f"'{self.user}'") if self.user else ()),
         )
 
     @property

@@ -5,8 +5,6 @@ database sorts them by rules of its own, and rows would be missed. Large tables 
 whose lowest and highest values the database reports.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping
 from contextlib import closing
@@ -90,8 +88,6 @@ class JdbcSource(source.SourceConnector):
     """Streams that are queries instead of tables, in the database's own SQL."""
     at_once: int = 10_000
     """How many rows the driver fetches at a time."""
-    patience: int = 0
-    """After how many seconds a question is given up; 0 waits."""
 
     @property
     def redactions(self) -> tuple[str, ...]:
@@ -152,7 +148,6 @@ class JdbcSource(source.SourceConnector):
             **self.database.options,
             "dbtable": name,
             "fetchsize": str(self.at_once),
-            "queryTimeout": str(self.patience),
             "preferTimestampNTZ": "true",
         }
         if self.database.is_postgresql:

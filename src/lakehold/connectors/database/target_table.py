@@ -4,8 +4,6 @@ Rows are written into a staging table first, whose columns are numbered, so that
 else. From there they go into the table in one transaction. Values that the table would round or cut are refused.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass

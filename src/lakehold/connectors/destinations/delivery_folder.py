@@ -4,8 +4,6 @@ Spark spools rows in parallel; they are read back a batch at a time, so that no 
 delivering process, and in the same order when a step is repeated.
 """
 
-from __future__ import annotations
-
 import json
 import shutil
 from collections.abc import Iterable, Iterator, Mapping

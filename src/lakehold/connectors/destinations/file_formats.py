@@ -5,8 +5,6 @@ Texts are texts: none is run as a formula or made a link. Excel keeps fifteen di
 number is written as text, and a time loses its microseconds. Times are written in UTC, as Excel knows no zones.
 """
 
-from __future__ import annotations
-
 import codecs
 import csv
 import io
@@ -209,32 +207,19 @@ class ParquetFormat:
 
 _MAX_LINES, _MAX_FIELDS, _MAX_CELL_LENGTH, _MAX_NUMBER = 1_048_576, 16_384, 32_767, 10**15
 _FIRST_YEAR = 1900
-_MAX_SHEET_NAME = 25
-_FORBIDDEN_CHARS = "[]:*?/\\"
+_SHEET = "Rows"
 
 SheetRow = tuple[Any, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class ExcelFormat:
-    """Excel: one workbook."""
+    """Excel: one workbook, with the sheets `Rows`, `Rows 2`, `Rows 3`, as many as it takes."""
 
-    sheet: str = "Rows"
-    """The name of the sheet; more are called `Rows 2`, `Rows 3`."""
-    header: bool = True
     lines: int = _MAX_LINES
     """How many a sheet may have at the most, that with the names among them."""
 
     ending = "xlsx"
-
-    def check(self) -> None:
-        """Refuse options that Excel would refuse."""
-        name = self.sheet
-        if not 0 < len(name) <= _MAX_SHEET_NAME or set(name) & set(_FORBIDDEN_CHARS) or "'" in (name[0], name[-1]):
-            message = f"A sheet cannot be called {quote(name)}."
-            raise InvalidInputError(message, f"Use up to {_MAX_SHEET_NAME} letters, without any of {_FORBIDDEN_CHARS}.")
-        if not 1 < self.lines <= _MAX_LINES:
-            raise InvalidInputError(f"A sheet cannot have {self.lines:,} lines.", f"It has up to {_MAX_LINES:,}.")
 
     def write_workbook(self, spool: RowSpool, names: Sequence[str], file: Path) -> str:
         """Write the workbook; return a message for those who open it."""
@@ -256,9 +241,8 @@ class ExcelFormat:
             first: SheetRow | None = next(rows, None)
             while first is not None or not sheets:
                 sheets += 1
-                sheet = _Sheet(book.add_worksheet(self.sheet if sheets == 1 else f"{self.sheet} {sheets}"), names, days)
-                if self.header:
-                    sheet.add_line(tuple(names))
+                sheet = _Sheet(book.add_worksheet(_SHEET if sheets == 1 else f"{_SHEET} {sheets}"), names, days)
+                sheet.add_line(tuple(names))
                 if first is not None:
                     for row in chain([first], islice(rows, self.lines - sheet.lines - 1)):
                         sheet.add_line(row)

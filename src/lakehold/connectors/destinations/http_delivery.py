@@ -8,8 +8,6 @@
   nothing.
 """
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import hmac

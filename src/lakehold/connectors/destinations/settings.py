@@ -1,7 +1,5 @@
 """Settings that all destinations have in common: what a destination needs."""
 
-from __future__ import annotations
-
 from typing import ClassVar
 
 from lakehold.kit.settings_schema import SettingsRecord
@@ -14,7 +12,5 @@ class DestinationSettings(SettingsRecord):
     to: str
     needs_drivers: ClassVar[bool] = False
     """Whether it can only be tested with the JDBC drivers that Spark loads."""
-    sends_messages: ClassVar[bool] = False
-    """Whether a message is sent instead of rows."""
     writes_volume: ClassVar[bool] = False
     """Whether it writes files into a volume."""

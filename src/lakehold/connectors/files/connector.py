@@ -1,7 +1,5 @@
 """The connector of files: in a volume, read and written."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

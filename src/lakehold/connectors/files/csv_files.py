@@ -8,8 +8,6 @@ A file with multiline values is read by one core. An unclosed quote could swallo
 of a file do not match up, every row of it with a multiline value counts as bad.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

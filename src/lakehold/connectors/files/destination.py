@@ -4,8 +4,6 @@ A file is written under a temporary name in the hidden folder `.lakehold` and mo
 sees half of one. A receipt stays there: the same delivery, repeated, finds it and does nothing.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -35,8 +33,6 @@ class FileDestination:
     name: str
     """Without its ending. A file of this name that is there is replaced."""
     format: file_formats.OutputFormat = field(default_factory=file_formats.CsvFormat)
-    parts: bool = False
-    """Whether it may be a folder with several files, as they come from Spark, instead of one file."""
     only_own: bool = False
     """Whether a file that is there and was not made so is left as it is."""
 
@@ -47,20 +43,17 @@ class FileDestination:
         if name.startswith(".") or "/" in name or "\\" in name or name != name.strip():
             hint = "Leave slashes and leading dots out."
             raise InvalidInputError(f"A file cannot be called {quote(name)}.", hint, field="name")
-        if self.parts and isinstance(self.format, file_formats.ExcelFormat):
-            hint = "Deliver it whole, or choose another kind of file."
-            raise InvalidInputError("A workbook is one file.", hint, field="kind")
-        if isinstance(self.format, (file_formats.CsvFormat, file_formats.ExcelFormat)):
+        if isinstance(self.format, file_formats.CsvFormat):
             self.format.check()
 
     @property
     def file_name(self) -> str:
         """Name of the file in the folder."""
-        return self.name if self.parts else f"{self.name}.{self.format.ending}"
+        return f"{self.name}.{self.format.ending}"
 
 
 def deliver_files(rows: DataFrame, how: FileDestination, mark: str) -> DeliveryResult:
-    """Write the rows as one file or several, once for each mark."""
+    """Write the rows as one file, once for each mark."""
     how.check()
     file_formats.refuse_invalid_fields(rows)
     folder, key = Path(how.folder), mark_digest(mark, how.name, how.format.ending)
@@ -74,7 +67,7 @@ def deliver_files(rows: DataFrame, how: FileDestination, mark: str) -> DeliveryR
         partial.mkdir(parents=True)
         try:
             count, words = _write_partial(rows, how, partial)
-            delivered = _publish(partial, folder, how, count, words)
+            delivered = _publish(partial / how.file_name, folder / how.file_name, count, words)
             delivery_folder.write_json(receipt, asdict(delivered))
         finally:
             delivery_folder.remove_folder(partial)
@@ -82,9 +75,7 @@ def deliver_files(rows: DataFrame, how: FileDestination, mark: str) -> DeliveryR
 
 
 def _claim_file(folder: Path, how: FileDestination) -> None:
-    """Refuse to replace a file that was not made here. The claim is stored before the file is placed, so that it is
-    found again after a crash.
-    """
+    """Refuse to replace a file that was not made here. The claim is stored first, to be found again after a crash."""
     note = folder / INTERNAL_FOLDER / f"ours-{mark_digest(how.file_name)}.json"
     if note.exists():
         return
@@ -95,7 +86,7 @@ def _claim_file(folder: Path, how: FileDestination) -> None:
 
 
 def _write_partial(rows: DataFrame, how: FileDestination, partial: Path) -> tuple[int, str]:
-    """Write the files in the temporary folder; return the number of rows and a message."""
+    """Write the file in the temporary folder; return the number of rows and a message."""
     if isinstance(how.format, file_formats.ExcelFormat):
         spool = RowSpool(partial / "spool")
         spool.fill(file_formats.to_flat_types(rows))
@@ -103,17 +94,11 @@ def _write_partial(rows: DataFrame, how: FileDestination, partial: Path) -> tupl
     spread = partial / "spread"
     # In a session of its own, whose zone is UTC whatever the rows' session has.
     own = move_to_session(rows.sparkSession.newSession(), rows)
-    if isinstance(how.format, file_formats.ParquetFormat) and not how.parts:
+    if isinstance(how.format, file_formats.ParquetFormat):
         own = own.coalesce(1)
     how.format.write_parts(own, spread)
     parts = delivery_folder.part_files(spread)
-    if not how.parts:
-        return _join_parts(parts, how.format, partial / how.file_name, rows.columns), ""
-    whole = partial / how.file_name
-    whole.mkdir()
-    names = (whole / f"part-{number:05}.{how.format.ending}" for number in range(1, len(parts) + 1))
-    total = sum(_join_parts([part], how.format, to, rows.columns) for part, to in zip(parts, names, strict=True))
-    return total, ""
+    return _join_parts(parts, how.format, partial / how.file_name, rows.columns), ""
 
 
 def _join_parts(
@@ -126,11 +111,8 @@ def _join_parts(
     if isinstance(shape, file_formats.ParquetFormat):
         parts[0].replace(to)
         return delivery_folder.count_rows([to])
-    total, csv, csv_counter = (
-        0,
-        shape if isinstance(shape, file_formats.CsvFormat) else None,
-        file_formats.CsvRowCounter(),
-    )
+    csv = shape if isinstance(shape, file_formats.CsvFormat) else None
+    total, csv_counter = 0, file_formats.CsvRowCounter()
 
     def chunks() -> Iterator[bytes]:
         nonlocal total
@@ -147,17 +129,11 @@ def _join_parts(
     return total
 
 
-def _publish(partial: Path, folder: Path, how: FileDestination, count: int, words: str) -> DeliveryResult:
-    """Move the finished files to where they are visible."""
-    made, there = partial / how.file_name, folder / how.file_name
-    names = [file.name for file in delivery_folder.part_files(made)] if how.parts else []
-    size = sum((made / name).stat().st_size for name in names) if how.parts else made.stat().st_size
-    if how.parts and there.exists():
-        # A folder cannot take the place of another in one step: for a moment there is none.
-        there.replace(partial / "before")
+def _publish(made: Path, there: Path, count: int, words: str) -> DeliveryResult:
+    """Move the finished file to where it is visible."""
+    delivered = DeliveryResult(count, made.stat().st_size, (str(there),), words=words)
     made.replace(there)
-    places = tuple(str(there / name) for name in names) if how.parts else (str(there),)
-    return DeliveryResult(count, size, places, words=words)
+    return delivered
 
 
 def open_destination(

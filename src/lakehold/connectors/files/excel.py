@@ -6,8 +6,6 @@ million cells took 73 MiB, some 80 bytes each. So a workbook is refused that is 
 formula is read as the value that was saved with it, and one that failed as empty.
 """
 
-from __future__ import annotations
-
 import json
 import zipfile
 from collections.abc import Iterable, Iterator

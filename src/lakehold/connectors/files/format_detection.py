@@ -1,7 +1,5 @@
 """Detects the format of a file from its first bytes: kind, encoding, delimiter, quote, header and fields."""
 
-from __future__ import annotations
-
 import codecs
 import csv
 import gzip

@@ -2,8 +2,6 @@
 read-ahead buffer in memory.
 """
 
-from __future__ import annotations
-
 import codecs
 import gzip
 import json

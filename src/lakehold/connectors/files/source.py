@@ -1,7 +1,5 @@
 """Source connector for files: each file or sheet is a stream, or all files together are one."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
@@ -19,7 +17,6 @@ from lakehold.connectors.registry import ConnectorEnvironment
 from lakehold.connectors.sources import row_parsing, source
 from lakehold.connectors.sources.field_types import StreamField
 from lakehold.connectors.sources.source import Value
-from lakehold.kit.errors import NotFoundError
 from lakehold.lake.errors import DataError
 
 _WORKBOOK_SUFFIXES = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")
@@ -29,9 +26,7 @@ _WORKBOOK_SUFFIXES = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")
 class FileSource(source.SourceConnector):
     """Files as a source. The paths come from the platform, never from a member."""
 
-    paths: tuple[str, ...] = ()
-    folder: str = ""
-    """Instead of paths: all files in it, not those in folders below."""
+    paths: tuple[str, ...]
     together: str = ""
     """What the one stream of all files is called, whose fields go by their names; empty if each is a stream."""
     formats: Mapping[str, FileFormat] = field(default_factory=dict)
@@ -79,7 +74,7 @@ class FileSource(source.SourceConnector):
             )
 
     def _files_by_stream(self) -> dict[str, tuple[list[str], str]]:
-        files = self._files()
+        files = sorted(self.paths)
         if self.together:
             return {self.together: (files, "")}
         found: dict[str, tuple[list[str], str]] = {}
@@ -89,14 +84,6 @@ class FileSource(source.SourceConnector):
             for sheet in sheets if len(sheets) > 1 else [""]:
                 found[f"{name}/{sheet}" if sheet else name] = ([file], sheet)
         return found
-
-    def _files(self) -> list[str]:
-        if not self.folder:
-            return sorted(self.paths)
-        folder = Path(self.folder)
-        if not folder.is_dir():
-            raise NotFoundError(f"There is no folder {folder.name}.", "It may have been deleted.", field="folder")
-        return sorted(str(each) for each in folder.iterdir() if each.is_file())
 
 
 def _read_files(spark: SparkSession, files: list[str], shape: FileFormat) -> source.IncomingRows:

@@ -1,7 +1,5 @@
 """The connector for mails: its settings and its descriptor."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal

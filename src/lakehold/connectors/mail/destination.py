@@ -5,8 +5,6 @@ once, and a mail that was on its way when the process died is sent again: it has
 programs tell duplicates.
 """
 
-from __future__ import annotations
-
 import smtplib
 import ssl
 from dataclasses import dataclass, replace
@@ -73,8 +71,6 @@ def deliver_mail(  # noqa: PLR0917 - the parts of a mail
 ) -> DeliveryResult:
     """Write the rows to a file and send it to each receiver once."""
     how.check()
-    if file.parts:
-        raise InvalidInputError("To a mail one file is attached.", "Let it be one file, not parts.")
     many = len(how.receivers)
     label = "one receiver, by mail" if many == 1 else f"{many:,} receivers, by mail"
     before = progress.read()

@@ -4,8 +4,6 @@ Inference is careful: what would lose something as a number stays text, such as 
 number holds.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ Of JSON records, nested values stay JSON text: a field that changes deep inside 
 can still read it. Fields that were not expected are read as text; the table's writer decides whether to take them.
 """
 
-from __future__ import annotations
-
 import csv
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Settings that all sources have in common: what a source needs, and how a stream is loaded."""
 
-from __future__ import annotations
-
 from enum import StrEnum
 from typing import ClassVar
 

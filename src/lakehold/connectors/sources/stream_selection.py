@@ -1,8 +1,4 @@
-"""Combines streams of a connector into one: a table, all streams that match a pattern, or a query, with chosen fields
-and types.
-"""
-
-from __future__ import annotations
+"""Combines streams of a connector into one, by name, by a pattern or as a query, with chosen fields and types."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace

@@ -1,7 +1,5 @@
 """Syncs a stream into a table, once for each mark: repeated after a crash, it leaves the table as if it ran once."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -93,9 +91,7 @@ def sync_stream(  # noqa: PLR0917 - as they are said
 
 
 def current_cursor(tables: Tables, place: TableIdentifier, cursor: str, mark: str) -> str | None:
-    """Return the highest cursor in the table. As the table itself says it, a rolled back table is filled again from
-    there.
-    """
+    """Return the highest cursor in the table itself, so that a rolled back table is filled again from there."""
     if not cursor or not tables.exists(place):
         return None
     # What this very step has written before it was broken off is no reason to read less than it had begun to.

@@ -1,7 +1,5 @@
 """The connector for webhooks: its settings and its descriptor."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path

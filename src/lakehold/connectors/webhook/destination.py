@@ -5,8 +5,6 @@ was acknowledged. One that was on its way when the process died is sent again, u
 describes the signature.
 """
 
-from __future__ import annotations
-
 import json
 import time
 from collections.abc import Iterator

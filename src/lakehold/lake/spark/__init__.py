@@ -1,6 +1,7 @@
 """Spark: sessions, tables, writes and queries. Only a worker imports this package.
 
 - `spark_session`: the one Spark session of a process
+- `scratch`: the private folder for temporary files of a process
 - `runtime`: Spark, Java, jars and the class data archive on this machine; starts the JVM before PySpark is imported
 - `setup_programs`: programs that fetch the jars and write the archive
 - `jvm`: calls into the JVM, and the Java exceptions behind an error

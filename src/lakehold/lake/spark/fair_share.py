@@ -8,8 +8,6 @@ A run is never stopped for a query. The task of it that was started last is kill
 the one that was started first stays, so that every run comes to its end however many queries there are.
 """
 
-from __future__ import annotations
-
 import logging
 import time
 from collections.abc import Callable, Iterable, Iterator

@@ -8,8 +8,6 @@ A row that repeats the known state leaves no trace. Hence a late row is taken as
 the earlier row was seen again in between.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass

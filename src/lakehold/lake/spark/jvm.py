@@ -1,8 +1,4 @@
-"""Calls into the JVM behind PySpark: plans of other sessions, local properties, and the Java exceptions behind an
-error.
-"""
-
-from __future__ import annotations
+"""Calls into the JVM behind PySpark: plans of other sessions, local properties, and exceptions behind an error."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager

@@ -4,8 +4,6 @@ Nothing here changes the rows of a table. The caller holds the table's write loc
 written and not yet committed looks just like one that a killed write has left.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass

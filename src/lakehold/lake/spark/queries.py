@@ -4,8 +4,6 @@ Queries of one user share one fair-scheduler pool, so that others are not slowed
 or whose caller has gone, is cancelled.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """Counts rows that violate a check, and fingerprints rows."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Sequence
 from datetime import UTC, datetime

@@ -9,8 +9,6 @@ data archive (AppCDS) halves the start-up time; it is built in a process of its 
 another version or with other jars, ignores it.
 """
 
-from __future__ import annotations
-
 import hashlib
 import os
 import shutil
@@ -19,9 +17,9 @@ import struct
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from importlib.metadata import version
 from importlib.util import find_spec
@@ -29,7 +27,9 @@ from pathlib import Path
 from subprocess import PIPE, Popen
 from time import monotonic, sleep
 
-from lakehold.kit.errors import UnavailableError
+from lakehold.kit.errors import InvalidInputError, UnavailableError
+from lakehold.kit.settings import Settings
+from lakehold.lake.spark import scratch
 
 
 @cache
@@ -92,14 +92,14 @@ def jar_folder() -> Path:
     return Path(base) / "lakehold" / "jars"
 
 
-def resolve_jars(jars: Iterable[Jar] = JARS, folder: Path | None = None) -> list[Path]:
+def resolve_jars() -> list[Path]:
     """Return the paths of the jars, fetching those that are missing or have a wrong checksum."""
-    place, required = folder or jar_folder(), list(jars)
-    missing = [jar for jar in required if not _has_checksum(place / jar.file, jar)]
+    place = jar_folder()
+    missing = [jar for jar in JARS if not _has_checksum(place / jar.file, jar)]
     if missing:
         place.mkdir(parents=True, exist_ok=True)
         _fetch(missing, place)
-    return [place / jar.file for jar in required]
+    return [place / jar.file for jar in JARS]
 
 
 def _has_checksum(file: Path, jar: Jar) -> bool:
@@ -198,6 +198,58 @@ _SHUFFLE_PARTITIONS = "16"
 _PORT, _SECRET, _CONNECTION_FILE = "PYSPARK_GATEWAY_PORT", "PYSPARK_GATEWAY_SECRET", "_PYSPARK_DRIVER_CONN_INFO_PATH"
 
 
+LOOPBACK = "127.0.0.1"
+_CLUSTER = "spark://"
+_SECRET_CONF = "spark.authenticate.secret"  # noqa: S105 - the name of a setting
+_SCRATCH_CONF = "spark.local.dir"
+_KEPT_VARIABLES = (
+    *("PATH", "HOME", "USER", "LOGNAME", "LANG", "LC_", "TZ", "LD_LIBRARY_PATH"),
+    *("JAVA_", "JDK_", "PYTHON", "VIRTUAL_ENV"),
+    *("SPARK_", "PYSPARK_", "HADOOP_", "YARN_", "KUBE", "KRB5", "AWS_", "AZURE_", "GOOGLE_"),
+)
+"""How the variables begin that Java, Spark, its cluster and its object store are configured by. The JVM gets no others:
+the key of the platform and the password of its database are among them.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class SparkOptions:
+    """What the Spark of a process is started with."""
+
+    master: str
+    conf: Mapping[str, str] = field(default_factory=dict)
+    drivers: str = ""
+    """The folder with further JDBC drivers."""
+    address: str = LOOPBACK
+    """Where the JVM listens. Executors on other machines must reach it there."""
+    secret: str = ""
+    """What the processes of a standalone cluster know each other by. Elsewhere Spark makes one for each start."""
+    scratch_parent: Path | None = None
+    """Where the folder for shuffled rows and other temporary files is made."""
+
+    @classmethod
+    def from_settings(cls, settings: Settings) -> "SparkOptions":
+        """Return the options that the platform's settings name."""
+        secret = settings.spark_secret.get_secret_value()
+        if settings.spark.startswith(_CLUSTER) and not secret:
+            raise InvalidInputError(
+                "A standalone Spark cluster needs a secret, without which anybody could read its rows.",
+                "Set LAKEHOLD_SPARK_SECRET to the value of spark.authenticate.secret of the cluster.",
+            )
+        return cls(
+            settings.spark,
+            {"spark.driver.memory": settings.spark_memory},
+            settings.drivers,
+            settings.spark_address,
+            secret,
+            settings.data.absolute() / "scratch",
+        )
+
+    def secrets(self) -> dict[str, str]:
+        """Return the settings that must not be on a command line, which every user of the machine can read."""
+        return {_SECRET_CONF: self.secret} if self.secret else {}
+
+
 @dataclass(frozen=True, slots=True)
 class JvmProcess:
     """A JVM that is starting."""
@@ -230,25 +282,44 @@ class JvmProcess:
         return str(port), answer[8 : 8 + length].decode()
 
 
-def launch(master: str, settings: Mapping[str, str], drivers: str = "") -> JvmProcess:
+def launch(options: SparkOptions) -> JvmProcess:
     """Start the JVM, with the jars of a driver folder besides Spark's own."""
-    conf = {**_java_conf(master, drivers), **settings}
-    folder = Path(tempfile.mkdtemp())
-    home = spark_home()
-    # Texts have the same hashes in each Python that Spark starts; and there are no clients on other machines.
-    around = {
-        "SPARK_HOME": str(home),
-        "PYTHONHASHSEED": "0",
-        "SPARK_CONNECT_MODE": "0",
-        _CONNECTION_FILE: str(folder / "answer"),
-    }
+    place = scratch.make_scratch_folder(options.scratch_parent or scratch.default_parent())
+    conf = {**_java_conf(options.master, options.drivers), **_private_conf(options.address, place), **options.conf}
+    folder = Path(tempfile.mkdtemp(dir=place))
     process = Popen(  # noqa: S603 - our own command
         launch_command(conf),
         stdin=PIPE,
-        env={**os.environ, **around},
+        env={**_jvm_environment(options.address, place), _CONNECTION_FILE: str(folder / "answer")},
         preexec_fn=_ignore_interrupt,  # noqa: PLW1509 - as Spark itself does
+        umask=0o077,
     )
     return JvmProcess(process, folder, conf)
+
+
+def _private_conf(address: str, place: Path) -> dict[str, str]:
+    """Return the settings that keep others out: what listens asks for a secret, and files lie where nobody looks."""
+    return {
+        "spark.driver.bindAddress": address,
+        "spark.driver.host": address,
+        "spark.authenticate": "true",
+        _SCRATCH_CONF: str(place),
+    }
+
+
+def _jvm_environment(address: str, place: Path) -> dict[str, str]:
+    kept = {name: value for name, value in os.environ.items() if name.startswith(_KEPT_VARIABLES)}
+    return {
+        **kept,
+        "SPARK_HOME": str(spark_home()),
+        # It goes before Spark's own settings of where to listen and where to put files.
+        "SPARK_LOCAL_IP": address,
+        "SPARK_LOCAL_DIRS": str(place),
+        "TMPDIR": str(place),
+        # Texts have the same hashes in each Python that Spark starts; and there are no clients on other machines.
+        "PYTHONHASHSEED": "0",
+        "SPARK_CONNECT_MODE": "0",
+    }
 
 
 def launch_command(conf: Mapping[str, str]) -> list[str]:
@@ -262,6 +333,9 @@ def launch_command(conf: Mapping[str, str]) -> list[str]:
         "-cp",
         os.pathsep.join(filter(None, classes)),
         f"-Xmx{conf.get(_MEMORY, '1g')}",
+        # Libraries unpack native code there, and a JVM that is watched leaves a file for whoever watches.
+        f"-Djava.io.tmpdir={conf.get(_SCRATCH_CONF, tempfile.gettempdir())}",
+        "-XX:-UsePerfData",
         *conf.get(JAVA_OPTIONS, "").split(),
         *_COMPILER_OPTIONS,
         *MODULES,

@@ -8,8 +8,6 @@ events at one time one counts; an incoming row that repeats the valid state is d
 next event.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta

@@ -7,8 +7,6 @@ A session is reused by the same user only, in the same workspace and with the sa
 The guard refuses whatever a query could leave in it; the catalog checks access each time.
 """
 
-from __future__ import annotations
-
 from collections import OrderedDict
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -4,8 +4,6 @@ Spark, runs some typical queries and writes the class data archive.
 They run in processes of their own: `python -m lakehold.lake.spark.setup_programs jars FOLDER JAR…`, or `archive FILE`.
 """
 
-from __future__ import annotations
-
 import os
 import sys
 from pathlib import Path
@@ -16,6 +14,7 @@ from pyspark.sql import SparkSession
 from lakehold.kit.settings import Settings
 from lakehold.lake.iceberg_catalog import IcebergCatalog, TableIdentifier
 from lakehold.lake.spark import runtime, spark_session
+from lakehold.lake.spark.runtime import SparkOptions
 from lakehold.lake.spark.table_writer import TableWriteOptions, WriteMode, write_rows
 from lakehold.lake.spark.tables import Tables
 
@@ -44,8 +43,9 @@ def fetch_jars(folder: str, *coordinates: str) -> None:
 def write_archive(file: str) -> None:
     """Write the archive; it exists when the JVM has exited."""
     options = f"{runtime.ALLOW_SECURITY_MANAGER} -XX:ArchiveClassesAtExit={file} {runtime.QUIET}"
-    java = runtime.launch("local[1]", {runtime.JAVA_OPTIONS: options})
-    spark = spark_session.get_spark_session("local[1]", launched=java)
+    spark_options = SparkOptions("local[1]", {runtime.JAVA_OPTIONS: options})
+    java = runtime.launch(spark_options)
+    spark = spark_session.get_spark_session(spark_options, java)
     with TemporaryDirectory() as folder:
         _run_queries(spark, Path(folder))
     gateway = spark.sparkContext._gateway  # noqa: SLF001 - nothing else ends the JVM in peace

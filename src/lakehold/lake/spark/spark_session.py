@@ -4,12 +4,9 @@ Every user session inherits its configuration, so that holds no catalog and no c
 gets its catalog at run time.
 """
 
-from __future__ import annotations
-
 import logging
 import os
 import sys
-from collections.abc import Mapping
 from importlib import import_module
 from subprocess import Popen
 from threading import Lock, Thread
@@ -19,7 +16,7 @@ from pyspark.sql import SparkSession
 
 from lakehold.lake.spark import runtime
 from lakehold.lake.spark.jvm import jvm_of
-from lakehold.lake.spark.runtime import JvmProcess
+from lakehold.lake.spark.runtime import JvmProcess, SparkOptions
 
 _lock = Lock()
 _started: list[SparkSession] = []
@@ -53,20 +50,17 @@ _QUERY_LOGGERS = ("SQLQueryContextLogger", "DataFrameQueryContextLogger")
 _VALUE_LOGGERS = ("org.apache.spark.executor.Executor", "org.apache.spark.scheduler.TaskSetManager")
 
 
-def get_spark_session(
-    master: str, settings: Mapping[str, str] | None = None, drivers: str = "", launched: JvmProcess | None = None
-) -> SparkSession:
+def get_spark_session(options: SparkOptions, launched: JvmProcess | None = None) -> SparkSession:
     """Return the one Spark session of this process, whose JVM may be starting already."""
     with _lock:
         if not _started:
-            os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
             # Python beside Spark is this one, with what is installed here.
             os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
             for name in _QUERY_LOGGERS:
                 PySparkLogger.getLogger(name).disabled = True
-            java = launched or runtime.launch(master, settings or {}, drivers)
-            builder = SparkSession.builder.appName("lakehold").master(master)
-            for name, value in {**_CONF, **java.conf, **(settings or {})}.items():
+            java = launched or runtime.launch(options)
+            builder = SparkSession.builder.appName("lakehold").master(options.master)
+            for name, value in {**_CONF, **java.conf, **options.secrets()}.items():
                 builder = builder.config(name, value)
             # Spark's Python asks for it when it first hands something to the JVM, which is not there yet.
             Thread(target=import_module, args=("pyspark.testing.utils",), daemon=True, name="pandas").start()

@@ -3,8 +3,6 @@
 Each write is one snapshot with its mark, so that a repeated write does nothing twice.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum

@@ -1,10 +1,7 @@
 """Iceberg tables as the platform itself reads and writes them: by number, without access checks."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from datetime import datetime
 from functools import cached_property
 from queue import Empty, LifoQueue
 
@@ -87,11 +84,9 @@ class Tables:
             raise ConflictError("The table has no data yet.", "Run what fills it.")
         return found
 
-    def read(self, place: TableIdentifier, *, snapshot: int | None = None, at: datetime | None = None) -> DataFrame:
-        """Return the rows, as they are now or as of a snapshot or time."""
+    def read(self, place: TableIdentifier, *, snapshot: int | None = None) -> DataFrame:
+        """Return the rows, as they are now or as of a snapshot."""
         now = self.current_metadata(place)
-        if at is not None:
-            snapshot = now.as_of(at).id
         if snapshot is None:
             return self.session.table(place.sql)
         then = now.snapshot(snapshot).id

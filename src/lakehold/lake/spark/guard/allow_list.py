@@ -11,8 +11,6 @@ table of the user's catalog, rows written in the query itself, a range of number
 node is in one of the ordinary queries of the guard's tests or in an example that Spark itself gives of a function.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

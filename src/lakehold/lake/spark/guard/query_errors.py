@@ -4,8 +4,6 @@ Spark's messages about the text of a query speak of the query and of tables that
 may name files, hosts and threads; of those only the kind is reported.
 """
 
-from __future__ import annotations
-
 import re
 
 from py4j.protocol import Py4JJavaError

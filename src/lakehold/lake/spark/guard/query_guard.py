@@ -8,8 +8,6 @@ windows are substituted first, as the analyser itself does. Of each table only i
 tables or the column with the file of each row.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Container, Iterator
 from typing import Any
@@ -170,20 +168,17 @@ class QueryGuard:
     def analyse(self, session: SparkSession, text: str) -> DataFrame:
         """Return the rows of a query text in this session; refuse a text with anything that is not allowed."""
         with active_session(session):
-            return self._analyse_guarded(session, text)
-
-    def _analyse_guarded(self, session: SparkSession, text: str) -> DataFrame:
-        java = session._jsparkSession  # noqa: SLF001 - only the JVM has the plans
-        parsed = java.sessionState().sqlParser().parsePlan(text)
-        for plan_nodes in parsed_plan_nodes(session, parsed):
-            self._refuse_parts(plan_nodes, self._parsed)
-            _refuse_functions(plan_nodes)
-        rows = dataframe_of_plan(session, parsed)
-        analysed = rows._jdf.queryExecution().analyzed()  # noqa: SLF001 - as above
-        plan_nodes = plan_nodes_of(analysed)
-        self._refuse_parts(plan_nodes, self._analysed)
-        refuse_relations(analysed, plan_nodes)
-        return rows
+            java = session._jsparkSession  # noqa: SLF001 - only the JVM has the plans
+            parsed = java.sessionState().sqlParser().parsePlan(text)
+            for plan_nodes in parsed_plan_nodes(session, parsed):
+                self._refuse_parts(plan_nodes, self._parsed)
+                _refuse_functions(plan_nodes)
+            rows = dataframe_of_plan(session, parsed)
+            analysed = rows._jdf.queryExecution().analyzed()  # noqa: SLF001 - as above
+            plan_nodes = plan_nodes_of(analysed)
+            self._refuse_parts(plan_nodes, self._analysed)
+            refuse_relations(analysed, plan_nodes)
+            return rows
 
     def _refuse_parts(self, plan_nodes: PlanNodes, allowed: frozenset[str]) -> None:
         # What a statement does says more than what it names: DropTable before UnresolvedIdentifier.
