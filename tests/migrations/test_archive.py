@@ -6,6 +6,7 @@ import fcntl
 import shutil
 import tarfile
 import tempfile
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -85,6 +86,8 @@ def test_runs_and_triggers_are_there(platform: Platform) -> None:
         found = runs.page(ctx, limit=100)
         assert len(found) == 14
         assert {run.state for run in found} == {"succeeded"}
+        assert Counter(run.cause.kind for run in found) == {"manual": 3, "dependency": 11}
+        assert {run.cause.run for run in found} <= {"", *(run.id for run in found)}
     with platform.read(ERIK) as ctx:
         (trigger,) = Triggers(runs).for_resource(ctx, "orders_source")
         assert trigger.when.cron == "0 4 * * *"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+import sqlalchemy as sa
 from alembic.script import ScriptDirectory
 
 import lakehold.migrations
@@ -14,6 +15,8 @@ from lakehold.directory.caller import Caller
 from lakehold.directory.platform import Platform
 from lakehold.kit.database import Database
 from lakehold.kit.settings import Settings
+from lakehold.runs.cause import CauseKind, RunCause
+from lakehold.runs.run_table import load_cause, run_table
 from tests import postgres
 
 REVISIONS = [step.revision for step in ScriptDirectory(str(Path(lakehold.migrations.__file__).parent)).walk_revisions()]
@@ -27,6 +30,19 @@ def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
         return f"sqlite:///{tmp_path / 'lakehold.sqlite'}"
     running: postgres.Server = request.getfixturevalue("server")
     return running.url(running.create())
+
+
+SPAN = '{"reload": false, "parameters": {}, "span": ["2031-01-01", ""]}'
+CAUSES = [
+    ("by hand", "{}", RunCause(CauseKind.MANUAL)),
+    ("by schedule 30 6 * * 1-5 Europe/Berlin", "{}", RunCause(CauseKind.SCHEDULE, "", "30 6 * * 1-5", "Europe/Berlin")),
+    ("by schedule 0 * * * * UTC", "{}", RunCause(CauseKind.SCHEDULE, "", "0 * * * *", "UTC")),
+    ("after run_1", "{}", RunCause(CauseKind.DEPENDENCY, "run_1")),
+    ("again after run_2", SPAN, RunCause(CauseKind.RETRY, "run_2")),
+    ("for upkeep", "{}", RunCause(CauseKind.MAINTENANCE)),
+    ("by hand", SPAN, RunCause(CauseKind.BACKFILL)),
+    ("by hand", '{"parameters": {"note": "a \\"span\\" and \'span\'", "span": 1}}', RunCause(CauseKind.MANUAL)),
+]
 
 
 @pytest.mark.parametrize("revision", REVISIONS)
@@ -47,3 +63,25 @@ def test_upgrade_with_data(url: str, revision: str, tmp_path: Path) -> None:
     with platform.read(Caller(company.TENANT, "olga")) as ctx:
         assert not ctx.audit.verify().fault
     platform.close()
+
+
+@pytest.mark.flow
+def test_causes_of_stored_runs(url: str) -> None:
+    database = Database(url)
+    database.migrate("0016")
+    others = ("tenant_id", "resource_id", "workspace_id", "tries", "made_at")
+    texts = ("tenant", "kind", "state", "started_by", "caller", "error")
+    names = ("id", "cause", "options", *others, *texts)
+    before = sa.table("run", *map(sa.column, names))
+    with database.write() as transaction:
+        for number, (cause, options, _) in enumerate(CAUSES):
+            run = {"id": f"run_{number}", "cause": cause, "options": options}
+            values = run | dict.fromkeys(others, 1) | dict.fromkeys(texts, "")
+            transaction.connection.execute(before.insert().values(**values))
+    database.migrate()
+    with database.read() as transaction:
+        rows = transaction.connection.execute(sa.select(run_table).order_by(run_table.c.n)).all()
+    assert [load_cause(row) for row in rows] == [cause for _, _, cause in CAUSES]
+    assert [load_cause(row).text for row in rows] == [text for text, _, _ in CAUSES]
+    assert [row.options for row in rows] == [options for _, options, _ in CAUSES]
+    database.close()

@@ -12,12 +12,13 @@ import sqlalchemy as sa
 
 from lakehold import workspaces
 from lakehold.access import Add, Attribute, Grant, Remove
-from lakehold.catalog import credentials, resource_edit, resources
+from lakehold.catalog import credentials, resource_edit, resource_metadata, resources
 from lakehold.catalog import workspaces as catalog_workspaces
 from lakehold.catalog.resource_edit import ResourceEdit
 from lakehold.directory.caller import Caller
 from lakehold.directory.platform import Platform
 from lakehold.kit.clock import now
+from lakehold.kit.settings_schema import InvalidSettingError
 from lakehold.ledger import outbox
 from lakehold.ledger.outbox import outbox_table
 from lakehold.runs import notifications
@@ -76,6 +77,7 @@ def test_it_is_signed_and_says_what_failed(platform: Platform, running: RunExecu
     (came,) = hook.requests
     body = json.loads(came.body)
     assert (body["event"], body["resource"], body["error"]) == ("run.failed", "daily", "The source has no rows.")
+    assert (body["cause"], body["cause_kind"]) == ("by hand", "manual")
     assert body["address"].endswith(f"/runs/{body['run']}")
     stamp = came.headers["Lakehold-Timestamp"]
     sealed = hmac.new(SECRET.encode(), f"{stamp}.".encode() + came.body, hashlib.sha256).hexdigest()
@@ -149,10 +151,19 @@ def test_an_owner_of_a_report_who_lost_its_mart_is_told_nothing(platform: Platfo
     assert len(waiting(platform)) == 1
 
 
-@pytest.mark.parametrize("url", [f"http://{HOST}", "https://127.0.0.1:9", f"https://{WITH_PASSWORD}", "x", "//"])
+NO_ADDRESSES = (f"https://{WITH_PASSWORD}", "x", "//")
+
+
+@pytest.mark.parametrize("url", [f"http://{HOST}", "https://127.0.0.1:9", *NO_ADDRESSES])
 def test_nothing_is_sent_where_nothing_may_be(platform: Platform, running: RunExecutor, url: str) -> None:
     platform.settings = platform.settings.model_copy(update={"private_addresses": False})
     uid = query(platform, "daily")
-    hooked(platform, uid, url)
+    if url in NO_ADDRESSES:
+        with pytest.raises(InvalidSettingError, match="failure_webhook"):
+            hooked(platform, uid, url)
+    # As it may have been stored before it was validated.
+    hooked(platform, uid, f"https://{HOST}")
+    with platform.write(ADA) as ctx:
+        resource_metadata.save_managed(ctx, uid, {"failure_webhook": url})
     failed(platform, running, uid)
     assert "address" in sent(platform)

@@ -16,9 +16,8 @@ from lakehold.kit.errors import ConflictError, ForbiddenError, InvalidInputError
 from lakehold.ledger.audit import AuditFilter
 from lakehold.runs import run_table
 from lakehold.runs.jobs import runner, service, table
-from lakehold.runs.jobs.registry import ACCESS_REVIEW
 from lakehold.runs.jobs.runner import JobContext
-from lakehold.runs.jobs.service import Job
+from lakehold.runs.jobs.service import ACCESS_REVIEW, Job
 from lakehold.runs.scheduler import housekeeping
 from tests.access.company import TENANT
 from tests.platform import ADA, ANN, BOB
@@ -103,8 +102,7 @@ def test_it_runs_as_narrow_as_it_was_started(platform: Platform) -> None:
         token_id="t",
     )
     job = start(platform, narrowed)
-    with platform.database.read() as transaction:
-        assert run_table.load_caller(table.load_row(transaction, job.id)) == replace(narrowed, address="worker")
+    assert run_table.load_caller(table.load_row(platform, job.id)) == replace(narrowed, address="worker")
 
 
 def test_jobs_are_seen_by_those_who_started_them_and_by_those_who_see_the_log(platform: Platform) -> None:

@@ -12,6 +12,7 @@ from lakehold.catalog.resource_edit import ResourceEdit
 from lakehold.directory.platform import Platform
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import ForbiddenError
+from lakehold.runs.cause import CauseKind
 from lakehold.runs.runnable import BackfillSpan, RunOptions
 from lakehold.runs.service import Run
 from tests.platform import ADA, BOB
@@ -27,6 +28,7 @@ DEEDS: dict[str, Callable[[RequestContext, str], Run]] = {
     "backfill": lambda ctx, _: RUNS.start(ctx, UID, SPAN),
 }
 """Each is told of a run: one that waits is stopped, to one that was stopped the rest is done."""
+CAUSES = {"retry": CauseKind.RETRY, "backfill": CauseKind.BACKFILL}
 
 
 @pytest.mark.parametrize("deed", DEEDS)
@@ -45,7 +47,8 @@ def test_stop_covers(platform: Platform, level: str, yes: bool, deed: str) -> No
     with platform.write(BOB) as ctx:
         assert {each.id for each in RUNS.page(ctx, resource=uid)} == {waits, stopped}
         if yes:
-            assert DEEDS[deed](ctx, run).resource == uid
+            done = DEEDS[deed](ctx, run)
+            assert (done.resource, done.cause.kind) == (uid, CAUSES.get(deed, CauseKind.MANUAL))
             return
         with pytest.raises(ForbiddenError) as refusal:
             DEEDS[deed](ctx, run)

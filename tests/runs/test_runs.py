@@ -12,6 +12,7 @@ from lakehold.directory.platform import Platform
 from lakehold.kit.errors import ConflictError, InvalidInputError, NotFoundError
 from lakehold.runs import queue
 from lakehold.runs import run_table as states
+from lakehold.runs.cause import CauseKind, RunCause
 from lakehold.runs.run_table import run_log_table, run_table
 from tests.platform import ADA, BOB
 from tests.runs.test_triggers import RUNS, query
@@ -170,7 +171,7 @@ def test_a_retry_is_a_run_of_its_own(platform: Platform) -> None:
     with platform.write(ADA) as ctx:
         again = RUNS.retry(ctx, run)
     assert again.id != run
-    assert again.cause == f"again after {run}"
+    assert again.cause == RunCause(CauseKind.RETRY, run)
 
 
 def test_runs_are_paged_newest_first_and_by_state(platform: Platform) -> None:

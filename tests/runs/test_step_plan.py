@@ -6,8 +6,7 @@ import pytest
 
 from lakehold.kit.errors import ConflictError
 from lakehold.runs.runnable import BackfillSpan
-from lakehold.runs.step_plan import dump_step, load_step, replan, step_named
-from lakehold.worker.run_executor import step_executors
+from lakehold.worker.run_executor import dump_step, parse_step, replan, step_executors, step_named
 from lakehold.workspaces.lakehouse.steps import (
     DescribeFields,
     IngestStream,
@@ -45,7 +44,7 @@ STEPS = [
 
 def test_every_step_comes_back_as_it_was_stored() -> None:
     for step in STEPS:
-        assert load_step(dump_step(step), step_executors()) == step
+        assert parse_step(dump_step(step), step_executors()) == step
 
 
 def test_every_type_of_step_has_a_name_of_its_own() -> None:
@@ -57,7 +56,7 @@ def test_a_step_that_is_tried_again_follows_its_corrected_definition() -> None:
     corrected = MaterialiseQuery(
         name="query", workspace="Shop", sql="SELECT 2", into=QUERY.into, how=QUERY.how, writes=("sales",)
     )
-    assert load_step(replan(dump_step(QUERY), [corrected]), step_executors()) == corrected
+    assert parse_step(replan(dump_step(QUERY), [corrected]), step_executors()) == corrected
 
 
 def test_a_step_that_the_definition_no_longer_has_stays_as_it_was() -> None:
@@ -72,4 +71,4 @@ def test_a_run_that_has_no_plan_yet_finds_its_step_by_name() -> None:
 
 def test_a_step_whose_way_of_working_is_gone_is_refused_in_words() -> None:
     with pytest.raises(ConflictError, match="no step 'SendReport'"):
-        load_step(dump_step(STEPS[-1]), [MaterialiseQuery])
+        parse_step(dump_step(STEPS[-1]), [MaterialiseQuery])

@@ -30,6 +30,7 @@ def test_a_run_is_a_row_to_who_may_see_it(platform: Platform, tmp_path: Path) ->
         ctx.session.store.add(Grant("bob", "viewer", "bronze"))
     (row,) = system_rows(platform, BOB, tmp_path)
     assert (row["id"], row["state"], row["workspace"], row["started_by"]) == (run, states.QUEUED, "lh", "ada")
+    assert (row["cause"], row["cause_kind"]) == ("by hand", "manual")
     assert row["ended_at"] is None
 
 

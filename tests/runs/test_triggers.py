@@ -19,7 +19,8 @@ from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import DAY, SECOND
 from lakehold.kit.errors import ConflictError, InvalidInputError, NotFoundError
 from lakehold.runs import run_table as states
-from lakehold.runs.run_table import StoredCause, run_table
+from lakehold.runs.cause import RunCause
+from lakehold.runs.run_table import load_cause, run_table
 from lakehold.runs.runnable import RunOptions
 from lakehold.runs.scheduler.due import DueTriggers
 from lakehold.runs.scheduler.schedule import TriggerSchedule, trigger_table
@@ -41,7 +42,8 @@ def query(platform: Platform, name: str) -> str:
 
 def causes(platform: Platform) -> list[str]:
     with platform.database.read() as transaction:
-        return list(transaction.connection.execute(sa.select(run_table.c.cause).order_by(run_table.c.n)).scalars())
+        found = transaction.connection.execute(sa.select(run_table).order_by(run_table.c.n))
+        return [load_cause(row).text for row in found]
 
 
 def succeeded(platform: Platform, uid: str) -> int:
@@ -146,7 +148,7 @@ def test_one_that_cannot_be_started_leaves_the_others_alone(
     assert due is not None
     plain = RUNS.insert
 
-    def write(ctx: RequestContext, uid: str, asked: RunOptions, *, cause: StoredCause) -> str:
+    def write(ctx: RequestContext, uid: str, asked: RunOptions, *, cause: RunCause) -> str:
         if uid == "two":
             raise ConflictError("It cannot be.", "Never mind.")
         return plain(ctx, uid, asked, cause=cause)

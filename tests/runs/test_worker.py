@@ -13,8 +13,7 @@ from lakehold.directory.platform import Platform
 from lakehold.kit.settings import Settings
 from lakehold.ledger.audit import AuditFilter
 from lakehold.runs.jobs import service
-from lakehold.runs.jobs.registry import ACCESS_REVIEW
-from lakehold.runs.jobs.service import Job
+from lakehold.runs.jobs.service import ACCESS_REVIEW, Job
 from tests import postgres
 from tests.access.company import TENANT
 from tests.platform import ADA

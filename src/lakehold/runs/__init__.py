@@ -7,11 +7,12 @@ after a crash where it was. Interactive queries do not wait in a queue.
 - `service`: start, stop, resume, retry, list and delete runs; their logs
 - `runnable`: the interface of a kind that can be run, its steps and the options of a run
 - `run_table`: the tables of runs, their steps, outputs and logs, and the totals for metrics
-- `step_plan`: the steps of a run as they are stored when it begins
+- `cause`: why a run was started: by whom or what, after which run, by which schedule
 - `queue`: which queued run starts next
 - `scheduler`: schedules, triggers and periodic tasks
 - `jobs`: background jobs of the platform, such as exports
 - `queries`: ad-hoc SQL queries and their history
+- `sql_definitions`: queries in the settings of resources, analysed before they are saved
 - `worker_client`: the HTTP client for a worker on this machine
 - `heartbeat`: which workers are alive
 - `notifications`: mails and webhooks of ended runs

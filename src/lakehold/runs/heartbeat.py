@@ -5,8 +5,6 @@ Whoever watches measures with its own clock how long a counter has stood still: 
 compared.
 """
 
-from __future__ import annotations
-
 import logging
 import os
 import time

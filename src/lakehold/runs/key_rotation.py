@@ -1,8 +1,4 @@
-"""Key rotation: encrypts and seals everything again with the newest key, so that older keys are no longer
-needed.
-"""
-
-from __future__ import annotations
+"""Key rotation: encrypts and seals everything again with the newest key, so that older keys are no longer needed."""
 
 from collections.abc import Callable
 
@@ -18,10 +14,7 @@ from lakehold.ledger.outbox import outbox_table
 
 
 def rotate_keys(platform: Platform, report: Callable[[str, int], None] = lambda *_: None) -> int:
-    """Encrypt secrets and reseal audit logs with the newest key.
-
-    Return how many, and report each part on the way.
-    """
+    """Encrypt secrets and reseal audit logs with the newest key. Return how many, and report each part on the way."""
     count = 0
     with platform.database.write() as transaction:
         for what, renew in (("credentials", credentials.reencrypt), ("mails", _reencrypt_mails)):

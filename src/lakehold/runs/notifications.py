@@ -6,11 +6,10 @@ the same name is the secret that signs it. It contains only what the member who 
 idempotency key however often it is sent. Mails and webhooks wait in the outbox, and are delivered from there.
 """
 
-from __future__ import annotations
-
 import json
 import logging
 import time
+from dataclasses import replace
 from datetime import UTC, datetime
 
 from lakehold.catalog import credentials, resource_metadata
@@ -22,7 +21,7 @@ from lakehold.kit.errors import LakeholdError
 from lakehold.kit.mail import SmtpServer, build_message
 from lakehold.kit.settings import Settings
 from lakehold.ledger import outbox
-from lakehold.runs.run_table import FAILED, RunRow, parse_cause
+from lakehold.runs.run_table import FAILED, RunRow, load_cause
 from lakehold.runs.runnable import WEBHOOK_SETTING, EndedRun, RunnableRegistry, RunNotice
 
 _SECONDS = 10
@@ -41,7 +40,7 @@ def queue_webhook(
         owner, runnable.visible_through(ctx, uid)
     ):
         return False
-    cause = parse_cause(row.cause)
+    cause = load_cause(row)
     payload = {
         "event": "run.failed",
         "run": row.id,
@@ -49,7 +48,8 @@ def queue_webhook(
         "name": ctx.view.names.get(row.resource_id) or uid,
         "kind": row.kind,
         # Which run it came after is for those who may see that one.
-        "cause": str(cause.kind) if cause.run else cause.text,
+        "cause": replace(cause, run="").text,
+        "cause_kind": cause.kind,
         "error": problem,
         "at": datetime.fromtimestamp(ctx.at / SECOND, UTC).isoformat(),
         "address": f"{settings.base_url}/runs/{row.id}",
@@ -117,9 +117,8 @@ def notify(ctx: RequestContext, settings: Settings, runnables: RunnableRegistry,
 
 def _mail_body(settings: Settings, row: RunRow, name: str, notice: RunNotice) -> str:
     # Which run it came after is for those who may see that one.
-    cause = parse_cause(row.cause)
-    why = f"{cause.kind} another run" if cause.run else cause.text
-    parts = [f"{name} was run {why} and {notice.summary}.", notice.message, f"{settings.base_url}/runs/{row.id}"]
+    trigger = f"Trigger: {load_cause(row).label()}"
+    parts = [f"{name} {notice.summary}.", notice.message, trigger, f"{settings.base_url}/runs/{row.id}"]
     if notice.settings_path:
         parts.append(f"Who is told of this: {settings.base_url}{notice.settings_path}")
     return "\n\n".join(part for part in parts if part) + "\n"

@@ -1,7 +1,5 @@
 """Ad-hoc SQL queries of members: who may run one where, and their history."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -108,14 +106,13 @@ def list_past_queries(
 ) -> list[PastQuery]:
     """Return the caller's past queries, newest first."""
     c = query_table.c
-    where = [c.tenant_id == ctx.session.tenant, c.member == ctx.caller.member]
+    where = [c.member == ctx.caller.member]
     if workspace is not None:
         ctx.need_visible(workspace)
         where.append(c.workspace_id == ctx.view.resource(workspace))
     if behind is not None:
         where.append(c.n < behind)
-    query = sa.select(query_table).where(*where).order_by(c.n.desc()).limit(limit)
-    rows = ctx.session.transaction.connection.execute(query).all()
+    rows = ctx.rows(query_table).select(*where, order_by=(c.n.desc(),), limit=limit)
     uids = ctx.view.uids
     return [
         PastQuery(row.n, uids.get(row.workspace_id) or "", row.text, row.asked_at, row.took, row.rows, row.error)

@@ -4,8 +4,6 @@ written.
 Runs are claimed in one exclusive transaction, so that two workers never start runs that exclude each other.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import sqlalchemy as sa

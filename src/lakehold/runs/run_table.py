@@ -1,11 +1,8 @@
 """The tables of runs, their steps, outputs and logs; and the totals that metrics are made from."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from enum import StrEnum
 
 import sqlalchemy as sa
 
@@ -14,6 +11,7 @@ from lakehold.directory.platform import Platform
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import SECOND
 from lakehold.kit.database import ExactText, IdType, Transaction, metadata
+from lakehold.runs.cause import CauseKind, RunCause
 
 run_table = sa.Table(
     "run",
@@ -27,8 +25,6 @@ run_table = sa.Table(
     sa.Column("workspace_id", IdType, nullable=False),
     sa.Column("kind", sa.Text, nullable=False),
     sa.Column("state", sa.Text, nullable=False),
-    # By hand, by a trigger, after another run: in words.
-    sa.Column("cause", sa.Text, nullable=False),
     sa.Column("started_by", ExactText, nullable=False),
     # As whom it runs, as JSON: also how narrow the token was that it was started with.
     sa.Column("caller", sa.Text, nullable=False),
@@ -38,6 +34,11 @@ run_table = sa.Table(
     sa.Column("made_at", IdType, nullable=False),
     sa.Column("started_at", IdType),
     sa.Column("ended_at", IdType),
+    # Why it was started: by whom or what, the run that it came after, or its schedule.
+    sa.Column("cause_kind", sa.Text, nullable=False, server_default=CauseKind.MANUAL.value),
+    sa.Column("cause_run", ExactText, nullable=False, server_default=""),
+    sa.Column("cause_cron", sa.Text, nullable=False, server_default=""),
+    sa.Column("cause_zone", sa.Text, nullable=False, server_default=""),
 )
 sa.Index("run_by_id", run_table.c.tenant_id, run_table.c.id, unique=True)
 sa.Index("run_by_state", run_table.c.state, run_table.c.n)
@@ -135,54 +136,9 @@ def load_caller(row: RunRow) -> Caller:
     return Caller.from_stored(row.tenant, json.loads(row.caller), address="worker")
 
 
-class CauseKind(StrEnum):
-    """Why a run was started."""
-
-    MANUAL = "by hand"
-    SCHEDULE = "by schedule"
-    DEPENDENCY = "after"
-    """Another run has succeeded."""
-    RETRY = "again after"
-    """Somebody started it anew, with the options of another run."""
-    MAINTENANCE = "for upkeep"
-
-
-_AFTER_RUN = (CauseKind.DEPENDENCY, CauseKind.RETRY)
-
-
-@dataclass(frozen=True, slots=True)
-class StoredCause:
-    """Why a run was started, as it is stored: the kind, and after a blank the run or the schedule that it came from."""
-
-    kind: CauseKind
-    detail: str = ""
-
-    @property
-    def text(self) -> str:
-        """The cause as one text."""
-        return f"{self.kind} {self.detail}".strip()
-
-    @property
-    def run(self) -> str:
-        """The run that it came after; empty if there is none."""
-        return self.detail if self.kind in _AFTER_RUN else ""
-
-    @property
-    def cron(self) -> str:
-        """The schedule; empty if it was not started by one."""
-        return self.detail.rpartition(" ")[0] if self.kind is CauseKind.SCHEDULE else ""
-
-    @property
-    def zone(self) -> str:
-        """The time zone of the schedule; empty if it was not started by one."""
-        return self.detail.rpartition(" ")[2] if self.kind is CauseKind.SCHEDULE else ""
-
-
-def parse_cause(stored: str) -> StoredCause:
-    """Return the cause of a stored run."""
-    # The kind is told by its value; a text that begins with another one was never written.
-    kind = next((kind for kind in CauseKind if f"{stored} ".startswith(f"{kind} ")), CauseKind.MANUAL)
-    return StoredCause(kind, stored.removeprefix(kind).strip())
+def load_cause(row: RunRow) -> RunCause:
+    """Return why a run was started."""
+    return RunCause(CauseKind(row.cause_kind), row.cause_run, row.cause_cron, row.cause_zone)
 
 
 @dataclass(frozen=True, slots=True)

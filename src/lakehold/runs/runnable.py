@@ -1,6 +1,4 @@
-"""The interface of a kind that can be run: what it writes, its steps, its rights, and who is notified of
-its runs.
-"""
+"""The interface of a kind that can be run: what it writes, its steps, its rights, and who is notified of its runs."""
 
 from __future__ import annotations
 
@@ -11,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 from lakehold.access.model.policy import MEMBER
 from lakehold.catalog import resource_metadata
@@ -20,7 +19,7 @@ from lakehold.directory.platform import Platform
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import Moment
 from lakehold.kit.errors import InvalidInputError
-from lakehold.kit.settings_schema import SettingsRecord
+from lakehold.kit.settings_schema import InvalidSettingError, SettingsRecord
 from lakehold.lake.errors import StoppedError
 from lakehold.runs import run_table
 from lakehold.runs.run_table import FAILED, RunRow
@@ -48,6 +47,19 @@ class RunSettings(SettingsRecord):
     """The members who are notified of its runs."""
     failure_webhook: str = ""
     """The address that failures are sent to; its secret is the credential of the same name."""
+
+    def __post_init__(self) -> None:
+        if not self.failure_webhook:
+            return
+        parts = urlsplit(self.failure_webhook)
+        if parts.scheme not in {"http", "https"} or not parts.hostname:
+            raise InvalidSettingError(
+                "The failure_webhook is no address.", "Use https:// with host and path.", field=WEBHOOK_SETTING
+            )
+        if parts.username is not None or parts.password is not None:
+            raise InvalidSettingError(
+                "The failure_webhook has a password in it.", "Leave it out: requests are signed.", field=WEBHOOK_SETTING
+            )
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,10 +141,7 @@ class StepContext:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
-    """One step of a run: its name, and what it reads and writes.
-
-    Executors are registered by the class of the step.
-    """
+    """One step of a run: its name, and what it reads and writes. Executors are registered by the class of the step."""
 
     name: str
     reads: tuple[str, ...] = ()
@@ -251,10 +260,7 @@ class Runnable(ABC):
 
     @abstractmethod
     def steps(self, ctx: RequestContext, uid: str, options: RunOptions) -> Sequence[Step]:
-        """Return the steps of a run, or refuse if the caller may not read or write what it takes.
-
-        Nothing is executed.
-        """
+        """Return the steps of a run, or refuse if the caller may not read or write what it takes. Executes nothing."""
 
     @abstractmethod
     def need_step(self, ctx: RequestContext, uid: str, step: Step) -> None:

@@ -4,8 +4,6 @@ A run is inserted in the transaction of the member who starts it, and runs as th
 Access is checked again when it starts.
 """
 
-from __future__ import annotations
-
 import json
 import secrets
 from collections.abc import Sequence
@@ -20,18 +18,11 @@ from lakehold.kit.clock import Moment
 from lakehold.kit.errors import ConflictError, ForbiddenError, NotFoundError
 from lakehold.kit.ids import quote
 from lakehold.runs import run_table as states
-from lakehold.runs.run_table import (
-    CauseKind,
-    RunRow,
-    StoredCause,
-    run_log_table,
-    run_output_table,
-    run_step_table,
-    run_table,
-)
+from lakehold.runs.cause import CauseKind, RunCause
+from lakehold.runs.run_table import RunRow, load_cause, run_log_table, run_output_table, run_step_table, run_table
 from lakehold.runs.runnable import BackfillSpan, Runnable, RunnableRegistry, RunOptions
 
-MANUAL_CAUSE = StoredCause(CauseKind.MANUAL)
+MANUAL_CAUSE = RunCause(CauseKind.MANUAL)
 _MAX_MATCHES = 500
 
 
@@ -58,7 +49,7 @@ class Run:
     resource: str
     kind: str
     state: str
-    cause: str
+    cause: RunCause
     started_by: str
     tries: int
     error: str
@@ -89,7 +80,7 @@ class Runs:
         self.runnables = runnables
 
     def start(
-        self, ctx: RequestContext, uid: str, options: RunOptions | None = None, *, cause: StoredCause = MANUAL_CAUSE
+        self, ctx: RequestContext, uid: str, options: RunOptions | None = None, *, cause: RunCause | None = None
     ) -> Run:
         """Start a run as the caller."""
         ctx.need_writable()
@@ -98,39 +89,35 @@ class Runs:
         need_start(ctx, runnable, uid, checked)
         # Checked now too, so that an invalid run is refused at once and not only in the background.
         runnable.steps(ctx, uid, checked)
+        started_for = cause or (RunCause(CauseKind.BACKFILL) if checked.span else MANUAL_CAUSE)
         # A caller who may run a report without seeing its data mart learns that it was started, and no more.
-        return _build_run(ctx, self._row(ctx, self.insert(ctx, uid, checked, cause=cause)))
+        return _build_run(ctx, self._row(ctx, self.insert(ctx, uid, checked, cause=started_for)))
 
-    def insert(self, ctx: RequestContext, uid: str, options: RunOptions, *, cause: StoredCause) -> str:
+    def insert(self, ctx: RequestContext, uid: str, options: RunOptions, *, cause: RunCause) -> str:
         """Insert a run and return its id; access is checked when it begins."""
         view, run = ctx.view, f"run_{secrets.token_hex(8)}"
         runnable = self.runnables[view.kind(view.resource(uid))]
         workspace = kinds.workspace_of(view, uid) or uid
-        added = ctx.session.transaction.connection.execute(
-            run_table.insert().values(
-                tenant_id=ctx.session.tenant,
-                id=run,
-                tenant=ctx.caller.tenant,
-                resource_id=view.resource(uid),
-                workspace_id=view.resource(workspace),
-                kind=runnable.kind,
-                state=states.QUEUED,
-                cause=cause.text,
-                started_by=ctx.caller.member,
-                caller=json.dumps(ctx.caller.to_stored()),
-                options=json.dumps(options.to_json()),
-                tries=0,
-                error="",
-                made_at=ctx.at,
-            )
+        number = ctx.rows(run_table).insert(
+            id=run,
+            tenant=ctx.caller.tenant,
+            resource_id=view.resource(uid),
+            workspace_id=view.resource(workspace),
+            kind=runnable.kind,
+            state=states.QUEUED,
+            cause_kind=cause.kind.value,
+            cause_run=cause.run,
+            cause_cron=cause.cron,
+            cause_zone=cause.zone,
+            started_by=ctx.caller.member,
+            caller=json.dumps(ctx.caller.to_stored()),
+            options=json.dumps(options.to_json()),
+            tries=0,
+            error="",
+            made_at=ctx.at,
         )
-        number = (added.inserted_primary_key or (0,))[0]
         for output in sorted(set(runnable.locks(ctx, uid, options))):
-            ctx.session.transaction.connection.execute(
-                run_output_table.insert().values(
-                    tenant_id=ctx.session.tenant, run=number, resource_id=view.resource(output)
-                )
-            )
+            ctx.rows(run_output_table).insert(run=number, resource_id=view.resource(output))
         ctx.note(options.audit_action, uid, after={"run": run, "cause": cause.text})
         return run
 
@@ -160,7 +147,7 @@ class Runs:
     def retry(self, ctx: RequestContext, run: str) -> Run:
         """Start a new run with the same options."""
         row = self._stoppable_row(ctx, run)
-        return self.start(ctx, _resource(ctx, row), load_options(row), cause=StoredCause(CauseKind.RETRY, run))
+        return self.start(ctx, _resource(ctx, row), load_options(row), cause=RunCause(CauseKind.RETRY, run))
 
     def delete(self, ctx: RequestContext, run: str) -> None:
         """Delete a run with its steps and log; what it has written or sent stays."""
@@ -174,7 +161,7 @@ class Runs:
         if row.state in states.OPEN:
             raise ConflictError(f"The run {quote(run)} is {row.state}.", "Stop it first.")
         delete_run_rows(ctx, row.n)
-        ctx.note("delete run", uid, before={"run": run, "state": row.state, "cause": row.cause})
+        ctx.note("delete run", uid, before={"run": run, "state": row.state, "cause": load_cause(row).text})
 
     def right_to_stop(self, ctx: RequestContext, kind: str, uid: str) -> RequiredRight:
         """Return the right that lets the caller stop its runs, or the one that would."""
@@ -184,8 +171,8 @@ class Runs:
     def get(self, ctx: RequestContext, run: str) -> Run:
         """Return a run with its steps."""
         row = self._visible_row(ctx, run)
-        query = sa.select(run_step_table).where(run_step_table.c.run == row.n).order_by(run_step_table.c.number)
-        found = ctx.session.transaction.connection.execute(query)
+        c = run_step_table.c
+        found = ctx.rows(run_step_table).select(c.run == row.n, order_by=(c.number,))
         steps = tuple(StepState(**{name: each[name] for name in _STEP}) for each in found.mappings())
         return _build_run(ctx, row, steps)
 
@@ -217,10 +204,8 @@ class Runs:
         found: list[Run] = []
         seen: dict[int, bool] = {}
         while len(found) < limit:
-            query = sa.select(run_table).where(*where).order_by(c.n.desc()).limit(limit * 2)
-            rows = ctx.session.transaction.connection.execute(
-                query if behind is None else query.where(c.n < behind)
-            ).all()
+            older = sa.true() if behind is None else c.n < behind
+            rows = ctx.rows(run_table).select(*where, older, order_by=(c.n.desc(),), limit=limit * 2).all()
             for row in rows:
                 if row.resource_id not in seen:
                     seen[row.resource_id] = self._is_visible(ctx, row)
@@ -236,29 +221,25 @@ class Runs:
         c = run_table.c
         mine = sa.and_(c.tenant_id == ctx.session.tenant, c.resource_id.in_([ctx.view.resource(uid) for uid in uids]))
         newest = sa.select(sa.func.max(c.n)).where(mine).group_by(c.resource_id)
-        rows = ctx.session.transaction.connection.execute(sa.select(run_table).where(c.n.in_(newest)))
+        rows = ctx.rows(run_table).select(c.n.in_(newest))
         return {_resource(ctx, row): _build_run(ctx, row) for row in rows if self._is_visible(ctx, row)}
 
     def log_lines(self, ctx: RequestContext, run: str, *, after: int = 0, limit: int = 500) -> list[RunLogLine]:
         """Return the lines of a run's log, oldest first."""
-        row = self._visible_row(ctx, run)
-        c = run_log_table.c
-        query = sa.select(run_log_table).where(c.run == row.n, c.n > after).order_by(c.n).limit(limit)
-        found = ctx.session.transaction.connection.execute(query)
+        row, c = self._visible_row(ctx, run), run_log_table.c
+        found = ctx.rows(run_log_table).select(c.run == row.n, c.n > after, order_by=(c.n,), limit=limit)
         return [RunLogLine(each.n, each.step, each.at, each.level, each.text) for each in found]
 
     def last_log_lines(self, ctx: RequestContext, run: str, *, limit: int = 200) -> list[RunLogLine]:
         """Return the last lines of a run's log, the oldest of them first."""
-        row = self._visible_row(ctx, run)
-        query = sa.select(run_log_table).where(run_log_table.c.run == row.n).order_by(run_log_table.c.n.desc())
-        found = ctx.session.transaction.connection.execute(query.limit(limit)).all()
+        row, c = self._visible_row(ctx, run), run_log_table.c
+        found = ctx.rows(run_log_table).select(c.run == row.n, order_by=(c.n.desc(),), limit=limit).all()
         return [RunLogLine(each.n, each.step, each.at, each.level, each.text) for each in reversed(found)]
 
     def _scope_filter(
         self, ctx: RequestContext, resource: str | None, within: str | None
     ) -> list[sa.ColumnElement[bool]]:
-        c = run_table.c
-        where = [c.tenant_id == ctx.session.tenant]
+        c, where = run_table.c, list[sa.ColumnElement[bool]]()
         if resource is not None:
             ctx.need(self.runnables.for_resource(ctx, resource).see, resource)
             where.append(c.resource_id == ctx.view.resource(resource))
@@ -288,9 +269,7 @@ class Runs:
         return row
 
     def _row(self, ctx: RequestContext, run: str) -> RunRow:
-        c = run_table.c
-        query = sa.select(run_table).where(c.tenant_id == ctx.session.tenant, c.id == run)
-        row = ctx.session.transaction.connection.execute(query).one_or_none()
+        row = ctx.rows(run_table).select(run_table.c.id == run).one_or_none()
         if row is None:
             raise _not_found(run)
         return row
@@ -308,10 +287,7 @@ class Runs:
 
 
 def need_start(ctx: RequestContext, runnable: Runnable, uid: str, options: RunOptions) -> None:
-    """Refuse unless the caller may start a run with these options.
-
-    The platform itself may run only steps that check no member's rights.
-    """
+    """Refuse unless the caller may start such a run. The platform itself runs only steps that check no rights."""
     if not ctx.caller.member:
         return
     ctx.need(runnable.start_action(options), uid)
@@ -322,8 +298,8 @@ def need_start(ctx: RequestContext, runnable: Runnable, uid: str, options: RunOp
 def delete_run_rows(ctx: RequestContext, number: int) -> None:
     """Delete all rows of a run."""
     for table in (run_log_table, run_step_table, run_output_table):
-        ctx.session.transaction.connection.execute(table.delete().where(table.c.run == number))
-    ctx.session.transaction.connection.execute(run_table.delete().where(run_table.c.n == number))
+        ctx.rows(table).delete(table.c.run == number)
+    ctx.rows(run_table).delete(run_table.c.n == number)
 
 
 def _not_found(run: str) -> NotFoundError:
@@ -340,14 +316,21 @@ def _resource(ctx: RequestContext, row: RunRow) -> str:
 
 
 def _update_run(ctx: RequestContext, row: RunRow, **values: object) -> None:
-    ctx.session.transaction.connection.execute(run_table.update().where(run_table.c.n == row.n).values(**values))
+    ctx.rows(run_table).update(run_table.c.n == row.n, **values)
 
 
 def _build_run(ctx: RequestContext, row: RunRow, steps: Sequence[StepState] = ()) -> Run:
     values = {name: getattr(row, name) for name in _RUN}
     options = load_options(row)
-    return Run(resource=_resource(ctx, row), reload=options.reload, span=options.span, steps=tuple(steps), **values)
+    return Run(
+        resource=_resource(ctx, row),
+        cause=load_cause(row),
+        reload=options.reload,
+        span=options.span,
+        steps=tuple(steps),
+        **values,
+    )
 
 
-_RUN = ("id", "kind", "state", "cause", "started_by", "tries", "error", "made_at", "started_at", "ended_at")
+_RUN = ("id", "kind", "state", "started_by", "tries", "error", "made_at", "started_at", "ended_at")
 _STEP = ("number", "name", "state", "rows", "size", "bad", "error", "started_at", "ended_at")

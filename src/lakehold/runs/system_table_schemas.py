@@ -1,7 +1,5 @@
 """The schemas of the system tables, which of them a caller has, and of which resources they tell."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 
 import pyarrow as pa
@@ -30,7 +28,9 @@ ACCESS_SCHEMA = pa.schema(
 )
 RUNS_SCHEMA = pa.schema(
     [
-        *text_fields(("id", "workspace", "resource", "name", "kind", "state", "cause", "started_by", "error")),
+        *text_fields(
+            ("id", "workspace", "resource", "name", "kind", "state", "cause", "cause_kind", "started_by", "error")
+        ),
         ("tries", pa.int32()),
         ("reload", pa.bool_()),
         *((name, _TIMESTAMP) for name in ("made_at", "started_at", "ended_at")),

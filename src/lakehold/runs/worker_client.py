@@ -1,8 +1,4 @@
-"""HTTP client for a worker on this machine: queries, descriptions, probes and connection tests, without a
-queue.
-"""
-
-from __future__ import annotations
+"""HTTP client for a worker on this machine: queries, descriptions, probes and connection tests, without a queue."""
 
 import socket
 from collections.abc import Iterator, Mapping, Sequence

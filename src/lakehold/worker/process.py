@@ -1,7 +1,5 @@
 """The worker process: claims work, sends heartbeats, and takes over from workers that are dead."""
 
-from __future__ import annotations
-
 import logging
 import os
 import secrets
@@ -179,17 +177,13 @@ def run_worker(settings: Settings) -> None:
     try:
         with serve(platform) as (address, spark_runtime):
             run_executor = RunExecutor(platform, workspaces.runnables(), step_executors, spark_runtime)
-            worker = Worker(platform, run_executor, spark_runtime, address, _periodic_tasks(spark_runtime))
+            tasks = [
+                task
+                for workspace in registry.all_workspaces()
+                for task in workspace.periodic_tasks(lambda: spark_runtime.tables)
+            ]
+            worker = Worker(platform, run_executor, spark_runtime, address, tasks)
             spark_runtime.on_stuck = worker.exit_for_restart
             worker.run(stop)
     finally:
         platform.close()
-
-
-def _periodic_tasks(spark_runtime: SparkRuntime) -> list[PeriodicTask]:
-    """Return the periodic tasks of all ways of working."""
-    return [
-        task
-        for workspace in registry.all_workspaces()
-        for task in workspace.periodic_tasks(lambda: spark_runtime.tables)
-    ]

@@ -1,24 +1,25 @@
-"""Execution of a run in a worker: begin it, execute its steps, end it.
+"""Execution of a run in a worker: begin it, execute its steps, end it. Each may be begun twice with the same effect.
 
-Each may be begun twice with the same effect.
+The plan of a run is frozen when it begins: what is changed meanwhile in the definition changes the next run.
 """
-
-from __future__ import annotations
 
 import json
 import logging
 import shutil
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import asdict
 from functools import cache, partial
 
 import sqlalchemy as sa
+from pydantic import TypeAdapter
 
 from lakehold.directory.platform import Platform
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.database import Transaction
-from lakehold.kit.errors import LakeholdError, NotFoundError
-from lakehold.runs import notifications, step_plan
+from lakehold.kit.errors import ConflictError, LakeholdError, NotFoundError
+from lakehold.kit.ids import quote
+from lakehold.runs import notifications
 from lakehold.runs import run_table as states
 from lakehold.runs.run_table import (
     STOPPED_MESSAGE,
@@ -82,11 +83,11 @@ class RunExecutor:
         for step in known:
             if step.state != states.SUCCEEDED and step.plan:
                 which = run_step_table.update().where(c.run == row.n, c.number == step.number)
-                execute(which.values(plan=step_plan.replan(step.plan, steps)))
+                execute(which.values(plan=replan(step.plan, steps)))
         if known:
             return len(known)
         for place, planned in enumerate(steps):
-            values = {"tenant_id": row.tenant_id, "name": planned.name, "plan": step_plan.dump_step(planned), **_NEW}
+            values = {"tenant_id": row.tenant_id, "name": planned.name, "plan": dump_step(planned), **_NEW}
             execute(run_step_table.insert().values(run=row.n, number=place, **values))
         return len(steps)
 
@@ -114,9 +115,7 @@ class RunExecutor:
         return problem
 
     def release_steps(self, transaction: Transaction) -> None:
-        """Do not count the attempts of this process, which exits for reasons of its own: other workers begin the
-        steps again.
-        """
+        """Do not count the attempts of this process, which exits for its own reasons: others begin the steps again."""
         c = run_step_table.c
         for number, place in list(self._busy):
             mine = run_step_table.update().where(c.run == number, c.number == place, c.state == states.RUNNING)
@@ -128,10 +127,8 @@ class RunExecutor:
         state = self._end_state(row) if problem else states.SUCCEEDED
         with self._platform.write(load_caller(row)) as ctx:
             c = run_table.c
-            still = run_table.update().where(c.n == number, c.state.in_(states.BUSY))
             values = {"state": state, "error": problem, "ended_at": self._platform.clock()}
-            moved = ctx.session.transaction.connection.execute(still.values(**values)).rowcount
-            if moved:
+            if ctx.rows(run_table).update(c.n == number, c.state.in_(states.BUSY), **values):
                 ended = EndedRun(row.id, state, problem, row.started_by, row.started_at or 0)
                 notifications.notify(ctx, self._platform.settings, self._runnables, row, ended)
         _log.info("run %s has %s", row.id, state)
@@ -191,13 +188,42 @@ class RunExecutor:
         state = load_step(self._platform, row.n, place)
         if not state.plan:
             # A release that planned each step anew began the run: its step is the one of the same name.
-            return step_plan.step_named(state.name, self._steps(row))
-        step = step_plan.load_step(state.plan, self._executors())
+            return step_named(state.name, self._steps(row))
+        step = parse_step(state.plan, self._executors())
         with self._platform.read(load_caller(row)) as ctx:
             runnable, uid = self._runnables[row.kind], _resource(ctx, row)
             need_start(ctx, runnable, uid, load_options(row))
             runnable.need_step(ctx, uid, step)
         return step
+
+
+def dump_step(step: Step) -> str:
+    """Return a step as it is stored."""
+    return json.dumps({"type": type(step).__name__, "fields": asdict(step)}, sort_keys=True)
+
+
+def parse_step(text: str, types: Iterable[type[Step]]) -> Step:
+    """Return a stored step. Its type is found by name among those that there are executors of."""
+    stored = json.loads(text)
+    found = next((each for each in types if each.__name__ == stored["type"]), None)
+    if found is None:
+        raise ConflictError(f"This installation has no step {quote(stored['type'])}.", "Start a new run.")
+    return TypeAdapter(found).validate_python(stored["fields"])
+
+
+def step_named(name: str, planned: Sequence[Step]) -> Step:
+    """Return the step of this name, for runs whose plan was not stored."""
+    found = next((step for step in planned if step.name == name), None)
+    if found is None:
+        raise ConflictError(f"The definition has no step {quote(name)} any more.", "Start a new run.")
+    return found
+
+
+def replan(stored: str, planned: Sequence[Step]) -> str:
+    """Return the plan of a step that is tried again: as the definition says now, if it still has such a step."""
+    old = json.loads(stored)
+    again = (step for step in planned if type(step).__name__ == old["type"] and step.name == old["fields"]["name"])
+    return next((dump_step(step) for step in again), stored)
 
 
 @cache

@@ -1,10 +1,7 @@
-"""The HTTP server of a worker on this machine: queries, probes, connection tests, and the catalog for its
-own Spark.
+"""The HTTP server of a worker on this machine: queries, probes, connection tests, and the catalog for its own Spark.
 
 Nothing waits in a queue. Every request carries a token that only this installation can have signed.
 """
-
-from __future__ import annotations
 
 import logging
 from collections.abc import Iterator
@@ -14,10 +11,8 @@ from socket import IPPROTO_TCP, TCP_NODELAY
 from threading import Thread
 from typing import Annotated, Any
 
-import pyarrow as pa
 import uvicorn
 from fastapi import APIRouter, FastAPI, Request, Response
-from fastapi.responses import StreamingResponse
 from pydantic import BaseModel, Field
 
 from lakehold import workspaces
@@ -31,7 +26,7 @@ from lakehold.directory.platform import Platform
 from lakehold.kit.database import Transaction
 from lakehold.kit.errors import NotFoundError
 from lakehold.kit.ids import quote
-from lakehold.lake import catalog_tokens
+from lakehold.lake import catalog_tokens, row_formats
 from lakehold.runs.service import Runs
 from lakehold.runs.worker_client import ARROW_MEDIA_TYPE, COMPLETE_HEADER, DESCRIBE_PATH, PROBE_PATH, QUERY_PATH
 from lakehold.worker.spark_session import SparkRuntime
@@ -81,13 +76,14 @@ class CatalogTokenAuthenticator:
 
 @routes.post(QUERY_PATH)
 def run_query(request: Request, body: QueryRequest) -> Response:
-    """Run a query and stream its rows."""
+    """Run a query and return its rows."""
     from lakehold.lake.spark.queries import Query  # noqa: PLC0415 - a worker that is asked nothing needs no Spark
 
     query = Query(body.id, _caller(request), body.workspace, body.text, body.rows)
     result = _spark_runtime(request).queries.run(query)
     headers = {COMPLETE_HEADER: str(result.complete).lower()}
-    return StreamingResponse(_arrow_stream(result.schema, result.batches), media_type=ARROW_MEDIA_TYPE, headers=headers)
+    content = b"".join(row_formats.as_arrow(result.schema, result.batches))
+    return Response(content, media_type=ARROW_MEDIA_TYPE, headers=headers)
 
 
 @routes.delete(QUERY_PATH + "/{uid}")
@@ -119,14 +115,6 @@ def run_probe(request: Request, body: ProbeRequest) -> dict[str, Any]:
     return dict(found(get_platform(request), _caller(request), body.request, lambda: runtime.spark))
 
 
-def create_application(platform: Platform, spark_runtime: SparkRuntime) -> FastAPI:
-    """Return the worker's application."""
-    app = create_app(platform, [iceberg_rest.routes, routes], CatalogTokenAuthenticator())
-    app.state.warm = spark_runtime
-    app.state.system = SystemTables(spark_runtime, Runs(workspaces.runnables()))
-    return app
-
-
 @contextmanager
 def serve(platform: Platform) -> Iterator[tuple[str, SparkRuntime]]:
     """Serve in a thread; yield the address and the Spark runtime."""
@@ -136,7 +124,9 @@ def serve(platform: Platform) -> Iterator[tuple[str, SparkRuntime]]:
     socket.setsockopt(IPPROTO_TCP, TCP_NODELAY, 1)
     address = f"http://{_HOST}:{socket.getsockname()[1]}"
     spark_runtime = SparkRuntime(platform, address)
-    config.app = create_application(platform, spark_runtime)
+    config.app = app = create_app(platform, [iceberg_rest.routes, routes], CatalogTokenAuthenticator())
+    app.state.warm = spark_runtime
+    app.state.system = SystemTables(spark_runtime, Runs(workspaces.runnables()))
     server = uvicorn.Server(config)
     thread = Thread(target=server.run, kwargs={"sockets": [socket]}, daemon=True, name="answering")
     thread.start()
@@ -160,11 +150,3 @@ def _caller(request: Request) -> Caller:
     if found is None:
         raise UnauthorizedError("This ticket is invalid or has expired.", "Ask the server, not the worker.")
     return found
-
-
-def _arrow_stream(schema: pa.Schema, batches: list[pa.RecordBatch]) -> Iterator[bytes]:
-    sink = pa.BufferOutputStream()
-    with pa.ipc.new_stream(sink, schema) as writer:
-        for batch in batches:
-            writer.write_batch(batch)
-    yield sink.getvalue().to_pybytes()

@@ -34,15 +34,13 @@ class SparkRuntime:
     def spark(self) -> SparkSession:
         """A Spark session that knows no table."""
         with self._lock:
-            settings, launched = self._platform.settings, None
-            conf = {"spark.driver.memory": settings.spark_memory}
-            if _SESSION_MODULE not in sys.modules:
-                from lakehold.lake.spark import runtime  # noqa: PLC0415 - before the import of what waits for it
+            from lakehold.lake.spark import runtime  # noqa: PLC0415 - a worker that is asked nothing needs no Spark
 
-                launched = runtime.launch(settings.spark, conf, settings.drivers)
-            from lakehold.lake.spark import spark_session  # noqa: PLC0415 - a worker that is asked nothing needs no Spark
+            options = runtime.SparkOptions.from_settings(self._platform.settings)
+            launched = None if _SESSION_MODULE in sys.modules else runtime.launch(options)
+            from lakehold.lake.spark import spark_session  # noqa: PLC0415 - it takes as long as the start of the JVM
 
-            return spark_session.get_spark_session(settings.spark, conf, settings.drivers, launched)
+            return spark_session.get_spark_session(options, launched)
 
     @property
     def queries(self) -> QueryService:

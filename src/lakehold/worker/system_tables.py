@@ -4,8 +4,6 @@ see.
 Members who may not ask about others find only themselves in `access`. Only a worker imports this.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
@@ -125,7 +123,7 @@ def _audit_row(line: str) -> dict[str, Any]:
 _MAX_RUNS = 100_000
 _COUNTERS = ("rows", "size", "bad")
 _RUN_FIELDS = (
-    *("id", "resource", "kind", "state", "cause", "started_by", "error"),
+    *("id", "resource", "kind", "state", "started_by", "error"),
     *("tries", "reload", "made_at", "started_at", "ended_at"),
 )
 
@@ -141,6 +139,8 @@ def write_runs(runs: Runs, ctx: RequestContext, folder: Path) -> list[str]:
 def _run_row(ctx: RequestContext, run: Run) -> dict[str, Any]:
     return {
         **{name: getattr(run, name) for name in _RUN_FIELDS},
+        "cause": run.cause.text,
+        "cause_kind": run.cause.kind,
         "name": ctx.view.names.get(ctx.view.resource(run.resource)),
         "workspace": _visible_workspace(ctx, run.resource),
     }
@@ -176,10 +176,7 @@ class SystemTables:
         }
 
     def load(self, ctx: RequestContext, ticket: str, name: str) -> str:
-        """Return the metadata file of a table for the query with this token.
-
-        It is written once, so that the whole query sees the same rows.
-        """
+        """Return the metadata file of a table for the query with this token, which is written once for all of it."""
         writer = self._writers.get(name.lower())
         if writer is None:
             known = ", ".join(f"{SYSTEM}.{each}" for each in self._writers)

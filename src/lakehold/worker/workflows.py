@@ -5,8 +5,6 @@ is never run twice. Its steps are recorded as they end, and after a crash it con
 step may be begun twice and has the same effect as once.
 """
 
-from __future__ import annotations
-
 import logging
 import time
 from collections.abc import Callable, Iterable, Iterator

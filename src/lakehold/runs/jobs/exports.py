@@ -4,8 +4,6 @@ Spark computes the review and writes parts, which are copied one after the other
 in memory as a whole. Only a worker imports this.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import cast
 
@@ -16,6 +14,7 @@ import pyarrow.parquet
 
 from lakehold.access.review.review import AccessReview
 from lakehold.lake.spark import spark_session
+from lakehold.lake.spark.runtime import SparkOptions
 from lakehold.runs.jobs.runner import JobContext
 from lakehold.runs.system_table_schemas import visible_resources
 
@@ -23,7 +22,7 @@ from lakehold.runs.system_table_schemas import visible_resources
 def export_access_review(job_ctx: JobContext) -> tuple[Path, int]:
     """Write the access review; return the file and its number of rows."""
     job_ctx.report_progress(5, "starting Spark")
-    session = spark_session.get_spark_session(job_ctx.platform.settings.spark)
+    session = spark_session.get_spark_session(SparkOptions.from_settings(job_ctx.platform.settings))
     job_ctx.report_progress(20, "reading facts")
     options = job_ctx.options
     kinds = cast("list[str] | None", options.get("kinds"))

@@ -1,7 +1,5 @@
 """The steps of a background job (begin, execute, finish), and the context of an attempt. Only a worker imports this."""
 
-from __future__ import annotations
-
 import json
 import logging
 import shutil
@@ -13,7 +11,7 @@ from pathlib import Path
 from lakehold.directory.caller import Caller
 from lakehold.directory.platform import Platform
 from lakehold.kit.errors import LakeholdError
-from lakehold.runs.jobs import registry, table
+from lakehold.runs.jobs import service, table
 from lakehold.runs.run_table import load_caller
 
 
@@ -67,10 +65,10 @@ JobOutcome = Mapping[str, object]
 
 def begin_job(platform: Platform, uid: str) -> JobOutcome:
     """Check access again and mark the job as running; return the error, or an empty mapping."""
-    row = _row(platform, uid)
+    row = table.load_row(platform, uid)
     try:
         with platform.write(load_caller(row)) as ctx:
-            registry.need(ctx, row.kind, json.loads(row.options))
+            service.need_job(ctx, row.kind, json.loads(row.options))
             table.update_job(ctx.session.transaction, uid, {"state": table.RUNNING, "started_at": ctx.at})
     except LakeholdError as error:
         if error.retryable:
@@ -81,7 +79,7 @@ def begin_job(platform: Platform, uid: str) -> JobOutcome:
 
 def execute_job(platform: Platform, uid: str) -> JobOutcome:
     """Execute the job; give it up after several attempts in which the worker died."""
-    row = _row(platform, uid)
+    row = table.load_row(platform, uid)
     if row.tries >= _MAX_ATTEMPTS:
         return {"error": f"The worker was stopped {row.tries} times while it did this; it is not tried again."}
     with platform.database.write() as transaction:
@@ -108,13 +106,8 @@ def finish_job(platform: Platform, uid: str, outcome: JobOutcome) -> None:
     _log.info("job %s is %s", uid, state)
 
 
-def _row(platform: Platform, uid: str) -> table.JobRow:
-    with platform.database.read() as transaction:
-        return table.load_row(transaction, uid)
-
-
 def _exporters() -> Mapping[str, Callable[[JobContext], tuple[Path, int]]]:
     # Here, not above: the first review is early enough to load Spark.
     from lakehold.runs.jobs import exports  # noqa: PLC0415
 
-    return {registry.ACCESS_REVIEW: exports.export_access_review}
+    return {service.ACCESS_REVIEW: exports.export_access_review}

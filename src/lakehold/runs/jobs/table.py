@@ -1,12 +1,11 @@
-"""The table of background jobs, and the writes to it."""
-
-from __future__ import annotations
+"""The table of background jobs, and the writes of a worker to it."""
 
 from collections.abc import Mapping
 from pathlib import Path
 
 import sqlalchemy as sa
 
+from lakehold.directory.platform import Platform
 from lakehold.kit.database import ExactText, IdType, Transaction, metadata
 
 job_table = sa.Table(
@@ -37,18 +36,16 @@ sa.Index("job_by_time", job_table.c.tenant_id, job_table.c.made_at)
 WAITING, QUEUED, RUNNING, DONE, FAILED = "waiting", "queued", "running", "done", "failed"
 ENDED = frozenset({DONE, FAILED})
 
+NEW = {"state": WAITING, "tries": 0, "progress": 0, "activity": "", "error": "", "result": "", "rows": 0}
+"""The values with which a job begins."""
+
 JobRow = sa.Row[tuple[object, ...]]
 
 
-def insert_job(transaction: Transaction, **values: object) -> None:
-    """Insert a new job."""
-    empty = {"state": WAITING, "tries": 0, "progress": 0, "activity": "", "error": "", "result": "", "rows": 0}
-    transaction.connection.execute(job_table.insert().values(**empty, **values))
-
-
-def load_row(transaction: Transaction, uid: str) -> JobRow:
+def load_row(platform: Platform, uid: str) -> JobRow:
     """Return the row of a job."""
-    return transaction.connection.execute(sa.select(job_table).where(job_table.c.id == uid)).one()
+    with platform.database.read() as transaction:
+        return transaction.connection.execute(sa.select(job_table).where(job_table.c.id == uid)).one()
 
 
 def waiting_jobs(transaction: Transaction, limit: int = 50) -> list[str]:

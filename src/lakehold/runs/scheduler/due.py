@@ -1,7 +1,5 @@
 """Due triggers: each starts its run once, however many workers ask. Only a worker imports this."""
 
-from __future__ import annotations
-
 import json
 import logging
 from collections.abc import Sequence
@@ -15,9 +13,10 @@ from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import Moment
 from lakehold.kit.errors import LakeholdError
 from lakehold.runs import run_table as states
-from lakehold.runs.run_table import CauseKind, StoredCause, load_caller, run_table
+from lakehold.runs.cause import CauseKind, RunCause
+from lakehold.runs.run_table import load_caller
 from lakehold.runs.runnable import RunOptions
-from lakehold.runs.scheduler.schedule import TriggerRow, load_parameters, load_schedule, match_columns, trigger_table
+from lakehold.runs.scheduler.schedule import TriggerRow, load_parameters, load_schedule, trigger_table
 from lakehold.runs.scheduler.service import exists
 from lakehold.runs.service import Runs
 
@@ -47,23 +46,19 @@ class DueTriggers:
 
     def start_dependents(self, platform: Platform, number: int) -> int:
         """Start what waits for the success of a run; return how many. A run that is reported twice counts once."""
-        with platform.database.read() as transaction:
-            run = transaction.connection.execute(sa.select(run_table).where(run_table.c.n == number)).one()
-            c = trigger_table.c
-            waiting = sa.select(trigger_table).where(c.tenant_id == run.tenant_id, c.active, c.next_at.is_(None))
-            rows = transaction.connection.execute(waiting).all()
+        run, c = states.load_run(platform, number), trigger_table.c
         if run.state != states.SUCCEEDED:
             return 0
+        with platform.database.read() as transaction:
+            waiting = sa.select(trigger_table).where(c.tenant_id == run.tenant_id, c.active, c.next_at.is_(None))
+            rows = transaction.connection.execute(waiting).all()
         after = str(run.resource_id)
         return sum(
             self._start_dependent(platform, row, after, run.id) for row in rows if after in load_schedule(row).after
         )
 
     def _start_batch(self, platform: Platform, rows: Sequence[TriggerRow], now: Moment) -> int:
-        """Start the triggers of one saver in one transaction.
-
-        One that cannot be started does not affect the others.
-        """
+        """Start the triggers of one saver in one transaction. One that cannot be started does not affect the others."""
         try:
             with platform.write(_load_caller(rows[0])) as ctx:
                 return sum(self._start_scheduled(ctx, row, now) for row in rows)
@@ -76,32 +71,31 @@ class DueTriggers:
     def _start_scheduled(self, ctx: RequestContext, row: TriggerRow, now: Moment) -> bool:
         when = load_schedule(row)
         values = {"next_at": when.next_moment(max(now, row.next_at)), "last_at": now}
-        moved = trigger_table.update().where(*_row_filter(row), trigger_table.c.next_at == row.next_at).values(**values)
-        if not ctx.session.transaction.connection.execute(moved).rowcount:
+        c = trigger_table.c
+        if not ctx.rows(trigger_table).update(c.id == row.id, c.next_at == row.next_at, **values):
             # Another worker was first.
             return False
-        return self._start_run(ctx, row, StoredCause(CauseKind.SCHEDULE, f"{when.cron} {when.zone}"))
+        return self._start_run(ctx, row, RunCause(CauseKind.SCHEDULE, cron=when.cron, zone=when.zone))
 
     def _start_dependent(self, platform: Platform, row: TriggerRow, after: str, run: str) -> bool:
         c = trigger_table.c
         with platform.write(_load_caller(row)) as ctx:
-            connection = ctx.session.transaction.connection
+            rows, this = ctx.rows(trigger_table), c.id == row.id
             # Read anew: of two runs that end at once, the second one finds here what the first one has left.
-            now = connection.execute(sa.select(c.heard).where(*_row_filter(row), c.active)).one_or_none()
+            now = rows.select(this, c.active, columns=(c.heard,)).one_or_none()
             seen = {} if now is None else json.loads(now.heard)
             if now is None or run in seen.get(_COUNTED, ()):
                 return False
             heard = {name: each for name, each in seen.items() if name != _COUNTED} | {after: run}
             if load_schedule(row).every and set(heard) < set(load_schedule(row).after):
                 kept = json.dumps({**heard, _COUNTED: seen.get(_COUNTED, [])})
-                connection.execute(trigger_table.update().where(*_row_filter(row)).values(heard=kept))
+                rows.update(this, heard=kept)
                 return False
             counted = json.dumps({_COUNTED: sorted(heard.values())})
-            values = {"heard": counted, "last_at": platform.clock()}
-            connection.execute(trigger_table.update().where(*_row_filter(row)).values(**values))
-            return self._start_run(ctx, row, StoredCause(CauseKind.DEPENDENCY, run))
+            rows.update(this, heard=counted, last_at=platform.clock())
+            return self._start_run(ctx, row, RunCause(CauseKind.DEPENDENCY, run))
 
-    def _start_run(self, ctx: RequestContext, row: TriggerRow, cause: StoredCause) -> bool:
+    def _start_run(self, ctx: RequestContext, row: TriggerRow, cause: RunCause) -> bool:
         resource = ctx.view.uids.get(row.resource_id)
         if resource is None or not exists(ctx, self._runs.runnables, row):
             # There is nothing left to run, or to run it.
@@ -114,7 +108,3 @@ class DueTriggers:
 def _load_caller(row: TriggerRow) -> Caller:
     """Return the caller that the run is started as, without the request in which the trigger was saved."""
     return replace(load_caller(row), request="")
-
-
-def _row_filter(row: TriggerRow) -> list[sa.ColumnElement[bool]]:
-    return match_columns({"tenant_id": row.tenant_id, "id": row.id})

@@ -4,8 +4,6 @@ close and clean up.
 Each may be called at any time, and twice.
 """
 
-from __future__ import annotations
-
 import logging
 import shutil
 from collections.abc import Callable, Iterable, Iterator

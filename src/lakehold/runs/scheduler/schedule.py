@@ -1,11 +1,8 @@
-"""The schedule of a trigger (cron with time zone, or the success of other runs), and the table of
-triggers.
-"""
+"""The schedule of a trigger (cron with time zone, or the success of other runs), and the table of triggers."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
@@ -96,16 +93,8 @@ sa.Index("run_trigger_by_resource", trigger_table.c.tenant_id, trigger_table.c.r
 TriggerRow = sa.Row[tuple[object, ...]]
 
 
-def match_columns(here: Mapping[str, object]) -> list[sa.ColumnElement[bool]]:
-    """Return conditions that match a row with these values."""
-    return [trigger_table.c[name] == value for name, value in here.items()]
-
-
 def load_schedule(row: TriggerRow) -> TriggerSchedule:
-    """Return the schedule of a trigger.
-
-    The runs that it waits for are stored by number, because names may change.
-    """
+    """Return the schedule of a trigger. What it waits for is stored by number, because names may change."""
     settings = json.loads(row.settings)
     return TriggerSchedule(settings["cron"], settings["zone"], tuple(settings["after"]), settings["every"])
 

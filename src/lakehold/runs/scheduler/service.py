@@ -5,14 +5,10 @@ Where a model has a kind for triggers, each is also a resource of that kind, wit
 resource.
 """
 
-from __future__ import annotations
-
 import json
 import secrets
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-
-import sqlalchemy as sa
+from dataclasses import asdict, dataclass, field
 
 from lakehold.catalog import kinds
 from lakehold.directory.request_context import RequestContext
@@ -25,7 +21,6 @@ from lakehold.runs.scheduler.schedule import (
     TriggerSchedule,
     load_parameters,
     load_schedule,
-    match_columns,
     trigger_table,
 )
 from lakehold.runs.service import Runs
@@ -77,8 +72,10 @@ class Triggers:
         _refuse_cycle(ctx, self._runs.runnables, resource, checked, uid)
         if uid is not None and self.get(ctx, uid).resource != resource:
             raise InvalidInputError("A trigger stays with what it runs.", "Make another one.")
+        # By number: a name may change, and an id is resolved where it is rendered.
+        after = [str(ctx.view.resource(other)) for other in checked.after]
         values = {
-            "settings": json.dumps({**_schedule_settings(ctx, checked), "parameters": checked_parameters}),
+            "settings": json.dumps({**asdict(checked), "after": after, "parameters": checked_parameters}),
             "caller": json.dumps(ctx.caller.to_stored()),
             "saved_by": ctx.caller.member,
             "saved_at": ctx.at,
@@ -90,14 +87,13 @@ class Triggers:
         if uid is None:
             self._insert(ctx, runnable, resource, chosen, values)
         else:
-            self._update(ctx, chosen, values)
+            ctx.rows(trigger_table).update(trigger_table.c.id == chosen, **values)
         ctx.note("save trigger", resource, after={"trigger": chosen, "cron": checked.cron, "after": [*checked.after]})
         return self.get(ctx, chosen)
 
     def get(self, ctx: RequestContext, uid: str) -> Trigger:
         """Return a trigger that the caller may see."""
-        query = sa.select(trigger_table).where(*match_columns({"tenant_id": ctx.session.tenant, "id": uid}))
-        row = ctx.session.transaction.connection.execute(query).one_or_none()
+        row = ctx.rows(trigger_table).select(trigger_table.c.id == uid).one_or_none()
         resource = None if row is None else ctx.view.uids.get(row.resource_id)
         if (
             row is None
@@ -113,8 +109,7 @@ class Triggers:
         """Return the triggers of a resource."""
         ctx.need(self._runs.runnables.for_resource(ctx, resource).see, resource)
         c = trigger_table.c
-        mine = sa.and_(c.tenant_id == ctx.session.tenant, c.resource_id == ctx.view.resource(resource))
-        rows = ctx.session.transaction.connection.execute(sa.select(trigger_table).where(mine).order_by(c.id))
+        rows = ctx.rows(trigger_table).select(c.resource_id == ctx.view.resource(resource), order_by=(c.id,))
         return [_build_trigger(ctx, row) for row in rows if exists(ctx, self._runs.runnables, row)]
 
     def set_active(self, ctx: RequestContext, uid: str, *, active: bool) -> Trigger:
@@ -138,7 +133,7 @@ class Triggers:
         if active:
             values |= {"next_at": found.when.next_moment(ctx.at), "saved_by": ctx.caller.member, "saved_at": ctx.at}
             values["caller"] = json.dumps(ctx.caller.to_stored())
-        self._update(ctx, found.id, values)
+        ctx.rows(trigger_table).update(trigger_table.c.id == found.id, **values)
         ctx.note("resume trigger" if active else "pause trigger", found.resource, after={"trigger": found.id})
         return self.get(ctx, found.id)
 
@@ -147,8 +142,7 @@ class Triggers:
         found = self.get(ctx, uid)
         ctx.need_writable()
         ctx.need(self._runs.runnables.for_resource(ctx, found.resource).schedule, found.resource)
-        gone = trigger_table.delete().where(*match_columns({"tenant_id": ctx.session.tenant, "id": uid}))
-        ctx.session.transaction.connection.execute(gone)
+        ctx.rows(trigger_table).delete(trigger_table.c.id == uid)
         if ctx.view.ids.get(uid) is not None:
             ctx.delete_unchecked(uid)
         ctx.note("remove trigger", found.resource, before={"trigger": uid})
@@ -157,17 +151,12 @@ class Triggers:
         self, ctx: RequestContext, runnable: Runnable, resource: str, uid: str, values: Mapping[str, object]
     ) -> None:
         made = {"tenant": ctx.caller.tenant, "resource_id": ctx.view.resource(resource), "last_at": None}
-        here = {"tenant_id": ctx.session.tenant, "id": uid}
-        ctx.session.transaction.connection.execute(trigger_table.insert().values(**here, **made, **values))
+        ctx.rows(trigger_table).insert(id=uid, **made, **values)
         if runnable.trigger_kind:
             parent = ctx.view.policy.kinds[runnable.trigger_kind].schema.parent
             assert parent is not None  # noqa: S101 - it lies in what it runs
             name = ctx.view.names.get(ctx.view.resource(resource)) or resource
             ctx.create(runnable.trigger_kind, f"Trigger of {name}", uid=uid, edges={parent: resource})
-
-    def _update(self, ctx: RequestContext, uid: str, values: Mapping[str, object]) -> None:
-        mine = match_columns({"tenant_id": ctx.session.tenant, "id": uid})
-        ctx.session.transaction.connection.execute(trigger_table.update().where(*mine).values(**values))
 
 
 def exists(ctx: RequestContext, runnables: RunnableRegistry, row: TriggerRow) -> bool:
@@ -193,10 +182,7 @@ def _refuse_cycle(
     """Refuse a trigger that would wait for itself, directly or through others."""
     if not when.after:
         return
-    c = trigger_table.c
-    rows = ctx.session.transaction.connection.execute(
-        sa.select(trigger_table).where(c.tenant_id == ctx.session.tenant, c.id != (uid or ""))
-    )
+    rows = ctx.rows(trigger_table).select(trigger_table.c.id != (uid or ""))
     after: dict[int, set[int]] = {}
     for row in rows:
         if ctx.view.uids.get(row.resource_id) is not None and exists(ctx, runnables, row):
@@ -209,26 +195,14 @@ def _refuse_cycle(
         raise InvalidInputError("It would come after itself, and never end.", "Let it come after others.")
 
 
-def _schedule_settings(ctx: RequestContext, when: TriggerSchedule) -> dict[str, object]:
-    # By number: a name may change, and an id is resolved where it is rendered.
-    after = [str(ctx.view.resource(uid)) for uid in when.after]
-    return {"cron": when.cron, "zone": when.zone, "after": after, "every": when.every}
-
-
 def _build_trigger(ctx: RequestContext, row: TriggerRow) -> Trigger:
     when = load_schedule(row)
     uids = [uid for number in when.after if (uid := ctx.view.uids.get(int(number))) is not None]
     seen = tuple(uid for uid in uids if ctx.session.can_see(ctx.principal, uid))
-    visible_schedule = TriggerSchedule(when.cron, when.zone, seen, when.every)
-    resource = ctx.view.uid(row.resource_id)
-    moments = (row.saved_at, row.next_at, row.last_at)
     return Trigger(
-        row.id,
-        resource,
-        visible_schedule,
-        row.active,
-        row.saved_by,
-        *moments,
-        load_parameters(row),
-        len(seen) < len(uids),
+        resource=ctx.view.uid(row.resource_id),
+        when=TriggerSchedule(when.cron, when.zone, seen, when.every),
+        parameters=load_parameters(row),
+        more=len(seen) < len(uids),
+        **{name: getattr(row, name) for name in ("id", "active", "saved_by", "saved_at", "next_at", "last_at")},
     )
