@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from textwrap import dedent
 from xml.etree import ElementTree as ET
 
@@ -115,7 +114,7 @@ def test_told_as_junit(files: dict[str, str]) -> None:
 
 
 def test_told_as_json(files: dict[str, str]) -> None:
-    output = json.loads(assertion_report.render_json(report(files, FAILING)))
+    output = assertion_report.to_json(report(files, FAILING))
     assert (output["passed"], output["failed"], output["errors"], output["exit_code"]) == (0, 4, 4, 1)
     assert output["tests"][0]["failures"][0]["who"] == "erik"
     assert output["tests"][2]["error"].startswith("There is nothing called")

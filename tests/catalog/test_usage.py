@@ -1,14 +1,14 @@
-"""Last use per member × resource × action, by day, written in the background."""
+"""Last use per member × resource × action, by day."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from threading import Event, Thread
+from threading import Thread
 
 import pytest
 
 from lakehold.catalog import usage
-from lakehold.catalog.usage import BackgroundWriter, UsageRecorder
+from lakehold.catalog.usage import UsageRecorder
 from lakehold.directory.errors import DeniedError, HiddenError
 from lakehold.kit.clock import DAY
 from tests.demo_company import DemoPlatform, as_member
@@ -121,20 +121,3 @@ def test_threads_share_it_and_lose_nothing(corner: DemoPlatform) -> None:
             (use.member.uid, uid) for uid in ("orders", "items", "stores") for use in usage.list_for_resource(ctx, uid)
         }
     assert found == {(who, uid) for who in people for uid in ("orders", "items", "stores")}
-
-
-def test_it_is_written_in_the_background_and_once_more_at_the_end(corner: DemoPlatform) -> None:
-    notes, written = UsageRecorder(), Event()
-
-    def write() -> None:
-        if notes.flush(corner.database):
-            written.set()
-
-    used(corner, notes, "ana", "read", "orders")
-    background = BackgroundWriter(write, every=0.01)
-    background.start()
-    assert written.wait(30)
-    used(corner, notes, "ana", "read", "items")
-    background.stop()
-    with corner.read(as_member("ana")) as ctx:
-        assert {use.resource.uid for use in usage.list_for_member(ctx, "ana")} == {"orders", "items"}

@@ -7,8 +7,6 @@ with engine.write("acme") as session:
     session.store.add(Grant("ann", "editor", "orders"))
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from threading import Lock

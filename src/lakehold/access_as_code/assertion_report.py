@@ -1,17 +1,26 @@
 """Reports of assertion runs, as text in the manner of pytest, as JUnit XML, and as JSON."""
 
-from __future__ import annotations
-
-import json
 from collections.abc import Iterator
 from html import escape
 from itertools import groupby
+from typing import Any
 
 from lakehold.access_as_code import file_format
 from lakehold.access_as_code.assertion_runner import AssertionReport, AssertionResult
 
 _SIGNS = {"passed": ".", "failed": "F", "error": "E"}
 _WIDTH = 80
+
+
+def render_all(report: AssertionReport) -> dict[str, Any]:
+    """Return the report in all its forms, as the REST API has it."""
+    return {
+        "passed": report.exit_code == 0,
+        "tests": len(report.results),
+        "text": render_text(report),
+        "junit": render_junit(report),
+        "report": to_json(report),
+    }
 
 
 def render_text(report: AssertionReport) -> str:
@@ -87,9 +96,9 @@ def _xml(words: str) -> str:
     return escape("".join(letter if letter.isprintable() or letter == "\n" else "?" for letter in words))
 
 
-def render_json(report: AssertionReport) -> str:
-    """Return the report as JSON text."""
-    data = {
+def to_json(report: AssertionReport) -> dict[str, Any]:
+    """Return the report as a JSON object."""
+    return {
         "passed": report.count("passed"),
         "failed": report.count("failed"),
         "errors": report.count("error"),
@@ -98,7 +107,6 @@ def render_json(report: AssertionReport) -> str:
         "exit_code": report.exit_code,
         "tests": [_json(result) for result in report.results],
     }
-    return json.dumps(data, indent=1, ensure_ascii=False) + "\n"
 
 
 def _json(result: AssertionResult) -> dict[str, object]:

@@ -1,7 +1,5 @@
 """Runs the assertions in files, against the files alone or against a tenant."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Assertions in the files: `tests:` with who, can, cannot, on what and at which time."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 

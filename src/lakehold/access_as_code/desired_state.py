@@ -1,10 +1,9 @@
 """Reads files into the desired state: `read_files(folder)`, or `parse_files({name: text})` for files from elsewhere."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from graphlib import CycleError, TopologicalSorter
 from itertools import pairwise
 from pathlib import Path
 
@@ -107,9 +106,6 @@ def files_digest(files: Mapping[str, str]) -> str:
     return summed.hexdigest()
 
 
-# Models
-
-
 def _models(
     files: Mapping[str, str], documents: Mapping[str, MappingNode], problems: ProblemList
 ) -> dict[str, AccessModel]:
@@ -121,7 +117,7 @@ def _models(
                     first = found[model.name].place
                     raise error_at(model.place, f"the model {model.name!r} is there twice; first at {first}.")
                 found[model.name] = model
-    shipped = tenant_state.shipped_sources()
+    shipped = workspaces.policy().sources
     return {name: model for name, model in found.items() if shipped.get(name) != model.source}
 
 
@@ -142,11 +138,8 @@ def _policy(models: Mapping[str, AccessModel]) -> Policy:
         return workspaces.policy()
     # Once more with their own names, for errors that point at the files.
     Policy([*(model for model in workspaces.models() if model.name not in models), *models.values()])
-    sources = {**tenant_state.shipped_sources(), **{model.name: model.source for model in models.values()}}
+    sources = {**workspaces.policy().sources, **{model.name: model.source for model in models.values()}}
     return compile_policy(tuple(sorted(sources.items())))
-
-
-# Sections
 
 
 def _sections(state: TenantState, documents: Mapping[str, MappingNode], problems: ProblemList) -> tuple[Assertion, ...]:
@@ -165,9 +158,6 @@ def _sections(state: TenantState, documents: Mapping[str, MappingNode], problems
                 else:
                     reader.read_section(name, node)
     return tuple(tests)
-
-
-# Consistency
 
 
 def _validate(state: TenantState, problems: ProblemList) -> None:
@@ -259,24 +249,14 @@ def _describe(fact: Fact) -> str:
 
 
 def _refuse_cycle(edges: list[TimedFact]) -> None:
-    ahead: dict[str, list[tuple[str, TimedFact]]] = {}
+    ahead: dict[str, dict[str, TimedFact]] = {}
     for timed in edges:
         source, target = mentioned_ids(timed.fact)
-        ahead.setdefault(source, []).append((target, timed))
-    done: set[str] = set()
-    for start in ahead:
-        path: dict[str, None] = {}
-        todo: list[tuple[str, TimedFact | None, bool]] = [(start, None, False)]
-        while todo:
-            here, by, left = todo.pop()
-            if left:
-                del path[here]
-                done.add(here)
-            elif by is not None and here in path:
-                circle = [*list(path)[list(path).index(here) :], here]
-                message = f"{' → '.join(map(quote_excerpt, circle[:8]))}: this goes in a circle."
-                raise error_at(by.place, message, "Take one of the edges out.")
-            elif here not in done:
-                path[here] = None
-                todo.append((here, by, True))
-                todo.extend((target, timed, False) for target, timed in ahead.get(here, ()))
+        ahead.setdefault(source, {})[target] = timed
+    try:
+        TopologicalSorter(ahead).prepare()
+    except CycleError as error:
+        # There each one stands before those that point at it.
+        circle: list[str] = error.args[1][::-1]
+        message = f"{' → '.join(map(quote_excerpt, circle[:8]))}: this goes in a circle."
+        raise error_at(ahead[circle[-2]][circle[-1]].place, message, "Take one of the edges out.") from None

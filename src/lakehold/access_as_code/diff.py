@@ -1,10 +1,9 @@
 """The differences between a tenant and files, as bundles of steps that belong together."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from lakehold import workspaces
 from lakehold.access.facts.records import Add, Adopt, Attribute, Change, Edge, Fact, Grant, Remove, mentioned_ids
 from lakehold.access.model.errors import quote_excerpt
 from lakehold.access_as_code import tenant_state
@@ -94,9 +93,6 @@ def _refuse_other_kinds(current: TenantState, desired: TenantState) -> None:
             )
 
 
-# Models
-
-
 def models_to_adopt(current: TenantState, desired: TenantState) -> list[str]:
     """Return the models to adopt, each after those that it extends."""
     current_sources, desired_sources = current.policy.sources, desired.policy.sources
@@ -122,11 +118,8 @@ def models_to_adopt(current: TenantState, desired: TenantState) -> list[str]:
 
 def models_to_keep(current: TenantState, desired: TenantState) -> list[str]:
     """Return models of the tenant that the files do not name. They stay: a model can be replaced, not removed."""
-    shipped = tenant_state.shipped_sources()
+    shipped = workspaces.policy().sources
     return [name for name in current.models if name not in desired.models and name not in shipped]
-
-
-# Facts
 
 
 def _initial_facts(desired: TenantState, create: Create) -> SlotFacts:
@@ -168,9 +161,7 @@ def _with_tenant_ids(make: MakeChange, ids: IdMapping) -> MakeChange:
 
 
 def _rank(made: list[MakeChange]) -> int:
-    """Return the order of a bundle: edges that end, edges that begin, attributes, roles that are given, roles that are
-    taken.
-    """
+    """Return the order of a bundle: edges that end or begin, attributes, roles that are given or taken."""
     adds = any(isinstance(make.change, Add) for make in made)
     match made[0].change:
         case Add(Edge()) | Remove(Edge()):
@@ -179,9 +170,6 @@ def _rank(made: list[MakeChange]) -> int:
             return 3 if adds else 4
         case _:
             return 2
-
-
-# Deletion
 
 
 def _deletes(current: TenantState, desired: TenantState, ids: IdMapping) -> Iterator[Bundle]:
@@ -207,9 +195,6 @@ def _is_parent(company: TenantState, edge: Edge) -> bool:
     source = company.entries.get(edge.source)
     parent = company.policy.kinds[source.kind].parent if source else None
     return parent is not None and parent.edge == edge.name
-
-
-# Creation
 
 
 class CreationOrder:

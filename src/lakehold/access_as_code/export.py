@@ -1,7 +1,5 @@
 """Exports a tenant to files: which file holds what, in which order, and how files are written to a folder."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections import Counter
@@ -140,8 +138,6 @@ class FileLayout:
     def _file(up: str, sections: Mapping[str, YamlTree]) -> str:
         return f"# yaml-language-server: $schema={up}{SCHEMA_FILE}\n" + yaml_writer.render_document(sections)
 
-    # Sorting facts
-
     def _collect(self, slot: Slot, line: Timeline) -> None:
         about = self._about[mentioned_ids(line[0][0])[0]]
         for fact, span in line:
@@ -202,8 +198,6 @@ class FileLayout:
             del about.facts["edge", step.edge]
         elif not entries:
             about.facts["loose", ""] = []
-
-    # Things as trees
 
     def _kind_trees(self, kind: str) -> dict[str, YamlTree]:
         return {ref: self._entry_tree(ref) for ref in sorted(self._state.entries) if self._kind(ref) == kind}

@@ -1,7 +1,5 @@
 """The file format as a JSON Schema, generated from the models, so that editors complete and check it."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 

@@ -1,7 +1,5 @@
 """A plan as text: the changes of each entry, and their effects on people."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """Reads members, groups, workspaces and the resources in them from files, with the facts about each."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterable, Mapping
@@ -33,8 +31,6 @@ class ResourceReader:
         self._state = state
         self._problems = problems
         self._addresses: dict[str, str] = {}
-
-    # Where things stand
 
     def read_section(self, name: str, node: Node) -> None:
         """Read a section: an entry that always exists, entries of one kind, or workspaces, which name their kind."""
@@ -69,8 +65,6 @@ class ResourceReader:
         if kind not in known:
             raise error_at(entry[1].place, f"there is no kind {quote_excerpt(kind)}.", did_you_mean(kind, known))
         return kind
-
-    # One thing
 
     def _read_entry(self, kind: str, ref: str, place: SourceLocation, node: Node, parent: str | None) -> None:
         found = file_format.read_mapping(node, kind, may_be_empty=True).entries
@@ -135,8 +129,6 @@ class ResourceReader:
         if file_format.read_text(node, "loose") != "true":
             raise error_at(node.place, "`loose:` can only be true.", "Remove the line for what lies in something.")
         return True
-
-    # What is said of it
 
     def _read_field(self, entry: ResourceEntry, policy: KindPolicy, key: ScalarNode, node: Node) -> None:
         name, schema = key.value.removeprefix("."), policy.schema

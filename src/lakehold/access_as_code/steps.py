@@ -1,8 +1,4 @@
-"""Steps of a plan, their JSON form, and a dry run on the facts in memory, which finds an order that works and its
-effects.
-"""
-
-from __future__ import annotations
+"""Steps of a plan, their JSON form, and a dry run on the facts in memory, which finds their order and effects."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from lakehold import workspaces
-from lakehold.access.facts.loader import TimedRow, load_rows
+from lakehold.access.facts.loader import load_rows
 from lakehold.access.facts.records import Attribute, Edge, Fact, Grant
 from lakehold.access.facts.view import ALL_MEMBERS, AttributeRow, EdgeRow, FactRow, FactView, GrantRow, ResourceRow
 from lakehold.access.model.errors import SourceLocation
@@ -154,11 +154,6 @@ def merge_spans(line: Iterable[tuple[Fact, TimeSpan]]) -> Timeline:
     return tuple(done)
 
 
-def shipped_sources() -> Mapping[str, str]:
-    """Return the texts of the models that come with Lakehold."""
-    return workspaces.policy().sources
-
-
 def child_kinds(policy: Policy, kind: str) -> Sequence[str]:
     """Return the kinds that may lie in this one, in the order of the models."""
     return [other.id for other in policy.kinds.values() if other.parent and kind in other.parent.kinds]
@@ -192,7 +187,7 @@ def load_current_state(session: AccessSession, metadata: Mapping[str, EntryMetad
     view_policy, ids = session.read_view(lambda view: (view.policy, IdMapping.from_view(view, session.tenant)))
     rows = list(load_rows(session.transaction, session.tenant, session.at))
     refs = {row.id: ids.ref(row.uid) for _, row, _, _ in rows if isinstance(row, ResourceRow)}
-    shipped = shipped_sources()
+    shipped = workspaces.policy().sources
     state = TenantState(
         view_policy,
         {name: source for name, source in view_policy.sources.items() if shipped.get(name) != source},
@@ -202,19 +197,15 @@ def load_current_state(session: AccessSession, metadata: Mapping[str, EntryMetad
             if isinstance(row, ResourceRow)
         },
     )
-    state.facts.extend(timed for timed in _facts(rows, refs) if slot_of(view_policy, state.entries, timed.fact))
+    for _, row, since, until in rows:
+        # What was taken back before it began is kept with an end that comes first.
+        fact = _fact(row, refs) if since < until else None
+        if fact is not None and slot_of(view_policy, state.entries, fact):
+            state.facts.append(TimedFact(fact, TimeSpan(since, None if until >= FOREVER else until)))
     state.metadata.update(
         {ids.ref(uid): found for uid, found in (metadata or {}).items() if ids.ref(uid) in state.entries}
     )
     return state
-
-
-def _facts(rows: Iterable[TimedRow], refs: Mapping[int, str]) -> Iterator[TimedFact]:
-    for _, row, since, until in rows:
-        # What was taken back before it began is kept with an end that comes first.
-        fact = _fact(row, refs) if since < until else None
-        if fact is not None:
-            yield TimedFact(fact, TimeSpan(since, None if until >= FOREVER else until))
 
 
 def _fact(row: FactRow, refs: Mapping[int, str]) -> Fact | None:

@@ -1,7 +1,5 @@
 """Writes YAML for people: short values on one line, no needless quotes, and names in comments beside opaque ids."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence

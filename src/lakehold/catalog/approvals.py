@@ -1,7 +1,5 @@
 """Answers to requests for access: approve them permanently or for a time, or refuse them with a reason."""
 
-from __future__ import annotations
-
 from lakehold.access import Add, Grant
 from lakehold.access.facts.records import mentioned_ids
 from lakehold.catalog import kinds, request_table, requests, resource_metadata

@@ -1,7 +1,5 @@
 """Decisions of an access review, row by row: a role is kept, or removed at once."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 

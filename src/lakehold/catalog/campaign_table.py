@@ -1,12 +1,9 @@
-"""Access reviews in the database: the campaign, one row for each role that was held when it began, and these rows as a
-caller may see them.
-"""
-
-from __future__ import annotations
+"""Access reviews in the database: the campaign, a row for each role held when it began, and what a caller sees."""
 
 from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import cache, partial
 
 import sqlalchemy as sa
 
@@ -190,9 +187,7 @@ def load_progress(ctx: RequestContext, campaign: Campaign) -> CampaignProgress:
 
 
 def visible_rows(ctx: RequestContext, campaign: Campaign, only: Collection[int] | None = None) -> list[CampaignRow]:
-    """Return the rows that the caller may see, all or those with these numbers. Whether they take part in the campaign
-    has been checked before.
-    """
+    """Return the rows that the caller may see, of all or of these numbers. That they take part was checked before."""
     visibility = _Visibility(ctx, campaign)
     rows = (visibility.to_row(stored) for stored in list_decisions(ctx, campaign, only))
     return [row for row in rows if row is not None]
@@ -204,7 +199,7 @@ class _Visibility:
     def __init__(self, ctx: RequestContext, campaign: Campaign) -> None:
         self._ctx = ctx
         self._visible_refs = VisibleRefs(ctx)
-        self._gives: dict[str, bool] = {}
+        self._gives_roles_on = cache(partial(change_preview.gives_roles_on, ctx))
         self._knows_all = change_preview.may_ask_about_others(ctx)
         self._own_subjects = ctx.session.read_view(
             lambda view: view.subject(view.member(ctx.caller.member)).ids_with_all
@@ -216,9 +211,7 @@ class _Visibility:
         }
 
     def to_row(self, stored: StoredDecision) -> CampaignRow | None:
-        """Return the row as the caller may see it; None if they may not know who holds the role: the rule of
-        `grants.list_direct`.
-        """
+        """Return the row as the caller sees it; None if they may not know of it, as in `grants.list_direct`."""
         who = self._visible_refs.by_number(stored.subject_id)
         what = self._visible_refs.by_number(stored.resource_id)
         if who is None or what is None:
@@ -240,8 +233,3 @@ class _Visibility:
             decided_by=self._visible_refs.ref(stored.decided_by),
             decided_at=stored.decided_at,
         )
-
-    def _gives_roles_on(self, uid: str) -> bool:
-        if uid not in self._gives:
-            self._gives[uid] = change_preview.gives_roles_on(self._ctx, uid)
-        return self._gives[uid]

@@ -4,8 +4,6 @@ A campaign is about the roles that were held when it began. Members who give rol
 others, take part; each sees and counts only what they may know of.
 """
 
-from __future__ import annotations
-
 import secrets
 from collections import Counter
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Preview of the effects of a change, of what the caller may see, and who may know about others' access."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from lakehold.access import Add, Remove

@@ -3,8 +3,6 @@
 Their values are never in an answer but that of `copy`, never in a log, and never in an export.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import sqlalchemy as sa

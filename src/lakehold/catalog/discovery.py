@@ -4,8 +4,6 @@ This is the one place that shows something of a resource to those who may not se
 `discoverable` is set, and only its name, description and kind.
 """
 
-from __future__ import annotations
-
 import base64
 import json
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Grants on a resource, with their times, and who may do what with it by which path."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 

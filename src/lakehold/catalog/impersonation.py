@@ -4,8 +4,6 @@ It is bound to the sign-in or token with which it was started, lasts for an hour
 every request: who may no longer impersonate acts as themself again.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import sqlalchemy as sa

@@ -1,7 +1,5 @@
 """What the models say of a kind of resource."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -34,9 +32,7 @@ def schema_of(view: FactView, uid: str) -> KindSchema:
 
 
 def required_edges(schema: KindSchema) -> frozenset[str]:
-    """Return the edges that a resource of this kind must have when it is created, because creating it needs a right at
-    their end.
-    """
+    """Return the edges that a resource must have when it is created, because that needs a right at their end."""
     tree = schema.create.tree if schema.create else None
     asked = tree.trees if isinstance(tree, AndNode) else (tree,)
     names = {part.names[0] for part in asked if isinstance(part, PathNode) and len(part.names) > 1}

@@ -1,7 +1,5 @@
 """Transfer of roles that a single person holds, from one member to another in one step."""
 
-from __future__ import annotations
-
 from lakehold.access import Add, Grant, Remove
 from lakehold.access.facts.records import require_text
 from lakehold.access.model.policy import MEMBER

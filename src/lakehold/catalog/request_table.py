@@ -1,7 +1,5 @@
 """Storage of requests for access, and of the facts that they ask for."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import asdict, dataclass, replace

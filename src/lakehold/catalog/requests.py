@@ -4,8 +4,6 @@ A request leaks nothing: one about a hidden resource is answered alike whether o
 the asker what would have to be given. Only a person's answer does.
 """
 
-from __future__ import annotations
-
 import secrets
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Edits of a resource, each checked as a whole before any of it is made, and its move to another parent."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
@@ -67,7 +65,10 @@ def plan_edit(ctx: RequestContext, uid: str, edit: ResourceEdit) -> EditPlan:
     ctx.need_visible(uid, "edit")
     kinds.catalog_kind(ctx.view.policy, kinds.schema_of(ctx.view, uid).id)
     before = resource_metadata.load(ctx, uid)
-    edit = _with_valid_settings(kinds.schema_of(ctx.view, uid).id, before.settings, edit)
+    kind = kinds.schema_of(ctx.view, uid).id
+    edit = _with_valid_settings(kind, before.settings, edit)
+    if edit.settings is not None:
+        resource_view.need_references(ctx, kind, before.settings, edit.settings, uid)
     changed_fields = _changed_fields(ctx, uid, edit, before)
     values = find_attribute_changes(ctx, uid, edit.attributes)
     edge_changes = _edge_changes(ctx, uid, edit.edges)

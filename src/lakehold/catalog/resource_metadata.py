@@ -4,8 +4,6 @@ The version counts changes of the resource's own name, description, settings, at
 without a row was created by other means; it has the version 1 and no metadata.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -17,7 +15,7 @@ from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import Moment
 from lakehold.kit.database import ExactText, IdType, metadata
 from lakehold.kit.errors import InvalidInputError, LakeholdError
-from lakehold.kit.settings_schema import InvalidSettingError, SettingsProblem
+from lakehold.kit.settings_schema import InvalidSettingError
 from lakehold.workspaces import registry
 
 Settings = Mapping[str, object]
@@ -84,9 +82,7 @@ def load_many(ctx: RequestContext, numbers: Iterable[int]) -> dict[int, Resource
 
 
 def last_editor(ctx: RequestContext, uid: str) -> Caller | None:
-    """Return who last saved a resource, with the scope of their token: scheduled work runs as them. None if it was
-    created by other means.
-    """
+    """Return the caller who last saved a resource: scheduled work runs as them. None if it was created otherwise."""
     row = ctx.rows(detail_table).select(detail_table.c.resource_id == ctx.view.resource(uid)).one_or_none()
     if row is None or not row.updated_by:
         return None
@@ -225,7 +221,7 @@ def without_managed(kind: str, settings: Settings) -> dict[str, object]:
     return {name: value for name, value in settings.items() if schema is None or name not in schema.managed}
 
 
-def find_problems(kind: str, settings: Settings) -> list[SettingsProblem]:
+def find_problems(kind: str, settings: Settings) -> list[InvalidSettingError]:
     """Return what is wrong with stored settings; nothing for a draft."""
     schema = registry.find_settings_schema(kind)
     return schema.problems(settings) if schema is not None else []

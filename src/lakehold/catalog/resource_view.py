@@ -1,7 +1,5 @@
 """A resource as one caller may see it. What they may not see is left out without a trace."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -10,9 +8,12 @@ from lakehold.access.facts.view import FactView
 from lakehold.access.model.policy import MEMBER
 from lakehold.access.query.listing import ListedResource
 from lakehold.catalog import kinds, resource_metadata
+from lakehold.catalog.resource_metadata import Settings
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import Moment
-from lakehold.kit.settings_schema import SettingsProblem
+from lakehold.kit.ids import quote
+from lakehold.kit.settings_schema import InvalidSettingError
+from lakehold.workspaces import registry
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +34,7 @@ class ResourceSummary(ResourceRef):
     version: int
     since: Moment
     actions: Sequence[str]
-    settings_problems: Sequence[SettingsProblem] = ()
+    settings_problems: Sequence[InvalidSettingError] = ()
     """Why stored settings cannot be used, for those who may edit them."""
 
 
@@ -46,7 +47,7 @@ class ResourceView(ResourceRef):
     description: str
     settings: Mapping[str, object] | None
     """None for those who may not edit it."""
-    settings_problems: Sequence[SettingsProblem]
+    settings_problems: Sequence[InvalidSettingError]
     """Why stored settings cannot be used, for those who may edit them."""
     attributes: Mapping[str, str]
     edges: Mapping[str, Sequence[ResourceRef]]
@@ -100,6 +101,22 @@ class VisibleRefs:
     def refs(self, uids: Iterable[str]) -> list[ResourceRef]:
         """Return the references that the caller may see, in order."""
         return [found for uid in uids if (found := self.ref(uid)) is not None]
+
+
+def need_references(ctx: RequestContext, kind: str, before: Settings, after: Settings, own: str = "") -> None:
+    """Refuse settings that newly name a resource which does not exist, is of another kind, is hidden from the caller,
+    or is the one that they belong to. All of these answer alike.
+    """
+    schema = registry.find_settings_schema(kind)
+    if schema is None:
+        return
+    visible, known = VisibleRefs(ctx), {each.uid for each in schema.references(before)}
+    for each in schema.references(after):
+        found = visible.ref(each.uid) if each.uid != own else None
+        if each.uid not in known and (found is None or found.kind != each.kind):
+            title = ctx.view.policy.kind(each.kind).schema.title.lower()
+            hint = f"Use the ID of another {title} that you can see." if own else f"Use the ID of a {title}."
+            raise InvalidSettingError(f"There is no {title} {quote(each.uid)}.", hint, field=each.field)
 
 
 def make_ref(view: FactView, uid: str) -> ResourceRef:

@@ -1,7 +1,5 @@
 """Create, get, list, search, delete and restore resources of every kind."""
 
-from __future__ import annotations
-
 import heapq
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
@@ -39,6 +37,7 @@ def create(
     resource_metadata.valid_description(description)
     resource_metadata.valid_settings({} if settings is None else settings)
     settings = resource_metadata.valid_for_kind(kind, {}, settings or {}, managed)
+    resource_view.need_references(ctx, kind, {}, settings)
     created = ctx.create(kind, name, uid=uid, edges=edges, attributes=attributes)
     resource_metadata.create(ctx, created, description=description, settings=settings)
     return created
@@ -77,9 +76,7 @@ def find(
     after: str | None = None,
     limit: int = 50,
 ) -> CursorPage[ResourceSummary]:
-    """Return a page of resources of several kinds, or of all, that the caller may see, or do the action with, in one
-    order.
-    """
+    """Return a page of resources of several kinds, or of all, that the caller may see or do the action with."""
     policy = ctx.view.policy
     schemas = kinds.all_kinds(policy) if among is None else [kinds.catalog_kind(policy, kind) for kind in among]
     if within is not None:
@@ -95,9 +92,7 @@ def find(
 
 
 def delete(ctx: RequestContext, uid: str) -> bool:
-    """Delete a resource. Returns False if others point at it and it is only marked as deleted, so that it can be
-    restored.
-    """
+    """Delete a resource. Returns False if others point at it: then it is only marked, and can be restored."""
     ctx.need_writable()
     view = ctx.view
     kinds.need_right(ctx, ctx.session.read_view(lambda view: kinds.delete_right(view, uid)), uid, "delete")

@@ -1,13 +1,11 @@
-"""Last use of resources and roles, by member, action and day. Collected in memory, written in the background.
+"""Last use of resources and roles, by member, action and day. Collected in memory and written from time to time.
 
 What a process has not written is lost if it is killed. Usage statistics are no proof; the audit log is.
 """
 
-from __future__ import annotations
-
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
-from threading import Event, Lock, Thread
+from threading import Lock
 from typing import NamedTuple
 
 import sqlalchemy as sa
@@ -98,34 +96,8 @@ class UsageRecorder:
         return len(waiting)
 
 
-class BackgroundWriter:
-    """Calls a function periodically in a thread of its own, and once more at the end."""
-
-    def __init__(self, write: Callable[[], object], every: float = 10.0) -> None:
-        self._write = write
-        self._every = every
-        self._stop = Event()
-        self._thread = Thread(target=self._run, name="lakehold-usage", daemon=True)
-
-    def start(self) -> None:
-        """Start the thread."""
-        self._thread.start()
-
-    def stop(self) -> None:
-        """Stop the thread, and call the function a last time."""
-        self._stop.set()
-        self._thread.join()
-        self._write()
-
-    def _run(self) -> None:
-        while not self._stop.wait(self._every):
-            self._write()
-
-
 def list_for_resource(ctx: RequestContext, uid: str) -> list[LastUse]:
-    """Return the last uses of a resource, newest first: all for those who give roles here or may ask about others, else
-    one's own.
-    """
+    """Return the last uses of a resource, newest first: all for those who may know its holders, else one's own."""
     ctx.need_visible(uid)
     which = last_use_table.c.resource_id == ctx.view.resource(uid)
     if not change_preview.may_know_holders(ctx, uid):
@@ -134,9 +106,7 @@ def list_for_resource(ctx: RequestContext, uid: str) -> list[LastUse]:
 
 
 def list_for_member(ctx: RequestContext, member: str) -> list[LastUse]:
-    """Return the last uses by a member, newest first, of what the caller may see. For oneself, and for those who may
-    ask about others.
-    """
+    """Return a member's last uses that the caller may see, newest first. For oneself and who may ask about others."""
     ctx.need_visible(member)
     if member != ctx.caller.member:
         ctx.need(change_preview.ASK, ctx.caller.tenant)
@@ -170,9 +140,7 @@ _MAX_ROWS = 50_000
 
 
 def last_role_uses(ctx: RequestContext, pairs: Iterable[RoleHolding]) -> dict[RoleHolding, Moment]:
-    """Return the last day of use of these roles, of those that were ever used. Whether the caller may know has been
-    checked before.
-    """
+    """Return the last day of use of those roles that were ever used. That the caller may know was checked before."""
     holdings = list(pairs)
     holders = ctx.session.read_view(lambda view: {who: _subject_members(view, who) for who, _ in holdings})
     uses = _load_uses(ctx, {member for members in holders.values() for member in members})

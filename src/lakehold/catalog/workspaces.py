@@ -1,7 +1,5 @@
 """Workspaces of every model, with their members and settings."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 

@@ -21,8 +21,6 @@
 model.yaml is the tenant's own access model, which those of the workspaces extend; model.versions lists its releases.
 """
 
-from __future__ import annotations
-
 from functools import cache
 from pathlib import Path
 

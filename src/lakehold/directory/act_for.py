@@ -4,8 +4,6 @@ A link, a password, an e-mail address or a token lets its holder do all that the
 for a member who may do more than they could give: for an Owner only an Owner does.
 """
 
-from __future__ import annotations
-
 from lakehold.access.facts.view import ALL_MEMBERS, FactView, role_names
 from lakehold.directory.errors import DeniedError
 from lakehold.directory.request_context import RequestContext

@@ -3,8 +3,6 @@ right or not. Every failure gets the same answer after the same steps, so that i
 exists.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import ClassVar
 
@@ -57,8 +55,8 @@ class PasswordMethod:
         member, password_hash = self._account(platform, tenant)
         if not passwords.verify_password(password_hash, self.password):
             return SignInProof(member)
-        new_hash = passwords.hash_password(self.password) if passwords.needs_rehash(password_hash) else ""
-        return SignInProof(member, True, password_hash, new_hash)
+        outdated = passwords.hasher.check_needs_rehash(password_hash)
+        return SignInProof(member, True, password_hash, passwords.hash_password(self.password) if outdated else "")
 
     def confirm(self, ctx: RequestContext, proof: SignInProof) -> bool:
         """Whether the password hash has not changed since it was verified."""

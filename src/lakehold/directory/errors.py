@@ -1,7 +1,5 @@
 """Refusals that are audited, and errors of authentication."""
 
-from __future__ import annotations
-
 from lakehold.kit.errors import ForbiddenError, LakeholdError, NotFoundError
 
 

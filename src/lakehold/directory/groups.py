@@ -1,7 +1,5 @@
 """Groups, which hold roles like a member does and pass them on to their members. The group All is built in."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from lakehold.access import Add, Edge, Remove

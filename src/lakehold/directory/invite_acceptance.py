@@ -1,7 +1,5 @@
 """Acceptance of an invite, by a new person who becomes a member with an account, or by a signed-in member."""
 
-from __future__ import annotations
-
 import secrets
 from dataclasses import dataclass
 from functools import partial

@@ -5,8 +5,6 @@ project invite by the matrix of the model. Any other role is given by those who 
 tenant already or are brought in by somebody who manages its members.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -37,14 +35,6 @@ class MembershipSetting(NamedTuple):
     value: str
 
 
-class InviteRight(NamedTuple):
-    """A right that the inviter must have."""
-
-    action: str
-    resource: str
-    role: str | None = None
-
-
 @dataclass(frozen=True, slots=True)
 class InviteGrants:
     """The roles and settings that come with an invite."""
@@ -72,23 +62,24 @@ def refuse_invalid(ctx: RequestContext, grants: InviteGrants) -> None:
         ctx.session.check_change(ctx.caller.member, _set_own(setting, ctx.caller.member))
 
 
-def required_rights(view: FactView, tenant: str, grants: InviteGrants) -> Iterator[InviteRight]:
-    """Yield all rights that the inviter must have."""
+def required_rights(view: FactView, tenant: str, grants: InviteGrants) -> Iterator[tuple[str, str, str | None]]:
+    """Yield all rights that the inviter must have: the action, the resource, and the role that it is about."""
     brings_in = False
     for invited_role in grants.roles:
         number = view.resource(invited_role.resource)
         kind = view.policy.kind(view.kind(number))
         invited = kind.schema.roles[invited_role.role].invited_with is not None
         brings_in |= invited and kind.schema.name == view.policy.models[kind.schema.model].root
-        yield InviteRight("invite" if invited else "give", invited_role.resource, invited_role.role)
+        yield "invite" if invited else "give", invited_role.resource, invited_role.role
     if not brings_in:
-        yield InviteRight(MANAGE, tenant)
+        yield MANAGE, tenant, None
 
 
 def need_invite(ctx: RequestContext, grants: InviteGrants) -> None:
     """Refuse unless the caller may invite with all of these grants."""
-    for right in ctx.session.read_view(lambda view: list(required_rights(view, ctx.caller.tenant, grants))):
-        ctx.need(right.action, right.resource, role=right.role)
+    rights = ctx.session.read_view(lambda view: list(required_rights(view, ctx.caller.tenant, grants)))
+    for action, resource, role in rights:
+        ctx.need(action, resource, role=role)
     for setting in grants.settings:
         if not _may_set(ctx.session, ctx.principal, setting):
             ctx.need_change(_set_own(setting, ctx.caller.member))
@@ -98,7 +89,7 @@ def may_invite(session: AccessSession, tenant: str, principal: Principal, grants
     """Whether somebody may invite with all of these grants now. False if one of the resources is gone."""
     try:
         rights = session.read_view(lambda view: list(required_rights(view, tenant, grants)))
-        return all(session.check(principal, right.action, right.resource, role=right.role) for right in rights) and all(
+        return all(session.check(principal, action, resource, role=role) for action, resource, role in rights) and all(
             _may_set(session, principal, setting) for setting in grants.settings
         )
     except (NotFoundError, InvalidInputError, KeyError):

@@ -4,8 +4,6 @@ The link is handed over, or mailed where mail is configured; it is stored as a h
 is given as by the inviter: if they have lost the right to it by then, so has the invite.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field

@@ -5,8 +5,6 @@ configured, the member requests one and it is mailed. The answer to a request do
 exists.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 import sqlalchemy as sa

@@ -3,8 +3,6 @@
 Their account, sign-ins, tokens and links end in the same transaction. The last Owner and the last Admin stay.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from lakehold.access import Add, Grant, Remove

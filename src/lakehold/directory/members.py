@@ -4,8 +4,6 @@ Everybody in a tenant may see its members; their e-mail addresses are for those 
 Lists of all members come from the access engine; filtered ones are small and are made from the facts.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
@@ -59,9 +57,7 @@ def need_set_tenant_roles(ctx: RequestContext, subject: str, roles: Collection[s
 
 
 def set_tenant_roles(ctx: RequestContext, subject: str, roles: Collection[str]) -> None:
-    """Set the roles on the tenant to exactly these. New ones are given before old ones are taken, so that there is
-    always an Owner.
-    """
+    """Set the roles on the tenant to exactly these: first new ones are given, so that there is always an Owner."""
     held = set(tenant_roles(ctx, subject))
     for role in sorted(set(roles) - held):
         give_tenant_role(ctx, subject, role)

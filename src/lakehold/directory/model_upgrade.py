@@ -6,8 +6,6 @@ custom and is never replaced. If the new models do not go together with the cust
 meaning, the tenant keeps all the models that it has, and the log and the REST API say why.
 """
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -83,9 +81,7 @@ def model_status(view: FactView, models: Iterable[AccessModel]) -> dict[str, Mod
 
 
 def _tenants_behind(transaction: Transaction, release: tuple[AccessModel, ...]) -> dict[str, dict[str, str]]:
-    """Return the models of each tenant that does not have all those of this release. Only the database compares
-    texts: what is up to date is not read.
-    """
+    """Return the models of each tenant that lacks some of this release. The database compares: most are not read."""
     in_force = sa.and_(model.c.tenant_id == resource.c.id, model.c.until == FOREVER)
     same = sa.or_(*(sa.and_(model.c.name == each.name, model.c.source == each.source) for each in release))
     behind = (

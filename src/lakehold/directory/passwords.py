@@ -3,8 +3,6 @@
 Verification takes the same time whether or not there is an account, so that timing reveals nothing.
 """
 
-from __future__ import annotations
-
 import secrets
 import unicodedata
 from functools import lru_cache
@@ -51,11 +49,6 @@ def verify_password(password_hash: str, password: str) -> bool:
     except (VerificationError, InvalidHashError):
         return False
     return bool(password_hash)
-
-
-def needs_rehash(password_hash: str) -> bool:
-    """Whether the hash was made with other parameters than today's."""
-    return hasher.check_needs_rehash(password_hash)
 
 
 @lru_cache(maxsize=4)

@@ -1,7 +1,5 @@
 """The assembled application services, and the transactions in which callers act."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -96,9 +94,7 @@ class Platform:
 
     @contextmanager
     def write(self, caller: Caller) -> Iterator[RequestContext]:
-        """Open a transaction for a caller that is committed at the end. One at a time in each tenant, so that the audit
-        log is one chain.
-        """
+        """Open a transaction that is committed at the end, one at a time in a tenant: its audit log is one chain."""
         with self._auditing_denials(caller), self.database.write(caller.tenant) as transaction:
             yield RequestContext(self.access.session(transaction, caller.tenant), caller, self.keys)
 

@@ -4,8 +4,6 @@ Every change that a person makes goes through here, so that none is made without
 from the audit log. A refusal is an error that names the missing right; it is audited after the rollback.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime

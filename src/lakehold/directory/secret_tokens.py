@@ -7,8 +7,6 @@ The row of a secret is found by one query inside the transaction of the request,
 known beforehand: what was revoked, has expired, or belongs to a removed member, is gone for the very next request.
 """
 
-from __future__ import annotations
-
 import hmac
 import re
 import secrets
@@ -34,8 +32,6 @@ _ID, _RANDOM, _CHECK = 10, 32, 6
 _PATTERN = re.compile(
     rf"(lh[slip]?_)([0-9A-Za-z]{{{_ID}}})_([0-9A-Za-z]{{{_RANDOM}}})([0-9A-Za-z]{{{_CHECK}}})", re.ASCII
 )
-# The secret of the first run: in no table, only signed.
-_SETUP_SECRET = re.compile(r"(lhf_)[0-9a-f]{16,}", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,11 +70,6 @@ def parse(prefix: str, text: str) -> PresentedSecret | None:
     return PresentedSecret(found[2], _hash(text))
 
 
-def redact(text: str) -> str:
-    """Return the text with its secrets redacted, for logs. Their ids stay."""
-    return _SETUP_SECRET.sub(r"\1…", _PATTERN.sub(r"\1\2_…", text))
-
-
 def _random_text(length: int) -> str:
     return "".join(secrets.choice(_LETTERS) for _ in range(length))
 
@@ -114,9 +105,7 @@ def secret_table(name: str, *columns: sa.Column[Any]) -> sa.Table:
 
 
 def find_row(transaction: Transaction, table: sa.Table, prefix: str, secret: str, at: Moment) -> SecretRow | None:
-    """Return the row of this secret, with the ids of its tenant and, if it has one, its member; None if it is not valid
-    (any more).
-    """
+    """Return the row of a secret, with the ids of its tenant and member; None if it is not valid (any more)."""
     presented = parse(prefix, secret)
     if presented is None:
         return None

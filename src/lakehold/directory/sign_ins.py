@@ -1,7 +1,5 @@
 """Sign-ins: each lasts for some days on one device, is listed, and can be ended from anywhere."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 import sqlalchemy as sa

@@ -1,7 +1,5 @@
 """Tenants, which are isolated from each other, and the setup of the first one."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Iterable

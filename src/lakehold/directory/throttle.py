@@ -4,8 +4,6 @@ They are counted by account and by address, before the attempt is made, so that 
 account is stored as a hash of what was typed, which need not be an account at all.
 """
 
-from __future__ import annotations
-
 import ipaddress
 from collections.abc import Mapping
 from dataclasses import dataclass

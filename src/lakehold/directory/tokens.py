@@ -1,7 +1,5 @@
 """API tokens: shown once, stored as a hash, with their member's rights or a narrower scope."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Collection
 from dataclasses import asdict, dataclass, field
@@ -217,9 +215,6 @@ def authenticate(platform: Platform, secret: str) -> Caller:
     return found
 
 
-# What a token may be
-
-
 def _expiry(ctx: RequestContext, days: int | None) -> Moment:
     if days is not None and (type(days) is not int or not 1 <= days <= MAX_DAYS):
         raise InvalidInputError(f"A token lasts 1 to {MAX_DAYS:,} days.", "Say no days at all for one without end.")
@@ -229,9 +224,6 @@ def _expiry(ctx: RequestContext, days: int | None) -> Moment:
     # A token that is about to end must not go on in another one.
     made_with = _list(ctx, token_table.c.id == ctx.caller.token_id)
     return min([expiry, *(token.until for token in made_with)])
-
-
-# Rows
 
 
 def _list(ctx: RequestContext, which: sa.ColumnElement[bool], limit: int | None = None) -> list[ApiToken]:

@@ -1,7 +1,5 @@
 """Moments as whole microseconds since 1970, UTC: exact, sortable, and the same in every database."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime

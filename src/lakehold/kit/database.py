@@ -6,8 +6,7 @@ PostgreSQL a writer may take a named advisory lock: it is held before the snapsh
 what the previous holder of the lock wrote.
 """
 
-from __future__ import annotations
-
+import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -30,6 +29,12 @@ ExactText = sa.Text().with_variant(TEXT(collation="C"), "postgresql")
 IdType = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
 
 _RETRY = {"40001", "40P01", "55P03", "23505"}
+_PRIMARY_CODE = 0xFF
+_DUPLICATES = {
+    sqlite3.SQLITE_CONSTRAINT_UNIQUE,
+    sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY,
+    sqlite3.SQLITE_CONSTRAINT_ROWID,
+}
 _DRIVERS = {"sqlite": "sqlite+pysqlite", "postgresql": "postgresql+psycopg", "postgres": "postgresql+psycopg"}
 
 
@@ -189,10 +194,12 @@ def _with_driver(text: str) -> sa.URL:
 
 
 def _is_conflict(error: sa.exc.DBAPIError) -> bool:
+    """Return whether another transaction was in the way: by the SQLSTATE, or by SQLite's result code."""
     if getattr(error.orig, "sqlstate", None) in _RETRY:
         return True
-    text = str(error.orig)
-    return "database is locked" in text or "UNIQUE constraint failed" in text
+    code = getattr(error.orig, "sqlite_errorcode", sqlite3.SQLITE_OK)
+    # Why it is busy (a snapshot that is too old, a recovery) is in the higher bits.
+    return code & _PRIMARY_CODE == sqlite3.SQLITE_BUSY or code in _DUPLICATES
 
 
 def _prepare_sqlite(connection: DBAPIConnection, _entry: ConnectionPoolEntry) -> None:

@@ -1,7 +1,5 @@
 """The error hierarchy. A handler at each edge (HTTP, CLI, page, run) turns an error into an answer."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import ClassVar

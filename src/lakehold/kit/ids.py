@@ -4,8 +4,6 @@ Ids are opaque: they are compared byte by byte, so that two that differ only by 
 Names are for people: they are compared without case and in one unicode form.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 

@@ -4,8 +4,6 @@ A ring holds the newest key first. New secrets are encrypted with the first; old
 they have been encrypted again. The key file is created on the first run, readable by its owner only.
 """
 
-from __future__ import annotations
-
 import base64
 import binascii
 import hmac
@@ -80,18 +78,13 @@ def load_keys(configured: str, file: Path) -> KeyRing:
 def rotate_key_file(file: Path) -> KeyRing:
     """Add a new key to the file as the newest one."""
     load_keys("", file)
-    write_key_file([generate_key(), *file.read_text().split()], file)
+    _write_temporary_file([generate_key(), *file.read_text().split()], file).replace(file)
     return load_keys("", file)
 
 
 def drop_old_keys(file: Path) -> None:
     """Remove all keys of the file but the newest. All secrets must have been encrypted with it before."""
-    write_key_file(file.read_text().split()[:1], file)
-
-
-def write_key_file(keys: Sequence[str], file: Path) -> None:
-    """Replace the key file atomically."""
-    _write_temporary_file(keys, file).replace(file)
+    _write_temporary_file(file.read_text().split()[:1], file).replace(file)
 
 
 def _create_key_file(file: Path) -> None:
@@ -106,7 +99,7 @@ def _create_key_file(file: Path) -> None:
 
 
 def _write_temporary_file(keys: Sequence[str], file: Path) -> Path:
-    """Write the keys to a temporary file beside the key file, and flush it to disk."""
+    """Write the keys to a file beside the key file, and flush it to disk, so that it can take its place at once."""
     file.parent.mkdir(parents=True, exist_ok=True)
     fresh = file.with_name(f"{file.name}.{os.getpid()}.new")
     handle = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, _OWNER_ONLY)

@@ -1,8 +1,4 @@
-"""Stops a child process when its parent is gone, even if the parent was killed: a pipe of which only the
-parent has the other end.
-"""
-
-from __future__ import annotations
+"""Stops a child process when its parent is gone, even if that was killed, by a pipe whose other end it alone has."""
 
 import os
 import signal
@@ -15,10 +11,7 @@ _GRACE_SECONDS = 60
 
 
 def watch_parent() -> None:
-    """Stop this process, as Ctrl-C would, when the parent's end of the pipe closes.
-
-    Does nothing without a pipe.
-    """
+    """Stop this process, as Ctrl-C would, when the parent's end of the pipe closes. Does nothing without a pipe."""
     descriptor = os.environ.pop(ENVIRONMENT_VARIABLE, "")
     if descriptor:
         Thread(target=_wait_for_parent, args=(int(descriptor),), daemon=True, name="lifeline").start()

@@ -1,7 +1,5 @@
 """The platform's settings, read from the environment variables `LAKEHOLD_…` and from nothing else."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 
@@ -50,6 +48,12 @@ class Settings(BaseSettings):
     spark_memory: Annotated[
         str, Field(description="The memory of a worker's Spark, such as 4g.", pattern=r"\d+[mg]")
     ] = "1g"
+    spark_address: Annotated[
+        str, Field(description="Where a worker's Spark listens. A cluster's machines have to reach it there.")
+    ] = "127.0.0.1"
+    spark_secret: Annotated[
+        SecretStr, Field(description="The secret of a standalone Spark cluster: its spark.authenticate.secret.")
+    ] = SecretStr("")
     warehouse: Annotated[
         str, Field(description="Where the tables' files lie: a folder or a URI. Without one: in the folder.")
     ] = ""

@@ -4,10 +4,8 @@ A schema is a dataclass derived from `SettingsRecord`, or a union of several tha
 type alone cannot say is checked in `__post_init__`, which raises `InvalidSettingError` with the setting's name.
 """
 
-from __future__ import annotations
-
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Generic, TypeVar
 
@@ -43,18 +41,19 @@ TableName = Annotated[str, StringConstraints(pattern=r"^([a-z][a-z0-9_]{0,62})?$
 """The name of a table that is to be created; empty if there is none."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NoSettings(SettingsRecord):
+    """The settings of a kind that has none of its own."""
+
+
 @dataclass(frozen=True, slots=True)
-class SettingsProblem:
-    """What is wrong with a setting, and what to do."""
+class SettingReference:
+    """Another resource that a setting names by its id."""
 
     field: str
-    """Its path, such as `keys` or `endpoints.0.path`; empty if it is about several."""
-    message: str
-    hint: str = ""
-
-    def to_error(self) -> InvalidSettingError:
-        """Return the problem as an error."""
-        return InvalidSettingError(self.message, self.hint, field=self.field)
+    kind: str
+    """The kind that it must be of, by its full id."""
+    uid: str
 
 
 class SettingsSchema(Generic[T]):
@@ -67,10 +66,12 @@ class SettingsSchema(Generic[T]):
         *,
         common: type[SettingsRecord] | None = None,
         managed: Sequence[str] = (),
+        references: Callable[[T], Iterable[SettingReference]] | None = None,
     ) -> None:
         self.label = label
         self.managed = tuple(managed)
         """Settings that only the platform changes, by actions of their own."""
+        self._references = references
         self._adapter: TypeAdapter[T] = TypeAdapter(record)
         # Settings that several kinds have, and that are read on their own.
         self._common = TypeAdapter(common) if common else None
@@ -81,14 +82,13 @@ class SettingsSchema(Generic[T]):
         try:
             return self._validate(settings)
         except ValidationError as error:
-            problem = _describe(error.errors()[0], settings, self.label)
-            raise problem.to_error() from None
+            raise _describe(error.errors()[0], settings, self.label) from None
 
     def is_draft(self, settings: Mapping[str, object]) -> bool:
         """Return whether nothing of the kind's own is set yet."""
         return not set(self._own(settings)) - set(self.managed)
 
-    def problems(self, settings: Mapping[str, object]) -> list[SettingsProblem]:
+    def problems(self, settings: Mapping[str, object]) -> list[InvalidSettingError]:
         """Return everything that is wrong with the settings."""
         try:
             if self._common is not None:
@@ -102,7 +102,13 @@ class SettingsSchema(Generic[T]):
     def check(self, settings: Mapping[str, object]) -> None:
         """Refuse settings that cannot be used; a draft may be completed later."""
         for problem in self.problems(settings):
-            raise problem.to_error()
+            raise problem
+
+    def references(self, settings: Mapping[str, object]) -> list[SettingReference]:
+        """Return the resources that settings name; none for a draft, or for settings that cannot be used."""
+        if self._references is None or self.is_draft(settings) or self.problems(settings):
+            return []
+        return list(self._references(self.parse(settings)))
 
     def json_schema(self, ref_template: str = "#/$defs/{model}") -> dict[str, Any]:
         """Return the JSON schema of the kind's own settings."""
@@ -127,19 +133,18 @@ def _without_null(value: object) -> object:
     return [_without_null(each) for each in value] if isinstance(value, list | tuple) else value
 
 
-def _describe(error: ErrorDetails, settings: Mapping[str, object], label: str) -> SettingsProblem:
+def _describe(error: ErrorDetails, settings: Mapping[str, object], label: str) -> InvalidSettingError:
     """Return an error of validation in words that name the setting."""
     context = error.get("ctx", {})
     own = context.get("error")
     path = _path(error["loc"], settings, of_record=own is not None)
     if isinstance(own, InvalidSettingError):
-        return SettingsProblem(".".join(filter(None, (*path, own.field))), own.message, own.hint)
+        return InvalidSettingError(own.message, own.hint, field=".".join(filter(None, (*path, own.field))))
     if error["type"].startswith("union_tag"):
         path = [*path, str(context["discriminator"]).strip("'")]
-    field = ".".join(path)
     name = path[-1] if path else "setting"
     owner = f"{'.'.join(path[:-1])} of the {label}" if len(path) > 1 else label
-    return SettingsProblem(field, *_wording(error, name, owner))
+    return InvalidSettingError(*_wording(error, name, owner), field=".".join(path))
 
 
 def _wording(error: ErrorDetails, name: str, owner: str) -> tuple[str, str]:
@@ -183,8 +188,8 @@ def _path(location: Sequence[int | str], settings: Mapping[str, object], *, of_r
     found: list[str] = []
     value: object = settings
     for n, part in enumerate(location):
-        is_setting = n == len(location) - 1 and not of_record
-        if isinstance(value, Mapping) and isinstance(part, str) and not is_setting and _is_variant(value, part):
+        may_be_variant = isinstance(part, str) and (n < len(location) - 1 or of_record)
+        if may_be_variant and isinstance(value, Mapping) and (part in value.values() or part not in value):
             continue
         found.append(str(part))
         if isinstance(value, Mapping):
@@ -192,7 +197,3 @@ def _path(location: Sequence[int | str], settings: Mapping[str, object], *, of_r
         elif isinstance(value, list | tuple) and isinstance(part, int) and part < len(value):
             value = value[part]
     return found
-
-
-def _is_variant(settings: Mapping[str, object], part: str) -> bool:
-    return part in settings.values() or part not in settings

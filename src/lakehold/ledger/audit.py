@@ -7,8 +7,6 @@ database, so that the tail cannot be cut off either.
 Entries are written at the very end of a transaction that holds the tenant's lock: nobody else appends meanwhile.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field

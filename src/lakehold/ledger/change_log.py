@@ -6,8 +6,6 @@ after 8 would be missed by everybody who has read up to 8. Here the number is dr
 that is held until the commit is visible.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import cache
 from typing import NamedTuple
@@ -36,8 +34,7 @@ _PLACES = {
     "sqlite": (":tenant", ":seq"),
     "postgresql": ("%(tenant)s", "%(seq)s"),
 }
-"""As each driver takes them: every transaction begins with `since`, and what lies between takes as long as the answer.
-"""
+"""As each driver takes them: every transaction begins with `since`, and a layer between takes as long as the answer."""
 
 
 class ChangeLogEntry(NamedTuple):

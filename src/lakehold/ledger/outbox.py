@@ -4,8 +4,6 @@ A row is written with the change that it reports, so that neither is without the
 that it did; a crash between the two may send it twice, never not at all.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from dataclasses import dataclass
 

@@ -2,8 +2,6 @@
 policy.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from functools import reduce
 

@@ -5,8 +5,6 @@ The walk goes by relation, not by resource: a grant on a table reaches `see` of 
 table.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass

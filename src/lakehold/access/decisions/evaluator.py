@@ -1,7 +1,5 @@
 """The evaluator of decisions over one view: check, actions, explain, and what a change would need."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache

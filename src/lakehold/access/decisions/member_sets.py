@@ -1,7 +1,5 @@
 """Sets of members: for one resource all members for whom a relation holds, as the bits of one whole number."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator
 
 from lakehold.access.decisions.check import role_holders, role_mask, step_ends

@@ -1,7 +1,5 @@
 """The principal of a decision: a member, or an API token that acts as its member and may be narrowed, never widened."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from lakehold.access.facts.records import require_collection, require_text

@@ -3,8 +3,6 @@
 What is granted far above the resource opens more than was asked for, so it comes last.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from lakehold.access.decisions.ways import Way

@@ -1,7 +1,5 @@
 """Ways to access: what would have to be added to make a denial an allow, fewest facts first, and who could add it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import groupby, islice

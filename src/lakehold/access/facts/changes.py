@@ -2,8 +2,6 @@
 writing and for what-if alike.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 
 from lakehold.access.facts.records import (

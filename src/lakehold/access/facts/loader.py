@@ -1,7 +1,5 @@
 """Loads the facts of a tenant from the database into a view: half a million rows, with little overhead for each."""
 
-from __future__ import annotations
-
 import gc
 import json
 from collections.abc import Callable, Iterator, Sequence

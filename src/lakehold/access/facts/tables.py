@@ -2,8 +2,6 @@
 from them what no view has: grants and group memberships with their periods, past and future ones too.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import NamedTuple
 

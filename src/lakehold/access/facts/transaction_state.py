@@ -5,8 +5,6 @@ be refused to one of them: the database finds that out by the rows of `resource`
 nothing to lock.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 

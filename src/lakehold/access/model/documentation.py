@@ -1,7 +1,5 @@
 """The tables of a model's documentation, in Markdown."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 
 from lakehold.access.model.schema import AccessModel, AttributeKind, Clause, EdgeKind, KindSchema, PolicyRule, RoleKind

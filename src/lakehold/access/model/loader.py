@@ -1,7 +1,5 @@
 """Loads one YAML file into an `AccessModel`. Every word keeps its line, so that an error can say where it stands."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Resolves the names in the expressions of a model into one relation for every kind and name."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Mapping
 

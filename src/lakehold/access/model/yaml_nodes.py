@@ -1,7 +1,5 @@
 """A YAML text as nodes that know their lines. What no model needs is refused: tags, endless aliases, deep nesting."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable
 from typing import TypeVar

@@ -4,8 +4,6 @@ Either side may be fixed for the whole statement (a bound value, or a subquery o
 fixed is turned into a set that the database evaluates once; what varies is looked up by index.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """The holders of an action: all members who may do something with a resource, found by the database."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache

@@ -1,7 +1,5 @@
 """Listings: all resources that a principal may do something with, paged, sorted and searched by the database."""
 
-from __future__ import annotations
-
 import base64
 import json
 from collections.abc import Iterator, Mapping, Sequence

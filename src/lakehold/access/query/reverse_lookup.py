@@ -5,8 +5,6 @@ A lookup is a subquery of ids that contains every resource for which the express
 ever used beside the condition itself, or where it is exact; so it can make a listing fast, never wrong.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 

@@ -4,8 +4,6 @@ What does not vary from row to row is evaluated once, as a common table expressi
 and refuses what is nested deeply; then subqueries are moved into common table expressions, too.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import sqlite3

@@ -4,8 +4,6 @@ A quantifier over items becomes plain questions of the form *does this hold at o
 as a part of the question, since it may differ from member to member.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple

@@ -3,8 +3,6 @@
 As a column a set is one binary value, the bytes of its row.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 

@@ -5,8 +5,6 @@ All facts are handed over once, in pieces: some resources of one kind are one ro
 moves a handful of rows, and starts its workers for a handful of tasks.
 """
 
-from __future__ import annotations
-
 import os
 import sys
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence

@@ -4,8 +4,6 @@ A piece is some rows of one kind's columns, with the answers of joins for them: 
 `columns`, and `answers`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
