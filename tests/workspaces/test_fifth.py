@@ -117,6 +117,21 @@ def test_it_is_in_the_navigation_and_has_pages(garden: str, bed: str, owner: htt
     assert "gardens" in owner.get("/workspaces/new").text
 
 
+def test_its_settings_are_validated_through_every_door(gardens: Gardens, garden: str, owner: httpx.Client) -> None:
+    there = f"/workspaces/{garden}/beds/new"
+    refused = submit(owner, there, there, name="Thorns", litres="many")
+    assert refused.status_code == 422
+    assert "The litres of the bed is a whole number." in refused.text
+    assert 'value="Thorns"' in refused.text
+    body = {"kind": "gardens.bed", "name": "Thorns", "edges": {"garden": [garden]}, "settings": {"litres": 0}}
+    answer = httpx.post(
+        f"{gardens.address}/api/v1/resources", json=body, headers={"Authorization": f"Bearer {gardens.token}"}
+    )
+    assert (answer.status_code, answer.json()["field"]) == (422, "litres")
+    kinds = {kind["id"]: kind["settings"] for kind in gardens.get("/api/v1/kinds", model="gardens")["items"]}
+    assert kinds["gardens.bed"]["required"] == ["litres"]
+
+
 def test_it_is_in_rest_and_its_document(gardens: Gardens, bed: str) -> None:
     assert gardens.get(f"/api/v1/beds/{bed}") == {"id": bed, "litres": 12}
     assert "/api/v1/beds/{bed}" in gardens.get("/api/v1/openapi.json")["paths"]
@@ -138,8 +153,11 @@ def test_its_lineage_is_followed(gardens: Gardens, garden: str, bed: str) -> Non
     assert bed in json.dumps(found)
 
 
-def test_it_is_exported_as_code(gardens: Gardens, bed: str, tmp_path: Path) -> None:
+def test_it_is_exported_changed_and_applied_as_code(gardens: Gardens, bed: str, tmp_path: Path) -> None:
     gardens.cli("export", str(tmp_path / "code"))
-    texts = "".join(file.read_text(encoding="utf-8") for file in (tmp_path / "code").rglob("*.yaml"))
-    assert "gardens.garden" in texts
-    assert bed in texts
+    texts = {file: file.read_text(encoding="utf-8") for file in (tmp_path / "code").rglob("*.yaml")}
+    assert "gardens.garden" in "".join(texts.values())
+    (file,) = (file for file, text in texts.items() if bed in text and "litres: 12" in text)
+    file.write_text(texts[file].replace("litres: 12", "litres: 15"), encoding="utf-8")
+    gardens.cli("apply", str(tmp_path / "code"), "--yes")
+    assert gardens.get(f"/api/v1/beds/{bed}") == {"id": bed, "litres": 15}

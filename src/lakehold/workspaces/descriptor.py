@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from lakehold.lake.spark.tables import Tables
     from lakehold.runs.runnable import Runnable, StepExecutors
     from lakehold.runs.scheduler.housekeeping import PeriodicTask
+    from lakehold.runs.sql_definitions import FindDefinition
     from lakehold.web.components import PageAction
     from lakehold.workspaces.volume_files import FileService
 
@@ -126,6 +127,8 @@ class Workspace:
     """Whether members query a workspace in SQL."""
     settings_schemas: Callable[[], Mapping[str, SettingsSchema[Any]]] = dict
     """By the name of a kind: what its settings must be. Those of other kinds are free."""
+    sql_definitions: Callable[[], Mapping[str, FindDefinition]] = dict
+    """By the name of a kind: finds the query in its settings, which is analysed before it is saved."""
     runnables: Callable[[], Sequence[Runnable]] = tuple
     executors: Callable[[], StepExecutors] = dict
     """How its steps are executed; only a worker calls this."""

@@ -1,7 +1,5 @@
 """Neighbours of a resource in the graph of edges, and checks of its kind and of connections."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 
 from lakehold.access import Draft

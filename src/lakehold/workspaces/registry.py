@@ -71,17 +71,24 @@ def find_workspace(kind: str) -> Workspace | None:
 
 
 def find_settings_schema(kind: str) -> SettingsSchema[Any] | None:
-    """Return the schema of the settings of a kind; None if its settings are free."""
-    workspace = find_workspace(kind)
-    return workspace.settings_schemas().get(kind.partition(".")[2]) if workspace else None
+    """Return the schema of the settings of a kind; None if its settings are free, as in custom models."""
+    return settings_schemas().get(kind)
 
 
+@cache
 def settings_schemas() -> Mapping[str, SettingsSchema[Any]]:
-    """Return the schemas of the settings of all kinds that have one, by their full ids."""
+    """Return the schemas of the settings of all kinds, by their full ids.
+
+    Where a way of working has schemas, a kind without one has no settings; where it has none yet, they are free.
+    """
+    from lakehold.kit.settings_schema import NoSettings, SettingsSchema  # noqa: PLC0415 - the command's help needs none
+
+    none = SettingsSchema[NoSettings]("resource", NoSettings)
     return {
-        f"{workspace.name}.{kind}": schema
+        kind: schemas.get(kind.partition(".")[2], none)
         for workspace in all_workspaces()
-        for kind, schema in workspace.settings_schemas().items()
+        if (schemas := workspace.settings_schemas())
+        for kind in workspace.kind_descriptors()
     }
 
 

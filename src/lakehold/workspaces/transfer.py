@@ -3,8 +3,6 @@
 Only a worker imports this.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any

@@ -1,7 +1,5 @@
 """Files of a kind of resource: listed, read, uploaded and deleted, each with its right and audited."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 

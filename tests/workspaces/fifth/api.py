@@ -8,6 +8,7 @@ from lakehold.api.http.dependencies import ReadContext
 from lakehold.api.http.models import IdText, ResponseModel
 from lakehold.api.http.routing import make_router
 from lakehold.catalog import resources
+from tests.workspaces.fifth.settings import BED
 
 routes = make_router("/api/v1/beds", "Beds")
 
@@ -23,7 +24,7 @@ class BedJson(ResponseModel):
 def get_bed(ctx: ReadContext, bed: IdText) -> BedJson:
     """Get a bed."""
     found = resources.get(ctx, bed)
-    return BedJson(id=found.uid, litres=int(str((found.settings or {})["litres"])))
+    return BedJson(id=found.uid, litres=BED.parse(found.settings or {}).litres)
 
 
 ROUTERS = [routes]

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from lakehold.catalog import resource_metadata
 from lakehold.directory.request_context import RequestContext
-from lakehold.kit.errors import InvalidInputError
 from lakehold.runs.runnable import Runnable, RunOptions, Step, StepContext, StepExecutors, StepResult
+from tests.workspaces.fifth.settings import BED
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,10 +33,8 @@ class BedPipeline(Runnable):
     def steps(self, ctx: RequestContext, uid: str, options: RunOptions) -> Sequence[Step]:
         """Return one step."""
         del options
-        litres = resource_metadata.load(ctx, uid).settings.get("litres")
-        if not isinstance(litres, int):
-            raise InvalidInputError("The bed has no litres.", "Say how many it takes.")
-        return [WaterBed(name="water", writes=(uid,), bed=uid, litres=litres)]
+        settings = BED.parse(resource_metadata.load(ctx, uid).settings)
+        return [WaterBed(name="water", writes=(uid,), bed=uid, litres=settings.litres)]
 
     def need_step(self, ctx: RequestContext, uid: str, step: Step) -> None:
         """Refuse those who may no longer water."""

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from lakehold.workspaces.descriptor import LINEAGE_PAGE, RUNS_PAGE, TRIGGERS_PAGE, KindDescriptor, Workspace
 
 if TYPE_CHECKING:
     from fastapi import APIRouter
 
+    from lakehold.kit.settings_schema import SettingsSchema
     from lakehold.lake.lineage import Lineage
     from lakehold.runs.runnable import Runnable, StepExecutors
 
@@ -19,6 +20,12 @@ def _runnables() -> Sequence[Runnable]:
     from tests.workspaces.fifth.steps import BedPipeline  # noqa: PLC0415
 
     return (BedPipeline(),)
+
+
+def _settings_schemas() -> Mapping[str, SettingsSchema[Any]]:
+    from tests.workspaces.fifth.settings import BY_KIND  # noqa: PLC0415
+
+    return BY_KIND
 
 
 def _executors() -> StepExecutors:
@@ -67,6 +74,7 @@ WORKSPACE = Workspace(
         ),
     ),
     pages=(RUNS_PAGE,),
+    settings_schemas=_settings_schemas,
     runnables=_runnables,
     executors=_executors,
     page_routers=_page_routers,

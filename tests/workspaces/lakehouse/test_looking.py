@@ -83,6 +83,30 @@ def test_a_query_says_what_it_gives_and_reads(api: Api) -> None:
     problem(api.post("/api/v1/queries/describe", "ed", asked), 422, "query_failed")
 
 
+def test_a_query_that_cannot_be_run_is_not_saved_by_rest(api: Api) -> None:
+    body = {
+        "kind": "lakehouse.query",
+        "name": "by_rest",
+        "edges": {"lakehouse": ["shop"], "reads": ["orders"], "writes": ["raw"], "into": ["raw"]},
+    }
+    for sql in (
+        "not sql at all",
+        "DROP TABLE raw.orders",
+        "SELECT * FROM secret.hidden",
+        "SELECT nothing FROM raw.orders",
+    ):
+        answer = api.post("/api/v1/resources", "ed", {**body, "settings": {"sql": sql}})
+        assert problem(answer, 422, "invalid_input")["field"] == "sql"
+    made = json_body(
+        api.post("/api/v1/resources", "ed", {**body, "settings": {"sql": "SELECT id FROM raw.orders"}}), 201
+    )
+    where = f"/api/v1/resources/{made['id']}"
+    wrong = {"settings": {"sql": "SELECT customr FROM raw.orders"}}
+    answer = api.call("PATCH", where, "ed", json=wrong, headers={"If-Match": "*"})
+    assert problem(answer, 422, "invalid_input")["field"] == "sql"
+    assert json_body(api.get(where, "ed"))["settings"] == {"sql": "SELECT id FROM raw.orders"}
+
+
 def test_a_result_is_saved_as_a_table_with_what_it_was_read_from(here: InlineRuns, api: Api) -> None:
     asked = {"workspace": "shop", "sql": "SELECT customer, count(*) AS n FROM raw.orders GROUP BY customer"}
     made = json_body(api.post("/api/v1/queries/save", "ed", {**asked, "layer": "raw", "name": "by_customer"}), 202)

@@ -16,6 +16,7 @@ from lakehold.kit.clock import DAY, SECOND, now
 from lakehold.lake.iceberg_catalog import TableIdentifier
 from lakehold.lake.spark.table_writer import TableWriteOptions, WriteMode, write_rows
 from lakehold.lake.table_metadata import IcebergMetadata, IcebergSnapshot
+from lakehold.runs.cause import CauseKind, RunCause
 from lakehold.workspaces.lakehouse import maintenance
 from lakehold.workspaces.lakehouse.executors import tables
 from tests.api.client import Api, Json, json_body, problem, serve_api
@@ -156,7 +157,7 @@ def test_upkeep_is_begun_by_itself_where_there_is_something_to_do(here: InlineRu
     assert maintenance.schedule_maintenance(platform) == 0
     with platform.read(ADA) as ctx:
         (run,) = RUNS.page(ctx, resource="busy")
-    assert (run.cause, run.started_by) == ("for upkeep", "")
+    assert (run.cause, run.started_by) == (RunCause(CauseKind.MAINTENANCE), "")
     ended = here.execute(run.id)
     assert (ended.state, ended.error, len(ended.steps)) == ("succeeded", "", 3)
     assert maintenance.schedule_maintenance(platform) == 0

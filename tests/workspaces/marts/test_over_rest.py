@@ -114,3 +114,21 @@ def test_who_may_not_use_a_mart_previews_nothing(here: MartsProject, by: As) -> 
     body = {"mart": mart, "settings": {}}
     assert by("sam").post("/api/v1/reports/preview", json=body).status_code == 404
     assert by("sam").post("/api/v1/reports/preview", json={**body, "mart": "nowhere"}).status_code == 404
+
+
+def test_a_definition_that_cannot_be_read_is_not_saved_and_what_it_reads_is_known_at_once(by: As) -> None:
+    ed = by("ed")
+    edges = {"project": "sales", "storage": LAKE}
+    ends = {edge: [end] for edge, end in edges.items()}
+    body = {"kind": "marts.data_mart", "name": "Wrong", "edges": ends, "settings": {"by": "sql", "sql": "SELEC 1"}}
+    refused = ed.post("/api/v1/resources", json=body)
+    assert (refused.status_code, refused.json()["field"]) == (422, "sql")
+    mart = made(ed, "marts.data_mart", "Right", edges=edges, settings={"by": "sql", "sql": SALES})
+    assert ed.get(f"/api/v1/resources/{mart}").json()["settings"]["reads"] == ["orders"]
+    settings = {"by": "sql", "sql": "SELECT id FROM raw.customers"}
+    changed = ed.patch(f"/api/v1/resources/{mart}", json={"settings": settings}, headers={"if-match": "*"})
+    assert changed.json()["settings"] == {**settings, "reads": ["customers"]}
+    settings = {"by": "sql", "sql": "SELECT * FROM secret.hidden"}
+    refused = ed.patch(f"/api/v1/resources/{mart}", json={"settings": settings}, headers={"if-match": "*"})
+    assert (refused.status_code, refused.json()["field"]) == (422, "sql")
+    assert "customers" in ed.get(f"/api/v1/lineage/{mart}").text

@@ -1,7 +1,5 @@
 """Who may probe a source or test a destination of a lakehouse before it is saved."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from lakehold.access import Draft

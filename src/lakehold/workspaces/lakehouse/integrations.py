@@ -3,8 +3,6 @@
 The tokens of a deactivated integration are refused; which tables it reads is evaluated each time.
 """
 
-from __future__ import annotations
-
 from lakehold.catalog import resource_edit
 from lakehold.catalog.resource_edit import ResourceEdit
 from lakehold.catalog.resource_view import attributes_of
@@ -21,9 +19,7 @@ TOKEN_ACTIONS = ("see", "read")
 
 
 def create_token(ctx: RequestContext, uid: str, days: int | None = None) -> CreatedToken:
-    """Return a token with which a tool reads the integration's tables and nothing else, limited by its
-    member's rights.
-    """
+    """Return a token that reads the integration's tables and nothing else, limited by its member's rights."""
     need_kind(ctx, uid, "edit", (INTEGRATION_KIND,), refusal="A {} is no integration.", hint="Choose one.")
     reads = edge_targets(ctx, uid, "reads")
     if not reads:

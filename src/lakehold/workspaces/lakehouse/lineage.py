@@ -1,7 +1,5 @@
 """Lineage of tables, volumes and pipelines; rows go through pipelines and streams."""
 
-from __future__ import annotations
-
 from lakehold.catalog.resource_view import ResourceRef, VisibleRefs
 from lakehold.directory.request_context import RequestContext
 from lakehold.lake.lineage import Lineage

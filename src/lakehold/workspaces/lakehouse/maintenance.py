@@ -37,7 +37,8 @@ from lakehold.lake import readable_tables, table_metadata
 from lakehold.lake.iceberg_catalog import IcebergCatalog, TableIdentifier
 from lakehold.lake.table_metadata import IcebergMetadata
 from lakehold.runs import run_table as states
-from lakehold.runs.run_table import CauseKind, StoredCause, run_table
+from lakehold.runs.cause import CauseKind, RunCause
+from lakehold.runs.run_table import run_table
 from lakehold.runs.runnable import RunOptions
 from lakehold.runs.scheduler.housekeeping import PeriodicTask
 from lakehold.runs.service import Run, Runs
@@ -62,13 +63,8 @@ class FormerGrant(NamedTuple):
     role: str
 
 
-class _DeletedResource(NamedTuple):
-    """A deleted resource."""
-
-    id: int
-    uid: str
-    name: str
-    until: Moment
+_DeletedRow = sa.Row[tuple[object, ...]]
+"""The number, id and name of a deleted resource, and when it was deleted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,9 +110,7 @@ def restore_table(ctx: RequestContext, lake: IcebergCatalog, uid: str, name: str
 
 
 def expired_places(platform: Platform) -> list[TableIdentifier]:
-    """Return the places of tables and data marts, in all tenants, that were deleted so long ago that their
-    rows may go too.
-    """
+    """Return the places of tables and data marts of all tenants that were deleted so long ago that rows may go too."""
     lake, found = IcebergCatalog(platform.settings), list[TableIdentifier]()
     until = platform.clock() - platform.settings.dropped_days * DAY
     try:
@@ -131,20 +125,20 @@ def expired_places(platform: Platform) -> list[TableIdentifier]:
 
 def _deleted_resources(
     ctx: RequestContext, lake: IcebergCatalog, kind_ids: Collection[str] = (TABLE_KIND,)
-) -> list[_DeletedResource]:
+) -> list[_DeletedRow]:
     """Return the deleted resources of these kinds whose rows are retained, newest first."""
     uids = ctx.view.uids
     numbers = [place.number for place in lake.list_tables(ctx.session.tenant) if uids.get(place.number) is None]
     c = resource.c
-    found: list[_DeletedResource] = []
+    found: list[_DeletedRow] = []
     for start in range(0, len(numbers), 500):
         some = sa.and_(c.tenant_id == ctx.session.tenant, c.id.in_(numbers[start : start + 500]), c.until < FOREVER)
         query = sa.select(c.id, c.uid, c.name, c.until).where(some, c.kind.in_(kind_ids))
-        found += [_DeletedResource(*row) for row in ctx.session.transaction.connection.execute(query)]
+        found += ctx.session.transaction.connection.execute(query)
     return sorted(found, key=lambda row: -row.until)
 
 
-def _restorable(ctx: RequestContext, row: _DeletedResource) -> RestorableTable | None:
+def _restorable(ctx: RequestContext, row: _DeletedRow) -> RestorableTable | None:
     """Return the table if the caller could delete it then and may create one in its layer now."""
     then = ctx.session.as_of(row.until - 1)
     if not then.check(ctx.principal, "delete", row.uid):
@@ -157,7 +151,7 @@ def _restorable(ctx: RequestContext, row: _DeletedResource) -> RestorableTable |
     return RestorableTable(row.id, row.uid, row.name, layer, row.until, _former_grants(ctx, row))
 
 
-def _former_grants(ctx: RequestContext, row: _DeletedResource) -> tuple[FormerGrant, ...]:
+def _former_grants(ctx: RequestContext, row: _DeletedRow) -> tuple[FormerGrant, ...]:
     found = tables.grants_on(ctx.session.transaction, ctx.session.tenant, row.id, row.until - 1)
     there = [(ctx.view.uids.get(each.subject), each.role) for each in found if each.since < row.until]
     return tuple(sorted(FormerGrant(subject, role) for subject, role in there if subject is not None))
@@ -216,14 +210,11 @@ def _start_run(ctx: RequestContext, uid: str, parameters: Mapping[str, object]) 
 
 _log = logging.getLogger("lakehold.runs")
 
-MAINTENANCE_CAUSE = StoredCause(CauseKind.MAINTENANCE)
 _MANY_SNAPSHOTS = 20
 
 
 def needs_maintenance(now: IcebergMetadata, last: Moment | None, at: Moment, days: int) -> bool:
-    """Return whether a table needs maintenance: snapshots that may expire, many new ones, or any new one after
-    a week.
-    """
+    """Return whether a table needs maintenance: old snapshots, many new ones, or any new one after a week."""
     before = datetime.fromtimestamp((at - days * DAY) / SECOND, UTC)
     if any(each.at < before for each in now.snapshots[:-MIN_SNAPSHOTS]):
         return True
@@ -256,7 +247,7 @@ def _start_scheduled(ctx: RequestContext, number: int) -> bool:
     uid = ctx.view.uids.get(number)
     if uid is not None:
         Runs(workspaces.runnables()).insert(
-            ctx, uid, RunOptions(parameters={MAINTENANCE_PARAMETER: UPKEEP}), cause=MAINTENANCE_CAUSE
+            ctx, uid, RunOptions(parameters={MAINTENANCE_PARAMETER: UPKEEP}), cause=RunCause(CauseKind.MAINTENANCE)
         )
     return uid is not None
 
@@ -293,7 +284,7 @@ def _table_needs_maintenance(location: str, last: Moment | None, at: Moment, day
 def _last_maintenance(ctx: RequestContext) -> tuple[set[int], dict[int, Moment]]:
     """Return the workspaces in which maintenance is running, and when the last one of each table ended."""
     c = run_table.c
-    mine = sa.and_(c.tenant_id == ctx.session.tenant, c.cause == MAINTENANCE_CAUSE.text)
+    mine = sa.and_(c.tenant_id == ctx.session.tenant, c.cause_kind == CauseKind.MAINTENANCE.value)
     connection = ctx.session.transaction.connection
     busy = connection.execute(sa.select(c.workspace_id).where(mine, c.state.in_(states.OPEN))).scalars()
     ended = sa.select(c.resource_id, sa.func.max(c.ended_at)).where(mine, c.ended_at.is_not(None))

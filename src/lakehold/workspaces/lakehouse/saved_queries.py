@@ -4,13 +4,12 @@ finds them.
 The worker is asked outside of any transaction; what a query reads is then stored as edges.
 """
 
-from __future__ import annotations
-
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 
 from lakehold import workspaces
 from lakehold.catalog import kinds, resource_edit, resource_metadata, resources
 from lakehold.catalog.resource_edit import ResourceEdit
+from lakehold.catalog.resource_view import make_ref
 from lakehold.directory.platform import Platform
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import InvalidInputError, UnavailableError
@@ -18,6 +17,7 @@ from lakehold.kit.ids import valid_table_name
 from lakehold.lake.errors import LimitExceededError, QueryError, RefusedQueryError
 from lakehold.runs import queries, worker_client
 from lakehold.runs.service import Run, Runs
+from lakehold.runs.sql_definitions import EdgeEnds, SqlDefinition
 from lakehold.workspaces.graph import need_kind
 from lakehold.workspaces.lakehouse.pipelines.base import TABLE_KIND
 
@@ -25,10 +25,7 @@ from lakehold.workspaces.lakehouse.pipelines.base import TABLE_KIND
 def save_result_as_table(
     ctx: RequestContext, layer: str, name: str, sql: str, reads: Collection[str]
 ) -> tuple[str, Run]:
-    """Create the table and start the run that fills it.
-
-    `reads` are the tables that the worker found in the query.
-    """
+    """Create the table and start the run that fills it. `reads` are the tables that the worker found in the query."""
     edges = {"layer": layer, "saved_from": sorted(reads)}
     uid = resources.create(ctx, TABLE_KIND, valid_table_name(name), edges=edges, settings={"sql": sql})
     return uid, Runs(workspaces.runnables()).start(ctx, uid)
@@ -50,9 +47,7 @@ def tables_read(platform: Platform, scope: queries.QueryScope, sql: str) -> list
 
 
 def tables_read_if_known(platform: Platform, scope: queries.QueryScope, sql: str) -> list[str] | None:
-    """Return the tables that the SQL reads, or None if it cannot be analysed: a draft, or no worker is
-    running.
-    """
+    """Return the tables that the SQL reads, or None if it cannot be analysed: a draft, or no worker is running."""
     try:
         return tables_read(platform, scope, sql)
     except (UnavailableError, QueryError, RefusedQueryError, LimitExceededError):
@@ -73,3 +68,16 @@ def update_sql(ctx: RequestContext, uid: str, sql: str, tables: Collection[str] 
     resource_edit.apply_edit(
         ctx, uid, ResourceEdit(settings=settings, edges=None if tables is None else {"reads": sorted(tables)})
     )
+
+
+def _find_sql(ctx: RequestContext, settings: Mapping[str, object], ends: EdgeEnds) -> SqlDefinition | None:
+    """Return the query of a pipeline or a saved table, for those who may run queries in its lakehouse."""
+    inside = next(iter(ends("lakehouse") or ends("layer") or ends("into") or ()), "")
+    lakehouse = kinds.workspace_of(ctx.view, inside) if ctx.view.ids.get(inside) is not None else None
+    if lakehouse is None or not ctx.session.check(ctx.principal, queries.EXECUTE_QUERY, lakehouse):
+        return None
+    text = str(settings.get("sql", ""))
+    return SqlDefinition(make_ref(ctx.view, lakehouse).name, text) if text.strip() else None
+
+
+SQL_DEFINITIONS = {"query": _find_sql, "table": _find_sql}

@@ -1,8 +1,6 @@
 """Settings of the kinds of a lakehouse."""
 
-from __future__ import annotations
-
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
@@ -10,12 +8,19 @@ from pydantic import Field
 
 from lakehold.connectors import registry
 from lakehold.connectors.database.settings import DatabaseDestinationSettings, TablePartitioning
-from lakehold.connectors.files.settings import FileDestinationSettings, FileFormat
+from lakehold.connectors.files.settings import FileDestinationSettings, FileFormat, FileSourceSettings
 from lakehold.connectors.mail.connector import MailSettings
 from lakehold.connectors.sources.settings import SourceSettings, SyncMode
 from lakehold.connectors.webhook.connector import WebhookSettings
 from lakehold.kit.errors import InvalidInputError
-from lakehold.kit.settings_schema import InvalidSettingError, SettingsRecord, SettingsSchema, TableName, Text
+from lakehold.kit.settings_schema import (
+    InvalidSettingError,
+    SettingReference,
+    SettingsRecord,
+    SettingsSchema,
+    TableName,
+    Text,
+)
 from lakehold.runs.runnable import RunSettings
 
 WriteMode = Literal["overwrite", "append", "merge", "mirror"]
@@ -108,6 +113,14 @@ class HistorySettings(SettingsRecord):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class NotebookSettings(SettingsRecord):
+    """A notebook."""
+
+    table: TableName = ""
+    """The name of the table that is created, if the notebook writes none yet."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TableMailSettings(MailSettings):
     """Tables as files to people."""
 
@@ -134,11 +147,19 @@ class TableSettings(SettingsRecord):
     sql: str = ""
 
 
+def _source_references(settings: SourceSettings) -> Iterator[SettingReference]:
+    if isinstance(settings, FileSourceSettings):
+        yield SettingReference("volume", "lakehouse.volume", settings.volume)
+
+
 LAKEHOUSE = SettingsSchema[LakehouseSettings]("lakehouse", LakehouseSettings, common=RunSettings)
-SOURCE = SettingsSchema[SourceSettings]("source", registry.source_union(), common=RunSettings)
+SOURCE = SettingsSchema[SourceSettings](
+    "source", registry.source_union(), common=RunSettings, references=_source_references
+)
 STREAM = SettingsSchema[StreamSettings]("stream", StreamSettings)
 QUERY = SettingsSchema[QuerySettings]("query", QuerySettings, common=RunSettings)
 HISTORY = SettingsSchema[HistorySettings]("history", HistorySettings, common=RunSettings)
+NOTEBOOK = SettingsSchema[NotebookSettings]("notebook", NotebookSettings)
 DESTINATION = SettingsSchema[TableDestinationSettings](
     "destination", Annotated[TableDestinationSettings, Field(discriminator="to")], common=RunSettings
 )
@@ -150,6 +171,7 @@ BY_KIND: Mapping[str, SettingsSchema[Any]] = {
     "stream": STREAM,
     "query": QUERY,
     "history": HISTORY,
+    "notebook": NOTEBOOK,
     "destination": DESTINATION,
     "saved_query": SAVED_QUERY,
     "table": TABLE,

@@ -1,7 +1,5 @@
 """The steps of lakehouse pipelines. `executors` executes them."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from lakehold.runs.runnable import BackfillSpan, Step

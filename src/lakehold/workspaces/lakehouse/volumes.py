@@ -1,7 +1,5 @@
 """Volumes: who may do what with their files."""
 
-from __future__ import annotations
-
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import at_field
 from lakehold.kit.settings import Settings

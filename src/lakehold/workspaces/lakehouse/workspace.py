@@ -1,7 +1,5 @@
 """The descriptor of the lakehouse."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from lakehold.workspaces.descriptor import (
@@ -73,6 +71,7 @@ WORKSPACE = Workspace(
     ),
     has_sql=True,
     settings_schemas=deferred(f"{_HERE}.settings:BY_KIND"),
+    sql_definitions=deferred(f"{_HERE}.saved_queries:SQL_DEFINITIONS"),
     runnables=deferred(f"{_HERE}.pipelines:RUNNABLES"),
     executors=deferred(f"{_HERE}.executors:STEP_EXECUTORS"),
     probes=deferred(f"{_HERE}.executors.transfer:PROBES"),

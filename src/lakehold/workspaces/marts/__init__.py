@@ -4,7 +4,7 @@ The rights are in model.yaml: three project roles, owners, two sharing toggles, 
 
 - `workspace`: the descriptor
 - `mart_kinds`: the kinds of resources in a project
-- `settings`: the settings schemas of storages, data marts, destinations and reports
+- `settings`, `report_settings`: the settings schemas of storages, data marts and destinations, and of reports
 - `checks`: results of data quality checks
 - `storages`: the type and the tables of a storage, and who may probe it; files
 - `destinations`: who may test a destination, and its reports

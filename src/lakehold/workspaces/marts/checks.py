@@ -1,7 +1,5 @@
 """Results of the data quality checks of data marts, over time."""
 
-from __future__ import annotations
-
 from dataclasses import asdict, dataclass
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Destinations of a project: who may test one, whether one is deleted, and its reports."""
 
-from __future__ import annotations
-
 from lakehold.access import Draft
 from lakehold.catalog import kinds
 from lakehold.catalog.resource_view import ResourceRef, VisibleRefs, attributes_of

@@ -4,8 +4,6 @@ often and how long.
 Computed from runs and pulls, for those who see the report.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Lineage of data marts: storages, tables, joined marts, reports and destinations."""
 
-from __future__ import annotations
-
 from lakehold.catalog import resource_metadata
 from lakehold.catalog.resource_view import VisibleRefs
 from lakehold.directory.request_context import RequestContext

@@ -5,8 +5,6 @@ Failed attempts are throttled, and the answer does not say what was wrong. A rep
 saved it, with their rights at this moment; pulls are recorded for ninety days.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 

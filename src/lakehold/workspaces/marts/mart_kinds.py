@@ -1,7 +1,5 @@
 """The kinds of resources in a project of data marts, and checks that a resource is of a kind."""
 
-from __future__ import annotations
-
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import InvalidInputError
 from lakehold.kit.ids import quote

@@ -5,24 +5,25 @@ Access is checked in a transaction (`prepare_storage_probe`), and the probe runs
 because it takes as long as the other system does. A lakehouse is queried with SQL; everything else by the worker.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from fnmatch import fnmatchcase
 from typing import Any
 
 from lakehold.catalog import credentials
+from lakehold.catalog.resource_view import VisibleRefs, make_ref
 from lakehold.directory.caller import Caller
 from lakehold.directory.platform import Platform
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import InvalidInputError, NotFoundError
 from lakehold.kit.ids import quote
+from lakehold.kit.settings_schema import InvalidSettingError
 from lakehold.lake import readable_tables, row_formats
 from lakehold.lake.row_formats import quote_identifier
 from lakehold.runs import worker_client
+from lakehold.runs.sql_definitions import EdgeEnds, SqlDefinition
 from lakehold.workspaces.marts import mart_kinds, storages
-from lakehold.workspaces.marts.settings import DefinitionType, LakeStorageSettings, MartSettings, StorageType
+from lakehold.workspaces.marts.settings import DATA_MART, DefinitionType, LakeStorageSettings, MartSettings, StorageType
 from lakehold.workspaces.marts.storages import LakeTables, StorageProbeTarget
 
 
@@ -172,6 +173,27 @@ def _probe_sql(probe: StorageProbeTarget, tables: Sequence[str]) -> tuple[str, l
         case _:
             found = matching_tables(probe.text, tables)
             return select_all(found[0]), pattern_notes(found)
+
+
+def _find_sql(ctx: RequestContext, settings: Mapping[str, object], ends: EdgeEnds) -> SqlDefinition | None:
+    """Return the query of a data mart on a lakehouse, for those who may use its storage. Other storages are asked by
+    its runs.
+    """
+    definition, storage = DATA_MART.parse(settings), next(iter(ends("storage") or ()), "")
+    if definition.by is not DefinitionType.SQL or ctx.view.ids.get(storage) is None:
+        return None
+    if not ctx.session.check(ctx.principal, "use", storage):
+        return None
+    try:
+        found = storages.storage_settings(ctx, storage)
+    except InvalidSettingError:
+        return None
+    if not isinstance(found, LakeStorageSettings) or not VisibleRefs(ctx).sees(found.lakehouse):
+        return None
+    return SqlDefinition(make_ref(ctx.view, found.lakehouse).name, definition.text)
+
+
+SQL_DEFINITIONS = {"data_mart": _find_sql}
 
 
 def select_all(table: str) -> str:

@@ -4,8 +4,6 @@ Values are inserted after the Markdown has become HTML or chat markup, so that n
 or a mention. Tables and charts are of the first rows.
 """
 
-from __future__ import annotations
-
 import html
 import math
 import re
@@ -14,7 +12,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar
 from urllib.parse import quote as quote_url
 
 from lakehold.kit.errors import InvalidInputError
@@ -76,13 +74,17 @@ def is_numeric(value: object) -> bool:
     return not isinstance(value, bool) and hasattr(value, "__float__")
 
 
-class _Block(ABC):
-    """A block of a message, which is no part of a paragraph."""
+class _MessagePart(ABC):
+    """What stands for a placeholder of a message."""
 
     block: ClassVar = True
+    """Whether it is no part of a paragraph."""
 
     @abstractmethod
     def text(self) -> str: ...
+
+    @abstractmethod
+    def html(self) -> str: ...
 
     def chat(self) -> str:
         """Return the text as a code block of a chat; backticks inside are replaced."""
@@ -94,7 +96,7 @@ _TABLE_CELL_STYLE = "border:1px solid #ccc;padding:3px 8px"
 
 
 @dataclass(frozen=True)
-class TableBlock(_Block):
+class TableBlock(_MessagePart):
     """A table of the first rows."""
 
     data: MessageData
@@ -169,7 +171,7 @@ class _Bar:
 
 
 @dataclass(frozen=True)
-class ChartBlock(_Block):
+class ChartBlock(_MessagePart):
     """A bar chart of one column by another."""
 
     data: MessageData
@@ -235,14 +237,6 @@ _MENTION = re.compile(r"@(?=(?:channel|here|everyone|all)\b)", re.IGNORECASE)
 _ZERO_WIDTH_SPACE = "\u200b"
 
 
-class _MessagePart(Protocol):
-    @property
-    def block(self) -> bool: ...
-    def text(self) -> str: ...
-    def html(self) -> str: ...
-    def chat(self) -> str: ...
-
-
 @dataclass(frozen=True, slots=True)
 class RenderedMessage:
     """A message that is ready to be sent."""
@@ -296,7 +290,7 @@ class MessageTemplate:
 
 
 @dataclass(frozen=True, slots=True)
-class _TextPart:
+class _TextPart(_MessagePart):
     value: str
     block = False
 

@@ -3,8 +3,6 @@
 `executors` executes the steps.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -22,14 +20,8 @@ from lakehold.runs.runnable import EndedRun, Runnable, RunNotice, RunOptions, St
 from lakehold.workspaces.graph import edge_sources, edge_targets, need_kind
 from lakehold.workspaces.marts import mart_kinds, storages
 from lakehold.workspaces.marts.notifications import receivers
-from lakehold.workspaces.marts.settings import (
-    DATA_MART,
-    LIVE_TYPE,
-    REPORT,
-    LakeStorageSettings,
-    MartSettings,
-    parse_definition,
-)
+from lakehold.workspaces.marts.report_settings import REPORT
+from lakehold.workspaces.marts.settings import DATA_MART, LIVE_TYPE, LakeStorageSettings, MartSettings, parse_definition
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,18 +62,28 @@ TASK_PARAMETER, CHECK_TASK = "do", "check"
 """The option to run only the checks."""
 
 
-class DataMartPipeline(Runnable):
+class _ProjectPipeline(Runnable):
+    """A resource of a project that is run. Only Project Admins delete its runs."""
+
+    def outputs(self, ctx: RequestContext, uid: str) -> Sequence[str]:
+        """Return the resource itself, so that two of its runs do not overlap."""
+        del ctx
+        return [uid]
+
+    def delete_right(self, ctx: RequestContext, uid: str) -> RequiredRight:
+        """Return the right that only Project Admins of the project have."""
+        project = kinds.workspace_of(ctx.view, uid)
+        assert project is not None  # noqa: S101 - no mart and no report lies elsewhere
+        return RequiredRight("manage_settings", project)
+
+
+class DataMartPipeline(_ProjectPipeline):
     """Refreshes a data mart. Whoever edits it may refresh it; whoever sees it sees its runs."""
 
     kind = mart_kinds.DATA_MART_KIND
     trigger, schedule, stop, see = "edit", "manage_triggers", "edit", "see"
     trigger_kind = "marts.data_mart_trigger"
     choices: Mapping[str, Sequence[str]] = MappingProxyType({TASK_PARAMETER: (CHECK_TASK,)})
-
-    def outputs(self, ctx: RequestContext, uid: str) -> Sequence[str]:
-        """Return the data mart itself."""
-        del ctx
-        return [uid]
 
     def steps(self, ctx: RequestContext, uid: str, options: RunOptions) -> Sequence[Step]:
         """Return the refresh from a storage that the caller may use, and the checks; or the checks alone.
@@ -116,10 +118,6 @@ class DataMartPipeline(Runnable):
         """Return the notices that the project is subscribed to."""
         return receivers.run_notices(ctx, uid, uid, ended)
 
-    def delete_right(self, ctx: RequestContext, uid: str) -> RequiredRight:
-        """Return the right of a Project Admin."""
-        return project_admin_right(ctx, uid)
-
 
 def _refuse_copy_name(ctx: RequestContext, uid: str, storage: str, name: str) -> None:
     """Refuse a copy whose name another data mart of the storage uses."""
@@ -131,13 +129,6 @@ def _refuse_copy_name(ctx: RequestContext, uid: str, storage: str, name: str) ->
     names = (str(resource_metadata.load(ctx, each).settings.get("kept_as", "")) for each in others)
     if any(each.casefold() == name.casefold() for each in names):
         raise ConflictError(f"Another data mart of this storage is kept as {quote(name)}.", "Choose another name.")
-
-
-def project_admin_right(ctx: RequestContext, uid: str) -> RequiredRight:
-    """Return the right that only Project Admins of the project have."""
-    project = kinds.workspace_of(ctx.view, uid)
-    assert project is not None  # noqa: S101 - no mart and no report lies elsewhere
-    return RequiredRight("manage_settings", project)
 
 
 def mart_settings(ctx: RequestContext, uid: str) -> MartSettings:
@@ -189,7 +180,7 @@ def _need_editable(ctx: RequestContext, uid: str) -> None:
     need_kind(ctx, uid, "edit", among, refusal="A {} is not published.", hint=hint)
 
 
-class ReportPipeline(Runnable):
+class ReportPipeline(_ProjectPipeline):
     """Sends a report. Its runs are seen by those who see its data mart, and stopped by those who may run it or
     edit the mart.
     """
@@ -198,11 +189,6 @@ class ReportPipeline(Runnable):
     trigger, schedule, stop, see = "run", "edit", "run", "see"
     trigger_kind = "marts.report_trigger"
     reloads = False
-
-    def outputs(self, ctx: RequestContext, uid: str) -> Sequence[str]:
-        """Return the report itself, so that two of its runs do not overlap."""
-        del ctx
-        return [uid]
 
     def steps(self, ctx: RequestContext, uid: str, options: RunOptions) -> Sequence[Step]:
         """Return one step that queries and sends."""
@@ -232,10 +218,6 @@ class ReportPipeline(Runnable):
     def stop_rights(self, ctx: RequestContext, uid: str) -> Sequence[RequiredRight]:
         """Return `run` on the report, or `edit` on its data mart."""
         return (RequiredRight(self.stop, uid), RequiredRight("edit", mart_of(ctx, uid)))
-
-    def delete_right(self, ctx: RequestContext, uid: str) -> RequiredRight:
-        """Return the right of a Project Admin."""
-        return project_admin_right(ctx, uid)
 
 
 def mart_of(ctx: RequestContext, uid: str) -> str:

@@ -5,8 +5,6 @@ Every name in it is a column of the data marts and every value a literal of its 
 now (`today - 7`, `month`): nothing that a member wrote becomes SQL text.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -16,7 +14,7 @@ from decimal import Decimal, InvalidOperation
 from lakehold.kit.errors import InvalidInputError
 from lakehold.kit.ids import quote
 from lakehold.lake.row_formats import quote_identifier, quote_literal
-from lakehold.workspaces.marts.settings import MAX_ROWS, ReportCondition, ReportSettings
+from lakehold.workspaces.marts.report_settings import MAX_ROWS, ReportCondition, ReportSettings
 
 _RELATIVE_DATE = re.compile(r"(today|week|month|quarter|year)\s*(?:([+-])\s*(\d{1,4}))?")
 _DECIMAL_TYPE = re.compile(r"decimal\(.*")

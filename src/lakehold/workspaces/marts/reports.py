@@ -4,8 +4,6 @@ A data mart can be joined to others. The caller must be able to use every mart i
 is missing.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -27,7 +25,8 @@ from lakehold.workspaces.graph import edge_targets
 from lakehold.workspaces.marts import mart_kinds
 from lakehold.workspaces.marts.messages import DEFAULT_TEMPLATE, MessageData, MessageTemplate, RenderedMessage
 from lakehold.workspaces.marts.report_query import QuerySource, ReportQuery, SourceColumn
-from lakehold.workspaces.marts.settings import DATA_MART, REPORT, ReportSettings
+from lakehold.workspaces.marts.report_settings import REPORT, ReportSettings
+from lakehold.workspaces.marts.settings import DATA_MART, MartJoin
 
 _MAX_DEPTH = 5
 
@@ -43,14 +42,6 @@ def query_source(ctx: RequestContext, lake: IcebergCatalog, mart: str) -> QueryS
     return QuerySource(" ".join(joined.tables), joined.columns)
 
 
-@dataclass(frozen=True, slots=True)
-class _JoinCondition:
-    """The columns that are equal: ours, by theirs."""
-
-    before: str
-    columns: Mapping[str, str]
-
-
 @dataclass(slots=True)
 class _JoinBuilder:
     work: RequestContext
@@ -58,25 +49,25 @@ class _JoinBuilder:
     tables: list[str] = field(default_factory=list)
     columns: dict[str, SourceColumn] = field(default_factory=dict)
 
-    def add(self, mart: str, prefix: str = "", on: _JoinCondition | None = None) -> None:
+    def add(self, mart: str, prefix: str = "", join: MartJoin | None = None) -> None:
         """Add a mart, and everything that is joined to it in turn."""
         self.work.need("use", mart)
         alias = quote_identifier(f"t{len(self.tables)}")
         self._add_columns(mart, prefix, alias)
         path = readable_tables.qualified_name(self.work, mart)
         self.tables.append(
-            f"{path} AS {alias}" if on is None else f"LEFT JOIN {path} AS {alias} ON {self._condition(prefix, on)}"
+            f"{path} AS {alias}" if join is None else f"LEFT JOIN {path} AS {alias} ON {self._condition(prefix, join)}"
         )
         settings = DATA_MART.parse(resource_metadata.load(self.work, mart).settings)
         allowed = set(edge_targets(self.work, mart, "joins"))
-        for join in settings.joins:
-            if join.mart not in allowed:
-                raise InvalidInputError(f"The data mart is not joined to {quote(join.mart)}.", "Save its joins anew.")
+        for each in settings.joins:
+            if each.mart not in allowed:
+                raise InvalidInputError(f"The data mart is not joined to {quote(each.mart)}.", "Save its joins anew.")
             if prefix.count(".") >= _MAX_DEPTH:
                 raise ConflictError(
                     f"More than {_MAX_DEPTH} data marts are joined one behind the other.", "Join fewer."
                 )
-            self.add(join.mart, f"{prefix}{join.name}.", _JoinCondition(prefix, join.on))
+            self.add(each.mart, f"{prefix}{each.name}.", each)
 
     def _add_columns(self, mart: str, prefix: str, alias: str) -> None:
         now = self.lake.current_metadata(readable_tables.identifier_of(self.work, mart))
@@ -86,12 +77,13 @@ class _JoinBuilder:
         for each in now.fields:
             self.columns[f"{prefix}{each.name}"] = SourceColumn(f"{alias}.{quote_identifier(each.name)}", each.type)
 
-    def _condition(self, prefix: str, on: _JoinCondition) -> str:
-        if not on.columns:
+    def _condition(self, prefix: str, join: MartJoin) -> str:
+        if not join.on:
             raise InvalidInputError(
                 f"The join {quote(prefix.rstrip('.'))} has no columns.", "Say which are the same: on."
             )
-        pairs = [(f"{on.before}{ours}", f"{prefix}{theirs}") for ours, theirs in on.columns.items()]
+        before = prefix.removesuffix(f"{join.name}.")
+        pairs = [(f"{before}{ours}", f"{prefix}{theirs}") for ours, theirs in join.on.items()]
         for name in (name for pair in pairs for name in pair if name not in self.columns):
             raise InvalidInputError(f"There is no column {quote(name)} to join by.", "Correct the join.")
         return " AND ".join(f"{self.columns[ours].sql} = {self.columns[theirs].sql}" for ours, theirs in pairs)

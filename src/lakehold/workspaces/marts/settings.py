@@ -1,13 +1,11 @@
-"""Settings of the kinds of a project: storages, data marts, destinations and reports."""
+"""Settings of the kinds of a project: storages, data marts and destinations."""
 
-from __future__ import annotations
-
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from fnmatch import fnmatchcase
 from typing import Annotated, Any, Literal
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from pydantic import Field
 
@@ -15,15 +13,31 @@ from lakehold.connectors.api.settings import ApiAuthSettings, ApiEndpoint, ApiLi
 from lakehold.connectors.chat.connector import ChatSettings
 from lakehold.connectors.database.settings import DatabaseDestinationSettings, DatabaseSettings, DatabaseSourceSettings
 from lakehold.connectors.destinations.settings import DestinationSettings
-from lakehold.connectors.files.settings import FileDestinationSettings, OutputKind
+from lakehold.connectors.files.settings import FileDestinationSettings
 from lakehold.connectors.mail.connector import MailSettings
 from lakehold.connectors.sources.settings import SyncMode
 from lakehold.connectors.webhook.connector import WebhookSettings
 from lakehold.kit.ids import quote
-from lakehold.kit.settings_schema import InvalidSettingError, SettingsRecord, SettingsSchema, Text
+from lakehold.kit.settings_schema import (
+    InvalidSettingError,
+    NoSettings,
+    SettingReference,
+    SettingsRecord,
+    SettingsSchema,
+    Text,
+)
 from lakehold.runs.runnable import RunSettings
+from lakehold.workspaces.marts.report_settings import REPORT
 
 CONNECTORS = ("database", "api")
+MAX_CHECKS = 100
+JOIN_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,62}")
+_TYPE = re.compile(
+    r"(boolean|tinyint|byte|smallint|short|int|integer|bigint|long|float|real|double|date|timestamp|timestamp_ntz|"
+    r"string|binary|decimal|dec|numeric)(\(\d+(, ?-?\d+)?\))?|(char|varchar)\(\d+\)|(array|map|struct)<.+>",
+    re.IGNORECASE,
+)
+"""The types of SQL that a column can be cast to."""
 COPY_SUFFIX = ".parquet"
 """Of the copy of a data mart in a folder."""
 LIVE_TYPE = "live"
@@ -87,6 +101,14 @@ class MartColumn(SettingsRecord):
     """Another one than it arrives with."""
     hidden: bool = False
 
+    def __post_init__(self) -> None:
+        if self.type and not _TYPE.fullmatch(self.type):
+            raise InvalidSettingError(
+                f"There is no type {quote(self.type)}.",
+                "Use one of SQL, such as bigint or decimal(10,2).",
+                field="type",
+            )
+
 
 @dataclass(frozen=True, slots=True)
 class MartJoin(SettingsRecord):
@@ -96,6 +118,16 @@ class MartJoin(SettingsRecord):
     name: Text
     on: Mapping[str, str] = field(default_factory=dict)
     """The columns that are equal: ours, by theirs."""
+
+    def __post_init__(self) -> None:
+        if not JOIN_NAME.fullmatch(self.name):
+            raise InvalidSettingError(
+                f"A join cannot be named {quote(self.name)}.", "Use letters, digits and _ as a prefix.", field="name"
+            )
+        if not self.on or not all(ours.strip() and theirs.strip() for ours, theirs in self.on.items()):
+            raise InvalidSettingError(
+                f"The join {self.name} has no columns.", "Set on to the columns that are equal.", field="on"
+            )
 
 
 class CheckKind(StrEnum):
@@ -187,7 +219,7 @@ class MartSettings(SettingsRecord):
         if self.by is None and self.sql.strip():
             object.__setattr__(self, "by", DefinitionType.SQL)
         if self.by is not None and not self.text.strip():
-            name = "stream" if self.by is DefinitionType.CONNECTOR else self.by.value
+            name = self.text_setting
             raise InvalidSettingError(f"The data mart has no {name}.", f"Set {name} in its settings.", field=name)
         if self.by is DefinitionType.CONNECTOR:
             self.connection()
@@ -201,24 +233,25 @@ class MartSettings(SettingsRecord):
                 "Give the copy another name.",
                 field="kept_as",
             )
-        names = [column.name for column in self.columns]
-        if twice := next((name for name in names if names.count(name) > 1), ""):
+        if hidden := next((each.name for each in self.columns if each.hidden and each.name in self.keys), ""):
             raise InvalidSettingError(
-                f"The column {quote(twice)} of the data mart stands twice.", "Keep one of them.", field="columns"
+                f"{hidden} is part of the primary key.", "Key fields cannot be hidden.", field="columns"
             )
+        if len(self.checks) > MAX_CHECKS:
+            raise InvalidSettingError(f"A data mart has {MAX_CHECKS} checks at most.", "Delete one.", field="checks")
+        _refuse_doubles("column", [each.name for each in self.columns])
+        _refuse_doubles("check", [each.given_name for each in self.checks if each.given_name])
+        _refuse_doubles("join", [each.name for each in self.joins])
+
+    @property
+    def text_setting(self) -> str:
+        """The setting that its definition is in."""
+        return "stream" if self.by is DefinitionType.CONNECTOR else (self.by or DefinitionType.SQL).value
 
     @property
     def text(self) -> str:
         """The query, the table, the pattern or the stream."""
-        match self.by:
-            case DefinitionType.TABLE:
-                return self.table
-            case DefinitionType.PATTERN:
-                return self.pattern
-            case DefinitionType.CONNECTOR:
-                return self.stream
-            case _:
-                return self.sql
+        return str(getattr(self, self.text_setting))
 
     def connection(self) -> DatabaseSourceSettings | ApiSourceSettings:
         """Return the connection of a data mart that is loaded by a connector."""
@@ -237,6 +270,12 @@ class MartSettings(SettingsRecord):
         return DatabaseSourceSettings(
             address=self.address, user=self.user, driver=self.driver, properties=self.properties, schemas=self.schemas
         )
+
+
+def _refuse_doubles(noun: str, names: list[str]) -> None:
+    if twice := next((name for name in names if names.count(name) > 1), ""):
+        message = f"The {noun} {quote(twice)} of the data mart stands twice."
+        raise InvalidSettingError(message, "Keep one of them, or choose another name.", field=f"{noun}s")
 
 
 def reads_from(by: str, text: str, name: str) -> bool:
@@ -264,93 +303,6 @@ MartDestinationSettings = (
     FileDestinationSettings | DatabaseDestinationSettings | WebhookSettings | MailSettings | ChatSettings | LiveSettings
 )
 
-MAX_ROWS = 10_000_000
-Aggregate = Literal["count", "count distinct", "sum", "average", "least", "most"]
-Operator = Literal["=", "!=", "<", "<=", ">", ">=", "contains", "starts with", "in", "is empty", "is not empty"]
-_UNARY_OPERATORS = {"is empty", "is not empty"}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReportAggregate(SettingsRecord):
-    """An aggregated column of a report."""
-
-    how: Aggregate
-    column: str = ""
-    name: str = ""
-
-    def __post_init__(self) -> None:
-        if not self.column and self.how != "count":
-            raise InvalidSettingError(f"A {self.how} is of a column.", "Name one.", field="column")
-
-    @property
-    def title(self) -> str:
-        """The name of the column in the report."""
-        return self.name.strip() or (f"{self.how} of {self.column}" if self.column else self.how)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReportCondition(SettingsRecord):
-    """A condition on the rows of a report."""
-
-    column: Text
-    operator: Annotated[Operator, Field(alias="is")] = "="
-    value: str = ""
-    """A value that begins with a colon is a parameter; two colons stand for one."""
-    values: tuple[str, ...] = ()
-
-    def __post_init__(self) -> None:
-        if self.operator == "in" and not self.values:
-            raise InvalidSettingError(
-                "To be in a list, the list needs a value.", "Name one, or leave it out.", field="values"
-            )
-        if self.operator not in _UNARY_OPERATORS and self.operator != "in" and not self.value.strip():
-            raise InvalidSettingError("The condition has no value.", "Set value.", field="value")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReportSort(SettingsRecord):
-    """A column that a report is sorted by."""
-
-    column: Text
-    descending: bool = False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReportDelivery(SettingsRecord):
-    """What a report says of its delivery before what its destination says."""
-
-    name: str | None = None
-    subject: str | None = None
-    body: str | None = None
-    kind: OutputKind | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReportSettings(SettingsRecord):
-    """A report: its query on a data mart, when it is sent, and its message."""
-
-    columns: tuple[str, ...] = ()
-    """Without any, all of them."""
-    sums: tuple[ReportAggregate, ...] = ()
-    where: tuple[ReportCondition, ...] = ()
-    sort: tuple[ReportSort, ...] = ()
-    limit: Annotated[int, Field(ge=1)] = MAX_ROWS
-    zone: str = "UTC"
-    """The time zone of relative dates."""
-    parameters: Mapping[str, str] = field(default_factory=dict)
-    send: Literal["always", "rows", "changed"] = "always"
-    """Always; only if there are rows; only if they have changed since it was last sent."""
-    message: str = ""
-    delivery: ReportDelivery = field(default_factory=ReportDelivery)
-
-    def __post_init__(self) -> None:
-        try:
-            ZoneInfo(self.zone)
-        except (ZoneInfoNotFoundError, ValueError, OSError):
-            raise InvalidSettingError(
-                f"There is no time zone {quote(self.zone)}.", "Write Europe/Berlin.", field="zone"
-            ) from None
-
 
 def parse_definition(settings: Mapping[str, object]) -> MartSettings:
     """Return the settings of a data mart; refused if it is not defined."""
@@ -366,14 +318,29 @@ def parse_connection(settings: Mapping[str, object]) -> DatabaseSourceSettings |
     return DATA_MART.parse({**settings, **undefined}).connection()
 
 
-STORAGE = SettingsSchema[StorageSettings]("storage", Annotated[StorageSettings, Field(discriminator="kind")])
-DATA_MART = SettingsSchema[MartSettings]("data mart", MartSettings, managed=("published", "reads"), common=RunSettings)
+def _storage_references(settings: StorageSettings) -> Iterator[SettingReference]:
+    if isinstance(settings, LakeStorageSettings):
+        yield SettingReference("lakehouse", "lakehouse.lakehouse", settings.lakehouse)
+
+
+def _mart_references(settings: MartSettings) -> Iterator[SettingReference]:
+    for n, join in enumerate(settings.joins):
+        yield SettingReference(f"joins.{n}.mart", "marts.data_mart", join.mart)
+
+
+PROJECT = SettingsSchema[NoSettings]("project", NoSettings, common=RunSettings)
+STORAGE = SettingsSchema[StorageSettings](
+    "storage", Annotated[StorageSettings, Field(discriminator="kind")], references=_storage_references
+)
+DATA_MART = SettingsSchema[MartSettings](
+    "data mart", MartSettings, managed=("published", "reads"), common=RunSettings, references=_mart_references
+)
 DESTINATION = SettingsSchema[MartDestinationSettings](
     "destination", Annotated[MartDestinationSettings, Field(discriminator="to")]
 )
 QUALITY_CHECK = SettingsSchema[QualityCheck]("check", QualityCheck)
-REPORT = SettingsSchema[ReportSettings]("report", ReportSettings, common=RunSettings)
 BY_KIND: Mapping[str, SettingsSchema[Any]] = {
+    "project": PROJECT,
     "storage": STORAGE,
     "data_mart": DATA_MART,
     "destination": DESTINATION,

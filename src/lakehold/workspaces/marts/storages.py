@@ -1,7 +1,5 @@
 """Storages: their type, who may probe one, and the tables of one that is a lakehouse; files, also of destinations."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 

@@ -1,7 +1,5 @@
 """The descriptor of marts."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from lakehold.workspaces.descriptor import (
@@ -67,6 +65,7 @@ WORKSPACE = Workspace(
     pages=(RUNS_PAGE, PageLink("Insights", "insights", "chart-line")),
     tabs=(PageLink("Notifications", "notifications", "bell"),),
     settings_schemas=deferred(f"{_HERE}.settings:BY_KIND"),
+    sql_definitions=deferred(f"{_HERE}.mart_probe:SQL_DEFINITIONS"),
     runnables=deferred(f"{_HERE}.pipelines:RUNNABLES"),
     executors=deferred(f"{_HERE}.executors:STEP_EXECUTORS"),
     probes=deferred(f"{_HERE}.executors.connections:PROBES"),

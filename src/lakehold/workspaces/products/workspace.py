@@ -1,7 +1,5 @@
 """The descriptor of data products. Its access model decides already; there are no pages of its own yet."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from lakehold.workspaces.descriptor import KindDescriptor, Workspace

@@ -51,7 +51,7 @@ def test_a_failure_is_told_once_to_those_who_receive_it(sales_project: SalesProj
     body = sales_project.mails()[0][2]
     base = sales_project.platform.settings.base_url
     assert body == (
-        "Orders was run by hand and has failed.\n\nThe storage has no table.\n\n"
+        "Orders has failed.\n\nThe storage has no table.\n\nTrigger: Manual\n\n"
         f"{base}/runs/{run}\n\nWho is told of this: {base}/workspaces/sales/notifications\n"
     )
 
@@ -195,5 +195,5 @@ def test_which_run_it_came_after_is_not_named(sales_project: SalesProject) -> No
         RUNS.retry(ctx, first.id)
     sales_project.end_run(sales_project.claim_next_run(), "No.")
     body = sales_project.mails()[0][2]
-    assert body.startswith("Orders was run again after another run and has failed.")
+    assert body.startswith("Orders has failed.\n\nNo.\n\nTrigger: Retry of another run\n")
     assert first.id not in body

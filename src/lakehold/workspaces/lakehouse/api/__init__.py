@@ -4,8 +4,6 @@
 - `tables`: saved queries, and results saved as tables; compact, roll back and describe tables; restore deleted ones
 """
 
-from __future__ import annotations
-
 from fastapi import APIRouter
 
 from lakehold.workspaces.lakehouse.api import connections, tables

@@ -1,24 +1,15 @@
 """Endpoints of sources, which are probed before they are saved, of integrations, and of the files of volumes."""
 
-from __future__ import annotations
-
-from typing import Annotated, Any
+from typing import Any
 
 from fastapi import Request, Response
 from pydantic import Field
 
-from lakehold.api.catalog.schemas import SettingsJson
-from lakehold.api.http.dependencies import (
-    CreateContext,
-    CurrentPlatform,
-    ReadContext,
-    WriteContext,
-    get_platform,
-    read_transaction,
-)
+from lakehold.api.catalog.schemas import OptionalId, SecretTexts, SettingsJson
+from lakehold.api.http.dependencies import CreateContext, CurrentPlatform, ReadContext, WriteContext, read_transaction
 from lakehold.api.http.models import IdText, PlainText, RequestModel, ResponseModel
 from lakehold.api.http.paging import PageParams, PageResponse
-from lakehold.api.http.routing import REQUIRES_SIGN_IN, make_router, problem_responses
+from lakehold.api.http.routing import WORKER_CALL, make_router
 from lakehold.api.lake.files import DOWNLOAD, UPLOAD, FilePath, VolumeFileJson, files_page, receive_upload, send_file
 from lakehold.directory.caller import Caller
 from lakehold.directory.request_context import RequestContext
@@ -29,8 +20,6 @@ from lakehold.workspaces.lakehouse.volumes import FILES
 
 source_routes = make_router("/api/v1/sources", "Sources")
 
-OptionalId = Annotated[str, Field(max_length=200, examples=[""])]
-
 
 class SourceProbeBody(RequestModel):
     """A source to probe, either an existing one, or one that would be created."""
@@ -39,9 +28,7 @@ class SourceProbeBody(RequestModel):
     source: OptionalId = Field(default="", description="One that is there: its credentials are used.")
     lakehouse: OptionalId = Field(default="", description="Where one would be made.")
     layer: OptionalId = Field(default="", description="The layer that it would write into.")
-    credentials: dict[IdText, Annotated[str, Field(max_length=20_000, examples=[""])]] = Field(
-        default_factory=dict, examples=[{}], description="Not kept."
-    )
+    credentials: SecretTexts = Field(default_factory=dict, examples=[{}], description="Not kept.")
     stream: PlainText = Field(default="", description="The stream to sample.")
     how: SettingsJson = Field(default_factory=dict, examples=[{}], description="The settings of that stream.")
 
@@ -56,8 +43,8 @@ class SourceProbeJson(ResponseModel):
     format: dict[str, Any] | None = Field(default=None, examples=[{"kind": "separated"}])
 
 
-@source_routes.post("/look", openapi_extra=REQUIRES_SIGN_IN, responses=problem_responses(400, 401, 403, 404, 409, 503))
-def look_at_source(request: Request, body: SourceProbeBody) -> SourceProbeJson:
+@source_routes.post("/look", **WORKER_CALL)
+def look_at_source(request: Request, platform: CurrentPlatform, body: SourceProbeBody) -> SourceProbeJson:
     """Probe a source for its streams, or a sample of one. Only for those who may create or edit it."""
 
     def let_in(ctx: RequestContext) -> Caller:
@@ -66,7 +53,7 @@ def look_at_source(request: Request, body: SourceProbeBody) -> SourceProbeJson:
 
     caller = read_transaction(request).run(let_in)
     values = {**body.model_dump(exclude={"credentials"}), "secrets": body.credentials}
-    return SourceProbeJson(**worker_client.probe(get_platform(request), caller, "lakehouse.source", values))
+    return SourceProbeJson(**worker_client.probe(platform, caller, "lakehouse.source", values))
 
 
 integration_routes = make_router("/api/v1/integrations", "Integrations")
@@ -114,8 +101,9 @@ def download_file(ctx: ReadContext, platform: CurrentPlatform, volume: IdText, p
 
 @volume_routes.put("/{volume}/files/{path:path}", **UPLOAD)
 async def upload_file(request: Request, volume: IdText, path: FilePath, *, replace: bool = False) -> VolumeFileJson:
-    """Upload a file, which is the body of the request. An existing file of the same name is kept, unless `replace`
-    is set.
+    """Upload a file, which is the body of the request.
+
+    An existing file of the same name is kept, unless `replace` is set.
     """
     return await receive_upload(request, FILES, volume, path, replace=replace)
 

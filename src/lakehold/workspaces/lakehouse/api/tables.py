@@ -3,35 +3,28 @@
 Each change of a table is a run of the table.
 """
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from fastapi import Request
 from pydantic import Field
 
 from lakehold.api.http.dependencies import CreateContext, ReadContext, get_platform, read_transaction, write_transaction
-from lakehold.api.http.models import IdText, NameText, RecordId, RecordTime, RequestModel, ResponseModel
-from lakehold.api.http.routing import REQUIRES_SIGN_IN, make_router, problem_responses
+from lakehold.api.http.models import IdText, ItemsResponse, NameText, RecordId, RecordTime, RequestModel, ResponseModel
+from lakehold.api.http.routing import WORKER_CALL, make_router
 from lakehold.api.iceberg_rest import CurrentLake
-from lakehold.api.lake.queries import DescribeQueryBody, enter_workspace
+from lakehold.api.lake.queries import DescribeQueryBody, SqlText, enter_workspace
 from lakehold.api.runs import RunJson
-from lakehold.runs import queries, worker_client
+from lakehold.runs import worker_client
 from lakehold.workspaces.lakehouse import maintenance, saved_queries
 
 query_routes = make_router("/api/v1/saved-queries", "Queries")
 table_routes = make_router("/api/v1/queries", "Queries")
 
-_PROBLEMS = problem_responses(400, 401, 403, 404, 409, 503)
-SqlText = Annotated[
-    str, Field(min_length=1, max_length=queries.MAX_QUERY_LENGTH, examples=["SELECT count(*) FROM raw.orders"])
-]
-
 
 class SavedQueryBody(RequestModel):
     """The text of a saved query."""
 
-    sql: SqlText = Field(description="One SELECT.")
+    sql: SqlText
 
 
 class NewSavedQuery(SavedQueryBody):
@@ -62,7 +55,7 @@ class SavedTableJson(ResponseModel):
     run: str = Field(examples=["run_1f0c3f1de1a44d54"])
 
 
-@query_routes.post("", status_code=201, openapi_extra=REQUIRES_SIGN_IN, responses=_PROBLEMS)
+@query_routes.post("", status_code=201, **WORKER_CALL)
 def save_query(request: Request, body: NewSavedQuery) -> SavedQueryJson:
     """Save a query of your own, with the tables that it reads."""
     place = enter_workspace(request, body.workspace)
@@ -73,10 +66,11 @@ def save_query(request: Request, body: NewSavedQuery) -> SavedQueryJson:
     return SavedQueryJson(id=made, reads=found)
 
 
-@query_routes.put("/{query}", openapi_extra=REQUIRES_SIGN_IN, responses=_PROBLEMS)
+@query_routes.put("/{query}", **WORKER_CALL)
 def replace_query_text(request: Request, query: IdText, body: SavedQueryBody) -> SavedQueryJson:
-    """Replace the text of a query of your own, or of one that fills a table. The tables that it reads are determined
-    anew.
+    """Replace the text of a query of your own, or of one that fills a table.
+
+    The tables that it reads are determined anew.
     """
     place = read_transaction(request).run(lambda ctx: saved_queries.query_scope(ctx, query))
     found = saved_queries.tables_read(get_platform(request), place, body.sql)
@@ -84,7 +78,7 @@ def replace_query_text(request: Request, query: IdText, body: SavedQueryBody) ->
     return SavedQueryJson(id=query, reads=found)
 
 
-@table_routes.post("/save", status_code=202, openapi_extra=REQUIRES_SIGN_IN, responses=_PROBLEMS)
+@table_routes.post("/save", status_code=202, **WORKER_CALL)
 def save_query_as_table(request: Request, body: SaveAsTableBody) -> SavedTableJson:
     """Save the result as a table of a layer. A run fills it, and can be repeated."""
     place = enter_workspace(request, body.workspace)
@@ -138,10 +132,8 @@ class DroppedTableJson(ResponseModel):
     )
 
 
-class DroppedTableListJson(ResponseModel):
+class DroppedTableListJson(ItemsResponse[DroppedTableJson]):
     """Tables that you may restore, newest first."""
-
-    items: list[DroppedTableJson]
 
 
 class RestoredTableJson(ResponseModel):
@@ -172,7 +164,7 @@ def describe_fields(ctx: CreateContext, lake: CurrentLake, table: IdText, body: 
 @dropped_routes.get("")
 def list_dropped_tables(ctx: ReadContext, lake: CurrentLake) -> DroppedTableListJson:
     """List deleted tables that you may restore."""
-    return DroppedTableListJson.model_validate({"items": maintenance.dropped_tables(ctx, lake)})
+    return DroppedTableListJson.of(maintenance.dropped_tables(ctx, lake))
 
 
 @dropped_routes.post("/{table}/restore", status_code=202)

@@ -4,8 +4,6 @@
 - `tables`: writes the rows of queries and histories into tables; maintains, rolls back, restores and purges tables
 """
 
-from __future__ import annotations
-
 from lakehold.runs.runnable import StepExecutors
 from lakehold.workspaces.lakehouse import steps
 from lakehold.workspaces.lakehouse.executors import tables, transfer

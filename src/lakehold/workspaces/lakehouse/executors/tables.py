@@ -50,9 +50,7 @@ def output_place(step_ctx: StepContext, into: steps.OutputTarget) -> TableIdenti
 
 
 def rejected_place(step_ctx: StepContext, into: steps.OutputTarget, *, make: bool) -> TableIdentifier | None:
-    """Return the place of the table of rejected rows, which lies beside the table and has the rights of its
-    layer.
-    """
+    """Return the place of the table of rejected rows, which lies beside the table and has the rights of its layer."""
     with step_ctx.platform.write(step_ctx.caller) as ctx:
         table = _output_table(ctx, into)
         layer = edge_targets(ctx, table, "layer")[0]
@@ -121,7 +119,8 @@ def materialise_query(step: steps.MaterialiseQuery, step_ctx: StepContext) -> St
         raise ConflictError("The query reads tables that it does not name.", "Save it anew.")
     place = output_place(step_ctx, step.into)
     step_ctx.check_stopped()
-    how = write_options(step.how, step_ctx.mark)
+    mode, evolution = WriteMode(step.how.mode), SchemaEvolution(step.how.evolution)
+    how = TableWriteOptions(mode, step_ctx.mark, step.how.keys, evolution, step.how.partitioned_by)
     if step.span is not None:
         part = ValueSpan(step.cursor, step.span.since, step.span.until)
         rows = filter_span(rows, ReadSpan(part.field, part.since, including=True, until=part.until, again=True))
@@ -130,11 +129,6 @@ def materialise_query(step: steps.MaterialiseQuery, step_ctx: StepContext) -> St
     done = write_rows(step_ctx.tables, place, rows, how)
     step_ctx.log(f"{done.added:,} rows written, {done.removed:,} removed; the table has {done.total:,}")
     return StepResult(done.added, done.size)
-
-
-def write_options(how: steps.WriteOptions, mark: str) -> TableWriteOptions:
-    """Return how rows are written into the table."""
-    return TableWriteOptions(WriteMode(how.mode), mark, how.keys, SchemaEvolution(how.evolution), how.partitioned_by)
 
 
 def purge_dropped_tables(platform: Platform, tables: Tables) -> int:

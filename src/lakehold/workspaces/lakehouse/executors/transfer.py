@@ -3,8 +3,6 @@
 Nothing is written or sent by a probe, which is made before a source or destination is saved.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -131,10 +129,7 @@ class SourceProbeTarget:
 def probe_source(
     platform: Platform, caller: Caller, request: Mapping[str, Any], start_spark: Callable[[], object]
 ) -> dict[str, Any]:
-    """Return as JSON the streams of the source, or a sample of one.
-
-    Only for those who may create or edit such a source.
-    """
+    """Return as JSON the streams of a source, or a sample of one, for those who may create or edit such a source."""
     probe = SourceProbeTarget(**request)
     source = SOURCE.parse(probe.settings)
     if source.needs_drivers:

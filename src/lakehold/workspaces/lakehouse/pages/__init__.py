@@ -15,8 +15,6 @@
 - `sources`: set-up, streams, preview and page of a source
 """
 
-from __future__ import annotations
-
 from fastapi import APIRouter
 
 from lakehold.web import sql_completion

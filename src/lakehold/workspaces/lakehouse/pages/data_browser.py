@@ -1,10 +1,8 @@
 """The data of a lakehouse: layers with their tables and volumes, search, and deleted tables that can be restored."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
-from urllib.parse import quote, urlencode
+from urllib.parse import urlencode
 
 from fastapi import Request, Response
 
@@ -14,20 +12,18 @@ from lakehold.api.iceberg_rest import CurrentLake
 from lakehold.catalog import kinds, resources
 from lakehold.catalog.resource_view import ResourceSummary, VisibleRefs
 from lakehold.directory.request_context import RequestContext
-from lakehold.kit.clock import DAY, Moment, to_moment
+from lakehold.kit.clock import DAY
 from lakehold.kit.errors import ConflictError, InvalidInputError, NotFoundError
-from lakehold.kit.ids import fold_name
-from lakehold.kit.ids import quote as quote_text
+from lakehold.kit.ids import fold_name, quote
 from lakehold.lake import readable_tables, table_metadata
 from lakehold.lake.iceberg_catalog import IcebergCatalog
+from lakehold.lake.table_metadata import IcebergSnapshot
 from lakehold.web import kind_pages, pages, urls
 from lakehold.web.access import resource_header
 from lakehold.web.components import PageAction
-from lakehold.web.cookies import Flash
-from lakehold.web.list_view import ListColumn, ListState
+from lakehold.web.list_view import ListState
 from lakehold.web.navigation import Breadcrumb
 from lakehold.web.routing import SubmittedForm, router
-from lakehold.web.runs import labels
 from lakehold.workspaces.lakehouse import maintenance
 from lakehold.workspaces.lakehouse.pages.page_frame import need_lakehouse
 from lakehold.workspaces.registry import describe_kind
@@ -38,23 +34,10 @@ LAYER, TABLE, VOLUME = (f"lakehouse.{name}" for name in ("layer", "table", "volu
 _PER_LAYER, _PAGE_SIZE, _MAX_LAYERS = 20, 50, 100
 _MAX_OPEN_LAYERS, _MAX_MATCHES = 4, 100
 """How many layers are expanded, and how many search results are listed."""
-_COLUMNS = [
-    ListColumn("Name", "name"),
-    ListColumn("Rows", number=True),
-    ListColumn("Size", number=True, wide=True),
-    ListColumn("Last written", wide=True),
-]
 
 
-@dataclass(frozen=True, slots=True)
-class DataItem:
-    """A table or a volume with its row count and size."""
-
-    resource: ResourceSummary
-    href: str
-    rows: int | None = None
-    size: str = ""
-    written: Moment | None = None
+DataItem = tuple[ResourceSummary, str, IcebergSnapshot | None]
+"""A table or a volume, its address, and the current snapshot of a table that was written and that can be read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,8 +46,8 @@ class LayerSection:
 
     resource: ResourceSummary
     items: list[DataItem]
-    all: str
-    """Where all of it is."""
+    query: str = ""
+    """How the list of all of it is searched."""
     more: bool = False
     makes: Sequence[PageAction] = ()
     """What can be made in it, where it is empty."""
@@ -96,13 +79,13 @@ def browse_layer(request: Request, ctx: ReadContext, lake: CurrentLake, uid: str
     found = resources.get(ctx, layer)
     listing = ListState.from_request(request, ("name",), size=_PAGE_SIZE)
     if found.kind != LAYER or found.workspace is None or found.workspace.uid != space.uid:
-        raise NotFoundError(f"There is no layer {quote_text(layer)}.", "Check the name in the list of layers.")
+        raise NotFoundError(f"There is no layer {quote(layer)}.", "Check the name in the list of layers.")
     some = resources.find(
         ctx,
         listing.search,
         among=(TABLE, VOLUME),
         within=layer,
-        sort="-name" if listing.descending else "name",
+        sort=listing.order,
         after=listing.after or None,
         limit=_PAGE_SIZE,
     )
@@ -111,7 +94,6 @@ def browse_layer(request: Request, ctx: ReadContext, lake: CurrentLake, uid: str
         "found": space,
         "layer": found,
         "listing": listing,
-        "columns": _COLUMNS,
         "items": _items(ctx, lake, some.items),
         "after": some.after or "",
         "makes": _create_actions(ctx, space.uid, layer),
@@ -131,7 +113,7 @@ def _layer_sections(
     made: list[LayerSection] = []
     for n, each in enumerate(layers):
         opens = n < _MAX_OPEN_LAYERS and sum(len(shelf.items) for shelf in made) < _PER_LAYER
-        closed = LayerSection(each, [], _layer_url(space, each.uid, ""), opened=False)
+        closed = LayerSection(each, [], opened=False)
         made.append(_open_section(ctx, lake, space, each) if opens else closed)
     return made
 
@@ -142,7 +124,7 @@ def _open_section(ctx: RequestContext, lake: IcebergCatalog, space: str, layer: 
     items = _items(ctx, lake, [*tables.items, *volumes.items])
     more = tables.after is not None or volumes.after is not None
     makes = [] if items else _create_actions(ctx, space, layer.uid)
-    return LayerSection(layer, items, _layer_url(space, layer.uid, ""), more, makes)
+    return LayerSection(layer, items, more=more, makes=makes)
 
 
 def _search_sections(
@@ -154,39 +136,35 @@ def _search_sections(
     some = resources.find(ctx, search, among=(TABLE, VOLUME), within=space, limit=_MAX_MATCHES)
     inside: dict[str, list[DataItem]] = {}
     for item in _items(ctx, lake, some.items):
-        inside.setdefault(item.resource.parent.uid if item.resource.parent else "", []).append(item)
+        inside.setdefault(item[0].parent.uid if item[0].parent else "", []).append(item)
+    query, more = f"?{urlencode({'q': search})}", some.after is not None
     for each in layers:
         if each.uid not in shelves and (each.uid in inside or each in called):
             items = inside.get(each.uid, [])
-            more = some.after is not None
-            shelves[each.uid] = LayerSection(each, items, _layer_url(space, each.uid, search), more, opened=bool(items))
+            shelves[each.uid] = LayerSection(each, items, query, more, opened=bool(items))
     return [shelves[each.uid] for each in layers if each.uid in shelves]
-
-
-def _layer_url(space: str, layer: str, search: str) -> str:
-    query = f"?{urlencode({'q': search})}" if search else ""
-    return urls.workspace(space, f"data/{quote(layer, safe='')}") + query
 
 
 def _items(ctx: RequestContext, lake: IcebergCatalog, found: Sequence[ResourceSummary]) -> list[DataItem]:
     readable = [each.uid for each in found if each.kind == TABLE and "read" in each.actions]
     places = {uid: readable_tables.identifier_of(ctx, uid) for uid in readable}
     there = lake.metadata_locations(list(places.values())) if places else {}
-    return [_item(each, there.get(places[each.uid]) if each.uid in places else None) for each in found]
+    return [
+        (each, _first_page_url(each), _current_snapshot(there.get(places[each.uid])) if each.uid in places else None)
+        for each in found
+    ]
 
 
-def _item(resource: ResourceSummary, location: str | None) -> DataItem:
-    href = urls.resource(resource.uid, next((page.part for page in describe_kind(resource.kind).pages), ""))
+def _first_page_url(resource: ResourceSummary) -> str:
+    return urls.resource(resource.uid, next((page.part for page in describe_kind(resource.kind).pages), ""))
+
+
+def _current_snapshot(location: str | None) -> IcebergSnapshot | None:
     try:
-        now = table_metadata.load_metadata(location).current if location else None
+        return table_metadata.load_metadata(location).current if location else None
     except OSError:
         # Its files are missing.
-        now = None
-    if now is None:
-        return DataItem(resource, href)
-    return DataItem(
-        resource, href, now.count("total-records"), labels.format_size(now.count("total-files-size")), to_moment(now.at)
-    )
+        return None
 
 
 def _create_actions(ctx: RequestContext, space: str, layer: str) -> list[PageAction]:
@@ -206,12 +184,6 @@ def _create_action(ctx: RequestContext, kind: str, edge: str, within: str, space
 deleted_routes = router("/workspaces")
 
 
-@deleted_routes.get("/{uid:path}/deleted")
-def deleted_tables(request: Request, ctx: ReadContext, lake: CurrentLake, uid: str) -> Response:
-    """Render the deleted tables that the caller may restore."""
-    return _deleted_page(request, ctx, lake, uid)
-
-
 @deleted_routes.post("/{uid:path}/deleted")
 def restore(request: Request, ctx: WriteContext, lake: CurrentLake, uid: str, sent: SubmittedForm) -> Response:
     """Restore a table, under its own name or another."""
@@ -221,7 +193,13 @@ def restore(request: Request, ctx: WriteContext, lake: CurrentLake, uid: str, se
         _, run = maintenance.restore_table(ctx, lake, table, name)
     except (ConflictError, InvalidInputError) as error:
         return _deleted_page(request, ctx, lake, uid, wrong=(table, name, str(error)))
-    return pages.redirect(request, urls.run(run.id), Flash("The table is being restored."))
+    return pages.redirect(request, urls.run(run.id), "The table is being restored.")
+
+
+@deleted_routes.get("/{uid:path}/deleted")
+def deleted_tables(request: Request, ctx: ReadContext, lake: CurrentLake, uid: str) -> Response:
+    """Render the deleted tables that the caller may restore."""
+    return _deleted_page(request, ctx, lake, uid)
 
 
 def _deleted_page(

@@ -1,6 +1,6 @@
 """The page of an integration: the tables that it opens to tools, and its tokens; activate and deactivate."""
 
-from __future__ import annotations
+from contextlib import suppress
 
 from fastapi import Request, Response
 
@@ -65,27 +65,18 @@ def revoke(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm) -
 
 
 @routes.post("/{uid:path}/integration/activate")
-def activate(request: Request, ctx: WriteContext, uid: str) -> Response:
-    """Activate an integration: its tokens are accepted."""
-    _set_active(ctx, uid, active=True)
-    flash = Flash("Activated. Its tokens are accepted.", undo=urls.resource(uid, "integration/deactivate"))
-    return pages.redirect(request, resource_header.overview_url(ctx, uid), flash)
-
-
 @routes.post("/{uid:path}/integration/deactivate")
-def deactivate(request: Request, ctx: WriteContext, uid: str) -> Response:
-    """Deactivate an integration: its tokens are refused."""
-    _set_active(ctx, uid, active=False)
-    flash = Flash("Deactivated. Its tokens are rejected.", undo=urls.resource(uid, "integration/activate"))
-    return pages.redirect(request, resource_header.overview_url(ctx, uid), flash)
-
-
-def _set_active(ctx: RequestContext, uid: str, *, active: bool) -> None:
+def activate(request: Request, ctx: WriteContext, uid: str) -> Response:
+    """Activate an integration, so that its tokens are accepted, or deactivate it."""
     ctx.need_visible(uid)
     schema = kinds.schema_of(ctx.view, uid)
     if schema.id != INTEGRATION_KIND:
         raise InvalidInputError(f"A {schema.title.lower()} is not an integration.", "Choose one.")
+    active = request.url.path.endswith("/activate")
     integrations.set_active(ctx, uid, active=active)
+    words = "Activated. Its tokens are accepted." if active else "Deactivated. Its tokens are rejected."
+    flash = Flash(words, undo=urls.resource(uid, f"integration/{DEACTIVATE if active else ACTIVATE}"))
+    return pages.redirect(request, resource_header.overview_url(ctx, uid), flash)
 
 
 def activation_actions(ctx: RequestContext, found: ResourceView) -> list[PageAction]:
@@ -101,22 +92,14 @@ def integration_values(
     request: Request, ctx: RequestContext, eyes: VisibleRefs, found: ResourceView
 ) -> dict[str, object]:
     """Return the template values of the page."""
-    opening = PageAction("Create token", urls.resource(found.uid, "integration/token"), "post", "key-round")
-    base = get_platform(request).settings.base_url
+    base, visible = get_platform(request).settings.base_url, list[ApiToken]()
+    with suppress(DeniedError):  # during impersonation the member's tokens are not listed
+        visible = tokens.list_of_integration(ctx, found.uid)
     return {
         "is_open": integrations.is_active(ctx, found.uid),
-        "opening": resource_header.actions_of(ctx, found.uid, {"edit": opening})[0],
         "days": list(_LIFETIMES.items()),
         "default_days": _DEFAULT,
         "rows_at": lambda uid: f"{base}/api/v1/tables/{uid}/rows",
-        "tokens": [(each, eyes.ref(each.member)) for each in _visible_tokens(ctx, found.uid)],
+        "tokens": [(each, eyes.ref(each.member)) for each in visible],
         "now": ctx.at,
     }
-
-
-def _visible_tokens(ctx: RequestContext, uid: str) -> list[ApiToken]:
-    try:
-        return tokens.list_of_integration(ctx, uid)
-    except DeniedError:
-        # During impersonation the member's tokens are not listed.
-        return []

@@ -1,7 +1,5 @@
 """The overview page of a lakehouse: layers, counts, pipelines and latest runs that the caller may see."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from fastapi import Request, Response
@@ -16,7 +14,7 @@ from lakehold.web.components import PageAction
 from lakehold.web.navigation_context import listed_kinds
 from lakehold.web.resources import workspace_page
 from lakehold.web.routing import router
-from lakehold.web.runs import labels, run_list
+from lakehold.web.runs import run_list
 from lakehold.web.runs.services import RUNS
 from lakehold.workspaces.lakehouse.pages.data_browser import LAYER, TABLE, VOLUME
 from lakehold.workspaces.lakehouse.pages.page_frame import need_lakehouse
@@ -48,8 +46,6 @@ def overview(request: Request, ctx: ReadContext, uid: str) -> Response:
         "failed": run_list.run_rows(ctx, RUNS.page(ctx, within=uid, state=FAILED, limit=_MAX_ITEMS)),
         "pipelines": resources.find(ctx, among=PIPELINE_KINDS, within=uid, limit=_MAX_ITEMS).items,
         "saved": resources.page(ctx, SAVED_QUERY, within=uid, limit=_MAX_ITEMS).items,
-        "tones": labels.TONES,
-        "signs": labels.ICONS,
     }
     return pages.render(request, "lakehouse/overview.html", values)
 

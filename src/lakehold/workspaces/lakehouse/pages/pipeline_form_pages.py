@@ -1,7 +1,5 @@
 """The form pages of queries, histories, notebooks and integrations. A worker checks a query before it is saved."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar
@@ -16,11 +14,10 @@ from lakehold.kit.errors import InvalidInputError, NotFoundError, UnavailableErr
 from lakehold.kit.ids import quote, valid_table_name
 from lakehold.lake.errors import LimitExceededError, QueryError, RefusedQueryError
 from lakehold.runs import queries, worker_client
-from lakehold.web import kind_pages
 from lakehold.web.connections.form import ResourceForm, load_design
-from lakehold.web.connections.form_page import ConnectionFormPage, form_routers
+from lakehold.web.connections.form_page import form_routers
 from lakehold.workspaces.lakehouse.pages import table_options
-from lakehold.workspaces.lakehouse.pages.page_frame import FORMS, need_lakehouse
+from lakehold.workspaces.lakehouse.pages.page_frame import FORMS, LakehouseFormPage
 from lakehold.workspaces.lakehouse.pages.pipeline_graph import FORM_KINDS, need_pipeline
 from lakehold.workspaces.lakehouse.pipelines.base import LAYER_KIND, TABLE_KIND
 
@@ -30,12 +27,11 @@ _NEXT_STEPS = {
 }
 
 
-class PipelineFormPage(ConnectionFormPage):
+class PipelineFormPage(LakehouseFormPage):
     """The form page of a query, history, notebook or integration."""
 
     design, template = load_design(FORMS, "pipeline", "source"), "lakehouse/making.html"
     new_part, edit_part = "pipelines/new/{word}", "pipeline/edit"
-    workspace_edge, list_view = "lakehouse", "pipelines"
     carried: ClassVar[Mapping[str, str]] = {"table": "reads", "sql": "sql"}
 
     def __init__(self, request: Request, within: str, found: ResourceView | None = None) -> None:
@@ -44,16 +40,12 @@ class PipelineFormPage(ConnectionFormPage):
         if word not in self.design.types:
             raise NotFoundError(f"There is no form for {quote(word)}.", "Open the list of pipelines.")
         self.kind, self.new_part = f"lakehouse.{word}", f"pipelines/new/{word}"
+        self.next_step = _NEXT_STEPS.get(word, "")
 
     @property
     def word(self) -> str:
         """The noun of the kind."""
         return self.kind.rpartition(".")[2]
-
-    @classmethod
-    def need_workspace(cls, ctx: RequestContext, uid: str) -> None:
-        """Refuse unless the workspace is a lakehouse that the caller sees."""
-        need_lakehouse(ctx, uid)
 
     @classmethod
     def need_resource(cls, ctx: RequestContext, uid: str) -> ResourceView:
@@ -67,8 +59,11 @@ class PipelineFormPage(ConnectionFormPage):
 
     def options(self, ctx: RequestContext) -> Mapping[str, Sequence[tuple[Any, ...]]]:
         """Return the tables and layers that the caller may read or write."""
-        found = table_options.pipeline_form_options(ctx, self.within)
-        return {"reads": found.reads, "layer": found.layers, "there": found.tables}
+        return {
+            "reads": table_options.readable_tables(ctx, self.within),
+            "layer": table_options.options_for(ctx, "create_table", LAYER_KIND, self.within),
+            "there": table_options.options_for(ctx, "write", TABLE_KIND, self.within),
+        }
 
     def extra_values(self) -> dict[str, object]:
         """Return the lakehouse whose names the editor completes."""
@@ -119,12 +114,6 @@ class PipelineFormPage(ConnectionFormPage):
         names = ", ".join(reading.run(lambda ctx: [each.name for each in VisibleRefs(ctx).refs(missed)]))
         said = f"It also reads {names}, now selected. Save again."
         return replace(filled, ends={**filled.ends, "reads": [*reads, *missed]}), {"reads": said, **errors}
-
-    def saved(self, filled: ResourceForm, uid: str) -> tuple[str, str]:
-        """Return to the page of the pipeline."""
-        made = f"{filled.name} was created.{_NEXT_STEPS.get(self.word, '')}"
-        address = kind_pages.resource_overview_url(uid, self.kind)
-        return address, "Saved. Applies from the next run." if self.found else made
 
 
 def _table_errors(filled: ResourceForm) -> dict[str, str]:

@@ -1,7 +1,5 @@
 """The kinds of pipelines, and the graph of pipelines and tables: its links, and the boxes of its nodes."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from lakehold.catalog import kinds, resources
@@ -43,16 +41,11 @@ def pipeline_links(ctx: RequestContext, eyes: VisibleRefs, pipelines: Iterable[s
     """Return each link between a pipeline and a table once, in the direction of the data."""
     found: dict[Link, None] = {}
     for uid in pipelines:
-        for end in eyes.refs(read_ids(ctx, uid)):
+        for end in eyes.refs(edge_targets(ctx, uid, "reads")):
             found[end.uid, uid] = None
         for end in eyes.refs(written_ids(ctx, eyes, uid)):
             found[uid, f"{uid}{PLANNED_TABLE}{end.uid}" if end.kind == LAYER_KIND else end.uid] = None
     return list(found)
-
-
-def read_ids(ctx: RequestContext, uid: str) -> list[str]:
-    """Return the ids that a pipeline reads, visible or not."""
-    return edge_targets(ctx, uid, "reads")
 
 
 def written_ids(ctx: RequestContext, eyes: VisibleRefs, uid: str) -> list[str]:

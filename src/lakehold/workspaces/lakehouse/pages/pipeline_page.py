@@ -1,7 +1,5 @@
 """The overview page of a pipeline: inputs, outputs, settings, runs and triggers; and the backfill of a past range."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from urllib.parse import urlencode
@@ -20,11 +18,11 @@ from lakehold.runs.service import Run
 from lakehold.web import kind_pages, pages, urls
 from lakehold.web.access import resource_header
 from lakehold.web.components import PageAction
-from lakehold.web.cookies import Flash
 from lakehold.web.labels import humanize
 from lakehold.web.routing import SubmittedForm, router
 from lakehold.web.runs.runnable_page import latest_runs, overview_values
 from lakehold.web.runs.services import RUNS
+from lakehold.workspaces.graph import edge_targets
 from lakehold.workspaces.lakehouse import connection_access, integrations
 from lakehold.workspaces.lakehouse.pages import destination_pages, integration_page, pipeline_graph
 from lakehold.workspaces.lakehouse.pages.pipeline_graph import BACKFILL_KINDS, PIPELINE_KINDS, need_pipeline
@@ -39,10 +37,8 @@ _SETTING_LABELS = {
     "cursor": "Cursor field",
     "closes_missing": "Close deleted rows",
     "evolution": "Schema changes",
-    "keys": "Keys",
     "last_by": "Deduplicate by latest",
     "mode": "Write mode",
-    "partitioned_by": "Partitioned by",
     "table": "New table",
 }
 _VALUE_LABELS = {
@@ -63,7 +59,7 @@ def pipeline_page(request: Request, ctx: ReadContext, platform: CurrentPlatform,
     resource_usage.record(platform, ctx, kinds.catalog_kind(ctx.view.policy, found.kind).visible, uid)
     eyes = VisibleRefs(ctx)
     runs = latest_runs(ctx, found, _LATEST)
-    read, written = pipeline_graph.read_ids(ctx, uid), pipeline_graph.written_ids(ctx, eyes, uid)
+    read, written = edge_targets(ctx, uid, "reads"), pipeline_graph.written_ids(ctx, eyes, uid)
     template, section = _kind_section(request, ctx, eyes, found, runs)
     values: dict[str, object] = {
         **overview_values(ctx, found, "pipeline", runs),
@@ -143,7 +139,7 @@ def backfill(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm)
         return _page(request, ctx, found, span, errors={"from": str(error)})
     except ConflictError as error:
         return _page(request, ctx, found, span, error=error)
-    return pages.redirect(request, urls.run(started.id), Flash(f"Backfill of {found.name} started."))
+    return pages.redirect(request, urls.run(started.id), f"Backfill of {found.name} started.")
 
 
 def _need_backfillable(ctx: RequestContext, uid: str) -> ResourceView:
@@ -171,10 +167,8 @@ def _page(
         "edit": kind_pages.edit_form_url(found.uid, found.kind),
         "span": span,
         "cursors": _visible_cursors(ctx, found),
-        "errors": errors or {},
-        "error": error,
     }
-    return pages.render(request, "lakehouse/backfill.html", values, status=422 if errors or error else 200)
+    return pages.render_form(request, "lakehouse/backfill.html", values, errors, error)
 
 
 def _visible_cursors(ctx: RequestContext, found: ResourceView) -> list[tuple[str, str]]:

@@ -5,8 +5,6 @@
 - `tables`: queries, histories, saved results, and the maintenance of tables
 """
 
-from __future__ import annotations
-
 from lakehold.runs.runnable import Runnable
 from lakehold.workspaces.lakehouse.pipelines.connections import DestinationPipeline, SourcePipeline
 from lakehold.workspaces.lakehouse.pipelines.tables import HistoryPipeline, QueryPipeline, SavedTablePipeline

@@ -1,15 +1,12 @@
 """The base of lakehouse pipelines: their edges, and the rights on everything that they read and write."""
 
-from __future__ import annotations
-
-from abc import abstractmethod
 from collections.abc import Sequence
 
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import ConflictError
 from lakehold.kit.ids import quote
 from lakehold.kit.settings_schema import InvalidSettingError
-from lakehold.runs.runnable import Runnable, RunOptions, Step
+from lakehold.runs.runnable import Runnable, Step
 from lakehold.workspaces.graph import edge_targets
 from lakehold.workspaces.lakehouse.steps import OutputTarget
 
@@ -19,7 +16,6 @@ LAYER_KIND, TABLE_KIND = "lakehouse.layer", "lakehouse.table"
 class LakehousePipeline(Runnable):
     """A kind of pipeline. It has no level of its own: levels are needed on what it reads and writes."""
 
-    kind: str
     label: str
     """What people call it."""
     trigger, schedule, stop, see = "trigger", "trigger", "stop", "see_runs"
@@ -27,10 +23,6 @@ class LakehousePipeline(Runnable):
     def outputs(self, ctx: RequestContext, uid: str) -> Sequence[str]:
         """Return the tables that it writes, or their layers."""
         return edge_targets(ctx, uid, "writes") or edge_targets(ctx, uid, "into")
-
-    @abstractmethod
-    def steps(self, ctx: RequestContext, uid: str, options: RunOptions) -> Sequence[Step]:
-        """Return the steps of a run."""
 
     def need_step(self, ctx: RequestContext, uid: str, step: Step) -> None:
         """Refuse a step if the caller may no longer read its inputs or write its outputs."""

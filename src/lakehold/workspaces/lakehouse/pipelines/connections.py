@@ -1,8 +1,4 @@
-"""Sources and destinations: each enabled stream is loaded into a table, each table that is read is sent
-out.
-"""
-
-from __future__ import annotations
+"""Sources and destinations: each enabled stream is loaded into a table, each table that is read is sent out."""
 
 from collections.abc import Sequence
 
@@ -20,10 +16,7 @@ from lakehold.workspaces.lakehouse.steps import DeliverTable, IngestStream
 
 
 class DestinationPipeline(LakehousePipeline):
-    """Sends each table that it reads.
-
-    Its settings: `to`, which is files, database, webhook or mail, and what each of these takes.
-    """
+    """Sends each table that it reads to files, a database, a webhook or by mail, as its setting `to` says."""
 
     kind = "lakehouse.destination"
     label = "destination"
@@ -69,10 +62,7 @@ _OFF = "false"
 
 
 class SourcePipeline(LakehousePipeline):
-    """Loads its enabled streams.
-
-    Its settings are those of its connector; of a stream: `stream`, `mode`, `keys`, `cursor`, `table` and more.
-    """
+    """Loads its enabled streams. Its settings are those of its connector; each stream has its own."""
 
     kind = "lakehouse.source"
     label = "source"

@@ -1,7 +1,5 @@
 """Pipelines that write tables: queries, histories, saved results; and the maintenance of tables."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 from lakehold.catalog import kinds, resource_metadata
@@ -111,43 +109,31 @@ def maintenance_action(options: RunOptions) -> str:
 
 
 def maintenance_locks(ctx: RequestContext, uid: str) -> list[str]:
-    """Return the table, its layer, in which others may be creating it, and the table whose rejected rows it
-    holds.
-    """
+    """Return the table, its layer, in which others may be creating it, and the table whose rejected rows it holds."""
     layer = edge_targets(ctx, uid, "layer")
     name = ctx.view.names.get(ctx.view.resource(uid)) or ""
     if not name.endswith(REJECTED_SUFFIX):
         return [uid, *layer]
     near = (each for above in layer for each in edge_sources(ctx, above, "layer"))
     base_name = name.removesuffix(REJECTED_SUFFIX)
-    beside = [
-        each for each in near if ctx.view.names.get(ctx.view.resource(each)) == base_name and _is_table(ctx, each)
-    ]
-    return [uid, *layer, *beside]
+    named = [each for each in near if ctx.view.names.get(ctx.view.resource(each)) == base_name]
+    return [uid, *layer, *(each for each in named if ctx.view.kind(ctx.view.resource(each)) == TABLE_KIND)]
 
 
 def maintenance_steps(ctx: RequestContext, uid: str, options: RunOptions) -> Sequence[Step]:
-    """Return the steps of the maintenance.
-
-    Only file maintenance runs without a member; all else needs a right.
-    """
+    """Return the steps of the maintenance. Only file maintenance runs without a member; all else needs a right."""
     task, parameters = str(options.parameters[MAINTENANCE_PARAMETER]), options.parameters
-    if task == UPKEEP and not ctx.caller.member:
-        return [steps.MaintainTable(name=part, writes=(uid,), table=uid, part=part) for part in _MAINTENANCE_PARTS]
-    ctx.need(_MAINTENANCE_ACTIONS[task], uid)
+    if task != UPKEEP or ctx.caller.member:
+        ctx.need(_MAINTENANCE_ACTIONS[task], uid)
     match task:
         case "rollback":
-            return [
-                steps.RollBackTable(
-                    name=task, writes=(uid,), table=uid, snapshot=_number_parameter(parameters, "snapshot")
-                )
-            ]
+            snapshot = _number_parameter(parameters, "snapshot")
+            return [steps.RollBackTable(name=task, writes=(uid,), table=uid, snapshot=snapshot)]
         case "describe":
             return [steps.DescribeFields(name=task, writes=(uid,), table=uid, fields=_fields_parameter(parameters))]
         case "restore":
-            return [
-                steps.RestoreRows(name=task, writes=(uid,), table=uid, number=_number_parameter(parameters, "number"))
-            ]
+            number = _number_parameter(parameters, "number")
+            return [steps.RestoreRows(name=task, writes=(uid,), table=uid, number=number)]
         case _:
             return [steps.MaintainTable(name=part, writes=(uid,), table=uid, part=part) for part in _MAINTENANCE_PARTS]
 
@@ -164,10 +150,6 @@ def _fields_parameter(parameters: Mapping[str, object]) -> tuple[tuple[str, str]
     if not isinstance(found, Mapping):
         raise InvalidInputError("The run has no fields.", "Start it anew.")
     return tuple((str(name), str(text)) for name, text in found.items())
-
-
-def _is_table(ctx: RequestContext, uid: str) -> bool:
-    return ctx.view.kind(ctx.view.resource(uid)) == TABLE_KIND
 
 
 class SavedTablePipeline(LakehousePipeline):

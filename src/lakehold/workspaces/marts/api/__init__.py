@@ -6,8 +6,6 @@
 - `notifications`: who is notified of failed runs, broken checks and succeeded runs
 """
 
-from __future__ import annotations
-
 from fastapi import APIRouter
 
 from lakehold.workspaces.marts.api import data_marts, destinations, notifications, reports

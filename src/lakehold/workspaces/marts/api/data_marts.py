@@ -1,17 +1,15 @@
 """Endpoints of storages and data marts. Test and probe storages; preview definitions, publish, outcomes of checks."""
 
-from __future__ import annotations
-
 from typing import Annotated, Any, Literal
 
 from fastapi import Query, Request, Response
 from pydantic import Field
 
-from lakehold.api.catalog.schemas import SettingsJson
+from lakehold.api.catalog.schemas import OptionalId, SecretTexts, SettingsJson
 from lakehold.api.http.dependencies import CurrentPlatform, ReadContext, WriteContext, get_platform, read_transaction
-from lakehold.api.http.models import IdText, PlainText, RecordTime, RequestModel, ResponseModel
+from lakehold.api.http.models import IdText, ItemsResponse, PlainText, RecordTime, RequestModel, ResponseModel
 from lakehold.api.http.paging import PageParams, PageResponse
-from lakehold.api.http.routing import REQUIRES_SIGN_IN, make_router, problem_responses
+from lakehold.api.http.routing import WORKER_CALL, make_router, problem_responses
 from lakehold.api.iceberg_rest import CurrentLake
 from lakehold.api.lake.files import DOWNLOAD, UPLOAD, FilePath, VolumeFileJson, files_page, receive_upload, send_file
 from lakehold.catalog import kinds
@@ -25,12 +23,6 @@ from lakehold.workspaces.marts.settings import DefinitionType, parse_definition
 from lakehold.workspaces.marts.storages import FILES, StorageProbeTarget
 
 storage_routes = make_router("/api/v1/storages", "Storages")
-
-_PROBE_PROBLEMS = problem_responses(400, 401, 403, 404, 409, 503)
-OptionalId = Annotated[str, Field(max_length=200, examples=[""])]
-
-
-SecretTexts = dict[IdText, Annotated[str, Field(max_length=20_000, examples=[""])]]
 
 
 class StorageConnectionBody(RequestModel):
@@ -77,7 +69,7 @@ class StorageSampleJson(ResponseModel):
     reads: list[str] = Field(examples=[[]], description="The tables of a lakehouse that it reads.")
 
 
-@storage_routes.post("/test", openapi_extra=REQUIRES_SIGN_IN, responses=_PROBE_PROBLEMS)
+@storage_routes.post("/test", **WORKER_CALL)
 def test_storage(request: Request, body: StorageConnectionBody) -> StorageTableListJson:
     """Test the connection to a storage, and list its tables.
 
@@ -88,13 +80,13 @@ def test_storage(request: Request, body: StorageConnectionBody) -> StorageTableL
     )
 
 
-@storage_routes.get("/{storage}/tables", openapi_extra=REQUIRES_SIGN_IN, responses=_PROBE_PROBLEMS)
+@storage_routes.get("/{storage}/tables", **WORKER_CALL)
 def list_storage_tables(request: Request, storage: IdText, search: PlainText = "") -> StorageTableListJson:
     """List the tables of a storage, for those who may use it. Of a lakehouse, those that the caller may read."""
     return _tables_json(run_probe(request, StorageProbeTarget(storage)), search)
 
 
-@storage_routes.post("/{storage}/look", openapi_extra=REQUIRES_SIGN_IN, responses=_PROBE_PROBLEMS)
+@storage_routes.post("/{storage}/look", **WORKER_CALL)
 def look_into_storage(request: Request, storage: IdText, body: StorageProbeBody) -> StorageSampleJson:
     """Get the fields and first rows of a table, of the first table that matches a pattern, or of a query."""
     return StorageSampleJson.model_validate(run_probe(request, StorageProbeTarget(storage, by=body.by, text=body.text)))
@@ -153,10 +145,8 @@ class CheckOutcomeJson(ResponseModel):
     at: RecordTime
 
 
-class CheckOutcomeListJson(ResponseModel):
+class CheckOutcomeListJson(ItemsResponse[CheckOutcomeJson]):
     """Outcomes of checks, newest first."""
-
-    items: list[CheckOutcomeJson]
 
 
 class MartPreviewBody(RequestModel):
@@ -170,7 +160,7 @@ class MartPreviewBody(RequestModel):
     credentials: SecretTexts = Field(default_factory=dict, examples=[{}], description="Of a connector. Not kept.")
 
 
-@routes.post("/try", openapi_extra=REQUIRES_SIGN_IN, responses=problem_responses(400, 401, 403, 404, 409, 503))
+@routes.post("/try", **WORKER_CALL)
 def try_mart(request: Request, body: MartPreviewBody) -> StorageSampleJson:
     """Preview the fields and first rows of a data mart before it is saved. For those who may use the storage.
 
@@ -206,7 +196,7 @@ def list_check_outcomes(
     ctx: ReadContext, mart: IdText, limit: Annotated[int, Query(ge=1, le=_MAX_OUTCOMES)] = 200
 ) -> CheckOutcomeListJson:
     """List the outcomes of a data mart's checks, for those who see it."""
-    return CheckOutcomeListJson.model_validate({"items": checks.list_results(ctx, mart, limit=limit)})
+    return CheckOutcomeListJson.of(checks.list_results(ctx, mart, limit=limit))
 
 
 @routes.post("/{mart}/publish", status_code=204, responses=problem_responses(409))

@@ -3,27 +3,24 @@
 BI tools pull live reports with the secret of a destination and without sign-in.
 """
 
-from __future__ import annotations
-
 import time
-from contextlib import ExitStack, suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from typing import Annotated, Literal
 
-from fastapi import Header, Query, Request, Response
+from fastapi import Query, Request, Response
 from pydantic import Field
 
 from lakehold.api.directory.sign_in import CurrentClient
 from lakehold.api.http.dependencies import CurrentPlatform, ReadContext, WriteContext, retry_when_busy
-from lakehold.api.http.models import IdText, PlainText, RecordId, ResponseModel, Time, to_datetime
+from lakehold.api.http.models import IdText, ItemsResponse, PlainText, RecordEnd, RecordId, RecordTime, ResponseModel
 from lakehold.api.http.paging import PageParams, PageResponse
 from lakehold.api.http.routing import make_router, problem_responses
 from lakehold.api.iceberg_rest import CurrentLake
-from lakehold.api.lake import queries
 from lakehold.api.lake.files import DOWNLOAD, FilePath, VolumeFileJson, files_page, send_file
-from lakehold.api.lake.queries import CSV, JSON, QueryResultJson
+from lakehold.api.lake.queries import CSV, JSON, ROWS, AcceptedType, QueryResultJson, stream_query
 from lakehold.directory.caller import ClientInfo
 from lakehold.directory.platform import Platform
-from lakehold.kit.clock import Moment
 from lakehold.kit.errors import BusyError, NotFoundError
 from lakehold.kit.ids import quote
 from lakehold.runs import worker_client
@@ -41,8 +38,8 @@ class LiveSecretJson(ResponseModel):
 
     prefix: str = Field(examples=["lhp_4fK0aQx9Zb"], description="How it begins.")
     made_by: str = Field(examples=["tara"])
-    made_at: Time
-    used_at: Time | None = Field(description="When something was last pulled with it; null if never.")
+    made_at: RecordTime
+    used_at: RecordEnd = Field(description="When something was last pulled with it; null if never.")
 
 
 class CreatedLiveSecretJson(ResponseModel):
@@ -58,7 +55,7 @@ def get_live_secret(ctx: ReadContext, destination: IdText) -> LiveSecretJson:
     found = live.get_secret(ctx, destination)
     if found is None:
         raise NotFoundError(f"The destination {quote(destination)} has no secret.", "Make one.")
-    return _live_secret_json(found)
+    return LiveSecretJson.model_validate(found)
 
 
 @routes.post("/{destination}/secret", status_code=201, responses=problem_responses(409))
@@ -68,7 +65,7 @@ def make_live_secret(ctx: WriteContext, destination: IdText) -> CreatedLiveSecre
     The previous one is invalid at once. It is shown once, and stored as a hash.
     """
     made = live.create_secret(ctx, destination)
-    return CreatedLiveSecretJson(made=_live_secret_json(made.secret), secret=made.text)
+    return CreatedLiveSecretJson.model_validate({"made": made.secret, "secret": made.text})
 
 
 @routes.delete("/{destination}/secret", status_code=204, responses=problem_responses(409))
@@ -93,11 +90,6 @@ def download_delivered_file(
     return send_file(*FILES.open_file(ctx, platform.settings, destination, path))
 
 
-def _live_secret_json(found: live.DestinationSecret) -> LiveSecretJson:
-    used = to_datetime(found.used_at) if found.used_at else None
-    return LiveSecretJson(prefix=found.prefix, made_by=found.made_by, made_at=to_datetime(found.made_at), used_at=used)
-
-
 live_routes = make_router("/api/v1/live", "Live reports")
 
 _LIVE_SECURITY: dict[str, object] = {"security": [{"live": []}]}
@@ -112,10 +104,8 @@ class LiveReportJson(ResponseModel):
     refused: str = Field(examples=[""], description="What stands against pulling it now; empty if nothing does.")
 
 
-class LiveReportListJson(ResponseModel):
+class LiveReportListJson(ItemsResponse[LiveReportJson]):
     """Live reports, by name."""
-
-    items: list[LiveReportJson]
 
 
 @live_routes.get("/{destination}", openapi_extra=_LIVE_SECURITY, responses=problem_responses(401, 403, 404, 409))
@@ -124,17 +114,14 @@ def list_live_reports(
 ) -> LiveReportListJson:
     """List the reports that can be pulled from a live destination."""
     entered = _authenticate(request, platform, destination, client)
-    return LiveReportListJson.model_validate({"items": live.pullable_reports(platform, entered, lake)})
+    return LiveReportListJson.of(live.pullable_reports(platform, entered, lake))
 
 
 @live_routes.get(
     "/{destination}/{report}",
     openapi_extra=_LIVE_SECURITY,
     response_model=QueryResultJson,
-    responses={
-        200: {"description": "The rows", "content": {CSV: {}, ARROW_MEDIA_TYPE: {}}},
-        **problem_responses(401, 403, 404, 409, 503),
-    },
+    responses=ROWS | problem_responses(401, 403, 404, 409, 503),
 )
 def pull_live_report(
     request: Request,
@@ -143,7 +130,7 @@ def pull_live_report(
     client: CurrentClient,
     destination: IdText,
     report: IdText,
-    accept: Annotated[str, Header(max_length=200, examples=[JSON])] = JSON,
+    accept: AcceptedType = JSON,
     format: Annotated[  # noqa: A002 - what tools call it
         Literal["json", "csv", "arrow"] | None, Query(description="Instead of Accept, for tools that cannot set it.")
     ] = None,
@@ -155,21 +142,24 @@ def pull_live_report(
     """
     entered = _authenticate(request, platform, destination, client)
     pull = retry_when_busy(lambda: live.begin_pull(platform, entered, lake, report))
-    begun, at, stack = time.monotonic(), platform.clock(), ExitStack()
-    rows = platform.settings.query_rows
-    found = stack.enter_context(worker_client.run_query(platform, pull.caller, text=pull.text, rows=rows))
-    counting = CountedBatches(found.batches)
-    stack.callback(lambda: _record_pull(platform, entered, pull, at, counting, begun))
-    return queries.stream_rows(QueryRows(counting, found.complete), _MEDIA_TYPES.get(format or "", accept), stack)
+    return stream_query(_recorded_query(platform, entered, pull), _MEDIA_TYPES.get(format or "", accept))
 
 
-def _record_pull(
-    platform: Platform, entered: LiveAccess, pull: ReportPull, at: Moment, counting: CountedBatches, begun: float
-) -> None:
-    took = round((time.monotonic() - begun) * 1_000)
-    # The rows are there already: they are not spoilt for a line that could not be written.
-    with suppress(BusyError):
-        retry_when_busy(lambda: live.record_pull(platform, entered, pull, at, rows=counting.count, milliseconds=took))
+@contextmanager
+def _recorded_query(platform: Platform, entered: LiveAccess, pull: ReportPull) -> Iterator[QueryRows]:
+    """Run the query of a pull, and record afterwards how many rows were sent."""
+    begun, at, most = time.monotonic(), platform.clock(), platform.settings.query_rows
+    with worker_client.run_query(platform, pull.caller, text=pull.text, rows=most) as found:
+        counting = CountedBatches(found.batches)
+        try:
+            yield QueryRows(counting, found.complete)
+        finally:
+            took = round((time.monotonic() - begun) * 1_000)
+            # The rows are there already: they are not spoilt for a line that could not be written.
+            with suppress(BusyError):
+                retry_when_busy(
+                    lambda: live.record_pull(platform, entered, pull, at, rows=counting.count, milliseconds=took)
+                )
 
 
 def _authenticate(request: Request, platform: Platform, destination: str, client: ClientInfo) -> LiveAccess:

@@ -1,7 +1,5 @@
 """Endpoints of a project's e-mail notifications."""
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 
 from fastapi import Query
@@ -114,12 +112,8 @@ def list_notification_receivers(
     A notification goes to those of them who may see the data mart of the run.
     """
     of = f"receivers {project} {search}"
-    start = paged.start_key(of, int)
-    behind = 0 if start is None else int(str(start[0]))
-    some = list(enumerate(receivers.list_receivers(ctx, project, search), start=1))[behind : behind + paged.limit + 1]
-    return paged.build_page(
-        of, some, lambda each: (each[0],), lambda each: NotificationReceiverJson.model_validate(each[1])
-    )
+    found = receivers.list_receivers(ctx, project, search)
+    return paged.slice_page(of, found, NotificationReceiverJson.model_validate)
 
 
 @routes.put("/{project}/notifications/receivers/{member}")

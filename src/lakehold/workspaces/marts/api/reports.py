@@ -1,27 +1,20 @@
 """Endpoints of reports. Previews, and how often reports were delivered and pulled."""
 
-from __future__ import annotations
-
-from contextlib import ExitStack
-from typing import Annotated
-
-from fastapi import Header, Request, Response
+from fastapi import Request, Response
 from pydantic import Field
 
 from lakehold.api.catalog.schemas import RefJson, SettingsJson
 from lakehold.api.http.dependencies import ReadContext, WriteContext, get_platform, read_transaction
-from lakehold.api.http.models import IdText, NameText, RecordEnd, RequestModel, ResponseModel
-from lakehold.api.http.routing import REQUIRES_SIGN_IN, make_router, problem_responses
+from lakehold.api.http.models import IdText, ItemsResponse, NameText, RecordEnd, RequestModel, ResponseModel
+from lakehold.api.http.routing import WORKER_CALL, make_router
 from lakehold.api.iceberg_rest import get_lake
-from lakehold.api.lake import queries
-from lakehold.api.lake.queries import CSV, JSON, QueryResultJson
+from lakehold.api.lake.queries import JSON, QUERY_CALL, AcceptedType, stream_query
 from lakehold.directory.caller import Caller
 from lakehold.directory.request_context import RequestContext
 from lakehold.lake import readable_tables
 from lakehold.runs import worker_client
-from lakehold.runs.worker_client import ARROW_MEDIA_TYPE
 from lakehold.workspaces.marts import insights, live, reports
-from lakehold.workspaces.marts.settings import REPORT
+from lakehold.workspaces.marts.report_settings import REPORT
 
 routes = make_router("/api/v1/reports", "Reports")
 
@@ -50,9 +43,7 @@ class RenderedMessageJson(ResponseModel):
     chat: str = Field(examples=["4 rows"], description="As chat markup.")
 
 
-@routes.post(
-    "/preview-message", openapi_extra=REQUIRES_SIGN_IN, responses=problem_responses(400, 401, 403, 404, 409, 503)
-)
+@routes.post("/preview-message", **WORKER_CALL)
 def preview_message(request: Request, body: MessagePreviewBody) -> RenderedMessageJson:
     """Preview the message of a report with the rows that you may read now.
 
@@ -61,8 +52,7 @@ def preview_message(request: Request, body: MessagePreviewBody) -> RenderedMessa
     prepared = read_transaction(request).run(
         lambda ctx: reports.prepare_preview(ctx, get_lake(request), body.settings, body.mart, body.name)
     )
-    found = reports.render_preview(get_platform(request), prepared)
-    return RenderedMessageJson.model_validate(found)
+    return RenderedMessageJson.model_validate(reports.render_preview(get_platform(request), prepared))
 
 
 @routes.post("/{report}/take-over", status_code=204)
@@ -71,20 +61,8 @@ def take_over_report(ctx: WriteContext, report: IdText) -> None:
     live.take_over(ctx, report)
 
 
-@routes.post(
-    "/preview",
-    openapi_extra=REQUIRES_SIGN_IN,
-    response_model=QueryResultJson,
-    responses={
-        200: {"description": "The rows", "content": {CSV: {}, ARROW_MEDIA_TYPE: {}}},
-        **problem_responses(400, 401, 403, 404, 409, 503),
-    },
-)
-def preview_report(
-    request: Request,
-    body: ReportPreviewBody,
-    accept: Annotated[str, Header(max_length=200, examples=[JSON])] = JSON,
-) -> Response:
+@routes.post("/preview", **QUERY_CALL)
+def preview_report(request: Request, body: ReportPreviewBody, accept: AcceptedType = JSON) -> Response:
     """Get the first hundred rows that a report would send to you now."""
 
     def prepare(ctx: RequestContext) -> tuple[Caller, str]:
@@ -93,10 +71,8 @@ def preview_report(
         return ctx.caller, reports.report_sql(ctx, get_lake(request), report, body.mart, body.parameters)
 
     caller, text = read_transaction(request).run(prepare)
-    stack = ExitStack()
     query = worker_client.run_query(get_platform(request), caller, text=text, rows=_PREVIEW_ROWS)
-    found = stack.enter_context(query)
-    return queries.stream_rows(found, accept, stack)
+    return stream_query(query, accept)
 
 
 insight_routes = make_router("/api/v1", "Reports")
@@ -133,10 +109,8 @@ class ReportInsightJson(ResponseModel):
     pulled: PullStatsJson
 
 
-class ReportInsightListJson(ResponseModel):
+class ReportInsightListJson(ItemsResponse[ReportInsightJson]):
     """Statistics of reports, the last delivered or pulled first."""
-
-    items: list[ReportInsightJson]
 
 
 @insight_routes.get("/reports/{report}/insights")
@@ -148,5 +122,4 @@ def get_report_insights(ctx: ReadContext, report: IdText) -> ReportInsightJson:
 @insight_routes.get("/projects/{project}/insights")
 def list_project_insights(ctx: ReadContext, project: IdText) -> ReportInsightListJson:
     """List delivery and pull statistics of all reports of a project that the caller sees."""
-    found = insights.with_destinations(ctx, insights.project_insights(ctx, project))
-    return ReportInsightListJson.model_validate({"items": found})
+    return ReportInsightListJson.of(insights.with_destinations(ctx, insights.project_insights(ctx, project)))

@@ -4,8 +4,6 @@
 - `connections`: connectors of storages, probes, tests of destinations; queries, renders and sends a report
 """
 
-from __future__ import annotations
-
 from lakehold.runs.runnable import StepExecutors
 from lakehold.workspaces.marts.executors import connections, data_mart
 from lakehold.workspaces.marts.pipelines import CopyToStorage, RefreshMart, RunChecks, SendReport

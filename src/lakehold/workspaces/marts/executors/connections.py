@@ -37,13 +37,13 @@ from lakehold.workspaces.marts import destinations, mart_probe, reports, storage
 from lakehold.workspaces.marts.mart_probe import SAMPLE_ROWS, FeedProbeTarget, matching_tables, pattern_notes
 from lakehold.workspaces.marts.messages import DEFAULT_TEMPLATE, MAX_BLOCK_ROWS, MessageData, MessageTemplate
 from lakehold.workspaces.marts.pipelines import SendReport
+from lakehold.workspaces.marts.report_settings import ReportSettings
 from lakehold.workspaces.marts.settings import (
     DESTINATION,
     DatabaseStorageSettings,
     DefinitionType,
     LakeStorageSettings,
     LiveSettings,
-    ReportSettings,
     StorageSettings,
     parse_connection,
 )

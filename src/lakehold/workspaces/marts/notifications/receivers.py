@@ -6,9 +6,7 @@ or leaves and comes back, starts with the default again. Those who manage the pr
 and every member their own.
 """
 
-from __future__ import annotations
-
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 from urllib.parse import quote as quote_url
@@ -25,8 +23,13 @@ from lakehold.kit.ids import fold_name, quote
 from lakehold.runs.run_table import FAILED, SUCCEEDED
 from lakehold.runs.runnable import EndedRun, RunNotice, members_allowed, notified_members
 from lakehold.workspaces.marts import checks, mart_kinds
-from lakehold.workspaces.marts.checks import CheckResult
 from lakehold.workspaces.marts.notifications import preferences
+from lakehold.workspaces.marts.notifications.preferences import (
+    ChannelPreference,
+    MemberSide,
+    NotificationChannel,
+    RoleHistory,
+)
 
 MANAGE_SETTINGS = "manage_settings"
 
@@ -51,15 +54,15 @@ class MemberSubscriptions:
     member: ResourceRef
     role: str
     """The highest one that they hold in the project; that of an admin for those above."""
-    side: preferences.MemberSide
+    side: MemberSide
     reachable: bool
     """Whether they have an address for mails."""
-    channels: Mapping[preferences.NotificationChannel, Subscription]
+    channels: Mapping[NotificationChannel, Subscription]
 
     @property
     def joined(self) -> bool:
         """Whether they hold a role in the project itself."""
-        return self.side is not preferences.MemberSide.ABOVE
+        return self.side is not MemberSide.ABOVE
 
 
 def need_project(ctx: RequestContext, uid: str) -> None:
@@ -67,7 +70,7 @@ def need_project(ctx: RequestContext, uid: str) -> None:
     mart_kinds.need_kind(ctx, uid, mart_kinds.PROJECT_KIND)
 
 
-def project_channels(ctx: RequestContext, project: str) -> dict[preferences.NotificationChannel, bool]:
+def project_channels(ctx: RequestContext, project: str) -> dict[NotificationChannel, bool]:
     """Return which channels a project has switched on, for its members."""
     need_project(ctx, project)
     return preferences.enabled_channels(preferences.load_preferences(ctx, project))
@@ -101,7 +104,7 @@ def find_receiver(ctx: RequestContext, project: str, member: str) -> MemberSubsc
 
 
 def channel_receivers(
-    ctx: RequestContext, project: str, channel: preferences.NotificationChannel, also: Iterable[str] = ()
+    ctx: RequestContext, project: str, channel: NotificationChannel, also: Iterable[str] = ()
 ) -> list[str]:
     """Return all who receive a channel, and others who were named; nobody while it is switched off.
 
@@ -112,7 +115,7 @@ def channel_receivers(
         return []
     held = ctx.session.read_view(lambda view: preferences.project_roles(view, project))
     some = {number for number, each in chosen.items() if channel in each and _is_member(ctx, project, held, number)}
-    past = preferences.RoleHistory.load(ctx, project, some) if some else None
+    past = RoleHistory.load(ctx, project, some) if some else None
     subscribed = [
         number
         for number in {*held, *some}
@@ -126,7 +129,7 @@ def _load_receivers(
 ) -> list[MemberSubscriptions]:
     chosen, eyes = preferences.load_preferences(ctx, project), VisibleRefs(ctx)
     there = [number for number in numbers if _is_member(ctx, project, held, number)]
-    past = preferences.RoleHistory.load(ctx, project, [number for number in there if number in chosen])
+    past = RoleHistory.load(ctx, project, [number for number in there if number in chosen])
     known = accounts.get_many(ctx, there)
     found = []
     for number in there:
@@ -139,10 +142,7 @@ def _load_receivers(
                     role or preferences.ADMIN_ROLE,
                     preferences.side_of(role),
                     account is not None and bool(account.email),
-                    {
-                        each: _subscription(role, number, own.get(each), past)
-                        for each in preferences.NotificationChannel
-                    },
+                    {each: _subscription(role, number, own.get(each), past) for each in NotificationChannel},
                 )
             )
     return found
@@ -155,12 +155,12 @@ def _is_member(ctx: RequestContext, project: str, held: Mapping[int, str], numbe
 
 
 def _subscription(
-    role: str | None, number: int, choice: preferences.ChannelPreference | None, past: preferences.RoleHistory | None
+    role: str | None, number: int, choice: ChannelPreference | None, past: RoleHistory | None
 ) -> Subscription:
     side = preferences.side_of(role)
     if choice is not None and past is not None and choice.at >= past.side_since(number, side):
         return Subscription(choice.subscribed, chosen=True)
-    return Subscription(side is preferences.MemberSide.TECHNICAL, chosen=False)
+    return Subscription(side is MemberSide.TECHNICAL, chosen=False)
 
 
 _AUDIT_ACTION = "set notifications"
@@ -218,7 +218,7 @@ def _existing_receiver(ctx: RequestContext, project: str, member: str) -> Member
     return found
 
 
-def _parse_channels(changes: object) -> dict[preferences.NotificationChannel, bool | None]:
+def _parse_channels(changes: object) -> dict[NotificationChannel, bool | None]:
     parsed = {preferences.parse_channel(name): on for name, on in require_mapping(changes, "channels").items()}
     wrong = next((on for on in parsed.values() if on is not None and not isinstance(on, bool)), None)
     if wrong is not None:
@@ -227,7 +227,7 @@ def _parse_channels(changes: object) -> dict[preferences.NotificationChannel, bo
 
 
 def _subscription_values(
-    found: MemberSubscriptions, changed: Mapping[preferences.NotificationChannel, object]
+    found: MemberSubscriptions, changed: Mapping[NotificationChannel, object]
 ) -> dict[str, object]:
     return {
         name.value: ("on" if way.on else "off") + ("" if way.chosen else " by default")
@@ -272,9 +272,9 @@ def underprivileged_owners(ctx: RequestContext, project: str) -> list[Underprivi
 
 
 _SUMMARIES = {
-    preferences.NotificationChannel.FAILED_RUNS: "has failed",
-    preferences.NotificationChannel.BROKEN_CHECKS: "has broken checks",
-    preferences.NotificationChannel.SUCCEEDED_RUNS: "has succeeded",
+    NotificationChannel.FAILED_RUNS: "has failed",
+    NotificationChannel.BROKEN_CHECKS: "has broken checks",
+    NotificationChannel.SUCCEEDED_RUNS: "has succeeded",
 }
 
 
@@ -286,29 +286,21 @@ def run_notices(ctx: RequestContext, uid: str, mart: str, ended: EndedRun) -> li
     if ended.state not in {FAILED, SUCCEEDED}:
         return []
     broken = checks.failed_results(ctx, ended.run, ended.since)
-    found = []
+    failed_checks = "\n".join(["Checks that did not hold:", *(f"- {each.name}: {each.said}" for each in broken)])
+    messages: dict[NotificationChannel, str] = {}
     if ended.state == FAILED:
-        message = "\n\n".join([ended.problem, *([_list_failed_checks(broken)] if broken else [])])
-        found.append(_create_notice(ctx, uid, mart, preferences.NotificationChannel.FAILED_RUNS, message))
+        messages[NotificationChannel.FAILED_RUNS] = "\n\n".join([ended.problem, *([failed_checks] if broken else [])])
     if broken:
-        found.append(
-            _create_notice(ctx, uid, mart, preferences.NotificationChannel.BROKEN_CHECKS, _list_failed_checks(broken))
-        )
+        messages[NotificationChannel.BROKEN_CHECKS] = failed_checks
     if ended.state == SUCCEEDED:
-        found.append(_create_notice(ctx, uid, mart, preferences.NotificationChannel.SUCCEEDED_RUNS, ""))
-    return found
+        messages[NotificationChannel.SUCCEEDED_RUNS] = ""
+    return [_create_notice(ctx, uid, mart, channel, message) for channel, message in messages.items()]
 
 
-def _create_notice(
-    ctx: RequestContext, uid: str, mart: str, channel: preferences.NotificationChannel, message: str
-) -> RunNotice:
+def _create_notice(ctx: RequestContext, uid: str, mart: str, channel: NotificationChannel, message: str) -> RunNotice:
     project = kinds.workspace_of(ctx.view, mart)
     assert project is not None  # noqa: S101 - every mart lies in one
     # Members named by the mart or report are notified of failures.
-    also = () if channel is preferences.NotificationChannel.SUCCEEDED_RUNS else notified_members(ctx, uid) or ()
+    also = () if channel is NotificationChannel.SUCCEEDED_RUNS else notified_members(ctx, uid) or ()
     members = members_allowed(ctx, channel_receivers(ctx, project, channel, also), "see", mart)
     return RunNotice(_SUMMARIES[channel], members, message, f"/workspaces/{quote_url(project, safe='')}/notifications")
-
-
-def _list_failed_checks(broken: Sequence[CheckResult]) -> str:
-    return "\n".join(["Checks that did not hold:", *(f"- {each.name}: {each.said}" for each in broken)])

@@ -2,31 +2,24 @@
 
 - `overview`: a project at a glance, and what the home page shows to members who only report
 - `page_frame`: template values, form page and credentials copy that resources share
-- `storage_form`: the form of a storage
-- `storage_pages`: the page of a storage, and its tables
+- `storage_pages`: the form and the page of a storage, and its tables
 - `storage_probe`: probing a storage, and the options of the data mart form
 - `data_marts`: forms, pages, schema and quality of data marts
-- `destination_form`: the form of a destination
-- `destination_pages`: the page of a destination, its live secret and delivered files
+- `destination_pages`: the form and the page of a destination, its live secret and delivered files
 - `reports`: forms, pages and previews of reports
 - `notifications`: channels, receivers and the webhook
 """
 
-from __future__ import annotations
-
 from fastapi import APIRouter
 
 from lakehold.workspaces.marts.pages import (
-    destination_form,
     destination_pages,
     notifications,
     overview,
     page_frame,
-    storage_form,
     storage_pages,
 )
 from lakehold.workspaces.marts.pages.data_marts import (
-    connector_form,
     data_mart_pages,
     form_pages,
     quality_pages,
@@ -36,9 +29,9 @@ from lakehold.workspaces.marts.pages.reports import form_pages as report_form_pa
 from lakehold.workspaces.marts.pages.reports import report_page
 
 ROUTERS: list[APIRouter] = [
-    *(overview.routes, storage_form.new, storage_form.routes, storage_pages.table_routes, storage_pages.routes),
-    *(form_pages.new, form_pages.routes, connector_form.new, connector_form.routes, data_mart_pages.routes),
-    *(schema_page.routes, quality_pages.routes, destination_form.new, destination_form.routes),
+    *(overview.routes, storage_pages.new, storage_pages.form_routes, storage_pages.table_routes, storage_pages.routes),
+    *(form_pages.new, form_pages.routes, form_pages.connector_new, form_pages.connector_routes, data_mart_pages.routes),
+    *(schema_page.routes, quality_pages.routes, destination_pages.new, destination_pages.form_routes),
     *(destination_pages.live_routes, destination_pages.file_routes, destination_pages.routes),
     *(report_form_pages.new, report_form_pages.routes, report_page.project_routes, report_page.routes),
     *(notifications.routes, page_frame.credential_routes),

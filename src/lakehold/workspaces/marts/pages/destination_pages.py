@@ -1,15 +1,14 @@
-"""The page of a destination: settings, reports and deliveries; the secret of a live destination; delivered files."""
+"""The pages of a destination: its form and test; reports and deliveries; its live secret; delivered files."""
 
-from __future__ import annotations
-
-from dataclasses import dataclass
+from collections.abc import Mapping
+from typing import Any
 from urllib.parse import urlencode
 
 from fastapi import Request, Response
 from fastapi.responses import FileResponse
 
 from lakehold.api.catalog import resource_usage
-from lakehold.api.http.dependencies import CurrentPlatform, ReadContext, WriteContext
+from lakehold.api.http.dependencies import CurrentPlatform, ReadContext, WriteContext, read_transaction
 from lakehold.catalog import credentials, resource_metadata
 from lakehold.catalog.resource_view import ResourceRef, ResourceView, VisibleRefs
 from lakehold.directory.request_context import RequestContext
@@ -17,42 +16,95 @@ from lakehold.kit.clock import FOREVER, Moment
 from lakehold.kit.errors import ConflictError
 from lakehold.kit.settings import Settings
 from lakehold.lake.volumes import VolumeEntry
+from lakehold.runs import worker_client
 from lakehold.runs.service import Run
 from lakehold.web import kind_pages, one_time_secret, pages, urls
 from lakehold.web.access import resource_header
 from lakehold.web.components import PageAction
 from lakehold.web.confirmation import confirm
+from lakehold.web.connections.form import ResourceForm, load_design
+from lakehold.web.connections.form_page import (
+    ConnectionFormPage,
+    ConnectionTest,
+    form_routers,
+    probe_as_caller,
+    workspace_id,
+)
 from lakehold.web.cookies import Flash
 from lakehold.web.routing import SubmittedForm, router
 from lakehold.web.runs import labels
 from lakehold.web.runs.services import RUNS
-from lakehold.workspaces.marts import destinations, insights, live, mart_kinds, storages
-from lakehold.workspaces.marts.live import DestinationSecret
+from lakehold.workspaces.marts import destinations, insights, live, storages
+from lakehold.workspaces.marts.mart_kinds import DESTINATION_KIND
 from lakehold.workspaces.marts.pages import page_frame
-from lakehold.workspaces.marts.pages.destination_form import MartDestinationFormPage, need_edit
 from lakehold.workspaces.marts.settings import LIVE_TYPE
 
+
+class MartDestinationFormPage(ConnectionFormPage):
+    """The form page of a project's destination."""
+
+    kind, design = DESTINATION_KIND, load_design(page_frame.FORMS, "destination", "destination")
+    new_part, edit_part = "destinations/new", "destination/edit"
+    workspace_edge, list_view = "project", "destination"
+
+    @classmethod
+    def need_workspace(cls, ctx: RequestContext, uid: str) -> None:
+        """Refuse unless the workspace is a project that the caller sees."""
+        page_frame.need_project(ctx, uid)
+
+    @classmethod
+    def need_resource(cls, ctx: RequestContext, uid: str) -> ResourceView:
+        """Return the destination, if the caller may edit it."""
+        return need_edit(ctx, uid)
+
+    def test(self, filled: ResourceForm, secrets: Mapping[str, str]) -> ConnectionTest:
+        """Test the connection through a worker."""
+        there = {"destination": self.uid} if self.uid else {}
+        return _test(self.request, {**there, "project": self.within, "settings": filled.settings(), "secrets": secrets})
+
+    def saved(self, filled: ResourceForm, uid: str) -> tuple[str, str]:
+        """Return to the page of the destination."""
+        message = "Saved. Applies from the next run." if self.found else f"{filled.name} was created."
+        return kind_pages.resource_overview_url(uid, DESTINATION_KIND), message
+
+
+new, form_routes = form_routers(MartDestinationFormPage)
+
+
+@form_routes.post("/{uid:path}/destination/try")
+def try_out(request: Request, uid: str) -> Response:
+    """Test the saved destination."""
+    found = read_transaction(request).run(lambda ctx: need_edit(ctx, uid))
+    settings = dict(found.settings or {})
+    tested = _test(request, {"destination": uid, "project": workspace_id(found), "settings": settings})
+    flash = Flash(str(tested.error), tone="bad") if tested.error else Flash(tested.message)
+    return pages.redirect(request, kind_pages.resource_overview_url(uid, DESTINATION_KIND), flash)
+
+
+def need_edit(ctx: RequestContext, uid: str) -> ResourceView:
+    """Return the destination, if the caller may edit it."""
+    found = page_frame.need_kind(ctx, uid, DESTINATION_KIND)
+    ctx.need("edit", uid)
+    return found
+
+
+def _test(request: Request, asked: Mapping[str, Any]) -> ConnectionTest:
+    """Test a destination through a worker. Missing rights are raised."""
+    message, error = probe_as_caller(
+        request,
+        lambda ctx: destinations.need_destination_check(ctx, str(asked.get("destination", "")), asked["project"]),
+        lambda platform, caller: worker_client.check_connection(platform, caller, "marts.destination", asked),
+    )
+    return ConnectionTest(message or "", error)
+
+
 live_routes = router("/resources")
-
-
-@dataclass(frozen=True, slots=True)
-class LiveSection:
-    """The section of a live destination: its secret, and the addresses of its reports."""
-
-    secret: DestinationSecret | None
-    made_by: ResourceRef | None
-    addresses: list[tuple[ResourceRef, str]]
-    """Where each report is pulled that the caller sees."""
-    example: str
-    """A command that pulls one; empty while there is none."""
-    make: PageAction
-    revoke: PageAction | None
 
 
 @live_routes.post("/{uid:path}/destination/secret")
 def make(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm) -> Response:
     """Create the secret, or rotate it after a confirmation."""
-    found, back = need_edit(ctx, uid), kind_pages.resource_overview_url(uid, mart_kinds.DESTINATION_KIND)
+    found, back = need_edit(ctx, uid), kind_pages.resource_overview_url(uid, DESTINATION_KIND)
     if live.get_secret(ctx, uid) is not None:
         text = "The current secret stops working immediately."
         if question := confirm(request, sent, f"Rotate the secret of {found.name}?", text, do="Rotate", back=back):
@@ -69,7 +121,7 @@ def make(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm) -> 
 @live_routes.post("/{uid:path}/destination/secret/revoke")
 def revoke(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm) -> Response:
     """Revoke the secret, after a confirmation."""
-    found, back = need_edit(ctx, uid), kind_pages.resource_overview_url(uid, mart_kinds.DESTINATION_KIND)
+    found, back = need_edit(ctx, uid), kind_pages.resource_overview_url(uid, DESTINATION_KIND)
     text = "Reports cannot be pulled until a new secret is created."
     if question := confirm(request, sent, f"Revoke the secret of {found.name}?", text, do="Revoke", back=back):
         return question
@@ -82,8 +134,10 @@ def revoke(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm) -
 
 def live_section(
     ctx: RequestContext, settings: Settings, found: ResourceView, reports: list[ResourceRef]
-) -> LiveSection | None:
-    """Return the section for a caller who may use or edit a live destination; None otherwise."""
+) -> dict[str, object] | None:
+    """Return the section for a caller who may use or edit a live destination: its secret, and where each report is
+    pulled that they see; None for others.
+    """
     uid, may_edit = found.uid, "edit" in found.actions
     if resource_metadata.load(ctx, uid).settings.get("to") != LIVE_TYPE or not (may_edit or "use" in found.actions):
         return None
@@ -99,14 +153,14 @@ def live_section(
         else PageAction("Create secret", here, "post", "key-round")
     )
     end = PageAction("Revoke", f"{here}/revoke", "post", "x", confirm="Revoke the secret?", danger=True)
-    return LiveSection(
-        secret,
-        VisibleRefs(ctx).ref(secret.made_by) if secret else None,
-        pulled,
-        example,
-        resource_header.actions_of(ctx, uid, {"edit": fresh})[0],
-        end if secret else None,
-    )
+    return {
+        "secret": secret,
+        "made_by": VisibleRefs(ctx).ref(secret.made_by) if secret else None,
+        "addresses": pulled,
+        "example": example,
+        "make": page_frame.action_of(ctx, uid, "edit", fresh),
+        "revoke": end if secret else None,
+    }
 
 
 file_routes = router("/resources")
@@ -157,19 +211,10 @@ routes = router("/resources")
 _MAX_RUNS = 8
 
 
-@dataclass(frozen=True, slots=True)
-class DeliveryRunRow:
-    """A run of a report that goes to the destination."""
-
-    report: ResourceRef
-    run: Run
-    rows: int
-
-
 @routes.get("/{uid:path}/destination")
 def destination_page(request: Request, ctx: ReadContext, platform: CurrentPlatform, uid: str) -> Response:
     """Render the page of a destination."""
-    found = page_frame.need_kind(ctx, uid, mart_kinds.DESTINATION_KIND)
+    found = page_frame.need_kind(ctx, uid, DESTINATION_KIND)
     resource_usage.record(platform, ctx, "see", uid)
     reports = destinations.visible_reports(ctx, uid)
     values: dict[str, object] = {
@@ -185,8 +230,6 @@ def destination_page(request: Request, ctx: ReadContext, platform: CurrentPlatfo
         "went": _latest_runs(ctx, reports),
         "live": live_section(ctx, platform.settings, found, reports),
         "files": delivered_files(ctx, platform.settings, found),
-        "tones": labels.TONES,
-        "signs": labels.ICONS,
         **_destination_actions(ctx, found),
     }
     return pages.render(request, "marts/destination.html", values)
@@ -200,14 +243,11 @@ def _connection_facts(ctx: RequestContext, found: ResourceView) -> list[tuple[st
     return filled.describe(credentials.list_names(ctx, found.uid), "As")
 
 
-def _latest_runs(ctx: RequestContext, reports: list[ResourceRef]) -> list[DeliveryRunRow]:
-    """Return the newest visible runs of the reports that go to the destination."""
-    refs = {each.uid: each for each in reports}
-    newest = RUNS.page(ctx, among=[*refs], limit=_MAX_RUNS)
-    return [
-        DeliveryRunRow(refs[run.resource], run, sum(step.rows for step in RUNS.get(ctx, run.id).steps))
-        for run in newest
-    ]
+def _latest_runs(ctx: RequestContext, reports: list[ResourceRef]) -> list[tuple[str, Run, int]]:
+    """Return the newest visible runs of the reports that go to the destination, each with its report and rows."""
+    names = {each.uid: each.name for each in reports}
+    newest = RUNS.page(ctx, among=[*names], limit=_MAX_RUNS)
+    return [(names[run.resource], run, sum(step.rows for step in RUNS.get(ctx, run.id).steps)) for run in newest]
 
 
 def _destination_actions(ctx: RequestContext, found: ResourceView) -> dict[str, object]:
@@ -220,7 +260,7 @@ def _destination_actions(ctx: RequestContext, found: ResourceView) -> dict[str, 
         "delete": ("delete", PageAction("Delete", here(uid, "delete"), "post", "trash-2", confirm=asked, danger=True)),
     }
     actions: dict[str, object] = {
-        name: resource_header.actions_of(ctx, uid, {right: act})[0] for name, (right, act) in candidates.items()
+        name: page_frame.action_of(ctx, uid, right, act) for name, (right, act) in candidates.items()
     }
     actions["menu"] = [actions["change"], page_frame.copy_credentials_action(ctx, uid), actions["delete"]]
     return actions

@@ -1,10 +1,7 @@
 """The notifications of a project: channels, receivers, the webhook for failures, and owners whose role is too low."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from urllib.parse import urlencode
 
 import httpx
 from fastapi import Request, Response
@@ -14,17 +11,15 @@ from lakehold.api.http.dependencies import ReadContext, WriteContext, get_platfo
 from lakehold.catalog import credentials, kinds, resource_edit, resource_metadata
 from lakehold.catalog.resource_edit import ResourceEdit
 from lakehold.catalog.resource_metadata import VersionConflictError
-from lakehold.catalog.resource_view import ResourceRef
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import ConflictError, InvalidInputError
-from lakehold.kit.ids import fold_name
 from lakehold.runs.runnable import WEBHOOK_SETTING
 from lakehold.web import kind_pages, pages, urls
 from lakehold.web.cookies import Flash
 from lakehold.web.form_values import parse_integer
 from lakehold.web.list_view import ListColumn, ListFilter, ListState
 from lakehold.web.routing import SubmittedForm, router
-from lakehold.web.workspaces.members import breadcrumbs, workspace_ref
+from lakehold.web.workspaces.members import workspace_ref
 from lakehold.workspaces.marts.notifications import receivers
 from lakehold.workspaces.marts.notifications.preferences import ROLES, NotificationChannel, parse_channel
 from lakehold.workspaces.marts.notifications.receivers import MemberSubscriptions
@@ -94,7 +89,6 @@ def render_notifications(
     space, manages = workspace_ref(ctx, uid), receivers.can_manage(ctx, uid)
     everybody = receivers.list_receivers(ctx, uid)
     values: dict[str, object] = {
-        "crumbs": breadcrumbs(ctx, space, "Notifications"),
         **kind_pages.workspace_tab_values(uid, space.kind, NOTIFICATIONS_PART),
         "space": space,
         "channels": [(each, CHANNEL_HINTS[each], on) for each, on in receivers.project_channels(ctx, uid).items()],
@@ -102,7 +96,8 @@ def render_notifications(
         "manages": manages,
         "titles": _titles(ctx, uid),
         "me": next((each for each in everybody if each.member.uid == ctx.caller.member), None),
-        "owners": _low_role_owners(ctx, uid),
+        "owners": receivers.underprivileged_owners(ctx, uid),
+        "manages_members": ctx.session.check(ctx.principal, "manage_members", uid),
         "hook": (wrong or load_webhook(ctx, uid)) if manages else None,
         **(_receiver_list(request, ctx, uid, everybody) if manages else {}),
     }
@@ -119,9 +114,8 @@ def _receiver_list(
     )
     # However it is filtered, the list has one URL.
     listing = replace(listing, path=urls.workspace(uid, NOTIFICATIONS_PART))
-    rows = [each for each in everybody if _matches(each, listing)]
+    rows = listing.select((each for each in everybody if _matches(each, listing)), lambda each: each.member.name)
     on, there = receivers.project_channels(ctx, uid), urls.workspace(uid, RECEIVERS_PART)
-    part = listing.slice_page(rows[::-1] if listing.descending else rows)
     return {
         "listing": listing,
         "columns": [
@@ -130,7 +124,7 @@ def _receiver_list(
         ],
         # What is changed leads back to the part of the list that it was changed in.
         "there": replace(listing, path=there).href(page=listing.page),
-        "rows": list(enumerate(part)),
+        "rows": list(enumerate(listing.slice_page(rows))),
         "total": len(rows),
     }
 
@@ -140,22 +134,8 @@ def _titles(ctx: RequestContext, uid: str) -> dict[str, str]:
 
 
 def _matches(each: MemberSubscriptions, listing: ListState) -> bool:
-    role, channel_name = listing.chosen["role"], listing.chosen["receives"]
-    return (
-        fold_name(listing.search) in fold_name(each.member.name)
-        and role in {"", each.role}
-        and (not channel_name or each.channels[NotificationChannel(channel_name)].on)
-    )
-
-
-def _low_role_owners(ctx: RequestContext, uid: str) -> list[tuple[ResourceRef, ResourceRef, str]]:
-    """Return data marts with Technical Owners whose role is too low, and the address at which it is changed."""
-    keeps = ctx.session.check(ctx.principal, "manage_members", uid)
-    change = urls.workspace(uid, "members/change")
-    return [
-        (mart, owner, f"{change}?{urlencode({'subject': owner.uid})}" if keeps else urls.workspace(uid, "members"))
-        for mart, owner in receivers.underprivileged_owners(ctx, uid)
-    ]
+    role, channel = listing.chosen["role"], listing.chosen["receives"]
+    return role in {"", each.role} and (not channel or each.channels[NotificationChannel(channel)].on)
 
 
 _CHOICES = {"on": True, "off": False}

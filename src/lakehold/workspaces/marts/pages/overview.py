@@ -1,7 +1,5 @@
 """The overview page of a project, and the section of the home page for members who only report."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from functools import partial
 from urllib.parse import urlencode
@@ -10,7 +8,6 @@ from fastapi import Request, Response
 
 from lakehold.access import Draft
 from lakehold.access.model.schema import KindSchema
-from lakehold.access.query.listing import ListedResource
 from lakehold.api.http.dependencies import ReadContext
 from lakehold.catalog import kinds, resource_metadata, resources, workspaces
 from lakehold.catalog.resource_view import ResourceRef, ResourceSummary, VisibleRefs, make_ref, owners_of
@@ -25,10 +22,10 @@ from lakehold.web.components import PageAction
 from lakehold.web.labels import pluralize
 from lakehold.web.resources import workspace_page
 from lakehold.web.routing import router
-from lakehold.web.runs import labels
 from lakehold.web.runs.services import RUNS
 from lakehold.workspaces.descriptor import HomeSection
 from lakehold.workspaces.marts import mart_kinds
+from lakehold.workspaces.marts.pages.reports.form_options import mart_options
 
 routes = router("/workspaces")
 
@@ -124,7 +121,8 @@ def load_home_section(ctx: RequestContext) -> HomeSection | None:
     if not projects:
         return None
     forms = {each.uid: kind_pages.create_form_url(each.uid, mart_kinds.REPORT_KIND) for each in projects}
-    usable = {each.uid: _usable_marts(ctx, each.uid) for each in projects}
+    # Published ones before drafts, each by name.
+    usable = {each.uid: sorted(mart_options(ctx, each.uid), key=lambda mart: not mart.published) for each in projects}
     values: dict[str, object] = {
         "marts": [
             (mart, project, f"{forms[project.uid]}?{urlencode({'mart': mart.uid})}")
@@ -134,18 +132,8 @@ def load_home_section(ctx: RequestContext) -> HomeSection | None:
         "reports": [row for each in projects for row in _own_reports(ctx, each.uid)][:_MAX_LISTED],
         "more": next((urls.workspace(uid, "data_mart") for uid in usable if len(usable[uid]) > _MAX_LISTED), ""),
         "new": forms[projects[0].uid],
-        "tones": labels.TONES,
-        "signs": labels.ICONS,
     }
     return HomeSection("marts/home_section.html", values)
-
-
-def _usable_marts(ctx: RequestContext, project: str) -> list[ListedResource]:
-    """Return the data marts that can be reported on, published ones before drafts, each by name."""
-    found = ctx.session.list(ctx.principal, "use", mart_kinds.DATA_MART_KIND, within=project, limit=_MAX_SCANNED).items
-    metadata = resource_metadata.load_many(ctx, [item.id for item in found])
-    published = {number for number, each in metadata.items() if each.settings.get("published") is True}
-    return sorted(found, key=lambda item: item.id not in published)
 
 
 def _own_reports(ctx: RequestContext, project: str) -> list[tuple[ResourceRef, ResourceRef | None, Run | None]]:

@@ -1,7 +1,5 @@
 """Template values, access checks and the copy of credentials that the pages of a project's resources share."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from fastapi import Request, Response
@@ -25,26 +23,24 @@ from lakehold.workspaces.marts import mart_kinds
 
 def resource_frame(ctx: RequestContext, found: ResourceView, part: str) -> dict[str, object]:
     """Return the template values that all views of a resource share."""
-    label = kind_pages.page_label(found.kind, part)
+    uid, label = found.uid, kind_pages.page_label(found.kind, part)
+    delete, asks = urls.resource(uid, "delete"), f"Delete {found.name}?"
+    menu = {
+        "edit": PageAction("Edit", kind_pages.edit_form_url(uid, found.kind), icon="pencil"),
+        "delete": PageAction("Delete", delete, "post", "trash-2", danger=True, confirm=asks),
+    }
     return {
         "found": found,
-        "crumbs": resource_header.breadcrumbs(ctx, found.uid, *([label] if label else [])),
-        "tabs": resource_header.tabs(ctx, found.uid),
-        "tab": urls.resource(found.uid, part),
-        "menu": resource_menu(ctx, found),
+        "crumbs": resource_header.breadcrumbs(ctx, uid, *([label] if label else [])),
+        "tabs": resource_header.tabs(ctx, uid),
+        "tab": urls.resource(uid, part),
+        "menu": resource_header.actions_of(ctx, uid, menu),
     }
 
 
-def resource_menu(ctx: RequestContext, found: ResourceView) -> list[PageAction]:
-    """Return the actions Edit and Delete, each with the reason if the caller may not."""
-    here = urls.resource
-    edit = kind_pages.edit_form_url(found.uid, found.kind) or here(found.uid, "edit")
-    asks = f"Delete {found.name}?"
-    candidates = {
-        "edit": PageAction("Edit", edit, icon="pencil"),
-        "delete": PageAction("Delete", here(found.uid, "delete"), "post", "trash-2", danger=True, confirm=asks),
-    }
-    return resource_header.actions_of(ctx, found.uid, candidates)
+def action_of(ctx: RequestContext, uid: str, right: str, action: PageAction) -> PageAction:
+    """Return the action, with the reason if the caller does not have the right."""
+    return resource_header.actions_of(ctx, uid, {right: action})[0]
 
 
 credential_routes = router("/resources")
@@ -61,27 +57,20 @@ def copy(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm) -> 
     copied = credentials.copy(ctx, uid)
     if not copied:
         return pages.redirect(request, back, Flash("It has no credentials.", tone="warn"))
-    alone = len(copied) == 1
-    label = next(iter(copied)).capitalize() if alone else "Credentials"
-    secret_text = (
-        next(iter(copied.values())) if alone else "; ".join(f"{name}: {each}" for name, each in copied.items())
-    )
-    words = "Keep it secret."
-    hint = "This was recorded in the audit log."
-    return one_time_secret.redirect_to_secret(
-        request,
-        ctx.caller,
-        OneTimeSecret(f"Credentials of {found.name}", label, secret_text, words, FOREVER, back, hint),
-    )
+    label, secret = "Credentials", "; ".join(f"{name}: {each}" for name, each in copied.items())
+    if len(copied) == 1:
+        [(name, secret)] = copied.items()
+        label = name.capitalize()
+    title, hint = f"Credentials of {found.name}", "This was recorded in the audit log."
+    one_time = OneTimeSecret(title, label, secret, "Keep it secret.", FOREVER, back, hint)
+    return one_time_secret.redirect_to_secret(request, ctx.caller, one_time)
 
 
 def copy_credentials_action(ctx: RequestContext, uid: str) -> PageAction:
     """Return the action that copies the credentials."""
     here = urls.resource(uid, "credentials/copy")
     question = "Copy the credentials? This is recorded in the audit log."
-    return resource_header.actions_of(
-        ctx, uid, {credentials.COPY: PageAction("Copy credentials", here, "post", "copy", confirm=question)}
-    )[0]
+    return action_of(ctx, uid, credentials.COPY, PageAction("Copy credentials", here, "post", "copy", confirm=question))
 
 
 FORMS = Path(__file__).parent.parent / "forms.yaml"

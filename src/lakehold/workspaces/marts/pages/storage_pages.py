@@ -1,31 +1,73 @@
-"""The page of a storage (settings, connection test, data marts), and its tables."""
+"""The pages of a storage: its form, settings, connection test and data marts; its tables."""
 
-from __future__ import annotations
-
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import urlencode
 
 from fastapi import Request, Response
 
+from lakehold.access import Draft
 from lakehold.api.catalog import resource_usage
 from lakehold.api.http.dependencies import CurrentPlatform, ReadContext, read_transaction
-from lakehold.catalog import credentials, kinds, resource_metadata
+from lakehold.catalog import credentials, kinds, resource_metadata, workspaces
 from lakehold.catalog.resource_view import ResourceView, VisibleRefs
 from lakehold.directory.request_context import RequestContext
 from lakehold.web import kind_pages, pages, urls
 from lakehold.web.access import resource_header
 from lakehold.web.components import PageAction
+from lakehold.web.connections.form import ResourceForm, load_design
+from lakehold.web.connections.form_page import ConnectionFormPage, ConnectionTest, form_routers, workspace_id
+from lakehold.web.labels import format_count
 from lakehold.web.list_view import ListColumn, ListState
 from lakehold.web.routing import router
 from lakehold.workspaces.marts import storages
-from lakehold.workspaces.marts.mart_kinds import STORAGE_KIND
+from lakehold.workspaces.marts.mart_kinds import DATA_MART_KIND, STORAGE_KIND
 from lakehold.workspaces.marts.pages import page_frame
-from lakehold.workspaces.marts.pages.storage_form import StorageFormPage
 from lakehold.workspaces.marts.pages.storage_probe import StorageProbe, probe_grid, probe_storage
 from lakehold.workspaces.marts.settings import DefinitionType, StorageType
 from lakehold.workspaces.marts.storages import StorageProbeTarget
 
+_LAKEHOUSE, _MAX_LAKEHOUSES = "lakehouse.lakehouse", 200
+
+
+class StorageFormPage(ConnectionFormPage):
+    """The form page of a storage."""
+
+    kind, design = STORAGE_KIND, load_design(page_frame.FORMS, "storage", "source")
+    new_part, edit_part = "storages/new", "storage/edit"
+    workspace_edge, list_view = "project", "storage"
+
+    @classmethod
+    def need_workspace(cls, ctx: RequestContext, uid: str) -> None:
+        """Refuse unless the caller may create storages in the project."""
+        workspaces.need_workspace(ctx, uid)
+        ctx.need_draft(Draft(STORAGE_KIND, {"project": uid}))
+
+    @classmethod
+    def need_resource(cls, ctx: RequestContext, uid: str) -> ResourceView:
+        """Return the storage, if the caller may edit it."""
+        return page_frame.need_edit(ctx, uid, STORAGE_KIND)
+
+    def options(self, ctx: RequestContext) -> Mapping[str, Sequence[tuple[Any, ...]]]:
+        """Return the lakehouses that the caller sees."""
+        sight = ctx.view.policy.kind(_LAKEHOUSE).schema.visible
+        found = ctx.session.list(ctx.principal, sight, _LAKEHOUSE, limit=_MAX_LAKEHOUSES).items
+        return {"lakehouse": [(item.uid, item.name) for item in found]}
+
+    def test(self, filled: ResourceForm, secrets: Mapping[str, str]) -> ConnectionTest:
+        """List the tables or files."""
+        project = "" if self.uid else self.within
+        probed = probe_storage(self.request, StorageProbeTarget(self.uid, project, filled.settings(), secrets))
+        noun = "file" if filled.word == StorageType.FILES else "table"
+        message = f"Connection successful: {format_count(len(probed.seen.tables), noun)} found."
+        return ConnectionTest(probed.seen.notes[0] if probed.seen.notes else message, probed.error)
+
+    def saved(self, filled: ResourceForm, uid: str) -> tuple[str, str]:
+        """Return to the page of the storage."""
+        return urls.resource(uid, "storage"), "Saved." if self.found else f"{filled.name} was created."
+
+
+new, form_routes = form_routers(StorageFormPage)
 routes = router("/resources")
 
 _DESIGN = StorageFormPage.design
@@ -52,20 +94,18 @@ def _page(request: Request, ctx: RequestContext, found: ResourceView, looked: St
     settings, uid = resource_metadata.load(ctx, found.uid).settings, found.uid
     kind = str(settings.get("kind", ""))
     marts, more = storages.marts_of(ctx, uid)
-    (set_up,) = resource_header.actions_of(
-        ctx, uid, {"edit": PageAction("Set up", kind_pages.edit_form_url(uid, found.kind), icon="pencil")}
-    )
+    set_up = PageAction("Set up", kind_pages.edit_form_url(uid, found.kind), icon="pencil")
     values: dict[str, object] = {
         **page_frame.resource_frame(ctx, found, "storage"),
         "kind": kind,
         "kind_said": _DESIGN.types[kind].label if kind in _DESIGN.types else "",
         "facts": None if found.settings is None else _setting_facts(ctx, found),
-        "set_up": set_up,
+        "set_up": page_frame.action_of(ctx, uid, "edit", set_up),
         "acts": _storage_actions(ctx, found, kind),
         "looked": looked,
         "marts": marts,
         "more_marts": more,
-        "new_mart": _new_mart_url(found),
+        "new_mart": _new_mart_url(found) if "use" in found.actions and found.workspace else "",
         "may": resource_header.actions_of(ctx, uid),
     }
     return pages.render(request, "marts/storage.html", values, status=422 if looked and looked.error else 200)
@@ -89,14 +129,13 @@ def _storage_actions(ctx: RequestContext, found: ResourceView, kind: str) -> lis
         return []
     tested = PageAction("Test connection", urls.resource(found.uid, "storage/test"), "post", "zap")
     copied = [page_frame.copy_credentials_action(ctx, found.uid)] if kind == StorageType.DATABASE else []
-    return [*copied, *resource_header.actions_of(ctx, found.uid, {"use": tested})]
+    return [*copied, page_frame.action_of(ctx, found.uid, "use", tested)]
 
 
-def _new_mart_url(found: ResourceView) -> str:
-    """Return the address of the form for a new data mart, or an empty string if the caller may not use the storage."""
-    if "use" not in found.actions or found.workspace is None:
-        return ""
-    return f"{kind_pages.create_form_url(found.workspace.uid, 'marts.data_mart')}?storage={found.uid}"
+def _new_mart_url(found: ResourceView, **table: str) -> str:
+    """Return the address of the form for a data mart of the storage, or of a table of it."""
+    query = urlencode({"storage": found.uid, **table})
+    return f"{kind_pages.create_form_url(workspace_id(found), DATA_MART_KIND)}?{query}"
 
 
 table_routes = router("/resources")
@@ -108,54 +147,32 @@ _TABLE_COLUMNS = [ListColumn("Name", "name"), ListColumn("Keys", wide=True)]
 def tables_page(request: Request, uid: str, table: str = "") -> Response:
     """Render the tables that a worker finds in the storage, or the first rows of one."""
     reading = read_transaction(request)
-    found = reading.run(lambda ctx: _need_use(ctx, uid))
+    found, is_set = reading.run(lambda ctx: _need_use(ctx, uid))
+    listing = ListState.from_request(request, ("name",))
+    looked = None
     if table:
         looked = probe_storage(request, StorageProbeTarget(uid, by=DefinitionType.TABLE.value, text=table))
-        return reading.run(lambda ctx: _table_page(request, ctx, found, table, looked))
-    is_set = reading.run(lambda ctx: bool(resource_metadata.load(ctx, uid).settings.get("kind")))
-    search = ListState.from_request(request, ("name",)).search
-    listed = probe_storage(request, StorageProbeTarget(uid, search=search)) if is_set else None
-    return reading.run(lambda ctx: _tables_page(request, ctx, found, listed))
-
-
-def _tables_page(request: Request, ctx: RequestContext, found: ResourceView, looked: StorageProbe | None) -> Response:
-    listing = ListState.from_request(request, ("name",))
-    rows = [each for each in (looked.seen.tables if looked else ()) if _matches(each, listing.search)]
-    rows.sort(key=lambda each: str(each["name"]).casefold(), reverse=listing.descending)
-    values: dict[str, object] = {
-        **page_frame.resource_frame(ctx, found, "tables"),
-        "listing": listing,
+    elif is_set:
+        looked = probe_storage(request, StorageProbeTarget(uid, search=listing.search))
+    values = reading.run(lambda ctx: page_frame.resource_frame(ctx, found, "tables")) | {"looked": looked}
+    if looked and table:
+        values |= {"table": table, "grid": probe_grid(looked.seen), "new": _new_mart_url(found, table=table)}
+        return pages.render(request, "marts/table_look.html", values)
+    rows = listing.select(looked.seen.tables if looked else (), lambda each: str(each["name"]))
+    values |= {
+        **listing.page_values(rows),
         "columns": _TABLE_COLUMNS,
-        "rows": listing.slice_page(rows),
-        "total": len(rows),
-        "looked": looked,
-        "at": lambda each: _table_url(found.uid, each),
-        "new": lambda each: _new_mart_from_table_url(found, each),
+        "at": lambda each: _table_url(uid, each),
+        "new": lambda each: _new_mart_url(found, table=str(each["name"])),
     }
     return pages.render(request, "marts/tables.html", values)
 
 
-def _table_page(
-    request: Request, ctx: RequestContext, found: ResourceView, table: str, looked: StorageProbe
-) -> Response:
-    values: dict[str, object] = {
-        **page_frame.resource_frame(ctx, found, "tables"),
-        "table": table,
-        "looked": looked,
-        "grid": probe_grid(looked.seen),
-        "new": _new_mart_from_table_url(found, {"name": table}),
-    }
-    return pages.render(request, "marts/table_look.html", values)
-
-
-def _need_use(ctx: RequestContext, uid: str) -> ResourceView:
+def _need_use(ctx: RequestContext, uid: str) -> tuple[ResourceView, bool]:
+    """Return the storage, if the caller may use it, and whether it is set up."""
     found = page_frame.need_kind(ctx, uid, STORAGE_KIND)
     ctx.need("use", uid)
-    return found
-
-
-def _matches(each: Mapping[str, Any], search: str) -> bool:
-    return search.casefold() in str(each["name"]).casefold()
+    return found, bool(resource_metadata.load(ctx, uid).settings.get("kind"))
 
 
 def _table_url(uid: str, each: Mapping[str, Any]) -> str:
@@ -163,10 +180,3 @@ def _table_url(uid: str, each: Mapping[str, Any]) -> str:
     if each["uid"]:
         return urls.resource(str(each["uid"]), "sample")
     return f"{urls.resource(uid, 'tables')}?{urlencode({'table': each['name']})}"
-
-
-def _new_mart_from_table_url(found: ResourceView, each: Mapping[str, Any]) -> str:
-    """Return the address of the form for a data mart of a table."""
-    within = found.workspace.uid if found.workspace else ""
-    query = urlencode({"storage": found.uid, "table": each["name"]})
-    return f"{kind_pages.create_form_url(within, 'marts.data_mart')}?{query}"

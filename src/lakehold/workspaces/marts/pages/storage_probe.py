@@ -1,7 +1,5 @@
 """Probing a storage for pages, and the storages, tables and data marts that the form of a data mart offers."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 

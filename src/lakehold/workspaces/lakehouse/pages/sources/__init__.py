@@ -4,6 +4,5 @@ and works without scripts.
 - `setup_pages`: the steps, the connection form, probing a source through a worker, and the schedule
 - `source_pages`: the section of the pipeline page, and the choice of streams
 - `stream_form`: the form of the streams
-- `preview_page`: the first rows of a stream
-- `formats`: the format of a file and the types of its fields
+- `preview_page`: the first rows of a stream, its format and types
 """

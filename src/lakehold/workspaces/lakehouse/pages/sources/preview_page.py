@@ -1,9 +1,8 @@
-"""The preview of a stream: its first rows as they would arrive, and the format in which they are read."""
+"""The preview of a stream: its first rows as they would arrive, and the form of its format and types."""
 
-from __future__ import annotations
-
-from collections.abc import Mapping
-from dataclasses import dataclass
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import urlencode
 
@@ -17,15 +16,15 @@ from lakehold.catalog.resource_view import ResourceRef, ResourceView, VisibleRef
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import NotFoundError
 from lakehold.web import pages, table_pages
-from lakehold.web.access import resource_header
-from lakehold.web.cookies import Flash
+from lakehold.web.form_values import parse_integer, row_settings
 from lakehold.web.routing import SubmittedForm, router
-from lakehold.workspaces.lakehouse.pages import pipeline_graph
-from lakehold.workspaces.lakehouse.pages.sources import formats, setup_pages
+from lakehold.workspaces.lakehouse.pages.sources import setup_pages, stream_form
 from lakehold.workspaces.lakehouse.pages.sources.setup_pages import SourceProbe, need_source
 
 routes = router("/resources")
 
+_FORMAT_KEYS = ("kind", "encoding", "delimiter", "quote", "header", "sheet")
+_MAX_FIELDS = 1_000
 _NUMBERS = ("tinyint", "smallint", "int", "bigint", "float", "double", "decimal")
 
 
@@ -38,52 +37,46 @@ class StreamPreview:
     chosen: ResourceRef | None
     settings: Mapping[str, Any]
     """Of the chosen stream."""
+    endpoints: Sequence[Mapping[str, object]] | None = None
+    """The changed endpoints of the source, if they were."""
 
     @property
     def connector(self) -> str:
         """The connector of the source."""
         return str((self.source.settings or {}).get("connector", ""))
 
-    def probe_request(self, how: Mapping[str, Any], endpoints: object) -> dict[str, Any]:
-        """Return the request for the worker."""
-        settings = dict(self.source.settings or {})
-        name = str(self.settings.get("stream", ""))
-        changed = {"endpoints": endpoints} if endpoints is not None else {}
-        return {"source": self.source.uid, "settings": {**settings, **changed}, "stream": name, "how": dict(how)}
-
 
 @routes.get("/{uid:path}/preview")
 def preview_page(request: Request, uid: str, stream: str = "") -> Response:
     """Render the first rows of a stream, by default of the first one."""
-    looked = read_transaction(request).run(lambda ctx: _load_preview(ctx, uid, stream))
-    return _page(request, looked, dict(looked.settings), None)
+    return _page(request, read_transaction(request).run(lambda ctx: _load_preview(ctx, uid, stream)))
 
 
 @routes.post("/{uid:path}/preview")
 def change(request: Request, uid: str, sent: SubmittedForm) -> Response:
     """Preview with the changed format, or save it."""
-    looked = read_transaction(request).run(lambda ctx: _load_preview(ctx, uid, str(sent.get("stream", ""))))
-    how, endpoints = _parse_changes(looked, sent)
+    saved = read_transaction(request).run(lambda ctx: _load_preview(ctx, uid, str(sent.get("stream", ""))))
+    looked = _with_changes(saved, sent)
     do, before = str(sent.get("do", "")), str(sent.get("before", ""))
-    if do == "next" and _form_fingerprint(how, sent) == before:
-        return pages.redirect(request, setup_pages.setup_url(uid, setup_pages.SCHEDULE))
+    shape = looked.settings.get("format") if "kind" in sent else None
+    if do == "next" and _form_fingerprint(shape, _parse_fields(sent)) == before:
+        return pages.redirect(request, setup_pages.step_url(uid, setup_pages.SCHEDULE))
     if do not in {"save", "next"} or looked.chosen is None:
-        return _page(request, looked, how, endpoints, before=before)
-    seen = _probe(request, looked, how, endpoints)
+        return _page(request, looked, before=before)
+    seen = _probe(request, looked)
     if seen.error is not None:
-        return _page(request, looked, how, endpoints, before=before, seen=seen)
-    write_transaction(request).run(lambda ctx: _save(ctx, looked, how, endpoints))
+        return _page(request, looked, before=before, seen=seen)
+    write_transaction(request).run(lambda ctx: _save(ctx, looked))
     if do == "next":
-        return pages.redirect(request, setup_pages.setup_url(uid, setup_pages.SCHEDULE))
+        return pages.redirect(request, setup_pages.step_url(uid, setup_pages.SCHEDULE))
     to = setup_pages.step_url(uid, setup_pages.PREVIEW, setup=setup_pages.is_setup(request))
     to = f"{to}{'&' if '?' in to else '?'}{urlencode({'stream': looked.chosen.uid})}"
-    words = f"Saved. Applies from the next run of {looked.chosen.name}."
-    return pages.redirect(request, to, Flash(words))
+    return pages.redirect(request, to, f"Saved. Applies from the next run of {looked.chosen.name}.")
 
 
 def _load_preview(ctx: RequestContext, uid: str, stream: str) -> StreamPreview:
     source = need_source(ctx, uid)
-    found = sorted(VisibleRefs(ctx).refs(pipeline_graph.stream_ids(ctx, uid)), key=lambda ref: ref.name.casefold())
+    found = stream_form.visible_streams(ctx, VisibleRefs(ctx), uid)
     chosen = next((each for each in found if each.uid == stream), None)
     if stream and chosen is None:
         raise NotFoundError("The source has no such stream.", "Select one of its streams.")
@@ -91,74 +84,83 @@ def _load_preview(ctx: RequestContext, uid: str, stream: str) -> StreamPreview:
     return StreamPreview(source, found, chosen, resource_metadata.load(ctx, chosen.uid).settings if chosen else {})
 
 
-def _parse_changes(looked: StreamPreview, sent: FormData) -> tuple[dict[str, Any], object]:
-    """Return the changed settings of the stream, and the endpoints of the source if these change."""
+def _with_changes(looked: StreamPreview, sent: FormData) -> StreamPreview:
+    """Return the preview with the submitted format of a file, or the submitted fields of an endpoint."""
     if looked.connector == "files" and "kind" in sent:
-        return {**looked.settings, "format": formats.parse_format(sent)}, None
+        return replace(looked, settings={**looked.settings, "format": _parse_format(sent)})
     if looked.connector == "api" and "count" in sent:
-        endpoints = (looked.source.settings or {}).get("endpoints")
-        name = looked.settings.get("stream")
-        some = [each for each in endpoints if isinstance(each, Mapping)] if isinstance(endpoints, list) else []
-        changed = [
-            {**each, "fields": formats.parse_fields(sent)} if each.get("name") == name else each for each in some
-        ]
-        return dict(looked.settings), changed
-    return dict(looked.settings), None
+        name, fields = looked.settings.get("stream"), _parse_fields(sent)
+        some = row_settings(looked.source.settings or {}, "endpoints")
+        changed = [{**each, "fields": fields} if each.get("name") == name else each for each in some]
+        return replace(looked, endpoints=changed)
+    return looked
 
 
-def _save(ctx: RequestContext, looked: StreamPreview, how: Mapping[str, Any], endpoints: object) -> None:
-    if endpoints is not None:
-        settings = {**(looked.source.settings or {}), "endpoints": endpoints}
-        resource_edit.apply_edit(
-            ctx, looked.source.uid, ResourceEdit(settings=settings), expect_version=looked.source.version
-        )
+def _save(ctx: RequestContext, looked: StreamPreview) -> None:
+    source = looked.source
+    if looked.endpoints is not None:
+        edit = ResourceEdit(settings={**(source.settings or {}), "endpoints": looked.endpoints})
+        resource_edit.apply_edit(ctx, source.uid, edit, expect_version=source.version)
     elif looked.chosen is not None:
-        resource_edit.apply_edit(ctx, looked.chosen.uid, ResourceEdit(settings=how))
+        resource_edit.apply_edit(ctx, looked.chosen.uid, ResourceEdit(settings=looked.settings))
 
 
-def _probe(request: Request, looked: StreamPreview, how: Mapping[str, Any], endpoints: object) -> SourceProbe:
-    return setup_pages.probe_source(request, looked.probe_request(how, endpoints)) if looked.chosen else SourceProbe()
+def _probe(request: Request, looked: StreamPreview) -> SourceProbe:
+    if looked.chosen is None:
+        return SourceProbe()
+    changed = {} if looked.endpoints is None else {"endpoints": looked.endpoints}
+    asked = {
+        "source": looked.source.uid,
+        "settings": {**(looked.source.settings or {}), **changed},
+        "stream": str(looked.settings.get("stream", "")),
+        "how": dict(looked.settings),
+    }
+    return setup_pages.probe_source(request, asked)
 
 
-def _form_fingerprint(how: Mapping[str, Any], sent: FormData) -> str:
-    """Return a fingerprint of the submitted values, to be compared with the one that was rendered."""
-    file_format = how.get("format") if "kind" in sent else None
-    return formats.form_fingerprint(file_format, formats.parse_fields(sent))
+def _parse_format(sent: FormData) -> dict[str, Any]:
+    """Parse the submitted format. If one of its keys has changed, the fields are left out and detected again."""
+    shape: dict[str, Any] = {name: str(sent.get(name, "")) for name in ("kind", "encoding", "quote", "sheet")}
+    shape["delimiter"] = str(sent.get("delimiter", "")) or ","
+    shape["header"] = bool(sent.get("header"))
+    shape["multiline"] = bool(sent.get("multiline"))
+    shape["escape"] = "\\" if sent.get("escape") == "\\" else shape["quote"]
+    shape["fields"] = [] if _format_fingerprint(shape) != str(sent.get("was", "")) else _parse_fields(sent)
+    return shape
 
 
-def _page(
-    request: Request,
-    looked: StreamPreview,
-    how: Mapping[str, Any],
-    endpoints: object,
-    *,
-    before: str = "",
-    seen: SourceProbe | None = None,
-) -> Response:
-    found = seen or _probe(request, looked, how, endpoints)
-    shape = _file_format(found, how)
+def _parse_fields(sent: FormData) -> list[dict[str, str]]:
+    """Parse the submitted field names and types."""
+    numbers = range(min(parse_integer(str(sent.get("count", ""))) or 0, _MAX_FIELDS))
+    return [{"name": str(sent.get(f"name-{n}", "")), "type": str(sent.get(f"type-{n}", "string"))} for n in numbers]
+
+
+def _format_fingerprint(shape: Mapping[str, Any] | None) -> str:
+    """Return a fingerprint of a format without its fields; empty for none."""
+    return json.dumps([str(shape.get(name, "")) for name in _FORMAT_KEYS]) if shape else ""
+
+
+def _form_fingerprint(shape: Mapping[str, Any] | None, fields: Sequence[Mapping[str, str]]) -> str:
+    """Return a fingerprint of the whole form, to find out whether somebody has changed it."""
+    return json.dumps([_format_fingerprint(shape), [[each["name"], each["type"]] for each in fields]])
+
+
+def _page(request: Request, looked: StreamPreview, *, before: str = "", seen: SourceProbe | None = None) -> Response:
+    found = seen or _probe(request, looked)
+    shape, fields = _file_format(found, looked.settings), found.found.get("fields", [])
 
     def page(ctx: RequestContext) -> Response:
-        setup, uid = setup_pages.is_setup(request), looked.source.uid
+        setup = setup_pages.is_setup(request)
         values: dict[str, object] = {
-            "crumbs": resource_header.breadcrumbs(ctx, uid, "Preview"),
-            "found": looked.source,
-            "steps": setup_pages.setup_steps(setup_pages.PREVIEW, uid) if setup else [],
-            "setup": setup,
-            "to": setup_pages.step_url(uid, setup_pages.PREVIEW, setup=setup),
-            "next": setup_pages.setup_url(uid, setup_pages.SCHEDULE),
-            "back": resource_header.overview_url(ctx, uid),
-            "choose": setup_pages.step_url(uid, setup_pages.STREAMS, setup=setup),
+            **setup_pages.step_values(ctx, looked.source, setup_pages.PREVIEW, setup=setup),
             "looked": looked,
             "shape": shape,
-            "was": formats.format_fingerprint(shape) if shape else "",
-            "before": before or formats.form_fingerprint(shape, found.found.get("fields", [])),
+            "was": _format_fingerprint(shape),
+            "before": before or _form_fingerprint(shape, fields),
             "grid": _grid(found),
-            "fields": list(enumerate(found.found.get("fields", []))),
+            "fields": fields,
             "types_change": looked.connector == "api"
             or (shape or {}).get("kind") in {"separated", "json", "json_lines"},
-            "types": formats.type_options,
-            "formats": formats,
             "notes": found.found.get("notes", []),
             "error": found.error,
         }

@@ -1,7 +1,5 @@
 """The set-up of a source: its steps, the connection form (first step) and the schedule (last step)."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
@@ -14,53 +12,30 @@ from lakehold.directory.errors import DeniedError, HiddenError
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import ConflictError, InvalidInputError, LakeholdError
 from lakehold.runs import worker_client
-from lakehold.runs.service import Run
 from lakehold.web import pages, urls
 from lakehold.web.access import resource_header
 from lakehold.web.connections import form_page
 from lakehold.web.connections.form import ResourceForm, load_design
-from lakehold.web.connections.form_page import ConnectionFormPage, ConnectionTest
+from lakehold.web.connections.form_page import ConnectionTest
 from lakehold.web.cookies import Flash
-from lakehold.web.labels import format_count
+from lakehold.web.labels import format_count, humanize
 from lakehold.web.routing import SubmittedForm, router
 from lakehold.web.runs.services import RUNS, TRIGGERS
 from lakehold.web.schedules import schedule_form
 from lakehold.web.schedules.schedule_form import ScheduleForm, time_zones
-from lakehold.workspaces.lakehouse import connection_access, volumes
+from lakehold.workspaces.lakehouse import connection_access
 from lakehold.workspaces.lakehouse.pages import table_options
-from lakehold.workspaces.lakehouse.pages.page_frame import FORMS, need_lakehouse
+from lakehold.workspaces.lakehouse.pages.page_frame import FORMS, LakehouseFormPage
+from lakehold.workspaces.lakehouse.pipelines.base import LAYER_KIND
+from lakehold.workspaces.lakehouse.volumes import VOLUME_KIND
 
 CONNECT, STREAMS, PREVIEW, SCHEDULE = "connection", "streams", "preview", "schedule"
 _STEP_LABELS = {CONNECT: "Connect", STREAMS: "Select streams", PREVIEW: "Preview", SCHEDULE: "Schedule"}
-_SETUP_QUERY = "?setup=1"
 
 
-@dataclass(frozen=True, slots=True)
-class SetupStep:
-    """A step of the set-up, with its state: done, now or next."""
-
-    label: str
-    href: str
-    state: str
-
-
-def setup_steps(now: str, uid: str = "") -> list[SetupStep]:
-    """Return all steps. Without a source, the first is the current one."""
-    order = list(_STEP_LABELS)
-    here = order.index(now)
-    return [
-        SetupStep(
-            _STEP_LABELS[part],
-            setup_url(uid, part) if uid and n != here else "",
-            "done" if n < here else "now" if n == here else "next",
-        )
-        for n, part in enumerate(order)
-    ]
-
-
-def setup_url(uid: str, part: str) -> str:
-    """Return the address of a step during the set-up."""
-    return urls.resource(uid, part) + _SETUP_QUERY
+def step_url(uid: str, part: str, *, setup: bool = True) -> str:
+    """Return the address of a step, during the set-up or later."""
+    return urls.resource(uid, part) + ("?setup=1" if setup else "")
 
 
 def is_setup(request: Request) -> bool:
@@ -68,33 +43,39 @@ def is_setup(request: Request) -> bool:
     return bool(request.query_params.get("setup"))
 
 
-def step_url(uid: str, part: str, *, setup: bool) -> str:
-    """Return the address of a step, during the set-up or later."""
-    return setup_url(uid, part) if setup else urls.resource(uid, part)
+def setup_steps(now: str, uid: str = "") -> list[dict[str, str]]:
+    """Return label, address and state (done, now or next) of all steps. Without a source, the first is the current."""
+    order = list(_STEP_LABELS)
+    here = order.index(now)
+    return [
+        {
+            "label": _STEP_LABELS[part],
+            "href": step_url(uid, part) if uid and n != here else "",
+            "state": "done" if n < here else "now" if n == here else "next",
+        }
+        for n, part in enumerate(order)
+    ]
 
 
-def need_source(ctx: RequestContext, uid: str) -> ResourceView:
-    """Return the source, if the caller may edit it."""
-    return form_page.need_editable(ctx, uid, connection_access.SOURCE_KIND)
+def step_values(ctx: RequestContext, found: ResourceView, part: str, *, setup: bool = True) -> dict[str, object]:
+    """Return the template values that the steps of an existing source share."""
+    return {
+        "crumbs": resource_header.breadcrumbs(ctx, found.uid, humanize(part)),
+        "found": found,
+        "setup": setup,
+        "steps": setup_steps(part, found.uid) if setup else [],
+        "step_url": lambda step: step_url(found.uid, step, setup=setup),
+        "to": step_url(found.uid, part, setup=setup),
+        "back": resource_header.overview_url(ctx, found.uid),
+    }
 
 
-class SourceFormPage(ConnectionFormPage):
+class SourceFormPage(LakehouseFormPage):
     """The connection form page of a source, the first step of its set-up."""
 
     kind, design = connection_access.SOURCE_KIND, load_design(FORMS, "source", "source")
     new_part, edit_part = "pipelines/new/source", CONNECT
-    workspace_edge, list_view = "lakehouse", "pipelines"
     carried: ClassVar[Mapping[str, str]] = {"layer": "layer"}
-
-    @classmethod
-    def need_workspace(cls, ctx: RequestContext, uid: str) -> None:
-        """Refuse unless the workspace is a lakehouse that the caller sees."""
-        need_lakehouse(ctx, uid)
-
-    @classmethod
-    def need_resource(cls, ctx: RequestContext, uid: str) -> ResourceView:
-        """Return the source, if the caller may edit it."""
-        return need_source(ctx, uid)
 
     @property
     def setup(self) -> bool:
@@ -112,11 +93,11 @@ class SourceFormPage(ConnectionFormPage):
 
     def options(self, ctx: RequestContext) -> Mapping[str, Sequence[tuple[Any, ...]]]:
         """Return the layers in which the caller may create tables, and the volumes that they may read."""
-        found = ctx.session.list(
-            ctx.principal, "read", volumes.VOLUME_KIND, within=self.within, limit=table_options.MAX_TARGETS
-        ).items
-        layers = [(each, name) for name, each in table_options.writable_layers(ctx, self.within).items()]
-        return {"layer": layers, "volume": table_options.qualified_names(ctx, found)}
+        most = table_options.MAX_TARGETS
+        return {
+            "layer": table_options.options_for(ctx, "create_table", LAYER_KIND, self.within, most),
+            "volume": table_options.options_for(ctx, "read", VOLUME_KIND, self.within, most),
+        }
 
     def extra_values(self) -> dict[str, object]:
         """Return the steps of the set-up."""
@@ -128,16 +109,18 @@ class SourceFormPage(ConnectionFormPage):
         """List the streams."""
         there = {"source": self.uid} if self.found else {"lakehouse": self.within, "layer": filled.text("layer")}
         seen = probe_source(self.request, {**there, "settings": filled.settings(), "secrets": secrets})
-        return ConnectionTest(f"Connection successful: {format_count(len(seen.streams), 'stream')} found.", seen.error)
+        count = len(seen.found.get("streams", ()))
+        return ConnectionTest(f"Connection successful: {format_count(count, 'stream')} found.", seen.error)
 
     def saved(self, filled: ResourceForm, uid: str) -> tuple[str, str]:
         """Go on with the streams, or return to the page of the source."""
         if self.setup:
-            return setup_url(uid, STREAMS), f"{filled.name} was created."
-        return urls.resource(uid, "pipeline"), "Saved. Applies from the next run."
+            return step_url(uid, STREAMS), f"{filled.name} was created."
+        return super().saved(filled, uid)
 
 
 new, routes = form_page.form_routers(SourceFormPage)
+need_source = SourceFormPage.need_resource
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,11 +129,6 @@ class SourceProbe:
 
     found: Mapping[str, Any] = field(default_factory=dict)
     error: LakeholdError | None = None
-
-    @property
-    def streams(self) -> list[Mapping[str, Any]]:
-        """Return the streams of the source."""
-        return list(self.found.get("streams", ()))
 
 
 def probe_source(request: Request, asked: Mapping[str, Any]) -> SourceProbe:
@@ -179,19 +157,17 @@ def schedule_page(request: Request, ctx: ReadContext, uid: str) -> Response:
 def schedule(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm) -> Response:
     """Save the schedule, and start the first run if requested."""
     found, filled, run_now = need_source(ctx, uid), schedule_form.parse_schedule_form(sent), bool(sent.get("run_now"))
-    if errors := filled.errors(may_rest=True):
+    errors = filled.errors(may_rest=True)
+    if errors or str(sent.get("do", "")) == "times":
         return _schedule_form_page(request, ctx, found, filled, run_now=run_now, errors=errors)
-    if str(sent.get("do", "")) == "times":
-        return _schedule_form_page(request, ctx, found, filled, run_now=run_now)
     if filled.every != schedule_form.BY_HAND:
         TRIGGERS.save(ctx, uid, filled.to_schedule())
-    started: Run | None = None
-    home, said = resource_header.overview_url(ctx, uid), Flash(f"{found.name} is set up.")
+    to, said = resource_header.overview_url(ctx, uid), Flash(f"{found.name} is set up.")
     try:
-        started = RUNS.start(ctx, uid) if run_now else None
+        to = urls.run(RUNS.start(ctx, uid).id) if run_now else to
     except (ConflictError, InvalidInputError, DeniedError, HiddenError) as error:
         said = Flash(f"{found.name} is set up, but cannot run yet: {error}", tone="warn")
-    return pages.redirect(request, urls.run(started.id) if started else home, said)
+    return pages.redirect(request, to, said)
 
 
 def _schedule_form_page(
@@ -203,22 +179,13 @@ def _schedule_form_page(
     run_now: bool,
     errors: dict[str, str] | None = None,
 ) -> Response:
-    due = (
-        []
-        if errors or filled.every == schedule_form.BY_HAND
-        else schedule_form.next_times(filled.to_schedule(), ctx.at)
-    )
+    is_scheduled = not errors and filled.every != schedule_form.BY_HAND
     values: dict[str, object] = {
-        "crumbs": resource_header.breadcrumbs(ctx, found.uid, "Schedule"),
-        "found": found,
-        "steps": setup_steps(SCHEDULE, found.uid),
-        "to": setup_url(found.uid, SCHEDULE),
-        "back": setup_url(found.uid, PREVIEW),
+        **step_values(ctx, found, SCHEDULE),
         "filled": filled,
         "choices": _FREQUENCY_CHOICES,
         "zones": time_zones(),
-        "upcoming": due,
+        "upcoming": schedule_form.next_times(filled.to_schedule(), ctx.at) if is_scheduled else [],
         "run_now": run_now,
-        "errors": errors or {},
     }
-    return pages.render(request, "lakehouse/schedule.html", values, status=422 if errors else 200)
+    return pages.render_form(request, "lakehouse/schedule.html", values, errors)

@@ -1,115 +1,63 @@
 """The section of a source on the pipeline page, and the page on which its streams are chosen."""
 
-from __future__ import annotations
-
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from urllib.parse import urlencode
+from collections.abc import Iterator, Sequence
 
 from fastapi import Request, Response
 
 from lakehold.api.http.dependencies import read_transaction, write_transaction
-from lakehold.catalog import credentials, resource_metadata
-from lakehold.catalog.resource_view import ResourceRef, ResourceView, VisibleRefs, attributes_of
+from lakehold.catalog import resource_metadata
+from lakehold.catalog.resource_view import ResourceView, VisibleRefs
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import LakeholdError
 from lakehold.runs.service import Run, StepState
 from lakehold.web import pages, urls
-from lakehold.web.access import resource_header
-from lakehold.web.components import PageAction
-from lakehold.web.cookies import Flash
+from lakehold.web.connections.form_page import workspace_id
 from lakehold.web.form_values import CORRECTABLE_ERRORS
 from lakehold.web.labels import format_count
 from lakehold.web.routing import SubmittedForm, router
 from lakehold.web.runs.services import RUNS
 from lakehold.workspaces.graph import edge_targets
-from lakehold.workspaces.lakehouse.pages import pipeline_graph, table_options
 from lakehold.workspaces.lakehouse.pages.sources import setup_pages, stream_form
 from lakehold.workspaces.lakehouse.pages.sources.setup_pages import SourceProbe, need_source
-from lakehold.workspaces.lakehouse.pages.sources.stream_form import SYNC_MODES
+from lakehold.workspaces.lakehouse.pages.sources.stream_form import SYNC_MODES, StreamFormRow
+from lakehold.workspaces.lakehouse.pages.table_options import write_targets
 from lakehold.workspaces.lakehouse.pipelines.base import LAYER_KIND
 
 TEMPLATE = "lakehouse/source.html"
-
-
-@dataclass(frozen=True, slots=True)
-class StreamRow:
-    """A stream of a source with its last run step."""
-
-    ref: ResourceRef
-    is_on: bool
-    into: ResourceRef | None
-    """Its table, or the layer in which it will be made; None if the caller does not see it."""
-    name: str
-    """What the table is to be called, if it is not there."""
-    mode: str
-    preview: str
-    last: StepState | None
-    run: str
-    """The run that this was in."""
 
 
 def source_values(
     ctx: RequestContext, eyes: VisibleRefs, found: ResourceView, runs: Sequence[Run]
 ) -> dict[str, object]:
     """Return the template values of the page."""
-    here, setup = urls.resource, setup_pages.setup_url(found.uid, setup_pages.CONNECT)
-    streams = _streams(ctx, eyes, found, runs)
-    change = PageAction("Edit", here(found.uid, setup_pages.CONNECT), icon="pencil")
-    choose = PageAction("Select streams", here(found.uid, setup_pages.STREAMS), icon="pencil")
+    page = setup_pages.SourceFormPage
+    streams = list(_stream_rows(ctx, eyes, found, runs))
     is_set = found.settings is not None and bool(found.settings.get("connector"))
-    if is_set and not streams:
-        setup = setup_pages.setup_url(found.uid, setup_pages.STREAMS)
+    next_step = setup_pages.STREAMS if is_set and not streams else setup_pages.CONNECT
     return {
-        "connection": None if found.settings is None else _connection_facts(ctx, eyes, found),
+        "connection": None if found.settings is None else page.describe_connection(ctx, eyes, found, "From"),
         "is_set": is_set or found.settings is None,
-        "setup": setup,
-        "change": resource_header.actions_of(ctx, found.uid, {"edit": change})[0],
-        "choose": resource_header.actions_of(ctx, found.uid, {"edit": choose})[0],
+        "setup": setup_pages.step_url(found.uid, next_step),
         "streams": streams,
         "layer": LAYER_KIND,
+        "modes": dict(SYNC_MODES),
     }
 
 
-def _connection_facts(ctx: RequestContext, eyes: VisibleRefs, found: ResourceView) -> list[tuple[str, str]]:
-    filled = setup_pages.SourceFormPage.design.from_resource(found)
-    volume = eyes.ref(filled.text("volume"))
-    named = replace(filled, labels={"volume": volume.name if volume else "Not visible to you"})
-    return named.describe(credentials.list_names(ctx, found.uid), "From")
-
-
-def _streams(ctx: RequestContext, eyes: VisibleRefs, found: ResourceView, runs: Sequence[Run]) -> list[StreamRow]:
-    seen = sorted(eyes.refs(pipeline_graph.stream_ids(ctx, found.uid)), key=lambda ref: ref.name.casefold())
-    last = _last_steps(ctx, runs)
-    return [_stream(ctx, eyes, found, ref, last.get(ref.name)) for ref in seen]
-
-
-def _stream(
-    ctx: RequestContext, eyes: VisibleRefs, found: ResourceView, ref: ResourceRef, last: tuple[str, StepState] | None
-) -> StreamRow:
-    settings = resource_metadata.load(ctx, ref.uid).settings if found.settings is not None else {}
-    on = ctx.session.read_view(lambda view: attributes_of(view, ref.uid).get("enabled"))
-    end = next(iter(edge_targets(ctx, ref.uid, "writes") or edge_targets(ctx, found.uid, "into")), "")
-    preview = f"{urls.resource(found.uid, setup_pages.PREVIEW)}?{urlencode({'stream': ref.uid})}"
-    return StreamRow(
-        ref,
-        on != "false",
-        eyes.ref(end),
-        str(settings.get("table", "")),
-        dict(SYNC_MODES).get(str(settings.get("mode", "")), ""),
-        preview if found.settings is not None else "",
-        last[1] if last else None,
-        last[0] if last else "",
-    )
-
-
-def _last_steps(ctx: RequestContext, runs: Sequence[Run]) -> dict[str, tuple[str, StepState]]:
-    """Return the newest run id and step of each stream."""
-    found: dict[str, tuple[str, StepState]] = {}
+def _stream_rows(
+    ctx: RequestContext, eyes: VisibleRefs, found: ResourceView, runs: Sequence[Run]
+) -> Iterator[tuple[object, ...]]:
+    """Yield the streams that the caller sees: reference, whether it is on, its table or the layer in which that will be
+    made (None if the caller does not see it), settings (of editors alone), and run and step in which it was last read.
+    """
+    last: dict[str, tuple[str, StepState]] = {}
     for run in runs:
         for step in RUNS.get(ctx, run.id).steps:
-            found.setdefault(step.name, (run.id, step))
-    return found
+            last.setdefault(step.name, (run.id, step))
+    for ref in stream_form.visible_streams(ctx, eyes, found.uid):
+        settings = resource_metadata.load(ctx, ref.uid).settings if found.settings is not None else {}
+        end = next(iter(edge_targets(ctx, ref.uid, "writes") or edge_targets(ctx, found.uid, "into")), "")
+        yield ref, stream_form.is_on(ctx, ref.uid), eyes.ref(end), settings, *last.get(ref.name, ("", None))
 
 
 routes = router("/resources")
@@ -123,7 +71,8 @@ def streams_page(request: Request, uid: str) -> Response:
 
     def page(ctx: RequestContext) -> Response:
         layer = next((end.name for end in found.edges.get("into", ())), "")
-        rows = stream_form.merge_stream_rows(stream_form.saved_stream_rows(ctx, uid), seen.streams, layer)
+        kept = stream_form.saved_stream_rows(ctx, uid)
+        rows = stream_form.merge_stream_rows(kept, seen.found.get("streams", ()), layer)
         return _page(request, ctx, found, rows, seen=seen)
 
     return read_transaction(request).run(page)
@@ -142,30 +91,24 @@ def choose(request: Request, uid: str, sent: SubmittedForm) -> Response:
         return reading.run(lambda ctx: _page(request, ctx, found, rows, errors=errors))
     try:
         count = write_transaction(request).run(
-            lambda ctx: stream_form.save_streams(ctx, uid, rows, _targets(ctx, found))
+            lambda ctx: stream_form.save_streams(ctx, uid, rows, write_targets(ctx, workspace_id(found)))
         )
     except CORRECTABLE_ERRORS as refusal:
         error = refusal
         return reading.run(lambda ctx: _page(request, ctx, found, rows, error=error))
     setup = setup_pages.is_setup(request)
-    to = (
-        setup_pages.setup_url(uid, setup_pages.PREVIEW)
-        if setup
-        else reading.run(lambda ctx: resource_header.overview_url(ctx, uid))
-    )
-    return pages.redirect(request, to, Flash(f"{format_count(count, 'stream')} on."))
+    to = setup_pages.step_url(uid, setup_pages.PREVIEW) if setup else urls.resource(uid, "pipeline")
+    return pages.redirect(request, to, f"{format_count(count, 'stream')} on.")
 
 
-def _add_named(
-    found: ResourceView, rows: Sequence[stream_form.StreamFormRow], name: str
-) -> list[stream_form.StreamFormRow]:
+def _add_named(found: ResourceView, rows: Sequence[StreamFormRow], name: str) -> list[StreamFormRow]:
     layer = next((end.name for end in found.edges.get("into", ())), "")
     known = {row.stream for row in rows}
     return [*rows, stream_form.named_stream_row(name, layer)] if name and name not in known else list(rows)
 
 
-def _errors(ctx: RequestContext, found: ResourceView, rows: Sequence[stream_form.StreamFormRow]) -> dict[str, str]:
-    targets, errors = _targets(ctx, found), dict[str, str]()
+def _errors(ctx: RequestContext, found: ResourceView, rows: Sequence[StreamFormRow]) -> dict[str, str]:
+    targets, errors = write_targets(ctx, workspace_id(found)), dict[str, str]()
     for n, row in enumerate(rows):
         if row.on:
             errors |= row.errors(n, targets)
@@ -174,37 +117,24 @@ def _errors(ctx: RequestContext, found: ResourceView, rows: Sequence[stream_form
     return errors
 
 
-def _targets(ctx: RequestContext, found: ResourceView) -> table_options.WriteTargets:
-    return table_options.write_targets(ctx, found.workspace.uid if found.workspace else "")
-
-
 def _page(
     request: Request,
     ctx: RequestContext,
     found: ResourceView,
-    rows: Sequence[stream_form.StreamFormRow],
+    rows: Sequence[StreamFormRow],
     *,
     seen: SourceProbe | None = None,
     errors: dict[str, str] | None = None,
     error: LakeholdError | None = None,
 ) -> Response:
-    setup, targets = setup_pages.is_setup(request), _targets(ctx, found)
-    settings = found.settings or {}
+    targets = write_targets(ctx, workspace_id(found))
     values: dict[str, object] = {
-        "crumbs": resource_header.breadcrumbs(ctx, found.uid, "Streams"),
-        "found": found,
-        "steps": setup_pages.setup_steps(setup_pages.STREAMS, found.uid) if setup else [],
-        "setup": setup,
-        "to": setup_pages.step_url(found.uid, setup_pages.STREAMS, setup=setup),
-        "back": resource_header.overview_url(ctx, found.uid),
-        "connection": setup_pages.step_url(found.uid, setup_pages.CONNECT, setup=setup),
+        **setup_pages.step_values(ctx, found, setup_pages.STREAMS, setup=setup_pages.is_setup(request)),
         "rows": list(enumerate(rows)),
         "modes": stream_form.SYNC_MODES,
         "cut": len(rows) == stream_form.MAX_STREAMS,
         "tables": sorted([*targets.tables, *(f"{layer}." for layer in targets.layers)], key=str.casefold),
         "unseen": seen.error if seen else None,
-        "is_files": settings.get("connector") == "files",
-        "errors": errors or {},
-        "error": error,
+        "is_files": (found.settings or {}).get("connector") == "files",
     }
-    return pages.render(request, "lakehouse/streams.html", values, status=422 if errors or error else 200)
+    return pages.render_form(request, "lakehouse/streams.html", values, errors, error)

@@ -1,7 +1,5 @@
 """The form of a source's streams: one row per stream, and saving the rows as streams."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -11,7 +9,7 @@ from starlette.datastructures import FormData
 
 from lakehold.catalog import resource_edit, resource_metadata, resources
 from lakehold.catalog.resource_edit import ResourceEdit
-from lakehold.catalog.resource_view import VisibleRefs, attributes_of
+from lakehold.catalog.resource_view import ResourceRef, VisibleRefs, attributes_of
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import InvalidInputError
 from lakehold.kit.ids import valid_table_name
@@ -100,8 +98,18 @@ def saved_stream_rows(ctx: RequestContext, source: str) -> list[StreamFormRow]:
     """Return the rows of the saved streams that the caller may see."""
     eyes = VisibleRefs(ctx)
     into = edge_targets(ctx, source, "into")
-    rows = [_saved_row(ctx, eyes, each.uid, into) for each in eyes.refs(pipeline_graph.stream_ids(ctx, source))]
+    rows = [_saved_row(ctx, eyes, each.uid, into) for each in visible_streams(ctx, eyes, source)]
     return sorted(rows, key=lambda row: row.stream.casefold())
+
+
+def visible_streams(ctx: RequestContext, eyes: VisibleRefs, source: str) -> list[ResourceRef]:
+    """Return the saved streams that the caller may see, by name."""
+    return sorted(eyes.refs(pipeline_graph.stream_ids(ctx, source)), key=lambda ref: ref.name.casefold())
+
+
+def is_on(ctx: RequestContext, uid: str) -> bool:
+    """Return whether a saved stream is read by runs."""
+    return ctx.session.read_view(lambda view: attributes_of(view, uid).get("enabled")) != "false"
 
 
 def merge_stream_rows(
@@ -129,15 +137,10 @@ def save_streams(ctx: RequestContext, source: str, rows: Sequence[StreamFormRow]
                 raise InvalidInputError("A stream was deleted or belongs to another source.", "Reload the page.")
             _change(ctx, row, before[row.uid], targets)
         elif row.on:
-            _make(ctx, source, row, targets)
+            end, table = targets.resolve(row.table)
+            settings, edges = row.settings({"table": table} if table else {}), {"source": source, "writes": end}
+            resources.create(ctx, STREAM_KIND, row.stream, edges=edges, settings=settings)
     return sum(row.on for row in rows)
-
-
-def _make(ctx: RequestContext, source: str, row: StreamFormRow, targets: WriteTargets) -> None:
-    target = targets.resolve(row.table)
-    settings = row.settings({"table": target.table} if target.table else {})
-    edges = {"source": source, "writes": target.end}
-    resources.create(ctx, STREAM_KIND, row.stream, edges=edges, settings=settings)
 
 
 def _change(ctx: RequestContext, row: StreamFormRow, before: StreamFormRow, targets: WriteTargets) -> None:
@@ -145,20 +148,19 @@ def _change(ctx: RequestContext, row: StreamFormRow, before: StreamFormRow, targ
         return
     settings, edges = row.settings(resource_metadata.load(ctx, row.uid).settings), None
     if row.table and row.table != before.table:
-        target = targets.resolve(row.table)
-        settings, edges = {**settings, "table": target.table}, {"writes": [target.end]}
+        end, table = targets.resolve(row.table)
+        settings, edges = {**settings, "table": table}, {"writes": [end]}
     attributes = {"enabled": row.on} if row.on != before.on else None
     resource_edit.apply_edit(ctx, row.uid, ResourceEdit(settings=settings, attributes=attributes, edges=edges))
 
 
 def _saved_row(ctx: RequestContext, eyes: VisibleRefs, uid: str, into: Sequence[str]) -> StreamFormRow:
     settings = resource_metadata.load(ctx, uid).settings
-    on = ctx.session.read_view(lambda view: attributes_of(view, uid).get("enabled")) != "false"
     keys = settings.get("keys")
     return StreamFormRow(
         str(settings.get("stream", "")) or ctx.session.read_view(lambda view: view.names.get(view.resource(uid)) or ""),
         uid,
-        on,
+        is_on(ctx, uid),
         str(settings.get("mode", "full")),
         ", ".join(map(str, keys)) if isinstance(keys, list) else "",
         str(settings.get("cursor", "")),

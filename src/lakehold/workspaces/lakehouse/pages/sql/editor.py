@@ -2,18 +2,18 @@
 queries.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
+from typing import Self
 
 from fastapi import Request, Response
 from fastapi.responses import StreamingResponse
 
 from lakehold.api.http.dependencies import CurrentPlatform, ReadContext, read_transaction
 from lakehold.catalog import resources
+from lakehold.catalog.resource_view import ResourceView
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import InvalidInputError, LakeholdError, NotFoundError
 from lakehold.lake import readable_tables, row_formats
@@ -21,24 +21,16 @@ from lakehold.runs import queries, worker_client
 from lakehold.runs.queries import PastQuery
 from lakehold.web import pages, urls
 from lakehold.web.access import resource_header
-from lakehold.web.list_view import ListColumn, ListState
+from lakehold.web.list_view import ListState
 from lakehold.web.routing import SubmittedForm, router
-from lakehold.web.runs import labels
 from lakehold.workspaces.lakehouse.pages.page_frame import need_lakehouse, need_table
 from lakehold.workspaces.lakehouse.pages.sql import query_result, saved_queries
 from lakehold.workspaces.lakehouse.pages.sql.query_result import EditorResult
-from lakehold.workspaces.lakehouse.pages.sql.saved_queries import OpenSavedQuery
 
 routes = router("/workspaces")
 resource_routes = router("/resources")
 
 _RECENT, _PAGE_SIZE = 8, 50
-_HISTORY_COLUMNS = [
-    ListColumn("Query"),
-    ListColumn("Started"),
-    ListColumn("Duration", number=True, wide=True),
-    ListColumn("Rows", number=True),
-]
 
 
 @routes.get("/{uid:path}/sql/history")
@@ -54,10 +46,8 @@ def asked_page(request: Request, ctx: ReadContext, uid: str) -> Response:
         "crumbs": resource_header.breadcrumbs(ctx, uid, "SQL", "History"),
         "found": found,
         "listing": listing,
-        "columns": _HISTORY_COLUMNS,
         "rows": page_rows,
         "after": str(page_rows[-1].n) if len(rows) > _PAGE_SIZE else "",
-        "duration": labels.format_duration,
     }
     return pages.render(request, "lakehouse/sql_history.html", values)
 
@@ -80,7 +70,13 @@ class EditorText:
     """The text in the editor, and the saved query that it comes from."""
 
     sql: str = ""
-    kept: OpenSavedQuery | None = None
+    kept: ResourceView | None = None
+
+    @classmethod
+    def of_saved_query(cls, ctx: RequestContext, workspace: str, uid: str) -> Self:
+        """Return the text of a saved query."""
+        found = saved_queries.need_text(ctx, workspace, uid)
+        return cls(str((found.settings or {}).get("sql", "")), found)
 
 
 @routes.get("/{uid:path}/sql")
@@ -90,8 +86,7 @@ def editor_page(request: Request, ctx: ReadContext, uid: str) -> Response:
     params = request.query_params
     written = EditorText()
     if kept := params.get("open"):
-        found = saved_queries.open_saved_query(ctx, uid, kept)
-        written = EditorText(found.sql, found)
+        written = EditorText.of_saved_query(ctx, uid, kept)
     elif number := params.get("asked"):
         written = EditorText(get_past_query(ctx, uid, number).text)
     elif table := params.get("table"):
@@ -105,9 +100,9 @@ def saved_page(request: Request, ctx: ReadContext, uid: str) -> Response:
     """Render the editor with a saved query, as one of its views."""
     within = resources.get(ctx, uid).workspace
     space = within.uid if within else ""
-    found = saved_queries.open_saved_query(ctx, space, uid)
+    written = EditorText.of_saved_query(ctx, space, uid)
     queries.open_scope(ctx, space)
-    return _page(request, ctx, space, EditorText(found.sql, found))
+    return _page(request, ctx, space, written)
 
 
 @routes.post("/{uid:path}/sql")
@@ -177,12 +172,9 @@ def _page(
         "at": urls.workspace(uid, "sql"),
         "written": written,
         "answer": answer,
-        "kept": [
-            (each, saved_queries.saved_query_actions(uid, each)) for each in saved_queries.own_saved_queries(ctx, uid)
-        ],
+        "kept": saved_queries.own_saved_queries(ctx, uid),
         "before": queries.list_past_queries(ctx, workspace=uid, limit=_RECENT),
         "may_save": ctx.session.check(ctx.principal, "save_query", uid),
-        "duration": labels.format_duration,
         "chart_kinds": query_result.CHART_KINDS,
         "size": (query_result.WIDTH, query_result.HEIGHT),
     }
@@ -194,7 +186,7 @@ def _parse_text(ctx: RequestContext, uid: str, sent: SubmittedForm) -> EditorTex
     kept = str(sent.get("saved", ""))
     number = str(sent.get("asked", ""))
     sql = get_past_query(ctx, uid, number).text if number else str(sent.get("sql", ""))
-    return EditorText(sql, saved_queries.open_saved_query(ctx, uid, kept) if kept else None)
+    return EditorText(sql, saved_queries.need_text(ctx, uid, kept) if kept else None)
 
 
 def _sample_query(ctx: RequestContext, table: str) -> str:

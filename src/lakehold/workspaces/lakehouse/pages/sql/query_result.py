@@ -1,12 +1,11 @@
 """The result of a query: rows, an error message, and a chart of the rows as bars or a line."""
 
-from __future__ import annotations
-
 import json
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import floor, isfinite, log10
+from typing import Any
 
 from lakehold.directory.platform import Platform
 from lakehold.kit.clock import SECOND
@@ -74,11 +73,13 @@ class QueryChart:
 
 def chart_series(grid: Grid) -> list[ChartSeries]:
     """Return the columns of the first rows that can be charted; none if no column is numeric."""
+    first = grid.rows[:MAX_CHART_ROWS]
     found = [
         ChartSeries(
-            column.name, column.is_number, [_cell_value(row[n].text, row[n].is_null, column.is_number) for row in first]
+            column.name,
+            column.is_number,
+            [_chart_value(None if row[n].is_null else row[n].text, column.is_number) for row in first],
         )
-        for first in [grid.rows[:MAX_CHART_ROWS]]
         for n, column in enumerate(grid.columns)
         if not column.type.startswith(_NESTED_TYPES)
     ]
@@ -160,22 +161,17 @@ def _round_down(value: float, step: float) -> float:
     return floor(value / step + 1e-9) * step
 
 
-def _cell_value(text: str, is_null: bool, is_number: bool) -> ChartValue:  # noqa: FBT001 - a cell, and its column
-    if is_null:
-        return None
-    return _finite(float(text)) if is_number else text[:_LONGEST]
-
-
-def _parse_values(values: object, is_number: bool) -> list[ChartValue]:  # noqa: FBT001 - as above
+def _parse_values(values: object, is_number: bool) -> list[ChartValue]:  # noqa: FBT001 - as a column has it
     if not isinstance(values, list) or len(values) > MAX_CHART_ROWS:
         raise TypeError
-    if is_number:
-        return [None if value is None else _finite(float(value)) for value in values]
-    return [None if value is None else str(value)[:_LONGEST] for value in values]
+    return [_chart_value(value, is_number) for value in values]
 
 
-def _finite(value: float) -> float | None:
-    return value if isfinite(value) else None
+def _chart_value(value: Any, is_number: bool) -> ChartValue:  # noqa: ANN401, FBT001 - of a cell, or from JSON
+    if value is None or not is_number:
+        return None if value is None else str(value)[:_LONGEST]
+    number = float(value)
+    return number if isfinite(number) else None
 
 
 def _format_value(value: ChartValue, longest: int = _LONGEST) -> str:

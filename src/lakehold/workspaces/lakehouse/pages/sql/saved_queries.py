@@ -1,12 +1,10 @@
 """Saved queries: save, open, rename and delete; and saving the result of a query as a table."""
 
-from __future__ import annotations
-
-from dataclasses import dataclass
-from urllib.parse import quote, urlencode
+from urllib.parse import urlencode
 
 from fastapi import Request, Response
 
+from lakehold.access.query.listing import ListedResource
 from lakehold.api.http.dependencies import (
     CurrentPlatform,
     ReadContext,
@@ -25,9 +23,7 @@ from lakehold.lake.errors import QueryError, RefusedQueryError
 from lakehold.runs import queries, worker_client
 from lakehold.web import pages, urls
 from lakehold.web.access import resource_header
-from lakehold.web.components import PageAction
 from lakehold.web.confirmation import confirm
-from lakehold.web.cookies import Flash
 from lakehold.web.routing import SubmittedForm, router
 from lakehold.workspaces.lakehouse import saved_queries
 from lakehold.workspaces.lakehouse.pages.page_frame import need_lakehouse
@@ -35,54 +31,21 @@ from lakehold.workspaces.lakehouse.saved_queries import SAVED_QUERY
 
 routes = router("/workspaces")
 
-_AT_ONCE, _MOST, _MAX_LAYERS = 200, 1_000, 200
-_TEMPLATES = {
-    "Save": "lakehouse/sql_save.html",
-    "Rename": "lakehouse/sql_rename.html",
-    "Save as table": "lakehouse/sql_table.html",
-}
+_MOST, _MAX_LAYERS = 1_000, 200
 
 
-@dataclass(frozen=True, slots=True)
-class OpenSavedQuery:
-    """A saved query that is open in the editor."""
-
-    uid: str
-    name: str
-    sql: str
-    may_edit: bool
-
-
-def own_saved_queries(ctx: RequestContext, workspace: str) -> list[resource_view.ResourceRef]:
+def own_saved_queries(ctx: RequestContext, workspace: str) -> list[ListedResource]:
     """Return the caller's saved queries of a workspace, by name."""
-    found: list[resource_view.ResourceRef] = []
-    after, seen = None, 0
-    while seen < _MOST:
-        some = ctx.session.list(ctx.principal, "see", SAVED_QUERY, within=workspace, after=after, limit=_AT_ONCE)
-        found += [
-            resource_view.ResourceRef(each.uid, each.kind, each.name) for each in some.items if _is_mine(ctx, each.uid)
-        ]
-        seen, after = seen + len(some.items), some.after
-        if after is None:
-            break
-    return found
+    found = ctx.session.list(ctx.principal, "see", SAVED_QUERY, within=workspace, limit=_MOST).items
+    return [each for each in found if _is_mine(ctx, each.uid)]
 
 
-def saved_query_actions(workspace: str, kept: resource_view.ResourceRef) -> list[PageAction]:
-    """Return the actions on a saved query of the caller."""
-    here = urls.workspace(workspace, f"sql/saved/{quote(kept.uid, safe='')}")
-    return [
-        PageAction("Rename", f"{here}/rename", icon="pencil", dialog=True),
-        PageAction("Delete", f"{here}/delete", "post", "trash-2", danger=True, confirm=f"Delete {kept.name}?"),
-    ]
-
-
-def open_saved_query(ctx: RequestContext, workspace: str, uid: str) -> OpenSavedQuery:
-    """Return a saved query of the lakehouse with its text."""
+def need_text(ctx: RequestContext, workspace: str, uid: str) -> ResourceView:
+    """Return a saved query of the lakehouse whose text the caller may see."""
     found = _need_saved_query(ctx, workspace, uid)
     if found.settings is None:
         raise NotFoundError(f"There is no saved query {quote_text(uid)}.", "Check the list beside the editor.")
-    return OpenSavedQuery(uid, found.name, str(found.settings.get("sql", "")), found.may_edit)
+    return found
 
 
 @routes.post("/{uid:path}/sql/save")
@@ -94,27 +57,27 @@ def save(request: Request, platform: CurrentPlatform, uid: str, sent: SubmittedF
     reading, writing = read_transaction(request), write_transaction(request)
     place = reading.run(lambda ctx: queries.open_scope(ctx, uid))
     if kept and not sent.get("anew"):
-        found = reading.run(lambda ctx: open_saved_query(ctx, uid, kept))
+        found = reading.run(lambda ctx: need_text(ctx, uid, kept))
         read = saved_queries.tables_read_if_known(platform, place, sql)
         writing.run(lambda ctx: saved_queries.update_sql(ctx, kept, sql, read))
-        return pages.redirect(request, _editor_url(uid, kept), Flash(f"{found.name} was saved."))
+        return pages.redirect(request, _editor_url(uid, kept), f"{found.name} was saved.")
     if "name" not in sent:
-        return reading.run(lambda ctx: _form(request, ctx, uid, "Save", None, sql=sql, name=""))
+        return reading.run(lambda ctx: _form(request, ctx, uid, "save", None, sql=sql, name=""))
     name = str(sent["name"]).strip()
     try:
         read = saved_queries.tables_read_if_known(platform, place, sql)
         made = writing.run(lambda ctx: saved_queries.create_saved_query(ctx, uid, name, sql, read))
     except (InvalidInputError, ConflictError) as refused:
         error = refused
-        return reading.run(lambda ctx: _form(request, ctx, uid, "Save", error, sql=sql, name=name))
-    return pages.redirect(request, _editor_url(uid, made), Flash(f"{name} was saved."))
+        return reading.run(lambda ctx: _form(request, ctx, uid, "save", error, sql=sql, name=name))
+    return pages.redirect(request, _editor_url(uid, made), f"{name} was saved.")
 
 
 @routes.get("/{uid:path}/sql/saved/{query:path}/rename")
 def rename_form(request: Request, ctx: ReadContext, uid: str, query: str) -> Response:
     """Render the form that asks for the new name."""
     found = _need_edit(ctx, uid, query)
-    return _form(request, ctx, uid, "Rename", None, found=found, name=found.name)
+    return _form(request, ctx, uid, "rename", None, found=found, name=found.name)
 
 
 @routes.post("/{uid:path}/sql/saved/{query:path}/rename")
@@ -124,8 +87,8 @@ def rename(request: Request, ctx: WriteContext, uid: str, query: str, sent: Subm
     try:
         resource_edit.apply_edit(ctx, query, ResourceEdit(name=name))
     except (InvalidInputError, ConflictError) as error:
-        return _form(request, ctx, uid, "Rename", error, found=found, name=name)
-    return pages.redirect(request, _editor_url(uid, query), Flash(f"Renamed to {name}."))
+        return _form(request, ctx, uid, "rename", error, found=found, name=name)
+    return pages.redirect(request, _editor_url(uid, query), f"Renamed to {name}.")
 
 
 @routes.post("/{uid:path}/sql/saved/{query:path}/delete")
@@ -136,16 +99,16 @@ def delete(request: Request, ctx: WriteContext, uid: str, query: str, sent: Subm
     if question := confirm(request, sent, f"Delete {found.name}?", text, do="Delete", back=_editor_url(uid, query)):
         return question
     resources.delete(ctx, query)
-    return pages.redirect(request, urls.workspace(uid, "sql"), Flash(f"{found.name} was deleted."))
+    return pages.redirect(request, urls.workspace(uid, "sql"), f"{found.name} was deleted.")
 
 
 def _form(
-    request: Request, ctx: RequestContext, uid: str, label: str, error: LakeholdError | None, **values: object
+    request: Request, ctx: RequestContext, uid: str, part: str, error: LakeholdError | None, **values: object
 ) -> Response:
     """Render one of the forms behind the editor; with the values that were refused, if there is an error."""
-    crumbs = resource_header.breadcrumbs(ctx, uid, "SQL", label)
-    values |= {"crumbs": crumbs, "space": need_lakehouse(ctx, uid), "error": error}
-    return pages.render(request, _TEMPLATES[label], values, status=422 if error else 200)
+    crumbs = resource_header.breadcrumbs(ctx, uid, "SQL", "Save as table" if part == "table" else part.capitalize())
+    values |= {"crumbs": crumbs, "space": need_lakehouse(ctx, uid)}
+    return pages.render_form(request, f"lakehouse/sql_{part}.html", values, error=error)
 
 
 def _need_saved_query(ctx: RequestContext, workspace: str, uid: str) -> ResourceView:
@@ -181,7 +144,7 @@ def keep(request: Request, platform: CurrentPlatform, uid: str, sent: SubmittedF
     def form(ctx: RequestContext, error: LakeholdError | None = None) -> Response:
         some = ctx.session.list(ctx.principal, "create_table", "lakehouse.layer", within=uid, limit=_MAX_LAYERS).items
         layers = [(each.uid, each.name) for each in some]
-        return _form(request, ctx, uid, "Save as table", error, sql=sql, name=name, layer=layer, layers=layers)
+        return _form(request, ctx, uid, "table", error, sql=sql, name=name, layer=layer, layers=layers)
 
     if "name" not in sent:
         return reading.run(form)
@@ -193,4 +156,4 @@ def keep(request: Request, platform: CurrentPlatform, uid: str, sent: SubmittedF
     except (InvalidInputError, ConflictError, DeniedError, QueryError, RefusedQueryError) as error:
         refusal = error
         return reading.run(lambda ctx: form(ctx, refusal))
-    return pages.redirect(request, urls.run(run.id), Flash(f"{name} is being created."))
+    return pages.redirect(request, urls.run(run.id), f"{name} is being created.")

@@ -1,7 +1,5 @@
 """The page of a data mart (status, definition, owners, runs; publish and unpublish), and the list of its reports."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from urllib.parse import urlencode
 
@@ -18,9 +16,9 @@ from lakehold.kit.errors import ConflictError, InvalidInputError
 from lakehold.lake import readable_tables
 from lakehold.lake.iceberg_catalog import IcebergCatalog
 from lakehold.web import kind_pages, pages, urls
-from lakehold.web.access import resource_header
 from lakehold.web.components import PageAction
 from lakehold.web.cookies import Flash
+from lakehold.web.form_values import list_setting
 from lakehold.web.labels import humanize
 from lakehold.web.list_view import ListColumn, ListState
 from lakehold.web.routing import router
@@ -29,10 +27,9 @@ from lakehold.web.runs.services import RUNS
 from lakehold.workspaces.graph import edge_sources, edge_targets
 from lakehold.workspaces.marts import pipelines
 from lakehold.workspaces.marts.checks import BROKEN, KEPT, list_results
-from lakehold.workspaces.marts.mart_kinds import REPORT_KIND
+from lakehold.workspaces.marts.mart_kinds import DATA_MART_KIND, REPORT_KIND
 from lakehold.workspaces.marts.pages import page_frame
-from lakehold.workspaces.marts.pages.data_marts import data_mart_form
-from lakehold.workspaces.marts.pages.data_marts.form_pages import need_mart
+from lakehold.workspaces.marts.pages.data_marts.form_pages import DefinitionFormPage
 from lakehold.workspaces.marts.settings import DATA_MART
 
 routes = router("/resources")
@@ -48,10 +45,8 @@ _REPORT_COLUMNS = [
 @routes.get("/{uid:path}/reports")
 def reports_page(request: Request, ctx: ReadContext, uid: str) -> Response:
     """Render the reports that the caller may see, by name."""
-    found, listing = need_mart(ctx, uid), ListState.from_request(request, ("name",))
-    some = [ref for ref in mart_reports(ctx, uid) if listing.search.casefold() in ref.name.casefold()]
-    if listing.descending:
-        some.reverse()
+    found, listing = page_frame.need_kind(ctx, uid, DATA_MART_KIND), ListState.from_request(request, ("name",))
+    some = listing.select(mart_reports(ctx, uid), lambda ref: ref.name)
     eyes, listed = VisibleRefs(ctx), listing.slice_page(some)
     last = RUNS.last_runs(ctx, [ref.uid for ref in listed])
     values: dict[str, object] = {
@@ -63,8 +58,6 @@ def reports_page(request: Request, ctx: ReadContext, uid: str) -> Response:
         ],
         "total": len(some),
         "new": new_report_url(found),
-        "tones": labels.TONES,
-        "signs": labels.ICONS,
     }
     return pages.render(request, "marts/mart_reports.html", values)
 
@@ -92,8 +85,8 @@ def _owners(ctx: RequestContext, eyes: VisibleRefs, report: str) -> list[Resourc
 
 
 _LATEST = 5
-_DEFINITION_LABELS = {word: label for word, label, _ in data_mart_form.DEFINITION_KINDS} | {"connector": "Connector"}
-_MODE_LABELS = {word: label for word, label, _ in data_mart_form.SYNC_MODES}
+_DEFINITION_LABELS = DefinitionFormPage.labels_of("by") | {"connector": "Connector"}
+_MODE_LABELS = DefinitionFormPage.labels_of("mode")
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +106,7 @@ class DataMartStatus:
 @routes.get("/{uid:path}/mart")
 def mart_page(request: Request, ctx: ReadContext, platform: CurrentPlatform, lake: CurrentLake, uid: str) -> Response:
     """Render the page of a data mart."""
-    found = need_mart(ctx, uid)
+    found = page_frame.need_kind(ctx, uid, DATA_MART_KIND)
     resource_usage.record(platform, ctx, kinds.catalog_kind(ctx.view.policy, found.kind).visible, uid)
     schema, eyes = kinds.catalog_kind(ctx.view.policy, found.kind), VisibleRefs(ctx)
     standing = _load_status(ctx, lake, uid)
@@ -147,7 +140,7 @@ def mart_page(request: Request, ctx: ReadContext, platform: CurrentPlatform, lak
 @routes.post("/{uid:path}/mart/publish")
 def publish(request: Request, ctx: WriteContext, lake: CurrentLake, uid: str) -> Response:
     """Publish the data mart, so that it can be reported on."""
-    found, here = need_mart(ctx, uid), urls.resource(uid, "mart")
+    found, here = page_frame.need_kind(ctx, uid, DATA_MART_KIND), urls.resource(uid, "mart")
     try:
         pipelines.publish(ctx, lake, uid)
     except (ConflictError, InvalidInputError) as error:
@@ -158,7 +151,7 @@ def publish(request: Request, ctx: WriteContext, lake: CurrentLake, uid: str) ->
 @routes.post("/{uid:path}/mart/unpublish")
 def unpublish(request: Request, ctx: WriteContext, uid: str) -> Response:
     """Make the data mart a draft again."""
-    found, here = need_mart(ctx, uid), urls.resource(uid, "mart")
+    found, here = page_frame.need_kind(ctx, uid, DATA_MART_KIND), urls.resource(uid, "mart")
     pipelines.unpublish(ctx, uid)
     return pages.redirect(request, here, Flash(f"{found.name} was unpublished.", undo=f"{here}/publish"))
 
@@ -195,14 +188,16 @@ def _definition_facts(found: ResourceView) -> list[tuple[str, str]] | None:
     by, mode = str(settings.get("by", "")), str(settings.get("mode", "full"))
     if by not in _DEFINITION_LABELS:
         return []
-    facts = [("Definition", _DEFINITION_LABELS[by])]
-    facts += [(by.capitalize(), str(settings.get(by, "")))] if by != "sql" else []
-    facts += [("Stream", str(settings.get("stream", "")))] if by == "connector" else []
-    facts.append(("Sync mode", _MODE_LABELS.get(mode, mode)))
-    keys = settings.get("keys")
-    facts += [("Primary key", ", ".join(map(str, keys)))] if isinstance(keys, list) and keys else []
-    facts += [("Cursor", str(settings["cursor"]))] if settings.get("cursor") else []
-    return [*facts, *([("Copy in the storage", str(settings["kept_as"]))] if settings.get("kept_as") else [])]
+    facts = [
+        ("Definition", _DEFINITION_LABELS[by]),
+        (by.capitalize(), "" if by == "sql" else str(settings.get(by, ""))),
+        ("Stream", str(settings.get("stream", "")) if by == "connector" else ""),
+        ("Sync mode", _MODE_LABELS.get(mode, mode)),
+        ("Primary key", ", ".join(map(str, list_setting(settings, "keys")))),
+        ("Cursor", str(settings.get("cursor", ""))),
+        ("Copy in the storage", str(settings.get("kept_as", ""))),
+    ]
+    return [(name, value) for name, value in facts if value]
 
 
 def _publish_action(ctx: RequestContext, found: ResourceView, standing: DataMartStatus) -> PageAction:
@@ -212,7 +207,7 @@ def _publish_action(ctx: RequestContext, found: ResourceView, standing: DataMart
         act = PageAction("Unpublish", f"{here}/unpublish", "post", "undo-2", confirm=asks)
     else:
         act = PageAction("Publish", f"{here}/publish", "post", "circle-check")
-    action = resource_header.actions_of(ctx, found.uid, {"edit": act})[0]
+    action = page_frame.action_of(ctx, found.uid, "edit", act)
     if not action.why_not and not standing.published and standing.rows is None:
         return replace(action, why_not="No rows yet. Refresh it before publishing.")
     return action

@@ -1,83 +1,309 @@
-"""The form pages of a data mart. Its definition is tested by a worker before it is saved."""
+"""The form pages of a data mart: of its definition on a storage, and of a connector of its own.
 
-from __future__ import annotations
+A worker tests both before they are saved.
+"""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
+from types import MappingProxyType
+from typing import Any, ClassVar
 
 from fastapi import Request, Response
 from starlette.datastructures import FormData
 
-from lakehold.api.http.dependencies import read_transaction, write_transaction
+from lakehold.api.http.dependencies import CurrentPlatform, read_transaction, write_transaction
 from lakehold.api.iceberg_rest import get_lake
-from lakehold.catalog import kinds, resource_edit, resources, workspaces
+from lakehold.catalog import resource_edit, resources, workspaces
 from lakehold.catalog.resource_edit import ResourceEdit
-from lakehold.catalog.resource_view import ResourceView, VisibleRefs
+from lakehold.catalog.resource_view import ResourceSummary, ResourceView, VisibleRefs
+from lakehold.directory.platform import Platform
 from lakehold.directory.request_context import RequestContext
-from lakehold.kit.errors import InvalidInputError, LakeholdError, NotFoundError
-from lakehold.kit.ids import quote
+from lakehold.kit.errors import InvalidInputError
 from lakehold.lake import readable_tables
 from lakehold.runs.worker_client import NoWorkerError
 from lakehold.web import pages, urls
-from lakehold.web.access import resource_header
+from lakehold.web.connections.field_values import parse_pairs
+from lakehold.web.connections.form import ResourceForm, load_design
+from lakehold.web.connections.form_page import (
+    ConnectionFormPage,
+    ConnectionTest,
+    form_routers,
+    probe_as_caller,
+    workspace_id,
+)
 from lakehold.web.cookies import Flash
-from lakehold.web.form_values import CORRECTABLE_ERRORS, parse_integer
+from lakehold.web.form_values import CORRECTABLE_ERRORS, parse_integer, row_settings
+from lakehold.web.labels import format_count
 from lakehold.web.routing import SubmittedForm, router
 from lakehold.workspaces.graph import edge_targets
+from lakehold.workspaces.marts import mart_probe
 from lakehold.workspaces.marts.mart_kinds import DATA_MART_KIND
-from lakehold.workspaces.marts.mart_probe import StorageProbeResult, definition_errors
-from lakehold.workspaces.marts.pages import storage_probe
-from lakehold.workspaces.marts.pages.data_marts import data_mart_form
-from lakehold.workspaces.marts.pages.data_marts.data_mart_form import DataMartForm, JoinForm, parse_join_columns
-from lakehold.workspaces.marts.pages.storage_probe import probe_grid, probe_storage
-from lakehold.workspaces.marts.settings import parse_definition
+from lakehold.workspaces.marts.mart_probe import FeedProbeTarget, StorageProbeResult, definition_errors
+from lakehold.workspaces.marts.pages import page_frame, storage_probe
+from lakehold.workspaces.marts.pages.storage_probe import StorageOptions, probe_grid, probe_storage
+from lakehold.workspaces.marts.settings import DefinitionType, parse_definition, reads_from
 from lakehold.workspaces.marts.storages import StorageProbeTarget
 
 
-@dataclass(frozen=True, slots=True)
-class DefinitionTest:
-    """The result of testing a definition: sample rows, and errors by field."""
+class MartFormPage(ConnectionFormPage):
+    """What both forms of a data mart share: who may open them, and where they lead."""
 
-    seen: StorageProbeResult = field(default_factory=StorageProbeResult)
-    errors: Mapping[str, str] = field(default_factory=dict)
-    no_worker: LakeholdError | None = None
+    kind, workspace_edge, list_view = DATA_MART_KIND, "project", "data_mart"
+    saved_message: ClassVar[str]
+
+    @classmethod
+    def need_workspace(cls, ctx: RequestContext, uid: str) -> None:
+        """Refuse unless the caller may create data marts in the project."""
+        workspaces.need_workspace(ctx, uid)
+        ctx.need("create_data_mart", uid)
+
+    @classmethod
+    def need_resource(cls, ctx: RequestContext, uid: str) -> ResourceView:
+        """Return the data mart, if the caller may edit it."""
+        return page_frame.need_edit(ctx, uid, DATA_MART_KIND)
+
+    def saved(self, filled: ResourceForm, uid: str) -> tuple[str, str]:
+        """Return to the page of the data mart."""
+        created = f"{filled.name} was created. Refresh it to load rows."
+        return urls.resource(uid, "mart"), self.saved_message if self.found else created
 
 
-def run_definition_test(request: Request, filled: DataMartForm, before: Mapping[str, object] | None) -> DefinitionTest:
-    """Test the definition. One that draws from a hidden storage or from a connector is not tested."""
-    if not filled.storage or filled.is_fed:
-        return DefinitionTest()
-    looked = probe_storage(request, StorageProbeTarget(filled.storage, by=filled.by, text=filled.text))
-    if looked.error is not None:
+class ConnectorFormPage(MartFormPage):
+    """The form page of a data mart that a connector feeds."""
+
+    design, saved_message = (
+        load_design(page_frame.FORMS, "data_mart", "source"),
+        "Saved. Applies from the next refresh.",
+    )
+    new_part, edit_part = "marts/fed", "mart/feed"
+    carried: ClassVar[Mapping[str, str]] = {"storage": "storage"}
+    probed: Mapping[str, Any] = MappingProxyType({})
+    """What a test has found."""
+
+    def heading(self) -> tuple[str, str]:
+        """Return the last breadcrumb and the title."""
+        return ("Connection", f"Connection of {self.found.name}") if self.found else super().heading()
+
+    def options(self, ctx: RequestContext) -> Mapping[str, Sequence[tuple[Any, ...]]]:
+        """Return the storages that the caller may use, and the streams that a test has found."""
+        storages = [(each.uid, each.name) for each in storage_probe.usable_storages(ctx, self.within)]
+        return {"storage": storages, "stream": [(each["name"], "") for each in self.probed.get("streams", ())]}
+
+    def extra_values(self) -> dict[str, object]:
+        """Return the rows that a test has found."""
+        rows = StorageProbeResult(fields=self.probed.get("fields", ()), rows=self.probed.get("rows", ()))
+        return {"grid": probe_grid(rows)}
+
+    def parse(self, sent: FormData) -> ResourceForm:
+        """Parse a submitted form. The only endpoint of an API is the stream."""
+        filled = super().parse(sent)
+        endpoints = filled.lists.get("endpoints", ())
+        if filled.text("stream") or len(endpoints) != 1:
+            return filled
+        return replace(filled, texts={**filled.texts, "stream": endpoints[0]["name"]})
+
+    def check(self, filled: ResourceForm, *, has_secret: bool) -> tuple[ResourceForm, dict[str, str]]:
+        """Return the errors by field. An existing data mart may have a storage that its editor does not see."""
+        found = filled.errors(has_secret=has_secret)
+        return filled, {name: text for name, text in found.items() if name != "storage" or self.found is None}
+
+    def test(self, filled: ResourceForm, secrets: Mapping[str, str]) -> ConnectionTest:
+        """Read a sample of the stream. Without a stream, those that are there are listed."""
+        settings, stream = filled.settings(), filled.text("stream")
+        target = FeedProbeTarget(settings, self.uid, self.within, secrets, stream)
+        probed, error = probe_as_caller(
+            self.request,
+            lambda ctx: mart_probe.need_feed_probe(ctx, target),
+            lambda platform, caller: mart_probe.probe_feed(platform, caller, target),
+        )
+        self.probed = probed or {}
+        if error is not None:
+            return ConnectionTest(error=error)
+        if not stream:
+            there = ", ".join(str(each["name"]) for each in self.probed.get("streams", ())[:10])
+            return ConnectionTest(errors={"stream": f"Select a stream: {there}." if there else "No streams found."})
+        fields = self.probed.get("fields", ())
+        message = f"Connection successful: {format_count(len(fields), 'field')}."
+        return ConnectionTest(message, errors=definition_errors(parse_definition(settings), fields))
+
+
+connector_new, connector_routes = form_routers(ConnectorFormPage)
+
+_STORAGE, _CONNECTOR = "storage", DefinitionType.CONNECTOR.value
+"""The two types of the form of a definition. One that a connector feeds keeps what it is made from."""
+
+
+class DefinitionFormPage(MartFormPage):
+    """The form page of a data mart on a storage. Whatever a worker finds is read outside of any transaction."""
+
+    design, saved_message = load_design(page_frame.FORMS, "definition", "source"), "Saved."
+    template = "marts/mart_form.html"
+    new_part, edit_part = "marts/new", "mart/edit"
+    keeps_storage = False
+    """Whether it reads a storage that the user may not see, which is left unchanged."""
+    hidden_joins: Sequence[Mapping[str, object]] = ()
+    """The joins that the user may not see; they stay unchanged."""
+    probed, offered = StorageProbeResult(), StorageOptions()
+    storages: Sequence[ResourceSummary] = ()
+    new_storage = ""
+
+    @classmethod
+    def labels_of(cls, name: str) -> dict[str, str]:
+        """Return the labels of the options of a field."""
+        return {option[0]: option[1] for option in cls.design.options_of(_STORAGE, name)}
+
+    @property
+    def word(self) -> str:
+        """Whether a storage or a connector feeds it."""
+        by = (self.found.settings or {}).get("by") if self.found else ""
+        return _CONNECTOR if by == _CONNECTOR else _STORAGE
+
+    def load(self, found: ResourceView) -> ResourceForm:
+        """Return the form of an existing data mart, with the joins that the user may see."""
+        filled, hidden = super().load(found), {each.get("mart") for each in self.hidden_joins}
+        texts = {name: text.strip() for name, text in filled.texts.items()}
+        joins = [each for each in filled.lists["joins"] if each["mart"] not in hidden]
+        return replace(filled, texts=texts, lists={"joins": joins})
+
+    def parse(self, sent: FormData) -> ResourceForm:
+        """Parse a submitted form."""
+        word = _CONNECTOR if sent.get("by") == _CONNECTOR else _STORAGE
+        if word == _CONNECTOR != self.word:
+            raise InvalidInputError("The connector is not edited in this form.", "Use the connection form.")
+        return self.design.parse(sent, self.found.settings if self.found else None, word)
+
+    def edges(self, filled: ResourceForm) -> dict[str, list[str]]:
+        """Return the storage, if it is set, and the joined data marts."""
+        return {**super().edges(filled), "joins": list(dict.fromkeys(each["mart"] for each in filled.lists["joins"]))}
+
+    def settings(self, filled: ResourceForm) -> dict[str, object]:
+        """Return the settings to save: those of one definition alone, and all joins."""
+        settings: dict[str, Any] = filled.settings()
+        others = {*DefinitionType, "reads"} - {filled.text("by")} if filled.word == _STORAGE else set()
+        cursor = filled.text("cursor") if filled.text("mode") == "incremental" else ""
+        own = {"cursor": cursor, "joins": [*self.hidden_joins, *settings["joins"]]}
+        return {name: value for name, value in settings.items() if name not in others} | own
+
+    def show(self, filled: ResourceForm, **outcome: Any) -> Response:  # noqa: ANN401 - as `render` has them
+        """Render the form, with the tables of its storage."""
+        if filled.text("storage"):
+            self.offered = storage_probe.storage_options(self.request, filled.text("storage"))
+        return read_transaction(self.request).run(lambda ctx: self.render(ctx, filled, **outcome))
+
+    def render(self, ctx: RequestContext, filled: ResourceForm, **outcome: Any) -> Response:  # noqa: ANN401
+        """Render the form, with the storages that it could read."""
+        self.storages = storage_probe.usable_storages(ctx, self.within)
+        self.new_storage = storage_probe.new_storage_url(ctx, self.within)
+        return super().render(ctx, filled, **outcome)
+
+    def options(self, ctx: RequestContext) -> Mapping[str, Sequence[tuple[Any, ...]]]:
+        """Return the data marts that it can be joined to."""
+        return {"mart": storage_probe.joinable_marts(ctx, self.within, self.uid)}
+
+    def extra_values(self) -> dict[str, object]:
+        """Return the storages, the tables of the chosen one, and what a test has found."""
+        feed = ConnectorFormPage(self.request, self.within, self.found).action_url
+        return {
+            "feed": feed,
+            "storages": self.storages,
+            "new_storage": self.new_storage,
+            "offered": self.offered,
+            "keeps_storage": self.keeps_storage,
+            "hidden_joins": self.hidden_joins,
+            "bys": [each for each in self.design.options_of(_STORAGE, "by") if each[0] != "sql" or self.offered.sql],
+            "notes": self.probed.notes,
+            "grid": probe_grid(self.probed),
+        }
+
+    def check(self, filled: ResourceForm, *, has_secret: bool) -> tuple[ResourceForm, dict[str, str]]:
+        """Return the errors by field."""
+        found, by = filled.errors(has_secret=has_secret), filled.text("by")
+        if reads_from(by, filled.text(by), filled.text("kept_as")):
+            found["kept_as"] = "This is its source table. Choose another name."
+        own = (n for n, join in enumerate(filled.lists["joins"]) if join["mart"] and join["mart"] == self.uid)
+        return filled, found | {f"join_mart-{n}": "A data mart cannot be joined to itself." for n in own}
+
+    def test(self, filled: ResourceForm, secrets: Mapping[str, str]) -> ConnectionTest:
+        """Read a sample of the definition. One that draws from a hidden storage or from a connector is not tested."""
+        del secrets
+        storage, by = filled.text("storage"), filled.text("by")
+        if not storage or filled.word == _CONNECTOR:
+            return ConnectionTest()
+        looked = probe_storage(self.request, StorageProbeTarget(storage, by=by, text=filled.text(by)))
         if isinstance(looked.error, NoWorkerError):
-            return DefinitionTest(no_worker=looked.error)
-        return DefinitionTest(errors={filled.by: str(looked.error)})
-    try:
-        definition = parse_definition(filled.settings(before))
-    except InvalidInputError as error:
-        return DefinitionTest(looked.seen, {filled.by: str(error)})
-    found = definition_errors(definition, looked.seen.fields)
-    if "columns" in found:
-        found[filled.by] = f"The schema contains a field that no longer exists. {found.pop('columns')}"
-    names = [each["name"] for each in looked.seen.fields]
-    found |= read_transaction(request).run(lambda ctx: _join_column_errors(request, ctx, filled, names))
-    return DefinitionTest(looked.seen, found)
+            return ConnectionTest(error=looked.error)
+        if looked.error is not None:
+            return ConnectionTest(errors={by: str(looked.error)})
+        self.probed = looked.seen
+        try:
+            definition = parse_definition(self.settings(filled))
+        except InvalidInputError as error:
+            return ConnectionTest(errors={by: str(error)})
+        found = definition_errors(definition, looked.seen.fields)
+        if "columns" in found:
+            found[by] = f"The schema contains a field that no longer exists. {found.pop('columns')}"
+        joins = read_transaction(self.request).run(lambda ctx: self._join_column_errors(ctx, filled))
+        return ConnectionTest(errors=found | joins)
 
+    def _join_column_errors(self, ctx: RequestContext, filled: ResourceForm) -> dict[str, str]:
+        """Return errors for join columns that do not exist, as far as the other data mart has rows."""
+        eyes, lake, found = VisibleRefs(ctx), get_lake(self.request), dict[str, str]()
+        names = {each["name"] for each in self.probed.fields}
+        for n, join in enumerate(filled.lists["joins"]):
+            mart = join["mart"]
+            now = lake.current_metadata(readable_tables.identifier_of(ctx, mart)) if eyes.sees(mart) else None
+            theirs = {each.name for each in now.fields} if now else None
+            for our, their in parse_pairs(join["on"]).items():
+                if our not in names:
+                    found[f"join_on-{n}"] = f"It has no column {our}."
+                elif theirs is not None and their not in theirs:
+                    found[f"join_on-{n}"] = f"The other data mart has no column {their}."
+        return found
 
-def _join_column_errors(
-    request: Request, ctx: RequestContext, filled: DataMartForm, names: Sequence[str]
-) -> dict[str, str]:
-    """Return errors for join columns that do not exist, as far as the other data mart has rows."""
-    eyes, lake, found = VisibleRefs(ctx), get_lake(request), dict[str, str]()
-    for n, join in enumerate(filled.joins):
-        now = lake.current_metadata(readable_tables.identifier_of(ctx, join.mart)) if eyes.sees(join.mart) else None
-        theirs = {each.name for each in now.fields} if now else None
-        for our, their in parse_join_columns(join.on).items():
-            if our not in names:
-                found[f"join_on-{n}"] = f"It has no column {our}."
-            elif theirs is not None and their not in theirs:
-                found[f"join_on-{n}"] = f"The other data mart has no column {their}."
-    return found
+    def submit(self, platform: Platform, sent: FormData) -> Response:
+        """Handle a submitted form: add a join, test the definition, or save, if need be without a worker's test."""
+        del platform
+        filled, do = self.parse(sent), str(sent.get("do", ""))
+        if do == "join":
+            return self.show(filled.add_record())
+        renames = do == "save" and self._is_defined_alike(filled)
+        _, errors = self.check(filled, has_secret=False)
+        if renames:
+            errors = {name: text for name, text in errors.items() if name == "name"}
+        if errors:
+            return self.show(filled, errors=errors)
+        tested = ConnectionTest() if renames else self.test(filled, {})
+        if tested.errors or do == "try":
+            return self.show(filled, errors=tested.errors, error=tested.error)
+        try:
+            uid = write_transaction(self.request).run(lambda ctx: self.save(ctx, filled, {}))
+        except CORRECTABLE_ERRORS as refusal:
+            return self.show(filled, error=refusal)
+        address, message = self.saved(filled, uid)
+        return pages.redirect(self.request, address, Flash(message))
+
+    def _is_defined_alike(self, filled: ResourceForm) -> bool:
+        """Return whether at most name and description change, for which an editor needs no access to its storage."""
+        if self.found is None:
+            return False
+        was = self.load(self.found)
+        return filled.text("storage") == was.text("storage") and self.settings(filled) == self.settings(was)
+
+    def save(self, ctx: RequestContext, filled: ResourceForm, secrets: Mapping[str, str]) -> str:
+        """Create or edit the data mart, with the tables that it was seen to read, and return its id."""
+        del secrets
+        name, description, settings = filled.name, filled.text("description"), self.settings(filled)
+        managed = {"reads": [ref.uid for ref in VisibleRefs(ctx).refs(self.probed.reads)]}
+        if self.found is None:
+            edges = {"project": [self.within], **self.edges(filled)}
+            return resources.create(
+                ctx, self.kind, name, edges=edges, settings=settings, managed=managed, description=description
+            )
+        changes = ResourceEdit(name, description, settings, managed, edges=self.edges(filled))
+        if self._is_defined_alike(filled):
+            changes = ResourceEdit(name, description)
+        resource_edit.apply_edit(ctx, self.uid, changes, expect_version=parse_integer(filled.text("version")))
+        return self.uid
 
 
 new = router("/workspaces")
@@ -87,183 +313,45 @@ routes = router("/resources")
 @new.get("/{uid:path}/marts/new")
 def new_form(request: Request, uid: str, storage: str = "", table: str = "") -> Response:
     """Render the form for a new data mart. Its storage is chosen first."""
-    read_transaction(request).run(lambda ctx: need_project(ctx, uid))
-    return DataMartFormPage(request, uid).render(data_mart_form.blank_data_mart_form(storage, table))
+    read_transaction(request).run(lambda ctx: DefinitionFormPage.need_workspace(ctx, uid))
+    page, by = DefinitionFormPage(request, uid), DefinitionType.TABLE if table else DefinitionType.SQL
+    return page.show(page.design.blank(_STORAGE, storage=storage, table=table, by=by.value))
 
 
 @new.post("/{uid:path}/marts/new")
-def make(request: Request, uid: str, sent: SubmittedForm) -> Response:
+def make(request: Request, platform: CurrentPlatform, uid: str, sent: SubmittedForm) -> Response:
     """Test and create the data mart."""
-    read_transaction(request).run(lambda ctx: need_project(ctx, uid))
-    return _submit_form(DataMartFormPage(request, uid), sent)
+    read_transaction(request).run(lambda ctx: DefinitionFormPage.need_workspace(ctx, uid))
+    return DefinitionFormPage(request, uid).submit(platform, sent)
 
 
 @routes.get("/{uid:path}/mart/edit")
 def edit_form(request: Request, uid: str, storage: str = "", choose: str = "") -> Response:
     """Render the form of an existing data mart. The address may name another storage."""
-
-    def present(ctx: RequestContext) -> tuple[DataMartFormPage, DataMartForm]:
-        found = need_edit(ctx, uid)
-        hidden = bool(edge_targets(ctx, uid, "storage")) and not found.edges.get("storage")
-        return DataMartFormPage(
-            request, _workspace_id(found), found, has_hidden_storage=hidden and not choose
-        ), data_mart_form.data_mart_form_from_resource(ctx, found)
-
-    page, filled = read_transaction(request).run(present)
-    return page.render(replace(filled, storage="" if choose else storage or filled.storage))
+    page, found = _open_page(request, uid)
+    page.keeps_storage = page.keeps_storage and not choose
+    filled = page.load(found)
+    chosen = "" if choose else storage or filled.text("storage")
+    return page.show(replace(filled, texts={**filled.texts, "storage": chosen}))
 
 
 @routes.post("/{uid:path}/mart/edit")
-def edit(request: Request, uid: str, sent: SubmittedForm) -> Response:
+def edit(request: Request, platform: CurrentPlatform, uid: str, sent: SubmittedForm) -> Response:
     """Test and save the data mart."""
-
-    def present(ctx: RequestContext) -> tuple[DataMartFormPage, DataMartForm]:
-        found = need_edit(ctx, uid)
-        return DataMartFormPage(
-            request, _workspace_id(found), found, has_hidden_storage=True
-        ), data_mart_form.data_mart_form_from_resource(ctx, found)
-
-    page, was = read_transaction(request).run(present)
-    filled = data_mart_form.parse_data_mart_form(sent)
-    if page.found is not None and sent.get("do") == "save" and filled.definition == was.definition:
-        return _save_name(page, page.found.uid, filled)
-    return _submit_form(page, sent)
+    page, _ = _open_page(request, uid)
+    page.keeps_storage = True
+    return page.submit(platform, sent)
 
 
-def need_project(ctx: RequestContext, uid: str) -> None:
-    """Refuse unless the caller may create data marts in the project."""
-    workspaces.need_workspace(ctx, uid)
-    ctx.need("create_data_mart", uid)
+def _open_page(request: Request, uid: str) -> tuple[DefinitionFormPage, ResourceView]:
+    """Return the page of an existing data mart that the caller may edit."""
 
+    def load(ctx: RequestContext) -> tuple[DefinitionFormPage, ResourceView]:
+        found, eyes = DefinitionFormPage.need_resource(ctx, uid), VisibleRefs(ctx)
+        page = DefinitionFormPage(request, workspace_id(found), found)
+        joins = row_settings(found.settings or {}, "joins")
+        page.hidden_joins = [each for each in joins if not eyes.sees(str(each.get("mart", "")))]
+        page.keeps_storage = bool(edge_targets(ctx, uid, "storage")) and not found.edges.get("storage")
+        return page, found
 
-def need_mart(ctx: RequestContext, uid: str) -> ResourceView:
-    """Return the data mart, if the caller may see it."""
-    found = resources.get(ctx, uid)
-    if found.kind != DATA_MART_KIND:
-        raise NotFoundError(f"There is no data mart {quote(uid)}.", "Check the name in the project.")
-    return found
-
-
-def need_edit(ctx: RequestContext, uid: str) -> ResourceView:
-    """Return the data mart, if the caller may edit it."""
-    found = need_mart(ctx, uid)
-    kinds.need_right(ctx, ctx.session.read_view(lambda view: kinds.edit_right(view, uid)), uid, "edit")
-    return found
-
-
-class DataMartFormPage:
-    """Renders the form of a new data mart in a project, or of an existing one."""
-
-    def __init__(
-        self, request: Request, within: str, found: ResourceView | None = None, *, has_hidden_storage: bool = False
-    ) -> None:
-        self.request, self.within, self.found = request, within, found
-        self.has_hidden_storage = has_hidden_storage
-        """Whether it reads a storage that the user may not see, which is left unchanged."""
-        self.action_url = urls.resource(found.uid, "mart/edit") if found else urls.workspace(within, "marts/new")
-
-    def render(
-        self,
-        filled: DataMartForm,
-        *,
-        errors: dict[str, str] | None = None,
-        error: LakeholdError | None = None,
-        trial: DefinitionTest | None = None,
-    ) -> Response:
-        """Render the form with all submitted values."""
-        offered = (
-            storage_probe.storage_options(self.request, filled.storage)
-            if filled.storage
-            else storage_probe.StorageOptions()
-        )
-
-        def page(ctx: RequestContext) -> Response:
-            found = self.found
-            values: dict[str, object] = {
-                "crumbs": resource_header.breadcrumbs(
-                    ctx, *((found.uid, "Edit") if found else (self.within, "New data mart"))
-                ),
-                "title": f"Edit {found.name}" if found else "New data mart",
-                "to": self.action_url,
-                "feed": urls.resource(found.uid, "mart/feed") if found else urls.workspace(self.within, "marts/fed"),
-                "back": resource_header.overview_url(ctx, found.uid)
-                if found
-                else urls.workspace(self.within, "data_mart"),
-                "filled": filled,
-                "storages": storage_probe.usable_storages(ctx, self.within),
-                "new_storage": storage_probe.new_storage_url(ctx, self.within),
-                "offered": offered,
-                "drawn": self.has_hidden_storage,
-                "bys": [each for each in data_mart_form.DEFINITION_KINDS if each[0] != "sql" or offered.sql],
-                "modes": data_mart_form.SYNC_MODES,
-                "marts": storage_probe.joinable_marts(ctx, self.within, found.uid if found else ""),
-                "trial": trial,
-                "grid": probe_grid(trial.seen) if trial else None,
-                "errors": errors or {},
-                "error": error,
-                "is_new": found is None,
-            }
-            return pages.render(self.request, "marts/mart_form.html", values, status=422 if errors or error else 200)
-
-        return read_transaction(self.request).run(page)
-
-
-def _save_name(page: DataMartFormPage, uid: str, filled: DataMartForm) -> Response:
-    """Save name and description alone. The unchanged definition is not tested again."""
-    if wrong := filled.name_errors():
-        return page.render(filled, errors=wrong)
-    edit_request, version = ResourceEdit(filled.name, filled.description), parse_integer(filled.version)
-    try:
-        write_transaction(page.request).run(
-            lambda ctx: resource_edit.apply_edit(ctx, uid, edit_request, expect_version=version)
-        )
-    except CORRECTABLE_ERRORS as refusal:
-        return page.render(filled, error=refusal)
-    return pages.redirect(page.request, urls.resource(uid, "mart"), Flash("Saved."))
-
-
-def _submit_form(page: DataMartFormPage, sent: FormData) -> Response:
-    """Handle a submitted form: render it again, test the definition, or save."""
-    filled, do = data_mart_form.parse_data_mart_form(sent), str(sent.get("do", ""))
-    if do == "join":
-        return page.render(replace(filled, joins=[*filled.joins, JoinForm()]))
-    before = page.found.settings if page.found else None
-    if filled.is_fed and (before or {}).get("by") != filled.by:
-        raise InvalidInputError("The connector is not edited in this form.", "Use the connection form.")
-    if wrong := filled.errors(page.found.uid if page.found else ""):
-        return page.render(filled, errors=wrong)
-    trial = run_definition_test(page.request, filled, before)
-    if trial.errors:
-        return page.render(filled, errors=dict(trial.errors), trial=trial if trial.seen.fields else None)
-    if do == "try":
-        return page.render(filled, error=trial.no_worker, trial=None if trial.no_worker else trial)
-    try:
-        uid = write_transaction(page.request).run(lambda ctx: _save(ctx, page, filled, trial.seen.reads))
-    except CORRECTABLE_ERRORS as refusal:
-        return page.render(filled, error=refusal)
-    words = f"{filled.name} was created. Refresh it to load rows." if page.found is None else "Saved."
-    return pages.redirect(page.request, urls.resource(uid, "mart"), Flash(words))
-
-
-def _save(ctx: RequestContext, page: DataMartFormPage, filled: DataMartForm, reads: Sequence[str]) -> str:
-    seen = [ref.uid for ref in VisibleRefs(ctx).refs(reads)]
-    if page.found is None:
-        edges = {"project": page.within, **filled.edges()}
-        return resources.create(
-            ctx,
-            DATA_MART_KIND,
-            filled.name,
-            edges=edges,
-            settings=filled.settings(),
-            managed={"reads": seen},
-            description=filled.description,
-        )
-    uid, before = page.found.uid, page.found.settings or {}
-    settings = filled.settings(before, data_mart_form.hidden_joins(ctx, before))
-    edit_request = ResourceEdit(filled.name, filled.description, settings, {"reads": seen}, edges=filled.edges())
-    resource_edit.apply_edit(ctx, uid, edit_request, expect_version=parse_integer(filled.version))
-    return uid
-
-
-def _workspace_id(found: ResourceView) -> str:
-    return found.workspace.uid if found.workspace else ""
+    return read_transaction(request).run(load)

@@ -1,7 +1,5 @@
 """The schema of a data mart: alias, description, type, key and visibility of each field, for readers and editors."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -21,8 +19,8 @@ from lakehold.web.cookies import Flash
 from lakehold.web.form_values import CORRECTABLE_ERRORS, list_setting, parse_integer, row_settings
 from lakehold.web.routing import SubmittedForm, router
 from lakehold.workspaces.graph import edge_targets
+from lakehold.workspaces.marts.mart_kinds import DATA_MART_KIND
 from lakehold.workspaces.marts.pages import page_frame
-from lakehold.workspaces.marts.pages.data_marts.form_pages import need_edit, need_mart
 from lakehold.workspaces.marts.pages.storage_probe import StorageProbe, probe_storage
 from lakehold.workspaces.marts.settings import parse_definition
 from lakehold.workspaces.marts.storages import StorageProbeTarget
@@ -55,7 +53,7 @@ class SchemaRow:
 @routes.get("/{uid:path}/schema")
 def schema_page(request: Request, uid: str, draw: str = "") -> Response:
     """Render the fields; with `draw`, they are read from the storage too."""
-    found = read_transaction(request).run(lambda ctx: need_mart(ctx, uid))
+    found = read_transaction(request).run(lambda ctx: page_frame.need_kind(ctx, uid, DATA_MART_KIND))
     drawn = _probe_fields(request, found) if draw and found.settings is not None else None
     return read_transaction(request).run(
         lambda ctx: _page(request, ctx, found, _schema_rows(request, ctx, found, drawn), drawn)
@@ -66,7 +64,7 @@ def schema_page(request: Request, uid: str, draw: str = "") -> Response:
 def save(request: Request, uid: str, sent: SubmittedForm) -> Response:
     """Save the schema."""
     rows, version = _parse_rows(sent), parse_integer(str(sent.get("version", "")))
-    found = read_transaction(request).run(lambda ctx: need_edit(ctx, uid))
+    found = read_transaction(request).run(lambda ctx: page_frame.need_edit(ctx, uid, DATA_MART_KIND))
     try:
         write_transaction(request).run(lambda ctx: _save(ctx, uid, rows, version))
     except CORRECTABLE_ERRORS as refusal:
@@ -150,9 +148,7 @@ def _parse_rows(form: FormData) -> list[SchemaRow]:
 
 
 def _save(ctx: RequestContext, uid: str, rows: Sequence[SchemaRow], version: int | None) -> None:
-    need_edit(ctx, uid)
-    if hidden := next((row.name for row in rows if row.hidden and row.key), ""):
-        raise InvalidInputError(f"{hidden} is part of the primary key.", "Key fields cannot be hidden.")
+    page_frame.need_edit(ctx, uid, DATA_MART_KIND)
     columns = [_column_settings(row) for row in rows]
     settings = {
         **resource_metadata.load(ctx, uid).settings,

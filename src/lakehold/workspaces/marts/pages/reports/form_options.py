@@ -1,7 +1,5 @@
 """The options of the report form: data marts, columns and destinations; operators and aggregates by column type."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -14,7 +12,7 @@ from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import ConflictError, InvalidInputError, LakeholdError
 from lakehold.lake.iceberg_catalog import IcebergCatalog
 from lakehold.workspaces.marts import mart_kinds, reports
-from lakehold.workspaces.marts.pages.destination_form import MartDestinationFormPage
+from lakehold.workspaces.marts.pages.destination_pages import MartDestinationFormPage
 from lakehold.workspaces.marts.reports import ReportColumn
 
 TEXT, NUMBER, TIME, YES_NO, OTHER = "text", "number", "time", "yes or no", "other"
@@ -62,11 +60,6 @@ _HINTS = {
     YES_NO: "true or false.",
     OTHER: "",
 }
-SEND_MODES = (
-    ("always", "Always", "On every run."),
-    ("rows", "Only if there are rows", "Skips empty results."),
-    ("changed", "Only if rows changed", "Since the last delivery."),
-)
 
 
 def column_kind(type_name: str) -> str:

@@ -4,8 +4,6 @@ Every button submits the whole form, so that it works without scripts. A worker 
 any transaction.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,6 +12,7 @@ from urllib.parse import urlencode
 
 from fastapi import Request, Response
 from markupsafe import Markup
+from starlette.datastructures import FormData
 
 from lakehold.api.http.dependencies import ReadContext, get_platform, read_transaction, write_transaction
 from lakehold.api.iceberg_rest import get_lake
@@ -22,13 +21,13 @@ from lakehold.catalog.resource_edit import ResourceEdit
 from lakehold.catalog.resource_view import ResourceView
 from lakehold.directory.caller import Caller
 from lakehold.directory.request_context import RequestContext
-from lakehold.kit.errors import InvalidInputError, LakeholdError, NotFoundError
-from lakehold.kit.ids import quote
+from lakehold.kit.errors import InvalidInputError, LakeholdError
 from lakehold.lake import readable_tables
 from lakehold.runs import worker_client
 from lakehold.runs.worker_client import NoWorkerError
 from lakehold.web import kind_pages, pages, table_pages, urls
 from lakehold.web.access import resource_header
+from lakehold.web.connections.form_page import workspace_id
 from lakehold.web.cookies import Flash
 from lakehold.web.form_values import CORRECTABLE_ERRORS, parse_integer
 from lakehold.web.routing import SubmittedForm, router
@@ -37,11 +36,11 @@ from lakehold.web.table_pages import Grid
 from lakehold.workspaces.marts import reports
 from lakehold.workspaces.marts.mart_kinds import DATA_MART_KIND, REPORT_KIND
 from lakehold.workspaces.marts.messages import MAX_BLOCK_ROWS, MessageData, MessageTemplate
-from lakehold.workspaces.marts.pages.destination_form import MartDestinationFormPage
-from lakehold.workspaces.marts.pages.page_frame import need_project
+from lakehold.workspaces.marts.pages import page_frame
+from lakehold.workspaces.marts.pages.destination_pages import MartDestinationFormPage
 from lakehold.workspaces.marts.pages.reports import form_options, report_form
 from lakehold.workspaces.marts.pages.reports.report_form import ReportForm
-from lakehold.workspaces.marts.settings import REPORT
+from lakehold.workspaces.marts.report_settings import REPORT
 
 _MAX_ROWS = 100
 _STYLE = re.compile(r' style="[^"]*"')
@@ -62,6 +61,11 @@ class ReportSample:
     wrong_words: LakeholdError | None = None
     """What is wrong with the message."""
     error: LakeholdError | None = None
+
+    @property
+    def no_worker(self) -> bool:
+        """Whether only a worker is missing."""
+        return isinstance(self.error, NoWorkerError)
 
 
 def preview_report(request: Request, mart: str, settings: Mapping[str, object], name: str) -> ReportSample:
@@ -111,8 +115,8 @@ def new_form(request: Request, ctx: ReadContext, uid: str, mart: str = "") -> Re
         project = ctx.session.read_view(lambda view: kinds.workspace_of(view, uid)) or ""
         form = f"{urls.workspace(project, 'reports/new')}?{urlencode({'mart': uid})}"
         return pages.redirect(request, form)
-    need_project(ctx, uid)
-    return ReportFormPage(request, uid, _need_usable_mart(ctx, mart)).render(ctx, ReportForm())
+    page_frame.need_project(ctx, uid)
+    return ReportFormPage(request, uid, _need_usable_mart(ctx, mart)).render(ctx, report_form.blank_report_form())
 
 
 @new.post("/{uid:path}/reports/new")
@@ -120,30 +124,43 @@ def make(request: Request, uid: str, sent: SubmittedForm) -> Response:
     """Create the report, or render the form again after another button."""
 
     def find_mart(ctx: RequestContext) -> str:
-        need_project(ctx, uid)
+        page_frame.need_project(ctx, uid)
         return _need_usable_mart(ctx, str(sent.get("mart", "")))
 
-    return _submit_form(ReportFormPage(request, uid, read_transaction(request).run(find_mart)), sent)
+    return ReportFormPage(request, uid, read_transaction(request).run(find_mart)).submit(sent)
 
 
 @routes.get("/{uid:path}/report/edit")
 def edit_form(request: Request, ctx: ReadContext, uid: str) -> Response:
     """Render the form of an existing report."""
     found, mart = _need_edit(ctx, uid)
-    return ReportFormPage(request, _workspace_id(found), mart, found).render(
-        ctx, report_form.report_form_from_resource(found, found.settings or {})
-    )
+    filled = report_form.report_form_from_resource(found, found.settings or {})
+    return ReportFormPage(request, workspace_id(found), mart, found).render(ctx, filled)
 
 
 @routes.post("/{uid:path}/report/edit")
 def edit(request: Request, uid: str, sent: SubmittedForm) -> Response:
     """Save the report, or render the form again after another button."""
     found, mart = read_transaction(request).run(lambda ctx: _need_edit(ctx, uid))
-    return _submit_form(ReportFormPage(request, _workspace_id(found), mart, found), sent)
+    return ReportFormPage(request, workspace_id(found), mart, found).submit(sent)
+
+
+def _need_edit(ctx: RequestContext, uid: str) -> tuple[ResourceView, str]:
+    found = page_frame.need_kind(ctx, uid, REPORT_KIND)
+    ctx.need("edit", uid)
+    return found, ctx.session.read_view(lambda view: kinds.parent_of(view, uid)) or ""
+
+
+def _need_usable_mart(ctx: RequestContext, mart: str) -> str:
+    """Return the data mart if the caller may report on it; empty if none is named."""
+    if mart:
+        page_frame.need_kind(ctx, mart, DATA_MART_KIND)
+        ctx.need("use", mart)
+    return mart
 
 
 class ReportFormPage:
-    """Renders the form of a new report on a data mart, or of an existing one."""
+    """Renders and saves the form of a new report on a data mart, or of an existing one."""
 
     def __init__(self, request: Request, within: str, mart: str, found: ResourceView | None = None) -> None:
         self.request, self.within, self.mart, self.found = request, within, mart, found
@@ -151,7 +168,7 @@ class ReportFormPage:
     def render(
         self,
         ctx: RequestContext,
-        said: ReportForm,
+        filled: ReportForm,
         *,
         errors: dict[str, str] | None = None,
         error: LakeholdError | None = None,
@@ -165,22 +182,21 @@ class ReportFormPage:
             "to": urls.resource(uid, "report/edit") if uid else urls.workspace(self.within, "reports/new"),
             "back": resource_header.overview_url(ctx, uid) if uid else urls.workspace(self.within, "report"),
             "is_new": not uid,
-            "filled": said,
+            "filled": filled,
             "mart": (self.mart, ctx.view.names.get(ctx.view.resource(self.mart)) or "") if self.mart else None,
             "errors": errors or {},
             "error": error,
             "seen": seen,
-            "no_worker": seen is not None and isinstance(seen.error, NoWorkerError),
         }
-        values |= self._options(ctx, said) if self.mart else {"marts": form_options.mart_options(ctx, self.within)}
+        values |= self._options(ctx, filled) if self.mart else {"marts": form_options.mart_options(ctx, self.within)}
         status = 422 if errors or error else 200
         return pages.render(self.request, "marts/report_form.html", values, status=status)
 
-    def _options(self, ctx: RequestContext, said: ReportForm) -> dict[str, object]:
+    def _options(self, ctx: RequestContext, filled: ReportForm) -> dict[str, object]:
         known = form_options.mart_columns(ctx, get_lake(self.request), self.mart)
-        chosen = list(said.columns)
+        chosen = list(filled.columns)
         order = sorted(known.columns, key=lambda each: chosen.index(each.name) if each.name in chosen else len(chosen))
-        sorts = said.result_columns or [each.name for each in known.columns]
+        sorts = filled.result_columns or [each.name for each in known.columns]
         return {
             "known": known,
             "columns": order,
@@ -189,79 +205,53 @@ class ReportFormPage:
             "operators": form_options.operator_options,
             "sums": form_options.aggregate_options,
             "hint": form_options.value_hint,
-            "sends": form_options.SEND_MODES,
+            "sends": report_form.DESIGN.options_of("report", "send"),
             "shapes": [("", "Default of the destination"), *MartDestinationFormPage.design.options_of("files", "kind")],
             "zones": [(each, each) for each in time_zones()],
             "destinations": form_options.destination_options(ctx, self.within, self.found),
         }
 
+    def submit(self, sent: FormData) -> Response:
+        """Handle a submitted form: add or remove a row, preview, or save."""
+        filled = report_form.parse_report_form(sent, self.found.settings if self.found else None)
+        do, reading = str(sent.get("do", "")), read_transaction(self.request)
 
-def need_report(ctx: RequestContext, uid: str) -> ResourceView:
-    """Return the report, if the caller may see it."""
-    found = resources.get(ctx, uid)
-    if found.kind != REPORT_KIND:
-        raise NotFoundError(f"There is no report {quote(uid)}.", "Check the name in the project.")
-    return found
+        def again(filled: ReportForm = filled, **outcome: Any) -> Response:  # noqa: ANN401 - as `render` has them
+            return reading.run(lambda ctx: self.render(ctx, filled, **outcome))
 
+        if not self.mart:
+            return again()
+        if do not in {"save", "preview"}:
+            return again(filled.with_row(do, sent))
+        errors = reading.run(lambda ctx: self._errors(ctx, filled))
+        if do == "preview":
+            errors = {name: text for name, text in errors.items() if name not in {"name", "destination"}}
+        if errors:
+            return again(errors=errors)
+        if do == "preview":
+            name = filled.text("name") or "Report"
+            return again(seen=preview_report(self.request, self.mart, filled.settings(), name))
+        try:
+            uid = write_transaction(self.request).run(lambda ctx: self._save(ctx, filled))
+        except CORRECTABLE_ERRORS as refusal:
+            return again(error=refusal)
+        created = f"{filled.text('name')} was created. Run it, or add a trigger."
+        flash = Flash("Saved. Applies from the next run." if self.found else created)
+        return pages.redirect(self.request, kind_pages.resource_overview_url(uid, REPORT_KIND), flash)
 
-def _submit_form(form: ReportFormPage, sent: SubmittedForm) -> Response:
-    """Handle a submitted form: add or remove a row, preview, or save."""
-    said, do, reading = (
-        report_form.parse_report_form(sent),
-        str(sent.get("do", "")),
-        read_transaction(form.request),
-    )
-    if not form.mart:
-        return reading.run(lambda ctx: form.render(ctx, said))
-    if do not in {"save", "preview"}:
-        return reading.run(lambda ctx: form.render(ctx, said.with_row(do, sent)))
-    before = form.found.settings if form.found else None
-    lake = get_lake(form.request)
-    wrong = reading.run(
-        lambda ctx: report_form.report_errors(ctx, lake, form.mart, said, has_goal=form.found is not None)
-    )
-    if do == "preview":
-        wrong = {name: words for name, words in wrong.items() if name not in {"name", "destination"}}
-        seen = None if wrong else preview_report(form.request, form.mart, said.settings(before), said.name or "Report")
-        return reading.run(lambda ctx: form.render(ctx, said, errors=wrong, seen=seen))
-    if wrong:
-        return reading.run(lambda ctx: form.render(ctx, said, errors=wrong))
-    try:
-        uid = write_transaction(form.request).run(lambda ctx: _save(ctx, form, said, before))
-    except CORRECTABLE_ERRORS as refusal:
-        error = refusal
-        return reading.run(lambda ctx: form.render(ctx, said, error=error))
-    words = "Saved. Applies from the next run." if form.found else f"{said.name} was created. Run it, or add a trigger."
-    return pages.redirect(form.request, kind_pages.resource_overview_url(uid, REPORT_KIND), Flash(words))
+    def _errors(self, ctx: RequestContext, filled: ReportForm) -> dict[str, str]:
+        lake = get_lake(self.request)
+        return report_form.report_errors(ctx, lake, self.mart, filled, has_goal=self.found is not None)
 
-
-def _save(ctx: RequestContext, form: ReportFormPage, said: ReportForm, before: Mapping[str, object] | None) -> str:
-    settings = said.settings(before)
-    if form.found is None:
-        edges: dict[str, Any] = {"data_mart": form.mart, "destination": said.destination}
-        return resources.create(
-            ctx, REPORT_KIND, said.name, edges=edges, settings=settings, description=said.description
+    def _save(self, ctx: RequestContext, filled: ReportForm) -> str:
+        name, description, settings = filled.text("name"), filled.text("description"), filled.settings()
+        destination = filled.text("destination")
+        if self.found is None:
+            edges = {"data_mart": self.mart, "destination": destination}
+            return resources.create(ctx, REPORT_KIND, name, edges=edges, settings=settings, description=description)
+        changes = ResourceEdit(
+            name, description, settings, edges={"destination": [destination]} if destination else None
         )
-    goal = {"destination": [said.destination]} if said.destination else None
-    edit_request = ResourceEdit(said.name, said.description, settings, edges=goal)
-    resource_edit.apply_edit(ctx, form.found.uid, edit_request, expect_version=parse_integer(said.version))
-    return form.found.uid
-
-
-def _need_edit(ctx: RequestContext, uid: str) -> tuple[ResourceView, str]:
-    found = need_report(ctx, uid)
-    ctx.need("edit", uid)
-    return found, ctx.session.read_view(lambda view: kinds.parent_of(view, uid)) or ""
-
-
-def _need_usable_mart(ctx: RequestContext, mart: str) -> str:
-    """Return the data mart if the caller may report on it; empty if none is named."""
-    if mart:
-        if kinds.schema_of(ctx.view, resources.get(ctx, mart).uid).id != DATA_MART_KIND:
-            raise NotFoundError(f"There is no data mart {quote(mart)}.", "Check the name in the project.")
-        ctx.need("use", mart)
-    return mart
-
-
-def _workspace_id(found: ResourceView) -> str:
-    return found.workspace.uid if found.workspace else ""
+        version = parse_integer(filled.text("version"))
+        resource_edit.apply_edit(ctx, self.found.uid, changes, expect_version=version)
+        return self.found.uid

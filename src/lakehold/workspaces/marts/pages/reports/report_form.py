@@ -11,33 +11,33 @@ from lakehold.catalog.resource_view import ResourceView
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import InvalidInputError, LakeholdError
 from lakehold.lake.iceberg_catalog import IcebergCatalog
-from lakehold.web.form_values import (
-    errors_by_field,
-    list_setting,
-    mapping_setting,
-    parse_integer,
-    row_settings,
-    split_names,
-)
+from lakehold.web.connections.form import ResourceForm, load_design
+from lakehold.web.form_values import errors_by_field, list_setting, row_settings, split_names
 from lakehold.workspaces.marts import reports
+from lakehold.workspaces.marts.pages import page_frame
 from lakehold.workspaces.marts.pages.reports.form_options import UNARY_OPERATORS
-from lakehold.workspaces.marts.settings import REPORT
+from lakehold.workspaces.marts.report_settings import REPORT
 
-_FORM_SETTINGS = frozenset(
-    {"columns", "sums", "where", "sort", "limit", "parameters", "zone", "send", "message", "delivery"}
-)
-"""What the form knows; anything else stays as it was."""
+DESIGN, _WORD = load_design(page_frame.FORMS, "report", "source"), "report"
+_DEFAULTS: Mapping[str, object] = {
+    "limit": None,
+    "zone": "UTC",
+    "send": "always",
+    "columns": [],
+    "sums": [],
+    "where": [],
+    "sort": [],
+}
+"""Settings that are left out if they say no more than this."""
 _MAX_ROWS = 50
 FormRow = Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True)
 class ReportForm:
-    """The values of the report form. Rows are texts by name."""
+    """The values of the report form: the texts of its fields, and its columns and rows, which are texts by name."""
 
-    name: str = ""
-    description: str = ""
-    destination: str = ""
+    filled: ResourceForm
     columns: Sequence[str] = ()
     sums: Sequence[FormRow] = ()
     """`column` (none counts rows), `how`, `name`."""
@@ -45,25 +45,20 @@ class ReportForm:
     """`column`, `is`, `value`."""
     sort: Sequence[FormRow] = ()
     """`column`, `way`."""
-    limit: str = ""
-    parameters: str = ""
-    zone: str = "UTC"
-    send: str = "always"
-    message: str = ""
-    file: str = ""
-    subject: str = ""
-    kind: str = ""
-    version: str = ""
+
+    def text(self, name: str) -> str:
+        """Return the text of a field."""
+        return self.filled.text(name)
 
     @property
     def result_columns(self) -> list[str]:
         """The columns of the result by which it can be sorted, if not all columns."""
         return [*self.columns, *(aggregate_name(each) for each in self.sums)]
 
-    def settings(self, before: Mapping[str, object] | None = None) -> dict[str, object]:
-        """Return the settings to save, without the destination. Empty values are left out."""
-        stays = {name: value for name, value in (before or {}).items() if name not in _FORM_SETTINGS}
+    def settings(self) -> dict[str, object]:
+        """Return the settings to save, without the destination. Those that the form does not have stay unchanged."""
         settings: dict[str, object] = {
+            **self.filled.settings(),
             "columns": list(self.columns),
             "sums": [
                 {name: value for name, value in {**each, "how": each["how"] or "count"}.items() if value}
@@ -71,20 +66,8 @@ class ReportForm:
             ],
             "where": [_condition_settings(each) for each in self.where],
             "sort": [{"column": each["column"], "descending": each["way"] == "down"} for each in self.sort],
-            "limit": parse_integer(self.limit),
-            "parameters": parse_parameters(self.parameters),
-            "zone": self.zone if self.zone != "UTC" else "",
-            "send": self.send if self.send != "always" else "",
-            "message": self.message,
-            "delivery": self._delivery(before or {}),
         }
-        return {**stays, **{name: value for name, value in settings.items() if value not in ("", [], {}, None)}}
-
-    def _delivery(self, before: Mapping[str, object]) -> dict[str, object]:
-        """Return the delivery settings. A body from before messages existed stays."""
-        body = mapping_setting(before, "delivery").get("body", "")
-        delivery = {"name": self.file, "subject": self.subject, "kind": self.kind, "body": body}
-        return {name: value for name, value in delivery.items() if value}
+        return {name: value for name, value in settings.items() if name not in _DEFAULTS or value != _DEFAULTS[name]}
 
     def with_row(self, do: str, form: FormData) -> ReportForm:
         """Return the form with a row added or removed, as a button says: `where`, `sum`, `where-drop-2`."""
@@ -108,18 +91,15 @@ def aggregate_name(each: FormRow) -> str:
     return each.get("name") or (f"{how} of {column}" if column else how)
 
 
-def parse_report_form(form: FormData) -> ReportForm:
-    """Parse a submitted form."""
+def blank_report_form() -> ReportForm:
+    """Return an empty form."""
+    return ReportForm(DESIGN.blank(_WORD))
 
-    def text(name: str) -> str:
-        return str(form.get(name, "")).replace("\r\n", "\n").strip()
 
-    texts = ("name", "description", "destination", "limit", "parameters", "message", "file", "subject", "kind")
+def parse_report_form(form: FormData, before: Mapping[str, object] | None) -> ReportForm:
+    """Parse a submitted form for a report with these settings."""
     return ReportForm(
-        **{name: text(name) for name in texts},
-        version=text("version"),
-        zone=text("zone") or "UTC",
-        send=text("send") or "always",
+        DESIGN.parse(form, before, _WORD),
         columns=[str(each) for each in form.getlist("columns") if each],
         sums=_parse_rows(form, "sum", ("column", "how", "name")),
         where=[each for each in _parse_rows(form, "where", ("column", "is", "value")) if each["column"]],
@@ -129,12 +109,8 @@ def parse_report_form(form: FormData) -> ReportForm:
 
 def report_form_from_resource(found: ResourceView, settings: Mapping[str, object]) -> ReportForm:
     """Return the form for an existing report."""
-    said, parameters = mapping_setting(settings, "delivery"), mapping_setting(settings, "parameters")
-    limit, ends = settings.get("limit"), found.edges.get("destination", ())
     return ReportForm(
-        name=found.name,
-        description=found.description,
-        destination=ends[0].uid if ends else "",
+        DESIGN.from_resource(replace(found, settings=settings), _WORD),
         columns=[str(each) for each in list_setting(settings, "columns")],
         sums=[
             {part: str(each.get(part, "")) for part in ("column", "how", "name")}
@@ -145,22 +121,7 @@ def report_form_from_resource(found: ResourceView, settings: Mapping[str, object
             {"column": str(each.get("column", "")), "way": "down" if each.get("descending") is True else "up"}
             for each in row_settings(settings, "sort")
         ],
-        limit=str(limit) if isinstance(limit, int) else "",
-        parameters="\n".join(f"{name}: {value}" for name, value in parameters.items()),
-        zone=str(settings.get("zone", "UTC")),
-        send=str(settings.get("send", "always")),
-        message=str(settings.get("message", "")),
-        file=str(said.get("name", "")),
-        subject=str(said.get("subject", "")),
-        kind=str(said.get("kind", "")),
-        version=str(found.version),
     )
-
-
-def parse_parameters(text: str) -> dict[str, str]:
-    """Parse one parameter per line: `since: today - 7`."""
-    lines = (line.partition(":") for line in text.splitlines() if line.strip())
-    return {name.strip(): value.strip() for name, _, value in lines if name.strip()}
 
 
 def _parse_rows(form: FormData, of: str, names: Sequence[str]) -> list[FormRow]:
@@ -190,12 +151,11 @@ def report_errors(
     ctx: RequestContext, lake: IcebergCatalog, mart: str, said: ReportForm, *, has_goal: bool
 ) -> dict[str, str]:
     """Return all errors of the form by field."""
-    found: dict[str, str] = {} if said.name else {"name": "Enter a name."}
-    if not said.destination and not has_goal:
-        found["destination"] = "Select a destination."
-    if said.limit and not parse_integer(said.limit):
-        found["limit"] = "Enter a number of 1 or more."
-    if ":" not in said.parameters and said.parameters:
+    found = said.filled.errors(has_secret=False)
+    if has_goal:
+        found.pop("destination", None)
+    parameters = said.text("parameters")
+    if parameters and ":" not in parameters:
         found["parameters"] = "Enter name: value on each line."
     return {**found, **_query_errors(ctx, lake, mart, said)}
 

@@ -1,21 +1,16 @@
 """The pages of a report: query, destination, runs, insights and a preview of its rows; and a project's insights."""
 
-from __future__ import annotations
-
-from dataclasses import dataclass
-
 from fastapi import Request, Response
 
 from lakehold.api.catalog import resource_usage
 from lakehold.api.http.dependencies import CurrentPlatform, ReadContext, read_transaction
 from lakehold.api.iceberg_rest import CurrentLake
 from lakehold.catalog import kinds, resource_metadata, resources
-from lakehold.catalog.resource_view import ResourceRef, ResourceView, VisibleRefs, owners_of
+from lakehold.catalog.resource_view import ResourceView, VisibleRefs, owners_of
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import SECOND
 from lakehold.runs import run_table as states
 from lakehold.runs.service import Run
-from lakehold.runs.worker_client import NoWorkerError
 from lakehold.web import pages, urls
 from lakehold.web.access import resource_header
 from lakehold.web.components import PageAction
@@ -26,40 +21,31 @@ from lakehold.web.runs.runnable_page import latest_runs, overview_values, runnab
 from lakehold.web.runs.services import RUNS
 from lakehold.workspaces.graph import edge_targets
 from lakehold.workspaces.marts import destinations, insights
-from lakehold.workspaces.marts.pages import destination_pages
-from lakehold.workspaces.marts.pages.page_frame import need_project
+from lakehold.workspaces.marts.mart_kinds import REPORT_KIND
+from lakehold.workspaces.marts.pages import destination_pages, page_frame
 from lakehold.workspaces.marts.pages.reports import form_options, form_pages, report_form
 from lakehold.workspaces.marts.pages.reports.form_options import MartColumns
-from lakehold.workspaces.marts.pages.reports.form_pages import need_report
 from lakehold.workspaces.marts.pages.reports.report_form import FormRow, ReportForm, aggregate_name
 
 QueryFacts = list[tuple[str, str]]
-_SEND_LABELS = {word: label for word, label, _ in form_options.SEND_MODES}
+_SEND_LABELS = {option[0]: option[1] for option in report_form.DESIGN.options_of("report", "send")}
 
 
 def describe_query(said: ReportForm, known: MartColumns) -> QueryFacts:
     """Return the query as pairs of label and value."""
-    label = known.label_of
-    grouped = "Group by" if said.sums else "Columns"
-    found: QueryFacts = [(grouped, ", ".join(map(label, said.columns)) or ("None (total)" if said.sums else "All"))]
-    if said.sums:
-        found.append(("Aggregations", ", ".join(_aggregate_label(each, known) for each in said.sums)))
-    if said.where:
-        found.append(("Filters", " and ".join(_condition_label(each, known) for each in said.where)))
-    if said.sort:
-        words = [
-            f"{label(each['column'])} ({'descending' if each['way'] == 'down' else 'ascending'})" for each in said.sort
-        ]
-        found.append(("Sort by", "; ".join(words)))
-    if said.limit:
-        found.append(("Row limit", f"{int(said.limit):,} rows"))
-    if said.parameters:
-        found.append(("Parameters", said.parameters.replace("\n", "; ")))
-    return [
-        *found,
-        ("Send", _SEND_LABELS.get(said.send, said.send)),
-        *([("Time zone", said.zone)] if said.zone != "UTC" else []),
+    label, sums, limit, zone = known.label_of, said.sums, said.text("limit"), said.text("zone")
+    sort = [f"{label(each['column'])} ({'descending' if each['way'] == 'down' else 'ascending'})" for each in said.sort]
+    facts = [
+        ("Group by" if sums else "Columns", ", ".join(map(label, said.columns)) or ("None (total)" if sums else "All")),
+        ("Aggregations", ", ".join(_aggregate_label(each, known) for each in sums)),
+        ("Filters", " and ".join(_condition_label(each, known) for each in said.where)),
+        ("Sort by", "; ".join(sort)),
+        ("Row limit", f"{int(limit):,} rows" if limit else ""),
+        ("Parameters", said.text("parameters").replace("\n", "; ")),
+        ("Send", _SEND_LABELS.get(said.text("send"), said.text("send"))),
+        ("Time zone", zone if zone != "UTC" else ""),
     ]
+    return [(name, value) for name, value in facts if value]
 
 
 def _aggregate_label(each: FormRow, known: MartColumns) -> str:
@@ -97,7 +83,7 @@ _SORTS = {
 @routes.get("/{uid:path}/insights")
 def report_insights(request: Request, ctx: ReadContext, uid: str) -> Response:
     """Render the insights of a report, over ninety days."""
-    found = need_report(ctx, uid)
+    found = page_frame.need_kind(ctx, uid, REPORT_KIND)
     insight = insights.report_insight(ctx, uid)
     values: dict[str, object] = {
         **runnable_frame(ctx, found, "insights"),
@@ -110,12 +96,9 @@ def report_insights(request: Request, ctx: ReadContext, uid: str) -> Response:
 @project_routes.get("/{uid:path}/insights")
 def project_insights(request: Request, ctx: ReadContext, uid: str) -> Response:
     """Render the insights of all reports of a project that the caller may see."""
-    need_project(ctx, uid)
+    page_frame.need_project(ctx, uid)
     listing = ListState.from_request(request, ("-last", "name", "sent", "failed", "read"))
-    found = [
-        each for each in insights.project_insights(ctx, uid) if listing.search.casefold() in each.report.name.casefold()
-    ]
-    found.sort(key=_SORTS[listing.sort], reverse=listing.descending)
+    found = listing.select(insights.project_insights(ctx, uid), lambda each: each.report.name, _SORTS)
     values: dict[str, object] = {
         "crumbs": resource_header.breadcrumbs(ctx, uid, "Insights"),
         "listing": listing,
@@ -131,21 +114,10 @@ _MAX_SCANNED = 20
 _NOT_SENT = "Nothing was sent: "
 
 
-@dataclass(frozen=True, slots=True)
-class ReportDestination:
-    """The destination of a report, as far as the caller may see it."""
-
-    there: ResourceRef | None
-    gone: bool
-    owners: list[ResourceRef]
-    restore: PageAction | None
-    """To bring it back, for who may."""
-
-
 @routes.get("/{uid:path}/report")
 def report_page(request: Request, ctx: ReadContext, platform: CurrentPlatform, lake: CurrentLake, uid: str) -> Response:
     """Render the page of a report."""
-    found = need_report(ctx, uid)
+    found = page_frame.need_kind(ctx, uid, REPORT_KIND)
     resource_usage.record(platform, ctx, "see", uid)
     last, mart = _last_deliveries(ctx, found), kinds.parent_of(ctx.view, uid)
     values: dict[str, object] = {
@@ -158,9 +130,9 @@ def report_page(request: Request, ctx: ReadContext, platform: CurrentPlatform, l
         else None,
         "goal": _report_destination(ctx, uid),
         "left": destination_pages.last_delivered_file(ctx, platform.settings, uid) if last else None,
-        "change": resource_header.actions_of(
-            ctx, uid, {"edit": PageAction("Edit", urls.resource(uid, "report/edit"), icon="pencil")}
-        )[0],
+        "change": page_frame.action_of(
+            ctx, uid, "edit", PageAction("Edit", urls.resource(uid, "report/edit"), icon="pencil")
+        ),
         "mart": VisibleRefs(ctx).parent(uid),
         "last": last,
     }
@@ -172,19 +144,14 @@ def report_rows(request: Request, uid: str) -> Response:
     """Render the rows that the report would send to the caller now."""
 
     def prepare(ctx: RequestContext) -> tuple[ResourceView, str, dict[str, object]]:
-        found = need_report(ctx, uid)
+        found = page_frame.need_kind(ctx, uid, REPORT_KIND)
         mart = ctx.session.read_view(lambda view: kinds.parent_of(view, uid)) or ""
         return found, mart, dict(resource_metadata.load(ctx, uid).settings)
 
     found, mart, settings = read_transaction(request).run(prepare)
     seen = form_pages.preview_report(request, mart, settings, found.name)
-
-    def page(ctx: RequestContext) -> Response:
-        no_worker = isinstance(seen.error, NoWorkerError)
-        values = {**runnable_frame(ctx, found, "rows"), "seen": seen, "no_worker": no_worker}
-        return pages.render(request, "marts/report_rows.html", values)
-
-    return read_transaction(request).run(page)
+    frame = read_transaction(request).run(lambda ctx: runnable_frame(ctx, found, "rows"))
+    return pages.render(request, "marts/report_rows.html", {**frame, "seen": seen})
 
 
 def _may_see_query(ctx: RequestContext, found: ResourceView) -> bool:
@@ -193,21 +160,23 @@ def _may_see_query(ctx: RequestContext, found: ResourceView) -> bool:
     return found.settings is not None or "run" in found.actions or mine
 
 
-def _report_destination(ctx: RequestContext, uid: str) -> ReportDestination:
-    there = edge_targets(ctx, uid, "destination")
+def _report_destination(ctx: RequestContext, uid: str) -> dict[str, object]:
+    """Return the destination as far as the caller may see it; if it is deleted, its owners and how to restore it."""
+    found: dict[str, object] = {"there": None, "gone": True, "owners": [], "restore": None}
+    there = next(iter(edge_targets(ctx, uid, "destination")), "")
     if not there:
-        return ReportDestination(None, True, [], None)
-    eyes, gone = VisibleRefs(ctx), destinations.is_deleted(ctx, there[0])
-    seen = eyes.ref(there[0])
+        return found
+    eyes, gone = VisibleRefs(ctx), destinations.is_deleted(ctx, there)
+    seen = eyes.ref(there)
     if not gone:
-        return ReportDestination(seen, gone, [], None)
-    here = (("back", urls.resource(uid)),)
+        return {**found, "there": seen, "gone": False}
     # Who sees the report may be who brings it back, though they do not see where it goes.
-    restore = PageAction("Restore", urls.resource(there[0], "restore"), "post", "undo-2", here)
-    may = resources.may_restore(ctx, there[0])
-    held = ctx.session.read_view(lambda view: owners_of(view, there[0])) if seen else {}
+    back = (("back", urls.resource(uid)),)
+    restore = PageAction("Restore", urls.resource(there, "restore"), "post", "undo-2", back)
+    may = resources.may_restore(ctx, there)
+    held = ctx.session.read_view(lambda view: owners_of(view, there)) if seen else {}
     owners = eyes.refs(each for some in held.values() for each in some)
-    return ReportDestination(seen, gone, owners, restore if may else None)
+    return {**found, "there": seen, "owners": owners, "restore": restore if may else None}
 
 
 def _last_deliveries(ctx: RequestContext, found: ResourceView) -> list[tuple[str, Run, str]]:
