@@ -15,7 +15,7 @@ from threading import Thread
 from typing import IO, Self
 
 PATIENCE = 180
-_OURS = {"PYTHONDONTWRITEBYTECODE", "PYTHONPYCACHEPREFIX"}
+_OURS = {"PYTHONDONTWRITEBYTECODE", "PYTHONPYCACHEPREFIX", "SPARK_LOCAL_IP"}
 
 
 _BYTECODE = Path(__file__).parents[1] / "build" / "bytecode"
@@ -32,6 +32,8 @@ class Process:
         beside: Process | None = None,
         python: Path = Path(sys.executable),
         module: str = "lakehold.cli",
+        *,
+        folder: Path | None = None,
     ) -> None:
         known = {name: value for name, value in os.environ.items() if name not in _OURS and "LAKEHOLD_" not in name}
         self.process = subprocess.Popen(  # noqa: S603 - our own interpreter and words
@@ -40,6 +42,7 @@ class Process:
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
+            cwd=folder,
         )
         self.output: list[str] = []
         # Two that stand side by side are heard as one.

@@ -55,6 +55,8 @@ def test_what_is_run_is_named_as_well(way: CommandRunner) -> None:
     begun = way.json("run", "Daily sales", "--no-wait")
     assert begun["resource"] == "daily"
     assert [run["id"] for run in way.json("runs", "daily sales")] == [begun["id"]]
+    assert [(run["cause"], run["cause_kind"]) for run in way.json("runs")] == [("by hand", "manual")]
+    assert "Manual" in way("runs").out
     assert way("runs", "Daily sails").code == way("runs", "nothing").code
     assert way("run", "Daily sales", "--no-wait", by="bob").code == 3
 

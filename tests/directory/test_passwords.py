@@ -42,7 +42,9 @@ def test_they_are_kept_as_argon2id_with_the_librarys_own_parameters_unless_a_tes
     assert kept != passwords.hash_password("correct horse")
     assert passwords.verify_password(kept, "correct horse")
     assert not passwords.verify_password(kept, "correct Horse")
-    assert passwords.needs_rehash(PasswordHasher(time_cost=3, memory_cost=8, parallelism=1).hash("correct horse"))
+    assert passwords.hasher.check_needs_rehash(
+        PasswordHasher(time_cost=3, memory_cost=8, parallelism=1).hash("correct horse")
+    )
 
 
 def test_the_same_characters_are_the_same_password_however_they_are_put_together() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from playwright.sync_api import Page
 
-from lakehold.web.build.node import AXE
+from frontend.node import AXE
 from tests.web.visitors import NARROW, WIDE
 
 # A theme changes colours and nothing else, so the other rules need no second look. The navigation is on every page: one

@@ -9,7 +9,7 @@ import pytest
 from fastapi import FastAPI
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
-from lakehold.web.build import builder
+from frontend import builder
 from tests.demo_company import corner_file
 from tests.web import chromium, site
 from tests.web.axe import Axe

@@ -14,16 +14,15 @@ from fastapi import APIRouter, FastAPI, Request
 from lakehold.api.http.app import create_app
 from lakehold.directory.platform import Platform
 from lakehold.kit.settings import Settings
-from lakehold.web import app_factory
+from lakehold.web import app_factory, patterns
 from lakehold.web.navigation import Navigation
-from lakehold.web.patterns import samples
 
 
 @contextmanager
 def application(
     folder: Path,
     routers: Sequence[APIRouter] = (),
-    around: Callable[[Request], Navigation] = lambda _request: samples.NAVIGATION,
+    around: Callable[[Request], Navigation] = lambda _request: patterns.NAVIGATION,
     address: str = "",
 ) -> Iterator[FastAPI]:
     """The application, with the sample navigation around its pages."""

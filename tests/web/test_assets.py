@@ -8,10 +8,10 @@ from pathlib import Path
 import httpx
 import pytest
 
+from frontend import builder
+from frontend.node import FRONT
 from lakehold.kit.errors import NotFoundError
 from lakehold.web.assets import Assets
-from lakehold.web.build import builder
-from lakehold.web.build.node import FRONT
 
 ISLANDS = sorted((FRONT / "islands").glob("*.js"))
 
@@ -61,7 +61,7 @@ def test_every_icon_that_a_page_draws_is_there(client: httpx.Client) -> None:
 
 
 def test_missing_files_say_how_they_are_made(tmp_path: Path) -> None:
-    with pytest.raises(NotFoundError, match=r"python -m lakehold\.web\.build"):
+    with pytest.raises(NotFoundError, match=r"python -m frontend"):
         Assets.load(tmp_path)
 
 

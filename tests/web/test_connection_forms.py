@@ -7,6 +7,7 @@ from starlette.datastructures import FormData
 
 from lakehold.workspaces.lakehouse.pages.destination_pages import LakehouseDestinationFormPage
 from lakehold.workspaces.lakehouse.pages.pipeline_form_pages import PipelineFormPage
+from lakehold.workspaces.marts.pages.data_marts.form_pages import DefinitionFormPage
 
 FILE = {"to": "files", "name": "Orders", "volume": "exports", "file": "orders", "kind": "csv"}
 
@@ -28,3 +29,21 @@ def test_settings_of_the_type_that_it_had_go() -> None:
     settings = LakehouseDestinationFormPage.design.parse(FormData(FILE), before).settings()
     assert settings["to"] == "files"
     assert not {"address", "batch"} & settings.keys()
+
+
+def test_a_list_that_may_be_empty_has_records_of_which_anything_is_filled_in() -> None:
+    design, sent = DefinitionFormPage.design, FormData({"name": "Orders", "by": "table", "table": "clean.orders"})
+    assert design.parse(sent, word="storage").errors(has_secret=False) == {}
+    joins = [("join_mart", "returns"), ("join_name", ""), ("join_on", "id =")]
+    empty = [("join_mart", ""), ("join_name", ""), ("join_on", "")]
+    filled = design.parse(FormData([*sent.items(), *empty, *joins]), word="storage")
+    assert len(filled.lists["joins"]) == 1
+    assert set(filled.errors(has_secret=False)) == {"join_name-0", "join_on-0"}
+
+
+def test_pairs_are_of_two_names_or_of_the_same() -> None:
+    joins = {"join_mart": "returns", "join_name": "returned", "join_on": "id, store = shop"}
+    filled = DefinitionFormPage.design.parse(FormData({"name": "Orders", "sql": "SELECT 1", **joins}), word="storage")
+    assert filled.errors(has_secret=False) == {}
+    join = {"mart": "returns", "name": "returned", "on": {"id": "id", "store": "shop"}}
+    assert filled.settings()["joins"] == [join]

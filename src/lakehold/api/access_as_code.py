@@ -1,7 +1,5 @@
 """Endpoints of access as code. Export, plan, apply and test a tenant as files."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from typing import Annotated, Any
@@ -10,14 +8,7 @@ from pydantic import Field
 
 from lakehold import access_as_code
 from lakehold.access.facts.view import FactView
-from lakehold.access_as_code import (
-    ChangePlan,
-    DesiredState,
-    EntryMetadata,
-    assertion_report,
-    assertion_runner,
-    plan_text,
-)
+from lakehold.access_as_code import ChangePlan, DesiredState, EntryMetadata, assertion_report, plan_text
 from lakehold.access_as_code.plan import dump_plan, load_plan
 from lakehold.api.http.dependencies import ReadContext, WriteContext
 from lakehold.api.http.models import RequestModel, ResponseModel
@@ -181,14 +172,8 @@ def run_file_tests(ctx: ReadContext, body: FilesBody) -> FileTestReportJson:
     Needs the right `export`.
     """
     ctx.need("export", ctx.caller.tenant)
-    report = assertion_runner.run_session(access_as_code.parse_files(body.files), ctx.session)
-    return FileTestReportJson(
-        passed=report.exit_code == 0,
-        tests=len(report.results),
-        text=assertion_report.render_text(report),
-        junit=assertion_report.render_junit(report),
-        report=json.loads(assertion_report.render_json(report)),
-    )
+    report = access_as_code.run_session(access_as_code.parse_files(body.files), ctx.session)
+    return FileTestReportJson(**assertion_report.render_all(report))
 
 
 def _make_plan(ctx: RequestContext, declared: DesiredState) -> ChangePlan:

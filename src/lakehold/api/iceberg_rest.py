@@ -5,8 +5,6 @@ that read are served; those that write are refused. A namespace is a workspace, 
 a workspace as its warehouse gets the layers of that workspace alone, without the workspace's name before them.
 """
 
-from __future__ import annotations
-
 import json
 from http import HTTPStatus
 from typing import Annotated

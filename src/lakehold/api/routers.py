@@ -3,8 +3,6 @@
 A router in this list is served, documented, fuzzed and crawled for leaks. Ways of working add theirs.
 """
 
-from __future__ import annotations
-
 from fastapi import APIRouter
 
 from lakehold.api import access_as_code, iceberg_rest, runs

@@ -1,7 +1,5 @@
 """Endpoints of runs, their steps and log, and of the triggers that start them by a schedule or after other runs."""
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 
 from pydantic import AliasChoices, AliasPath, BeforeValidator, Field
@@ -67,7 +65,23 @@ class RunJson(ResponseModel):
     resource: str = Field(examples=["daily_sales"])
     kind: str = Field(examples=["lakehouse.query"])
     state: str = Field(examples=["succeeded"])
-    cause: str = Field(examples=["by hand"])
+    cause: str = Field(
+        validation_alias=AliasPath("cause", "text"),
+        examples=["by hand"],
+        description="The cause as one text; the fields that follow say it in parts.",
+    )
+    cause_kind: str = Field(
+        validation_alias=AliasPath("cause", "kind"),
+        examples=["manual"],
+        description="manual, schedule, dependency, retry, maintenance or backfill.",
+    )
+    cause_run: str = Field(
+        validation_alias=AliasPath("cause", "run"),
+        examples=[""],
+        description="The run that it came after, or that it repeats.",
+    )
+    cause_cron: str = Field(validation_alias=AliasPath("cause", "cron"), examples=[""])
+    cause_zone: str = Field(validation_alias=AliasPath("cause", "zone"), examples=[""])
     started_by: str = Field(examples=["erik"])
     reload: bool
     span: Annotated[RunSpanJson | None, BeforeValidator(_read_span)] = Field(

@@ -12,7 +12,6 @@
 - `server_process`: the server process
 - `demo`: the demo company as a running platform
 - `tour`: a tour of the access engine in the terminal
-- `docs`: writes the generated pages of the documentation
 """
 
 from lakehold.cli.main import app

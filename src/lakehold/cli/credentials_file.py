@@ -1,7 +1,5 @@
 """Stores the server's address and the token of `lakehold login` in a file that only its owner can read."""
 
-from __future__ import annotations
-
 import json
 import os
 from dataclasses import asdict, dataclass

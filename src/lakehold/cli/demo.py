@@ -4,8 +4,6 @@ It lives in a folder of its own, and no environment variable leads it elsewhere:
 mail server. The folder is created under a temporary name and renamed when it is complete.
 """
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Iterator
 from contextlib import closing, contextmanager

@@ -1,7 +1,5 @@
 """Error messages of the terminal, and exit codes. An error prints a message and a hint, never a stack trace."""
 
-from __future__ import annotations
-
 import json
 import sys
 from collections.abc import Iterator

@@ -4,8 +4,6 @@ Who can read the data folder and its key can do anything. Here they act as an Ow
 and the audit log records it as theirs, from the address `local`.
 """
 
-from __future__ import annotations
-
 import asyncio
 import hmac
 import secrets

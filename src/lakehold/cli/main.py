@@ -1,7 +1,5 @@
 """The command, its global options and its subcommands."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Annotated
 

@@ -1,7 +1,5 @@
 """The context of a command, with its transport and how it prints results for people or scripts."""
 
-from __future__ import annotations
-
 import inspect
 import json
 from collections.abc import Callable, Mapping, Sequence
@@ -115,10 +113,7 @@ class CommandContext:
 
 
 def command(function: Callable[Concatenate[CommandContext, P], None]) -> Callable[..., None]:
-    """Make a command for typer of a function whose first parameter is the context of the command.
-
-    Errors are reported as messages and exit codes.
-    """
+    """Make a typer command of a function of a CommandContext. Errors are reported as messages and exit codes."""
 
     @wraps(function)
     def invoke(ctx: typer.Context, *args: P.args, **values: P.kwargs) -> None:

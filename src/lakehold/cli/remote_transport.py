@@ -1,7 +1,5 @@
 """Sends requests to a server over HTTP."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The server process: answers requests until it is stopped."""
 
-from __future__ import annotations
-
 import os
 import signal
 import socket
@@ -40,9 +38,7 @@ def run(settings: Settings, descriptor: int | None = None) -> None:
 
 
 def _set_upload_folder(settings: Settings) -> None:
-    """Let uploads be buffered on the disk of the volumes: the system's temporary folder may be small, or
-    memory.
-    """
+    """Let uploads be buffered on the disk of the volumes: the system's temporary folder may be small, or memory."""
     if "TMPDIR" not in os.environ:
         folder = settings.volumes_folder / ".rough"
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)

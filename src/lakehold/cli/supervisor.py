@@ -4,8 +4,6 @@ The supervisor opens the port and passes it to the server: while a server that d
 of being refused.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import os
@@ -55,7 +53,8 @@ class ChildProcess:
             if self._stopping.is_set():
                 return
             wait = _MIN_BACKOFF if time.monotonic() - began > _STABLE_SECONDS else wait
-            _log.warning("the %s ended (%s); it is started again in %.1f s", self.verb, _exit_reason(code), wait)
+            reason = f"by {signal.Signals(-code).name}" if code < 0 else f"with code {code}"
+            _log.warning("the %s ended (%s); it is started again in %.1f s", self.verb, reason, wait)
             with suppress(TimeoutError):
                 await asyncio.wait_for(self._stopping.wait(), wait)
             wait = min(2 * wait, _MAX_BACKOFF)
@@ -90,10 +89,6 @@ class ChildProcess:
         self._stopping.set()
         if self.process is not None and self.process.returncode is None:
             os.killpg(self.process.pid, signal.SIGKILL)
-
-
-def _exit_reason(code: int) -> str:
-    return f"by {signal.Signals(-code).name}" if code < 0 else f"with code {code}"
 
 
 _BACKLOG = 2048
@@ -171,10 +166,7 @@ async def _wait_until_ready(host: str, port: int, ready: Callable[[], object]) -
 
 
 def prepare_installation(settings: Settings) -> str:
-    """Migrate the platform to this release and create the key.
-
-    Return the path of the first-run link if nobody has signed up yet.
-    """
+    """Migrate the platform and create the key. Return the path of the first-run link if nobody has signed up yet."""
     with closing(Platform(settings)) as platform:
         model_upgrade.migrate(platform, workspaces.models())
         _ = platform.keys

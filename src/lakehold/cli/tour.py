@@ -1,7 +1,5 @@
 """Prints a tour of the access engine, on the demo company."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from tempfile import TemporaryDirectory
 

@@ -4,8 +4,6 @@ access review, and usage.
 It is added to what `company` loads through the services, each time by a member who may do it.
 """
 
-from __future__ import annotations
-
 from lakehold.catalog import campaign_decisions, campaigns, requests, resource_edit, resources
 from lakehold.catalog.resource_edit import ResourceEdit
 from lakehold.catalog.usage import UsageRecorder

@@ -1,7 +1,5 @@
 """Corner & Main: its people, and the loading of all of its facts."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -5,8 +5,6 @@ sales are delivered as a file. Adam creates the lakehouse, and Erik its pipeline
 create data marts and reports, which are refreshed after runs of the lakehouse and sent after that.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from pathlib import Path
 

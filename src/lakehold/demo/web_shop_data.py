@@ -2,8 +2,6 @@
 on this machine.
 """
 
-from __future__ import annotations
-
 import csv
 import io
 import json

@@ -17,8 +17,7 @@
 - `security_headers`, `csrf`, `cookies`: security headers, form tokens, cookies and flash messages
 - `one_time_secret`: the page that shows a new secret once
 - `palette`: the search of the command palette
-- `assets`: the built static files
-- `build`: builds them
+- `assets`: the static files, built by `frontend`
 - `patterns`: `/ui/patterns`, the macros on sample data
 - `home_page`: the home page
 - `access`, `resources`, `workspaces`: who may do what, resources, workspaces

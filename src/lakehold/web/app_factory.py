@@ -1,7 +1,5 @@
 """Assembles the web application: pages, static files and security headers on top of the REST API."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Annotated

@@ -48,7 +48,7 @@ class Assets:
         """Read the files of a folder; raises an error that names the build command if there are none."""
         manifest = folder / "manifest.json"
         if not manifest.exists():
-            raise NotFoundError("The web app's files are not built.", "Run: python -m lakehold.web.build.")
+            raise NotFoundError("The web app's files are not built.", "Run: python -m frontend.")
         names: dict[str, str] = json.loads(manifest.read_text(encoding="utf-8"))["files"]
         return cls(names, {path.name: _load_file(path) for path in folder.iterdir() if path != manifest})
 

@@ -4,10 +4,9 @@ Members with the right to see the audit log see all of it, including the names o
 elsewhere; but only resources that they may see are links.
 """
 
-from __future__ import annotations
-
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import TypeVar
 from urllib.parse import urlencode
@@ -16,18 +15,19 @@ from fastapi import Request, Response
 
 from lakehold.api.http.dependencies import ReadContext
 from lakehold.catalog import resources
-from lakehold.catalog.resource_view import VisibleRefs
+from lakehold.catalog.resource_view import ResourceSummary, VisibleRefs
 from lakehold.directory import members
+from lakehold.directory.members import Member
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import SECOND, Moment
 from lakehold.kit.errors import InvalidInputError, NotFoundError
 from lakehold.kit.ids import fold_name, valid_id
-from lakehold.ledger.audit import DENIED, DONE, AuditFilter, AuditLogEntry, NumberedEntry
-from lakehold.web import pages, urls
+from lakehold.ledger.audit import DENIED, DONE, AuditFilter, AuditLogEntry
+from lakehold.web import pages
 from lakehold.web.components import FieldChange
 from lakehold.web.form_values import parse_day
 from lakehold.web.labels import humanize
-from lakehold.web.list_view import ListState
+from lakehold.web.list_view import ListState, parse_row_number
 from lakehold.web.routing import router
 
 T = TypeVar("T")
@@ -37,9 +37,7 @@ routes = router("/audit")
 OUTCOMES = ((DONE, "Done"), (DENIED, "Denied"))
 FIELDS = ("person", "resource", "action", "outcome", "from", "to")
 _MAX_LENGTH = 200
-_MAX_FOUND = 50
 _SIZE = 50
-_LARGEST = 2**62
 _COMMON = (
     *("create", "rename", "delete", "grant", "revoke", "set", "link", "unlink", "view as", "stop viewing as"),
     *("request access", "approve request", "refuse request", "sign in", "start review", "take review"),
@@ -47,25 +45,20 @@ _COMMON = (
 )
 
 
-AuditRow = tuple[NumberedEntry, str, str, str]
-"""An entry, the pages of who did it and of its resource if there is one to see, and through what it was done."""
-
-
 @routes.get("")
 def audit_page(request: Request, ctx: ReadContext) -> Response:
     """Show the log with the filters of the address. Invalid values are reported beside their fields."""
-    _require_audit_right(ctx)
+    ctx.need("see_audit", ctx.caller.tenant)
     chosen = {name: request.query_params.get(name, "").strip()[:_MAX_LENGTH] for name in FIELDS}
     listing = ListState(path=request.url.path, after=request.query_params.get("after", ""), chosen=chosen)
     entry_filter, errors = _parse_filter(ctx, chosen)
-    before = _parse_number(listing.after)
-    found = [] if errors else ctx.audit.page(entry_filter, before=before, limit=_SIZE + 1)
+    found = [] if errors else ctx.audit.page(entry_filter, before=listing.before, limit=_SIZE + 1)
     page_entries = found[:_SIZE]
     values: dict[str, object] = {
         "errors": errors,
         "export": _export_url(entry_filter),
         "listing": listing,
-        "lines": entry_rows(ctx, page_entries),
+        "lines": [(numbered, _describe_channel(ctx, numbered.entry)) for numbered in page_entries],
         "after": str(page_entries[-1].n) if len(found) > _SIZE else "",
         "outcomes": OUTCOMES,
         "common": _COMMON,
@@ -76,30 +69,27 @@ def audit_page(request: Request, ctx: ReadContext) -> Response:
 @routes.get("/verify")
 def verify_page(request: Request, ctx: ReadContext) -> Response:
     """Verify the whole hash chain and show the result."""
-    _require_audit_right(ctx)
+    ctx.need("see_audit", ctx.caller.tenant)
     return pages.render(request, "audit/verify.html", {"verdict": ctx.audit.verify()})
 
 
 @routes.get("/{seq}")
 def entry_page(request: Request, ctx: ReadContext, seq: str) -> Response:
     """Show one entry with everything that was recorded."""
-    _require_audit_right(ctx)
-    n = _parse_number(seq)
+    ctx.need("see_audit", ctx.caller.tenant)
+    n = parse_row_number(seq)
     found = [] if n is None else ctx.audit.page(AuditFilter(), before=n + 1, limit=1)
     if not found or found[0].n != n:
         raise NotFoundError("There is no such entry in the audit log.", "Check the number in the log.")
-    ((line, who_at, what_at, through),) = entry_rows(ctx, found)
-    values: dict[str, object] = {"line": line, "who_at": who_at, "what_at": what_at, "through": through}
-    changes = field_changes(line.entry.before, line.entry.after)
-    return pages.render(request, "audit/entry.html", {**values, "changes": changes})
-
-
-def _require_audit_right(ctx: RequestContext) -> None:
-    ctx.need("see_audit", ctx.caller.tenant)
-
-
-def _parse_number(text: str) -> int | None:
-    return int(text) if text.isascii() and text.isdigit() and len(text) < len(str(_LARGEST)) else None
+    entry, eyes = found[0].entry, VisibleRefs(ctx)
+    values: dict[str, object] = {
+        "line": found[0],
+        "sees_member": eyes.sees(entry.member),
+        "sees_resource": entry.resource != ctx.caller.tenant and eyes.sees(entry.resource),
+        "channel": _describe_channel(ctx, entry),
+        "changes": field_changes(entry.before, entry.after),
+    }
+    return pages.render(request, "audit/entry.html", values)
 
 
 def _parse_filter(ctx: RequestContext, values: Mapping[str, str]) -> tuple[AuditFilter, dict[str, str]]:
@@ -114,8 +104,8 @@ def _parse_filter(ctx: RequestContext, values: Mapping[str, str]) -> tuple[Audit
             return None
 
     entry_filter = AuditFilter(
-        member=parse("person", lambda text: _parse_member(ctx, text)),
-        resource=parse("resource", lambda text: _parse_resource(ctx, text)),
+        member=parse("person", lambda text: _parse_id(ctx, text, lambda: members.page(ctx, search=text).items)),
+        resource=parse("resource", lambda text: _parse_id(ctx, text, lambda: resources.find(ctx, text).items)),
         action=parse("action", lambda text: valid_id(text, "action")),
         outcome=values["outcome"] if values["outcome"] in dict(OUTCOMES) else None,
         since=parse("from", _parse_day),
@@ -126,38 +116,24 @@ def _parse_filter(ctx: RequestContext, values: Mapping[str, str]) -> tuple[Audit
 
 def _export_url(entry_filter: AuditFilter) -> str:
     """Return the address of the REST export (JSON lines) with the same filters."""
-    parameters = {
-        "member": entry_filter.member,
-        "resource": entry_filter.resource,
-        "action": entry_filter.action,
-        "outcome": entry_filter.outcome,
-        "since": _format_time(entry_filter.since),
-        "until": _format_time(entry_filter.until),
-    }
-    given = {name: value for name, value in parameters.items() if value}
+    times = {"since": _format_time(entry_filter.since), "until": _format_time(entry_filter.until)}
+    given = {name: value for name, value in (asdict(entry_filter) | times).items() if value}
     return "/api/v1/access/audit/export" + (f"?{urlencode(given)}" if given else "")
 
 
-def _parse_member(ctx: RequestContext, text: str) -> str:
-    """Return a member's id, given the id or a name that only one member has. Removed members are found by id."""
+def _parse_id(ctx: RequestContext, text: str, search: Callable[[], Sequence[Member | ResourceSummary]]) -> str:
+    """Return an id, given the id or a name that only one has of those that the caller may find.
+
+    What was removed is found by its id.
+    """
     if ctx.view.ids.get(valid_id(text)) is not None:
         return text
-    return _single_match(text, [(one.uid, one.name) for one in members.page(ctx, search=text, limit=_MAX_FOUND).items])
-
-
-def _parse_resource(ctx: RequestContext, text: str) -> str:
-    """Return a resource's id, given the id or a unique name of a resource that the caller may see."""
-    if ctx.view.ids.get(valid_id(text)) is not None:
-        return text
-    return _single_match(text, [(one.uid, one.name) for one in resources.find(ctx, text, limit=_MAX_FOUND).items])
-
-
-def _single_match(text: str, found: list[tuple[str, str]]) -> str:
-    exact = [uid for uid, name in found if fold_name(name) == fold_name(text)]
+    found = search()
+    exact = [one for one in found if fold_name(one.name) == fold_name(text)]
     if len(exact) == 1 or len(found) == 1:
-        return exact[0] if len(exact) == 1 else found[0][0]
+        return (exact if len(exact) == 1 else found)[0].uid
     if found:
-        names = ", ".join(f"{name} ({uid})" for uid, name in found[:5])
+        names = ", ".join(f"{one.name} ({one.uid})" for one in found[:5])
         raise InvalidInputError(f"Several match: {names}.")
     return text
 
@@ -168,18 +144,6 @@ def _parse_day(text: str, after: int = 0) -> Moment:
 
 def _format_time(at: Moment | None) -> str:
     return "" if at is None else datetime.fromtimestamp(at / SECOND, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-
-
-def entry_rows(ctx: RequestContext, found: list[NumberedEntry]) -> list[AuditRow]:
-    """Return the rows of entries for the caller. Only resources that the caller may see are links."""
-    eyes, rows = VisibleRefs(ctx), []
-    for numbered in found:
-        entry = numbered.entry
-        who = urls.member(entry.member) if entry.member and eyes.sees(entry.member) else ""
-        is_link = entry.resource and entry.resource != ctx.caller.tenant and eyes.sees(entry.resource)
-        what = urls.for_kind(entry.resource, entry.kind) if is_link else ""
-        rows.append((numbered, who, what, _describe_channel(ctx, entry)))
-    return rows
 
 
 def field_changes(before: Mapping[str, object], after: Mapping[str, object]) -> tuple[FieldChange, ...]:

@@ -1,7 +1,5 @@
 """Data classes that pages hand to template macros: actions, field changes, effects, matrix rows and access paths."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 

@@ -11,8 +11,6 @@ They work with and without scripts, because the endpoint itself asks::
     …  # confirmed: make the change
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -87,11 +85,24 @@ class ConfirmationPrompt:
 Changes = Sequence[Add | Remove]
 
 
-def preview_effects(ctx: RequestContext, changes: Changes) -> list[EffectSummary]:
-    """Return the effects of changes that the caller may see; refused unless they may make every change."""
+def preview_effects(ctx: RequestContext, changes: Changes, on: str = "") -> list[EffectSummary]:
+    """Return the effects of changes that the caller may see; refused unless they may make every change.
+
+    With the resource that they are `on`, each is linked to the page with its rows.
+    """
     for change in changes:
         ctx.need_change(change)
-    return summarize_effects(ctx.view.policy, change_preview.preview(ctx, changes)) if changes else []
+    found = summarize_effects(ctx.view.policy, change_preview.preview(ctx, changes)) if changes else []
+    href = _effects_url(on, changes) if on else ""
+    return [replace(effect, href=href) for effect in found]
+
+
+def _effects_url(uid: str, changes: Changes) -> str:
+    """Return the URL of the page with the rows of the effects; empty if the changes are too long for a URL."""
+    added = request_table.dump_facts([change.fact for change in changes if isinstance(change, Add)])
+    removed = request_table.dump_facts([change.fact for change in changes if isinstance(change, Remove)])
+    query = urlencode({"add": added, "remove": removed})
+    return f"{urls.resource(uid, 'access/effects')}?{query}" if len(query) < _MAX_URL_LENGTH else ""
 
 
 def summarize_effects(policy: Policy, effects: AccessEffects) -> list[EffectSummary]:
@@ -115,23 +126,6 @@ def confirm_effects(
     if form.get(CONFIRMED):
         return None
     return pages.render(request, "effects.html", {"asking": prompt, "effects": effects(), "fields": _fields(form)})
-
-
-def confirm_linked_effects(
-    request: Request, form: FormData, prompt: ConfirmationPrompt, ctx: RequestContext, changes: Changes, *, on: str
-) -> Response | None:
-    """Preview the effects of changes on a resource, each linked to the page with its rows; None once confirmed."""
-    return confirm_effects(request, form, prompt, lambda: preview_with_links(ctx, on, changes))
-
-
-def preview_with_links(ctx: RequestContext, uid: str, changes: Changes) -> list[EffectSummary]:
-    """Return the effects of changes that the caller may make, each linked to the page with its rows."""
-    added = request_table.dump_facts([change.fact for change in changes if isinstance(change, Add)])
-    removed = request_table.dump_facts([change.fact for change in changes if isinstance(change, Remove)])
-    query = urlencode({"add": added, "remove": removed})
-    # There is no link if the changes are too long for a URL.
-    href = f"{urls.resource(uid, 'access/effects')}?{query}" if len(query) < _MAX_URL_LENGTH else ""
-    return [replace(effect, href=href) for effect in preview_effects(ctx, changes)]
 
 
 @routes.get("/resources/{uid:path}/access/effects")

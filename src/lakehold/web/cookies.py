@@ -1,7 +1,5 @@
 """Cookies with safe attributes, and the flash message that the page after an action displays."""
 
-from __future__ import annotations
-
 import base64
 import binascii
 import json

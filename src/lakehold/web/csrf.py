@@ -5,8 +5,6 @@ anew for every page, so that the length of a compressed page reveals nothing abo
 every page that changes something.
 """
 
-from __future__ import annotations
-
 import base64
 import binascii
 import secrets

@@ -1,7 +1,5 @@
 """The files of a resource that has some: list, upload, download and delete."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Callable, Coroutine
 from dataclasses import replace
@@ -109,7 +107,6 @@ def files_page(request: Request, ctx: ReadContext, platform: CurrentPlatform, ui
         "total": len(listed),
         "uploading": resource_header.actions_of(ctx, uid, {held.write: PageAction("Upload", icon="plus")})[0],
         "most": labels.format_size(platform.settings.upload_megabytes * 1_000_000),
-        "size": labels.format_size,
     }
     return pages.render(request, "files/files.html", values)
 

@@ -1,7 +1,5 @@
 """Parsing of submitted form values, dates among them, and the errors that a form is rendered again for."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping
 from datetime import UTC, date, datetime, time, timedelta
@@ -122,3 +120,8 @@ def text_field(sent: FormData, name: str) -> str:
     """Return the text of a form field. A missing field and a file count as an empty text."""
     value = sent.get(name)
     return value if isinstance(value, str) else ""
+
+
+def text_fields(sent: FormData, *names: str) -> dict[str, str]:
+    """Return the texts of form fields by their names."""
+    return {name: text_field(sent, name) for name in names}

@@ -3,8 +3,6 @@
 Before a change its effect is shown: what members gain or lose by it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import replace
 from urllib.parse import urlencode
@@ -14,15 +12,14 @@ from fastapi import Request, Response
 from lakehold.access import Add, Edge, Grant, Remove
 from lakehold.access.facts.view import FactView
 from lakehold.access.model.policy import MEMBER_OF
-from lakehold.api.http.dependencies import ReadContext, WriteContext
-from lakehold.catalog import change_preview, grants, kinds
+from lakehold.api.http.dependencies import FormContext, ReadContext, WriteContext
+from lakehold.catalog import change_preview, grants
 from lakehold.catalog.grants import GrantedRole
 from lakehold.catalog.resource_view import ResourceRef, VisibleRefs, make_ref
 from lakehold.directory import groups, members
-from lakehold.directory.groups import Group
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import Moment
-from lakehold.kit.errors import InvalidInputError, LakeholdError, NotFoundError
+from lakehold.kit.errors import InvalidInputError, NotFoundError
 from lakehold.kit.ids import fold_name, valid_name
 from lakehold.web import confirmation, form_values, pages, urls
 from lakehold.web.components import EffectSummary, PageAction
@@ -31,7 +28,7 @@ from lakehold.web.cookies import Flash
 from lakehold.web.list_view import ListState
 from lakehold.web.people import member_picker
 from lakehold.web.people.member_actions import MemberActions
-from lakehold.web.routing import SubmittedForm, router
+from lakehold.web.routing import FORM_METHODS, SubmittedForm, router
 
 routes = router("/groups")
 
@@ -52,28 +49,23 @@ def groups_page(request: Request, ctx: ReadContext) -> Response:
         "listing": listing,
         "rows": list(enumerate([*_all_members_row(ctx, actions, listing), *rows])),
         "after": found.after or "",
-        "new": actions.action_for_right("New group", "/groups/new", "plus", MANAGE, dialog=True),
+        "new": actions.offer(PageAction("New group", "/groups/new", icon="plus", dialog=True), MANAGE),
     }
     return pages.render(request, "groups/groups.html", values)
 
 
-@routes.get("/new")
-def new_group_form(request: Request, ctx: ReadContext) -> Response:
-    """Show the form for a new group."""
-    ctx.need(MANAGE, ctx.caller.tenant)
-    return pages.render(request, "groups/new.html", {"name": "", "error": ""})
-
-
-@routes.post("/new")
-def create_group(request: Request, ctx: WriteContext, sent: SubmittedForm) -> Response:
+@routes.api_route("/new", methods=FORM_METHODS)
+def create_group(request: Request, ctx: FormContext, sent: SubmittedForm) -> Response:
     """Create a group without members."""
     ctx.need(MANAGE, ctx.caller.tenant)
-    name = str(sent.get("name", "")).strip()
-    try:
-        made = groups.create(ctx, valid_name(name))
-    except InvalidInputError as error:
-        return pages.render(request, "groups/new.html", {"name": name, "error": str(error)}, status=422)
-    return pages.redirect(request, urls.group(made), f"{name} was created. Add members next.")
+    name, errors = str(sent.get("name", "")).strip(), {}
+    if request.method == "POST":
+        try:
+            made = groups.create(ctx, valid_name(name))
+            return pages.redirect(request, urls.group(made), f"{name} was created. Add members next.")
+        except InvalidInputError as error:
+            errors["name"] = str(error)
+    return pages.render_form(request, "groups/new.html", {"name": name}, errors)
 
 
 def _all_members_row(ctx: RequestContext, actions: MemberActions, listing: ListState) -> list[GroupRow]:
@@ -95,50 +87,42 @@ def _group_row(ctx: RequestContext, actions: MemberActions, uid: str, since: Mom
 
 
 def _add_action(actions: MemberActions, uid: str) -> PageAction:
-    return actions.action_for_right("Add member", urls.group(uid, "add"), "user-plus", MANAGE, dialog=True)
+    return actions.offer(PageAction("Add member", urls.group(uid, "add"), icon="user-plus", dialog=True), MANAGE)
 
 
 def _group_actions(actions: MemberActions, uid: str) -> list[PageAction]:
     """Return the actions that change the group itself."""
-    end = actions.action_for_right("Delete", urls.group(uid, "delete"), "trash-2", MANAGE)
-    return [
-        actions.action_for_right("Rename", urls.group(uid, "rename"), "pencil", MANAGE, dialog=True),
-        replace(end, method="post", danger=True),
-    ]
+    rename = PageAction("Rename", urls.group(uid, "rename"), icon="pencil", dialog=True)
+    delete = PageAction("Delete", urls.group(uid, "delete"), "post", "trash-2", danger=True)
+    return [actions.offer(rename, MANAGE), actions.offer(delete, MANAGE)]
 
 
-@routes.get("/{uid:path}/add")
-def add_member_form(request: Request, ctx: ReadContext, uid: str) -> Response:
-    """Show the form that adds a member, with an optional end date."""
+@routes.api_route("/{uid:path}/add", methods=FORM_METHODS)
+def add_member(request: Request, ctx: FormContext, uid: str, sent: SubmittedForm) -> Response:
+    """Show what the member gains, then add them, permanently or until a day."""
     groups.need_edit(ctx, uid)
-    asked = request.query_params
-    filled = {name: asked.get(name, "") for name in ("member", "until", "from")}
-    return _add_form(request, ctx, groups.get(ctx, uid), filled, find=asked.get("find", ""))
-
-
-@routes.post("/{uid:path}/add")
-def add_member(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm) -> Response:
-    """Show what the member gains, then add them."""
-    groups.need_edit(ctx, uid)
-    group = groups.get(ctx, uid)
-    filled = {name: str(sent.get(name, "")) for name in ("member", "until", "from")}
-    try:
-        until, member = form_values.parse_end_of_day(ctx, filled["until"]), members.get(ctx, filled["member"])
-    except (InvalidInputError, NotFoundError) as error:
-        return _add_form(request, ctx, group, filled, error=error)
-    fact = Edge(MEMBER_OF, member.uid, uid)
-    asking = ConfirmationPrompt(
-        f"Add {member.name} to {group.name}?",
-        f"Until the end of {filled['until']}." if until is not None else "",
-        do="Add",
-        back=f"{urls.group(uid, 'add')}?{urlencode(filled)}",
-    )
-    if question := confirm_effects(request, sent, asking, lambda: preview_effects(ctx, [Add(fact)])):
-        return question
-    groups.add(ctx, uid, member.uid, until=until)
-    undo = f"{urls.group(uid, 'undo')}?{urlencode({'member': member.uid, 'do': 'remove'})}"
-    flash = Flash(f"{member.name} was added to {group.name}.", undo=undo)
-    return pages.redirect(request, _return_address(uid, filled), flash)
+    group, errors = groups.get(ctx, uid), {}
+    asked = sent if request.method == "POST" else request.query_params
+    filled = {name: str(asked.get(name, "")) for name in ("member", "until", "from")}
+    if request.method == "POST":
+        try:
+            until, member = form_values.parse_end_of_day(ctx, filled["until"]), members.get(ctx, filled["member"])
+        except (InvalidInputError, NotFoundError) as error:
+            errors = form_values.errors_by_field(error, {"until": "until"}, "member")
+        else:
+            text = f"Until the end of {filled['until']}." if until is not None else ""
+            back = f"{urls.group(uid, 'add')}?{urlencode(filled)}"
+            asking = ConfirmationPrompt(f"Add {member.name} to {group.name}?", text, do="Add", back=back)
+            fact = Edge(MEMBER_OF, member.uid, uid)
+            if question := confirm_effects(request, sent, asking, lambda: preview_effects(ctx, [Add(fact)])):
+                return question
+            groups.add(ctx, uid, member.uid, until=until)
+            flash = _undo_flash(uid, member.uid, "remove", f"{member.name} was added to {group.name}.")
+            return pages.redirect(request, _return_address(uid, filled), flash)
+    find, others = request.query_params.get("find", ""), set(group.members)
+    picked = member_picker.member_choices(ctx, find, but=others, chosen=filled["member"])
+    values = {"group": group, "filled": filled, "picked": picked, "today": form_values.today(ctx)}
+    return pages.render_form(request, "groups/add.html", values, errors)
 
 
 @routes.post("/{uid:path}/remove")
@@ -152,8 +136,13 @@ def remove_member(request: Request, ctx: WriteContext, uid: str, sent: Submitted
     if question := confirm_effects(request, sent, asking, lambda: preview_effects(ctx, [Remove(fact)])):
         return question
     groups.remove(ctx, uid, member.uid)
-    undo = f"{urls.group(uid, 'undo')}?{urlencode({'member': member.uid, 'do': 'add'})}"
-    return pages.redirect(request, back, Flash(f"{member.name} was removed from {group.name}.", undo=undo))
+    flash = _undo_flash(uid, member.uid, "add", f"{member.name} was removed from {group.name}.")
+    return pages.redirect(request, back, flash)
+
+
+def _undo_flash(uid: str, member: str, undo: str, text: str) -> Flash:
+    """Return the message after a change of the membership, with the change that undoes it."""
+    return Flash(text, undo=f"{urls.group(uid, 'undo')}?{urlencode({'member': member, 'do': undo})}")
 
 
 @routes.post("/{uid:path}/undo")
@@ -169,44 +158,20 @@ def _return_address(uid: str, filled: dict[str, str]) -> str:
     return urls.member(filled["member"]) if filled["from"] == "member" else urls.group(uid)
 
 
-def _add_form(
-    request: Request,
-    ctx: RequestContext,
-    group: Group,
-    filled: dict[str, str],
-    *,
-    find: str = "",
-    error: LakeholdError | None = None,
-) -> Response:
-    values: dict[str, object] = {
-        "group": group,
-        "filled": filled,
-        "picked": member_picker.member_choices(ctx, find, but=set(group.members), chosen=filled["member"]),
-        "today": form_values.today(ctx),
-    }
-    errors = form_values.errors_by_field(error, {"until": "until"}, "member") if error else None
-    return pages.render_form(request, "groups/add.html", values, errors)
-
-
-@routes.get("/{uid:path}/rename")
-def rename_group_form(request: Request, ctx: ReadContext, uid: str) -> Response:
-    """Show the form that renames a group."""
-    groups.need_edit(ctx, uid)
-    group = groups.get(ctx, uid)
-    return pages.render(request, "groups/rename.html", {"group": group, "name": group.name, "error": ""})
-
-
-@routes.post("/{uid:path}/rename")
-def rename_group(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm) -> Response:
+@routes.api_route("/{uid:path}/rename", methods=FORM_METHODS)
+def rename_group(request: Request, ctx: FormContext, uid: str, sent: SubmittedForm) -> Response:
     """Rename a group."""
     groups.need_edit(ctx, uid)
-    group, name = groups.get(ctx, uid), str(sent.get("name", "")).strip()
-    try:
-        groups.rename(ctx, uid, valid_name(name))
-    except InvalidInputError as error:
-        values: dict[str, object] = {"group": group, "name": name, "error": str(error)}
-        return pages.render(request, "groups/rename.html", values, status=422)
-    return pages.redirect(request, urls.group(uid), "Saved.")
+    group, errors = groups.get(ctx, uid), {}
+    name = group.name
+    if request.method == "POST":
+        name = str(sent.get("name", "")).strip()
+        try:
+            groups.rename(ctx, uid, valid_name(name))
+            return pages.redirect(request, urls.group(uid), "Saved.")
+        except InvalidInputError as error:
+            errors["name"] = str(error)
+    return pages.render_form(request, "groups/rename.html", {"group": group, "name": name}, errors)
 
 
 @routes.post("/{uid:path}/delete")
@@ -235,7 +200,7 @@ def group_page(request: Request, ctx: ReadContext, uid: str) -> Response:
         "may": MANAGE in actions.may and not group.built_in,
         "add": _add_action(actions, uid),
         "more": [] if group.built_in else _group_actions(actions, uid),
-        "roles": actions.action_for_right("Change roles", urls.group(uid, "roles"), "shield", "set_tenant_role"),
+        "roles": actions.offer(PageAction("Change roles", urls.group(uid, "roles"), icon="shield"), "set_tenant_role"),
         "held": held,
         "lies_in": _workspace_names(ctx, held or ()),
     }
@@ -258,9 +223,8 @@ def _workspace_names(ctx: RequestContext, held: Iterable[GrantedRole]) -> dict[s
     equal names.
     """
     eyes = VisibleRefs(ctx)
-    spaces = {each.resource.uid: kinds.workspace_of(ctx.view, each.resource.uid) for each in held}
-    seen = {uid: eyes.ref(space) for uid, space in spaces.items() if space and space != uid}
-    return {uid: space.name for uid, space in seen.items() if space}
+    spaces = {each.resource.uid: eyes.workspace(each.resource.uid) for each in held}
+    return {uid: space.name for uid, space in spaces.items() if space and space.uid != uid}
 
 
 def _lost_access(ctx: RequestContext, uid: str) -> list[EffectSummary]:

@@ -1,19 +1,15 @@
 """The home page: workspaces, recent resources, failed runs, requests, and what the ways of working add to it."""
 
-from __future__ import annotations
-
 from fastapi import Request, Response
 
 from lakehold.api.http.dependencies import ReadContext
 from lakehold.catalog import approvals, discovery, requests, usage, workspaces
-from lakehold.catalog.resource_view import ResourceRef, make_ref
+from lakehold.catalog.resource_view import make_ref
 from lakehold.catalog.usage import LastUse
-from lakehold.directory.request_context import RequestContext
 from lakehold.runs.run_table import FAILED
 from lakehold.web import pages
 from lakehold.web.access import fact_labels
 from lakehold.web.routing import router
-from lakehold.web.runs import labels
 from lakehold.web.runs.services import RUNS
 from lakehold.workspaces import registry
 
@@ -31,15 +27,16 @@ def home(request: Request, ctx: ReadContext) -> Response:
     spaces = workspaces.page(ctx, limit=50)
     pending = [each for each in requests.list_own(ctx, limit=_MAX_REQUESTS) if each.request.state == "pending"]
     sections = (workspace.home_section(ctx) for workspace in registry.all_workspaces())
+    recent: dict[str, LastUse] = {}
+    for use in usage.list_for_member(ctx, ctx.caller.member):
+        recent.setdefault(use.resource.uid, use)
     failed = RUNS.page(ctx, state=FAILED, limit=_MAX_FAILED)
     values: dict[str, object] = {
         "name": fact_labels.resource_name(ctx, ctx.caller.member).partition(",")[0],
         "sections": [section for section in sections if section is not None],
-        "tones": labels.TONES,
-        "signs": labels.ICONS,
         "workspaces": spaces.items,
         "more_workspaces": spaces.after is not None,
-        "recent": _recently_used(ctx),
+        "recent": list(recent.values())[:_MAX_RECENT],
         "failed": [(make_ref(ctx.view, run.resource), run) for run in failed],
         "waiting": approvals.list_answerable(ctx, limit=_MAX_WAITING),
         "asked": pending[:_MAX_WAITING],
@@ -48,13 +45,3 @@ def home(request: Request, ctx: ReadContext) -> Response:
         "may_create": ctx.session.check(ctx.principal, "create_workspace", ctx.caller.tenant),
     }
     return pages.render(request, "home/home.html", values)
-
-
-def _recently_used(ctx: RequestContext) -> list[tuple[ResourceRef, LastUse]]:
-    """Return the resources that the caller used last, each once."""
-    found: dict[str, tuple[ResourceRef, LastUse]] = {}
-    for use in usage.list_for_member(ctx, ctx.caller.member):
-        found.setdefault(use.resource.uid, (use.resource, use))
-        if len(found) == _MAX_RECENT:
-            break
-    return list(found.values())

@@ -1,7 +1,5 @@
 """Routes of impersonation: choosing a member, starting and ending."""
 
-from __future__ import annotations
-
 from urllib.parse import unquote, urlsplit
 
 from fastapi import Request, Response
@@ -9,6 +7,7 @@ from starlette.routing import Match
 
 from lakehold.api.http.dependencies import ReadContext, WriteContext
 from lakehold.catalog import impersonation
+from lakehold.catalog.resource_view import VisibleRefs
 from lakehold.directory import members
 from lakehold.directory.members import Member
 from lakehold.directory.request_context import RequestContext
@@ -28,9 +27,10 @@ def impersonation_page(request: Request, ctx: ReadContext) -> Response:
     ctx.need(impersonation.VIEW_AS, ctx.caller.tenant)
     listing = ListState.from_request(request, sorts=("name",))
     found = members.page(ctx, search=listing.search, sort=listing.order, after=listing.after or None)
+    eyes = VisibleRefs(ctx)
     values: dict[str, object] = {
         "listing": listing,
-        "people": [(person, _refusal_reason(ctx, person), _group_names(ctx, person)) for person in found.items],
+        "people": [(person, _refusal_reason(ctx, person), eyes.refs(person.groups)) for person in found.items],
         "after": found.after or "",
     }
     return pages.render(request, "viewing/choose.html", values)
@@ -57,11 +57,6 @@ def _refusal_reason(ctx: RequestContext, person: Member) -> str:
     except LakeholdError as error:
         return error.message
     return ""
-
-
-def _group_names(ctx: RequestContext, person: Member) -> list[str]:
-    view = ctx.view
-    return [view.names.get(view.resource(group)) or group for group in person.groups]
 
 
 def _return_address(request: Request, address: str) -> str:

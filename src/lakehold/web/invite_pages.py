@@ -3,14 +3,11 @@
 `directory.invite_grants` decides who may invite whom to what; the form asks it for every choice.
 """
 
-from __future__ import annotations
-
 from fastapi import Request, Response
 from starlette.datastructures import FormData
 
 from lakehold.access.model.policy import TENANT
-from lakehold.access.model.schema import KindSchema
-from lakehold.api.http.dependencies import CurrentPlatform, ReadContext, WriteContext
+from lakehold.api.http.dependencies import CurrentPlatform, FormContext, ReadContext, WriteContext
 from lakehold.catalog import kinds, workspaces
 from lakehold.catalog.resource_view import ResourceRef, ResourceSummary, VisibleRefs
 from lakehold.directory import invite_grants, invites, links
@@ -20,17 +17,18 @@ from lakehold.directory.platform import Platform
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import ConflictError, InvalidInputError
 from lakehold.kit.ids import fold_name
-from lakehold.web import one_time_secret, pages, urls
+from lakehold.web import navigation_context, one_time_secret, pages, urls
 from lakehold.web.components import PageAction
 from lakehold.web.confirmation import confirm
+from lakehold.web.form_values import FieldErrors
 from lakehold.web.list_view import ListFilter, ListState
 from lakehold.web.one_time_secret import OneTimeSecret
-from lakehold.web.routing import SubmittedForm, router
+from lakehold.web.routing import FORM_METHODS, SubmittedForm, router
 from lakehold.web.workspaces import membership
+from lakehold.web.workspaces.membership import MembershipForm, RoleOption
 
 routes = router("/invites")
 
-LABEL_FIELD, VALUE_PREFIX = "label", "value_"
 _STATES = ListFilter("state", "State", (("open", "Open"), ("over", "Expired")))
 _SORT_KEYS = {
     "sent": lambda invite: invite.made_at,
@@ -39,7 +37,6 @@ _SORT_KEYS = {
 }
 _MAX_INVITES = 1_000
 _MAX_WORKSPACES = 500
-_MAX_LABELS = 200
 
 
 @routes.get("")
@@ -61,24 +58,43 @@ def invites_page(request: Request, ctx: ReadContext, platform: CurrentPlatform) 
     return pages.render(request, "invites/invites.html", values)
 
 
-@routes.get("/new")
-def new_invite_form(request: Request, ctx: ReadContext, platform: CurrentPlatform) -> Response:
-    """Show the form: first the workspace, then the role."""
-    return _invite_form(request, ctx, platform, request.query_params.get("workspace", ""))
-
-
-@routes.post("/new")
-def create_invite(request: Request, ctx: WriteContext, platform: CurrentPlatform, sent: SubmittedForm) -> Response:
-    """Create the invite, then show its link once."""
-    workspace, email = str(sent.get("workspace", "")), str(sent.get("email", "")).strip()
-    mail = bool(sent.get("mail")) and links.can_send_mail(platform.settings)
-    try:
-        if workspace and not sent.get("role"):
-            return _invite_form(request, ctx, platform, workspace, sent, errors={"role": "Select a role."})
-        made = invites.create(ctx, platform.settings, email, _parse_invitation(ctx, workspace, sent), mail=mail)
-    except (InvalidInputError, ConflictError) as error:
-        return _invite_form(request, ctx, platform, workspace, sent, errors={"email": str(error)})
-    return _show_link(request, ctx, platform, made)
+@routes.api_route("/new", methods=FORM_METHODS)
+def create_invite(request: Request, ctx: FormContext, platform: CurrentPlatform, sent: SubmittedForm) -> Response:
+    """Show the form, first the workspace, then the role; create the invite, then show its link once."""
+    workspace = str((sent if request.method == "POST" else request.query_params).get("workspace", ""))
+    sends, errors = links.can_send_mail(platform.settings), FieldErrors()
+    if request.method == "POST" and workspace and not sent.get("role"):
+        errors = {"role": "Select a role."}
+    elif request.method == "POST":
+        email, mail = str(sent.get("email", "")).strip(), bool(sent.get("mail")) and sends
+        try:
+            made = invites.create(ctx, platform.settings, email, _parse_invitation(ctx, workspace, sent), mail=mail)
+            return _show_link(request, ctx, platform, made)
+        except (InvalidInputError, ConflictError) as error:
+            errors = {"email": str(error)}
+    open_ones, plain = invitable_workspaces(ctx), may_invite_to(ctx)
+    chosen = next((found for found in open_ones if found.uid == workspace), None)
+    if chosen is None and not plain and len(open_ones) == 1:
+        chosen = open_ones[0]
+    tenant_roles = ctx.view.policy.kind(TENANT).schema.roles
+    values: dict[str, object] = {
+        "workspaces": open_ones,
+        "options": [("", "None" if plain else "Select one"), *((found.uid, found.name) for found in open_ones)],
+        "chosen": chosen,
+        "roles": invitable_roles(ctx, chosen.uid) if chosen else [],
+        "values": membership.value_fields(ctx, chosen.uid) if chosen else [],
+        "labels": _invite_labels(ctx, chosen) if chosen else [],
+        "plain": plain,
+        "tenant_roles": [
+            (name, role.title)
+            for name, role in tenant_roles.items()
+            if may_invite_to(ctx, InvitedRole(name, ctx.caller.tenant))
+        ],
+        "mailing": sends,
+        "filled": sent,
+        "days": platform.settings.invite_days,
+    }
+    return pages.render_form(request, "invites/new.html", values, errors)
 
 
 @routes.post("/{id_}/again")
@@ -137,53 +153,14 @@ def _parse_invitation(ctx: RequestContext, workspace: str, sent: FormData) -> In
     settings: list[MembershipSetting] = []
     if workspace:
         ctx.need_visible(workspace, "invite")
-        places.append(InvitedRole(str(sent.get("role")), workspace))
-        known = kinds.schema_of(ctx.view, workspace).membership
-        settings = [
-            MembershipSetting(workspace, name, str(sent[VALUE_PREFIX + name]))
-            for name in known
-            if sent.get(VALUE_PREFIX + name)
-        ]
-        for chosen in sent.getlist(LABEL_FIELD):
-            role, _, uid = str(chosen).partition(" ")
-            places.append(InvitedRole(role, uid))
+        filled, known = MembershipForm.parse(sent), kinds.schema_of(ctx.view, workspace).membership
+        labels = [label.partition(" ") for label in filled.labels]
+        places = [InvitedRole(str(sent.get("role")), workspace), *(InvitedRole(role, uid) for role, _, uid in labels)]
+        chosen = {name: filled.values.get(name, "") for name in known}
+        settings = [MembershipSetting(workspace, name, value) for name, value in chosen.items() if value]
     if sent.get("tenant_role"):
         places.append(InvitedRole(str(sent["tenant_role"]), ctx.caller.tenant))
     return InviteGrants(tuple(places), tuple(settings))
-
-
-def _invite_form(
-    request: Request,
-    ctx: RequestContext,
-    platform: Platform,
-    workspace: str,
-    filled: FormData | None = None,
-    *,
-    errors: dict[str, str] | None = None,
-) -> Response:
-    filled = FormData() if filled is None else filled
-    open_ones, plain = invitable_workspaces(ctx), may_invite_to(ctx)
-    chosen = next((found for found in open_ones if found.uid == workspace), None)
-    if chosen is None and not plain and len(open_ones) == 1:
-        chosen = open_ones[0]
-    tenant_roles = ctx.view.policy.kind(TENANT).schema.roles
-    values: dict[str, object] = {
-        "workspaces": open_ones,
-        "options": [("", "None" if plain else "Select one"), *((found.uid, found.name) for found in open_ones)],
-        "chosen": chosen,
-        **_workspace_options(ctx, chosen),
-        "plain": plain,
-        "tenant_roles": [
-            (name, role.title)
-            for name, role in tenant_roles.items()
-            if may_invite_to(ctx, InvitedRole(name, ctx.caller.tenant))
-        ],
-        "mailing": links.can_send_mail(platform.settings),
-        "filled": filled,
-        "ticked": [str(value) for value in filled.getlist(LABEL_FIELD)],
-        "days": platform.settings.invite_days,
-    }
-    return pages.render_form(request, "invites/new.html", values, errors)
 
 
 def may_invite_to(ctx: RequestContext, *places: InvitedRole) -> bool:
@@ -206,29 +183,11 @@ def invitable_roles(ctx: RequestContext, uid: str) -> list[tuple[str, str, str]]
     ]
 
 
-def _workspace_options(ctx: RequestContext, workspace: ResourceSummary | None) -> dict[str, object]:
-    """Return the roles, membership values and labels, such as contexts, for an invite to a workspace."""
-    if workspace is None:
-        return {"roles": [], "values": [], "labels": []}
-    schema, roles = kinds.catalog_kind(ctx.view.policy, workspace.kind), invitable_roles(ctx, workspace.uid)
-    return {
-        "roles": roles,
-        "values": membership.value_fields(ctx, workspace.uid),
-        "labels": _invite_labels(ctx, schema, workspace.uid) if roles else [],
-    }
-
-
-def _invite_labels(ctx: RequestContext, root: KindSchema, uid: str) -> list[tuple[str, str, str]]:
-    """Return role and id, name, and the title of the kind of what can be assigned together with a role."""
-    found: list[tuple[str, str, str]] = []
-    for kind in ctx.view.policy.models[root.model].kinds.values():
-        for role in kind.roles.values():
-            if kind.name == root.name or role.invited_with is None:
-                continue
-            listed = ctx.session.list(ctx.principal, kind.visible, kind.id, within=uid, limit=_MAX_LABELS)
-            found += [
-                (f"{role.name} {item.uid}", item.name, kind.title)
-                for item in listed.items
-                if ctx.session.check(ctx.principal, "invite", item.uid, role=role.name)
-            ]
-    return found
+def _invite_labels(ctx: RequestContext, workspace: ResourceSummary) -> list[RoleOption]:
+    """Return the labels, such as contexts, that can be assigned together with a role."""
+    root = kinds.catalog_kind(ctx.view.policy, workspace.kind)
+    found: list[RoleOption] = []
+    for kind in navigation_context.listed_kinds(ctx, root):
+        roles = [name for name, role in kind.roles.items() if role.invited_with is not None]
+        found += membership.label_options(ctx, workspace.uid, kind, roles, "invite") if roles else []
+    return [option for option in found if option.may]

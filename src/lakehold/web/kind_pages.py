@@ -1,7 +1,5 @@
 """URLs and tabs of the pages that a kind of resource or workspace has of its own, as its descriptor says."""
 
-from __future__ import annotations
-
 from lakehold.web import urls
 from lakehold.web.navigation import NavLink
 from lakehold.workspaces.registry import describe_kind, find_workspace

@@ -1,7 +1,6 @@
 """Formats numbers, times and names as text, and returns the icons of kinds."""
 
-from __future__ import annotations
-
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from hashlib import sha256
 
@@ -30,6 +29,11 @@ def pluralize(noun: str) -> str:
 def humanize(word: str) -> str:
     """Turn an identifier into a label: `configure_sharing` becomes `Configure sharing`."""
     return word.replace("_", " ").capitalize()
+
+
+def humanized_options(words: Iterable[str]) -> list[tuple[str, str]]:
+    """Return identifiers with their labels, as the options of a field."""
+    return [(word, humanize(word)) for word in words]
 
 
 def format_relative_time(at: Moment, now: Moment) -> str:

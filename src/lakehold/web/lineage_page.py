@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from statistics import fmean
 from typing import TypeVar
 
@@ -11,12 +11,12 @@ from fastapi import Request, Response
 
 from lakehold.api.http.dependencies import ReadContext
 from lakehold.catalog import resources
-from lakehold.catalog.resource_view import ResourceRef, ResourceView, VisibleRefs
+from lakehold.catalog.resource_view import ResourceRef, VisibleRefs
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import NotFoundError
 from lakehold.kit.ids import quote
 from lakehold.lake import lineage
-from lakehold.lake.lineage import MAX_DEPTH, Lineage, LineageDirection
+from lakehold.lake.lineage import MAX_DEPTH, LineageDirection
 from lakehold.web import pages
 from lakehold.web.access import resource_header
 from lakehold.web.labels import icon_of
@@ -33,7 +33,11 @@ _DEFAULT_STEPS = 2
 @routes.get("/{uid:path}/lineage")
 def lineage_page(request: Request, ctx: ReadContext, uid: str) -> Response:
     """Render the lineage."""
-    found, followed = _need_lineage(ctx, uid)
+    found = resources.get(ctx, uid)
+    followed = find_lineage(found.kind) if LINEAGE_PAGE in describe_kind(found.kind).pages else None
+    if followed is None:
+        raise NotFoundError(f"There is no table {quote(uid)}.", "Check the name in the catalog.")
+    ctx.need("see", uid)
     up, down = followed.upstream(ctx, uid), followed.downstream(ctx, uid)
     whole = bool(request.query_params.get("all"))
     near = (up, down) if whole else (up.limit_depth(_DEFAULT_STEPS), down.limit_depth(_DEFAULT_STEPS))
@@ -49,16 +53,6 @@ def lineage_page(request: Request, ctx: ReadContext, uid: str) -> Response:
         "goes_on": (up, down) != near,
     }
     return pages.render(request, "lineage/lineage.html", table_frame(ctx, found, LINEAGE_PAGE.part) | values)
-
-
-def _need_lineage(ctx: RequestContext, uid: str) -> tuple[ResourceView, Lineage]:
-    """Return the resource and how its lineage is followed, if its kind has the page."""
-    found = resources.get(ctx, uid)
-    followed = find_lineage(found.kind) if LINEAGE_PAGE in describe_kind(found.kind).pages else None
-    if followed is None:
-        raise NotFoundError(f"There is no table {quote(uid)}.", "Check the name in the catalog.")
-    ctx.need("see", uid)
-    return found, followed
 
 
 def lineage_drawing(ctx: RequestContext, uid: str, up: LineageDirection, down: LineageDirection) -> GraphDrawing:
@@ -98,7 +92,6 @@ K = TypeVar("K", bound=Hashable)
 
 WIDTH, HEIGHT = 160, 46
 _ACROSS, _BETWEEN, _EDGE = 30, 14, 16
-_LONGEST = 17
 _SWEEPS = 4
 
 
@@ -111,11 +104,6 @@ class GraphBox:
     icon: str
     href: str = ""
     uid: str = ""
-
-    @property
-    def short(self) -> str:
-        """Return the label, cut to the width of the box."""
-        return self.label if len(self.label) <= _LONGEST else f"{self.label[: _LONGEST - 1]}…"
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,10 +120,10 @@ class PlacedBox:
 class GraphDrawing:
     """A laid-out graph."""
 
-    width: float = 0
-    height: float = 0
-    boxes: Sequence[PlacedBox] = ()
-    lines: Sequence[str] = field(default=())
+    width: float
+    height: float
+    boxes: Sequence[PlacedBox]
+    lines: Sequence[str]
     """Each as the `d` of a path."""
 
 
@@ -223,19 +211,19 @@ def assign_columns(pairs: Sequence[Link], nodes: Iterable[str]) -> dict[str, int
 
 def _topological_order(after: Mapping[str, Sequence[str]]) -> list[str]:
     """Return the nodes so that each comes after those that lead to it."""
-    done: dict[str, None] = {}
+    done: list[str] = []
     begun: set[str] = set()
-    for start in after:
-        waiting = [(start, False)]
-        while waiting:
-            here, left = waiting.pop()
-            if left:
-                done[here] = None
-            elif here not in begun:
-                begun.add(here)
-                waiting.append((here, True))
-                waiting += [(each, False) for each in reversed(after[here]) if each not in begun]
-    return list(reversed(done))
+
+    def visit(node: str) -> None:
+        if node not in begun:
+            begun.add(node)
+            for following in after[node]:
+                visit(following)
+            done.append(node)
+
+    for node in after:
+        visit(node)
+    return done[::-1]
 
 
 def _pull_right(found: dict[str, int], pairs: Sequence[Link]) -> dict[str, int]:

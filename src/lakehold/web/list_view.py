@@ -17,6 +17,7 @@ T = TypeVar("T")
 PAGE_SIZE = 50
 _MAX_SEARCH_LENGTH = 200
 _NUMBER = re.compile(r"[0-9]{1,6}")
+_ROW_NUMBER = re.compile(r"[0-9]{1,18}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,12 +34,11 @@ class ListColumn:
 
 @dataclass(frozen=True, slots=True)
 class ListFilter:
-    """A filter of a list: its options, without the one for all."""
+    """A filter of a list: its options as values and labels, without the one for all."""
 
     key: str
     label: str
     options: tuple[tuple[str, str], ...]
-    """Values and their words, without the one for all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +85,11 @@ class ListState:
         return bool(self.search or any(self.chosen.values()))
 
     @property
+    def before(self) -> int | None:
+        """The number before which the page begins, in a list that is paged by the numbers of its rows."""
+        return parse_row_number(self.after)
+
+    @property
     def order(self) -> str:
         """The word that the list is sorted by, with a leading `-` if it is descending."""
         return f"-{self.sort}" if self.descending else self.sort
@@ -123,6 +128,11 @@ class ListState:
     def pages(self, total: int) -> int:
         """Return the number of pages."""
         return max(1, -(-total // self.size))
+
+
+def parse_row_number(text: str) -> int | None:
+    """Parse the number of a row; return None if the text is not one that a database can have."""
+    return int(text) if _ROW_NUMBER.fullmatch(text) else None
 
 
 def _valid_choice(asked: ListFilter, value: str) -> str:

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from lakehold.directory.request_context import RequestContext
-
 
 @dataclass(frozen=True, slots=True)
 class NavLink:
@@ -101,9 +99,3 @@ class Navigation:
 
 def _is_within(href: str, path: str) -> bool:
     return path == href or (href != "/" and path.startswith(f"{href}/"))
-
-
-def breadcrumb_trail(ctx: RequestContext, *crumbs: Breadcrumb) -> list[Breadcrumb]:
-    """Return the breadcrumbs of a page: the tenant, which leads to the home page, and then these."""
-    tenant = ctx.view.names.get(ctx.view.resource(ctx.caller.tenant)) or "Home"
-    return [Breadcrumb(tenant, "/"), *crumbs]

@@ -1,7 +1,5 @@
 """Builds the navigation of the signed-in member from what they may see."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import TypeVar
 
@@ -57,6 +55,10 @@ def build_navigation(ctx: RequestContext) -> Navigation:
         (navigation_for_request, ctx.principal), lambda: workspaces.page(ctx, limit=MAX_WORKSPACES).items
     )
     banner = ImpersonationBanner(resource_name(ctx, ctx.caller.member), "/view-as/end")
+    roles = ctx.view.policy.kind
+    may_invite = "manage_members" in may or any(
+        role.invited_with in found.actions for found in spaces for role in roles(found.kind).schema.roles.values()
+    )
     waiting = len(approvals.list_answerable(ctx, limit=_MAX_WAITING))
     return Navigation(
         tenant=resource_name(ctx, ctx.caller.tenant),
@@ -66,7 +68,13 @@ def build_navigation(ctx: RequestContext) -> Navigation:
             NavLink("All workspaces", "/workspaces", "boxes"),
         ),
         workspaces=tuple(_workspace_section(ctx, found) for found in spaces),
-        more=tuple(_tenant_links(may, invites="manage_members" in may or _may_invite(ctx, spaces))),
+        more=(
+            NavLink("People", "/people", "users"),
+            NavLink("Groups", "/groups", "shapes"),
+            *([NavLink("Invites", "/invites", "user-plus")] if may_invite else []),
+            NavLink("Access reviews", "/reviews", "clipboard-check"),
+            *([NavLink("Audit log", "/audit", "scroll-text")] if "see_audit" in may else []),
+        ),
         person=_nav_user(ctx, may),
         view_as=banner if ctx.caller.impersonator else None,
     )
@@ -89,24 +97,6 @@ def _workspace_section(ctx: RequestContext, found: ResourceSummary) -> NavSectio
     return NavSection(
         found.name, href, icon_of(root.id), root.title, (*first, *places[False], *last), tuple(places[True])
     )
-
-
-def _may_invite(ctx: RequestContext, spaces: list[ResourceSummary]) -> bool:
-    """Whether the caller may invite people to one of these workspaces."""
-    roles = ctx.view.policy.kind
-    return any(
-        role.invited_with in found.actions for found in spaces for role in roles(found.kind).schema.roles.values()
-    )
-
-
-def _tenant_links(may: frozenset[str], *, invites: bool) -> list[NavLink]:
-    more = [NavLink("People", "/people", "users"), NavLink("Groups", "/groups", "shapes")]
-    if invites:
-        more.append(NavLink("Invites", "/invites", "user-plus"))
-    more.append(NavLink("Access reviews", "/reviews", "clipboard-check"))
-    if "see_audit" in may:
-        more.append(NavLink("Audit log", "/audit", "scroll-text"))
-    return more
 
 
 def _nav_user(ctx: RequestContext, may: frozenset[str]) -> NavUser:

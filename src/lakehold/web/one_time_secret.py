@@ -5,8 +5,6 @@ the way the secret is in an encrypted, short-lived cookie bound to the caller: n
 page deletes the cookie.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -18,7 +16,6 @@ from lakehold.directory.caller import Caller
 from lakehold.kit.clock import SECOND, Moment
 from lakehold.kit.errors import InvalidInputError
 from lakehold.web import cookies, pages
-from lakehold.web.navigation import Breadcrumb, breadcrumb_trail
 from lakehold.web.routing import router
 
 SECRET_URL, COOKIE = "/shown-once", "lakehold_once"
@@ -54,9 +51,7 @@ def redirect_to_secret(request: Request, caller: Caller, secret: OneTimeSecret) 
 @routes.get("")
 def show_secret(request: Request, ctx: ReadContext) -> Response:
     """Render the secret, or a notice that it was displayed before."""
-    secret = _read_cookie(request, ctx.caller)
-    crumbs = breadcrumb_trail(ctx, Breadcrumb(secret.title if secret else "Shown once"))
-    response = pages.render(request, "once.html", {"crumbs": crumbs, "secret": secret})
+    response = pages.render(request, "once.html", {"secret": _read_cookie(request, ctx.caller)})
     if COOKIE in request.cookies:
         cookies.delete_cookie(request, response, COOKIE)
     return response

@@ -1,7 +1,5 @@
 """Renders templates as responses, and redirects after actions."""
 
-from __future__ import annotations
-
 import gzip
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -11,6 +9,7 @@ from fastapi import Request, Response
 from fastapi.responses import HTMLResponse
 
 from lakehold.api.http.dependencies import current_context, get_platform
+from lakehold.kit.errors import LakeholdError
 from lakehold.web import cookies, csrf
 from lakehold.web.cookies import Flash
 from lakehold.web.navigation import Navigation
@@ -61,10 +60,15 @@ def render(
 
 
 def render_form(
-    request: Request, template: str, values: dict[str, object], errors: Mapping[str, str] | None = None
+    request: Request,
+    template: str,
+    values: dict[str, object],
+    errors: Mapping[str, str] | None = None,
+    error: LakeholdError | None = None,
 ) -> Response:
-    """Render the template of a form; with errors by field, once more after it was submitted."""
-    return render(request, template, {**values, "errors": errors or {}}, status=422 if errors else 200)
+    """Render the template of a form; with errors by field, or that of the whole form, after it was submitted."""
+    values = {"error": error, **values, "errors": errors or {}}
+    return render(request, template, values, status=422 if errors or error else 200)
 
 
 def redirect(request: Request, to: str, flash: Flash | str | None = None) -> Response:

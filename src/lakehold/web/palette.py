@@ -1,8 +1,6 @@
 """Search of the command palette, and as a page: links of the navigation, resources and members."""
 
-from __future__ import annotations
-
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass
 
 from fastapi import Request, Response
@@ -80,18 +78,15 @@ def find_resources(request: Request, text: str, most: int) -> list[PaletteItem]:
     text = text.strip()
     if not text:
         return []
-    return in_request_context(
-        request, lambda ctx: [*_resource_items(ctx, text, most // 2), *_member_items(ctx, text, most // 4)], []
-    )
 
+    def find(ctx: RequestContext) -> list[PaletteItem]:
+        found: list[PaletteItem] = []
+        for item in resources.find(ctx, text, limit=most // 2).items:
+            title = ctx.view.policy.kind(item.kind).schema.title
+            where = f"{title} in {item.parent.name}" if item.parent else title
+            href, icon = urls.for_kind(item.uid, item.kind), icon_of(item.kind)
+            found.append(PaletteItem(item.name, href, icon, where, "Resources"))
+        people = ctx.session.list(ctx.principal, "see", MEMBER, search=text, limit=most // 4).items
+        return found + [PaletteItem(one.name, urls.member(one.uid), "user", "Member", "People") for one in people]
 
-def _resource_items(ctx: RequestContext, text: str, most: int) -> Iterator[PaletteItem]:
-    for item in resources.find(ctx, text, limit=most).items:
-        title = ctx.view.policy.kind(item.kind).schema.title
-        where = f"{title} in {item.parent.name}" if item.parent else title
-        yield PaletteItem(item.name, urls.for_kind(item.uid, item.kind), icon_of(item.kind), where, "Resources")
-
-
-def _member_items(ctx: RequestContext, text: str, most: int) -> Iterator[PaletteItem]:
-    for found in ctx.session.list(ctx.principal, "see", MEMBER, search=text, limit=most).items:
-        yield PaletteItem(found.name, urls.member(found.uid), "user", "Member", "People")
+    return in_request_context(request, find, [])

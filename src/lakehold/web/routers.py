@@ -1,7 +1,5 @@
 """The list of all page routers. A router that is added here is served, and covered by the crawling tests."""
 
-from __future__ import annotations
-
 from fastapi import APIRouter
 
 from lakehold.web import (
@@ -39,11 +37,7 @@ ROUTERS: list[APIRouter] = [
     *(run_page.routes, run_list.routes),
     *(router for workspace in registry.all_workspaces() for router in workspace.page_routers()),
     *(triggers_page.routes, runnable_page.routes, file_pages.uploads, file_pages.routes),
-    *(table_pages.routes, lineage_page.routes),
-    forms.create_routes,
-    forms.edit_routes,
-    forms.move_routes,
-    forms.delete_routes,
+    *(table_pages.routes, lineage_page.routes, forms.routes),
     *(member_list.routes, tenant_roles.routes, effective_access.routes, member_page.routes, group_pages.routes),
     *(invite_pages.routes, workspace_list.routes, members.routes, settings.routes),
     *(audit_pages.routes, viewing.routes, campaign_pages.routes, decisions.routes),

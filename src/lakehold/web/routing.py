@@ -1,7 +1,5 @@
 """The router class for pages, which checks form tokens and renders errors as pages."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Awaitable, Callable, Coroutine
 from dataclasses import dataclass
@@ -19,7 +17,7 @@ from lakehold.api.http.problems import Problem
 from lakehold.api.http.routing import Endpoint, TransactionRoute
 from lakehold.directory.errors import DeniedError, UnauthorizedError
 from lakehold.kit.errors import LakeholdError
-from lakehold.web import csrf, pages
+from lakehold.web import csrf, pages, urls
 from lakehold.web.navigation import Navigation
 
 SIGN_IN = "/sign-in"
@@ -38,11 +36,7 @@ class ErrorText:
 _ERROR_TEXTS = {
     401: ErrorText("Sign in first", "You need to sign in to open this page.", "key-round"),
     403: ErrorText("Access denied", "You don't have the required permission.", "lock"),
-    404: ErrorText(
-        "Page not found",
-        "It may have been moved or removed, or you don't have access to it.",
-        "compass",
-    ),
+    404: ErrorText("Page not found", "It may have been moved or removed, or you don't have access to it.", "compass"),
     409: ErrorText("This is not possible right now", "Something else has to change first.", "git-branch"),
     422: ErrorText("Invalid input", "Nothing was changed.", "pencil"),
     429: ErrorText("Too many attempts", "Wait a moment, then try again.", "clock"),
@@ -57,9 +51,11 @@ def error_page(request: Request, error: Exception) -> Response:
         return pages.redirect(request, f"{SIGN_IN}?{urlencode({'next': pages.current_url(request)})}")
     problem = _problem_of(request, error)
     try:
-        response = _render_problem(
-            request, problem, pages.web_app_of(request).load_navigation(request), _request_access_url(error)
+        navigation = pages.web_app_of(request).load_navigation(request)
+        access_url = (
+            urls.request(error.resource, error.action) if isinstance(error, DeniedError) and error.resource else ""
         )
+        response = _render_problem(request, problem, navigation, access_url)
     except Exception:  # noqa: BLE001 - what is around the page may be what is broken
         json_logging.error_log.exception("page", extra={"fields": {"request": problems.get_request_id(request)}})
         response = _render_problem(request, problem, Navigation(), "")
@@ -111,13 +107,6 @@ def _render_problem(request: Request, problem: Problem, navigation: Navigation, 
     return pages.render(request, "error.html", values, navigation=navigation, status=problem.status)
 
 
-def _request_access_url(error: Exception) -> str:
-    """Return the URL of the form that requests the missing right; empty if none is missing."""
-    if not isinstance(error, DeniedError) or not error.resource:
-        return ""
-    return f"/requests/new?{urlencode({'resource': error.resource, 'action': error.action})}"
-
-
 _SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 
 
@@ -149,9 +138,13 @@ def router(prefix: str = "") -> APIRouter:
     return APIRouter(prefix=prefix, route_class=PageRoute, redirect_slashes=False, include_in_schema=False)
 
 
+FORM_METHODS = ["GET", "POST"]
+"""For an endpoint that shows a form and takes it: `@routes.api_route("/new", methods=FORM_METHODS)`."""
+
+
 async def _read_form(request: Request) -> FormData:
     return await request.form()
 
 
 SubmittedForm = Annotated[FormData, Depends(_read_form)]
-"""What a form sent."""
+"""What a form sent; empty for GET."""

@@ -3,8 +3,6 @@
 The policy needs no exceptions, because no page has inline scripts or styles.
 """
 
-from __future__ import annotations
-
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 _DIRECTIVES = (

@@ -1,7 +1,5 @@
 """Names for the editor's completion: the tables and fields that the member may read. Fields are loaded on demand."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from fastapi import Query, Response
@@ -49,21 +47,18 @@ def known_fields(
     places = {each: readable_tables.identifier_of(ctx, each) for each in table or () if _may_read(ctx, each)}
     there = lake.metadata_locations(places.values()) if places else {}
     fields = {
-        each: [
-            {"name": field.name, "type": table_pages.sql_field_type(field.type)}
-            for field in table_metadata.load_metadata(there[place]).fields
-        ]
+        each: [(field.name, field.type) for field in table_metadata.load_metadata(there[place]).fields]
         for each, place in places.items()
         if place in there
     }
     for name, schema in system_table_schemas.visible_tables(ctx).items():
         if f"{SYSTEM}.{name}" in (table or ()):
-            system_fields = [
-                {"name": field, "type": table_pages.sql_field_type(kind)}
-                for field, kind in system_table_schemas.iceberg_fields(schema)
-            ]
-            fields[f"{SYSTEM}.{name}"] = system_fields
-    return JSONResponse({"fields": fields})
+            fields[f"{SYSTEM}.{name}"] = list(system_table_schemas.iceberg_fields(schema))
+    named = {
+        each: [{"name": name, "type": table_pages.sql_field_type(kind)} for name, kind in its]
+        for each, its in fields.items()
+    }
+    return JSONResponse({"fields": named})
 
 
 def _may_read(ctx: RequestContext, uid: str) -> bool:

@@ -1,7 +1,5 @@
 """The views of the rows of a table: its fields, and a sample."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterable
@@ -27,9 +25,8 @@ from lakehold.lake.previews import PreviewOptions, read_preview
 from lakehold.lake.table_metadata import IcebergMetadata
 from lakehold.web import kind_pages, pages, urls
 from lakehold.web.access import resource_header
-from lakehold.web.labels import format_count, humanize
+from lakehold.web.labels import humanize
 from lakehold.web.routing import router
-from lakehold.web.runs import labels
 from lakehold.workspaces.descriptor import RUNS_PAGE
 from lakehold.workspaces.registry import describe_kind, readable_kinds, sql_kinds
 
@@ -45,14 +42,14 @@ def need_rows(ctx: RequestContext, uid: str) -> ResourceView:
 
 def table_frame(ctx: RequestContext, found: ResourceView, part: str) -> dict[str, object]:
     """Return the template values that all views of a table share."""
+    label = kind_pages.page_label(found.kind, part) or humanize(part)
     return {
-        "crumbs": resource_header.breadcrumbs(
-            ctx, found.uid, kind_pages.page_label(found.kind, part) or humanize(part)
-        ),
+        "crumbs": resource_header.breadcrumbs(ctx, found.uid, label),
         "found": found,
         "tabs": resource_header.tabs(ctx, found.uid),
         "tab": urls.resource(found.uid, part),
         "ask": _query_url(ctx, found),
+        "has_runs": RUNS_PAGE in describe_kind(found.kind).pages,
     }
 
 
@@ -83,9 +80,8 @@ _ROWS = 100
 def table_fields(request: Request, ctx: ReadContext, lake: CurrentLake, uid: str) -> Response:
     """Render name, type and description of each field."""
     found = need_rows(ctx, uid)
-    now = current_metadata(ctx, lake, uid)
-    fields = [(field, sql_field_type(field.type)) for field in (now.fields if now else ())]
-    return _page(request, ctx, found, "fields", {"fields": fields, "stats": _stats(now)})
+    values: dict[str, object] = {"now": current_metadata(ctx, lake, uid), "sql_type": sql_field_type}
+    return pages.render(request, "tables/fields.html", table_frame(ctx, found, "fields") | values)
 
 
 @routes.get("/{uid:path}/sample")
@@ -94,10 +90,9 @@ def table_sample(
 ) -> Response:
     """Render the first rows, read without Spark."""
     found = need_rows(ctx, uid)
-    values: dict[str, object] = {"grid": None, "more": False, "now": None, "trouble": None, "viewing": False}
-    if ctx.caller.impersonator:
-        return _page(request, ctx, found, "sample", values | {"viewing": True})
-    values["now"] = now = current_metadata(ctx, lake, uid)
+    viewing = bool(ctx.caller.impersonator)
+    now = None if viewing else current_metadata(ctx, lake, uid)
+    values: dict[str, object] = {"grid": None, "more": False, "now": now, "trouble": None, "viewing": viewing}
     if now is not None:
         resource_usage.record(platform, ctx, readable_kinds()[found.kind], uid)
         try:
@@ -106,25 +101,7 @@ def table_sample(
             values["more"] = preview.more
         except LakeholdError as error:
             values["trouble"] = error
-    return _page(request, ctx, found, "sample", values)
-
-
-def _page(request: Request, ctx: RequestContext, found: ResourceView, part: str, values: dict[str, object]) -> Response:
-    has_runs = RUNS_PAGE in describe_kind(found.kind).pages
-    frame = table_frame(ctx, found, part) | {"has_runs": has_runs}
-    return pages.render(request, f"tables/{part}.html", frame | values)
-
-
-def _stats(now: IcebergMetadata | None) -> list[tuple[str, str]]:
-    if now is None or now.current is None:
-        return []
-    current = now.current
-    return [
-        ("Fields", format_count(len(now.fields))),
-        ("Rows", format_count(current.count("total-records"))),
-        ("Size", labels.format_size(current.count("total-files-size"))),
-        ("Files", format_count(current.count("total-data-files"))),
-    ]
+    return pages.render(request, "tables/sample.html", table_frame(ctx, found, "sample") | values)
 
 
 _LONGEST = 400
@@ -134,12 +111,8 @@ _SIMPLE = {
     "int16": "smallint",
     "int32": "int",
     "int64": "bigint",
-    "float": "float",
-    "double": "double",
     "bool": "boolean",
-    "string": "string",
     "large_string": "string",
-    "binary": "binary",
     "large_binary": "binary",
     "date32[day]": "date",
     "null": "void",

@@ -4,8 +4,6 @@ Templates need no imports. Macros reach the context of the current page through 
 CSRF token.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -16,14 +14,16 @@ from jinja2 import ChoiceLoader, Environment, FileSystemLoader, PrefixLoader, St
 from jinja2.runtime import Macro
 
 from lakehold.access.model.policy import Policy
-from lakehold.kit.clock import FOREVER, Moment
+from lakehold.kit.clock import FOREVER, Moment, to_moment
 from lakehold.web import labels, urls
 from lakehold.web.assets import Assets
 from lakehold.web.components import ACCESS_ORIGINS, PageAction
 from lakehold.web.cookies import Flash
 from lakehold.web.labels import icon_of
 from lakehold.web.list_view import ListColumn
-from lakehold.web.navigation import Breadcrumb, Navigation
+from lakehold.web.navigation import Breadcrumb, Navigation, NavLink
+from lakehold.web.runs import labels as run_labels
+from lakehold.web.schedules import schedule_form
 
 TEMPLATES_DIR = Path(__file__).parent / "templates"
 
@@ -86,14 +86,22 @@ class TemplateRenderer:
             exact=labels.format_utc_time,
             is_forever=lambda at: at >= FOREVER,
             machine=labels.iso_time,
+            moment=to_moment,
+            cron_text=schedule_form.describe_cron,
             plural=labels.pluralize,
             spoken=labels.humanize,
+            spoken_options=labels.humanized_options,
             address=urls,
             icon_of=icon_of,
+            size_text=run_labels.format_size,
+            duration_text=run_labels.format_duration,
+            run_tones=run_labels.TONES,
+            run_icons=run_labels.ICONS,
             title_of=lambda kind: _page_context.get().title_of(kind),
             role_of=lambda kind, role: _page_context.get().role_of(kind, role),
             column=ListColumn,
             page_action=PageAction,
+            nav_link=NavLink,
             trail=_breadcrumb_trail,
             THROUGH=ACCESS_ORIGINS,
             ui=SimpleNamespace(),

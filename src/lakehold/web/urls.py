@@ -1,7 +1,5 @@
 """URLs of pages. Ids may contain any characters, a slash included."""
 
-from __future__ import annotations
-
 from urllib.parse import quote, urlencode
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from lakehold.catalog import resource_edit, resource_metadata
 from lakehold.catalog.resource_edit import ResourceEdit
 from tests.api.client import Api, json_body, problem
@@ -19,6 +21,14 @@ def test_settings_that_cannot_be_used_are_refused_by_their_field(api: Api) -> No
         ({"by": "sql"}, "sql"),
         ({**SQL, "columns": [{"name": "a"}, {"alias": "b"}]}, "columns.1.name"),
         ({**SQL, "sqll": "SELECT 2"}, "sqll"),
+        ({**SQL, "columns": [{"name": "a", "type": "nonsense"}]}, "columns.0.type"),
+        ({**SQL, "keys": ["a"], "columns": [{"name": "a", "hidden": True}]}, "columns"),
+        ({**SQL, "checks": [{"check": "not null", "name": "a", "fields": ["a"]}] * 2}, "checks"),
+        ({**SQL, "joins": [{"mart": "store_targets", "name": "two words", "on": {"a": "a"}}]}, "joins.0.name"),
+        ({**SQL, "joins": [{"mart": "store_targets", "name": "b", "on": {}}]}, "joins.0.on"),
+        ({**SQL, "joins": [{"mart": "store_targets", "name": "b", "on": {"a": "a"}}] * 2}, "joins"),
+        ({**SQL, "failure_webhook": "ftp://hooks.example/runs"}, "failure_webhook"),
+        ({**SQL, "failure_webhook": "https://" + "user:secret@127.0.0.1/runs"}, "failure_webhook"),
     ):
         refused = problem(
             api.call("PATCH", MART, "tara", json={"settings": settings}, headers=ANY), 422, "invalid_input"
@@ -30,6 +40,42 @@ def test_settings_that_cannot_be_used_are_refused_by_their_field(api: Api) -> No
     )
     assert refused["field"] == "table"
     assert json_body(api.get(MART, "tara")) == before, "nothing of it was saved"
+
+
+def test_settings_name_only_what_is_there_of_the_right_kind_and_in_sight(api: Api) -> None:
+    def patched(where: str, who: str, settings: dict[str, object]) -> dict[str, Any]:
+        answer = api.call("PATCH", f"/api/v1/resources/{where}", who, json={"settings": settings}, headers=ANY)
+        refused: dict[str, Any] = problem(answer, 422, "invalid_input")
+        return refused
+
+    def joined(mart: str) -> dict[str, object]:
+        return {**SQL, "joins": [{"mart": mart, "name": "other", "on": {"day": "day"}}]}
+
+    # Missing, of another kind, and itself. What is hidden answers like what is missing.
+    for mart in ("no_such_mart", "lake", "daily_sales"):
+        refused = patched("daily_sales", "tara", joined(mart))
+        assert (refused["field"], refused["detail"]) == ("joins.0.mart", f"There is no data mart '{mart}'.")
+    assert api.get("/api/v1/resources/margins", "tim").status_code == 404
+    assert patched("web_sessions", "tim", joined("margins"))["detail"] == "There is no data mart 'margins'."
+    assert patched("lake", "tara", {"kind": "lake", "lakehouse": "no_such"})["field"] == "lakehouse"
+    source = {"kind": "lakehouse.source", "name": "s", "edges": {"lakehouse": ["lake_house"], "into": ["raw"]}}
+    settings = {"connector": "files", "volume": "no_such_volume"}
+    refused = problem(api.post("/api/v1/resources", "erik", {**source, "settings": settings}), 422, "invalid_input")
+    assert refused["field"] == "volume"
+
+
+def test_a_reference_that_was_there_before_stays_when_it_is_gone(api: Api) -> None:
+    joins = [{"mart": "gone_mart", "name": "other", "on": {"day": "day"}}]
+    with api.platform.write(as_member("tara")) as ctx:
+        resource_metadata.save(ctx, "daily_sales", settings={**SQL, "joins": joins})
+    changed = {**SQL, "sql": "SELECT 2", "joins": joins}
+    assert json_body(api.call("PATCH", MART, "tara", json={"settings": changed}, headers=ANY))["settings"] == changed
+
+
+def test_a_kind_without_settings_takes_none(api: Api) -> None:
+    for where, who in (("sales", "olga"), ("raw", "olga")):
+        answer = api.call("PATCH", f"/api/v1/resources/{where}", who, json={"settings": {"any": 1}}, headers=ANY)
+        assert problem(answer, 422, "invalid_input")["field"] == "any"
 
 
 def test_a_draft_is_saved_and_completed_later(api: Api) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
+from string import ascii_uppercase
 from typing import Any
 
 import jsonschema_rs
@@ -33,6 +34,7 @@ def media(operation: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
 def test_it_says_what_it_is_for(operation: dict[str, Any]) -> None:
     assert operation["summary"][0].isupper()
     assert operation["description"]
+    assert operation["description"][0] in "`" + ascii_uppercase, "a sentence was cut in two"
     assert len(operation["tags"]) == 1
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from lakehold.web.build import builder
+from frontend import builder
 from tests.golden.flows.acme import AcmeSite, open_site
 
 

@@ -15,8 +15,8 @@ from lakehold.directory.caller import Caller
 from lakehold.directory.platform import Platform
 from lakehold.lake import readable_tables
 from lakehold.lake.volumes import Volume
+from lakehold.runs.cause import CauseKind, RunCause
 from lakehold.runs.jobs import service, table
-from lakehold.runs.run_table import CauseKind, StoredCause
 from lakehold.runs.runnable import RunOptions
 from lakehold.runs.service import MANUAL_CAUSE, Runs
 from lakehold.workspaces.lakehouse import volumes
@@ -96,7 +96,7 @@ def _run(platform: Platform, caller: Caller, here: Tenant) -> None:
     with platform.write(caller) as ctx:
         for demo in _RUN:
             run = runs.insert(ctx, here.id(demo), RunOptions(), cause=cause)
-            cause = StoredCause(CauseKind.DEPENDENCY, run)
+            cause = RunCause(CauseKind.DEPENDENCY, run)
 
 
 def _put_files(platform: Platform, caller: Caller, here: Tenant) -> None:

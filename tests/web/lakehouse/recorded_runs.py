@@ -8,7 +8,8 @@ import sqlalchemy as sa
 
 from lakehold.demo import company
 from lakehold.directory.caller import Caller
-from lakehold.runs.run_table import StoredCause, run_log_table, run_step_table, run_table
+from lakehold.runs.cause import RunCause
+from lakehold.runs.run_table import run_log_table, run_step_table, run_table
 from lakehold.runs.runnable import RunOptions
 from lakehold.runs.service import MANUAL_CAUSE
 from lakehold.web.runs.services import RUNS
@@ -22,7 +23,7 @@ def as_member(member: str) -> Caller:
     return Caller(company.TENANT, member)
 
 
-def queue_run(shop: Shop, uid: str, *, member: str = "olga", cause: StoredCause = MANUAL_CAUSE) -> str:
+def queue_run(shop: Shop, uid: str, *, member: str = "olga", cause: RunCause = MANUAL_CAUSE) -> str:
     """Queue a run."""
     with shop.platform.write(as_member(member)) as ctx:
         return RUNS.insert(ctx, uid, RunOptions(), cause=cause)

@@ -7,7 +7,7 @@ from playwright.sync_api import expect
 
 from lakehold.catalog import resource_edit, resource_metadata
 from lakehold.catalog.resource_edit import ResourceEdit
-from lakehold.runs.run_table import CauseKind, StoredCause
+from lakehold.runs.cause import CauseKind, RunCause
 from lakehold.web.runs import services
 from tests.web.conftest import Open, Violations
 from tests.web.demo import Shop
@@ -125,7 +125,7 @@ def test_who_only_looks_is_told_what_they_lack(shop: Shop) -> None:
 
 def test_the_run_before_it_is_named_only_to_who_sees_it(shop: Shop) -> None:
     first = queue_run(shop, "make_orders")
-    second = queue_run(shop, "store_history", cause=StoredCause(CauseKind.DEPENDENCY, first))
+    second = queue_run(shop, "store_history", cause=RunCause(CauseKind.DEPENDENCY, first))
     assert first not in shop.client("ana").get(f"/runs/{second}").text
     assert "After another run" in shop.client("ana").get(f"/runs/{second}").text
     assert f'href="/runs/{first}"' in shop.client("olga").get(f"/runs/{second}").text
@@ -189,8 +189,12 @@ def test_axe_finds_nothing_wrong_with_runs(open_as: Open, shop: Shop, violations
 
 
 def test_a_cause_is_told_in_words(shop: Shop) -> None:
-    run = queue_run(shop, "store_history", cause=StoredCause(CauseKind.SCHEDULE, "30 6 * * 1-5 Europe/Berlin"))
-    assert "By schedule: at 06:30, Monday to Friday (Europe/Berlin)" in shop.client("ana").get(f"/runs/{run}").text
+    run = queue_run(
+        shop, "store_history", cause=RunCause(CauseKind.SCHEDULE, cron="30 6 * * 1-5", zone="Europe/Berlin")
+    )
+    assert "Schedule: at 06:30, Monday to Friday (Europe/Berlin)" in shop.client("ana").get(f"/runs/{run}").text
+    again = queue_run(shop, "store_history", cause=RunCause(CauseKind.RETRY, run))
+    assert f'Retry of <a href="/runs/{run}">an earlier run</a>' in shop.client("ana").get(f"/runs/{again}").text
 
 
 def test_only_what_is_run_again_and_again_is_there_to_choose(shop: Shop) -> None:

@@ -12,7 +12,7 @@ import pytest
 from playwright.sync_api import expect
 
 from lakehold.catalog import credentials, resources
-from lakehold.connectors.database import address_fields
+from lakehold.connectors.database import connector
 from lakehold.web.connections import form_page
 from lakehold.web.runs.services import RUNS, TRIGGERS
 from tests.lake.sources.fake_api import ApiRequest, ApiResponse, serve_fake_api
@@ -305,9 +305,9 @@ def test_who_may_not_make_or_edit_one_gets_no_further(shop: Shop) -> None:
     ],
 )
 def test_the_address_of_a_database_is_filled_in_by_its_parts(address: str, parts: dict[str, str]) -> None:
-    assert address_fields.split_database_address(address) == parts
-    again = address_fields.database_address(parts)
-    assert address_fields.split_database_address(again) == parts
+    assert connector.split_database_address(address) == parts
+    again = connector.database_address(parts)
+    assert connector.split_database_address(again) == parts
 
 
 @pytest.mark.rare

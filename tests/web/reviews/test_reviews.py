@@ -279,3 +279,7 @@ def test_who_takes_away_their_own_right_is_led_out(shop: Shop) -> None:
     with shop.client("mona") as client:
         answer = sent(client, f"/reviews/{uid}/decide", f"/reviews/{uid}", remove=str(own.n))
     assert answer.headers["location"] == "/reviews"
+
+
+def test_a_cursor_that_no_row_has_is_ignored(shop: Shop) -> None:
+    assert shop.client("olga").get(f"/reviews?after={10**20}").status_code == 200

@@ -1,7 +1,5 @@
 """Endpoints of the tenant's access models, those that came with Lakehold and those of the tenant's own."""
 
-from __future__ import annotations
-
 from dataclasses import asdict, replace
 from typing import Annotated, Any
 

@@ -1,7 +1,5 @@
 """Endpoints of the audit log. Read, export and verify."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from dataclasses import asdict
@@ -18,7 +16,6 @@ from lakehold.api.http.paging import PageParams, PageResponse
 from lakehold.api.http.routing import make_router
 from lakehold.directory.caller import Caller
 from lakehold.directory.platform import Platform
-from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import to_moment
 from lakehold.ledger.audit import AuditFilter, NumberedEntry
 
@@ -81,7 +78,7 @@ def list_audit_entries(ctx: ReadContext, paged: PageParams, filters: AuditFilter
 
     Needs the right `see_audit`.
     """
-    need_audit(ctx)
+    ctx.need("see_audit", ctx.caller.tenant)
     of = f"audit {filters}"
     found = ctx.audit.page(filters, before=paged.start_after(of, int), limit=paged.limit + 1)
     return paged.build_page(of, found, lambda line: (line.n,), _entry_json)
@@ -98,7 +95,7 @@ def export_audit(ctx: ReadContext, request: Request, filters: AuditFilterParams)
 
     Needs the right `see_audit` until the end: a caller who loses it meanwhile gets no more.
     """
-    need_audit(ctx)
+    ctx.need("see_audit", ctx.caller.tenant)
     lines = _export_lines(get_platform(request), ctx.caller, filters)
     return StreamingResponse(
         lines, media_type=_JSON_LINES, headers={"content-disposition": 'attachment; filename="audit.jsonl"'}
@@ -111,14 +108,9 @@ def verify_audit(ctx: ReadContext) -> AuditVerificationJson:
 
     Checks the whole hash chain. Needs the right `see_audit`.
     """
-    need_audit(ctx)
+    ctx.need("see_audit", ctx.caller.tenant)
     found = ctx.audit.verify()
     return AuditVerificationJson(whole=not found.fault, entries=found.entries, head=found.head, fault=found.fault)
-
-
-def need_audit(ctx: RequestContext) -> None:
-    """Raise unless the caller may see the audit log."""
-    ctx.need("see_audit", ctx.caller.tenant)
 
 
 def _export_lines(platform: Platform, caller: Caller, filters: AuditFilter) -> Iterator[bytes]:
@@ -126,7 +118,7 @@ def _export_lines(platform: Platform, caller: Caller, filters: AuditFilter) -> I
     after = 0
     while True:
         with platform.read(caller) as ctx:
-            need_audit(ctx)
+            ctx.need("see_audit", ctx.caller.tenant)
             lines = list(islice(ctx.audit.export(filters, after), _EXPORT_CHUNK))
         if lines:
             yield ("\n".join(lines) + "\n").encode()

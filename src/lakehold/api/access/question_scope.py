@@ -4,14 +4,12 @@ About oneself everybody may ask; about others those who have the right `ask_abou
 may not see is answered like one that does not exist, whomever the question is about.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from datetime import datetime
 from functools import partial
 
 from lakehold.access.decisions.principal import Principal
-from lakehold.access.query.listing import ListedResource, to_cursor
+from lakehold.access.query.listing import ListedResource, ListingPage, to_cursor
 from lakehold.access.session import AccessQueries
 from lakehold.api.http.models import NameText, RecordId, ResponseModel, Word
 from lakehold.directory.request_context import RequestContext
@@ -85,49 +83,38 @@ class QuestionScope:
         number = view.ids.get(uid)
         return (view.names.get(number) if number is not None else None) or uid
 
-
-def need_others(ctx: RequestContext) -> None:
-    """Raise unless the caller may ask about others."""
-    ctx.need("ask_about_others", ctx.caller.tenant)
-
-
-class AllowedResourcePages:
-    """Pages of the resources with which a member may do something, and that the caller may see.
-
-    Whether there is a next page also depends on what the caller may see, so that nothing hidden is counted.
-    """
-
-    def __init__(
+    def allowed_page(
         self,
-        scope: QuestionScope,
         principal: Principal,
         action: str,
         kind: str,
         *,
+        after: str | None,
+        limit: int,
         within: str | None = None,
         search: str = "",
         sort: str = "name",
-    ) -> None:
-        self._scope, self._sort = scope, sort
-        self._list = partial(scope.questions.list, principal, action, kind, within=within, search=search, sort=sort)
+    ) -> ListingPage:
+        """Return a page of the resources with which a member may do something, and that the caller may see.
+
+        Whether there is a next page also depends on what the caller may see, so that nothing hidden is counted.
+        """
+        load = partial(self.questions.list, principal, action, kind, within=within, search=search, sort=sort)
         # What the caller may see is a list that needs no second look.
-        self._lists_visible = principal == scope.work.principal and scope.questions.read_view(
+        all_visible = principal == self.work.principal and self.questions.read_view(
             lambda view: action == view.policy.kind(kind).schema.visible
         )
-
-    def page(self, after: str | None, limit: int) -> tuple[list[ListedResource], str | None]:
-        """Return one page, and the cursor of the next."""
         found: list[ListedResource] = []
-        for each in self._visible_items(after, limit):
-            if len(found) == limit:
-                return found, to_cursor(found[-1], self._sort)
-            found.append(each)
-        return found, None
-
-    def _visible_items(self, after: str | None, limit: int) -> Iterator[ListedResource]:
         while True:
-            page = self._list(after=after, limit=limit + 1)
-            yield from (each for each in page.items if self._lists_visible or self._scope.is_visible(each.uid))
+            page = load(after=after, limit=limit + 1)
+            found += [each for each in page.items if all_visible or self.is_visible(each.uid)]
+            if len(found) > limit:
+                return ListingPage(found[:limit], to_cursor(found[limit - 1], sort))
             if page.after is None:
-                return
+                return ListingPage(found, None)
             after = page.after
+
+
+def need_others(ctx: RequestContext) -> None:
+    """Raise unless the caller may ask about others."""
+    ctx.need("ask_about_others", ctx.caller.tenant)

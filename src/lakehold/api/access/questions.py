@@ -11,16 +11,10 @@ from lakehold.access import Draft
 from lakehold.access.decisions.evaluator import Explanation
 from lakehold.access.decisions.explanation import describe_fact
 from lakehold.access.decisions.ways import MissingFact
-from lakehold.api.access.question_scope import (
-    AllowedResourcePages,
-    NamedRefJson,
-    NamedResourceJson,
-    QuestionScope,
-    need_others,
-)
+from lakehold.api.access.question_scope import NamedRefJson, NamedResourceJson, QuestionScope, need_others
 from lakehold.api.access.what_if import FactJson
 from lakehold.api.http.dependencies import ReadContext
-from lakehold.api.http.models import IdText, RequestModel, ResponseModel, SearchText, Time, Word
+from lakehold.api.http.models import IdText, ItemsResponse, RequestModel, ResponseModel, SearchText, Time, Word
 from lakehold.api.http.paging import PageParams, PageResponse, Sort
 from lakehold.api.http.routing import make_router
 from lakehold.kit.errors import LakeholdError
@@ -88,10 +82,8 @@ class BatchCheckBody(RequestModel):
     at: Time | None = Field(default=None, examples=[None])
 
 
-class BatchCheckResultJson(ResponseModel):
+class BatchCheckResultJson(ItemsResponse[BatchCheckItemJson]):
     """The answers, in the order of the questions."""
-
-    items: list[BatchCheckItemJson]
 
 
 @routes.post("/check")
@@ -296,6 +288,7 @@ def resources_for(
     principal = scope.resolve_subject(subject)
     if within is not None:
         scope.require_visible((within,))
-    listed = AllowedResourcePages(scope, principal, action, kind, within=within, search=search, sort=sort)
-    found, next_cursor = listed.page(paged.after, paged.limit)
-    return PageResponse[NamedResourceJson].model_validate({"items": found, "next": next_cursor})
+    found = scope.allowed_page(
+        principal, action, kind, after=paged.after, limit=paged.limit, within=within, search=search, sort=sort
+    )
+    return PageResponse[NamedResourceJson].model_validate(found)

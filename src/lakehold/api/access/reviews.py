@@ -1,7 +1,5 @@
 """Endpoints of reviews, which compute every member × resource × action in the background."""
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 
 from fastapi import Request, Response
@@ -12,11 +10,12 @@ from lakehold.api.http.dependencies import CreateContext, ReadContext, WriteCont
 from lakehold.api.http.models import IdText, RecordEnd, RecordTime, RequestModel, ResponseModel, Word
 from lakehold.api.http.paging import PageParams, PageResponse
 from lakehold.api.http.routing import make_router
+from lakehold.api.lake.files import DOWNLOAD
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import NotFoundError
 from lakehold.kit.ids import quote
 from lakehold.runs.jobs import service
-from lakehold.runs.jobs.registry import ACCESS_REVIEW
+from lakehold.runs.jobs.service import ACCESS_REVIEW
 
 routes = make_router("/api/v1/access/reviews", "Reviews")
 
@@ -71,11 +70,7 @@ def get_review(ctx: ReadContext, review: IdText) -> ReviewJson:
     return ReviewJson.model_validate(_get_review(ctx, review))
 
 
-@routes.get(
-    "/{review}/result",
-    response_class=FileResponse,
-    responses={200: {"description": "The file", "content": {"application/octet-stream": {}}}},
-)
+@routes.get("/{review}/result", **DOWNLOAD)
 def get_review_result(ctx: WriteContext, request: Request, review: IdText) -> Response:
     """Download the file of a review. The download is recorded in the audit log."""
     _get_review(ctx, review)

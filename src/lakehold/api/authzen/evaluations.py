@@ -4,8 +4,6 @@ What does not exist, or may not be seen by the caller, is denied with the reason
 also the one place where the properties of a request are passed to the engine.
 """
 
-from __future__ import annotations
-
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -247,9 +245,7 @@ def with_properties(
 
 
 def resolve_asker(ctx: RequestContext, subject: AuthzenSubject) -> Principal:
-    """Return whom the question is about. Asking about others needs a right; its lack is not recorded in the audit
-    log here.
-    """
+    """Return whom the question is about. Asking about others needs a right; its lack is not audited here."""
     need_subject_type(subject.type)
     if subject.id != ctx.caller.member:
         need_others(ctx)

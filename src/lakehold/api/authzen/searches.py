@@ -3,14 +3,12 @@
 Every result, evaluated by itself, is a permit. Results are limited to what the caller may see.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from typing import Annotated, Generic, TypeVar
 
 from pydantic import Field
 
-from lakehold.api.access.question_scope import AllowedResourcePages, QuestionScope
+from lakehold.api.access.question_scope import QuestionScope
 from lakehold.api.authzen import evaluations
 from lakehold.api.authzen.evaluations import ActionResult, AuthzenEntity, Context, ResourceResult, SubjectResult
 from lakehold.api.http.dependencies import ReadContext
@@ -136,9 +134,9 @@ def search_resources(ctx: ReadContext, body: ResourceSearch) -> SearchResults[Re
     scope = QuestionScope(ctx)
     scope.questions = evaluations.with_properties(ctx, body.subject, body.resource, body.context)
     after = None if position.after_key is None else str(position.after_key[0])
-    found, next_cursor = AllowedResourcePages(scope, principal, body.action.name, kind).page(after, position.limit)
-    results = [ResourceResult(type=body.resource.type, id=each.uid) for each in found]
-    return position.build_page(results, None if next_cursor is None else (next_cursor,))
+    found = scope.allowed_page(principal, body.action.name, kind, after=after, limit=position.limit)
+    results = [ResourceResult(type=body.resource.type, id=each.uid) for each in found.items]
+    return position.build_page(results, None if found.after is None else (found.after,))
 
 
 @routes.post("/action", responses=problem_responses(400))

@@ -1,7 +1,5 @@
 """Endpoints of grants."""
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 
 from pydantic import Field
@@ -101,8 +99,9 @@ def revoke_grant(ctx: WriteContext, resource: ResourceId, subject: SubjectId, ro
 
 @routes.post("/resources/{resource}/grants/preview")
 def preview_grants(ctx: ReadContext, resource: ResourceId, body: GrantPreviewBody) -> EffectsJson:
-    """Preview which rights members would gain and lose by these grants. For those who may make them, or may ask
-    about others.
+    """Preview which rights members would gain and lose by these grants.
+
+    For those who may make them, or may ask about others.
     """
     kinds: dict[str, type[Add | Remove]] = {"add": Add, "remove": Remove}
     changes = [kinds[tried.change](Grant(tried.subject, tried.role, resource)) for tried in body.changes]

@@ -1,7 +1,5 @@
 """Endpoints of access requests, and of the discovery of what can be requested."""
 
-from __future__ import annotations
-
 from dataclasses import asdict
 from typing import Annotated, Literal
 

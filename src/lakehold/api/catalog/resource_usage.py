@@ -2,8 +2,6 @@
 background.
 """
 
-from __future__ import annotations
-
 from typing import Annotated
 from weakref import WeakKeyDictionary
 

@@ -1,10 +1,10 @@
 """Endpoints of resources of every kind, their moves, the transfer of ownership, and their secrets."""
 
-from __future__ import annotations
-
+from collections.abc import Callable
+from dataclasses import asdict
 from typing import Annotated
 
-from fastapi import Query, Response
+from fastapi import Depends, Query, Request, Response
 from pydantic import Field, SecretStr
 
 from lakehold.api.catalog import resource_usage, schemas
@@ -19,12 +19,23 @@ from lakehold.api.catalog.schemas import (
     SettingsJson,
     SummaryJson,
 )
-from lakehold.api.http.dependencies import CreateContext, CurrentPlatform, ReadContext, WriteContext
+from lakehold.api.http.dependencies import (
+    CreateContext,
+    CurrentPlatform,
+    ReadContext,
+    WriteContext,
+    get_platform,
+    read_transaction,
+)
 from lakehold.api.http.models import IdText, IfMatch, NameText, RequestModel, ResponseModel, Word
 from lakehold.api.http.paging import ListParams, PageResponse
 from lakehold.api.http.routing import make_router, problem_responses
-from lakehold.catalog import credentials, kinds, ownership, resource_edit, resources
+from lakehold.catalog import credentials, kinds, ownership, resource_edit, resource_view, resources
 from lakehold.catalog.resource_edit import ResourceEdit
+from lakehold.catalog.resource_view import VisibleRefs
+from lakehold.directory.request_context import RequestContext
+from lakehold.runs import sql_definitions
+from lakehold.runs.sql_definitions import SqlDefinition
 
 routes = make_router("/api/v1/resources", "Resources")
 
@@ -86,18 +97,47 @@ def list_resources(
     within: Annotated[ResourceId | None, Query(description="In this layer, project, workspace …")] = None,
 ) -> PageResponse[SummaryJson]:
     """List the resources that the caller may see, of one kind, of some, or of all."""
-    search, sort, after, limit = listed.search, listed.sort, listed.after, listed.limit
-    if kind is not None and len(kind) == 1:
-        found = resources.page(
-            ctx, kind[0], action=action, within=within, search=search, sort=sort, after=after, limit=limit
-        )
-    else:
-        found = resources.find(ctx, search, among=kind, within=within, sort=sort, after=after, limit=limit)
+    needed = action if kind is not None and len(kind) == 1 else None
+    found = resources.find(ctx, among=kind, action=needed, within=within, **asdict(listed))
     return PageResponse[SummaryJson].model_validate(found)
 
 
+def _analyse(request: Request, find: Callable[[RequestContext], SqlDefinition | None]) -> list[str] | None:
+    caller, definition = read_transaction(request).run(lambda ctx: (ctx.caller, find(ctx)))
+    return sql_definitions.analyse(get_platform(request), caller, definition) if definition else None
+
+
+def _analyse_new(request: Request, body: NewResource) -> list[str] | None:
+    """Return the tables that the query in the settings reads; refuse one that cannot be run."""
+    return _analyse(request, lambda ctx: sql_definitions.find_definition(ctx, body.kind, body.settings, body.edges.get))
+
+
+def _analyse_edit(request: Request, resource: ResourceId, body: ResourceUpdate) -> list[str] | None:
+    """Return the tables that the query in the changed settings reads; refuse one that cannot be run."""
+
+    def find(ctx: RequestContext) -> SqlDefinition | None:
+        if body.settings is None or not VisibleRefs(ctx).sees(resource):
+            return None
+        found = resource_view.load_resource(ctx, resource)
+
+        def ends(edge: str) -> list[str]:
+            return body.edges.get(edge) or [end.uid for end in found.edges.get(edge, ())]
+
+        before, after = (
+            sql_definitions.find_definition(ctx, found.kind, settings or {}, ends)
+            for settings in (found.settings, body.settings)
+        )
+        return after if after != before else None
+
+    return _analyse(request, find)
+
+
+NewReads = Annotated[list[str] | None, Depends(_analyse_new)]
+EditedReads = Annotated[list[str] | None, Depends(_analyse_edit)]
+
+
 @routes.post("", status_code=201)
-def create_resource(ctx: CreateContext, body: NewResource) -> ResourceJson:
+def create_resource(ctx: CreateContext, body: NewResource, reads: NewReads) -> ResourceJson:
     """Create a resource."""
     made = resources.create(
         ctx,
@@ -108,6 +148,7 @@ def create_resource(ctx: CreateContext, body: NewResource) -> ResourceJson:
         attributes=body.attributes,
         description=body.description,
         settings=body.settings,
+        managed=sql_definitions.managed_settings(body.kind, reads),
     )
     return schemas.load_resource_json(ctx, made)
 
@@ -122,10 +163,17 @@ def get_resource(ctx: ReadContext, platform: CurrentPlatform, resource: Resource
 
 @routes.patch("/{resource}", responses=problem_responses(412, 428))
 def edit_resource(
-    ctx: WriteContext, platform: CurrentPlatform, resource: ResourceId, body: ResourceUpdate, seen: IfMatch
+    ctx: WriteContext,
+    platform: CurrentPlatform,
+    resource: ResourceId,
+    body: ResourceUpdate,
+    seen: IfMatch,
+    reads: EditedReads,
 ) -> ResourceJson:
     """Change name, description, settings, attributes and edges of a resource, all or nothing."""
-    edit = ResourceEdit(body.name, body.description, body.settings, attributes=body.attributes, edges=body.edges)
+    ctx.need_visible(resource, "edit")
+    managed = sql_definitions.managed_settings(kinds.schema_of(ctx.view, resource).id, reads)
+    edit = ResourceEdit(body.name, body.description, body.settings, managed, body.attributes, body.edges)
     plan = resource_edit.plan_edit(ctx, resource, edit)
     seen.need(schemas.load_resource_json(ctx, resource))
     resource_edit.apply_edit_plan(ctx, plan)

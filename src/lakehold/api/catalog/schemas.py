@@ -1,7 +1,5 @@
 """Response models and field types of resources."""
 
-from __future__ import annotations
-
 from typing import Annotated, Any
 
 from pydantic import AfterValidator, AliasChoices, Field
@@ -20,7 +18,6 @@ from lakehold.api.http.models import (
 )
 from lakehold.catalog import resource_view
 from lakehold.catalog.resource_metadata import MAX_DESCRIPTION, valid_description, valid_settings
-from lakehold.catalog.resource_view import ResourceRef
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import LakeholdError
 
@@ -51,6 +48,9 @@ SettingsJson = Annotated[
 Attributes = Annotated[
     dict[Word, bool | Annotated[str, Field(max_length=200)]], Field(max_length=100, examples=[{"discoverable": True}])
 ]
+OptionalId = Annotated[str, Field(max_length=200, examples=[""])]
+"""The id of a resource, or an empty text."""
+SecretTexts = dict[IdText, Annotated[str, Field(max_length=20_000, examples=[""])]]
 Ends = Annotated[list[IdText], Field(max_length=1_000)]
 Edges = Annotated[dict[Word, Ends], Field(max_length=100, examples=[{"layer": ["clean"]}])]
 
@@ -120,11 +120,6 @@ class ResourceJson(RefJson, TaggedResponse):
 
 class EffectsJson(EffectGroupsJson):
     """The number of rights that members would gain and lose, of what the caller may see."""
-
-
-def ref_json(found: ResourceRef) -> RefJson:
-    """Convert a reference to JSON."""
-    return RefJson.model_validate(found)
 
 
 def load_resource_json(ctx: RequestContext, uid: str) -> ResourceJson:

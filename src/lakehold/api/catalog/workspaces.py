@@ -1,7 +1,6 @@
 """Endpoints of workspaces and their members, and of the kinds of resources that the access models define."""
 
-from __future__ import annotations
-
+from dataclasses import asdict
 from typing import Annotated, Any
 
 from fastapi import Query
@@ -85,9 +84,7 @@ def list_workspaces(
     model: Annotated[ModelName | None, Query(description="Of one model.")] = None,
 ) -> PageResponse[SummaryJson]:
     """List the workspaces that the caller may see."""
-    search, sort, after, limit = listed.search, listed.sort, listed.after, listed.limit
-    found = workspaces.page(ctx, model=model, search=search, sort=sort, after=after, limit=limit)
-    return PageResponse[SummaryJson].model_validate(found)
+    return PageResponse[SummaryJson].model_validate(workspaces.page(ctx, model=model, **asdict(listed)))
 
 
 @routes.post("", status_code=201)

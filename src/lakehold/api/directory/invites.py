@@ -1,26 +1,17 @@
 """Endpoints of invites and their acceptance."""
 
-from __future__ import annotations
-
 from dataclasses import asdict
 from typing import Annotated
 
 from pydantic import Field
 
-from lakehold.api.directory.schemas import (
-    EmailText,
-    MailedLink,
-    NewPassword,
-    PathSecret,
-    SecretId,
-    SecretText,
-    is_visible,
-)
+from lakehold.api.directory.schemas import EmailText, MailedLink, NewPassword, PathSecret, SecretId, SecretText
 from lakehold.api.directory.sign_in import CurrentClient, SignInResultJson, sign_in_result
 from lakehold.api.http.dependencies import CreateContext, CurrentPlatform, ReadContext, WriteContext
 from lakehold.api.http.models import IdText, NameText, RecordTime, RequestModel, ResponseModel, Word
 from lakehold.api.http.paging import PageParams, PageResponse
 from lakehold.api.http.routing import make_router, problem_responses
+from lakehold.catalog.resource_view import VisibleRefs
 from lakehold.directory import invite_acceptance, invites
 from lakehold.directory.invite_grants import MAX_ROLES, InvitedRole, InviteGrants, MembershipSetting
 from lakehold.directory.invites import CreatedInvite, Invite
@@ -167,9 +158,9 @@ def _created_invite(ctx: RequestContext, made: CreatedInvite) -> CreatedInviteJs
 
 
 def _invite_json(ctx: RequestContext, invite: Invite) -> InviteJson:
-    carried = invite.grants
+    carried, refs = invite.grants, VisibleRefs(ctx)
     visible = {
-        "roles": [role._asdict() for role in carried.roles if is_visible(ctx, role.resource)],
-        "settings": [setting._asdict() for setting in carried.settings if is_visible(ctx, setting.resource)],
+        "roles": [role._asdict() for role in carried.roles if refs.sees(role.resource)],
+        "settings": [setting._asdict() for setting in carried.settings if refs.sees(setting.resource)],
     }
     return InviteJson.model_validate({**asdict(invite), **visible})

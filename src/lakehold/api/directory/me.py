@@ -1,7 +1,5 @@
 """Endpoints of the caller, their sign-ins and their password, and of impersonation ("View as")."""
 
-from __future__ import annotations
-
 from fastapi import Request
 from pydantic import Field
 

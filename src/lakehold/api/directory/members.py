@@ -1,7 +1,6 @@
 """Endpoints of members and groups, of the removal of members, and of service accounts."""
 
-from __future__ import annotations
-
+from dataclasses import asdict
 from typing import Annotated, Literal
 
 from fastapi import Query
@@ -69,8 +68,7 @@ class CreatedMemberLinkJson(ResponseModel):
 @routes.get("")
 def list_members(ctx: ReadContext, listed: ListParams) -> PageResponse[MemberJson]:
     """List all members of the tenant."""
-    found = members.page(ctx, search=listed.search, sort=listed.sort, after=listed.after, limit=listed.limit)
-    return PageResponse[MemberJson].model_validate(found)
+    return PageResponse[MemberJson].model_validate(members.page(ctx, **asdict(listed)))
 
 
 @routes.post("", status_code=201)
@@ -79,8 +77,7 @@ def add_member(ctx: CreateContext, body: NewMember) -> MemberJson:
 
     With an e-mail address they can sign in as soon as they have a link.
     """
-    made = members.add(ctx, body.name, email=body.email or "", uid=body.id)
-    return _member_json(ctx, made)
+    return _member_json(ctx, members.add(ctx, body.name, email=body.email or "", uid=body.id))
 
 
 @routes.get("/{member}")
@@ -263,8 +260,7 @@ class GroupJson(GroupSummary, TaggedResponse):
 @group_routes.get("")
 def list_groups(ctx: ReadContext, listed: ListParams) -> PageResponse[GroupSummary]:
     """List all groups but the built-in one."""
-    found = groups.page(ctx, search=listed.search, sort=listed.sort, after=listed.after, limit=listed.limit)
-    return PageResponse[GroupSummary].model_validate(found)
+    return PageResponse[GroupSummary].model_validate(groups.page(ctx, **asdict(listed)))
 
 
 @group_routes.post("", status_code=201)

@@ -1,7 +1,5 @@
 """Response models and field types of the directory. E-mail addresses, passwords, secrets, members and sign-ins."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from pydantic import BeforeValidator, Field, SecretStr
@@ -9,7 +7,6 @@ from pydantic import BeforeValidator, Field, SecretStr
 from lakehold.api.http.models import NameText, RecordId, RecordTime, ResponseModel, TaggedResponse, validated_by
 from lakehold.directory.accounts import valid_email
 from lakehold.directory.passwords import MAX_LENGTH, MIN_LENGTH
-from lakehold.directory.request_context import RequestContext
 from lakehold.kit.ids import MAX_ID
 
 EmailText = Annotated[str, Field(min_length=3, max_length=254, examples=["ana@example.org"]), validated_by(valid_email)]
@@ -58,8 +55,3 @@ class MemberJson(TaggedResponse):
     roles: list[str] = Field(examples=[["editor"]], description="The tenant and security roles of their own.")
     groups: list[str] = Field(examples=[["analysts"]], description="The ids of their groups.")
     since: RecordTime
-
-
-def is_visible(ctx: RequestContext, uid: str) -> bool:
-    """Return whether this exists and the caller may see it."""
-    return ctx.view.ids.get(uid) is not None and ctx.session.can_see(ctx.principal, uid)

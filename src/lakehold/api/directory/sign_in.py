@@ -1,7 +1,5 @@
 """Endpoints of the first run, sign-in and sign-out, and the session cookie."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from typing import Annotated, Literal

@@ -1,18 +1,17 @@
 """Endpoints of API tokens."""
 
-from __future__ import annotations
-
 from dataclasses import asdict
 from typing import Annotated
 
 from fastapi import Query
 from pydantic import Field
 
-from lakehold.api.directory.schemas import SecretId, is_visible
+from lakehold.api.directory.schemas import SecretId
 from lakehold.api.http.dependencies import CreateContext, ReadContext, WriteContext
 from lakehold.api.http.models import IdText, NameText, RecordEnd, RecordTime, RequestModel, ResponseModel, Word
 from lakehold.api.http.paging import PageParams, PageResponse
 from lakehold.api.http.routing import make_router
+from lakehold.catalog.resource_view import VisibleRefs
 from lakehold.directory import tokens
 from lakehold.directory.request_context import RequestContext
 from lakehold.directory.tokens import DEFAULT_DAYS, MAX_DAYS, ApiToken
@@ -113,6 +112,5 @@ def _sort_key(token: ApiToken) -> tuple[int, str]:
 
 
 def _token_json(ctx: RequestContext, token: ApiToken) -> TokenJson:
-    resources = None if token.resources is None else [uid for uid in token.resources if is_visible(ctx, uid)]
-    known = {**asdict(token), "prefix": token.prefix, "resources": resources, "used_at": token.used_at or None}
-    return TokenJson.model_validate(known)
+    resources = None if token.resources is None else [*filter(VisibleRefs(ctx).sees, token.resources)]
+    return TokenJson.model_validate({**asdict(token), "prefix": token.prefix, "resources": resources})

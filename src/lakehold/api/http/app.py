@@ -4,8 +4,6 @@ The document has every operation with examples of its bodies and responses, whic
 fields, so that they cannot drift from the types.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping

@@ -4,8 +4,6 @@ This is the one place where the HTTP frame uses the directory's sign-in. Both lo
 the request, so that a revoked token or sign-in is rejected by the very next request.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from typing import Protocol
 

@@ -7,8 +7,6 @@ An endpoint that waits for a worker between two transactions declares none, and 
 `read_transaction(request).run(...)`.
 """
 
-from __future__ import annotations
-
 import random
 import time
 from collections.abc import Callable
@@ -139,6 +137,10 @@ async def _pending_write(request: Request) -> PendingRequest:
     return write_transaction(request)
 
 
+async def _pending_form(request: Request) -> PendingRequest:
+    return PendingRequest(request, read_credentials(request), writes=request.method == "POST")
+
+
 async def _pending_create(
     request: Request,
     idempotency_key: Annotated[
@@ -163,7 +165,9 @@ ReadContext = Annotated[RequestContext, Depends(_pending_read)]
 """The caller's questions."""
 WriteContext = Annotated[RequestContext, Depends(_pending_write)]
 """The caller's questions and changes."""
+FormContext = Annotated[RequestContext, Depends(_pending_form)]
+"""For a page that shows its form by GET and takes it by POST: as one of the two above, by the method."""
 CreateContext = Annotated[RequestContext, Depends(_pending_create)]
-"""The same, for an endpoint that makes something: with an Idempotency-Key it makes it once."""
+"""As `WriteContext`, for an endpoint that makes something: with an Idempotency-Key it makes it once."""
 
-CONTEXT_DEPENDENCIES = (_pending_read, _pending_write, _pending_create)
+CONTEXT_DEPENDENCIES = (_pending_read, _pending_write, _pending_form, _pending_create)

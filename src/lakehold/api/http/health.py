@@ -1,7 +1,5 @@
 """Health and readiness checks, and Prometheus metrics of requests and runs."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from functools import cache
 from importlib.resources import as_file, files

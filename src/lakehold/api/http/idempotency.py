@@ -5,8 +5,6 @@ waits, and then finds the response of the other. Responses are encrypted, becaus
 only once; bodies are not stored, only a keyed digest of them.
 """
 
-from __future__ import annotations
-
 import base64
 import json
 from collections.abc import Callable

@@ -4,8 +4,6 @@ The route is logged as its template (`/api/v1/invites/{secret}`), never as the a
 link is part of the path. Of an error only its type and traceback locations are logged, never its message.
 """
 
-from __future__ import annotations
-
 import json
 import logging
 import sys

@@ -2,8 +2,6 @@
 errors.
 """
 
-from __future__ import annotations
-
 import re
 import time
 from http import HTTPStatus

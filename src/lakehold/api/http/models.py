@@ -4,8 +4,6 @@ Texts are limited in length, and every field has an example. With If-Match, conc
 overwrite each other; the tag is a digest of the response itself, so that no version has to be counted.
 """
 
-from __future__ import annotations
-
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
@@ -17,7 +15,7 @@ from pydantic import AfterValidator, AliasChoices, AwareDatetime, BaseModel, Bef
 
 from lakehold.api.http.problems import PreconditionRequiredError
 from lakehold.catalog.resource_metadata import VersionConflictError
-from lakehold.kit.clock import FOREVER, SECOND, Moment
+from lakehold.kit.clock import FOREVER, SECOND
 from lakehold.kit.errors import LakeholdError
 from lakehold.kit.ids import MAX_ID, MAX_NAME, valid_id, valid_name
 
@@ -141,16 +139,13 @@ Time = Annotated[AwareDatetime, Field(examples=["2031-05-04T10:30:00Z"])]
 """A moment with its time zone. In a query a `+` must be written as `%2B`; `Z` needs no care."""
 
 
-def to_datetime(at: Moment) -> datetime:
-    """Convert a moment to a datetime."""
-    return datetime.fromtimestamp(at / SECOND, UTC)
-
-
 RecordId = Annotated[IdText, Field(validation_alias=AliasChoices("uid", "id"))]
 """The id of a response that is read from a record."""
-RecordTime = Annotated[Time, BeforeValidator(lambda at: to_datetime(at) if isinstance(at, int) else at)]
+RecordTime = Annotated[
+    Time, BeforeValidator(lambda at: datetime.fromtimestamp(at / SECOND, UTC) if isinstance(at, int) else at)
+]
 """The time of a response that is read from a record's moment."""
 RecordEnd = Annotated[
-    RecordTime | None, BeforeValidator(lambda at: None if isinstance(at, int) and at >= FOREVER else at)
+    RecordTime | None, BeforeValidator(lambda at: None if isinstance(at, int) and (not at or at >= FOREVER) else at)
 ]
-"""The same for a moment that may be missing or without end: both are null."""
+"""The same for a moment that may be missing, 0 for never, or without end: all of these are null."""

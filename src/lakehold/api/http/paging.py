@@ -4,8 +4,6 @@
 cursor that was altered, or comes from another list, is refused.
 """
 
-from __future__ import annotations
-
 import base64
 import binascii
 import json

@@ -4,8 +4,6 @@ A problem has a code for programs, and a detail and a hint for people. Internals
 is not repeated, because it may hold a secret.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from http import HTTPStatus
 from typing import Any

@@ -35,8 +35,6 @@ opens its transactions itself. How an endpoint is written::
 - Secrets come in headers, bodies or a path parameter, never in a query; the log has the route's template only.
 """
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Callable
 from functools import wraps
@@ -111,6 +109,13 @@ def problem_responses(*statuses: int) -> dict[int | str, dict[str, Any]]:
     return found
 
 
+WORKER_CALL: dict[str, Any] = {
+    "openapi_extra": REQUIRES_SIGN_IN,
+    "responses": problem_responses(400, 401, 403, 404, 409, 503),
+}
+"""What the document says of an endpoint that asks a worker, between transactions of its own."""
+
+
 def _context_parameter(endpoint: Endpoint) -> str:
     """Return the name of the endpoint's context parameter; empty if it has none."""
     for name, hint in get_type_hints(endpoint, include_extras=True).items():
@@ -147,9 +152,7 @@ def _wrap_endpoint(endpoint: Endpoint, status: int, ctx: str) -> Endpoint:
 
 
 def to_response(result: object, status: int, pending: PendingRequest | None = None) -> Response:
-    """Convert the result of an endpoint to a response. Runs inside the transaction, so that an error here rolls it
-    back.
-    """
+    """Convert the result of an endpoint to a response, inside of the transaction: an error here rolls it back."""
     if isinstance(result, Response):
         return result
     if result is None:

@@ -1,7 +1,5 @@
 """Files in requests and responses: a page of a folder, and an upload."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Annotated, Any
 

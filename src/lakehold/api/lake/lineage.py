@@ -1,7 +1,5 @@
 """Endpoints of lineage, as far as the caller may see it."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from fastapi import Query

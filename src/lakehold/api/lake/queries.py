@@ -3,12 +3,10 @@
 Rows are sent as JSON, CSV or an Arrow stream.
 """
 
-from __future__ import annotations
-
 import json
 import secrets
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack, nullcontext
 from itertools import zip_longest
 from typing import Annotated, Any
 
@@ -19,7 +17,7 @@ from pydantic import BeforeValidator, Field
 from lakehold.api.http.dependencies import ReadContext, get_platform, read_transaction
 from lakehold.api.http.models import IdText, NameText, PlainText, RecordTime, RequestModel, ResponseModel, Time
 from lakehold.api.http.paging import PageParams, PageResponse
-from lakehold.api.http.routing import REQUIRES_SIGN_IN, make_router, problem_responses
+from lakehold.api.http.routing import REQUIRES_SIGN_IN, WORKER_CALL, make_router, problem_responses
 from lakehold.api.iceberg_rest import CurrentLake
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import SECOND
@@ -37,7 +35,8 @@ JSON, CSV = "application/json", "text/csv"
 _DEFAULT_ROWS, _MAX_ROWS = 1_000, 10_000_000
 _MAX_SNAPSHOTS = 100
 _MAX_SCANNED_ROWS = 100_000_000
-_ROWS: dict[str, Any] = {"description": "The rows", "content": {CSV: {}, ARROW_MEDIA_TYPE: {}}}
+ROWS: dict[int | str, dict[str, Any]] = {200: {"description": "The rows", "content": {CSV: {}, ARROW_MEDIA_TYPE: {}}}}
+"""What the document says of an endpoint that streams rows."""
 
 SqlText = Annotated[
     str,
@@ -106,25 +105,27 @@ class QueryHistoryEntryJson(ResponseModel):
     error: str = Field(examples=[""])
 
 
-@routes.post(
-    "",
-    openapi_extra=REQUIRES_SIGN_IN,
-    response_model=QueryResultJson,
-    responses={200: _ROWS, **problem_responses(400, 401, 403, 404, 409, 503)},
-)
+QUERY_CALL: dict[str, Any] = {
+    **WORKER_CALL,
+    "response_model": QueryResultJson,
+    "responses": ROWS | WORKER_CALL["responses"],
+}
+"""What the document says of an endpoint that runs a query."""
+
+
+@routes.post("", **QUERY_CALL)
 def ask_query(request: Request, body: NewQuery, accept: AcceptedType = JSON) -> Response:
     """Run a query, and get its rows as JSON, CSV or an Arrow stream.
 
     It runs as you, at once. What you may not read is treated as if it did not exist.
     """
     place = enter_workspace(request, body.workspace)
-    stack = ExitStack()
     uid = body.id or f"q_{secrets.token_hex(12)}"
-    found = stack.enter_context(queries.run_query(get_platform(request), place, body.sql, uid=uid, rows=body.limit))
-    return stream_rows(found, accept, stack, **{"X-Lakehold-Query": uid})
+    query = queries.run_query(get_platform(request), place, body.sql, uid=uid, rows=body.limit)
+    return stream_query(query, accept, **{"X-Lakehold-Query": uid})
 
 
-@routes.post("/describe", openapi_extra=REQUIRES_SIGN_IN, responses=problem_responses(400, 401, 403, 404, 409, 503))
+@routes.post("/describe", **WORKER_CALL)
 def describe_query(request: Request, body: DescribeQueryBody) -> QueryDescriptionJson:
     """Describe the fields and source tables of a query, without running it."""
     place = enter_workspace(request, body.workspace)
@@ -154,10 +155,10 @@ def enter_workspace(request: Request, workspace: str) -> queries.QueryScope:
     return read_transaction(request).run(lambda ctx: queries.open_scope(ctx, workspace))
 
 
-def stream_rows(found: QueryRows, accept: str, stack: ExitStack | None = None, **headers: str) -> StreamingResponse:
-    """Return a streaming response of the rows, as JSON if no other format is accepted. `stack` is closed after the
-    last one.
-    """
+def stream_query(query: AbstractContextManager[QueryRows], accept: str, **headers: str) -> StreamingResponse:
+    """Stream the rows of a query, as JSON if no other format is accepted, and close it after the last one."""
+    stack = ExitStack()
+    found = stack.enter_context(query)
     batches = found.batches
     if ARROW_MEDIA_TYPE in accept:
         kind, parts = ARROW_MEDIA_TYPE, row_formats.as_arrow(batches.schema, batches)
@@ -166,7 +167,7 @@ def stream_rows(found: QueryRows, accept: str, stack: ExitStack | None = None, *
     else:
         kind, parts = JSON, _as_json(batches, complete=found.complete)
     all_headers = {"X-Lakehold-Complete": str(found.complete).lower(), **headers}
-    return StreamingResponse(_close_after(stack, parts) if stack else parts, media_type=kind, headers=all_headers)
+    return StreamingResponse(_close_after(stack, parts), media_type=kind, headers=all_headers)
 
 
 def _close_after(stack: ExitStack, parts: Iterator[bytes]) -> Iterator[bytes]:
@@ -253,7 +254,7 @@ def get_table(ctx: ReadContext, lake: CurrentLake, table: IdText) -> TableJson:
     return TableJson.model_validate({"fields": list(found.fields), "snapshots": snapshots})
 
 
-@table_routes.get("/{table}/rows", response_model=TableRowsJson, responses={200: _ROWS, **problem_responses(409, 503)})
+@table_routes.get("/{table}/rows", response_model=TableRowsJson, responses=ROWS | problem_responses(409, 503))
 def get_rows(
     request: Request,
     ctx: ReadContext,
@@ -280,16 +281,11 @@ def get_rows(
     Iceberg catalog.
     """
     readable_tables.refuse_impersonation(ctx)
+    where = _parse_filters(field or [], operator or [], value or [])
     size = get_platform(request).settings.query_megabytes * 1_000_000
-    options = PreviewOptions(
-        limit,
-        fields,
-        where=_parse_filters(field or [], operator or [], value or []),
-        size=size,
-        scan_limit=_MAX_SCANNED_ROWS,
-    )
+    options = PreviewOptions(limit, fields, where=where, size=size, scan_limit=_MAX_SCANNED_ROWS)
     found = previews.read_preview(lake, _readable_place(ctx, table), options)
-    return stream_rows(QueryRows(found.rows.to_reader(), not found.more), accept)
+    return stream_query(nullcontext(QueryRows(found.rows.to_reader(), not found.more)), accept)
 
 
 def _parse_filters(

@@ -1,7 +1,5 @@
 """Commands that ask the access engine: check, explain, who, can, review; and those of the audit log."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Mapping
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Commands of access as code: export, plan, apply, test."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Annotated
@@ -95,20 +93,9 @@ def run_tests(
 
 
 def _run_offline(folder: Path) -> Json:
-    from lakehold.access_as_code import (  # noqa: PLC0415 - loaded by this verb only
-        assertion_report,
-        assertion_runner,
-        desired_state,
-    )
+    from lakehold.access_as_code import assertion_report, read_files, run_files  # noqa: PLC0415 - by this verb only
 
-    report = assertion_runner.run_files(desired_state.read_files(folder))
-    return {
-        "passed": report.exit_code == 0,
-        "tests": len(report.results),
-        "text": assertion_report.render_text(report),
-        "junit": assertion_report.render_junit(report),
-        "report": json.loads(assertion_report.render_json(report)),
-    }
+    return assertion_report.render_all(run_files(read_files(folder)))
 
 
 def _post(cmd: CommandContext, verb: str, folder: Path, **options: object) -> Json:

@@ -1,7 +1,5 @@
 """Commands of data: sql, run, runs, stop, resume, logs, table, lineage."""
 
-from __future__ import annotations
-
 import json
 import secrets
 import sys
@@ -13,7 +11,8 @@ import typer
 from lakehold.cli.commands.noun import Noun
 from lakehold.cli.errors import ExitCode
 from lakehold.cli.output import CommandContext, command
-from lakehold.cli.transport import join_path, resolve_id
+from lakehold.cli.transport import Json, fetch_all, join_path, resolve_id
+from lakehold.runs.cause import CauseKind, RunCause
 from lakehold.workspaces import registry
 
 _QUERIES, _RUNS, _DROPPED = "/api/v1/queries", "/api/v1/runs", "/api/v1/dropped-tables"
@@ -98,9 +97,16 @@ def runs(
 ) -> None:
     """List runs, newest first."""
     what = resolve_id(cmd.transport, resource, registry.runnable_kinds()) if resource else None
-    columns = {"id": "run", "resource": "what", "state": "state", "cause": "why", "started_by": "by"}
+    columns = {"id": "run", "resource": "what", "state": "state", "cause": "trigger", "started_by": "by"}
     columns |= {"made_at": "when", "error": "error"}
-    cmd.print_list(_RUNS, columns, "No runs.", {"resource": what, "state": state}, limit)
+    found = fetch_all(cmd.transport, _RUNS, {"resource": what, "state": state}, limit)
+    labelled = [{**each, "cause": _cause_label(each)} for each in found]
+    cmd.print_table(found if cmd.json else labelled, columns, "No runs.")
+
+
+def _cause_label(run: Json) -> str:
+    cause = RunCause(CauseKind(run["cause_kind"]), run["cause_run"], run["cause_cron"], run["cause_zone"])
+    return cause.label(run=cause.run)
 
 
 @command

@@ -1,7 +1,5 @@
 """The commands of a noun, whose verbs are requests below one path of the REST API."""
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Callable, Iterable, Mapping
 from string import Formatter

@@ -225,7 +225,13 @@ def docs(
     folder: Annotated[Path, typer.Option(help="Output folder.")] = Path("docs/access"),
 ) -> None:
     """Write the access tables of all models."""
-    from lakehold.cli.docs import write_docs  # noqa: PLC0415
+    from lakehold import workspaces  # noqa: PLC0415 - loaded by this verb only
+    from lakehold.access.model.documentation import to_markdown  # noqa: PLC0415
+    from lakehold.api.http import app  # noqa: PLC0415
 
-    for page in write_docs(folder):
-        typer.echo(f"written: {page}")
+    folder.mkdir(parents=True, exist_ok=True)
+    pages = {folder / f"{model.name}.md": to_markdown(model) for model in workspaces.models()}
+    for page, text in {**pages, folder.parent / "openapi.json": app.openapi_text()}.items():
+        if not page.exists() or page.read_text(encoding="utf-8") != text:
+            page.write_text(text, encoding="utf-8")
+            typer.echo(f"written: {page}")

@@ -1,7 +1,5 @@
 """Commands of people: members and service accounts, groups, invites, API tokens."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 import typer

@@ -1,7 +1,5 @@
 """Commands of workspaces, resources of every kind, grants and access requests."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 import typer

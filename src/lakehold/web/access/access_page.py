@@ -3,11 +3,6 @@
 Of the matrix, only the members on the current page are computed.
 """
 
-from __future__ import annotations
-
-from dataclasses import dataclass
-from urllib.parse import urlencode
-
 from fastapi import Request, Response
 
 from lakehold.access import Add, Attribute, Grant, Remove
@@ -25,7 +20,7 @@ from lakehold.web import pages, urls
 from lakehold.web.access import fact_labels, resource_header
 from lakehold.web.components import ACCESS_ORIGINS, AttributeField, MatrixCell, MatrixRow, PageAction
 from lakehold.web.form_values import last_day_value
-from lakehold.web.labels import humanize
+from lakehold.web.labels import humanize, humanized_options
 from lakehold.web.list_view import ListFilter, ListState
 from lakehold.web.routing import router
 
@@ -36,31 +31,8 @@ PAGE_SIZE = 25
 WITH_ACCESS, WITHOUT_ACCESS = "with", "without"
 _MAX_GRANTS = 12
 
-GrantRow = tuple[GrantedRole, list[PageAction]]
-"""A grant, with its actions."""
-
-
-@dataclass(frozen=True, slots=True)
-class AccessMatrix:
-    """One page of the matrix of members and actions."""
-
-    actions: list[str]
-    rows: list[MatrixRow]
-    total: int
-    everybody: bool
-    """Whether all members are listed, or the caller alone."""
-
-
-@dataclass(frozen=True, slots=True)
-class SharingEdge:
-    """An edge by which a resource is shared: its ends and its options."""
-
-    name: str
-    ends: list[ResourceRef]
-    options: list[ResourceRef]
-    """What could be chosen; empty if the caller may not, or if it is edited together with the thing itself."""
-    edited: bool
-    """Whether it is edited together with the thing itself."""
+GrantRow = tuple[GrantedRole, bool]
+"""A grant, and whether the caller may revoke it."""
 
 
 @routes.get("/resources/{uid:path}/access")
@@ -75,7 +47,7 @@ def access_page(request: Request, ctx: ReadContext, uid: str) -> Response:
     values: dict[str, object] = {
         **page_frame(ctx, uid, "Access"),
         "listing": listing,
-        "matrix": build_matrix(ctx, uid, listing, held),
+        "matrix": _matrix_values(ctx, uid, listing, held),
         "given": [_grant_row(ctx, each) for each in shared[:_MAX_GRANTS]],
         "given_total": len(shared),
         "owners": [_owner_role(ctx, uid, role, held) for role in schema.roles.values() if role.person_only],
@@ -120,12 +92,7 @@ def _give_action(ctx: RequestContext, uid: str, schema: KindSchema, *, gives: bo
 
 
 def _grant_row(ctx: RequestContext, held: GrantedRole) -> GrantRow:
-    if not _may_change(ctx, Remove(Grant(held.subject.uid, held.role, held.resource.uid))):
-        return held, []
-    which = (("subject", held.subject.uid), ("role", held.role))
-    here = urls.resource(held.resource.uid, "access")
-    change = PageAction("Change", f"{here}/change?{urlencode(which)}", icon="pencil", dialog=True)
-    return held, [change, PageAction("Revoke", f"{here}/revoke", "post", "trash-2", which, danger=True)]
+    return held, may_change(ctx, Remove(Grant(held.subject.uid, held.role, held.resource.uid)))
 
 
 def _owner_role(
@@ -144,14 +111,17 @@ def _sharing_attributes(ctx: RequestContext, uid: str, schema: KindSchema) -> li
         if attribute.name == kinds.DELETED or not attribute.set_with:
             continue
         name, now = attribute.name, values[attribute.name]
-        free = [each for each in attribute.values if each == now or _may_change(ctx, Add(Attribute(uid, name, each)))]
+        free = [each for each in attribute.values if each == now or may_change(ctx, Add(Attribute(uid, name, each)))]
         options = [(each, fact_labels.value_label(each).capitalize()) for each in free]
         found.append(AttributeField(name, humanize(name), now, attribute.is_flag, options, len(free) > 1))
     return found
 
 
-def _sharing_edges(ctx: RequestContext, uid: str, schema: KindSchema) -> list[SharingEdge]:
-    """Return the edges of a resource with a few options each, such as contexts."""
+def _sharing_edges(ctx: RequestContext, uid: str, schema: KindSchema) -> list[dict[str, object]]:
+    """Return the edges of a resource with their ends and a few options each, such as contexts.
+
+    Options are empty if the caller may not choose, or if the edge is `edited` together with the resource itself.
+    """
     there = ctx.session.read_view(lambda view: resource_view.edges_of(view, uid))
     eyes, found = VisibleRefs(ctx), []
     for edge in schema.edges.values():
@@ -161,7 +131,7 @@ def _sharing_edges(ctx: RequestContext, uid: str, schema: KindSchema) -> list[Sh
         options = _edge_options(ctx, uid, schema, edge) if edge.many and edge.set_with else []
         if ends or options:
             edited = edge.set_with is not None and _sharing_action(schema, edge) is None
-            found.append(SharingEdge(edge.name, ends, options, edited))
+            found.append({"name": edge.name, "ends": ends, "options": options, "edited": edited})
     return found
 
 
@@ -189,24 +159,27 @@ def _sharing_action(schema: KindSchema, edge: EdgeKind) -> str | None:
     return words if words in schema.actions and words != edited else None
 
 
-def _may_change(ctx: RequestContext, change: Add | Remove) -> bool:
+def may_change(ctx: RequestContext, *changes: Add | Remove) -> bool:
+    """Whether the caller may make these changes. Some cannot be made at all: a last owner cannot be removed."""
     try:
-        return ctx.session.check_change(ctx.principal, change)
+        return all(ctx.session.check_change(ctx.principal, change) for change in changes)
     except LakeholdError:
-        # It cannot be at all, as to take the role of the last who holds it.
         return False
 
 
 def _matrix_filters(actions: tuple[str, ...]) -> tuple[ListFilter, ...]:
     return (
-        ListFilter("may", "Action", tuple((each, humanize(each)) for each in actions)),
+        ListFilter("may", "Action", tuple(humanized_options(actions))),
         ListFilter("path", "Path", tuple((path, words) for path, (_, words) in ACCESS_ORIGINS.items())),
         ListFilter("access", "Access", ((WITH_ACCESS, "With access"), (WITHOUT_ACCESS, "Without access"))),
     )
 
 
-def build_matrix(ctx: RequestContext, uid: str, listing: ListState, given: list[GrantedRole]) -> AccessMatrix:
-    """Build the current page of the matrix: members with access first, then all others, each by name."""
+def _matrix_values(ctx: RequestContext, uid: str, listing: ListState, given: list[GrantedRole]) -> dict[str, object]:
+    """Return the current page of the matrix: members with access first, then all others, each by name.
+
+    `everybody` says whether all members are listed, or the caller alone.
+    """
     found, me, ends = grants.load_holders(ctx, uid), ctx.caller.member, _grant_ends(given)
     members = ctx.session.read_view(lambda view: _filter_members(view, found, listing, me))
     sees = ctx.session.evaluator.can_see
@@ -221,7 +194,8 @@ def build_matrix(ctx: RequestContext, uid: str, listing: ListState, given: list[
         return MatrixRow(view.names.get(member) or who, "You" if who == me else "", urls.member(who), cells)
 
     rows = ctx.session.read_view(lambda view: [matrix_row(view, member) for member in listing.slice_page(seen)])
-    return AccessMatrix([humanize(each) for each in found.actions], rows, len(seen), found.everybody)
+    actions = [humanize(each) for each in found.actions]
+    return {"actions": actions, "rows": rows, "total": len(seen), "everybody": found.everybody}
 
 
 def _filter_members(view: FactView, found: ActionHolders, listing: ListState, me: str) -> list[int]:

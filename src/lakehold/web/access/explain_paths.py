@@ -4,8 +4,6 @@ A reason is a tree. It is first split into alternatives, each a few conditions t
 is drawn as one path. What the viewer may not see is not named.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -13,8 +11,8 @@ from itertools import islice, product
 
 from lakehold.access import Attribute, Edge, Grant
 from lakehold.access.decisions.evaluator import Explanation
-from lakehold.access.decisions.explanation import HIDDEN, Reason, RulePath, describe_resource
-from lakehold.access.model.policy import GROUP, MEMBER, MEMBER_OF
+from lakehold.access.decisions.explanation import HIDDEN, Reason, describe_resource
+from lakehold.access.model.policy import GROUP, MEMBER_OF
 from lakehold.catalog import kinds
 from lakehold.catalog.resource_view import VisibleRefs
 from lakehold.directory.request_context import RequestContext
@@ -127,12 +125,12 @@ class PathDrawing:
 
     def draw_allowed(self, found: Explanation) -> list[AccessPath]:
         """Draw the paths by which the action is allowed, up to a limit."""
-        drawn = [path for rule in found.paths for path in self._rule_paths(rule)]
+        drawn = [
+            AccessPath(self._nodes(way), rule=f"Rule: {rule.rule}" if rule.rule else "Rule", place=rule.place)
+            for rule in found.paths
+            for way in list_alternatives(rule.reason)[:MAX_PATHS]
+        ]
         return list(dict.fromkeys(drawn))[:MAX_PATHS]
-
-    def _rule_paths(self, rule: RulePath) -> Iterator[AccessPath]:
-        for way in list_alternatives(rule.reason)[:MAX_PATHS]:
-            yield AccessPath(self._nodes(way), rule=f"Rule: {rule.rule}" if rule.rule else "Rule", place=rule.place)
 
     def _nodes(self, way: PathAlternative) -> tuple[AccessPathNode, ...]:
         """Return the nodes of a path: distant grants, then nearer ones, then conditions, and the resource last."""
@@ -194,9 +192,8 @@ class PathDrawing:
         return [*nodes, self.person_node(holder, note="with")]
 
     def _grant_node(self, grant: Grant, *, first: bool, alone: bool) -> AccessPathNode:
-        view = self._ctx.view
-        title = fact_labels.role_title(view, grant.role, grant.resource)
-        label = f"{title} on {fact_labels.name_of(view, grant.resource)}" if alone else title
+        title = fact_labels.role_title(self._ctx, grant.role, grant.resource)
+        label = f"{title} on {fact_labels.resource_name(self._ctx, grant.resource)}" if alone else title
         note = "holds" if first or grant.subject != self._member else "and"
         return AccessPathNode("Role", label, "key-round", note=note)
 
@@ -217,23 +214,23 @@ class PathDrawing:
         label = f"{humanize(attribute.name)}: {fact_labels.value_label(attribute.value)}"
         return AccessPathNode("Setting", label, "sliders-horizontal", held=held, note=note)
 
-    def person_node(self, uid: str, *, note: str = "", held: bool = True) -> AccessPathNode:
+    def person_node(self, uid: str, *, note: str = "") -> AccessPathNode:
         """Return the node of a member."""
-        seen = self._eyes.ref(uid)
-        if seen is None:
-            return AccessPathNode("Hidden", "Somebody", "eye-off", note=note, held=held)
         you = "You" if uid == self._ctx.caller.member else "Person"
-        href = resource_header.overview_url(self._ctx, uid)
-        return AccessPathNode(you, seen.name, icon_of(MEMBER), href, held, note)
+        return self._visible_node(uid, "Somebody", note, title=you)
 
     def resource_node(self, uid: str, *, note: str = "", held: bool = True) -> AccessPathNode:
         """Return the node of a resource or group."""
+        return self._visible_node(uid, HIDDEN.capitalize(), note, held=held)
+
+    def _visible_node(self, uid: str, hidden: str, note: str, *, title: str = "", held: bool = True) -> AccessPathNode:
+        """Return the node of what the viewer may see; else one that does not tell more than `hidden`."""
         seen = self._eyes.ref(uid)
         if seen is None:
-            return AccessPathNode("Hidden", HIDDEN.capitalize(), "eye-off", note=note, held=held)
-        title = "Group" if seen.kind == _EVERYBODY else self._ctx.view.policy.kinds[seen.kind].schema.title
+            return AccessPathNode("Hidden", hidden, "eye-off", note=note, held=held)
+        kind = "Group" if seen.kind == _EVERYBODY else self._ctx.view.policy.kinds[seen.kind].schema.title
         href = resource_header.overview_url(self._ctx, uid)
-        return AccessPathNode(title, seen.name, icon_of(seen.kind), href, held, note)
+        return AccessPathNode(title or kind, seen.name, icon_of(seen.kind), href, held, note)
 
 
 def _is_same_node(node: AccessPathNode, other: AccessPathNode) -> bool:

@@ -1,7 +1,5 @@
 """The page that explains one decision: by which paths a member may do something, or what is missing."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import islice
@@ -17,10 +15,11 @@ from lakehold.access.facts.records import Fact
 from lakehold.access.model.policy import MEMBER_OF
 from lakehold.api.http.dependencies import ReadContext
 from lakehold.catalog import change_preview, kinds
-from lakehold.catalog.resource_view import ResourceRef, VisibleRefs, make_ref
+from lakehold.catalog.resource_view import VisibleRefs
 from lakehold.directory.request_context import RequestContext
 from lakehold.web import pages, urls
 from lakehold.web.access import fact_labels, resource_header
+from lakehold.web.access.access_page import page_frame
 from lakehold.web.access.explain_paths import PathDrawing
 from lakehold.web.components import AccessPath, AccessPathNode
 from lakehold.web.labels import format_count, humanize
@@ -41,14 +40,10 @@ class MissingAccess(PathDrawing):
         if common or len(way.needed) == 1:
             return tuple(common)
         return tuple(
-            f"{' or '.join(some)} ({self.describe_fact(needed.fact)})"
+            f"{' or '.join(some)} ({fact_labels.describe_fact(self._ctx, needed.fact, self._member)})"
             for needed, some in zip(way.needed, names, strict=True)
             if some
         )
-
-    def describe_fact(self, fact: Fact) -> str:
-        """Describe one fact for the viewer."""
-        return self._ctx.session.read_view(lambda view: fact_labels.describe_fact(view, fact, self._member))
 
     def _draw_path(self, found: Explanation, way: Way, n: int) -> AccessPath:
         mine = self._member == self._ctx.caller.member
@@ -74,7 +69,7 @@ class MissingAccess(PathDrawing):
     def _missing_node(self, fact: Fact) -> AccessPathNode:
         match fact:
             case Grant(subject, role, resource):
-                title = self._ctx.session.read_view(lambda view: fact_labels.role_title(view, role, resource))
+                title = fact_labels.role_title(self._ctx, role, resource)
                 whose = "" if subject == self._member else f" for {self._name(subject)}"
                 return AccessPathNode("Role", f"{title}{whose}", "key-round", held=False, note="needs")
             case Edge(name, source, target) if name == MEMBER_OF:
@@ -89,11 +84,7 @@ class MissingAccess(PathDrawing):
         """Return the resources from the one that the fact is about down to the explained one."""
         if isinstance(fact, Edge):
             return [] if fact.name == MEMBER_OF else [fact.source]
-        above: list[str] = []
-        here: str | None = self._here
-        while here is not None:
-            above.append(here)
-            here = kinds.parent_of(self._ctx.view, here)
+        above = [self._here, *resource_header.ancestors(self._ctx.view, self._here)]
         return list(reversed(above[: above.index(fact.resource) + 1])) if fact.resource in above else [fact.resource]
 
     def _giver_names(self, needed: MissingFact) -> list[str]:
@@ -114,7 +105,6 @@ routes = router()
 
 _MAX_UNMET = 4
 
-
 ExplanationGate = tuple[RulePath, str, list[str]]
 """A condition that every path has to pass, as text, with its own conditions that do not hold."""
 
@@ -125,19 +115,16 @@ def why_page(request: Request, ctx: ReadContext, uid: str, action: str = "", mem
     ctx.need_visible(uid)
     who = member or ctx.caller.member
     _check_may_explain(ctx, uid, who)
-    here = ctx.session.read_view(lambda view: make_ref(view, uid))
     actions = ctx.session.read_view(lambda view: kinds.schema_of(view, uid).actions)
     chosen_action = action if action in actions else actions[0] if actions else ""
     values: dict[str, object] = {
-        "it": here,
+        **page_frame(ctx, uid, "Why?"),
         "who": VisibleRefs(ctx).ref(who),
         "mine": who == ctx.caller.member,
-        "actions": [(each, humanize(each)) for each in actions],
-        "answer": _explain(ctx, here, chosen_action, who) if chosen_action else None,
+        "actions": actions,
+        "answer": _explain(ctx, uid, chosen_action, who) if chosen_action else None,
         "knows": change_preview.may_know_holders(ctx, uid),
         "gives": change_preview.gives_roles_on(ctx, uid),
-        "crumbs": resource_header.breadcrumbs(ctx, uid, "Why?"),
-        "tabs": resource_header.tabs(ctx, uid),
         "path": urls.resource(uid, "why"),
     }
     return pages.render(request, "access/why.html", values)
@@ -153,24 +140,16 @@ def _check_may_explain(ctx: RequestContext, uid: str, who: str) -> None:
         ctx.need(change_preview.ASK, ctx.caller.tenant)
 
 
-def _explain(ctx: RequestContext, here: ResourceRef, action: str, who: str) -> dict[str, object]:
+def _explain(ctx: RequestContext, uid: str, action: str, who: str) -> dict[str, object]:
     """Return an explanation with everything that its page displays."""
-    mine = who == ctx.caller.member
-    found = ctx.session.explain(ctx.principal if mine else who, action, here.uid, viewer=ctx.principal)
-    drawing = MissingAccess(ctx, who, here.uid)
-    paths = drawing.draw_allowed(found) if found.allowed else drawing.draw_paths(found)
-    seen = VisibleRefs(ctx).ref(who)
-    name = "You" if mine else seen.name if seen else who
-    sentence = f"{name} may {'' if found.allowed else 'not '}{humanize(action).lower()} {here.name}."
-    hidden = not found.allowed and mine and found.hidden_ways
+    principal = ctx.principal if who == ctx.caller.member else who
+    found = ctx.session.explain(principal, action, uid, viewer=ctx.principal)
+    drawing = MissingAccess(ctx, who, uid)
     return {
         "action": action,
         "found": found,
-        "sentence": sentence,
-        "ways": paths,
+        "ways": drawing.draw_allowed(found) if found.allowed else drawing.draw_paths(found),
         "gates": [_explain_gate(rule) for rule in found.gates],
-        # Where to ask without choosing a way.
-        "request": urls.request(here.uid, action) if hidden else "",
     }
 
 

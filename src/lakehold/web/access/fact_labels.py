@@ -1,8 +1,7 @@
 """Describes grants, edges and attributes as text for a reader, and the one reason why a member has a right."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
+from functools import partial
 
 from lakehold.access import Attribute, Edge, Grant
 from lakehold.access.decisions.evaluator import Explanation
@@ -13,18 +12,15 @@ from lakehold.access.model.policy import MEMBER_OF, TENANT
 from lakehold.catalog import kinds
 from lakehold.directory.request_context import RequestContext
 
-_ON_OFF = {"true": "on", "false": "off"}
-
-
-def name_of(view: FactView, uid: str) -> str:
-    """Return the name of a resource; its id if it has none."""
-    number = view.ids.get(uid)
-    return (view.names.get(number) if number is not None else None) or uid
-
 
 def resource_name(ctx: RequestContext, uid: str) -> str:
-    """Return the name of a resource in the current facts."""
-    return ctx.session.read_view(lambda view: name_of(view, uid))
+    """Return the name of a resource; its id if it has none."""
+
+    def name(view: FactView) -> str:
+        number = view.ids.get(uid)
+        return (view.names.get(number) if number is not None else None) or uid
+
+    return ctx.session.read_view(name)
 
 
 def capitalize(text: str) -> str:
@@ -32,35 +28,33 @@ def capitalize(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def role_title(view: FactView, role: str, uid: str) -> str:
+def role_title(ctx: RequestContext, role: str, uid: str) -> str:
     """Return the title of a role on a resource."""
-    return view.policy.role(view.kind(view.resource(uid)), role).title
+    return ctx.session.read_view(lambda view: view.policy.role(view.kind(view.resource(uid)), role).title)
 
 
 def value_label(value: str) -> str:
     """Return the label of an attribute's value: `on`, `off`, or the value in words."""
-    return _ON_OFF.get(value) or humanize(value)
+    return {"true": "on", "false": "off"}.get(value) or humanize(value)
 
 
-def describe_fact(view: FactView, fact: Fact, to: str = "") -> str:
+def describe_fact(ctx: RequestContext, fact: Fact, to: str) -> str:
     """Describe a fact: `Editor on orders`, `a place in Engineers`. The reader `to` is not named in it."""
+    name_of = partial(resource_name, ctx)
     match fact:
         case Grant(subject, role, resource):
-            words = f"{role_title(view, role, resource)} on {name_of(view, resource)}"
-            return words if subject == to else f"{words} for {name_of(view, subject)}"
+            words = f"{role_title(ctx, role, resource)} on {name_of(resource)}"
+            return words if subject == to else f"{words} for {name_of(subject)}"
         case Edge(name, source, target) if name == MEMBER_OF:
-            place = f"a place in {name_of(view, target)}"
-            return place if source == to else f"{place} for {name_of(view, source)}"
+            place = f"a place in {name_of(target)}"
+            return place if source == to else f"{place} for {name_of(source)}"
         case Edge(name, source, target):
-            return f"{name_of(view, target)} among the {humanize(name)} of {name_of(view, source)}"
+            return f"{name_of(target)} among the {humanize(name)} of {name_of(source)}"
         case Attribute(resource, name, value, None):
-            return f"{humanize(name)}: {value_label(value)} for {name_of(view, resource)}"
+            return f"{humanize(name)}: {value_label(value)} for {name_of(resource)}"
         case Attribute(resource, name, value, member):
-            whose = "" if member == to else f" for {name_of(view, str(member))}"
-            return f"{humanize(name)} {value_label(value)} in {name_of(view, resource)}{whose}"
-
-
-OPEN = "open"
+            whose = "" if member == to else f" for {name_of(str(member))}"
+            return f"{humanize(name)} {value_label(value)} in {name_of(resource)}{whose}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +76,7 @@ def find_reason(ctx: RequestContext, member: str, explanation: Explanation) -> A
     ranked = ctx.session.read_view(
         lambda view: [_rank_grant(view, member, explanation.resource, grant) for grant in given]
     )
-    return min(ranked, key=lambda pair: pair[0], default=(0, AccessReason(OPEN, "Open to everybody")))[1]
+    return min(ranked, key=lambda pair: pair[0], default=(0, AccessReason("open", "Open to everybody")))[1]
 
 
 def _rank_grant(view: FactView, member: str, resource: str, grant: Grant) -> tuple[int, AccessReason]:
@@ -93,11 +87,12 @@ def _rank_grant(view: FactView, member: str, resource: str, grant: Grant) -> tup
     by = _via_group(view, member, grant.subject)
     if grant.resource == resource:
         return (1, AccessReason("group", f"{title} {by}")) if by else (0, AccessReason("direct", f"Own grant: {title}"))
+    suffix = by and f", {by}"
     if kind == TENANT:
-        return 4, AccessReason("role", f"{title} of {name}{by and f', {by}'}")
+        return 4, AccessReason("role", f"{title} of {name}{suffix}")
     if kinds.workspace_of(view, grant.resource) == grant.resource:
-        return 3, AccessReason("role", f"{title} in {name}{by and f', {by}'}")
-    return 2, AccessReason("inherited", f"{title} on {name}{by and f', {by}'}")
+        return 3, AccessReason("role", f"{title} in {name}{suffix}")
+    return 2, AccessReason("inherited", f"{title} on {name}{suffix}")
 
 
 def _via_group(view: FactView, member: str, subject: str) -> str:

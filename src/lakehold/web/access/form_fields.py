@@ -1,7 +1,5 @@
 """Form fields for a member or group and for a period. All of them work without scripts."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from starlette.datastructures import FormData
@@ -16,7 +14,6 @@ from lakehold.web.form_values import last_day_value, parse_day
 from lakehold.web.people.member_picker import PrincipalChoices
 
 MAX_OPTIONS = 50
-PERIOD_OPTIONS = (("never", "No end"), ("7", "7 days"), ("30", "30 days"), ("date", "Until a date"))
 _ISO_DATE_LENGTH = 10
 
 

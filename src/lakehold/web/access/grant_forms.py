@@ -1,11 +1,8 @@
 """Forms that give, change, revoke and transfer a role on a resource, and endpoints that undo it."""
 
-from __future__ import annotations
-
 from urllib.parse import urlencode
 
 from fastapi import Request, Response
-from starlette.datastructures import FormData
 
 from lakehold.access import Add, Grant, Remove
 from lakehold.api.http.dependencies import ReadContext, WriteContext
@@ -16,18 +13,17 @@ from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import FOREVER, Moment
 from lakehold.kit.errors import ConflictError, InvalidInputError, LakeholdError, NotFoundError
 from lakehold.web import pages, urls
-from lakehold.web.access import fact_labels, form_fields
-from lakehold.web.access.access_page import page_frame
-from lakehold.web.access.form_fields import PERIOD_OPTIONS
-from lakehold.web.confirmation import ConfirmationPrompt, confirm_linked_effects
+from lakehold.web.access import fact_labels, form_fields, resource_header
+from lakehold.web.access.access_page import may_change, page_frame
+from lakehold.web.confirmation import ConfirmationPrompt, confirm_effects, preview_effects
 from lakehold.web.cookies import Flash
-from lakehold.web.form_values import errors_by_field, last_day_value
+from lakehold.web.form_values import errors_by_field, text_field, text_fields
 from lakehold.web.routing import SubmittedForm, router
 
 routes = router("/resources/{uid:path}/access")
 
 _FORM_ERRORS = (InvalidInputError, ConflictError, NotFoundError)
-_FORM_FIELDS = ("q", "subject", "role", "new_role", "until", "until_date", "since_date")
+_FORM_FIELDS = ("q", "subject", "role", "new_role", "until", "until_date", "since_date", "to", "from")
 
 
 @routes.get("/give")
@@ -41,7 +37,7 @@ def give_page(
 @routes.post("/give")
 def give(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm) -> Response:
     """Give a role after its effect is confirmed."""
-    filled = _form_values(sent)
+    filled = text_fields(sent, *_FORM_FIELDS)
     try:
         who = form_fields.find_subject(ctx, filled["subject"])
         new_grant = Grant(who.uid, filled["role"], uid)
@@ -49,30 +45,33 @@ def give(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm) -> 
         ctx.need_change(Add(new_grant))
     except _FORM_ERRORS as error:
         return _give_form(request, ctx, uid, filled, error)
-    title = _role_title(ctx, new_grant)
-    back = f"{_access_url(uid)}/give?{urlencode({'subject': who.uid, 'role': new_grant.role})}"
+    title = fact_labels.role_title(ctx, new_grant.role, uid)
+    back = f"{urls.resource(uid, 'access')}/give?{urlencode({'subject': who.uid, 'role': new_grant.role})}"
     prompt = ConfirmationPrompt(f"Grant {title} to {who.name}?", span.sentence, do=f"Grant {title}", back=back)
-    if question := confirm_linked_effects(request, sent, prompt, ctx, [Add(new_grant)], on=uid):
+    if question := confirm_effects(request, sent, prompt, lambda: preview_effects(ctx, [Add(new_grant)], uid)):
         return question
-    before = next((each for each in grants.list_direct(ctx, uid) if _is_same_grant(each, new_grant)), None)
+    before = _find_grant(ctx, new_grant)
     grants.give(ctx, new_grant, since=span.since, until=span.until)
     message = f"{who.name} is now {title} on {fact_labels.resource_name(ctx, uid)}{span.suffix}."
-    undo = _change_undo_url(ctx, new_grant, before) if before else _undo_url(ctx, "give", new_grant, Remove(new_grant))
-    return pages.redirect(request, _access_url(uid), Flash(message, undo=undo))
+    if before:
+        undo = _change_undo_url(ctx, new_grant, before)
+    else:
+        undo = _undo_url(ctx, uid, "undo/give", Remove(new_grant), subject=who.uid, role=new_grant.role)
+    return pages.redirect(request, urls.resource(uid, "access"), Flash(message, undo=undo))
 
 
 @routes.get("/change")
 def change_page(request: Request, ctx: ReadContext, uid: str, subject: str, role: str) -> Response:
     """Render the form that changes a grant's role or end."""
-    return _change_form(request, ctx, _find_grant(ctx, Grant(subject, role, uid)), {"new_role": role})
+    return _change_form(request, ctx, _need_grant(ctx, Grant(subject, role, uid)), {"new_role": role})
 
 
 @routes.post("/change")
 def change(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm) -> Response:
     """Replace a grant after the effect is confirmed."""
-    filled = _form_values(sent)
+    filled = text_fields(sent, *_FORM_FIELDS)
     old = Grant(filled["subject"], filled["role"], uid)
-    held = _find_grant(ctx, old)
+    held = _need_grant(ctx, old)
     new_grant = Grant(old.subject, filled["new_role"], uid)
     changes: list[Add | Remove] = [] if new_grant == old else [Remove(old), Add(new_grant)]
     try:
@@ -80,43 +79,45 @@ def change(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm) -
         ctx.need_change(Add(new_grant))
     except _FORM_ERRORS as error:
         return _change_form(request, ctx, held, filled, error)
-    title, who = _role_title(ctx, new_grant), held.subject.name
-    back = f"{_access_url(uid)}/change?{urlencode({'subject': old.subject, 'role': old.role})}"
+    title, who = fact_labels.role_title(ctx, new_grant.role, uid), held.subject.name
+    back = f"{urls.resource(uid, 'access')}/change?{urlencode({'subject': old.subject, 'role': old.role})}"
     prompt = ConfirmationPrompt(f"Change role of {who} to {title}?", span.sentence, back=back)
-    if question := confirm_linked_effects(request, sent, prompt, ctx, changes, on=uid):
+    if question := confirm_effects(request, sent, prompt, lambda: preview_effects(ctx, changes, uid)):
         return question
     grants.change_role(ctx, old, new_grant.role, until=span.until)
     message = f"{who} is now {title} on {fact_labels.resource_name(ctx, uid)}{span.suffix}."
-    return pages.redirect(request, _access_url(uid), Flash(message, undo=_change_undo_url(ctx, new_grant, held)))
+    return pages.redirect(
+        request, urls.resource(uid, "access"), Flash(message, undo=_change_undo_url(ctx, new_grant, held))
+    )
 
 
 @routes.post("/revoke")
 def revoke(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm) -> Response:
     """Revoke a role after the effect is confirmed."""
-    filled = _form_values(sent)
-    grant = Grant(filled["subject"], filled["role"], uid)
-    held = _find_grant(ctx, grant)
+    grant = Grant(text_field(sent, "subject"), text_field(sent, "role"), uid)
+    held = _need_grant(ctx, grant)
     prompt = ConfirmationPrompt(
         f"Revoke {held.title} from {held.subject.name}?",
         f"On {fact_labels.resource_name(ctx, uid)}, effective immediately.",
         do=f"Revoke {held.title}",
-        back=_access_url(uid),
+        back=urls.resource(uid, "access"),
         danger=True,
     )
-    if question := confirm_linked_effects(request, sent, prompt, ctx, [Remove(grant)], on=uid):
+    if question := confirm_effects(request, sent, prompt, lambda: preview_effects(ctx, [Remove(grant)], uid)):
         return question
     grants.revoke(ctx, grant)
     message = f"{held.subject.name} is no longer {held.title} on {held.resource.name}."
     since = held.since if held.since > ctx.at else 0
-    undo = _undo_url(ctx, "revoke", grant, Add(grant), since=since, until=held.until)
-    return pages.redirect(request, _next_url(ctx, uid), Flash(message, undo=undo))
+    query = {"subject": grant.subject, "role": grant.role, "since": since, "until": held.until}
+    undo = _undo_url(ctx, uid, "undo/revoke", Add(grant), **query)
+    return pages.redirect(request, resource_header.url_if_visible(ctx, uid, "access"), Flash(message, undo=undo))
 
 
 @routes.post("/undo/give")
 def undo_give(request: Request, ctx: WriteContext, uid: str, *, subject: str, role: str) -> Response:
     """Revoke a role that was just given."""
     grants.revoke(ctx, Grant(subject, role, uid))
-    return pages.redirect(request, _access_url(uid), "Undone.")
+    return pages.redirect(request, urls.resource(uid, "access"), "Undone.")
 
 
 @routes.post("/undo/revoke")
@@ -125,7 +126,7 @@ def undo_revoke(
 ) -> Response:
     """Give a role that was just revoked."""
     grants.give(ctx, Grant(subject, role, uid), since=since or None, until=_end_or_none(until))
-    return pages.redirect(request, _access_url(uid), "Undone.")
+    return pages.redirect(request, urls.resource(uid, "access"), "Undone.")
 
 
 @routes.post("/undo/change")
@@ -134,30 +135,25 @@ def undo_change(
 ) -> Response:
     """Restore the role that was there before the change."""
     grants.change_role(ctx, Grant(subject, role, uid), to, until=_end_or_none(until))
-    return pages.redirect(request, _access_url(uid), "Undone.")
+    return pages.redirect(request, urls.resource(uid, "access"), "Undone.")
 
 
 def _end_or_none(until: Moment) -> Moment | None:
     return None if until >= FOREVER else until
 
 
-def _may_undo(ctx: RequestContext, *changes: Add | Remove) -> bool:
-    """Whether the caller may still undo the change: they may have given their own right away."""
-    try:
-        return all(ctx.session.check_change(ctx.principal, change) for change in changes)
-    except LakeholdError:
-        return False
-
-
-def _undo_url(ctx: RequestContext, what: str, grant: Grant, *changes: Add | Remove, **more: object) -> str:
-    """Return the URL that undoes what was done with a grant; empty if the caller may not make the changes back."""
-    query = {"subject": grant.subject, "role": grant.role, **{key: value for key, value in more.items() if value}}
-    return f"{_access_url(grant.resource)}/undo/{what}?{urlencode(query)}" if _may_undo(ctx, *changes) else ""
+def _undo_url(ctx: RequestContext, uid: str, path: str, *changes: Add | Remove, **query: object) -> str:
+    """Return the URL that undoes what was done; empty if the caller may not make the changes back: they may have given
+    their own right away.
+    """
+    given = urlencode({name: value for name, value in query.items() if value})
+    return f"{urls.resource(uid, 'access')}/{path}?{given}" if may_change(ctx, *changes) else ""
 
 
 def _change_undo_url(ctx: RequestContext, now: Grant, before: GrantedRole) -> str:
     back = Grant(now.subject, before.role, now.resource)
-    return _undo_url(ctx, "change", now, Add(back), Remove(now), to=before.role, until=before.until)
+    query = {"subject": now.subject, "role": now.role, "to": before.role, "until": before.until}
+    return _undo_url(ctx, now.resource, "undo/change", Add(back), Remove(now), **query)
 
 
 def _give_form(
@@ -168,7 +164,6 @@ def _give_form(
         **page_frame(ctx, uid, "Grant access"),
         "subjects": form_fields.subject_options(ctx, filled.get("q", ""), chosen=filled.get("subject", "")),
         "filled": filled,
-        "ends": PERIOD_OPTIONS,
     }
     return pages.render_form(request, "access/give.html", values, _errors(error, "subject"))
 
@@ -182,8 +177,6 @@ def _change_form(
         "held": held,
         "roles": _givable_roles(ctx, uid, held),
         "filled": filled,
-        "ends": PERIOD_OPTIONS,
-        "until": last_day_value(held.until),
     }
     return pages.render_form(request, "access/change.html", values, _errors(error, "new_role"))
 
@@ -206,32 +199,15 @@ def _givable_roles(ctx: RequestContext, uid: str, held: GrantedRole | None = Non
     return [(role.name, role.title) for role in may]
 
 
-def _find_grant(ctx: RequestContext, grant: Grant) -> GrantedRole:
-    for held in grants.list_direct(ctx, grant.resource):
-        if _is_same_grant(held, grant):
-            return held
+def _find_grant(ctx: RequestContext, grant: Grant) -> GrantedRole | None:
+    found = grants.list_direct(ctx, grant.resource)
+    return next((held for held in found if (held.subject.uid, held.role) == (grant.subject, grant.role)), None)
+
+
+def _need_grant(ctx: RequestContext, grant: Grant) -> GrantedRole:
+    if held := _find_grant(ctx, grant):
+        return held
     raise NotFoundError("There is no such grant.", "It may have been revoked already.")
-
-
-def _is_same_grant(held: GrantedRole, grant: Grant) -> bool:
-    return (held.subject.uid, held.role) == (grant.subject, grant.role)
-
-
-def _form_values(sent: FormData, names: tuple[str, ...] = _FORM_FIELDS) -> dict[str, str]:
-    return {name: str(sent.get(name) or "") for name in names}
-
-
-def _access_url(uid: str) -> str:
-    return urls.resource(uid, "access")
-
-
-def _next_url(ctx: RequestContext, uid: str) -> str:
-    """Return the URL after a right was taken: the caller may no longer see the resource."""
-    return _access_url(uid) if ctx.session.can_see(ctx.principal, uid) else "/"
-
-
-def _role_title(ctx: RequestContext, grant: Grant) -> str:
-    return ctx.session.read_view(lambda view: fact_labels.role_title(view, grant.role, grant.resource))
 
 
 @routes.get("/transfer")
@@ -244,30 +220,29 @@ def transfer_page(request: Request, ctx: ReadContext, uid: str, *, role: str, q:
 @routes.post("/transfer")
 def transfer(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm) -> Response:
     """Transfer the role after the effect is confirmed."""
-    filled = _form_values(sent, ("role", "q", "to", "from"))
+    filled = text_fields(sent, *_FORM_FIELDS)
     ctx.need_visible(uid)
     role = filled["role"]
-    title = _role_title(ctx, Grant("", role, uid))
+    title = fact_labels.role_title(ctx, role, uid)
     try:
         new = form_fields.find_subject(ctx, filled["to"])
         old = form_fields.find_subject(ctx, filled["from"])
         changes = _transfer_changes(ctx, uid, role, new.uid, old.uid)
     except _FORM_ERRORS as error:
         return _transfer_form(request, ctx, uid, filled, error)
-    here = f"{_access_url(uid)}/transfer"
     prompt = ConfirmationPrompt(
         f"Transfer {title} to {new.name}?",
         f"{old.name} will no longer be {title}.",
         do="Transfer ownership",
-        back=f"{here}?{urlencode({'role': role, 'to': new.uid})}",
+        back=f"{urls.resource(uid, 'access/transfer')}?{urlencode({'role': role, 'to': new.uid})}",
     )
-    if question := confirm_linked_effects(request, sent, prompt, ctx, changes, on=uid):
+    if question := confirm_effects(request, sent, prompt, lambda: preview_effects(ctx, changes, uid)):
         return question
     ownership.transfer_role(ctx, uid, role, new.uid, from_=old.uid)
-    may_undo = _may_undo(ctx, Add(Grant(old.uid, role, uid)), Remove(Grant(new.uid, role, uid)))
-    undo = f"{here}/undo?{urlencode({'role': role, 'to': old.uid, 'from': new.uid})}" if may_undo else ""
+    changes = [Add(Grant(old.uid, role, uid)), Remove(Grant(new.uid, role, uid))]
+    undo = _undo_url(ctx, uid, "transfer/undo", *changes, role=role, to=old.uid, **{"from": new.uid})
     flash = Flash(f"{new.name} is now {title}, in place of {old.name}.", undo=undo)
-    return pages.redirect(request, _next_url(ctx, uid), flash)
+    return pages.redirect(request, resource_header.url_if_visible(ctx, uid, "access"), flash)
 
 
 @routes.post("/transfer/undo")
@@ -275,7 +250,7 @@ def undo_transfer(request: Request, ctx: WriteContext, uid: str) -> Response:
     """Transfer the role back, if the caller still may."""
     query = request.query_params
     ownership.transfer_role(ctx, uid, query.get("role", ""), query.get("to", ""), from_=query.get("from", ""))
-    return pages.redirect(request, _access_url(uid), "Undone.")
+    return pages.redirect(request, urls.resource(uid, "access"), "Undone.")
 
 
 def _transfer_changes(ctx: RequestContext, uid: str, role: str, new: str, old: str) -> list[Add | Remove]:
@@ -291,10 +266,10 @@ def _transfer_changes(ctx: RequestContext, uid: str, role: str, new: str, old: s
 
 
 def _transfer_form(
-    request: Request, ctx: RequestContext, uid: str, filled: dict[str, str], error: Exception | None = None
+    request: Request, ctx: RequestContext, uid: str, filled: dict[str, str], error: LakeholdError | None = None
 ) -> Response:
     ctx.need_visible(uid)
-    title = _role_title(ctx, Grant("", filled["role"], uid))
+    title = fact_labels.role_title(ctx, filled["role"], uid)
     ctx.need("give", uid, role=filled["role"])
     held = ctx.session.read_view(lambda view: resource_view.owners_of(view, uid)).get(filled["role"], [])
     values: dict[str, object] = {
@@ -303,6 +278,5 @@ def _transfer_form(
         "filled": filled,
         "holders": [(each.uid, each.name) for each in VisibleRefs(ctx).refs(held)],
         "subjects": form_fields.subject_options(ctx, filled["q"], persons_only=True, chosen=filled["to"]),
-        "error": str(error) if error else "",
     }
-    return pages.render(request, "access/transfer.html", values, status=422 if error else 200)
+    return pages.render_form(request, "access/transfer.html", values, _errors(error, "to"))

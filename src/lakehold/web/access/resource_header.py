@@ -5,8 +5,6 @@ resource_header.tabs(ctx, uid)
 resource_header.breadcrumbs(ctx, uid)
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 
@@ -85,9 +83,14 @@ def overview_url(ctx: RequestContext, uid: str) -> str:
     )
 
 
+def url_if_visible(ctx: RequestContext, uid: str, part: str = "") -> str:
+    """Return the URL of a resource's page after a change; the home page if the caller may no longer see it."""
+    return urls.resource(uid, part) if ctx.session.can_see(ctx.principal, uid) else "/"
+
+
 def breadcrumbs(ctx: RequestContext, uid: str, *more: str) -> list[Breadcrumb]:
     """Return the breadcrumbs to a resource through its visible ancestors; `more` are the labels that follow it."""
-    above = ctx.session.read_view(lambda view: _ancestors(view, uid))
+    above = ctx.session.read_view(lambda view: ancestors(view, uid)[:_MAX_DEPTH])
     seen = [container for container in above if ctx.session.can_see(ctx.principal, container)]
     name = fact_labels.resource_name
     way = [Breadcrumb(name(ctx, container), overview_url(ctx, container)) for container in reversed(seen)]
@@ -95,12 +98,11 @@ def breadcrumbs(ctx: RequestContext, uid: str, *more: str) -> list[Breadcrumb]:
     return [*way, here, *(Breadcrumb(label) for label in more)]
 
 
-def _ancestors(view: FactView, uid: str) -> list[str]:
+def ancestors(view: FactView, uid: str) -> list[str]:
+    """Return the resources that a resource lies in, the nearest first."""
     found: list[str] = []
-    here = kinds.parent_of(view, uid)
-    while here is not None and len(found) < _MAX_DEPTH:
-        found.append(here)
-        here = kinds.parent_of(view, here)
+    while (above := kinds.parent_of(view, found[-1] if found else uid)) is not None:
+        found.append(above)
     return found
 
 
@@ -123,7 +125,4 @@ def _describe_nearest_way(ctx: RequestContext, uid: str, action: str) -> str:
     if not ways:
         return ""
     _, way = rank_ways(ctx.view, uid, ways)[0]
-    facts = (needed.fact for needed in way.needed)
-    return ctx.session.read_view(
-        lambda view: " and ".join(fact_labels.describe_fact(view, each, ctx.caller.member) for each in facts)
-    )
+    return " and ".join(fact_labels.describe_fact(ctx, needed.fact, ctx.caller.member) for needed in way.needed)

@@ -1,7 +1,5 @@
 """Changes the attributes and edges by which a resource is shared."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
@@ -17,9 +15,9 @@ from lakehold.catalog.resource_view import VisibleRefs
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import LakeholdError
 from lakehold.web import pages, urls
-from lakehold.web.access import fact_labels
+from lakehold.web.access import fact_labels, resource_header
 from lakehold.web.components import FieldChange
-from lakehold.web.confirmation import ConfirmationPrompt, confirm_linked_effects
+from lakehold.web.confirmation import ConfirmationPrompt, confirm_effects, preview_effects
 from lakehold.web.cookies import Flash
 from lakehold.web.labels import humanize
 from lakehold.web.routing import SubmittedForm, router
@@ -40,12 +38,12 @@ def save_settings(request: Request, ctx: WriteContext, uid: str, sent: Submitted
     before = _current_values(ctx, plan)
     question = f"Change sharing of {fact_labels.resource_name(ctx, uid)}?"
     prompt = ConfirmationPrompt(question, back=here, changes=_field_changes(ctx, plan, before))
-    if page := confirm_linked_effects(request, sent, prompt, ctx, plan.changes, on=uid):
+    if page := confirm_effects(request, sent, prompt, lambda: preview_effects(ctx, plan.changes, uid)):
         return page
     resource_edit.apply_edit_plan(ctx, plan)
     back = [*before, *((_FORM_FIELDS, name) for name in (*(plan.edit.attributes or {}), *(plan.edit.edges or {})))]
     undo = f"{here}/settings/undo?{urlencode(back)}" if _can_undo(ctx, uid, back) else ""
-    return pages.redirect(request, here if ctx.session.can_see(ctx.principal, uid) else "/", Flash("Saved.", undo=undo))
+    return pages.redirect(request, resource_header.url_if_visible(ctx, uid, "access"), Flash("Saved.", undo=undo))
 
 
 @routes.post("/undo")

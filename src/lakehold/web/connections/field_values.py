@@ -1,7 +1,5 @@
 """Texts of form fields: parsed, checked, and turned into settings and back."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Mapping, Sequence
@@ -23,16 +21,26 @@ def parse_value(each: FormField, text: str) -> object:
         case "headers":
             pairs = (line.partition(":") for line in text.splitlines() if line.strip())
             return {name.strip(): value.strip() for name, _, value in pairs}
+        case "pairs":
+            return parse_pairs(text)
         case "flag":
             return text == each.options[-1][0] if each.options else bool(text)
         case "integer":
             return parse_integer(text) or parse_integer(each.default)
         case "number":
             return float(text) if text else ""
+        case "count":
+            return int(text) if text else ""
         case "folder":
             return text.strip("/")
         case _:
             return text
+
+
+def parse_pairs(text: str) -> dict[str, str]:
+    """Parse `ours = theirs`, with commas between pairs; a single name is the same on both sides."""
+    pairs = ((part, *part.partition("=")) for part in split_names(text))
+    return {ours.strip(): theirs.strip() if equals else part for part, ours, equals, theirs in pairs}
 
 
 def format_value(each: FormField, value: object) -> str:
@@ -41,6 +49,8 @@ def format_value(each: FormField, value: object) -> str:
         return (each.options[-1][0] if each.options else "1") if value else (each.options[0][0] if each.options else "")
     if each.value == "number":
         return f"{value:g}" if isinstance(value, int | float) and value else ""
+    if isinstance(value, Mapping) and each.value == "pairs":
+        return ", ".join(f"{ours} = {theirs}" for ours, theirs in value.items())
     if isinstance(value, Mapping):
         return "\n".join(f"{name}: {one}" for name, one in value.items())
     return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
@@ -75,13 +85,8 @@ def parse_list(described: FieldList, sent: FormData) -> list[Record]:
     records = [
         {each.name: parse_text(each, sent, described.prefix, n) for each in described.fields} for n in range(count)
     ]
-    return [one for one in records if one[described.key] or one[described.error[0]]]
-
-
-def records_of(settings: Mapping[str, Any], name: str) -> list[Mapping[str, Any]]:
-    """Return the records of a list in settings."""
-    found = settings.get(name)
-    return [each for each in found if isinstance(each, Mapping)] if isinstance(found, list) else []
+    needed = (described.key, described.error[0]) if described.error else [each.name for each in described.fields]
+    return [one for one in records if any(one[name] for name in needed)]
 
 
 def write_settings(
@@ -130,6 +135,10 @@ def _is_wrong(each: FormField, texts: Record) -> bool:
     text, condition = texts.get(each.name, ""), each.checked_for
     if condition and texts.get(condition[0], "") not in condition[1:]:
         return False
+    if each.value == "pairs":
+        return not all((text.strip(" ,"), *parse_pairs(text).values()))
+    if each.value == "count":
+        return bool(text) and parse_integer(text) is None
     if each.value in {"integer", "number"}:
         return bool(text) and not 0 < _number(each, text) <= each.most
     if each.pattern:
@@ -147,8 +156,8 @@ def _number(each: FormField, text: str) -> float:
 
 def list_errors(described: FieldList, records: Sequence[Record]) -> dict[str, str]:
     """Return the errors of a list by form field."""
-    first, message = described.error
-    if not records:
+    if not records and described.error:
+        first, message = described.error
         return {f"{described.prefix}{first}-0": message}
     found: dict[str, str] = {}
     known: set[str] = set()

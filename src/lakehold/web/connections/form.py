@@ -26,6 +26,7 @@ from lakehold.connectors.form_fields import (
 from lakehold.connectors.registry import all_connectors
 from lakehold.web.connections import field_values
 from lakehold.web.connections.field_values import Record
+from lakehold.web.form_values import row_settings
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,17 +64,19 @@ class FormDesign:
     omit_empty: bool = False
     """Whether empty settings are left out."""
 
-    @property
-    def choices(self) -> list[tuple[str, str, str, str]]:
-        """The types, each as word, label, hint and icon."""
-        return [(each.word, each.label, each.hint, each.icon) for each in self.types.values()]
-
     def options_of(self, word: str, name: str) -> Sequence[Sequence[str]]:
         """Return the options of a field of a type."""
-        return next(each.options for each in all_fields(self.rows(word)) if each.name == name)
+        return next(each.options for each in self.fields_of(word) if each.name == name)
 
-    def rows(self, word: str) -> list[FormField | FieldGroup | FieldList]:
-        """Return the rows of all cards of a type."""
+    def fields_of(self, word: str) -> list[FormField]:
+        """Return the fields of all cards of a type, without those of lists."""
+        return list(all_fields(self._rows(word)))
+
+    def lists_of(self, word: str) -> list[FieldList]:
+        """Return the lists of records of a type."""
+        return [each for each in self._rows(word) if isinstance(each, FieldList)]
+
+    def _rows(self, word: str) -> list[FormField | FieldGroup | FieldList]:
         return [row for card in self.types[word].cards for row in card.rows] if word in self.types else []
 
     def blank(self, word: str, **given: str) -> ResourceForm:
@@ -85,22 +88,11 @@ class FormDesign:
         """Parse a submitted form for a resource with these settings. The word applies if no type is chosen."""
         given = str(sent.get(self.choice, word))
         word = given if given in self.types else ""
-        fields = list(all_fields(self.rows(word)))
-        return ResourceForm(
-            self,
-            word,
-            {
-                "version": str(sent.get("version", "")),
-                **{each.name: field_values.parse_text(each, sent) for each in fields},
-            },
-            {each.name: [str(one) for one in sent.getlist(each.name) if one] for each in fields if each.edge},
-            {
-                each.setting: field_values.parse_list(each, sent)
-                for each in self.rows(word)
-                if isinstance(each, FieldList)
-            },
-            before or {},
-        )
+        fields = self.fields_of(word)
+        texts = {each.name: field_values.parse_text(each, sent) for each in fields}
+        ends = {each.name: [str(one) for one in sent.getlist(each.name) if one] for each in fields if each.edge}
+        lists = {each.setting: field_values.parse_list(each, sent) for each in self.lists_of(word)}
+        return ResourceForm(self, word, {"version": str(sent.get("version", "")), **texts}, ends, lists, before or {})
 
     def from_resource(self, found: ResourceView, word: str = "") -> ResourceForm:
         """Return the form of an existing resource. The word applies if it has no type yet."""
@@ -109,7 +101,7 @@ class FormDesign:
         about = {"name": found.name, "description": found.description, "version": str(found.version)}
         ends = {
             each.name: [end.uid for end in found.edges.get(each.edge, ()) if each.end_kind in ("", end.kind)]
-            for each in all_fields(self.rows(chosen))
+            for each in self.fields_of(chosen)
             if each.edge
         }
         about |= {name: next(iter(uids), "") for name, uids in ends.items()}
@@ -118,15 +110,11 @@ class FormDesign:
     def _from_settings(
         self, word: str, settings: Mapping[str, Any], given: Record, ends: Mapping[str, Sequence[str]]
     ) -> ResourceForm:
-        rows = self.rows(word)
         split = self.types[word].fields.to_texts(settings) if word else {}
-        texts = {**field_values.texts_of(list(all_fields(rows)), settings), **split, **given}
+        texts = {**field_values.texts_of(self.fields_of(word), settings), **split, **given}
         lists = {
-            each.setting: [
-                field_values.texts_of(each.fields, one) for one in field_values.records_of(settings, each.setting)
-            ]
-            for each in rows
-            if isinstance(each, FieldList)
+            each.setting: [field_values.texts_of(each.fields, one) for one in row_settings(settings, each.setting)]
+            for each in self.lists_of(word)
         }
         return ResourceForm(self, word, texts, ends, lists, settings)
 
@@ -158,14 +146,9 @@ class ResourceForm:
         return self.text("name")
 
     @property
-    def cards(self) -> list[FormCard]:
-        """The cards of its type."""
-        return list(self.design.types[self.word].cards)
-
-    @property
     def fields(self) -> list[FormField]:
         """The fields that count beside the values of the others, without those of lists."""
-        return [each for each in all_fields(self.design.rows(self.word)) if each.counts(self.texts)]
+        return [each for each in self.design.fields_of(self.word) if each.counts(self.texts)]
 
     @property
     def credential(self) -> str:
@@ -191,7 +174,7 @@ class ResourceForm:
         """Return the form with one more record in its list."""
         added = {
             each.setting: [*self.lists[each.setting], dict.fromkeys((one.name for one in each.fields), "")]
-            for each in self._lists()
+            for each in self.design.lists_of(self.word)
         }
         return replace(self, lists=added)
 
@@ -207,10 +190,10 @@ class ResourceForm:
         for name in {*self.design.forgets, *self._settings_of_another_type()}:
             settings.pop(name, None)
         settings |= {self.design.choice: self.word} if self.design.choice else {}
-        fields = list(all_fields(self.design.rows(self.word)))
-        field_values.write_settings(settings, fields, self.texts, omit_empty=self.design.omit_empty)
-        for each in self._lists():
-            known = {str(one.get(each.key)): one for one in field_values.records_of(self.before, each.setting)}
+        fields, omit_empty = self.design.fields_of(self.word), self.design.omit_empty
+        field_values.write_settings(settings, fields, self.texts, omit_empty=omit_empty)
+        for each in self.design.lists_of(self.word):
+            known = {str(one.get(each.key)): one for one in row_settings(self.before, each.setting)}
             records = [deepcopy(dict(known.get(one[each.key], {}))) for one in self.lists[each.setting]]
             for record, texts in zip(records, self.lists[each.setting], strict=True):
                 field_values.write_settings(record, each.fields, texts)
@@ -224,7 +207,7 @@ class ResourceForm:
         for each in self.fields:
             if each.control == "secret" and each.error and self.credential and not has_secret:
                 found[each.name] = each.error.format(self.credential)
-        for one in self._lists():
+        for one in self.design.lists_of(self.word):
             found |= field_values.list_errors(one, self.lists[one.setting])
         return found
 
@@ -243,7 +226,7 @@ class ResourceForm:
             names = each.credential if isinstance(each.credential, str) else each.credential.values()
             secrets = (names,) if isinstance(names, str) else tuple(names)
             places |= dict.fromkeys((each.path or (each.edge and each.name), *each.errors_of, *secrets), each.name)
-        for one in self._lists():
+        for one in self.design.lists_of(self.word):
             places |= {f"{one.setting}.{each.path}": f"{one.prefix}{each.name}-{{}}" for each in one.fields}
         for path, name in list(places.items()):
             parents = path.split(".")[:-1]
@@ -251,18 +234,14 @@ class ResourceForm:
                 places.setdefault(".".join(parents[: n + 1]), name)
         return {path: name for path, name in places.items() if path}
 
-    def _lists(self) -> list[FieldList]:
-        return [each for each in self.design.rows(self.word) if isinstance(each, FieldList)]
-
     def _settings_of_another_type(self) -> set[str]:
         """Return the settings of the type that the resource had before, if it gets another one."""
         before = str(self.before.get(self.design.choice, ""))
         return set() if before in ("", self.word) else self._names(before) - self._names(self.word)
 
     def _names(self, word: str) -> set[str]:
-        rows = self.design.rows(word)
-        names = {each.path.partition(".")[0] for each in all_fields(rows)}
-        return names | {each.setting for each in rows if isinstance(each, FieldList)}
+        names = {each.path.partition(".")[0] for each in self.design.fields_of(word)}
+        return names | {each.setting for each in self.design.lists_of(word)}
 
 
 def load_design(file: Path, name: str, side: str) -> FormDesign:

@@ -2,8 +2,6 @@
 rendered again with all values but the secret, which is encrypted meanwhile.
 """
 
-from __future__ import annotations
-
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
@@ -34,7 +32,6 @@ from lakehold.runs.worker_client import NoWorkerError
 from lakehold.web import pages, urls
 from lakehold.web.access import resource_header
 from lakehold.web.connections.form import FormDesign, ResourceForm
-from lakehold.web.cookies import Flash
 from lakehold.web.form_values import CORRECTABLE_ERRORS, error_field, parse_integer
 from lakehold.web.routing import SubmittedForm, router
 
@@ -106,9 +103,14 @@ class ConnectionFormPage(ABC):
         """Refuse unless the caller may open the form of a new one in the workspace."""
 
     @classmethod
-    @abstractmethod
     def need_resource(cls, ctx: RequestContext, uid: str) -> ResourceView:
-        """Return the resource, if the caller may edit it."""
+        """Return the resource, if it is of this kind and the caller may edit it."""
+        found = resources.get(ctx, uid)
+        if found.kind != cls.kind:
+            title = kinds.catalog_kind(ctx.view.policy, found.kind).title.lower()
+            raise InvalidInputError(f"A {title} is no {cls.kind.rpartition('.')[2]}.", "Select one.")
+        kinds.need_right(ctx, ctx.session.read_view(lambda view: kinds.edit_right(view, uid)), uid, "edit")
+        return found
 
     def test(self, filled: ResourceForm, secrets: Mapping[str, str]) -> ConnectionTest:
         """Test the connection as the caller. Missing rights are raised; other errors are part of the result."""
@@ -188,8 +190,6 @@ class ConnectionFormPage(ABC):
             "carried": f"&{urlencode(carried)}" if carried and not uid else "",
             "has_secret": bool(kept) or filled.credential in self.secrets(ctx),
             "kept": kept,
-            "errors": errors or {},
-            "error": error,
             "no_worker": isinstance(error, NoWorkerError),
             "said": said,
             "is_new": not uid,
@@ -198,7 +198,7 @@ class ConnectionFormPage(ABC):
             "grid": None,
             **self.extra_values(),
         }
-        return pages.render(self.request, self.template, values, status=422 if errors or error else 200)
+        return pages.render_form(self.request, self.template, values, errors, error)
 
     def parse(self, sent: FormData) -> ResourceForm:
         """Parse a submitted form."""
@@ -233,7 +233,7 @@ class ConnectionFormPage(ABC):
         except CORRECTABLE_ERRORS as refusal:
             return again(**_place_error(filled, refusal))
         address, message = self.saved(filled, uid)
-        return pages.redirect(self.request, address, Flash(message))
+        return pages.redirect(self.request, address, message)
 
     def secrets(self, ctx: RequestContext) -> list[str]:
         """Return the names of the saved secrets."""
@@ -308,16 +308,6 @@ def probe_as_caller(
         return probe(get_platform(request), caller), None
     except LakeholdError as error:
         return None, error
-
-
-def need_editable(ctx: RequestContext, uid: str, kind: str) -> ResourceView:
-    """Return the source or destination, if the caller may edit it."""
-    found = resources.get(ctx, uid)
-    if found.kind != kind:
-        title = kinds.catalog_kind(ctx.view.policy, found.kind).title.lower()
-        raise InvalidInputError(f"A {title} is no {kind.rpartition('.')[2]}.", "Select one.")
-    kinds.need_right(ctx, ctx.session.read_view(lambda view: kinds.edit_right(view, uid)), uid, "edit")
-    return found
 
 
 def workspace_id(found: ResourceView) -> str:

@@ -4,19 +4,18 @@ Everybody may see their own; that of others needs the right `ask_about_others`. 
 are neither named nor counted.
 """
 
-from __future__ import annotations
-
 import heapq
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from functools import partial
 
 from fastapi import Request, Response
 
 from lakehold.access.facts.view import FactView
 from lakehold.access.model.schema import KindSchema
-from lakehold.access.query.listing import ListedResource, to_cursor
-from lakehold.api.access.question_scope import AllowedResourcePages, QuestionScope
+from lakehold.access.query.listing import ListedResource, ListingPage, to_cursor
+from lakehold.api.access.question_scope import QuestionScope
 from lakehold.api.http.dependencies import ReadContext
 from lakehold.catalog import kinds, workspaces
 from lakehold.catalog.resource_view import ResourceRef, VisibleRefs
@@ -49,7 +48,10 @@ AccessRow = tuple[ListedResource, ResourceRef | None, Sequence[str], AccessReaso
 def counts_page(request: Request, ctx: ReadContext, uid: str) -> Response:
     """Show the number of accessible resources by workspace and kind."""
     QuestionScope(ctx).resolve_subject(uid)
-    values: dict[str, object] = {"member": members.get(ctx, uid), "shelves": count_by_workspace(ctx, uid)}
+    member = members.get(ctx, uid)
+    # For 100,000 resources this takes a third of a second, so the result is cached until something changes.
+    counts = ctx.session.cached((_count_by_workspace, uid, ctx.principal), lambda: _count_by_workspace(ctx, uid))
+    values: dict[str, object] = {"member": member, "shelves": counts}
     return pages.render(request, "people/counts.html", values)
 
 
@@ -62,12 +64,13 @@ def effective_access_page(request: Request, ctx: ReadContext, uid: str) -> Respo
     listing = ListState.from_request(request, sorts=("name",), filters=_filters(ctx), size=_SIZE)
     listing = replace(listing, path=urls.member(uid, "reach"))
     within, sort, search = listing.chosen["workspace"] or None, listing.order, listing.search
+    allowed = partial(asking.allowed_page, principal, after=listing.after or None, limit=listing.size)
     listed = [
-        AllowedResourcePages(asking, principal, kind.visible, kind.id, within=within, search=search, sort=sort)
+        allowed(kind.visible, kind.id, within=within, search=search, sort=sort)
         for kind in _chosen_kinds(ctx, listing)
         if kind.actions
     ]
-    found, after = _merge_pages(listed, sort, listing.after or None, listing.size)
+    found, after = _merge_pages(listed, sort, listing.size)
     eyes = VisibleRefs(ctx)
     values: dict[str, object] = {
         "member": member,
@@ -79,16 +82,10 @@ def effective_access_page(request: Request, ctx: ReadContext, uid: str) -> Respo
     return pages.render(request, "people/reach.html", values)
 
 
-def count_by_workspace(ctx: RequestContext, uid: str) -> WorkspaceCounts:
-    """Count the resources that a member can access and the caller may know of, by workspace and kind. For 100,000
-    resources this takes a third of a second, so the result is cached until something changes.
-    """
-    return ctx.session.cached((count_by_workspace, uid, ctx.principal), lambda: _count_by_workspace(ctx, uid))
-
-
 def _count_by_workspace(ctx: RequestContext, uid: str) -> WorkspaceCounts:
-    counted: dict[int | None, KindCounts] = {}
-    above: dict[int, int | None] = {}
+    """Count the resources that a member can access and the caller may know of, by workspace and kind."""
+    counted: dict[str | None, KindCounts] = {}
+    above: dict[int, str | None] = {}
     roots = {root.id for root in kinds.workspace_kinds(ctx.view.policy)}
     for kind in kinds.all_kinds(ctx.view.policy):
         if kind.id in roots or not kind.actions:
@@ -98,7 +95,7 @@ def _count_by_workspace(ctx: RequestContext, uid: str) -> WorkspaceCounts:
         for place, count in places.items():
             counted.setdefault(place, []).append((kind, count))
     eyes = VisibleRefs(ctx)
-    found = [(eyes.by_number(place) if place else None, counts) for place, counts in counted.items()]
+    found = [(eyes.ref(place), counts) for place, counts in counted.items()]
     return sorted(found, key=lambda shelf: (shelf[0] is None, shelf[0].name if shelf[0] else ""))
 
 
@@ -112,31 +109,22 @@ def _accessible_numbers(ctx: RequestContext, uid: str, kind: KindSchema) -> Iter
 
 
 def _counts_per_workspace(
-    view: FactView, kind: str, numbers: Iterable[int], above: dict[int, int | None]
-) -> Counter[int | None]:
-    """Count resources by workspace. They are grouped by their direct parent first, because parents are few."""
-    counts: Counter[int | None] = Counter()
+    view: FactView, kind: str, numbers: Iterable[int], above: dict[int, str | None]
+) -> Counter[str | None]:
+    """Count resources by workspace. They are grouped by their direct parent first, because parents are few. The
+    workspaces of parents are cached in `above`.
+    """
+    counts: Counter[str | None] = Counter()
     parent = view.policy.kinds[kind].parent
     if parent is None:
         return counts
     up = view.edges_out[parent.edge].get
     direct = Counter(ends[0] if (ends := up(number)) else None for number in numbers)
     for place, count in direct.items():
-        counts[_workspace_of(view, place, above) if place is not None else None] += count
+        if place is not None and place not in above:
+            above[place] = kinds.workspace_of(view, view.uid(place))
+        counts[above[place] if place is not None else None] += count
     return counts
-
-
-def _workspace_of(view: FactView, number: int, above: dict[int, int | None]) -> int | None:
-    """Return the workspace of a resource. Results for parents are cached in `above`."""
-    kind = view.policy.kinds[view.kind(number)]
-    if kind.schema.name == view.policy.models[kind.schema.model].root:
-        return number
-    ends = view.edges_out[kind.parent.edge].get(number) if kind.parent else None
-    if not ends:
-        return None
-    if ends[0] not in above:
-        above[ends[0]] = _workspace_of(view, ends[0], above)
-    return above[ends[0]]
 
 
 def _filters(ctx: RequestContext) -> list[ListFilter]:
@@ -159,16 +147,11 @@ def _chosen_kinds(ctx: RequestContext, listing: ListState) -> list[KindSchema]:
     return list(kinds.all_kinds(policy))
 
 
-def _merge_pages(
-    listed: Sequence[AllowedResourcePages], sort: str, after: str | None, limit: int
-) -> tuple[list[ListedResource], str | None]:
+def _merge_pages(listed: Sequence[ListingPage], sort: str, limit: int) -> tuple[list[ListedResource], str | None]:
     """Merge the first page of each list into one order. A cursor is valid for each of them."""
-    parts = [each.page(after, limit) for each in listed]
-    merged = heapq.merge(
-        *(items for items, _ in parts), key=lambda item: (fold_name(item.name), item.id), reverse=sort.startswith("-")
-    )
-    found = list(merged)
-    more = len(found) > limit or any(following for _, following in parts)
+    parts = (page.items for page in listed)
+    found = list(heapq.merge(*parts, key=lambda item: (fold_name(item.name), item.id), reverse=sort.startswith("-")))
+    more = len(found) > limit or any(page.after for page in listed)
     return found[:limit], to_cursor(found[limit - 1], sort) if more else None
 
 

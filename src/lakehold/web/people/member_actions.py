@@ -1,7 +1,6 @@
 """The actions that the caller may take on a member, or the reason why not."""
 
-from __future__ import annotations
-
+from dataclasses import replace
 from functools import cache
 
 from lakehold.directory.act_for import MANAGE
@@ -39,62 +38,49 @@ class MemberActions:
 
     def edit(self, member: Member) -> PageAction:
         """Return the action that edits name and e-mail address."""
-        why_not = "" if member.uid == self.me else self._missing_right(MANAGE)
-        return self._action("Edit", urls.member(member.uid, "edit"), "pencil", why_not, MANAGE, dialog=True)
+        action = PageAction("Edit", urls.member(member.uid, "edit"), icon="pencil", dialog=True)
+        return self.offer(action, MANAGE, "" if member.uid == self.me else None)
 
     def change_roles(self, uid: str) -> PageAction:
         """Return the action that changes tenant and security roles."""
-        needed = "set_tenant_role"
-        why_not = "" if "set_security_role" in self.may else self._missing_right(needed)
-        return self._action("Change roles", urls.member(uid, "roles"), "shield", why_not, needed)
+        action = PageAction("Change roles", urls.member(uid, "roles"), icon="shield")
+        return self.offer(action, "set_tenant_role", "" if "set_security_role" in self.may else None)
 
     def create_link(self, member: Member, purpose: str) -> PageAction:
-        """Return the action that creates a sign-in or password link."""
+        """Return the action that creates a sign-in or password link. Nobody may for a member with roles that they could
+        not give.
+        """
         label, icon = {"sign_in": ("Create sign-in link", "link")}.get(purpose, ("Create password link", "key-round"))
-        why_not = self._link_refusal(member)
-        if not why_not and member.email is None:
-            why_not = "No e-mail address. Add one first."
-        ask, fields = self._request_url(MANAGE), (("purpose", purpose),)
-        return PageAction(label, urls.member(member.uid, "links"), "post", icon, fields, why_not=why_not, request=ask)
+        action = PageAction(label, urls.member(member.uid, "links"), "post", icon, (("purpose", purpose),))
+        if not self.keeps:
+            return self.offer(action, MANAGE)
+        if above := next((role for role in member.roles if not self._may_give(role)), ""):
+            return self.offer(action, MANAGE, f"They are {self._titles[above].title}, a role you cannot grant.")
+        return self.offer(action, MANAGE, "No e-mail address. Add one first." if member.email is None else "")
 
     def view_as(self, member: Member) -> PageAction:
         """Return the action that impersonates the member."""
-        why_not = self._missing_right("view_as")
+        action = PageAction("View as", "/view-as", "post", "eye", (("member", member.uid),))
         if member.uid == self.me:
-            why_not = "This is you."
-        elif not why_not and OWNER in member.roles and "manage_owners" not in self.may:
-            why_not = "Only an Owner can view as an Owner."
-        ask, fields = self._request_url("view_as"), (("member", member.uid),)
-        return PageAction("View as", "/view-as", "post", "eye", fields, why_not=why_not, request=ask)
+            return self.offer(action, "view_as", "This is you.")
+        is_above = "view_as" in self.may and OWNER in member.roles and "manage_owners" not in self.may
+        return self.offer(action, "view_as", "Only an Owner can view as an Owner." if is_above else None)
 
     def remove(self, member: Member) -> PageAction:
         """Return the action that removes the member."""
-        mine = member.uid == self.me
-        why_not = "" if mine else self._missing_right(MANAGE)
-        if not why_not and not mine and OWNER in member.roles and "manage_owners" not in self.may:
-            why_not = "Only an Owner can remove an Owner."
-        label, icon = ("Leave", "log-out") if mine else ("Remove", "trash-2")
-        return self._action(label, urls.member(member.uid, "remove"), icon, why_not, MANAGE, danger=True)
+        here = urls.member(member.uid, "remove")
+        if member.uid == self.me:
+            return self.offer(PageAction("Leave", here, icon="log-out", danger=True), MANAGE, "")
+        is_above = self.keeps and OWNER in member.roles and "manage_owners" not in self.may
+        action = PageAction("Remove", here, icon="trash-2", danger=True)
+        return self.offer(action, MANAGE, "Only an Owner can remove an Owner." if is_above else None)
 
-    def action_for_right(self, label: str, href: str, icon: str, right: str, *, dialog: bool = False) -> PageAction:
-        """Return an action that needs a right on the tenant."""
-        return self._action(label, href, icon, self._missing_right(right), right, dialog=dialog)
-
-    def _action(
-        self, label: str, href: str, icon: str, why_not: str, right: str, *, dialog: bool = False, danger: bool = False
-    ) -> PageAction:
-        ask = self._request_url(right)
-        return PageAction(label, href, icon=icon, dialog=dialog, danger=danger, why_not=why_not, request=ask)
-
-    def _request_url(self, right: str) -> str:
-        return "" if right in self.may else urls.request(self.tenant, right)
-
-    def _missing_right(self, right: str) -> str:
-        return "" if right in self.may else f"You need permission to {right.replace('_', ' ')} in {self.name}."
-
-    def _link_refusal(self, member: Member) -> str:
-        """Return why the caller may not create a link. Nobody may for a member with roles that they could not give."""
-        if not self.keeps:
-            return self._missing_right(MANAGE)
-        above = next((role for role in member.roles if not self._may_give(role)), "")
-        return f"They are {self._titles[above].title}, a role you cannot grant." if above else ""
+    def offer(self, action: PageAction, right: str, why_not: str | None = None) -> PageAction:
+        """Return an action that needs a right on the tenant: without it, with the reason and where to request it.
+        `why_not` is another reason why it cannot be done; empty if it can without the right.
+        """
+        if right in self.may:
+            return replace(action, why_not=why_not or "")
+        missing = f"You need permission to {right.replace('_', ' ')} in {self.name}."
+        request = urls.request(self.tenant, right)
+        return replace(action, why_not=missing if why_not is None else why_not, request=request)

@@ -1,13 +1,11 @@
 """The list of members, adding one, and service accounts with their API tokens."""
 
-from __future__ import annotations
-
 import re
 
 from fastapi import Request, Response
 
 from lakehold.access.model.policy import TENANT
-from lakehold.api.http.dependencies import ReadContext, WriteContext
+from lakehold.api.http.dependencies import FormContext, ReadContext, WriteContext
 from lakehold.catalog.resource_view import VisibleRefs
 from lakehold.directory import groups, members, tokens
 from lakehold.directory.act_for import MANAGE, need_act_for
@@ -16,12 +14,13 @@ from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import ConflictError, InvalidInputError
 from lakehold.kit.ids import valid_name
 from lakehold.web import one_time_secret, pages, urls
+from lakehold.web.components import PageAction
 from lakehold.web.confirmation import confirm
-from lakehold.web.form_values import collect_errors
+from lakehold.web.form_values import FieldErrors, collect_errors
 from lakehold.web.list_view import ListFilter, ListState
 from lakehold.web.one_time_secret import OneTimeSecret
 from lakehold.web.people.member_actions import MemberActions
-from lakehold.web.routing import SubmittedForm, router
+from lakehold.web.routing import FORM_METHODS, SubmittedForm, router
 
 routes = router("/people")
 
@@ -41,34 +40,29 @@ def people_page(request: Request, ctx: ReadContext) -> Response:
         "total": total,
         "after": after or "",
         "keeper": member_actions,
-        "add": member_actions.action_for_right("Add member", "/people/new", "plus", MANAGE, dialog=True),
-        "service": member_actions.action_for_right(
-            "New service account", "/people/new-service-account", "sparkles", MANAGE, dialog=True
-        ),
+        "add": [
+            member_actions.offer(PageAction("Add member", "/people/new", icon="plus", dialog=True), MANAGE),
+            member_actions.offer(
+                PageAction("New service account", "/people/new-service-account", icon="sparkles", dialog=True), MANAGE
+            ),
+        ],
     }
     return pages.render(request, "people/people.html", values)
 
 
-@routes.get("/new")
-def new_member_form(request: Request, ctx: ReadContext) -> Response:
-    """Show the form that adds a member without an invite."""
-    ctx.need(MANAGE, ctx.caller.tenant)
-    return pages.render_form(request, "people/new.html", {"name": "", "email": ""})
-
-
-@routes.post("/new")
-def create_member(request: Request, ctx: WriteContext, sent: SubmittedForm) -> Response:
-    """Add a member."""
+@routes.api_route("/new", methods=FORM_METHODS)
+def add_member(request: Request, ctx: FormContext, sent: SubmittedForm) -> Response:
+    """Add a member without an invite."""
     ctx.need(MANAGE, ctx.caller.tenant)
     name, email = str(sent.get("name", "")).strip(), str(sent.get("email", "")).strip()
-    errors = collect_errors(name=lambda: valid_name(name))
-    if not errors:
+    errors: FieldErrors = {}
+    if request.method == "POST" and not (errors := collect_errors(name=lambda: valid_name(name))):
         try:
             if email:
                 members.refuse_invalid_email(ctx, email)
             return pages.redirect(request, urls.member(members.add(ctx, name, email=email)), f"{name} was added.")
         except (InvalidInputError, ConflictError) as error:
-            errors["email"] = str(error)
+            errors = {"email": str(error)}
     return pages.render_form(request, "people/new.html", {"name": name, "email": email}, errors)
 
 
@@ -99,49 +93,40 @@ def _list_members(ctx: RequestContext, listing: ListState) -> tuple[list[Member]
 _LIFETIMES = (("30", "30 days"), ("90", "90 days"), ("365", "1 year"), ("", "No end"))
 
 
-@routes.get("/new-service-account")
-def new_service_account_form(request: Request, ctx: ReadContext) -> Response:
-    """Show the form for a new service account."""
-    ctx.need(MANAGE, ctx.caller.tenant)
-    return pages.render(request, "people/new_service.html", {"name": "", "error": ""})
-
-
-@routes.post("/new-service-account")
-def create_service_account(request: Request, ctx: WriteContext, sent: SubmittedForm) -> Response:
+@routes.api_route("/new-service-account", methods=FORM_METHODS)
+def add_service_account(request: Request, ctx: FormContext, sent: SubmittedForm) -> Response:
     """Create a service account."""
     ctx.need(MANAGE, ctx.caller.tenant)
-    name = str(sent.get("name", "")).strip()
-    try:
-        made = members.create_service_account(ctx, valid_name(name))
-    except InvalidInputError as error:
-        return pages.render(request, "people/new_service.html", {"name": name, "error": str(error)}, status=422)
-    return pages.redirect(request, urls.member(made), f"{name} was created. Add roles and a token next.")
+    name, errors = str(sent.get("name", "")).strip(), {}
+    if request.method == "POST":
+        try:
+            made = members.create_service_account(ctx, valid_name(name))
+            return pages.redirect(request, urls.member(made), f"{name} was created. Add roles and a token next.")
+        except InvalidInputError as error:
+            errors["name"] = str(error)
+    return pages.render_form(request, "people/new_service.html", {"name": name}, errors)
 
 
-@routes.get("/{uid:path}/tokens/new")
-def token_form(request: Request, ctx: ReadContext, uid: str) -> Response:
-    """Show the form for a new token."""
-    values: dict[str, object] = {"member": members.get(ctx, uid), "lasts": _LIFETIMES, "name": "", "days": "90"}
-    need_act_for(ctx, "make tokens", uid)
-    return pages.render(request, "people/token.html", {**values, "error": ""})
-
-
-@routes.post("/{uid:path}/tokens/new")
-def create_token(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm) -> Response:
+@routes.api_route("/{uid:path}/tokens/new", methods=FORM_METHODS)
+def add_token(request: Request, ctx: FormContext, uid: str, sent: SubmittedForm) -> Response:
     """Create a token and show its secret once."""
-    member = members.get(ctx, uid)
+    member, errors = members.get(ctx, uid), {}
     name, days = str(sent.get("name", "")).strip(), str(sent.get("days", ""))
-    try:
-        lifetime = (int(days) if re.fullmatch(r"[0-9]{1,6}", days) else 0) if days else None
-        created = tokens.create(ctx, name, member=uid, days=lifetime)
-    except (InvalidInputError, ConflictError) as error:
-        values: dict[str, object] = {"member": member, "lasts": _LIFETIMES, "name": name, "days": days}
-        return pages.render(request, "people/token.html", {**values, "error": str(error)}, status=422)
-    text = "It has all permissions of the service account. Keep it secret."
-    secret = OneTimeSecret(
-        f"Token for {member.name}", "Token", created.secret, text, created.token.until, urls.member(uid)
-    )
-    return one_time_secret.redirect_to_secret(request, ctx.caller, secret)
+    if request.method == "GET":
+        need_act_for(ctx, "make tokens", uid)
+        days = "90"
+    else:
+        try:
+            lifetime = (int(days) if re.fullmatch(r"[0-9]{1,6}", days) else 0) if days else None
+            created = tokens.create(ctx, name, member=uid, days=lifetime)
+            text = "It has all permissions of the service account. Keep it secret."
+            title, until = f"Token for {member.name}", created.token.until
+            secret = OneTimeSecret(title, "Token", created.secret, text, until, urls.member(uid))
+            return one_time_secret.redirect_to_secret(request, ctx.caller, secret)
+        except (InvalidInputError, ConflictError) as error:
+            errors["name"] = str(error)
+    values: dict[str, object] = {"member": member, "lasts": _LIFETIMES, "name": name, "days": days}
+    return pages.render_form(request, "people/token.html", values, errors)
 
 
 @routes.post("/{uid:path}/tokens/revoke")

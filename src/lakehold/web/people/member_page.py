@@ -3,16 +3,15 @@
 Sign-in and password links are created by who manages members, and shown once.
 """
 
-from __future__ import annotations
-
 from fastapi import Request, Response
 
-from lakehold.api.http.dependencies import CurrentPlatform, ReadContext, WriteContext
+from lakehold.api.http.dependencies import CurrentPlatform, FormContext, ReadContext, WriteContext
 from lakehold.catalog import change_preview, grants, kinds
 from lakehold.catalog.resource_view import VisibleRefs
 from lakehold.directory import groups, links, member_removal, members, sign_ins, tokens
 from lakehold.directory.act_for import MANAGE
 from lakehold.directory.errors import DeniedError, HiddenError
+from lakehold.directory.member_removal import RemovalResult
 from lakehold.directory.members import Member
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import ConflictError, InvalidInputError, NotFoundError
@@ -21,22 +20,17 @@ from lakehold.web import one_time_secret, pages, urls
 from lakehold.web.components import PageAction
 from lakehold.web.confirmation import confirm
 from lakehold.web.cookies import Flash
-from lakehold.web.form_values import collect_errors
+from lakehold.web.form_values import FieldErrors, collect_errors
 from lakehold.web.labels import format_count
 from lakehold.web.one_time_secret import OneTimeSecret
 from lakehold.web.people import member_picker
 from lakehold.web.people.member_actions import MemberActions
-from lakehold.web.routing import SubmittedForm, router
+from lakehold.web.routing import FORM_METHODS, SubmittedForm, router
 
 routes = router("/people")
 
 _MAX_GROUPS = 500
 HAND_OVER, LEAVE = "hand_over", "leave"
-
-
-def may_see_access(ctx: RequestContext, uid: str) -> bool:
-    """Whether the caller may know what the member can access. Everybody may know it about themselves."""
-    return uid == ctx.caller.member or change_preview.may_ask_about_others(ctx)
 
 
 def _credential_values(ctx: RequestContext, member: Member) -> dict[str, object]:
@@ -51,40 +45,24 @@ def _credential_values(ctx: RequestContext, member: Member) -> dict[str, object]
     }
 
 
-@routes.get("/{uid:path}/edit")
-def edit_member_form(request: Request, ctx: ReadContext, uid: str) -> Response:
-    """Show the form with the current name and e-mail address."""
+@routes.api_route("/{uid:path}/edit", methods=FORM_METHODS)
+def edit_member(request: Request, ctx: FormContext, uid: str, sent: SubmittedForm) -> Response:
+    """Edit name and e-mail address. Both are validated before either is changed."""
     members.need_rename(ctx, uid)
-    return _edit_form(request, ctx, members.get(ctx, uid))
-
-
-@routes.post("/{uid:path}/edit")
-def edit_member(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm) -> Response:
-    """Save both. Both are validated before either is changed."""
-    members.need_rename(ctx, uid)
-    member = members.get(ctx, uid)
-    name, email = str(sent.get("name", "")).strip(), str(sent.get("email", member.email or "")).strip()
-    errors = collect_errors(name=lambda: valid_name(name))
-    try:
-        if email != (member.email or "") and not errors:
-            members.set_email(ctx, uid, email)
-    except (InvalidInputError, ConflictError) as error:
-        errors["email"] = str(error)
-    if errors:
-        return _edit_form(request, ctx, member, (name, email), errors)
-    members.rename(ctx, uid, name)
-    return pages.redirect(request, urls.member(uid), "Saved.")
-
-
-def _edit_form(
-    request: Request,
-    ctx: RequestContext,
-    member: Member,
-    filled: tuple[str, str] | None = None,
-    errors: dict[str, str] | None = None,
-) -> Response:
-    name, email = filled or (member.name, member.email or "")
-    may_set = not member.service and may_set_email(ctx, member.uid)
+    member, errors = members.get(ctx, uid), FieldErrors()
+    name, email = member.name, member.email or ""
+    if request.method == "POST":
+        name, email = str(sent.get("name", "")).strip(), str(sent.get("email", email)).strip()
+        errors = collect_errors(name=lambda: valid_name(name))
+        try:
+            if email != (member.email or "") and not errors:
+                members.set_email(ctx, uid, email)
+        except (InvalidInputError, ConflictError) as error:
+            errors["email"] = str(error)
+        if not errors:
+            members.rename(ctx, uid, name)
+            return pages.redirect(request, urls.member(uid), "Saved.")
+    may_set = not member.service and may_set_email(ctx, uid)
     values: dict[str, object] = {"member": member, "name": name, "email": email, "may_set_email": may_set}
     return pages.render_form(request, "people/edit.html", values, errors)
 
@@ -150,31 +128,40 @@ def sign_out_member(request: Request, ctx: WriteContext, uid: str, sent: Submitt
     return pages.redirect(request, back, f"{name} was signed out everywhere.")
 
 
-@routes.get("/{uid:path}/remove")
-def remove_member_form(request: Request, ctx: ReadContext, uid: str) -> Response:
-    """Show the form with what happens to the member's resources."""
-    return _removal_form(request, ctx, uid, find=request.query_params.get("find", ""))
-
-
-@routes.post("/{uid:path}/remove")
-def remove_member(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm) -> Response:
-    """Remove the member after confirmation."""
-    what, receiver = str(sent.get("what", LEAVE)), str(sent.get("receiver", ""))
-    if what == HAND_OVER and not receiver:
-        return _removal_form(request, ctx, uid, what=what, error="Select a new owner.")
+@routes.api_route("/{uid:path}/remove", methods=FORM_METHODS)
+def remove_member(request: Request, ctx: FormContext, uid: str, sent: SubmittedForm) -> Response:
+    """Show what happens to the member's resources, then remove the member after confirmation."""
+    what = str(sent.get("what", LEAVE)) if request.method == "POST" else ""
+    receiver, error = str(sent.get("receiver", "")), ""
     mine = uid == ctx.caller.member
-    name = members.get(ctx, uid).name
-    question = "Leave for good?" if mine else f"Remove {name}?"
-    text = "Their sessions, tokens and links are revoked. Nothing that they own is deleted."
-    back = urls.member(uid, "remove")
-    if confirmation := confirm(request, sent, question, text, do="Leave" if mine else "Remove", back=back):
-        return confirmation
-    try:
-        removed = member_removal.remove(ctx, uid, receiver=receiver if what == HAND_OVER else None)
-    except (ConflictError, InvalidInputError, HiddenError, NotFoundError) as error:
-        return _removal_form(request, ctx, uid, what=what, receiver=receiver, error=str(error))
-    if mine:
-        return pages.redirect(request, "/sign-in")
+    if request.method == "POST" and what == HAND_OVER and not receiver:
+        error = "Select a new owner."
+    elif request.method == "POST":
+        name = members.get(ctx, uid).name
+        question = "Leave for good?" if mine else f"Remove {name}?"
+        text = "Their sessions, tokens and links are revoked. Nothing that they own is deleted."
+        do, back = "Leave" if mine else "Remove", urls.member(uid, "remove")
+        if confirmation := confirm(request, sent, question, text, do=do, back=back):
+            return confirmation
+        try:
+            removed = member_removal.remove(ctx, uid, receiver=receiver if what == HAND_OVER else None)
+            return pages.redirect(request, "/sign-in") if mine else _redirect_after_removal(request, removed)
+        except (ConflictError, InvalidInputError, HiddenError, NotFoundError) as refusal:
+            error = str(refusal)
+    preview = member_removal.preview(ctx, uid)
+    find = request.query_params.get("find", "")
+    values: dict[str, object] = {
+        "member": members.get(ctx, uid),
+        "mine": mine,
+        "preview": preview,
+        "what": what or (HAND_OVER if preview.owns or preview.more else LEAVE),
+        "receiver": receiver,
+        "picked": member_picker.member_choices(ctx, find, but={uid}, chosen=receiver),
+    }
+    return pages.render_form(request, "people/remove.html", values, {"receiver": error} if error else None)
+
+
+def _redirect_after_removal(request: Request, removed: RemovalResult) -> Response:
     message = f"{removed.name} was removed."
     if removed.moved:
         message += f" {format_count(len(removed.moved), 'ownership')} transferred."
@@ -183,44 +170,22 @@ def remove_member(request: Request, ctx: WriteContext, uid: str, sent: Submitted
     return pages.redirect(request, "/people", message)
 
 
-def _removal_form(
-    request: Request,
-    ctx: RequestContext,
-    uid: str,
-    *,
-    find: str = "",
-    what: str = "",
-    receiver: str = "",
-    error: str = "",
-) -> Response:
-    preview = member_removal.preview(ctx, uid)
-    values: dict[str, object] = {
-        "member": members.get(ctx, uid),
-        "mine": uid == ctx.caller.member,
-        "preview": preview,
-        "what": what or (HAND_OVER if preview.owns or preview.more else LEAVE),
-        "receiver": receiver,
-        "picked": member_picker.member_choices(ctx, find, but={uid}, chosen=receiver),
-        "error": error,
-    }
-    return pages.render(request, "people/remove.html", values, status=422 if error else 200)
-
-
 @routes.get("/{uid:path}")
 def member_page(request: Request, ctx: ReadContext, uid: str) -> Response:
     """Show the page of a member."""
     member = members.get(ctx, uid)
-    actions, may_ask = MemberActions(ctx), may_see_access(ctx, uid)
+    actions, mine = MemberActions(ctx), uid == ctx.caller.member
+    may_ask = mine or change_preview.may_ask_about_others(ctx)
     roots = {root.id for root in kinds.workspace_kinds(ctx.view.policy)}
     values: dict[str, object] = {
         "member": member,
-        "mine": uid == ctx.caller.member,
+        "mine": mine,
         "edit": actions.edit(member),
         "roles": actions.change_roles(uid),
         "more": actions.page_actions(member),
         "groups": VisibleRefs(ctx).refs(member.groups),
-        "join": actions.action_for_right(
-            "Add to a group", urls.member(uid, "groups"), "plus", "manage_groups", dialog=True
+        "join": actions.offer(
+            PageAction("Add to a group", urls.member(uid, "groups"), icon="plus", dialog=True), "manage_groups"
         ),
         "may_ask": may_ask,
         "ask": PageAction(

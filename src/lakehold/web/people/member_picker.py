@@ -1,12 +1,10 @@
 """The choice of a member or group in a form. Where there are many, a search narrows them down."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from dataclasses import dataclass
 
 from lakehold.access.model.policy import MEMBER
-from lakehold.catalog.resource_view import make_ref
+from lakehold.catalog.resource_view import VisibleRefs, make_ref
 from lakehold.directory import groups
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.ids import fold_name
@@ -63,8 +61,5 @@ def principal_choices(
 
 
 def _with_chosen(ctx: RequestContext, options: list[tuple[str, str]], chosen: str) -> list[tuple[str, str]]:
-    if not chosen or chosen in dict(options) or ctx.view.ids.get(chosen) is None:
-        return options
-    if not ctx.session.can_see(ctx.principal, chosen):
-        return options
-    return [(chosen, ctx.session.read_view(lambda view: make_ref(view, chosen)).name), *options]
+    kept = VisibleRefs(ctx).ref(chosen) if chosen not in dict(options) else None
+    return [(kept.uid, kept.name), *options] if kept else options

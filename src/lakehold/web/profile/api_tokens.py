@@ -32,22 +32,16 @@ routes = router(profile_page.TOKENS)
 EXPIRES_SOON = 14 * DAY
 """When a token is about to end."""
 _SORT_KEYS = {
-    "name": lambda row: fold_name(row.token.name),
-    "made": lambda row: row.token.made_at,
-    "used": lambda row: row.token.used_at,
-    "until": lambda row: row.token.until,
+    "name": lambda row: fold_name(row[0].name),
+    "made": lambda row: row[0].made_at,
+    "used": lambda row: row[0].used_at,
+    "until": lambda row: row[0].until,
 }
 _OWNER_FILTER = ListFilter("whose", "Owner", (("mine", "Mine"), ("service", "Service accounts")))
 
 
-@dataclass(frozen=True, slots=True)
-class TokenRow:
-    """One row of the list of tokens."""
-
-    token: ApiToken
-    service: str
-    """The name of the service account whose it is; empty for one's own."""
-    resources: list[ResourceRef] | None
+TokenRow = tuple[ApiToken, str, list[ResourceRef] | None]
+"""A token, the name of its service account (empty for one's own), and the resources that it is narrowed to."""
 
 
 @routes.get("")
@@ -57,10 +51,10 @@ def tokens_page(request: Request, ctx: ReadContext) -> Response:
     sorts = ("-made", "name", "used", "until")
     listing = ListState.from_request(request, sorts=sorts, filters=(_OWNER_FILTER,) if kept else ())
     whose = listing.chosen.get("whose", "")
-    found = [row for row in _token_rows(ctx, kept) if whose in {"", "service" if row.service else "mine"}]
-    rows = listing.select(found, lambda row: f"{row.token.name} {row.token.prefix} {row.service}", _SORT_KEYS)
+    found = [row for row in _token_rows(ctx, kept) if whose in {"", "service" if row[1] else "mine"}]
+    rows = listing.select(found, lambda row: f"{row[0].name} {row[0].prefix} {row[1]}", _SORT_KEYS)
     values = {**listing.page_values(rows), "soon": ctx.at + EXPIRES_SOON}
-    return profile_page.render_tab(request, ctx, "tokens.html", values, at=profile_page.TOKENS)
+    return profile_page.render_tab(request, ctx, "tokens.html", values)
 
 
 @routes.post("/{token}/revoke")
@@ -85,8 +79,7 @@ def _token_rows(ctx: RequestContext, kept: list[Member]) -> list[TokenRow]:
     found = [(token, "") for token in tokens.list_of_member(ctx, ctx.caller.member)]
     found += [(token, member.name) for member in kept for token in tokens.list_of_member(ctx, member.uid)]
     return [
-        TokenRow(token, service, None if token.resources is None else eyes.refs(token.resources))
-        for token, service in found
+        (token, service, None if token.resources is None else eyes.refs(token.resources)) for token, service in found
     ]
 
 
@@ -173,12 +166,9 @@ def _form_errors(ctx: RequestContext, form: TokenForm) -> FieldErrors:
 def _token_form(request: Request, ctx: RequestContext, form: TokenForm, errors: FieldErrors | None = None) -> Response:
     values: dict[str, object] = {
         "token_form": form,
-        "faults": errors or {},
         "days": list(_DAYS.items()),
         "whose": [("", "Yourself"), *((member.uid, member.name) for member in managed_service_accounts(ctx))],
         "actions": sorted({"create"}.union(*(kind.schema.actions for kind in ctx.view.policy.kinds.values()))),
         "spaces": workspaces.page(ctx, limit=_MAX_WORKSPACES).items,
     }
-    return profile_page.render_tab(
-        request, ctx, "token_new.html", values, at=profile_page.TOKENS, status=422 if errors else 200
-    )
+    return profile_page.render_tab(request, ctx, "token_new.html", values, errors)

@@ -1,9 +1,6 @@
 """The caller's profile: name, e-mail address, password and theme; and their sessions."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
-from dataclasses import dataclass
 from urllib.parse import urlencode
 
 from fastapi import Request, Response
@@ -15,7 +12,6 @@ from lakehold.directory.accounts import valid_email
 from lakehold.directory.errors import ThrottledError, UnauthorizedError
 from lakehold.directory.links import PASSWORD
 from lakehold.directory.request_context import RequestContext
-from lakehold.directory.sign_ins import SignIn
 from lakehold.kit.errors import ConflictError, InvalidInputError
 from lakehold.kit.ids import fold_name, valid_name
 from lakehold.web import pages
@@ -24,18 +20,10 @@ from lakehold.web.cookies import Flash
 from lakehold.web.form_values import collect_errors, text_field
 from lakehold.web.labels import format_count
 from lakehold.web.list_view import ListState
-from lakehold.web.navigation import Breadcrumb, NavLink, breadcrumb_trail
-from lakehold.web.pages import THEMES
 from lakehold.web.people.member_page import may_set_email
 from lakehold.web.routing import SubmittedForm, router
 
 PROFILE, SIGN_INS, TOKENS = "/profile", "/profile/sign-ins", "/profile/tokens"
-
-TABS = (
-    NavLink("You", PROFILE, "user"),
-    NavLink("Sign-ins", SIGN_INS, "monitor"),
-    NavLink("API tokens", TOKENS, "key-round"),
-)
 
 
 def render_tab(
@@ -43,23 +31,15 @@ def render_tab(
     ctx: RequestContext,
     template: str,
     values: dict[str, object],
-    *,
-    at: str = PROFILE,
-    status: int = 200,
+    errors: Mapping[str, str] | None = None,
 ) -> Response:
     """Render one of the profile pages. An impersonator sees neither the member's profile nor their own."""
-    crumbs = breadcrumb_trail(ctx, Breadcrumb("Profile", PROFILE))
-    crumbs += [Breadcrumb(tab.label, tab.href) for tab in TABS if tab.href == at != PROFILE]
-    shared: dict[str, object] = {"tabs": TABS, "at": at, "crumbs": crumbs}
     if ctx.caller.impersonator:
-        name = ctx.view.names.get(ctx.view.member(ctx.caller.member)) or ""
-        return pages.render(request, "profile/viewing.html", {**shared, "name": name})
-    return pages.render(request, f"profile/{template}", {**shared, **values}, status=status)
+        return pages.render(request, "profile/viewing.html")
+    return pages.render_form(request, f"profile/{template}", values, errors)
 
 
 routes = router(PROFILE)
-
-_THEMES = {"system": "System", "light": "Light", "dark": "Dark"}
 
 
 @routes.get("")
@@ -83,10 +63,8 @@ def _render_profile(
         "may_set_email": may_set_email(ctx, ctx.caller.member),
         "has_password": bool(account and account.password),
         "mails": bool(email) and links.can_send_mail(get_platform(request).settings),
-        "themes": [(theme, _THEMES[theme], "") for theme in THEMES],
-        "faults": errors or {},
     }
-    return render_tab(request, ctx, "profile.html", values, status=422 if errors else 200)
+    return render_tab(request, ctx, "profile.html", values, errors)
 
 
 @routes.post("")
@@ -150,45 +128,31 @@ def mail_password_link(request: Request, platform: CurrentPlatform, visit: Curre
     return pages.redirect(request, PROFILE, "A mail with a link was sent to you.")
 
 
-_METHODS = {"password": "Password", "link": "Link", "invite": "Invite"}
-
-
-@dataclass(frozen=True, slots=True)
-class SignInRow:
-    """One session, with a label for its browser."""
-
-    found: SignIn
-    device: str
-    method: str
-
-
 _SIGN_IN_KEYS = {
-    "where": lambda row: fold_name(row.device),
-    "since": lambda row: row.found.made_at,
-    "used": lambda row: row.found.used_at,
+    "where": lambda row: fold_name(row[1]),
+    "since": lambda row: row[0].made_at,
+    "used": lambda row: row[0].used_at,
 }
 
 
 @routes.get("/sign-ins")
 def sign_ins_page(request: Request, ctx: ReadContext) -> Response:
-    """Show all sessions, the current one first."""
+    """Show all sessions, each with a label for its browser, the current one first."""
     listing = ListState.from_request(request, sorts=("-used", "where", "since"))
-    found = [_sign_in_row(each) for each in sign_ins.list_of_member(ctx, ctx.caller.member)]
-    rows = listing.select(found, lambda row: f"{row.device} {row.found.address} {row.method}", _SIGN_IN_KEYS)
-    rows.sort(key=lambda row: not row.found.current)
-    values = {**listing.page_values(rows), "others": [row for row in rows if not row.found.current]}
-    return render_tab(request, ctx, "sign_ins.html", values, at=SIGN_INS)
+    found = [(each, describe_user_agent(each.agent)) for each in sign_ins.list_of_member(ctx, ctx.caller.member)]
+    rows = listing.select(found, lambda row: f"{row[1]} {row[0].address} {row[0].method}", _SIGN_IN_KEYS)
+    rows.sort(key=lambda row: not row[0].current)
+    values = {**listing.page_values(rows), "others": any(not each.current for each, _ in rows)}
+    return render_tab(request, ctx, "sign_ins.html", values)
 
 
 @routes.post("/sign-ins/end")
 def end_all_others(request: Request, ctx: WriteContext, sent: SubmittedForm) -> Response:
     """End all sessions except the current one."""
-    here = ctx.caller.sign_in_id
-    question = "Sign out everywhere else?"
-    text = "Only this browser stays signed in. API tokens keep working."
+    question, text = "Sign out everywhere else?", "Only this browser stays signed in. API tokens keep working."
     if confirmation := confirm(request, sent, question, text, do="Sign out", back=SIGN_INS):
         return confirmation
-    ended = sign_ins.end_all(ctx, ctx.caller.member, but=here)
+    ended = sign_ins.end_all(ctx, ctx.caller.member, but=ctx.caller.sign_in_id)
     return pages.redirect(request, SIGN_INS, f"{format_count(ended, 'sign-in')} ended. Only this one is left.")
 
 
@@ -201,10 +165,6 @@ def end_one(request: Request, ctx: WriteContext, sign_in: str) -> Response:
     if sign_in == ctx.caller.sign_in_id:
         return pages.redirect(request, "/sign-in", "You were signed out.")
     return pages.redirect(request, SIGN_INS, f"{ended} was signed out.")
-
-
-def _sign_in_row(found: SignIn) -> SignInRow:
-    return SignInRow(found, describe_user_agent(found.agent), _METHODS.get(found.method, found.method.capitalize()))
 
 
 _BROWSERS = {

@@ -1,10 +1,11 @@
 """Forms that create, edit, move, delete and restore a resource of any kind."""
 
-from __future__ import annotations
+from collections.abc import Mapping, Sequence
 
 from fastapi import Request, Response
+from starlette.datastructures import FormData
 
-from lakehold.access.model.schema import KindSchema
+from lakehold.access.model.schema import AttributeKind, EdgeKind, KindSchema
 from lakehold.api.http.dependencies import ReadContext, WriteContext
 from lakehold.catalog import kinds, resource_edit, resources
 from lakehold.catalog.resource_edit import ResourceEdit
@@ -12,18 +13,23 @@ from lakehold.catalog.resource_metadata import VersionConflictError
 from lakehold.catalog.resource_view import ResourceView
 from lakehold.directory.errors import HiddenError
 from lakehold.directory.request_context import RequestContext
-from lakehold.kit.errors import ConflictError, InvalidInputError
+from lakehold.kit.errors import ConflictError, InvalidInputError, LakeholdError
 from lakehold.web import kind_pages, pages, urls
 from lakehold.web.access import resource_header
 from lakehold.web.confirmation import ConfirmationPrompt, confirm, confirm_effects, summarize_effects
 from lakehold.web.cookies import Flash
-from lakehold.web.resources import fields
+from lakehold.web.form_values import text_field
 from lakehold.web.routing import SubmittedForm, router
 
-create_routes = router("/resources/new")
+routes = router("/resources")
+
+MAX_OPTIONS = 200
+
+EdgeField = tuple[EdgeKind, list[tuple[str, str]], Sequence[str]]
+"""An edge, the resources that it may lead to, and the chosen ones."""
 
 
-@create_routes.get("")
+@routes.get("/new")
 def new_form(request: Request, ctx: ReadContext, kind: str = "", within: str = "") -> Response:
     """Render the form for a new resource. The URL parameter is `in`, which is a keyword in Python."""
     schema = kinds.catalog_kind(ctx.view.policy, kind)
@@ -33,13 +39,13 @@ def new_form(request: Request, ctx: ReadContext, kind: str = "", within: str = "
     return _create_form(request, ctx, schema, where)
 
 
-@create_routes.post("")
+@routes.post("/new")
 def make(request: Request, ctx: WriteContext, sent: SubmittedForm) -> Response:
     """Create the resource."""
     schema = kinds.catalog_kind(ctx.view.policy, str(sent.get("kind", "")))
     within = str(sent.get("in", ""))
-    name, description = str(sent.get("name", "")), str(sent.get("description", ""))
-    edges, values = fields.parse_edges(schema, sent), fields.parse_attributes(schema, sent)
+    name, description = text_field(sent, "name"), text_field(sent, "description")
+    edges, values = _parse_edges(schema, sent), _parse_attributes(schema, sent)
     attributes = {key: value for key, value in values.items() if value != (schema.attributes[key].default == "true")}
     try:
         made = resources.create(
@@ -56,36 +62,25 @@ def _create_form(
     schema: KindSchema,
     within: str,
     *,
-    filled: SubmittedForm | None = None,
-    error: Exception | None = None,
+    filled: FormData | None = None,
+    error: LakeholdError | None = None,
 ) -> Response:
     if within:
         ctx.need_visible(within)
-    chosen = {name: [str(end) for end in filled.getlist(f"edge_{name}")] for name in schema.edges} if filled else {}
-    if not filled and schema.parent and within:
-        chosen[schema.parent] = [within]
+    ends = {schema.parent: [within]} if schema.parent and within else {}
     values: dict[str, object] = {
         "crumbs": resource_header.breadcrumbs(ctx, within or ctx.caller.tenant, f"New {schema.title.lower()}"),
         "schema": schema,
         "within": within,
-        "name": filled.get("name", "") if filled else "",
-        "description": filled.get("description", "") if filled else "",
-        "pointers": fields.edge_fields(ctx, schema, chosen, within),
-        "values": fields.attribute_fields(schema, _chosen_attributes(schema, filled) if filled else {}),
+        "filled": filled or {},
+        "edges": _edge_fields(ctx, schema, filled, ends, within),
+        "attributes": _settable_attributes(schema),
         "error": error,
     }
     return pages.render(request, "resources/new.html", values, status=422 if error else 200)
 
 
-def _chosen_attributes(schema: KindSchema, filled: SubmittedForm) -> dict[str, str]:
-    sent = fields.parse_attributes(schema, filled)
-    return {name: str(value).lower() if isinstance(value, bool) else value for name, value in sent.items()}
-
-
-edit_routes = router("/resources")
-
-
-@edit_routes.get("/{uid:path}/edit")
+@routes.get("/{uid:path}/edit")
 def edit_form(request: Request, ctx: ReadContext, uid: str) -> Response:
     """Render the form with the present values."""
     found = _get_editable(ctx, uid)
@@ -94,20 +89,18 @@ def edit_form(request: Request, ctx: ReadContext, uid: str) -> Response:
     return _edit_form(request, ctx, found)
 
 
-@edit_routes.post("/{uid:path}/edit")
+@routes.post("/{uid:path}/edit")
 def edit(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm) -> Response:
     """Save the changes, unless somebody else changed the resource since the form was opened."""
     found = _get_editable(ctx, uid)
     schema = kinds.catalog_kind(ctx.view.policy, found.kind)
-    edges = {name: ends for name, ends in fields.parse_edges(schema, sent).items() if name != schema.parent}
-    changes = ResourceEdit(
-        name=str(sent.get("name", "")).strip(), description=str(sent.get("description", "")).strip(), edges=edges
-    )
-    version = str(sent.get("version", ""))
+    edges = {name: ends for name, ends in _parse_edges(schema, sent).items() if name != schema.parent}
+    changes = ResourceEdit(text_field(sent, "name").strip(), text_field(sent, "description").strip(), edges=edges)
+    version = text_field(sent, "version")
     try:
         resource_edit.apply_edit(ctx, uid, changes, expect_version=int(version) if version.isdigit() else None)
     except (InvalidInputError, ConflictError, HiddenError, VersionConflictError) as error:
-        return _edit_form(request, ctx, found, filled=sent, error=error)
+        return _edit_form(request, ctx, found, sent, error)
     return pages.redirect(request, urls.resource(uid), Flash("Saved."))
 
 
@@ -121,50 +114,40 @@ def _edit_form(
     request: Request,
     ctx: RequestContext,
     found: ResourceView,
-    *,
-    filled: SubmittedForm | None = None,
-    error: Exception | None = None,
+    filled: FormData | None = None,
+    error: LakeholdError | None = None,
 ) -> Response:
     schema = kinds.catalog_kind(ctx.view.policy, found.kind)
-    chosen = {
-        name: [str(end) for end in filled.getlist(f"edge_{name}")] if filled else [end.uid for end in ends]
-        for name, ends in found.edges.items()
-    }
-    within = found.workspace.uid if found.workspace else ""
+    ends = {name: [end.uid for end in ends] for name, ends in found.edges.items()}
+    fields = _edge_fields(ctx, schema, filled, ends, found.workspace.uid if found.workspace else "")
     values: dict[str, object] = {
         "crumbs": resource_header.breadcrumbs(ctx, found.uid, "Edit"),
         "found": found,
-        "name": filled.get("name", "") if filled else found.name,
-        "description": filled.get("description", "") if filled else found.description,
-        "version": filled.get("version", "") if filled else found.version,
-        "pointers": [
-            pointer for pointer in fields.edge_fields(ctx, schema, chosen, within) if pointer.name != schema.parent
-        ],
+        "filled": filled or {"name": found.name, "description": found.description, "version": found.version},
+        "schema": schema,
+        "edges": [field for field in fields if field[0].name != schema.parent],
         "error": error,
     }
     return pages.render(request, "resources/edit.html", values, status=422 if error else 200)
 
 
-move_routes = router("/resources")
-
-
-@move_routes.get("/{uid:path}/move")
+@routes.get("/{uid:path}/move")
 def move_form(request: Request, ctx: ReadContext, uid: str) -> Response:
     """Render the form that asks for the new parent."""
     found = resources.get(ctx, uid)
     schema = kinds.catalog_kind(ctx.view.policy, found.kind)
     if schema.parent is None or schema.edges[schema.parent].set_with is None:
         raise ConflictError(f"A {schema.title.lower()} cannot be moved.", "Create a new one there.")
-    here = [found.parent.uid] if found.parent else []
-    places = next(each for each in fields.edge_fields(ctx, schema, {schema.parent: here}) if each.name == schema.parent)
-    return pages.render(
-        request,
-        "resources/move.html",
-        {"crumbs": resource_header.breadcrumbs(ctx, uid, "Move"), "found": found, "places": places},
-    )
+    values: dict[str, object] = {
+        "crumbs": resource_header.breadcrumbs(ctx, uid, "Move"),
+        "found": found,
+        "edge": schema.parent,
+        "places": _edge_options(ctx, schema, schema.edges[schema.parent]),
+    }
+    return pages.render(request, "resources/move.html", values)
 
 
-@move_routes.post("/{uid:path}/move")
+@routes.post("/{uid:path}/move")
 def move(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm) -> Response:
     """Move the resource after the effect is confirmed."""
     found = resources.get(ctx, uid)
@@ -178,10 +161,7 @@ def move(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm) -> 
     return pages.redirect(request, urls.resource(uid), Flash(f"{found.name} was moved."))
 
 
-delete_routes = router("/resources")
-
-
-@delete_routes.post("/{uid:path}/delete")
+@routes.post("/{uid:path}/delete")
 def delete(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm) -> Response:
     """Delete the resource after a confirmation."""
     found = resources.get(ctx, uid)
@@ -195,13 +175,67 @@ def delete(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm) -
         return pages.redirect(request, to, Flash(f"{found.name} was deleted."))
     undo = f"{back}/restore" if resources.may_restore(ctx, uid) else ""
     flash = Flash(f"{found.name} was deleted. It can be restored while other resources use it.", undo=undo)
-    return pages.redirect(request, back if ctx.session.can_see(ctx.principal, uid) else "/", flash)
+    return pages.redirect(request, resource_header.url_if_visible(ctx, uid), flash)
 
 
-@delete_routes.post("/{uid:path}/restore")
+@routes.post("/{uid:path}/restore")
 def restore(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm) -> Response:
     """Restore the resource; the form may name the page to return to, for a caller who does not see the resource."""
     resources.restore(ctx, uid)
     seen = ctx.session.can_see(ctx.principal, uid)
     there = urls.resource(uid) if seen else pages.safe_redirect_url(str(sent.get("back", "")))
     return pages.redirect(request, there, Flash("Restored."))
+
+
+# Fields of a kind: its parent, its other edges, and its attributes
+
+
+def _edge_fields(
+    ctx: RequestContext, kind: KindSchema, filled: FormData | None, ends: Mapping[str, Sequence[str]], within: str
+) -> list[EdgeField]:
+    """Return the edge fields of a kind, its parent first: with what was sent, or with the present ends."""
+    chosen = _sent_ends(kind, filled) if filled else ends
+    edges = sorted(kind.edges.values(), key=lambda edge: edge.name != kind.parent)
+    return [(edge, _edge_options(ctx, kind, edge, within), chosen.get(edge.name, ())) for edge in edges]
+
+
+def _edge_options(ctx: RequestContext, kind: KindSchema, edge: EdgeKind, within: str = "") -> list[tuple[str, str]]:
+    """Return the resources that the edge may lead to. Without a workspace, these are all that the caller may see."""
+    found: list[tuple[str, str]] = []
+    for name in edge.to:
+        end = ctx.view.policy.kinds.get(f"{kind.model}.{name}")
+        if end is None:
+            continue
+        is_root = ctx.view.policy.models[kind.model].root == name
+        place = None if is_root or not within else within
+        # Names alone: what one may do with each of hundreds takes longer than the rest of the page.
+        page = ctx.session.list(ctx.principal, end.schema.visible, end.id, within=place, limit=MAX_OPTIONS)
+        found += [(item.uid, item.name) for item in page.items if not is_root or not within or item.uid == within]
+    return found
+
+
+def _sent_ends(kind: KindSchema, sent: FormData) -> dict[str, list[str]]:
+    return {name: [str(end) for end in sent.getlist(f"edge_{name}") if end] for name in kind.edges}
+
+
+def _parse_edges(kind: KindSchema, sent: FormData) -> dict[str, str | list[str]]:
+    """Parse the chosen ends of each edge from a form: a list for an edge with several ends, a single id otherwise."""
+    sent_ends = _sent_ends(kind, sent)
+    many = {name: ends for name, ends in sent_ends.items() if kind.edges[name].many}
+    return many | {name: ends[0] for name, ends in sent_ends.items() if name not in many and ends}
+
+
+def _settable_attributes(kind: KindSchema) -> list[AttributeKind]:
+    return [each for each in kind.attributes.values() if each.set_with and each.name != kinds.DELETED]
+
+
+def _parse_attributes(kind: KindSchema, sent: FormData) -> dict[str, str | bool]:
+    """Parse the attributes from a form; a box that is not ticked is off."""
+    found: dict[str, str | bool] = {}
+    for attribute in _settable_attributes(kind):
+        given = sent.get(f"value_{attribute.name}")
+        if attribute.is_flag:
+            found[attribute.name] = given is not None
+        elif given is not None:
+            found[attribute.name] = str(given)
+    return found

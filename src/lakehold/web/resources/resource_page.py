@@ -1,6 +1,6 @@
 """The page of one resource."""
 
-from __future__ import annotations
+from itertools import islice
 
 from fastapi import Request, Response
 
@@ -14,7 +14,6 @@ from lakehold.directory.request_context import RequestContext
 from lakehold.web import kind_pages, pages, urls
 from lakehold.web.access import resource_header
 from lakehold.web.components import PageAction
-from lakehold.web.labels import humanize
 from lakehold.web.routing import router
 
 routes = router("/resources")
@@ -37,28 +36,14 @@ def resource_page(request: Request, ctx: ReadContext, platform: CurrentPlatform,
         "crumbs": resource_header.breadcrumbs(ctx, uid),
         "found": found,
         "tabs": resource_header.tabs(ctx, uid),
-        "deleted": found.attributes.get(kinds.DELETED) == "true",
         "menu": _menu_actions(ctx, found, schema),
         "may": resource_header.actions_of(ctx, uid),
-        "attributes": [
-            (humanize(name), _attribute_label(schema, name, value))
-            for name, value in found.attributes.items()
-            if name != kinds.DELETED
-        ],
-        "owners": [(schema.roles[role].title, held) for role, held in found.owners.items()],
-        "edges": [(humanize(name), ends) for name, ends in found.edges.items() if ends],
+        "schema": schema,
         "inside": ctx.session.read_view(lambda view: _visible_refs(ctx, view, view.children(view.resource(uid)))),
         "pointing": ctx.session.read_view(lambda view: _referrers(ctx, view, uid)),
         "uses": usage.list_for_resource(ctx, uid)[:_MAX_USES],
     }
     return pages.render(request, "resources/one.html", values)
-
-
-def _attribute_label(schema: KindSchema, name: str, value: str) -> str:
-    attribute = schema.attributes.get(name)
-    if attribute is not None and attribute.is_flag:
-        return "On" if value == "true" else "Off"
-    return humanize(value)
 
 
 def _menu_actions(ctx: RequestContext, found: ResourceView, schema: KindSchema) -> list[PageAction]:
@@ -89,11 +74,7 @@ def _referrers(ctx: RequestContext, view: FactView, uid: str) -> list[tuple[str,
 
 
 def _visible_refs(ctx: RequestContext, view: FactView, numbers: list[int]) -> list[ResourceRef]:
-    eyes, found = VisibleRefs(ctx), []
-    for number in sorted(numbers, key=lambda number: (view.names.get(number) or "").casefold()):
-        ref = eyes.by_number(number)
-        if ref is not None:
-            found.append(ref)
-        if len(found) == _MAX_CHILDREN:
-            break
-    return found
+    """Return the first of these resources, by name, that the caller may see."""
+    eyes = VisibleRefs(ctx)
+    ordered = sorted(numbers, key=lambda number: (view.names.get(number) or "").casefold())
+    return list(islice(filter(None, map(eyes.by_number, ordered)), _MAX_CHILDREN))

@@ -1,8 +1,5 @@
 """The page of a workspace, and the lists of the resources in it by kind."""
 
-from __future__ import annotations
-
-from dataclasses import dataclass
 from urllib.parse import urlencode
 
 from fastapi import Request, Response
@@ -11,38 +8,19 @@ from lakehold.access import Draft
 from lakehold.access.model.schema import KindSchema
 from lakehold.api.http.dependencies import ReadContext
 from lakehold.catalog import kinds, resources, workspaces
-from lakehold.catalog.resource_view import ResourceSummary
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import LakeholdError
-from lakehold.web import kind_pages, pages, urls
+from lakehold.web import kind_pages, pages
 from lakehold.web.access import resource_header
 from lakehold.web.components import PageAction
 from lakehold.web.labels import pluralize
-from lakehold.web.list_view import ListColumn, ListState
+from lakehold.web.list_view import ListState
 from lakehold.web.navigation_context import listed_kinds
 from lakehold.web.routing import router
 
 routes = router("/workspaces")
 
 _MAX_ITEMS = 5
-_SORTS = ("name", "created")
-_COLUMNS = [
-    ListColumn("Name", "name"),
-    ListColumn("Location", wide=True),
-    ListColumn("Created", "created"),
-    ListColumn("Your access", wide=True),
-]
-
-
-@dataclass(frozen=True, slots=True)
-class ResourceKindSection:
-    """The first few resources of a kind."""
-
-    kind: KindSchema
-    label: str
-    href: str
-    items: list[ResourceSummary]
-    more: bool
 
 
 @routes.get("/{uid:path}/{kind}")
@@ -51,22 +29,15 @@ def list_of_kind(request: Request, ctx: ReadContext, uid: str, kind: str) -> Res
     schema = _kind_of(ctx, uid, kind)
     if schema is None:
         return workspace_page(request, ctx, f"{uid}/{kind}")
-    listing = ListState.from_request(request, _SORTS)
+    listing = ListState.from_request(request, ("name", "created"))
     found = resources.page(
-        ctx,
-        schema.id,
-        within=uid,
-        search=listing.search,
-        sort=f"-{listing.sort}" if listing.descending else listing.sort,
-        after=listing.after or None,
+        ctx, schema.id, within=uid, search=listing.search, sort=listing.order, after=listing.after or None
     )
     values: dict[str, object] = {
         "crumbs": resource_header.breadcrumbs(ctx, uid, pluralize(schema.title)),
         "schema": schema,
-        "label": pluralize(schema.title),
         "new": create_action(ctx, schema, uid),
         "listing": listing,
-        "columns": _COLUMNS,
         "found": found,
     }
     return pages.render(request, "resources/kind.html", values)
@@ -80,13 +51,14 @@ def workspace_page(request: Request, ctx: ReadContext, uid: str) -> Response:
     schema = kinds.catalog_kind(ctx.view.policy, found.kind)
     if own := kind_pages.workspace_overview_url(uid, found.kind):
         return pages.redirect(request, own)
+    listed = listed_kinds(ctx, schema)
     values: dict[str, object] = {
         "crumbs": resource_header.breadcrumbs(ctx, uid),
         "found": found,
         **kind_pages.workspace_tab_values(uid, found.kind),
         "places": kind_pages.workspace_links(uid, schema.id),
-        "shelves": [_kind_section(ctx, uid, kind) for kind in listed_kinds(ctx, schema)],
-        "makes": [create_action(ctx, kind, uid) for kind in listed_kinds(ctx, schema) if kind.create is not None],
+        "shelves": [(kind, resources.page(ctx, kind.id, within=uid, limit=_MAX_ITEMS)) for kind in listed],
+        "makes": [create_action(ctx, kind, uid) for kind in listed if kind.create is not None],
     }
     return pages.render(request, "resources/workspace.html", values)
 
@@ -97,10 +69,8 @@ def create_action(ctx: RequestContext, kind: KindSchema, uid: str) -> PageAction
     label = f"New {kind.title.lower()}"
     if kind.create is None:
         return PageAction(label, icon="plus", why_not=f"A {kind.title.lower()} is created automatically.")
-    return PageAction(label, href, icon="plus", why_not="" if _may_create(ctx, kind, uid) else _WHY_NOT)
-
-
-_WHY_NOT = "You do not have permission to create one."
+    why_not = "" if _may_create(ctx, kind, uid) else "You do not have permission to create one."
+    return PageAction(label, href, icon="plus", why_not=why_not)
 
 
 def _may_create(ctx: RequestContext, kind: KindSchema, uid: str) -> bool:
@@ -114,12 +84,6 @@ def _may_create(ctx: RequestContext, kind: KindSchema, uid: str) -> bool:
     except LakeholdError:
         return True
     return may or len(kind.edges) > 1
-
-
-def _kind_section(ctx: RequestContext, uid: str, kind: KindSchema) -> ResourceKindSection:
-    found = resources.page(ctx, kind.id, within=uid, limit=_MAX_ITEMS)
-    href = urls.workspace(uid, kind.name)
-    return ResourceKindSection(kind, pluralize(kind.title), href, found.items, found.after is not None)
 
 
 def _kind_of(ctx: RequestContext, uid: str, name: str) -> KindSchema | None:

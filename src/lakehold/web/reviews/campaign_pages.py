@@ -2,15 +2,12 @@
 with the report of everybody's effective access in its workspace, computed by Spark in a background job.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 from fastapi import Request, Response
 from fastapi.responses import FileResponse
 
 from lakehold.access import Remove
-from lakehold.access.model.policy import Policy
 from lakehold.api.http.dependencies import ReadContext, WriteContext, get_platform
 from lakehold.catalog import campaign_decisions, campaigns, change_preview, usage
 from lakehold.catalog.campaign_table import ENDED, KEPT, REMOVED, UNDECIDED, CampaignRow
@@ -21,8 +18,7 @@ from lakehold.kit.clock import Moment
 from lakehold.kit.errors import ConflictError, InvalidInputError, NotFoundError
 from lakehold.kit.ids import fold_name
 from lakehold.runs.jobs import service, table
-from lakehold.runs.jobs.registry import ACCESS_REVIEW, FORMATS
-from lakehold.runs.jobs.service import Job
+from lakehold.runs.jobs.service import ACCESS_REVIEW, FORMATS, Job
 from lakehold.web import form_values, pages, urls
 from lakehold.web.components import PageAction
 from lakehold.web.list_view import ListFilter, ListState
@@ -32,12 +28,6 @@ routes = router("/reviews")
 
 _SIZE = 25
 _STATES = ListFilter("state", "State", (("open", "Open"), ("closed", "Closed")))
-_SCOPES = (
-    (campaigns.EVERYTHING, "All roles", "On the workspace and on every resource in it."),
-    (campaigns.WORKSPACE, "Workspace roles only", "Roles on the workspace itself."),
-)
-
-
 _MAX_LISTED = 3
 _MAX_SEARCHED = 50
 _FORMAT_LABELS = {"csv": "CSV", "parquet": "Parquet", "arrow": "Arrow"}
@@ -48,13 +38,13 @@ def reviews_page(request: Request, ctx: ReadContext) -> Response:
     """Show the campaigns in which the caller takes part."""
     listing = ListState.from_request(request, sorts=("newest",), filters=[_STATES], size=_SIZE)
     closed = {"open": False, "closed": True}.get(listing.chosen["state"])
-    before = int(listing.after) if listing.after.isascii() and listing.after.isdigit() else None
-    found = campaigns.page(ctx, closed=closed, before=before, limit=_SIZE)
+    found = campaigns.page(ctx, closed=closed, before=listing.before, limit=_SIZE)
     values: dict[str, object] = {
         "listing": listing,
         "reviews": found.items,
         "after": str(found.before or ""),
-        "new": _new_action(ctx),
+        "may_start": change_preview.may_ask_about_others(ctx) or bool(campaigns.reviewable_workspaces(ctx)),
+        "request_url": _request_url(ctx),
         "now": ctx.at,
     }
     return pages.render(request, "reviews/list.html", values)
@@ -70,7 +60,7 @@ def new_campaign_page(request: Request, ctx: ReadContext, workspace: str = "") -
 @routes.post("/new")
 def start_campaign(request: Request, ctx: WriteContext, sent: SubmittedForm) -> Response:
     """Start a campaign."""
-    filled = {name: str(sent.get(name, "")).strip() for name in ("workspace", "name", "asks", "due")}
+    filled = {name: form_values.text_field(sent, name).strip() for name in ("workspace", "name", "asks", "due")}
     required = {"name": "Enter a name.", "workspace": "Select a workspace."}
     errors = {name: message for name, message in required.items() if not filled[name]}
     try:
@@ -99,18 +89,10 @@ def _campaign_form(
     values: dict[str, object] = {
         "filled": {**filled, "workspace": chosen},
         "options": [("", "Choose …"), *((one.uid, f"{one.name} · {kind(one.kind).schema.title}") for one in spaces)],
-        "asks": _SCOPES,
         "reviewers": campaigns.reviewers(ctx, chosen) if chosen else [],
         "today": form_values.today(ctx),
     }
     return pages.render_form(request, "reviews/new.html", values, errors)
-
-
-def _new_action(ctx: RequestContext) -> PageAction:
-    if change_preview.may_ask_about_others(ctx) or campaigns.reviewable_workspaces(ctx):
-        return PageAction("New review", "/reviews/new", icon="plus")
-    why_not = "Only members who can grant roles, or view others' access, can start a review."
-    return PageAction("New review", why_not=why_not, request=_request_url(ctx))
 
 
 STATES = {
@@ -130,22 +112,19 @@ _SORT_KEYS: dict[str, Callable[[CampaignRow], tuple[str | Moment, ...]]] = {
 }
 
 
-def parse_listing(request: Request, rows: Sequence[CampaignRow], policy: Policy) -> ListState:
-    """Parse the listing from the address. Filters offer only values that the rows have."""
+def _filter_rows(
+    request: Request, ctx: RequestContext, rows: Sequence[CampaignRow]
+) -> tuple[ListState, list[CampaignRow]]:
+    """Return the listing of the address, and the rows that match it. Filters offer only values that the rows have."""
     holders = {row.subject.uid: row.subject.name for row in rows}
-    kinds = {row.resource.kind: policy.kind(row.resource.kind).schema.title for row in rows}
+    kinds = {row.resource.kind: ctx.view.policy.kind(row.resource.kind).schema.title for row in rows}
     filters = [
         ListFilter("state", "Decision", tuple((state, words) for state, (words, _) in STATES.items())),
         ListFilter("member", "Member", _filter_options(holders)[:_MAX_HOLDERS]),
         ListFilter("kind", "Kind", _filter_options(kinds)),
     ]
-    return ListState.from_request(request, sorts=tuple(_SORT_KEYS), filters=filters)
-
-
-def filter_rows(listing: ListState, rows: Sequence[CampaignRow]) -> list[CampaignRow]:
-    """Return the rows that match the listing, sorted."""
-    words = fold_name(listing.search).split()
-    chosen = listing.chosen
+    listing = ListState.from_request(request, sorts=tuple(_SORT_KEYS), filters=filters)
+    words, chosen = fold_name(listing.search).split(), listing.chosen
     found = [
         row
         for row in rows
@@ -154,7 +133,7 @@ def filter_rows(listing: ListState, rows: Sequence[CampaignRow]) -> list[Campaig
         and chosen["kind"] in {"", row.resource.kind}
         and all(word in fold_name(f"{row.subject.name} {row.resource.name} {row.title}") for word in words)
     ]
-    return sorted(found, key=_SORT_KEYS[listing.sort], reverse=listing.descending)
+    return listing, sorted(found, key=_SORT_KEYS[listing.sort], reverse=listing.descending)
 
 
 def _filter_options(named: dict[str, str]) -> tuple[tuple[str, str], ...]:
@@ -165,9 +144,7 @@ def _filter_options(named: dict[str, str]) -> tuple[tuple[str, str], ...]:
 def campaign_page(request: Request, ctx: ReadContext, uid: str) -> Response:
     """Show the rows of a campaign that match the address."""
     detail = campaigns.get(ctx, uid)
-    rows = campaign_decisions.list_rows(ctx, uid)
-    listing = parse_listing(request, rows, ctx.view.policy)
-    found = filter_rows(listing, rows)
+    listing, found = _filter_rows(request, ctx, campaign_decisions.list_rows(ctx, uid))
     visible_rows = listing.slice_page(found)
     is_open = campaigns.is_open(ctx, detail.campaign)
     values: dict[str, object] = {
@@ -227,13 +204,11 @@ def report_values(ctx: RequestContext, detail: CampaignView) -> dict[str, object
     found = [
         job for job in service.list_jobs(ctx, kind=ACCESS_REVIEW, limit=_MAX_SEARCHED) if _is_report_of(job, detail)
     ][:_MAX_LISTED]
-    may = change_preview.may_ask_about_others(ctx)
-    why_not = "" if may else "Only members who can view others' access can create it."
     return {
         "jobs": found,
         "running": any(job.state not in table.ENDED for job in found),
-        "may_work_out": may,
-        "work_out": PageAction("Create report", why_not=why_not, request="" if may else _request_url(ctx)),
+        "may_work_out": change_preview.may_ask_about_others(ctx),
+        "request_url": _request_url(ctx),
         "formats": [(each, _FORMAT_LABELS.get(each, each)) for each in sorted(FORMATS, key=lambda each: each != "csv")],
     }
 

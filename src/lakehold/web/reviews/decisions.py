@@ -3,12 +3,10 @@
 Every export is recorded in the audit log.
 """
 
-from __future__ import annotations
-
 import csv
 import io
 import json
-from urllib.parse import urlencode, urlsplit
+from urllib.parse import urlsplit
 
 from fastapi import Request, Response
 from starlette.datastructures import FormData
@@ -16,9 +14,10 @@ from starlette.datastructures import FormData
 from lakehold.api.http.dependencies import WriteContext
 from lakehold.catalog import campaign_decisions, campaigns, usage
 from lakehold.catalog.campaign_decisions import DecisionResult
+from lakehold.catalog.campaign_table import Campaign
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import FOREVER, Moment, format_moment
-from lakehold.kit.errors import InvalidInputError, NotFoundError
+from lakehold.kit.errors import InvalidInputError
 from lakehold.web import confirmation, pages
 from lakehold.web.cookies import Flash
 from lakehold.web.labels import format_count
@@ -37,7 +36,7 @@ _DECISIONS = {
 @routes.post("/{uid}/decide")
 def decide(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm) -> Response:
     """Decide about one row, or about all selected rows."""
-    campaigns.find(ctx, uid)
+    campaign = campaigns.find(ctx, uid)
     decision, numbers = _parse_decision(sent)
     back = _return_address(request, sent, uid)
     if not numbers:
@@ -49,15 +48,15 @@ def decide(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm) -
     if many and (page := confirmation.confirm(request, asked, question, text, do="Remove", back=back)):
         return page
     do, words = _DECISIONS[decision]
-    return _decision_response(request, ctx, uid, do(ctx, uid, numbers), words=words, back=back)
+    return _decision_response(request, ctx, campaign, do(ctx, uid, numbers), words=words, back=back)
 
 
 @routes.post("/{uid}/reopen")
 def reopen(request: Request, ctx: WriteContext, uid: str, rows: str = "") -> Response:
     """Undo decisions: removed roles are granted again."""
-    campaigns.find(ctx, uid)
+    campaign = campaigns.find(ctx, uid)
     outcome = campaign_decisions.reopen(ctx, uid, _parse_numbers(rows.split(",")))
-    return _decision_response(request, ctx, uid, outcome, words=_REOPENED, back=f"/reviews/{uid}")
+    return _decision_response(request, ctx, campaign, outcome, words=_REOPENED, back=f"/reviews/{uid}")
 
 
 @routes.post("/{uid}/close")
@@ -96,7 +95,7 @@ def _parse_numbers(texts: list[str]) -> list[int]:
 
 
 def _decision_response(
-    request: Request, ctx: RequestContext, uid: str, outcome: DecisionResult, *, words: str, back: str
+    request: Request, ctx: RequestContext, campaign: Campaign, outcome: DecisionResult, *, words: str, back: str
 ) -> Response:
     done = f"{format_count(len(outcome.done), 'role')} {words}." if outcome.done else ""
     refused = ""
@@ -106,21 +105,12 @@ def _decision_response(
         refused = f"{format_count(len(outcome.refused), 'role')} {left}: {' '.join(list(reasons)[:2])}"
     undo = ""
     if outcome.done and words != _REOPENED:
-        undo = f"/reviews/{uid}/reopen?{urlencode({'rows': ','.join(str(n) for n in outcome.done)}, safe=',')}"
+        undo = f"/reviews/{campaign.uid}/reopen?rows={','.join(str(n) for n in outcome.done)}"
+    # They may have removed their own right.
+    to = back if campaigns.is_participant(ctx, campaign) else "/reviews"
     return pages.redirect(
-        request,
-        back if _is_reviewer(ctx, uid) else "/reviews",
-        Flash(f"{done} {refused}".strip(), tone="warn" if refused else "good", undo=undo),
+        request, to, Flash(f"{done} {refused}".strip(), tone="warn" if refused else "good", undo=undo)
     )
-
-
-def _is_reviewer(ctx: RequestContext, uid: str) -> bool:
-    """Whether the caller still takes part. They may have removed their own right."""
-    try:
-        campaigns.find(ctx, uid)
-    except NotFoundError:
-        return False
-    return True
 
 
 def _return_address(request: Request, sent: FormData, uid: str) -> str:

@@ -1,15 +1,12 @@
 """Labels for people: states and causes of runs, durations and sizes."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
-from lakehold.catalog.resource_view import ResourceRef, VisibleRefs
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import SECOND, Moment
 from lakehold.kit.errors import NotFoundError
 from lakehold.runs import run_table as states
-from lakehold.runs.run_table import parse_cause
+from lakehold.runs.cause import CauseKind
 from lakehold.runs.service import Run
 from lakehold.web.runs.services import RUNS
 from lakehold.web.schedules import schedule_form
@@ -32,34 +29,25 @@ _STEP = 1000
 
 
 @dataclass(frozen=True, slots=True)
-class RunCause:
-    """The reason for a run. `run` and `name` are those of the previous run, if the reader may see it."""
+class CauseLabel:
+    """Why a run was started. `run` and `name` are those of the previous run, if the reader may see it."""
 
     words: str
     run: str = ""
     name: str = ""
 
 
-def run_cause(ctx: RequestContext, run: Run) -> RunCause:
+def run_cause(ctx: RequestContext, run: Run) -> CauseLabel:
     """Return why a run was started, without naming a run that the reader may not see."""
-    cause = parse_cause(run.cause)
-    if cron := cause.cron:
-        words = schedule_form.describe_cron(cron)
-        return RunCause(f"By schedule: {words[:1].lower()}{words[1:]} ({cause.zone})")
-    if not cause.run:
-        return RunCause(f"{cause.text[:1].upper()}{cause.text[1:]}")
-    label = str(cause.kind).capitalize()
+    cause, schedule = run.cause, schedule_form.describe_cron(run.cause.cron)
     try:
-        other = RUNS.get(ctx, cause.run)
+        other = RUNS.get(ctx, cause.run) if cause.run else None
     except NotFoundError:
-        return RunCause(f"{label} another run")
+        other = None
+    if other is None:
+        return CauseLabel(cause.label(schedule=schedule[:1].lower() + schedule[1:]))
     name = ctx.view.names.get(ctx.view.resource(other.resource)) or ""
-    return RunCause(label, other.id, "the run before it" if other.resource == run.resource else name)
-
-
-def visible_member(eyes: VisibleRefs, member: str) -> ResourceRef | None:
-    """Return the member that a run is for, or None if the reader may not see them."""
-    return eyes.ref(member)
+    return CauseLabel(cause.label(run=""), other.id, "an earlier run" if cause.kind is CauseKind.RETRY else name)
 
 
 def run_duration(started: Moment | None, ended: Moment | None, now: Moment) -> str:

@@ -1,8 +1,6 @@
 """The list of the runs of a workspace, and the rows in which lists show runs."""
 
-from __future__ import annotations
-
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from fastapi import Request, Response
@@ -13,11 +11,10 @@ from lakehold.catalog.resource_view import ResourceRef, VisibleRefs, make_ref
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import NotFoundError
 from lakehold.runs.service import Run
-from lakehold.web import pages, urls
+from lakehold.web import pages
 from lakehold.web.access import resource_header
 from lakehold.web.labels import humanize
 from lakehold.web.list_view import ListFilter, ListState
-from lakehold.web.navigation import NavLink
 from lakehold.web.routing import router
 from lakehold.web.runs import labels
 from lakehold.web.runs.services import RUNS
@@ -38,7 +35,7 @@ class RunRow:
     run: Run
     resource: ResourceRef
     whom: ResourceRef | None
-    cause: labels.RunCause
+    cause: labels.CauseLabel
     took: str
 
 
@@ -46,11 +43,14 @@ class RunRow:
 def runs_page(request: Request, ctx: ReadContext, uid: str) -> Response:
     """Render the runs that the caller may see, newest first."""
     workspaces.need_workspace(ctx, uid)
-    filters = (STATE_FILTER, _pipeline_filter(ctx, uid), _member_filter(ctx, uid))
+    visible = runnable_options(ctx, uid, lambda kind: ctx.view.policy.kind(kind).schema.visible)
+    filters = (STATE_FILTER, ListFilter("pipeline", "Of", tuple(visible)), _member_filter(ctx, uid))
     listing = ListState.from_request(request, ("-made",), filters)
+    workspace = find_workspace(kinds.schema_of(ctx.view, uid).id)
     values: dict[str, object] = {
         "crumbs": resource_header.breadcrumbs(ctx, uid, "Runs"),
-        **_texts(ctx, uid),
+        "uid": uid,
+        "texts": workspace.run_list_texts if workspace else RunListTexts(),
         **list_values(ctx, listing, _load_runs(ctx, uid, listing)),
     }
     return pages.render(request, "runs/runs.html", values)
@@ -62,33 +62,19 @@ def list_values(ctx: RequestContext, listing: ListState, found: Sequence[Run]) -
         "listing": listing,
         "rows": run_rows(ctx, found[: listing.size]),
         "after": found[listing.size - 1].id if len(found) > listing.size else "",
-        "tones": labels.TONES,
-        "signs": labels.ICONS,
     }
 
 
 def run_rows(ctx: RequestContext, found: Sequence[Run]) -> list[RunRow]:
     """Convert runs to rows of a list."""
     eyes = VisibleRefs(ctx)
-    return [
-        RunRow(
-            run,
-            make_ref(ctx.view, run.resource),
-            eyes.ref(run.started_by),
-            labels.run_cause(ctx, run),
-            labels.run_duration(run.started_at, run.ended_at, ctx.at),
-        )
-        for run in found
-    ]
+    return [run_row(ctx, eyes, run) for run in found]
 
 
-def _texts(ctx: RequestContext, uid: str) -> dict[str, object]:
-    """Return the texts of the workspace, and the link to the page from which its runs are started, or None."""
-    workspace = find_workspace(kinds.schema_of(ctx.view, uid).id)
-    texts = workspace.run_list_texts if workspace else RunListTexts()
-    start = texts.link
-    link = NavLink(start.label, urls.workspace(uid, start.part), start.icon) if start else None
-    return {"note": texts.note, "nothing_yet": texts.empty, "link": link}
+def run_row(ctx: RequestContext, eyes: VisibleRefs, run: Run) -> RunRow:
+    """Return a run with what it runs, why, for whom and how long."""
+    took = labels.run_duration(run.started_at, run.ended_at, ctx.at)
+    return RunRow(run, make_ref(ctx.view, run.resource), eyes.ref(run.started_by), labels.run_cause(ctx, run), took)
 
 
 def _load_runs(ctx: RequestContext, uid: str, listing: ListState) -> list[Run]:
@@ -102,13 +88,13 @@ def _load_runs(ctx: RequestContext, uid: str, listing: ListState) -> list[Run]:
         return RUNS.page(ctx, within=uid, search=search, limit=limit, **asked)
 
 
-def _pipeline_filter(ctx: RequestContext, uid: str) -> ListFilter:
+def runnable_options(ctx: RequestContext, within: str | None, right: Callable[[str], str]) -> list[tuple[str, str]]:
+    """Return ids and names of what can be run, by name, as far as the caller has the right that a kind asks for."""
     found: list[tuple[str, str]] = []
     for kind in runnable_kinds():
-        sight = ctx.view.policy.kind(kind).schema.visible
-        some = ctx.session.list(ctx.principal, sight, kind, within=uid, limit=_MOST_OPTIONS).items
+        some = ctx.session.list(ctx.principal, right(kind), kind, within=within, limit=_MOST_OPTIONS).items
         found += [(item.uid, item.name) for item in some]
-    return ListFilter("pipeline", "Of", tuple(sorted(found, key=lambda pair: pair[1].casefold())))
+    return sorted(found, key=lambda pair: pair[1].casefold())
 
 
 def _member_filter(ctx: RequestContext, uid: str) -> ListFilter:

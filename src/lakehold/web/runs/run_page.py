@@ -1,19 +1,17 @@
 """The page of a run: its state, steps, log and actions. The page refreshes itself while the run is open."""
 
-from __future__ import annotations
-
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable
 
 from fastapi import Request, Response
 
 from lakehold.api.http.dependencies import ReadContext, WriteContext
-from lakehold.catalog.resource_view import VisibleRefs, make_ref
+from lakehold.catalog.resource_view import VisibleRefs
 from lakehold.directory.request_context import RequestContext
+from lakehold.kit.clock import Moment
 from lakehold.kit.errors import ConflictError, InvalidInputError, NotFoundError
 from lakehold.runs import run_table as states
 from lakehold.runs.runnable import RunOptions
-from lakehold.runs.service import Run, RunLogLine, StepState
+from lakehold.runs.service import Run, StepState
 from lakehold.web import pages, urls
 from lakehold.web.access import resource_header
 from lakehold.web.components import PageAction
@@ -23,22 +21,13 @@ from lakehold.web.list_view import ListState
 from lakehold.web.navigation import Breadcrumb, Navigation
 from lakehold.web.routing import SubmittedForm, router
 from lakehold.web.runs import labels
+from lakehold.web.runs.run_list import run_row
 from lakehold.web.runs.services import RUNS
 
 routes = router("/runs")
 
 _MOST_LINES = 200
 _LOG_PAGE = 500
-
-
-@dataclass(frozen=True, slots=True)
-class RunStepView:
-    """A step of a run with its log lines."""
-
-    state: StepState | None
-    """None for what was said before the first."""
-    took: str
-    lines: Sequence[RunLogLine]
 
 
 @routes.get("/{run}/live")
@@ -147,40 +136,24 @@ def run_actions(ctx: RequestContext, run: Run) -> list[PageAction]:
 
 def _page_values(ctx: RequestContext, run: Run) -> dict[str, object]:
     eyes = VisibleRefs(ctx)
-    thing = ctx.session.read_view(lambda view: make_ref(view, run.resource))
     lines = RUNS.last_log_lines(ctx, run.id, limit=_MOST_LINES)
     settings = PageAction("Open settings", urls.resource(run.resource), icon="settings")
     return {
         "run": run,
-        "thing": thing,
+        "row": run_row(ctx, eyes, run),
         "workspace": eyes.workspace(run.resource),
-        "whom": eyes.ref(run.started_by),
-        "cause": labels.run_cause(ctx, run),
-        "took": labels.run_duration(run.started_at, run.ended_at, ctx.at),
         "is_open": run.state in states.OPEN,
         "actions": run_actions(ctx, run),
         "edit": resource_header.actions_of(ctx, run.resource, {"edit": settings})[0],
-        "steps": _step_views(run, lines, ctx.at),
+        "lines": lines,
+        "took": lambda step: _step_duration(run, step, ctx.at),
         "cut": len(lines) == _MOST_LINES,
-        "tones": labels.TONES,
-        "signs": labels.ICONS,
         "meaning": labels.DESCRIPTIONS[run.state],
-        "size": labels.format_size,
         "totals": [sum(getattr(step, name) for step in run.steps) for name in ("rows", "size", "bad")],
     }
 
 
-def _step_views(run: Run, lines: Sequence[RunLogLine], now: int) -> list[RunStepView]:
-    known = {step.number for step in run.steps}
-    first = [line for line in lines if line.step not in known]
-    before = [RunStepView(None, "", first)] if first else []
-    return before + [
-        RunStepView(
-            step,
-            labels.run_duration(
-                step.started_at, step.ended_at, now if run.state in states.OPEN else step.started_at or now
-            ),
-            [line for line in lines if line.step == step.number],
-        )
-        for step in run.steps
-    ]
+def _step_duration(run: Run, step: StepState, now: Moment) -> str:
+    """Format how long a step took. One that did not end in a run that did has no duration."""
+    until = now if run.state in states.OPEN else step.started_at or now
+    return labels.run_duration(step.started_at, step.ended_at, until)

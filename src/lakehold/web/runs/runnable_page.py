@@ -1,12 +1,10 @@
 """The pages and actions that all resources that can be run share: their runs; run, reload, activate and deactivate."""
 
-from __future__ import annotations
-
 from fastapi import Request, Response
 
 from lakehold.api.http.dependencies import ReadContext, WriteContext
 from lakehold.catalog import kinds, resources
-from lakehold.catalog.resource_view import ResourceView, VisibleRefs
+from lakehold.catalog.resource_view import ResourceSummary, ResourceView, VisibleRefs
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import SECOND
 from lakehold.kit.errors import ConflictError, InvalidInputError
@@ -20,10 +18,8 @@ from lakehold.web.components import PageAction
 from lakehold.web.cookies import Flash
 from lakehold.web.list_view import ListState
 from lakehold.web.routing import SubmittedForm, router
-from lakehold.web.runs import labels
 from lakehold.web.runs.run_list import STATE_FILTER, list_values, run_rows
 from lakehold.web.runs.services import RUNS, TRIGGERS
-from lakehold.web.schedules import schedule_form
 from lakehold.workspaces.registry import describe_kind, find_workspace, runnable_kinds
 
 routes = router("/resources")
@@ -92,7 +88,7 @@ def _has_runnable_overview(kind: str) -> bool:
     )
 
 
-def sees_runs(found: ResourceView) -> bool:
+def sees_runs(found: ResourceView | ResourceSummary) -> bool:
     """Return whether the resource has runs that the caller may see."""
     return found.kind in RUNS.runnables and RUNS.runnables[found.kind].see in found.actions
 
@@ -112,6 +108,7 @@ def runnable_frame(ctx: RequestContext, found: ResourceView, part: str) -> dict[
         "tab": urls.resource(found.uid, part),
         "run_now": run_actions(ctx, found),
         "menu": _menu(ctx, found),
+        "offer": lambda right, act: resource_header.actions_of(ctx, found.uid, {right: act})[0],
     }
 
 
@@ -123,10 +120,7 @@ def overview_values(ctx: RequestContext, found: ResourceView, part: str, runs: l
         "may": resource_header.actions_of(ctx, found.uid),
         "runs": run_rows(ctx, runs),
         "triggers": TRIGGERS.for_resource(ctx, found.uid) if sees_runs(found) else [],
-        "said": schedule_form.describe_cron,
         "followed": lambda trigger: eyes.refs(trigger.when.after),
-        "tones": labels.TONES,
-        "signs": labels.ICONS,
     }
 
 

@@ -2,8 +2,6 @@
 from.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -117,12 +115,8 @@ class ScheduleForm:
 
 def parse_schedule_form(form: FormData) -> ScheduleForm:
     """Parse a submitted schedule form."""
-
-    def text(name: str) -> str:
-        return str(form.get(name, "")).strip()
-
-    cron = text("cron")
-    return ScheduleForm(text("every") or (OWN if cron else BY_HAND), text("at"), cron, text("zone") or "UTC")
+    every, at, cron, zone = (str(form.get(name, "")).strip() for name in ("every", "at", "cron", "zone"))
+    return ScheduleForm(every or (OWN if cron else BY_HAND), at, cron, zone or "UTC")
 
 
 def schedule_form_from(when: TriggerSchedule) -> ScheduleForm:

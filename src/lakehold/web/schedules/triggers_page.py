@@ -1,46 +1,25 @@
 """The triggers of a pipeline: by schedule with a time zone, or after other pipelines."""
 
-from __future__ import annotations
-
-from dataclasses import dataclass
-
 from fastapi import Request, Response
 from starlette.datastructures import FormData
 
 from lakehold.api.http.dependencies import ReadContext, WriteContext
-from lakehold.catalog.resource_view import ResourceRef, ResourceView, VisibleRefs
+from lakehold.catalog.resource_view import ResourceView, VisibleRefs
 from lakehold.directory.errors import HiddenError
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import InvalidInputError, NotFoundError
 from lakehold.runs.scheduler.schedule import TriggerSchedule
 from lakehold.runs.scheduler.service import Trigger
 from lakehold.web import pages, urls
-from lakehold.web.access import resource_header
-from lakehold.web.components import PageAction
 from lakehold.web.confirmation import confirm
 from lakehold.web.routing import SubmittedForm, router
+from lakehold.web.runs.run_list import runnable_options
 from lakehold.web.runs.runnable_page import need_runnable, runnable_frame, sees_runs
 from lakehold.web.runs.services import RUNS, TRIGGERS
 from lakehold.web.schedules import schedule_form
 from lakehold.web.schedules.schedule_form import ScheduleForm, time_zones
-from lakehold.workspaces.registry import runnable_kinds
 
 routes = router("/resources")
-
-_MOST_OTHERS = 200
-
-
-@dataclass(frozen=True, slots=True)
-class TriggerRow:
-    """A trigger in the list, with its labels and actions."""
-
-    trigger: Trigger
-    words: str
-    after: list[ResourceRef]
-    whom: ResourceRef | None
-    actions: list[PageAction]
-    upcoming: list[str]
-    """The next times at which a schedule is due, on the clocks of its zone."""
 
 
 @routes.get("/{uid:path}/triggers")
@@ -112,16 +91,19 @@ def _page(
     timed: ScheduleForm | None = None,
     errors: dict[str, str] | None = None,
 ) -> Response:
-    can_run = found.kind in RUNS.runnables
+    can_run, eyes = found.kind in RUNS.runnables, VisibleRefs(ctx)
     listed = TRIGGERS.for_resource(ctx, found.uid) if sees_runs(found) else []
-    action = RUNS.runnables[found.kind].schedule if can_run else "trigger"
+    # A trigger can wait for pipelines whose runs the caller may see.
+    within = found.workspace.uid if found.workspace else None
+    others = runnable_options(ctx, within, lambda kind: RUNS.runnables[kind].see)
     edited = (schedule_form.schedule_form_from(each.when) for each in listed if each.id == changed)
     values: dict[str, object] = {
         **runnable_frame(ctx, found, "triggers"),
         "can_run": can_run,
-        "adding": resource_header.actions_of(ctx, found.uid, {action: PageAction("Add")})[0],
-        "triggers": [_trigger_row(ctx, each, action) for each in listed],
-        "others": _upstream_options(ctx, found),
+        "right": RUNS.runnables[found.kind].schedule if can_run else "trigger",
+        "triggers": [(each, eyes.refs(each.when.after), eyes.ref(each.saved_by)) for each in listed],
+        "next_times": lambda when: schedule_form.next_times(when, ctx.at) if when.cron else [],
+        "others": [each for each in others if each[0] != found.uid],
         "zones": time_zones(),
         "every_time": schedule_form.FREQUENCIES,
         "changed": changed,
@@ -132,34 +114,6 @@ def _page(
         "every": str(filled.get("every", "all")) if filled else "all",
     }
     return pages.render_form(request, "schedules/triggers.html", values, errors)
-
-
-def _trigger_row(ctx: RequestContext, each: Trigger, action: str) -> TriggerRow:
-    eyes = VisibleRefs(ctx)
-    words = f"{schedule_form.describe_cron(each.when.cron)} ({each.when.zone})" if each.when.cron else ""
-    here, fields = urls.resource(each.resource, "triggers"), (("trigger", each.id),)
-    switch = (
-        PageAction("Pause", f"{here}/pause", "post", "pause", fields)
-        if each.active
-        else PageAction("Resume", f"{here}/resume", "post", "play", fields)
-    )
-    change = PageAction("Edit", f"{here}?change={each.id}", icon="pencil")
-    end = PageAction("Remove", f"{here}/remove", "post", "trash-2", fields, confirm="Remove this trigger?", danger=True)
-    candidates = (change, switch, end) if each.when.cron else (switch, end)
-    actions = [act for one in candidates for act in resource_header.actions_of(ctx, each.resource, {action: one})]
-    due = schedule_form.next_times(each.when, ctx.at) if each.when.cron else []
-    return TriggerRow(each, words, eyes.refs(each.when.after), eyes.ref(each.saved_by), actions, due)
-
-
-def _upstream_options(ctx: RequestContext, found: ResourceView) -> list[tuple[str, str]]:
-    """Return the pipelines that a trigger can wait for: those whose runs the caller may see."""
-    within = found.workspace.uid if found.workspace else None
-    others: list[tuple[str, str]] = []
-    for kind in runnable_kinds():
-        see = RUNS.runnables[kind].see
-        some = ctx.session.list(ctx.principal, see, kind, within=within, limit=_MOST_OTHERS).items
-        others += [(item.uid, item.name) for item in some if item.uid != found.uid]
-    return sorted(others, key=lambda pair: pair[1].casefold())
 
 
 def _is_preview(sent: FormData) -> bool:

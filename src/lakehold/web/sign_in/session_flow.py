@@ -2,8 +2,6 @@
 here.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
 from fastapi import Request, Response
@@ -21,6 +19,7 @@ from lakehold.kit.clock import SECOND
 from lakehold.kit.errors import LakeholdError, NotFoundError
 from lakehold.web import cookies, csrf, pages
 from lakehold.web.cookies import Flash
+from lakehold.web.form_values import FieldErrors
 from lakehold.web.navigation import Navigation
 
 
@@ -89,30 +88,32 @@ def render_bare(
     request: Request,
     template: str,
     values: dict[str, object],
-    error: LakeholdError | None = None,
     *,
+    errors: FieldErrors | None = None,
+    refusal: LakeholdError | None = None,
     status: int = 200,
 ) -> Response:
-    """Render a page without navigation; for an error with its status and headers."""
-    status = error.status if error else status
+    """Render a page without navigation: a form with errors by field, or what was refused, with its own status and
+    headers.
+    """
+    status = refusal.status if refusal else 422 if errors else status
+    values = {**values, "errors": errors or {}}
     response = pages.render(request, f"entrance/{template}", values, navigation=Navigation(), status=status)
-    if error:
-        response.headers.update(problems.error_headers(error))
+    if refusal:
+        response.headers.update(problems.error_headers(refusal))
     return response
 
 
-def expired_link_page(
-    request: Request, title: str, text: str, *, label: str = "Sign in", href: str = "/sign-in", status: int = 404
+def closed_page(
+    request: Request,
+    title: str,
+    reason: LakeholdError | str,
+    *,
+    label: str = "Sign in",
+    href: str = "/sign-in",
+    status: int = 404,
 ) -> Response:
-    """Return a page that says that a link leads nowhere, with a button to continue."""
-    values: dict[str, object] = {"name": title, "text": text, "label": label, "href": href}
-    return render_bare(request, "shut.html", values, status=status)
-
-
-def refusal_page(
-    request: Request, title: str, error: LakeholdError, *, label: str = "Sign in", href: str = "/sign-in"
-) -> Response:
-    """Return the page of an invalid link for an error, with its status and headers."""
-    response = expired_link_page(request, title, str(error), label=label, href=href, status=error.status)
-    response.headers.update(problems.error_headers(error))
-    return response
+    """Return a page that says why a link leads nowhere, with a button to continue."""
+    values: dict[str, object] = {"name": title, "text": str(reason), "label": label, "href": href}
+    refusal = reason if isinstance(reason, LakeholdError) else None
+    return render_bare(request, "shut.html", values, refusal=refusal, status=status)

@@ -1,15 +1,13 @@
 """The members of a workspace: the list, adding and removing one, changing a membership, and roles from the tenant."""
 
-from __future__ import annotations
-
 from dataclasses import replace
-from urllib.parse import urlencode
 
 from fastapi import Request, Response
+from starlette.datastructures import FormData
 
 from lakehold.access.model.policy import MEMBER, TENANT
 from lakehold.access.model.syntax import PathNode
-from lakehold.api.http.dependencies import ReadContext, WriteContext
+from lakehold.api.http.dependencies import FormContext, ReadContext, WriteContext
 from lakehold.catalog import change_preview, kinds, ownership, workspaces
 from lakehold.catalog.resource_view import ResourceRef, make_ref
 from lakehold.catalog.workspaces import WorkspaceMembership
@@ -20,13 +18,13 @@ from lakehold.kit.errors import ConflictError, InvalidInputError, NotFoundError
 from lakehold.web import form_values, invite_pages, kind_pages, pages, urls
 from lakehold.web.confirmation import ConfirmationChoice, ConfirmationPrompt, confirm_effects, preview_effects
 from lakehold.web.cookies import Flash
+from lakehold.web.form_values import FieldErrors
 from lakehold.web.labels import format_count, humanize, pluralize
 from lakehold.web.list_view import ListColumn, ListFilter, ListState
-from lakehold.web.navigation import Breadcrumb, breadcrumb_trail
 from lakehold.web.people import member_picker
-from lakehold.web.routing import SubmittedForm, router
+from lakehold.web.routing import FORM_METHODS, SubmittedForm, router
 from lakehold.web.workspaces import membership
-from lakehold.web.workspaces.membership import LabelField, MembershipForm
+from lakehold.web.workspaces.membership import MembershipForm, RoleOption
 
 
 def inherited_roles(ctx: RequestContext, uid: str) -> list[tuple[str, str]]:
@@ -67,7 +65,6 @@ def members_page(request: Request, ctx: ReadContext, uid: str) -> Response:
     keeps = change_preview.gives_roles_on(ctx, uid)
     labels = membership.label_fields(ctx, uid)
     values: dict[str, object] = {
-        "crumbs": breadcrumbs(ctx, space, "Members"),
         **kind_pages.workspace_tab_values(uid, space.kind, kind_pages.MEMBERS_TAB),
         "space": space,
         **listing.page_values(rows),
@@ -101,9 +98,8 @@ def remove_member(request: Request, ctx: WriteContext, uid: str, sent: Submitted
         return _remove_and_transfer(request, ctx, uid, member, receiver)
     workspaces.remove_member(ctx, uid, member.subject.uid)
     endless = all(role.until >= FOREVER for role in member.roles)
-    pairs = [("subject", member.subject.uid), *(("role", role.name) for role in member.roles)]
-    pairs += [(membership.VALUE_PREFIX + name, value) for name, value in member.attributes.items()]
-    undo = f"{urls.workspace(uid, 'members/undo')}?{urlencode(pairs)}" if endless else ""
+    former = MembershipForm(member.subject.uid, tuple(role.name for role in member.roles), member.attributes)
+    undo = f"{urls.workspace(uid, 'members/undo')}?{former.to_query()}" if endless else ""
     return pages.redirect(request, back, Flash(f"{member.subject.name} was removed.", undo=undo))
 
 
@@ -134,15 +130,8 @@ def _remove_and_transfer(
 def undo(request: Request, ctx: WriteContext, uid: str) -> Response:
     """Restore a membership that was just removed."""
     filled = MembershipForm.parse(request.query_params)
-    values: dict[str, str | bool] = dict(filled.values)
-    workspaces.set_member(ctx, uid, filled.subject, roles=filled.roles, attributes=values)
+    workspaces.set_member(ctx, uid, filled.subject, roles=filled.roles, attributes=dict(filled.values))
     return pages.redirect(request, urls.workspace(uid, "members"), "Undone.")
-
-
-def breadcrumbs(ctx: RequestContext, space: ResourceRef, here: str) -> list[Breadcrumb]:
-    """Return the breadcrumbs to a page of a workspace."""
-    there = Breadcrumb(space.name, urls.workspace(space.uid))
-    return breadcrumb_trail(ctx, Breadcrumb("Workspaces", "/workspaces"), there, Breadcrumb(here))
 
 
 def workspace_ref(ctx: RequestContext, uid: str) -> ResourceRef:
@@ -164,62 +153,57 @@ def _value_columns(ctx: RequestContext, uid: str) -> list[ListColumn]:
     return [ListColumn(title, wide=True) for title in titles]
 
 
-def _membership_values(ctx: RequestContext, member: WorkspaceMembership, labels: list[LabelField]) -> list[str]:
+def _membership_values(ctx: RequestContext, member: WorkspaceMembership, labels: list[RoleOption]) -> list[str]:
     """Return the cells of the columns for membership values and labels."""
     if member.subject.kind != MEMBER:
         return []
     held = membership.held_labels(ctx, member) if labels else set()
-    names = [label.name for label in labels if label.value in held]
+    names = [label.title for label in labels if label.value in held]
     return [*(humanize(value) for value in member.attributes.values()), *([", ".join(names) or "–"] if labels else [])]
 
 
 _ADD_PATH, _CHANGE_PATH = "members/add", "members/change"
 
 
-@routes.get("/{uid:path}/members/add")
-@routes.get("/{uid:path}/members/change")
-def member_form(request: Request, ctx: ReadContext, uid: str) -> Response:
-    """Render the form with the present membership, or with the submitted values after going back."""
+@routes.api_route("/{uid:path}/members/add", methods=FORM_METHODS)
+@routes.api_route("/{uid:path}/members/change", methods=FORM_METHODS)
+def set_member(request: Request, ctx: FormContext, uid: str, sent: SubmittedForm) -> Response:
+    """Show the present membership, or the submitted values after going back; save after the effect is confirmed."""
     _check_may_give(ctx, uid)
-    filled = MembershipForm.parse(request.query_params)
-    if filled.subject and "filled" not in request.query_params:
+    path = _CHANGE_PATH if request.url.path.endswith(_CHANGE_PATH) else _ADD_PATH
+    asked, errors = request.query_params, FieldErrors()
+    filled = MembershipForm.parse(sent if request.method == "POST" else asked)
+    if request.method == "POST":
+        try:
+            back = f"{urls.workspace(uid, path)}?{filled.to_query()}"
+            return _save_member(request, ctx, uid, filled, sent=sent, back=back)
+        except (InvalidInputError, ConflictError) as error:
+            errors = form_values.errors_by_field(error, {"until": "until"}, "role")
+        except (HiddenError, NotFoundError) as error:
+            errors["subject"] = str(error)
+    elif filled.subject and "filled" not in asked:
         filled = membership.current_membership(ctx, uid, find_member(ctx, uid, filled.subject))
-    return _form(request, ctx, uid, filled, find=request.query_params.get("find", ""))
-
-
-@routes.post("/{uid:path}/members/add")
-@routes.post("/{uid:path}/members/change")
-def set_member(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm) -> Response:
-    """Save the membership after its effect is confirmed."""
-    _check_may_give(ctx, uid)
-    filled = MembershipForm.parse(sent)
-    try:
-        member = find_member(ctx, uid, filled.subject)
-        plan = membership.plan_membership(ctx, uid, filled, member)
-        if not plan.roles and not member.roles:
-            return _form(request, ctx, uid, filled, errors={"role": "Select a role."})
-        prompt = ConfirmationPrompt(
-            f"{'Change' if member.roles else 'Add'} {member.subject.name}?",
-            f"Until the end of {filled.until}." if filled.until else "",
-            back=f"{urls.workspace(uid, _form_path(request))}?{filled.to_query()}",
-        )
-        if question := confirm_effects(request, sent, prompt, lambda: preview_effects(ctx, plan.changes)):
-            return question
-        for change in plan.labels:
-            ctx.need_change(change)
-        who = member.subject.uid
-        workspaces.set_member(ctx, uid, who, roles=plan.roles, attributes=plan.values, until=plan.until)
-        for change in plan.labels:
-            ctx.make_unchecked(change)
-    except (InvalidInputError, ConflictError) as error:
-        return _form(request, ctx, uid, filled, errors=form_values.errors_by_field(error, {"until": "until"}, "role"))
-    except (HiddenError, NotFoundError) as error:
-        return _form(request, ctx, uid, filled, errors={"subject": str(error)})
-    return pages.redirect(request, urls.workspace(uid, "members"), f"{member.subject.name} was saved.")
-
-
-def _form_path(request: Request) -> str:
-    return _CHANGE_PATH if request.url.path.endswith(_CHANGE_PATH) else _ADD_PATH
+    space = workspace_ref(ctx, uid)
+    subject = picked = None
+    if path == _CHANGE_PATH:
+        subject = ctx.session.read_view(lambda view: make_ref(view, filled.subject))
+    else:
+        inside = {member.subject.uid for member in workspaces.members(ctx, uid)}
+        picked = member_picker.principal_choices(ctx, asked.get("find", ""), but=inside, chosen=filled.subject)
+    is_member = subject is None or subject.kind == MEMBER
+    values: dict[str, object] = {
+        "space": space,
+        "form": urls.workspace(uid, path),
+        "subject": subject,
+        "picked": picked,
+        "filled": filled,
+        "roles": membership.role_fields(ctx, uid),
+        "ladder": membership.is_role_hierarchy(kinds.schema_of(ctx.view, uid)),
+        "values": membership.value_fields(ctx, uid) if is_member else [],
+        "labels": membership.label_fields(ctx, uid) if is_member else [],
+        "today": form_values.today(ctx),
+    }
+    return pages.render_form(request, "workspaces/member.html", values, errors)
 
 
 def _check_may_give(ctx: RequestContext, uid: str) -> None:
@@ -230,35 +214,21 @@ def _check_may_give(ctx: RequestContext, uid: str) -> None:
         ctx.need("give", uid, role=role)
 
 
-def _form(
-    request: Request,
-    ctx: RequestContext,
-    uid: str,
-    filled: MembershipForm,
-    *,
-    find: str = "",
-    errors: dict[str, str] | None = None,
+def _save_member(
+    request: Request, ctx: RequestContext, uid: str, filled: MembershipForm, *, sent: FormData, back: str
 ) -> Response:
-    space, path = workspace_ref(ctx, uid), _form_path(request)
-    subject = picked = None
-    if path == _CHANGE_PATH:
-        subject = ctx.session.read_view(lambda view: make_ref(view, filled.subject))
-    else:
-        inside = {member.subject.uid for member in workspaces.members(ctx, uid)}
-        picked = member_picker.principal_choices(ctx, find, but=inside, chosen=filled.subject)
-    is_member = subject is None or subject.kind == MEMBER
-    values: dict[str, object] = {
-        "crumbs": breadcrumbs(ctx, space, "Members"),
-        "space": space,
-        "form": urls.workspace(uid, path),
-        "subject": subject,
-        "picked": picked,
-        "filled": filled,
-        "chosen_values": dict(filled.values),
-        "roles": membership.role_fields(ctx, uid),
-        "ladder": membership.is_role_hierarchy(kinds.schema_of(ctx.view, uid)),
-        "values": membership.value_fields(ctx, uid) if is_member else [],
-        "labels": membership.label_fields(ctx, uid) if is_member else [],
-        "today": form_values.today(ctx),
-    }
-    return pages.render_form(request, "workspaces/member.html", values, errors)
+    member = find_member(ctx, uid, filled.subject)
+    plan = membership.plan_membership(ctx, uid, filled, member)
+    if not plan.roles and not member.roles:
+        raise InvalidInputError("Select a role.", field="role")
+    question = f"{'Change' if member.roles else 'Add'} {member.subject.name}?"
+    prompt = ConfirmationPrompt(question, f"Until the end of {filled.until}." if filled.until else "", back=back)
+    if confirmation := confirm_effects(request, sent, prompt, lambda: preview_effects(ctx, plan.changes)):
+        return confirmation
+    for change in plan.labels:
+        ctx.need_change(change)
+    who = member.subject.uid
+    workspaces.set_member(ctx, uid, who, roles=plan.roles, attributes=plan.values, until=plan.until)
+    for change in plan.labels:
+        ctx.make_unchecked(change)
+    return pages.redirect(request, urls.workspace(uid, "members"), f"{member.subject.name} was saved.")

@@ -6,8 +6,8 @@ the scope of a project, and labels that members hold, such as contexts, are in t
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from urllib.parse import urlencode
 
 from starlette.datastructures import ImmutableMultiDict
@@ -16,6 +16,7 @@ from lakehold.access import Add, Attribute, Grant, Remove
 from lakehold.access.facts.view import FactView
 from lakehold.access.model.policy import MEMBER
 from lakehold.access.model.schema import AttributeKind, KindSchema
+from lakehold.access.query.listing import ListedResource
 from lakehold.catalog import kinds, workspaces
 from lakehold.catalog.workspaces import MembershipPlan, WorkspaceMembership
 from lakehold.directory.request_context import RequestContext
@@ -24,7 +25,7 @@ from lakehold.web import form_values
 from lakehold.web.components import AttributeField
 from lakehold.web.labels import humanize
 
-VALUE_PREFIX = "value_"
+_VALUE_PREFIX = "value_"
 _MAX_LABELS = 200
 
 
@@ -34,9 +35,9 @@ class MembershipForm:
 
     subject: str
     roles: tuple[str, ...] = ()
-    values: tuple[tuple[str, str], ...] = ()
+    values: Mapping[str, str] = field(default_factory=dict)
     labels: tuple[str, ...] = ()
-    """The role and the id of each, with a space between them."""
+    """Roles on labels, as `RoleOption` has them."""
     until: str = ""
 
     @classmethod
@@ -45,11 +46,11 @@ class MembershipForm:
         return cls(
             str(sent.get("subject", "")),
             tuple(str(role) for role in sent.getlist("role") if role),
-            tuple(
-                (name.removeprefix(VALUE_PREFIX), str(value))
+            {
+                name.removeprefix(_VALUE_PREFIX): str(value)
                 for name, value in sent.items()
-                if name.startswith(VALUE_PREFIX)
-            ),
+                if name.startswith(_VALUE_PREFIX)
+            },
             tuple(str(label) for label in sent.getlist("label")),
             str(sent.get("until", "")).strip(),
         )
@@ -57,36 +58,29 @@ class MembershipForm:
     def to_query(self) -> str:
         """Return the values as the query of a URL to come back to."""
         pairs = [("subject", self.subject), *(("role", role) for role in self.roles)]
-        pairs += [(VALUE_PREFIX + name, value) for name, value in self.values]
+        pairs += [(_VALUE_PREFIX + name, value) for name, value in self.values.items()]
         pairs += [("label", label) for label in self.labels]
         return urlencode([*pairs, ("until", self.until), ("filled", "1")])
 
 
 @dataclass(frozen=True, slots=True)
-class RoleField:
-    """A role that a member can have."""
+class RoleOption:
+    """A role that a member can have: one on the workspace itself, or one on a label in it."""
 
-    name: str
+    value: str
+    """The role; of a label, the role and the id of the label, with a space between them."""
     title: str
     may: bool
     """Whether the caller may give it."""
+    kind: str = ""
+    """The title of the kind of label."""
 
 
-@dataclass(frozen=True, slots=True)
-class LabelField:
-    """A label that members can hold."""
-
-    value: str
-    name: str
-    kind: str
-    may: bool
-
-
-def role_fields(ctx: RequestContext, uid: str) -> list[RoleField]:
+def role_fields(ctx: RequestContext, uid: str) -> list[RoleOption]:
     """Return the roles of the workspace in the model's order, without those that have a single holder."""
     roles = kinds.schema_of(ctx.view, uid).roles
     return [
-        RoleField(name, role.title, ctx.session.check(ctx.principal, "give", uid, role=name))
+        RoleOption(name, role.title, ctx.session.check(ctx.principal, "give", uid, role=name))
         for name, role in roles.items()
         if not role.single
     ]
@@ -128,31 +122,37 @@ def label_kinds(ctx: RequestContext, uid: str) -> list[KindSchema]:
     ]
 
 
-def label_fields(ctx: RequestContext, uid: str) -> list[LabelField]:
-    """Return all labels of the workspace."""
-    found: list[LabelField] = []
-    for kind in label_kinds(ctx, uid):
-        listed = ctx.session.list(ctx.principal, kind.visible, kind.id, within=uid, limit=_MAX_LABELS).items
-        for role in kind.roles.values():
-            found += [
-                LabelField(
-                    f"{role.name} {item.uid}",
-                    item.name,
-                    kind.title,
-                    ctx.session.check(ctx.principal, "give", item.uid, role=role.name),
-                )
-                for item in listed
-            ]
-    return found
+def list_labels(ctx: RequestContext, uid: str, kind: KindSchema) -> Sequence[ListedResource]:
+    """Return all labels of a kind in the workspace."""
+    return ctx.session.list(ctx.principal, kind.visible, kind.id, within=uid, limit=_MAX_LABELS).items
+
+
+def label_fields(ctx: RequestContext, uid: str) -> list[RoleOption]:
+    """Return the roles on all labels of the workspace."""
+    return [option for kind in label_kinds(ctx, uid) for option in label_options(ctx, uid, kind, kind.roles, "give")]
+
+
+def label_options(
+    ctx: RequestContext, uid: str, kind: KindSchema, roles: Iterable[str], action: str
+) -> list[RoleOption]:
+    """Return roles on all labels of a kind, and whether the caller may take the action with each: give or invite."""
+    listed = list_labels(ctx, uid, kind)
+    return [
+        RoleOption(
+            f"{role} {item.uid}", item.name, ctx.session.check(ctx.principal, action, item.uid, role=role), kind.title
+        )
+        for role in roles
+        for item in listed
+    ]
 
 
 def current_membership(ctx: RequestContext, uid: str, member: WorkspaceMembership) -> MembershipForm:
     """Return the present membership of a member or group as form values."""
     ends = {role.until for role in member.roles}
     until = form_values.last_day_value(ends.pop()) if len(ends) == 1 else ""
-    labels = tuple(field.value for field in label_fields(ctx, uid) if field.value in held_labels(ctx, member))
+    labels = tuple(label.value for label in label_fields(ctx, uid) if label.value in held_labels(ctx, member))
     roles = tuple(role.name for role in member.roles)
-    return MembershipForm(member.subject.uid, roles, tuple(member.attributes.items()), labels, until)
+    return MembershipForm(member.subject.uid, roles, member.attributes, labels, until)
 
 
 def held_labels(ctx: RequestContext, member: WorkspaceMembership) -> set[str]:
@@ -191,11 +191,11 @@ def plan_membership(
 ) -> MembershipChange:
     """Plan the membership that the form asks for. What the caller may not give or take stays as it is."""
     held = {role.name for role in member.roles}
-    givable = {field.name for field in role_fields(ctx, uid) if field.may}
+    givable = {role.value for role in role_fields(ctx, uid) if role.may}
     roles = sorted({*(held - givable), *(role for role in filled.roles if role in givable or role in held)})
     is_member = member.subject.kind == MEMBER
-    settable = {field.name for field in value_fields(ctx, uid) if field.may} if is_member else set()
-    values: dict[str, str | bool] = {name: value for name, value in filled.values if name in settable}
+    settable = {each.name for each in value_fields(ctx, uid) if each.may} if is_member else set()
+    values: dict[str, str | bool] = {name: value for name, value in filled.values.items() if name in settable}
     until = form_values.parse_end_of_day(ctx, filled.until)
     if until is None and any(role.until < FOREVER for role in member.roles):
         until = FOREVER  # It had an end, and is to have none.
@@ -210,11 +210,11 @@ def _label_changes(
 ) -> list[Add | Remove]:
     held = held_labels(ctx, member)
     found: list[Add | Remove] = []
-    for field in label_fields(ctx, uid):
-        role, _, place = field.value.partition(" ")
+    for label in label_fields(ctx, uid):
+        role, _, place = label.value.partition(" ")
         grant = Grant(member.subject.uid, role, place)
-        if field.may and field.value in filled.labels and field.value not in held:
+        if label.may and label.value in filled.labels and label.value not in held:
             found.append(Add(grant))
-        elif field.may and field.value in held and field.value not in filled.labels:
+        elif label.may and label.value in held and label.value not in filled.labels:
             found.append(Remove(grant))
     return found

@@ -1,7 +1,5 @@
 """The settings of a workspace: name, description, attributes, labels, the tenant's plan, and its deletion."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from fastapi import Request, Response
@@ -11,37 +9,33 @@ from lakehold.access import Add, Attribute, Draft
 from lakehold.access.model.policy import TENANT
 from lakehold.access.model.schema import KindSchema
 from lakehold.access.query.listing import ListedResource
-from lakehold.api.http.dependencies import ReadContext, WriteContext
+from lakehold.api.http.dependencies import FormContext, WriteContext
 from lakehold.catalog import kinds, resource_edit, resources, workspaces
 from lakehold.catalog.resource_edit import ResourceEdit
 from lakehold.catalog.resource_metadata import VersionConflictError
-from lakehold.catalog.resource_view import ResourceRef, ResourceView
+from lakehold.catalog.resource_view import ResourceView, attributes_of
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import ConflictError, InvalidInputError
 from lakehold.web import kind_pages, pages, urls
-from lakehold.web.components import AttributeField, FieldChange, PageAction
+from lakehold.web.components import AttributeField, FieldChange
 from lakehold.web.confirmation import ConfirmationPrompt, confirm, confirm_effects, preview_effects
 from lakehold.web.labels import humanize
-from lakehold.web.routing import SubmittedForm, router
+from lakehold.web.routing import FORM_METHODS, SubmittedForm, router
 from lakehold.web.workspaces import membership, workspace_list
-from lakehold.web.workspaces.members import breadcrumbs
+from lakehold.web.workspaces.workspace_list import SWITCH_PREFIX
 
 routes = router("/workspaces")
 
-SWITCH_PREFIX = "switch_"
 PLAN = "plan"
-_MAX_LABELS = 200
 
 
-@routes.get("/{uid:path}/settings")
-def settings_page(request: Request, ctx: ReadContext, uid: str) -> Response:
-    """Render the settings; those that the caller may not change are displayed with the reason."""
-    return _render_settings(request, ctx, uid)
-
-
-@routes.post("/{uid:path}/settings")
-def save(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm) -> Response:
-    """Save the name and description, unless somebody else changed them meanwhile."""
+@routes.api_route("/{uid:path}/settings", methods=FORM_METHODS)
+def settings_page(request: Request, ctx: FormContext, uid: str, sent: SubmittedForm) -> Response:
+    """Show the settings, those that the caller may not change with the reason; save the name and description, unless
+    somebody else changed them meanwhile.
+    """
+    if request.method == "GET":
+        return _render_settings(request, ctx, uid)
     workspaces.need_workspace(ctx, uid)
     filled = {name: str(sent.get(name, "")).strip() for name in ("name", "description")}
     version = str(sent.get("version", ""))
@@ -117,21 +111,19 @@ def _render_settings(
 ) -> Response:
     workspaces.need_workspace(ctx, uid)
     found = resources.get(ctx, uid)
-    space = ResourceRef(found.uid, found.kind, found.name)
     kind = kinds.catalog_kind(ctx.view.policy, found.kind)
     filled = {"name": found.name, "description": found.description, "label_name": "", **(filled or {})}
     values: dict[str, object] = {
-        "crumbs": breadcrumbs(ctx, space, "Settings"),
         **kind_pages.workspace_tab_values(uid, found.kind, kind_pages.SETTINGS_TAB),
         "found": found,
         "beside": kind_pages.extra_workspace_tabs(uid, found.kind),
         "model": workspace_list.describe_model(ctx.view.policy.models[kind.model]),
-        "edit": _edit_action(ctx, uid),
+        "edit_right": ctx.session.read_view(lambda view: kinds.edit_right(view, uid)),
         "filled": filled,
         "switches": _switches(ctx, found),
         "labels": [_label_group(ctx, uid, each) for each in membership.label_kinds(ctx, uid)],
         "plan": load_plan(ctx, kind),
-        "delete": _delete_action(ctx, uid, found),
+        "delete_right": ctx.session.read_view(lambda view: kinds.delete_right(view, uid)),
     }
     return pages.render_form(request, "workspaces/settings.html", values, errors)
 
@@ -157,26 +149,8 @@ def _value_label(value: str) -> str:
 
 def _label_group(ctx: RequestContext, uid: str, kind: KindSchema) -> tuple[KindSchema, Sequence[ListedResource], bool]:
     """Return a kind of labels with all of them, and whether the caller may create more."""
-    listed = ctx.session.list(ctx.principal, kind.visible, kind.id, within=uid, limit=_MAX_LABELS).items
     draft = Draft(kind.id, {kind.parent: uid} if kind.parent else {})
-    return kind, listed, ctx.session.check(ctx.principal, "create", draft)
-
-
-def _edit_action(ctx: RequestContext, uid: str) -> PageAction:
-    right = ctx.session.read_view(lambda view: kinds.edit_right(view, uid))
-    if kinds.has_right(ctx, right) or right is None:
-        return PageAction("Edit")
-    why_not = f"You need permission to {humanize(right.action).lower()}."
-    return PageAction("Edit", why_not=why_not, request=urls.request(right.resource, right.action))
-
-
-def _delete_action(ctx: RequestContext, uid: str, found: ResourceView) -> PageAction:
-    there = urls.workspace(uid, "settings/delete")
-    if found.may_delete:
-        return PageAction("Delete", there, "post", "trash-2", confirm=f"Delete {found.name}?", danger=True)
-    right = ctx.session.read_view(lambda view: kinds.delete_right(view, uid))
-    request_url = urls.request(right.resource, right.action) if right else ""
-    return PageAction("Delete", icon="trash-2", why_not="You do not have permission to delete it.", request=request_url)
+    return kind, membership.list_labels(ctx, uid, kind), ctx.session.check(ctx.principal, "create", draft)
 
 
 def load_plan(ctx: RequestContext, kind: KindSchema) -> AttributeField | None:
@@ -184,7 +158,8 @@ def load_plan(ctx: RequestContext, kind: KindSchema) -> AttributeField | None:
     declared = ctx.view.policy.kind(TENANT).schema.attributes.get(PLAN)
     if declared is None or not any(f"tenant.{PLAN}" in clause.text for clause in kind.define.values()):
         return None
-    return membership.attribute_field(ctx, ctx.caller.tenant, declared, _current_plan(ctx))
+    current = attributes_of(ctx.view, ctx.caller.tenant)[PLAN]
+    return membership.attribute_field(ctx, ctx.caller.tenant, declared, current)
 
 
 @routes.post("/{uid:path}/settings/plan")
@@ -192,6 +167,7 @@ def set_plan(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm)
     """Set the plan after its effect is confirmed."""
     workspaces.need_workspace(ctx, uid)
     new_plan, there = str(sent.get(PLAN, "")), urls.workspace(uid, "settings")
+    present = attributes_of(ctx.view, ctx.caller.tenant)[PLAN]
     declared = ctx.view.policy.kind(TENANT).schema.attributes[PLAN]
     if new_plan not in declared.values:
         raise InvalidInputError("There is no such plan.", "Select one from the list.")
@@ -201,14 +177,9 @@ def set_plan(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm)
         f"Change the plan to {humanize(new_plan)}?",
         "Applies to the whole tenant.",
         back=there,
-        changes=[FieldChange("Plan", humanize(_current_plan(ctx)), humanize(new_plan))],
+        changes=[FieldChange("Plan", humanize(present), humanize(new_plan))],
     )
     if question := confirm_effects(request, sent, prompt, lambda: preview_effects(ctx, [change])):
         return question
     ctx.make(change)
     return pages.redirect(request, there, f"The plan was changed to {humanize(new_plan)}.")
-
-
-def _current_plan(ctx: RequestContext) -> str:
-    declared = ctx.view.policy.kind(TENANT).schema.attributes[PLAN]
-    return ctx.view.attributes[PLAN].get(ctx.view.resource(ctx.caller.tenant)) or declared.default

@@ -1,7 +1,5 @@
 """The list of all visible workspaces, and the form for a new one."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from fastapi import Request, Response
@@ -9,7 +7,7 @@ from fastapi import Request, Response
 from lakehold.access import Draft
 from lakehold.access.facts.view import FactView, role_names
 from lakehold.access.model.schema import AccessModel, KindSchema
-from lakehold.api.http.dependencies import ReadContext, WriteContext
+from lakehold.api.http.dependencies import FormContext, ReadContext
 from lakehold.catalog import kinds, resource_metadata, workspaces
 from lakehold.catalog.resource_view import ResourceSummary
 from lakehold.directory.request_context import RequestContext
@@ -17,9 +15,10 @@ from lakehold.kit.errors import ConflictError, InvalidInputError
 from lakehold.kit.ids import valid_name
 from lakehold.web import pages, urls
 from lakehold.web.access.fact_labels import find_reason
+from lakehold.web.form_values import FieldErrors, collect_errors
 from lakehold.web.labels import humanize, pluralize
 from lakehold.web.list_view import ListFilter, ListState
-from lakehold.web.routing import SubmittedForm, router
+from lakehold.web.routing import FORM_METHODS, SubmittedForm, router
 from lakehold.workspaces.registry import all_workspaces
 
 
@@ -66,6 +65,11 @@ class ModelChoice:
         """The kind of the workspace itself."""
         return self.model.kinds[self.model.root]
 
+    @property
+    def flags(self) -> list[str]:
+        """The flag attributes that can be set when a workspace is created."""
+        return [name for name, attribute in self.root.attributes.items() if attribute.is_flag and name != kinds.DELETED]
+
 
 @routes.get("")
 def workspaces_page(request: Request, ctx: ReadContext) -> Response:
@@ -83,43 +87,38 @@ def workspaces_page(request: Request, ctx: ReadContext) -> Response:
     )
     values: dict[str, object] = {
         "listing": listing,
-        "rows": [(n, each, own_roles(ctx, each.uid), _access_reason(ctx, each)) for n, each in enumerate(found.items)],
+        "rows": [_workspace_row(ctx, n, each) for n, each in enumerate(found.items)],
         "after": found.after or "",
         "may_create": any(choice.may for choice in model_choices(ctx)),
-        "request": _request_url(ctx),
+        "request": urls.request(ctx.caller.tenant, "create_workspace"),
     }
     return pages.render(request, "workspaces/workspaces.html", values)
 
 
-@routes.get("/new")
-def new_form(request: Request, ctx: ReadContext) -> Response:
-    """Render the choice of a model, then the form for the new workspace."""
-    chosen = _chosen_model(ctx, request.query_params.get("model", ""))
-    if chosen is None:
-        values: dict[str, object] = {"choices": model_choices(ctx), "request": _request_url(ctx)}
-        return pages.render(request, "workspaces/choose.html", values)
-    return _form(request, chosen, {"name": "", "description": ""})
-
-
-@routes.post("/new")
-def make(request: Request, ctx: WriteContext, sent: SubmittedForm) -> Response:
-    """Create the workspace."""
-    chosen = _chosen_model(ctx, str(sent.get("model", "")))
-    if chosen is None:
+@routes.api_route("/new", methods=FORM_METHODS)
+def create_workspace(request: Request, ctx: FormContext, sent: SubmittedForm) -> Response:
+    """Show the choice of a model, then the form for the new workspace; create it."""
+    model = str((sent if request.method == "POST" else request.query_params).get("model", ""))
+    choices, errors = model_choices(ctx), FieldErrors()
+    chosen = next((choice for choice in choices if choice.model.name == model and choice.may), None)
+    if chosen is None and request.method == "POST":
         return pages.redirect(request, "/workspaces/new")
+    if chosen is None:
+        asking = urls.request(ctx.caller.tenant, "create_workspace")
+        return pages.render(request, "workspaces/choose.html", {"choices": choices, "request": asking})
     filled = {name: str(sent.get(name, "")).strip() for name in ("name", "description")}
-    attributes = {name: bool(sent.get(SWITCH_PREFIX + name)) for name in flag_attributes(chosen.root)}
-    try:
-        valid_name(filled["name"])
-    except InvalidInputError as error:
-        return _form(request, chosen, filled, attributes, {"name": str(error)})
-    try:
-        resource_metadata.valid_description(filled["description"])
-        chosen_ones = {name: on for name, on in attributes.items() if on}
-        made = workspaces.create(ctx, chosen.model.name, **filled, attributes=chosen_ones)
-    except (InvalidInputError, ConflictError) as error:
-        return _form(request, chosen, filled, attributes, {"description": str(error)})
-    return pages.redirect(request, urls.workspace(made), f"{filled['name']} was created.")
+    attributes = {name: bool(sent.get(SWITCH_PREFIX + name)) for name in chosen.flags}
+    if request.method == "POST" and not (errors := collect_errors(name=lambda: valid_name(filled["name"]))):
+        try:
+            resource_metadata.valid_description(filled["description"])
+            chosen_ones = {name: on for name, on in attributes.items() if on}
+            made = workspaces.create(ctx, model, **filled, attributes=chosen_ones)
+            return pages.redirect(request, urls.workspace(made), f"{filled['name']} was created.")
+        except (InvalidInputError, ConflictError) as error:
+            errors["description"] = str(error)
+    switches = [(name, humanize(name), attribute_hint(name), on) for name, on in attributes.items()]
+    values: dict[str, object] = {"choice": chosen, "filled": filled, "switches": switches}
+    return pages.render_form(request, "workspaces/new.html", values, errors)
 
 
 def model_choices(ctx: RequestContext) -> list[ModelChoice]:
@@ -133,12 +132,18 @@ def model_choices(ctx: RequestContext) -> list[ModelChoice]:
     return found
 
 
-def flag_attributes(root: KindSchema) -> list[str]:
-    """Return the flag attributes that can be set when a workspace is created."""
-    return [name for name, attribute in root.attributes.items() if attribute.is_flag and name != kinds.DELETED]
+def _workspace_row(
+    ctx: RequestContext, number: int, space: ResourceSummary
+) -> tuple[int, ResourceSummary, list[str], str]:
+    """Return a workspace with the caller's roles in it, or, without any, the reason why the caller sees it."""
+    if roles := _own_roles(ctx, space.uid):
+        return number, space, roles, ""
+    visible = kinds.catalog_kind(ctx.view.policy, space.kind).visible
+    explanation = ctx.session.explain(ctx.principal, visible, space.uid)
+    return number, space, [], find_reason(ctx, ctx.caller.member, explanation).words
 
 
-def own_roles(ctx: RequestContext, uid: str) -> list[str]:
+def _own_roles(ctx: RequestContext, uid: str) -> list[str]:
     """Return the titles of the roles that the caller holds in a workspace, directly or through a group."""
 
     def held(view: FactView) -> list[str]:
@@ -148,38 +153,3 @@ def own_roles(ctx: RequestContext, uid: str) -> list[str]:
         return [role.title for name, role in kinds.schema_of(view, uid).roles.items() if name in names]
 
     return ctx.session.read_view(held)
-
-
-def _access_reason(ctx: RequestContext, space: ResourceSummary) -> str:
-    """Describe why a caller without a role in the workspace sees it."""
-    if own_roles(ctx, space.uid):
-        return ""
-    visible = kinds.catalog_kind(ctx.view.policy, space.kind).visible
-    explanation = ctx.session.explain(ctx.principal, visible, space.uid)
-    return find_reason(ctx, ctx.caller.member, explanation).words
-
-
-def _chosen_model(ctx: RequestContext, model: str) -> ModelChoice | None:
-    return next((choice for choice in model_choices(ctx) if choice.model.name == model and choice.may), None)
-
-
-def _request_url(ctx: RequestContext) -> str:
-    return urls.request(ctx.caller.tenant, "create_workspace")
-
-
-def _form(
-    request: Request,
-    chosen: ModelChoice,
-    filled: dict[str, str],
-    attributes: dict[str, bool] | None = None,
-    errors: dict[str, str] | None = None,
-) -> Response:
-    on = attributes or {}
-    values: dict[str, object] = {
-        "choice": chosen,
-        "filled": filled,
-        "switches": [
-            (name, humanize(name), attribute_hint(name), on.get(name, False)) for name in flag_attributes(chosen.root)
-        ],
-    }
-    return pages.render_form(request, "workspaces/new.html", values, errors)
