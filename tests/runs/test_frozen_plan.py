@@ -61,7 +61,7 @@ def planned(platform: Platform, running: RunExecutor, row: RunRow) -> Sequence[S
     with platform.database.read() as transaction:
         c = run_step_table.c
         places = transaction.connection.execute(sa.select(c.number).where(c.run == row.n).order_by(c.number)).scalars()
-        return [running._planned_step(row, place) for place in list(places)]
+        return [running._planned_step(row, place)[0] for place in list(places)]
 
 
 def test_streams_that_are_disabled_renamed_or_added_change_the_next_run(platform: Platform, source: str) -> None:

@@ -17,7 +17,9 @@ from lakehold.kit.clock import DAY, now
 from lakehold.ledger.outbox import outbox_table
 from lakehold.runs import queue
 from lakehold.runs.run_table import run_metrics
+from lakehold.runs.runnable import RunOptions
 from lakehold.runs.scheduler import housekeeping
+from lakehold.runs.service import MANUAL_CAUSE
 from lakehold.worker.run_executor import RunExecutor
 from lakehold.worker.spark_session import SparkRuntime
 from tests.platform import ADA, ANN
@@ -35,7 +37,7 @@ def running(platform: Platform) -> RunExecutor:
 
 def failed(platform: Platform, running: RunExecutor, uid: str) -> None:
     with platform.write(ADA) as ctx:
-        RUNS.start(ctx, uid)
+        RUNS.insert(ctx, uid, RunOptions(), cause=MANUAL_CAUSE)
     with platform.database.write(queue.QUEUE_LOCK) as transaction:
         ((number, _),) = queue.claim_runs(transaction, platform.clock(), most=1, at_once=1)
     for _ in range(2):

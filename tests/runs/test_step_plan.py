@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from lakehold.kit.errors import ConflictError
+from lakehold.runs.run_plan import RunPlan, dump_step, parse_step, replan, step_named
 from lakehold.runs.runnable import BackfillSpan
-from lakehold.worker.run_executor import dump_step, parse_step, replan, step_executors, step_named
+from lakehold.worker.run_executor import step_executors
 from lakehold.workspaces.lakehouse.steps import (
     DescribeFields,
     IngestStream,
@@ -31,14 +32,25 @@ STREAM = IngestStream(
     name="orders",
     writes=("raw",),
     source="shop",
+    source_settings={"connector": "api", "endpoints": [{"name": "orders"}]},
     stream="s1",
+    stream_settings={"stream": "orders", "keys": ["id"]},
     into=OutputTarget(pipeline="s1", target="raw", table="o"),
 )
 STEPS = [
     QUERY,
     STREAM,
     DescribeFields(name="describe", writes=("t",), table="t", fields=(("id", "Number"), ("day", "Ä"))),
-    SendReport(name="send", reads=("m",), report="r", mart="m", destination="d"),
+    SendReport(
+        name="send",
+        reads=("m",),
+        report="r",
+        settings={"columns": ["id"]},
+        mart="m",
+        marts={"m": {"sql": "SELECT 1"}},
+        destination="d",
+        destination_settings={"to": "mail"},
+    ),
 ]
 
 
@@ -56,11 +68,11 @@ def test_a_step_that_is_tried_again_follows_its_corrected_definition() -> None:
     corrected = MaterialiseQuery(
         name="query", workspace="Shop", sql="SELECT 2", into=QUERY.into, how=QUERY.how, writes=("sales",)
     )
-    assert parse_step(replan(dump_step(QUERY), [corrected]), step_executors()) == corrected
+    assert parse_step(replan(dump_step(QUERY), RunPlan([corrected], ())), step_executors()) == corrected
 
 
 def test_a_step_that_the_definition_no_longer_has_stays_as_it_was() -> None:
-    assert replan(dump_step(STREAM), [QUERY]) == dump_step(STREAM)
+    assert replan(dump_step(STREAM), RunPlan([QUERY], ())) == dump_step(STREAM)
 
 
 def test_a_run_that_has_no_plan_yet_finds_its_step_by_name() -> None:

@@ -11,7 +11,7 @@ from lakehold.access.facts.records import require_mapping
 from lakehold.catalog import kinds, resource_metadata
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.database import ExactText, IdType, TenantRows, Transaction, metadata
-from lakehold.kit.errors import InvalidInputError
+from lakehold.kit.errors import ConflictError, InvalidInputError
 from lakehold.kit.ids import valid_id
 from lakehold.kit.keys import KeyRing
 
@@ -72,6 +72,14 @@ def copy(ctx: RequestContext, uid: str) -> dict[str, str]:
 def load_for_use(ctx: RequestContext, uid: str) -> dict[str, str]:
     """Return the secrets for the platform's own use, in an action that the caller may do. Never for an answer."""
     return {name: ctx.keys.decrypt(secret) for name, secret in _load(ctx, uid).items()}
+
+
+def load_for_step(ctx: RequestContext, uid: str, settings: Mapping[str, object]) -> dict[str, str]:
+    """Return the secrets for a step that was planned with these settings; refused if they belong to another place."""
+    present, found = resource_metadata.load(ctx, uid).settings, load_for_use(ctx, uid)
+    if found and any(present.get(name) != settings.get(name) for name in DESTINATION_SETTINGS):
+        raise ConflictError("The connection was changed after the run had begun.", "Start a new run.")
+    return found
 
 
 def load_for_test(ctx: RequestContext, uid: str, settings: Mapping[str, object]) -> dict[str, str]:

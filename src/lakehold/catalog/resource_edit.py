@@ -69,6 +69,8 @@ def plan_edit(ctx: RequestContext, uid: str, edit: ResourceEdit) -> EditPlan:
     edit = _with_valid_settings(kind, before.settings, edit)
     if edit.settings is not None:
         resource_view.need_references(ctx, kind, before.settings, edit.settings, uid)
+        follow = resource_view.reference_edges(kind, edit.settings)
+        edit = replace(edit, edges={**(edit.edges or {}), **follow}) if follow else edit
     changed_fields = _changed_fields(ctx, uid, edit, before)
     values = find_attribute_changes(ctx, uid, edit.attributes)
     edge_changes = _edge_changes(ctx, uid, edit.edges)
@@ -101,7 +103,37 @@ def apply_edit_plan(ctx: RequestContext, plan: EditPlan) -> int:
         _audit(ctx, plan)
     if plan.edit.settings is not None:
         credentials.drop_if_redirected(ctx, plan.uid, plan.before.settings, plan.edit.settings)
-    return resource_metadata.save(ctx, plan.uid, description=plan.edit.description, settings=plan.edit.settings)
+    return resource_metadata.save(
+        ctx,
+        plan.uid,
+        description=plan.edit.description,
+        settings=plan.edit.settings,
+        as_author=_changes_definition(ctx, plan),
+    )
+
+
+def _changes_definition(ctx: RequestContext, plan: EditPlan) -> bool:
+    """Return whether the edit changes what runs: settings that members set, or edges."""
+    if any(isinstance(change.fact, Edge) for change in plan.changes):
+        return True
+    if plan.edit.settings is None:
+        return False
+    kind = kinds.schema_of(ctx.view, plan.uid).id
+    before, after = (
+        resource_metadata.without_managed(kind, settings) for settings in (plan.before.settings, plan.edit.settings)
+    )
+    return before != after
+
+
+def take_over(ctx: RequestContext, uid: str) -> int:
+    """Make the caller the author of a definition that they may edit, as it is; return the version afterwards."""
+    ctx.need_writable()
+    ctx.need_visible(uid, "edit")
+    kinds.need_right(ctx, ctx.session.read_view(lambda view: kinds.edit_right(view, uid)), uid, "edit")
+    before = resource_metadata.load_author(ctx, uid)
+    version = resource_metadata.save(ctx, uid, as_author=True)
+    ctx.note("take over", uid, before={"author": before.caller.member if before else ""})
+    return version
 
 
 def _changed_fields(

@@ -1,7 +1,10 @@
 """Metadata of a resource besides its facts: description, settings, version, and who created and edited it when.
 
-The version counts changes of the resource's own name, description, settings, attributes and edges. A resource
-without a row was created by other means; it has the version 1 and no metadata.
+The author of a definition is the caller who last changed what runs: settings or edges. Correcting a name or a
+description makes nobody its author.
+
+The version counts changes of the resource's own name, description, settings, attributes and edges. A resource without a
+row was created by other means; it has the version 1 and no metadata.
 """
 
 import json
@@ -40,8 +43,9 @@ detail_table = sa.Table(
     sa.Column("created_by", ExactText, nullable=False),
     sa.Column("updated_at", IdType),
     sa.Column("updated_by", ExactText, nullable=False),
-    # The same with how narrow their token was, as JSON.
-    sa.Column("saved_as", sa.Text),
+    # Who last changed its settings or edges, with how narrow their token was, as JSON; and when.
+    sa.Column("author", sa.Text),
+    sa.Column("authored_at", IdType),
 )
 
 MAX_DESCRIPTION = 10_000
@@ -81,13 +85,21 @@ def load_many(ctx: RequestContext, numbers: Iterable[int]) -> dict[int, Resource
     return found
 
 
-def last_editor(ctx: RequestContext, uid: str) -> Caller | None:
-    """Return the caller who last saved a resource: scheduled work runs as them. None if it was created otherwise."""
+@dataclass(frozen=True, slots=True)
+class DefinitionAuthor:
+    """Who last changed the settings or edges of a resource, and when."""
+
+    caller: Caller
+    at: Moment
+
+
+def load_author(ctx: RequestContext, uid: str) -> DefinitionAuthor | None:
+    """Return the author of a resource's definition. None if it was created by other means."""
     row = ctx.rows(detail_table).select(detail_table.c.resource_id == ctx.view.resource(uid)).one_or_none()
-    if row is None or not row.updated_by:
+    if row is None or row.author is None:
         return None
-    stored = {"member": row.updated_by} if row.saved_as is None else json.loads(row.saved_as)
-    return Caller.from_stored(ctx.caller.tenant, stored, address=ctx.caller.address)
+    caller = Caller.from_stored(ctx.caller.tenant, json.loads(row.author), address=ctx.caller.address)
+    return DefinitionAuthor(caller, row.authored_at)
 
 
 def create(
@@ -103,13 +115,19 @@ def create(
         created_by=ctx.caller.member,
         **values,
         **_editor(ctx),
+        **_author(ctx),
     )
 
 
 def save(
-    ctx: RequestContext, uid: str, *, description: str | None = None, settings: Mapping[str, object] | None = None
+    ctx: RequestContext,
+    uid: str,
+    *,
+    description: str | None = None,
+    settings: Mapping[str, object] | None = None,
+    as_author: bool = False,
 ) -> int:
-    """Save changed metadata and return the new version."""
+    """Save changed metadata and return the new version. `as_author` if it changes what runs."""
     ctx.need_writable()
     old = load(ctx, uid)
     values = {
@@ -117,6 +135,7 @@ def save(
         "settings": valid_settings(old.settings if settings is None else settings),
         "version": old.version + 1,
         **_editor(ctx),
+        **(_author(ctx) if as_author else {}),
     }
     rows, number = ctx.rows(detail_table), ctx.view.resource(uid)
     if not rows.update(detail_table.c.resource_id == number, **values):
@@ -125,8 +144,11 @@ def save(
 
 
 def _editor(ctx: RequestContext) -> dict[str, object]:
-    saved_as = json.dumps(ctx.caller.to_stored())
-    return {"updated_at": ctx.at, "updated_by": ctx.caller.member, "saved_as": saved_as}
+    return {"updated_at": ctx.at, "updated_by": ctx.caller.member}
+
+
+def _author(ctx: RequestContext) -> dict[str, object]:
+    return {"author": json.dumps(ctx.caller.to_stored()), "authored_at": ctx.at}
 
 
 def save_managed(ctx: RequestContext, uid: str, managed: Mapping[str, object]) -> None:

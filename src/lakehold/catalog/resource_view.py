@@ -119,6 +119,12 @@ def need_references(ctx: RequestContext, kind: str, before: Settings, after: Set
             raise InvalidSettingError(f"There is no {title} {quote(each.uid)}.", hint, field=each.field)
 
 
+def reference_edges(kind: str, settings: Settings) -> dict[str, list[str]]:
+    """Return the edges that follow the settings of a kind, with their ends."""
+    schema = registry.find_settings_schema(kind)
+    return {} if schema is None else schema.edges(settings)
+
+
 def make_ref(view: FactView, uid: str) -> ResourceRef:
     """Return the reference of a resource, without a check."""
     number = view.resource(uid)

@@ -38,6 +38,7 @@ def create(
     resource_metadata.valid_settings({} if settings is None else settings)
     settings = resource_metadata.valid_for_kind(kind, {}, settings or {}, managed)
     resource_view.need_references(ctx, kind, {}, settings)
+    edges = {**(edges or {}), **resource_view.reference_edges(kind, settings)}
     created = ctx.create(kind, name, uid=uid, edges=edges, attributes=attributes)
     resource_metadata.create(ctx, created, description=description, settings=settings)
     return created

@@ -54,6 +54,8 @@ class SettingReference:
     kind: str
     """The kind that it must be of, by its full id."""
     uid: str
+    edge: str = ""
+    """The edge that follows the setting, so that rights count it; empty if none does."""
 
 
 class SettingsSchema(Generic[T]):
@@ -67,8 +69,10 @@ class SettingsSchema(Generic[T]):
         common: type[SettingsRecord] | None = None,
         managed: Sequence[str] = (),
         references: Callable[[T], Iterable[SettingReference]] | None = None,
+        edges: Sequence[str] = (),
     ) -> None:
         self.label = label
+        self._edges = tuple(edges)
         self.managed = tuple(managed)
         """Settings that only the platform changes, by actions of their own."""
         self._references = references
@@ -109,6 +113,14 @@ class SettingsSchema(Generic[T]):
         if self._references is None or self.is_draft(settings) or self.problems(settings):
             return []
         return list(self._references(self.parse(settings)))
+
+    def edges(self, settings: Mapping[str, object]) -> dict[str, list[str]]:
+        """Return the ends of the edges that follow the settings."""
+        found: dict[str, list[str]] = {edge: [] for edge in self._edges}
+        for each in self.references(settings):
+            if each.edge:
+                found[each.edge].append(each.uid)
+        return found
 
     def json_schema(self, ref_template: str = "#/$defs/{model}") -> dict[str, Any]:
         """Return the JSON schema of the kind's own settings."""

@@ -84,13 +84,14 @@ def post_webhook(envelope: str, *, private: bool) -> None:
 
 
 def _webhook_address(ctx: RequestContext, row: RunRow) -> tuple[str, str, str]:
-    """Return the resource that sets the address, the address, and who saved it last."""
+    """Return the resource that sets the address, the address, and who set it."""
     for number in (row.resource_id, row.workspace_id):
         uid = ctx.view.uids.get(number)
         metadata = resource_metadata.load(ctx, uid) if uid else None
         url = metadata.settings.get(WEBHOOK_SETTING) if metadata else None
         if uid and metadata and isinstance(url, str) and url:
-            return uid, url, metadata.updated_by
+            author = resource_metadata.load_author(ctx, uid)
+            return uid, url, author.caller.member if author else ""
     return "", "", ""
 
 

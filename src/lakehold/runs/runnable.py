@@ -22,7 +22,9 @@ from lakehold.kit.errors import InvalidInputError
 from lakehold.kit.settings_schema import InvalidSettingError, SettingsRecord
 from lakehold.lake.errors import StoppedError
 from lakehold.runs import run_table
+from lakehold.runs.authors import need_authors
 from lakehold.runs.run_table import FAILED, RunRow
+from lakehold.workspaces import registry
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -86,6 +88,8 @@ class StepContext:
     """The place of the step."""
     folder: Path
     """A temporary folder, empty at first and deleted in the end."""
+    authors: tuple[Caller, ...] = ()
+    """The authors of what the step executes, besides its caller: rows are read that all of them may read."""
 
     @property
     def caller(self) -> Caller:
@@ -115,8 +119,23 @@ class StepContext:
         return self.spark_runtime.tables
 
     def run_query(self, workspace: str, text: str) -> tuple[DataFrame, frozenset[str]]:
-        """Return the rows of a query, run through the guard as the caller of the run, and the tables that it reads."""
-        return self.spark_runtime.queries.analyse(self.caller, workspace, text, seconds=_QUERY_SECONDS)
+        """Return the rows of a query, and the tables that it reads.
+
+        It is run through the guard as the caller of the run, and refused if an author may not read what it reads.
+        """
+        rows, reads = self.spark_runtime.queries.analyse(self.caller, workspace, text, seconds=_QUERY_SECONDS)
+        self.need_readable_by_authors(reads)
+        return rows, reads
+
+    def need_readable_by_authors(self, tables: Iterable[str]) -> None:
+        """Refuse tables that an author of the definition may not read."""
+
+        def need(ctx: RequestContext) -> None:
+            for uid in tables:
+                ctx.need(registry.readable_kinds()[ctx.view.kind(ctx.view.resource(uid))], uid)
+
+        with self.platform.read(self.caller) as ctx:
+            need_authors(ctx, self.authors, ctx.view.uid(self.row.resource_id), need)
 
     def load_progress(self) -> Mapping[str, object]:
         """Return the progress that was saved for this step."""
@@ -251,6 +270,8 @@ class Runnable(ABC):
     """The kind that its triggers are of; empty if its model has none."""
     choices: Mapping[str, Sequence[str]] = MappingProxyType({})
     """What a trigger may ask of its runs, by parameter."""
+    private_errors = False
+    """Whether errors of its queries are told without values: those who see its runs may not see what it reads."""
     reloads = True
     """Whether its page offers to load all of it anew; False for what has been sent and cannot be taken back."""
 
@@ -265,6 +286,11 @@ class Runnable(ABC):
     @abstractmethod
     def need_step(self, ctx: RequestContext, uid: str, step: Step) -> None:
         """Refuse a step of a run that has begun if the caller may no longer read or write what it takes."""
+
+    def definition(self, ctx: RequestContext, uid: str, options: RunOptions) -> Sequence[str]:
+        """Return the resources whose settings and edges say what a run does; none if only its options do."""
+        del ctx, options
+        return (uid,)
 
     def start_action(self, options: RunOptions) -> str:
         """Return the action that is needed to start a run with these options."""

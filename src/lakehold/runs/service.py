@@ -19,6 +19,7 @@ from lakehold.kit.errors import ConflictError, ForbiddenError, NotFoundError
 from lakehold.kit.ids import quote
 from lakehold.runs import run_table as states
 from lakehold.runs.cause import CauseKind, RunCause
+from lakehold.runs.run_plan import plan_run
 from lakehold.runs.run_table import RunRow, load_cause, run_log_table, run_output_table, run_step_table, run_table
 from lakehold.runs.runnable import BackfillSpan, Runnable, RunnableRegistry, RunOptions
 
@@ -88,7 +89,7 @@ class Runs:
         checked = (options or RunOptions()).validate()
         need_start(ctx, runnable, uid, checked)
         # Checked now too, so that an invalid run is refused at once and not only in the background.
-        runnable.steps(ctx, uid, checked)
+        plan_run(ctx, runnable, uid, checked)
         started_for = cause or (RunCause(CauseKind.BACKFILL) if checked.span else MANUAL_CAUSE)
         # A caller who may run a report without seeing its data mart learns that it was started, and no more.
         return _build_run(ctx, self._row(ctx, self.insert(ctx, uid, checked, cause=started_for)))
@@ -138,7 +139,7 @@ class Runs:
         row = self._stoppable_row(ctx, run)
         if row.state not in {states.FAILED, states.STOPPED}:
             raise ConflictError(f"The run {quote(run)} is {row.state}.", "Only what failed or was stopped goes on.")
-        self.runnables[row.kind].steps(ctx, _resource(ctx, row), load_options(row))
+        plan_run(ctx, self.runnables[row.kind], _resource(ctx, row), load_options(row))
         caller = json.dumps(ctx.caller.to_stored())
         _update_run(ctx, row, state=states.QUEUED, error="", ended_at=None, caller=caller, tries=row.tries + 1)
         ctx.note("resume run", _resource(ctx, row), after={"run": run})

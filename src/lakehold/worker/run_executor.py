@@ -6,21 +6,21 @@ The plan of a run is frozen when it begins: what is changed meanwhile in the def
 import json
 import logging
 import shutil
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict
 from functools import cache, partial
 
 import sqlalchemy as sa
-from pydantic import TypeAdapter
 
+from lakehold.directory.caller import Caller
 from lakehold.directory.platform import Platform
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.database import Transaction
-from lakehold.kit.errors import ConflictError, LakeholdError, NotFoundError
-from lakehold.kit.ids import quote
-from lakehold.runs import notifications
+from lakehold.kit.errors import LakeholdError, NotFoundError
+from lakehold.runs import notifications, run_plan
 from lakehold.runs import run_table as states
+from lakehold.runs.authors import need_authors
+from lakehold.runs.run_plan import RunPlan, dump_step, parse_step, replan, step_named
 from lakehold.runs.run_table import (
     STOPPED_MESSAGE,
     RunRow,
@@ -65,16 +65,16 @@ class RunExecutor:
         """Check access again, and store the plan of the run; return the error, and the number of steps."""
         row = load_run(self._platform, number)
         try:
-            steps = self._steps(row)
+            plan = self._plan(row)
         except LakeholdError as error:
             if error.retryable:
                 raise
             write_log(self._platform, row, -1, str(error), "error")
             return str(error), 0
         with self._platform.database.write() as transaction:
-            return "", self._store_plan(transaction, row, steps)
+            return "", self._store_plan(transaction, row, plan)
 
-    def _store_plan(self, transaction: Transaction, row: RunRow, steps: Sequence[Step]) -> int:
+    def _store_plan(self, transaction: Transaction, row: RunRow, plan: RunPlan) -> int:
         """Store the steps of a run that begins. One that goes on keeps its plan, and the steps that it did; what is
         still to do follows the definition, which may have been corrected.
         """
@@ -83,13 +83,14 @@ class RunExecutor:
         for step in known:
             if step.state != states.SUCCEEDED and step.plan:
                 which = run_step_table.update().where(c.run == row.n, c.number == step.number)
-                execute(which.values(plan=replan(step.plan, steps)))
+                execute(which.values(plan=replan(step.plan, plan)))
         if known:
             return len(known)
-        for place, planned in enumerate(steps):
-            values = {"tenant_id": row.tenant_id, "name": planned.name, "plan": dump_step(planned), **_NEW}
+        for place, planned in enumerate(plan.steps):
+            stored = dump_step(planned, plan.authors)
+            values = {"tenant_id": row.tenant_id, "name": planned.name, "plan": stored, **_NEW}
             execute(run_step_table.insert().values(run=row.n, number=place, **values))
-        return len(steps)
+        return len(plan.steps)
 
     def execute_step(self, number: int, place: int) -> str:
         """Execute one step unless it has succeeded; return the error, or an empty text."""
@@ -148,8 +149,8 @@ class RunExecutor:
     def _execute(self, row: RunRow, place: int) -> tuple[str, str, StepResult]:
         """Execute a step; return its state, the error, and what it did."""
         try:
-            step = self._planned_step(row, place)
-            with self._step_context(row, place) as step_ctx:
+            step, authors = self._planned_step(row, place)
+            with self._step_context(row, place, authors) as step_ctx:
                 return states.SUCCEEDED, "", self._executors()[type(step)](step, step_ctx)
         except Exception as error:  # noqa: BLE001 - the edge: whoever waits is told, and the log has the rest
             if load_run(self._platform, row.n).state == states.STOPPING:
@@ -159,16 +160,16 @@ class RunExecutor:
                 _log.exception("run %s failed", row.id)
                 from lakehold.lake.spark.guard import query_errors  # noqa: PLC0415 - what failed has loaded Spark
 
-                message = query_errors.error_message(error)
+                message = query_errors.error_message(error, values=not self._runnables[row.kind].private_errors)
             write_log(self._platform, row, place, message, "error")
             return states.FAILED, message, StepResult()
 
     @contextmanager
-    def _step_context(self, row: RunRow, place: int) -> Iterator[StepContext]:
+    def _step_context(self, row: RunRow, place: int, authors: tuple[Caller, ...]) -> Iterator[StepContext]:
         folder = self._platform.settings.data / "runs" / f"{row.n}-{place}"
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True, mode=_OWNER_ONLY)
-        step_ctx = StepContext(self._platform, self._spark_runtime, row, place, folder)
+        step_ctx = StepContext(self._platform, self._spark_runtime, row, place, folder, authors)
         context = step_ctx.spark.sparkContext
         context.addJobTag(spark_job_tag(row.n))
         try:
@@ -177,53 +178,27 @@ class RunExecutor:
             context.removeJobTag(spark_job_tag(row.n))
             shutil.rmtree(folder, ignore_errors=True)
 
-    def _steps(self, row: RunRow) -> Sequence[Step]:
+    def _plan(self, row: RunRow) -> RunPlan:
         with self._platform.read(load_caller(row)) as ctx:
             runnable, uid = self._runnables[row.kind], _resource(ctx, row)
             need_start(ctx, runnable, uid, load_options(row))
-            return runnable.steps(ctx, uid, load_options(row))
+            return run_plan.plan_run(ctx, runnable, uid, load_options(row))
 
-    def _planned_step(self, row: RunRow, place: int) -> Step:
-        """Return a step of the stored plan, if the caller still has the rights to all that it does."""
+    def _planned_step(self, row: RunRow, place: int) -> tuple[Step, tuple[Caller, ...]]:
+        """Return a step of the stored plan and its authors, if they and the caller still have the rights to it."""
         state = load_step(self._platform, row.n, place)
         if not state.plan:
             # A release that planned each step anew began the run: its step is the one of the same name.
-            return step_named(state.name, self._steps(row))
+            plan = self._plan(row)
+            return step_named(state.name, plan.steps), plan.authors
         step = parse_step(state.plan, self._executors())
+        authors = run_plan.parse_authors(state.plan, row.tenant)
         with self._platform.read(load_caller(row)) as ctx:
             runnable, uid = self._runnables[row.kind], _resource(ctx, row)
             need_start(ctx, runnable, uid, load_options(row))
             runnable.need_step(ctx, uid, step)
-        return step
-
-
-def dump_step(step: Step) -> str:
-    """Return a step as it is stored."""
-    return json.dumps({"type": type(step).__name__, "fields": asdict(step)}, sort_keys=True)
-
-
-def parse_step(text: str, types: Iterable[type[Step]]) -> Step:
-    """Return a stored step. Its type is found by name among those that there are executors of."""
-    stored = json.loads(text)
-    found = next((each for each in types if each.__name__ == stored["type"]), None)
-    if found is None:
-        raise ConflictError(f"This installation has no step {quote(stored['type'])}.", "Start a new run.")
-    return TypeAdapter(found).validate_python(stored["fields"])
-
-
-def step_named(name: str, planned: Sequence[Step]) -> Step:
-    """Return the step of this name, for runs whose plan was not stored."""
-    found = next((step for step in planned if step.name == name), None)
-    if found is None:
-        raise ConflictError(f"The definition has no step {quote(name)} any more.", "Start a new run.")
-    return found
-
-
-def replan(stored: str, planned: Sequence[Step]) -> str:
-    """Return the plan of a step that is tried again: as the definition says now, if it still has such a step."""
-    old = json.loads(stored)
-    again = (step for step in planned if type(step).__name__ == old["type"] and step.name == old["fields"]["name"])
-    return next((dump_step(step) for step in again), stored)
+            need_authors(ctx, authors, uid, partial(runnable.need_step, uid=uid, step=step))
+        return step, authors
 
 
 @cache

@@ -133,7 +133,14 @@ def test_whoever_guesses_has_to_wait(here: MartsProject, api: Api, mart: str, li
     assert pull(api, live, report).status_code == 200
 
 
-def test_it_is_pulled_as_who_saved_it_last(here: MartsProject, api: Api, live: tuple[str, str]) -> None:
+def rotated(api: Api, live: tuple[str, str]) -> tuple[str, str]:
+    """The destination with a new secret of Ada's."""
+    return live[0], json_body(api.post(f"/api/v1/destinations/{live[0]}/secret", "ada"), 201)["secret"]
+
+
+def test_it_is_pulled_as_its_author_with_the_rights_of_who_created_the_secret(
+    here: MartsProject, api: Api, live: tuple[str, str]
+) -> None:
     mart = here.create_refreshed_mart({"by": "sql", "sql": SALES})
     platform = here.inline_runs.shop.platform
     report = here.report(mart, live[0], FIRST)
@@ -146,8 +153,13 @@ def test_it_is_pulled_as_who_saved_it_last(here: MartsProject, api: Api, live: t
     listed = json_body(api.get(f"/api/v1/live/{live[0]}", token=live[1]))["items"]
     assert ("Rita" in listed[0]["refused"], listed[0]["id"]) == (True, report)
     with platform.write(ADA) as ctx:
+        resource_edit.apply_edit(ctx, report, ResourceEdit(description="corrected"))
+    assert "pulled as Rita" in problem(pull(api, live, report), 403, "forbidden")["detail"]
+    with platform.write(ADA) as ctx:
         resource_edit.apply_edit(ctx, report, ResourceEdit(settings={**FIRST, "limit": 1}))
-    assert json_body(pull(api, live, report))["rows"] == [[0, "0.00"]]
+    # Rita knows the secret: it opens nothing that she may not read.
+    assert "Rita, who created the secret" in problem(pull(api, live, report), 403, "forbidden")["detail"]
+    assert json_body(pull(api, rotated(api, live), report))["rows"] == [[0, "0.00"]]
 
 
 def test_somebody_else_takes_a_report_over(here: MartsProject, api: Api, live: tuple[str, str]) -> None:
@@ -160,7 +172,8 @@ def test_somebody_else_takes_a_report_over(here: MartsProject, api: Api, live: t
     problem(api.post(at, "rita"), 403, "forbidden")
     problem(api.post(f"/api/v1/reports/{mart}/take-over", "ada"), 422, "invalid_input")
     assert api.post(at, "ada").status_code == 204
-    assert len(json_body(pull(api, live, report))["rows"]) == 2
+    problem(pull(api, live, report), 403, "forbidden")
+    assert len(json_body(pull(api, rotated(api, live), report))["rows"]) == 2
 
 
 def test_a_narrow_token_does_not_save_what_it_could_not_read(

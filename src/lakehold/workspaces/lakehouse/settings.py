@@ -149,12 +149,12 @@ class TableSettings(SettingsRecord):
 
 def _source_references(settings: SourceSettings) -> Iterator[SettingReference]:
     if isinstance(settings, FileSourceSettings):
-        yield SettingReference("volume", "lakehouse.volume", settings.volume)
+        yield SettingReference("volume", "lakehouse.volume", settings.volume, edge="reads")
 
 
 LAKEHOUSE = SettingsSchema[LakehouseSettings]("lakehouse", LakehouseSettings, common=RunSettings)
 SOURCE = SettingsSchema[SourceSettings](
-    "source", registry.source_union(), common=RunSettings, references=_source_references
+    "source", registry.source_union(), common=RunSettings, references=_source_references, edges=("reads",)
 )
 STREAM = SettingsSchema[StreamSettings]("stream", StreamSettings)
 QUERY = SettingsSchema[QuerySettings]("query", QuerySettings, common=RunSettings)

@@ -1,5 +1,6 @@
-"""The steps of lakehouse pipelines. `executors` executes them."""
+"""The steps of lakehouse pipelines, with the settings that they had when their run began. `executors` executes them."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from lakehold.runs.runnable import BackfillSpan, Step
@@ -61,7 +62,9 @@ class IngestStream(Step):
     """Load a stream of a source into a table."""
 
     source: str
+    source_settings: Mapping[str, object]
     stream: str
+    stream_settings: Mapping[str, object]
     into: OutputTarget
     reload: bool = False
     """All of it anew, whatever was read before."""
@@ -74,6 +77,7 @@ class DeliverTable(Step):
     """Send a table to a destination."""
 
     destination: str
+    settings: Mapping[str, object]
     table: str
     alone: bool
     """Whether it is the only table that the destination sends."""

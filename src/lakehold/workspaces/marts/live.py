@@ -1,8 +1,9 @@
 """Live destinations: nothing is sent there; BI tools pull their reports over HTTP with the secret of the destination.
 
 Those who may edit a destination create, rotate or revoke its secret, which is displayed once and stored as a hash.
-Failed attempts are throttled, and the answer does not say what was wrong. A report is pulled as the member who last
-saved it, with their rights at this moment; pulls are recorded for ninety days.
+Failed attempts are throttled, and the answer does not say what was wrong. A report is pulled as the author of its
+definition, and needs the rights of whoever created the secret too, both at this moment; pulls are recorded for ninety
+days.
 """
 
 from dataclasses import dataclass, field, replace
@@ -14,7 +15,8 @@ from lakehold.access.decisions.explanation import describe_resource, humanize
 
 # past the access filter: the tenant is known by the secret, and found here
 from lakehold.access.facts.tables import resource
-from lakehold.catalog import resource_metadata
+from lakehold.catalog import resource_edit, resource_metadata
+from lakehold.catalog.resource_metadata import DefinitionAuthor
 from lakehold.directory import secret_tokens, throttle
 from lakehold.directory.caller import Caller, ClientInfo
 from lakehold.directory.errors import DeniedError, HiddenError, UnauthorizedError
@@ -30,7 +32,7 @@ from lakehold.ledger.audit import DENIED
 from lakehold.runs.scheduler.housekeeping import PeriodicTask
 from lakehold.workspaces.graph import edge_sources, edge_targets
 from lakehold.workspaces.marts import destinations, mart_kinds, reports
-from lakehold.workspaces.marts.pipelines import mart_of, need_published
+from lakehold.workspaces.marts.pipelines import joined_marts, mart_of, need_published
 from lakehold.workspaces.marts.settings import LIVE_TYPE
 
 live_secret_table = sa.Table(
@@ -199,9 +201,9 @@ def pullable_reports(platform: Platform, access: LiveAccess, lake: IcebergCatalo
     with platform.read(access.visit.to_caller(access.tenant)) as ctx:
         _need_live(ctx, access.destination)
         found = edge_sources(ctx, access.destination, "destination")
-        savers = {uid: resource_metadata.last_editor(ctx, uid) for uid in found}
+        authors = {uid: resource_metadata.load_author(ctx, uid) for uid in found}
         names = {uid: _name(ctx, uid) for uid in found}
-    made = [PullableReport(uid, names[uid], _refusal(platform, access, lake, uid, savers[uid])) for uid in found]
+    made = [PullableReport(uid, names[uid], _refusal(platform, access, lake, uid, authors[uid])) for uid in found]
     return sorted(made, key=lambda each: each.name.casefold())
 
 
@@ -211,8 +213,8 @@ def begin_pull(platform: Platform, access: LiveAccess, lake: IcebergCatalog, rep
         _need_live(ctx, access.destination)
         if not ctx.view.ids.get(report) or access.destination not in edge_targets(ctx, report, "destination"):
             raise NotFoundError(f"There is no report {quote(report)} here.", "Ask for the list of reports.")
-        saver = resource_metadata.last_editor(ctx, report)
-    with platform.write(_saver_caller(access, saver, report)) as ctx:
+        author = resource_metadata.load_author(ctx, report)
+    with platform.write(_author_caller(access, author, report)) as ctx:
         text = _pull_sql(ctx, access, lake, report)
         ctx.note("pull", report, after={"destination": access.destination, "secret": access.secret})
         numbers = (ctx.view.resource(uid) for uid in (report, access.destination))
@@ -220,41 +222,60 @@ def begin_pull(platform: Platform, access: LiveAccess, lake: IcebergCatalog, rep
 
 
 def _pull_sql(ctx: RequestContext, access: LiveAccess, lake: IcebergCatalog, report: str) -> str:
-    """Return the query of the report if its saver may do everything that it takes."""
+    """Return the query of the report if its author and the starter of pulls may do everything that it takes."""
     if ctx.view.ids.get(ctx.caller.member) is None:
         raise DeniedError(
-            f"Whoever last saved the report {quote(report)} is no longer here.",
-            "Let somebody who may run it save it anew.",
+            f"Whoever last changed the report {quote(report)} is no longer here.",
+            "Let somebody who may run it take it over.",
             action="run",
             resource=report,
         )
     mart = mart_of(ctx, report)
-    for action, uid in (("run", report), ("use", mart), ("use", access.destination)):
-        _need_of_saver(ctx, action, uid, report)
+    _need_of_author(ctx, "run", report, report)
+    for uid in (*joined_marts(ctx, mart), access.destination):
+        _need_of_author(ctx, "use", uid, report)
+        _need_of_starter(ctx, access, uid)
     need_published(ctx, mart)
     return reports.report_sql(ctx, lake, reports.report_settings(ctx, report), mart)
 
 
-def _need_of_saver(ctx: RequestContext, action: str, uid: str, report: str) -> None:
-    """Require a right of the saver, with an error for whoever pulls."""
+def _need_of_starter(ctx: RequestContext, access: LiveAccess, uid: str) -> None:
+    """Require `use` of whoever created the secret: they know it, and can pull with it."""
+    row = _row(ctx, access.destination)
+    member = str(row.made_by) if row else ""
+    if ctx.view.ids.get(member) is None or not ctx.session.check(member, "use", uid):
+        raise DeniedError(
+            f"{_name(ctx, member)}, who created the secret, may not use {describe_resource(ctx.view, uid)}.",
+            "Let somebody who may use it rotate the secret.",
+            action="use",
+            resource=uid,
+        )
+
+
+def _need_of_author(ctx: RequestContext, action: str, uid: str, report: str) -> None:
+    """Require a right of the report's author, with an error for whoever pulls."""
     try:
         ctx.need(action, uid)
     except (DeniedError, HiddenError) as error:
         who, missing = _name(ctx, ctx.caller.member), error.hint if isinstance(error, DeniedError) else ""
         raise DeniedError(
             f"The report is pulled as {who}, who may not {humanize(action)} {describe_resource(ctx.view, uid)}.",
-            missing or f"Let {who} see it again, or let somebody who may run it save the report {quote(report)}.",
+            missing or f"Let {who} see it again, or let somebody who may run it take over the report {quote(report)}.",
             action=action,
             resource=uid,
         ) from error
 
 
-def _refusal(platform: Platform, access: LiveAccess, lake: IcebergCatalog, report: str, saver: Caller | None) -> str:
+def _refusal(
+    platform: Platform, access: LiveAccess, lake: IcebergCatalog, report: str, author: DefinitionAuthor | None
+) -> str:
     try:
         # No client sent this: a refusal here is no attempt, and is not audited.
         with platform.database.read() as transaction:
             ctx = RequestContext(
-                platform.access.session(transaction, access.tenant), _saver_caller(access, saver, report), platform.keys
+                platform.access.session(transaction, access.tenant),
+                _author_caller(access, author, report),
+                platform.keys,
             )
             _pull_sql(ctx, access, lake, report)
     except (DeniedError, ConflictError, InvalidInputError, NotFoundError) as error:
@@ -269,12 +290,12 @@ def _need_live(ctx: RequestContext, destination: str) -> None:
         raise ConflictError(f"The destination {quote(destination)} is not live.", "Its reports are sent.")
 
 
-def _saver_caller(access: LiveAccess, saver: Caller | None, report: str) -> Caller:
-    if saver is None:
+def _author_caller(access: LiveAccess, author: DefinitionAuthor | None, report: str) -> Caller:
+    if author is None:
         raise ConflictError(f"Nobody has saved the report {quote(report)}.", "Save it once.")
     # The audit log names the secret where it names a token.
     visit = access.visit
-    return replace(saver, token_id=access.secret, request=visit.request, address=visit.address)
+    return replace(author.caller, token_id=access.secret, request=visit.request, address=visit.address)
 
 
 def _name(ctx: RequestContext, uid: str) -> str:
@@ -325,6 +346,4 @@ def take_over(ctx: RequestContext, report: str) -> None:
     ctx.need_writable()
     mart_kinds.need_action(ctx, report, mart_kinds.REPORT_KIND, "edit")
     ctx.need("run", report)
-    before = resource_metadata.last_editor(ctx, report)
-    resource_metadata.save(ctx, report)
-    ctx.note("take over", report, before={"saved_by": before.member if before else ""})
+    resource_edit.take_over(ctx, report)

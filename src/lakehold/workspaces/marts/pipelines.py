@@ -1,6 +1,6 @@
 """The pipelines of a project: data marts are refreshed, checked and copied, reports are sent; and their steps.
 
-`executors` executes the steps.
+A step has the settings that there were when its run began. `executors` executes the steps.
 """
 
 from collections.abc import Mapping, Sequence
@@ -29,7 +29,9 @@ class RefreshMart(Step):
     """Refresh the rows of a data mart from its storage."""
 
     mart: str
+    settings: Mapping[str, object]
     storage: str
+    storage_settings: Mapping[str, object]
     reload: bool = False
     """All of them, whatever was read before."""
 
@@ -39,6 +41,7 @@ class RunChecks(Step):
     """Run the checks of a data mart."""
 
     mart: str
+    settings: Mapping[str, object]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,7 +49,9 @@ class CopyToStorage(Step):
     """Copy the rows of a data mart into its storage."""
 
     mart: str
+    kept_as: str
     storage: str
+    storage_settings: Mapping[str, object]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,8 +59,12 @@ class SendReport(Step):
     """Send the rows of a report to its destination."""
 
     report: str
+    settings: Mapping[str, object]
     mart: str
+    marts: Mapping[str, Mapping[str, object]]
+    """The settings of the data mart and of all that are joined to it."""
     destination: str
+    destination_settings: Mapping[str, object]
 
 
 TASK_PARAMETER, CHECK_TASK = "do", "check"
@@ -64,6 +73,8 @@ TASK_PARAMETER, CHECK_TASK = "do", "check"
 
 class _ProjectPipeline(Runnable):
     """A resource of a project that is run. Only Project Admins delete its runs."""
+
+    private_errors = True
 
     def outputs(self, ctx: RequestContext, uid: str) -> Sequence[str]:
         """Return the resource itself, so that two of its runs do not overlap."""
@@ -92,25 +103,47 @@ class DataMartPipeline(_ProjectPipeline):
         """
         refuse_backfill(options, DATA_MART.label)
         ctx.need(self.trigger, uid)
-        settings = mart_definition(ctx, uid)
-        looks = [RunChecks(name="check", reads=(uid,), mart=uid)] if settings.checks else []
+        stored = resource_metadata.load(ctx, uid).settings
+        settings = parse_definition(stored)
+        looks = [RunChecks(name="check", reads=(uid,), mart=uid, settings=stored)] if settings.checks else []
         if options.parameters.get(TASK_PARAMETER) == CHECK_TASK:
             if not looks:
                 raise ConflictError(f"The {describe_resource(ctx.view, uid)} has no checks.", "Write some first.")
             return looks
         storage = storage_of(ctx, uid)
         ctx.need("use", storage)
+        storage_settings = resource_metadata.load(ctx, storage).settings
         refresh = RefreshMart(
-            name="refresh", reads=(storage,), writes=(uid,), mart=uid, storage=storage, reload=options.reload
+            name="refresh",
+            reads=(storage,),
+            writes=(uid,),
+            mart=uid,
+            settings=stored,
+            storage=storage,
+            storage_settings=storage_settings,
+            reload=options.reload,
         )
         if not settings.kept_as:
             return [refresh, *looks]
         _refuse_copy_name(ctx, uid, storage, settings.kept_as)
-        return [refresh, *looks, CopyToStorage(name="keep", reads=(uid, storage), mart=uid, storage=storage)]
+        copy = CopyToStorage(
+            name="keep",
+            reads=(uid, storage),
+            mart=uid,
+            kept_as=settings.kept_as,
+            storage=storage,
+            storage_settings=storage_settings,
+        )
+        return [refresh, *looks, copy]
+
+    def definition(self, ctx: RequestContext, uid: str, options: RunOptions) -> Sequence[str]:
+        """Return the data mart and its storage, which says where its tables are."""
+        del options
+        return (uid, *edge_targets(ctx, uid, "storage"))
 
     def need_step(self, ctx: RequestContext, uid: str, step: Step) -> None:
-        """Refuse a step if the caller may no longer use the storage."""
-        del uid
+        """Refuse a step if the caller may no longer use the data mart or its storage."""
+        ctx.need("use", uid)
         if isinstance(step, RefreshMart | CopyToStorage):
             ctx.need("use", step.storage)
 
@@ -195,17 +228,36 @@ class ReportPipeline(_ProjectPipeline):
         refuse_backfill(options, REPORT.label)
         mart, destination = mart_of(ctx, uid), destination_of(ctx, uid)
         ctx.need(self.trigger, uid)
-        if resource_metadata.load(ctx, destination).settings.get("to") == LIVE_TYPE:
+        destination_settings = resource_metadata.load(ctx, destination).settings
+        if destination_settings.get("to") == LIVE_TYPE:
             raise ConflictError(
                 f"The {describe_resource(ctx.view, uid)} is pulled, and not sent.", "Its destination is live."
             )
         need_published(ctx, mart)
-        return [SendReport(name="send", reads=(mart,), report=uid, mart=mart, destination=destination)]
+        marts = joined_marts(ctx, mart)
+        step = SendReport(
+            name="send",
+            reads=tuple(marts),
+            report=uid,
+            settings=resource_metadata.load(ctx, uid).settings,
+            mart=mart,
+            marts=marts,
+            destination=destination,
+            destination_settings=destination_settings,
+        )
+        return [step]
+
+    def definition(self, ctx: RequestContext, uid: str, options: RunOptions) -> Sequence[str]:
+        """Return the report and its destination, which says where rows go. A data mart was read by its own runs."""
+        del options
+        return (uid, *edge_targets(ctx, uid, "destination"))
 
     def need_step(self, ctx: RequestContext, uid: str, step: Step) -> None:
-        """Refuse a data mart that has become a draft meanwhile."""
+        """Refuse a data mart that the caller may no longer use, or that has become a draft meanwhile."""
+        assert isinstance(step, SendReport)  # noqa: S101 - it has no others
+        for mart in step.reads:
+            ctx.need("use", mart)
         need_published(ctx, mart_of(ctx, uid))
-        del step
 
     def notices(self, ctx: RequestContext, uid: str, ended: EndedRun) -> Sequence[RunNotice]:
         """Return the notices that the project is subscribed to, for those who may see the data mart."""
@@ -218,6 +270,18 @@ class ReportPipeline(_ProjectPipeline):
     def stop_rights(self, ctx: RequestContext, uid: str) -> Sequence[RequiredRight]:
         """Return `run` on the report, or `edit` on its data mart."""
         return (RequiredRight(self.stop, uid), RequiredRight("edit", mart_of(ctx, uid)))
+
+
+def joined_marts(ctx: RequestContext, mart: str) -> dict[str, Mapping[str, object]]:
+    """Return the settings of a data mart and of all that are joined to it, one behind the other."""
+    found: dict[str, Mapping[str, object]] = {}
+    waiting = [mart]
+    while waiting:
+        uid = waiting.pop(0)
+        if uid not in found:
+            found[uid] = resource_metadata.load(ctx, uid).settings
+            waiting += [join.mart for join in DATA_MART.parse(found[uid]).joins]
+    return found
 
 
 def mart_of(ctx: RequestContext, uid: str) -> str:

@@ -12,6 +12,7 @@ from zoneinfo import ZoneInfo
 
 from lakehold.catalog import resource_metadata
 from lakehold.directory.caller import Caller
+from lakehold.directory.errors import DeniedError
 from lakehold.directory.platform import Platform
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import SECOND
@@ -31,13 +32,19 @@ from lakehold.workspaces.marts.settings import DATA_MART, MartJoin
 _MAX_DEPTH = 5
 
 
-def query_source(ctx: RequestContext, lake: IcebergCatalog, mart: str) -> QuerySource:
-    """Return the SQL and the columns of a data mart for the caller.
+MartsSettings = Mapping[str, Mapping[str, object]]
+"""The settings of a data mart and of those that are joined to it, by id."""
+
+
+def query_source(
+    ctx: RequestContext, lake: IcebergCatalog, mart: str, marts: MartsSettings | None = None
+) -> QuerySource:
+    """Return the SQL and the columns of a data mart for the caller; with `marts` as it was defined then.
 
     Columns of a joined mart have its name as a prefix: `customer.city`.
     """
     mart_kinds.need_kind(ctx, mart, mart_kinds.DATA_MART_KIND, "use")
-    joined = _JoinBuilder(ctx, lake)
+    joined = _JoinBuilder(ctx, lake, marts or {})
     joined.add(mart)
     return QuerySource(" ".join(joined.tables), joined.columns)
 
@@ -46,11 +53,19 @@ def query_source(ctx: RequestContext, lake: IcebergCatalog, mart: str) -> QueryS
 class _JoinBuilder:
     work: RequestContext
     lake: IcebergCatalog
+    marts: MartsSettings
     tables: list[str] = field(default_factory=list)
     columns: dict[str, SourceColumn] = field(default_factory=dict)
 
     def add(self, mart: str, prefix: str = "", join: MartJoin | None = None) -> None:
         """Add a mart, and everything that is joined to it in turn."""
+        if join is not None and not self.work.session.check(self.work.principal, "use", mart):
+            raise DeniedError(
+                "You may not use a data mart that is joined to this one.",
+                "Ask the owner of the data mart which one it is, or leave out its joins.",
+                action="use",
+                resource=mart,
+            )
         self.work.need("use", mart)
         alias = quote_identifier(f"t{len(self.tables)}")
         self._add_columns(mart, prefix, alias)
@@ -58,11 +73,11 @@ class _JoinBuilder:
         self.tables.append(
             f"{path} AS {alias}" if join is None else f"LEFT JOIN {path} AS {alias} ON {self._condition(prefix, join)}"
         )
-        settings = DATA_MART.parse(resource_metadata.load(self.work, mart).settings)
-        allowed = set(edge_targets(self.work, mart, "joins"))
-        for each in settings.joins:
+        stored = self.marts.get(mart) or resource_metadata.load(self.work, mart).settings
+        allowed = {*self.marts, *edge_targets(self.work, mart, "joins")}
+        for each in DATA_MART.parse(stored).joins:
             if each.mart not in allowed:
-                raise InvalidInputError(f"The data mart is not joined to {quote(each.mart)}.", "Save its joins anew.")
+                raise InvalidInputError(f"The join {quote(each.name)} was not saved.", "Save its joins anew.")
             if prefix.count(".") >= _MAX_DEPTH:
                 raise ConflictError(
                     f"More than {_MAX_DEPTH} data marts are joined one behind the other.", "Join fewer."
@@ -131,10 +146,12 @@ def report_sql(
     lake: IcebergCatalog,
     report: ReportSettings,
     mart: str,
+    *,
     parameters: Mapping[str, str] | None = None,
+    marts: MartsSettings | None = None,
 ) -> str:
     """Return the SELECT of a report. Parameters that are given override those of the report."""
-    return _load_query(ctx, report, parameters).to_sql(query_source(ctx, lake, mart))
+    return _load_query(ctx, report, parameters).to_sql(query_source(ctx, lake, mart, marts))
 
 
 def report_columns(ctx: RequestContext, lake: IcebergCatalog, report: ReportSettings, mart: str) -> tuple[str, ...]:

@@ -5,6 +5,8 @@ may name files, hosts and threads; of those only the kind is reported.
 """
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from py4j.protocol import Py4JJavaError
 from pyspark import errors
@@ -87,8 +89,27 @@ def _error_location(error: PySparkException) -> str:
     return ""
 
 
-def error_message(error: Exception) -> str:
-    """Return the message for any error of a run."""
+def error_message(error: Exception, *, values: bool = True) -> str:
+    """Return the message for any error of a run; without values, only what kind of error it is."""
     if isinstance(error, PySparkException | Py4JJavaError):
-        return str(translate_error(error))
+        return str(translate_error(error) if values else without_values(error))
     return "It failed for a reason of our own; the worker's log has it."
+
+
+def without_values(error: Exception) -> LakeholdError:
+    """Return an error of a query that says nothing of the rows which it has met."""
+    cause: BaseException | None = error
+    while cause is not None:
+        if isinstance(cause, PySparkException) and (condition := cause.getCondition()):
+            return QueryError(f"The query failed: {condition}.", "Run it as somebody who may read what it reads.")
+        cause = cause.__cause__
+    return QueryError(*_FAILED)
+
+
+@contextmanager
+def values_hidden() -> Iterator[None]:
+    """Raise errors of queries without the values that they have met."""
+    try:
+        yield
+    except (PySparkException, Py4JJavaError) as error:
+        raise without_values(error) from error

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from lakehold.catalog import credentials, resource_metadata
+from lakehold.catalog import credentials
 from lakehold.connectors import registry as connectors
 from lakehold.connectors.destinations.delivery import DeliveryRequest
 from lakehold.connectors.registry import ConnectorEnvironment
@@ -23,7 +23,6 @@ from lakehold.workspaces import transfer
 from lakehold.workspaces.descriptor import Probe
 from lakehold.workspaces.lakehouse import connection_access, volumes
 from lakehold.workspaces.lakehouse.executors import tables
-from lakehold.workspaces.lakehouse.pipelines.connections import source_settings, stream_settings
 from lakehold.workspaces.lakehouse.settings import DESTINATION, SOURCE, STREAM, StreamSettings
 from lakehold.workspaces.lakehouse.steps import DeliverTable, IngestStream
 from lakehold.workspaces.transfer import delivery_request, delivery_result, sync_mode
@@ -32,8 +31,7 @@ from lakehold.workspaces.transfer import delivery_request, delivery_result, sync
 def deliver_table(step: DeliverTable, step_ctx: StepContext) -> StepResult:
     """Send the rows that the table has now, read as the caller of the run."""
     with step_ctx.platform.read(step_ctx.caller) as ctx:
-        to = DESTINATION.parse(resource_metadata.load(ctx, step.destination).settings)
-        secrets = credentials.load_for_use(ctx, step.destination)
+        to, secrets = DESTINATION.parse(step.settings), credentials.load_for_step(ctx, step.destination, step.settings)
         volume = volumes.open_volume(ctx, step_ctx.platform.settings, step.writes[0], "write") if step.writes else None
     rows = tables.read_table(step_ctx, step.table)
     step_ctx.check_stopped()
@@ -48,11 +46,12 @@ _UNLIMITED = 2**62
 def ingest_stream(step: IngestStream, step_ctx: StepContext) -> StepResult:
     """Load the stream with one write, and write the rejected rows with another."""
     with step_ctx.platform.read(step_ctx.caller) as ctx:
-        stream, source = stream_settings(ctx, step.stream), source_settings(ctx, step.source)
+        stream, source = STREAM.parse(step.stream_settings), SOURCE.parse(step.source_settings)
         settings = step_ctx.platform.settings
         at = source.volume_id
         volume = volumes.open_volume(ctx, settings, at, "read") if at else None
-        environment = ConnectorEnvironment(settings, credentials.load_for_use(ctx, step.source), volume)
+        secrets = credentials.load_for_step(ctx, step.source, step.source_settings)
+        environment = ConnectorEnvironment(settings, secrets, volume)
     place = tables.output_place(step_ctx, step.into)
     how = _sync_options(step_ctx, step, stream, place)
     step_ctx.check_stopped()

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from lakehold.access.facts.view import FactView
 from lakehold.catalog import resource_metadata
-from lakehold.connectors.sources.settings import SourceSettings, SyncMode
+from lakehold.connectors.sources.settings import SyncMode
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import ConflictError
 from lakehold.kit.ids import quote
@@ -27,13 +27,15 @@ class DestinationPipeline(LakehousePipeline):
         reads = readable_inputs(ctx, uid)
         if not reads:
             raise ConflictError(f"The destination {quote(uid)} reads no table.", "Let it read at least one.")
-        names = ctx.view.names
+        names, stored = ctx.view.names, resource_metadata.load(ctx, uid).settings
+        settings.DESTINATION.parse(stored)
         return [
             DeliverTable(
                 name=names.get(ctx.view.resource(table)) or table,
                 reads=(table,),
                 writes=self._volume(ctx, uid),
                 destination=uid,
+                settings=stored,
                 table=table,
                 alone=len(reads) == 1,
             )
@@ -74,18 +76,18 @@ class SourcePipeline(LakehousePipeline):
 
     def steps(self, ctx: RequestContext, uid: str, options: RunOptions) -> Sequence[Step]:
         """Return one step for each enabled stream."""
-        need_readable_files(ctx, uid)
+        reads = readable_inputs(ctx, uid)
         found = enabled_streams(ctx, uid)
         if not found:
             raise ConflictError(f"No stream of the source {quote(uid)} is enabled.", "Enable at least one.")
         if options.span is not None:
             found = _incremental_streams(ctx, uid, found)
-        return [_ingest_step(ctx, uid, stream, options) for stream in found]
+        return [_ingest_step(ctx, uid, stream, reads, options) for stream in found]
 
-    def need_step(self, ctx: RequestContext, uid: str, step: Step) -> None:
-        """Refuse a step also if the caller may no longer read the files of the source."""
-        need_readable_files(ctx, uid)
-        super().need_step(ctx, uid, step)
+    def definition(self, ctx: RequestContext, uid: str, options: RunOptions) -> Sequence[str]:
+        """Return the source and its enabled streams."""
+        del options
+        return (uid, *enabled_streams(ctx, uid))
 
 
 def enabled_streams(ctx: RequestContext, uid: str) -> list[str]:
@@ -111,17 +113,6 @@ def _incremental_streams(ctx: RequestContext, uid: str, found: Sequence[str]) ->
     return some
 
 
-def need_readable_files(ctx: RequestContext, uid: str) -> None:
-    """Refuse unless the caller may read the volume that the source reads files of."""
-    if volume := source_settings(ctx, uid).volume_id:
-        ctx.need("read", volume)
-
-
-def source_settings(ctx: RequestContext, source: str) -> SourceSettings:
-    """Return the settings of a source."""
-    return settings.SOURCE.parse(resource_metadata.load(ctx, source).settings)
-
-
 def stream_settings(ctx: RequestContext, stream: str) -> settings.StreamSettings:
     """Return the settings of a stream."""
     return settings.STREAM.parse(resource_metadata.load(ctx, stream).settings)
@@ -131,14 +122,26 @@ def _output_of(ctx: RequestContext, uid: str, stream: str) -> str:
     return next(iter(edge_targets(ctx, stream, "writes") or edge_targets(ctx, uid, "into")), "")
 
 
-def _ingest_step(ctx: RequestContext, uid: str, stream: str, options: RunOptions) -> IngestStream:
+def _ingest_step(
+    ctx: RequestContext, uid: str, stream: str, reads: tuple[str, ...], options: RunOptions
+) -> IngestStream:
     end = _output_of(ctx, uid, stream)
     if not end:
         raise ConflictError(
             f"The stream {quote(stream)} writes no table.", "Choose a table, or a layer for the source."
         )
     into = resolve_output(ctx, stream, end, stream_settings(ctx, stream).table)
-    name = ctx.view.names.get(ctx.view.resource(stream)) or stream
+    source, stored = (resource_metadata.load(ctx, each).settings for each in (uid, stream))
+    settings.SOURCE.parse(source)
     return IngestStream(
-        name=name, writes=(into.target,), source=uid, stream=stream, into=into, reload=options.reload, span=options.span
+        name=ctx.view.names.get(ctx.view.resource(stream)) or stream,
+        reads=reads,
+        writes=(into.target,),
+        source=uid,
+        source_settings=source,
+        stream=stream,
+        stream_settings=stored,
+        into=into,
+        reload=options.reload,
+        span=options.span,
     )

@@ -168,6 +168,10 @@ class SavedTablePipeline(LakehousePipeline):
         """Return the action of the maintenance, or the one to write the table."""
         return maintenance_action(options) or self.trigger
 
+    def definition(self, ctx: RequestContext, uid: str, options: RunOptions) -> Sequence[str]:
+        """Return the table with its query; nothing for maintenance, which executes no definition."""
+        return () if maintenance_action(options) else super().definition(ctx, uid, options)
+
     def locks(self, ctx: RequestContext, uid: str, options: RunOptions) -> Sequence[str]:
         """Return the table itself; for maintenance also everything whose writes may have files in progress."""
         return maintenance_locks(ctx, uid) if maintenance_action(options) else self.outputs(ctx, uid)

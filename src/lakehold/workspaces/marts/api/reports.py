@@ -68,7 +68,7 @@ def preview_report(request: Request, body: ReportPreviewBody, accept: AcceptedTy
     def prepare(ctx: RequestContext) -> tuple[Caller, str]:
         readable_tables.refuse_impersonation(ctx)
         report = REPORT.parse(body.settings)
-        return ctx.caller, reports.report_sql(ctx, get_lake(request), report, body.mart, body.parameters)
+        return ctx.caller, reports.report_sql(ctx, get_lake(request), report, body.mart, parameters=body.parameters)
 
     caller, text = read_transaction(request).run(prepare)
     query = worker_client.run_query(get_platform(request), caller, text=text, rows=_PREVIEW_ROWS)

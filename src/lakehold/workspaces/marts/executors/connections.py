@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from lakehold.catalog import credentials, resource_metadata
+from lakehold.catalog import credentials
 from lakehold.connectors import registry as connectors
 from lakehold.connectors.database.jdbc import open_database
 from lakehold.connectors.database.source import JdbcSource
@@ -37,7 +37,7 @@ from lakehold.workspaces.marts import destinations, mart_probe, reports, storage
 from lakehold.workspaces.marts.mart_probe import SAMPLE_ROWS, FeedProbeTarget, matching_tables, pattern_notes
 from lakehold.workspaces.marts.messages import DEFAULT_TEMPLATE, MAX_BLOCK_ROWS, MessageData, MessageTemplate
 from lakehold.workspaces.marts.pipelines import SendReport
-from lakehold.workspaces.marts.report_settings import ReportSettings
+from lakehold.workspaces.marts.report_settings import REPORT, ReportSettings
 from lakehold.workspaces.marts.settings import (
     DESTINATION,
     DatabaseStorageSettings,
@@ -191,11 +191,11 @@ class ReportMessage:
 def send_report(step: SendReport, step_ctx: StepContext) -> StepResult:
     """Query the report and send it, if its condition holds."""
     with step_ctx.platform.read(step_ctx.caller) as ctx:
-        report = reports.report_settings(ctx, step.report)
+        report = REPORT.parse(step.settings)
         ctx.need("use", step.destination)
         environment, to, message = _prepare_delivery(ctx, step_ctx, step, report)
         before = str(run_table.last_run_state(ctx, step.report).get("seal", ""))
-        text = reports.report_sql(ctx, step_ctx.tables.lake, report, step.mart)
+        text = reports.report_sql(ctx, step_ctx.tables.lake, report, step.mart, marts=step.marts)
     rows = step_ctx.run_query("", text)[0]
     step_ctx.check_stopped()
     reason, fingerprint = _skip_reason(rows, report, before)
@@ -212,11 +212,11 @@ def _prepare_delivery(
 ) -> tuple[ConnectorEnvironment, DestinationSettings, ReportMessage]:
     name = ctx.view.names.get(ctx.view.resource(step.report)) or step.report
     # What a report says of how it is sent goes before what its destination says.
-    stored = resource_metadata.load(ctx, step.destination).settings
+    stored = step.destination_settings
     said = {key: value for key, value in asdict(report.delivery).items() if value is not None}
     to = DESTINATION.parse({**stored, **said} if stored.get("to") in {"files", "mail"} else stored)
     volume = Volume(step_ctx.platform.settings, readable_tables.identifier_of(ctx, step.destination))
-    secrets = credentials.load_for_use(ctx, step.destination)
+    secrets = credentials.load_for_step(ctx, step.destination, stored)
     environment = ConnectorEnvironment(step_ctx.platform.settings, secrets, volume)
     if isinstance(to, FileDestinationSettings):
         to = replace(to, name=to.name or _file_name(ctx, step, name))

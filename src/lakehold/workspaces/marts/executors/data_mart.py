@@ -27,6 +27,7 @@ from lakehold.lake import readable_tables
 from lakehold.lake.errors import DataError
 from lakehold.lake.iceberg_catalog import TableIdentifier
 from lakehold.lake.spark import row_checks
+from lakehold.lake.spark.guard import query_errors
 from lakehold.lake.volumes import Volume
 from lakehold.runs.runnable import StepContext, StepResult
 from lakehold.workspaces import transfer
@@ -34,14 +35,17 @@ from lakehold.workspaces.marts import checks, storages
 from lakehold.workspaces.marts.checks import BROKEN, KEPT, UNKNOWN, CheckResult
 from lakehold.workspaces.marts.executors import connections
 from lakehold.workspaces.marts.mart_probe import select_all
-from lakehold.workspaces.marts.pipelines import CopyToStorage, RefreshMart, RunChecks, mart_definition, mart_settings
+from lakehold.workspaces.marts.pipelines import CopyToStorage, RefreshMart, RunChecks
 from lakehold.workspaces.marts.settings import (
+    DATA_MART,
+    STORAGE,
     CheckKind,
     DatabaseStorageSettings,
     DefinitionType,
     LakeStorageSettings,
     MartSettings,
     QualityCheck,
+    parse_definition,
 )
 
 if TYPE_CHECKING:
@@ -54,8 +58,9 @@ def copy_to_storage(step: CopyToStorage, step_ctx: StepContext) -> StepResult:
     with step_ctx.platform.read(step_ctx.caller) as ctx:
         ctx.need("use", step.storage)
         volume = Volume(settings, readable_tables.identifier_of(ctx, step.storage))
-        environment = ConnectorEnvironment(settings, credentials.load_for_use(ctx, step.storage), volume)
-        storage, name = storages.storage_settings(ctx, step.storage), mart_definition(ctx, step.mart).kept_as
+        secrets = credentials.load_for_step(ctx, step.storage, step.storage_settings)
+        environment = ConnectorEnvironment(settings, secrets, volume)
+        storage, name = STORAGE.parse(step.storage_settings), step.kept_as
         place = readable_tables.identifier_of(ctx, step.mart)
     assert not isinstance(storage, LakeStorageSettings)  # noqa: S101 - refused when the run was planned
     step_ctx.check_stopped()
@@ -75,7 +80,7 @@ def refresh_mart(step: RefreshMart, step_ctx: StepContext) -> StepResult:
     """Write what the definition returns now."""
     reads: set[str] = set()
     with step_ctx.platform.read(step_ctx.caller) as ctx:
-        definition = mart_definition(ctx, step.mart)
+        definition = parse_definition(step.settings)
         place = readable_tables.identifier_of(ctx, step.mart)
         drawn = StreamSelection(
             _mart_connector(ctx, step_ctx, step, definition, reads),
@@ -110,14 +115,14 @@ def _mart_connector(
     """Return the connector of the rows: the storage, or a connector of the data mart with its own secrets."""
     settings = step_ctx.platform.settings
     if definition.by is DefinitionType.CONNECTOR:
-        environment = ConnectorEnvironment(settings, credentials.load_for_use(ctx, step.mart))
+        environment = ConnectorEnvironment(settings, credentials.load_for_step(ctx, step.mart, step.settings))
         return connectors.open_source(environment, definition.connection())
-    storage = storages.storage_settings(ctx, step.storage)
+    storage = STORAGE.parse(step.storage_settings)
     if isinstance(storage, LakeStorageSettings):
         return _lakehouse_reader(ctx, step_ctx, storage, definition, reads)
     volume = Volume(settings, readable_tables.identifier_of(ctx, step.storage))
     sql = definition.text if definition.by is DefinitionType.SQL else ""
-    secrets = credentials.load_for_use(ctx, step.storage)
+    secrets = credentials.load_for_step(ctx, step.storage, step.storage_settings)
     return connections.storage_connector(settings, storage, secrets, volume, sql)
 
 
@@ -151,7 +156,7 @@ def _sync_options(
 def run_checks(step: RunChecks, step_ctx: StepContext) -> StepResult:
     """Run all checks, whatever the result of one is; fail the run after all results are stored."""
     with step_ctx.platform.read(step_ctx.caller) as ctx:
-        quality_checks = mart_settings(ctx, step.mart).checks
+        quality_checks = DATA_MART.parse(step.settings).checks
         place = readable_tables.identifier_of(ctx, step.mart)
     rows = step_ctx.tables.read(place)
     found = [_check_result(check, rows, step_ctx) for check in quality_checks]
@@ -170,7 +175,9 @@ def run_checks(step: RunChecks, step_ctx: StepContext) -> StepResult:
 def _check_result(check: QualityCheck, rows: DataFrame, step_ctx: StepContext) -> CheckResult:
     at = step_ctx.platform.clock()
     try:
-        wrong = _violation(check, rows, step_ctx)
+        # All who see the data mart can read the error, in which a value of another table might be.
+        with query_errors.values_hidden():
+            wrong = _violation(check, rows, step_ctx)
     except LakeholdError as error:
         return CheckResult(check.name, UNKNOWN, str(error), at)
     return CheckResult(check.name, BROKEN if wrong else KEPT, wrong or "as it should be", at)

@@ -1,0 +1,50 @@
+"""The authors of what a run executes, and their rights.
+
+A run needs the rights of the caller who started it and of the authors of its definition, so that nobody reads with
+somebody else's rights by changing what that person's schedule runs.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+
+from lakehold.access.decisions.explanation import describe_resource, humanize
+from lakehold.catalog import resource_metadata
+from lakehold.directory.caller import Caller
+from lakehold.directory.errors import DeniedError, HiddenError
+from lakehold.directory.request_context import RequestContext
+
+_TAKE_OVER = "Whoever may edit it and read what it reads can take the definition over."
+
+
+def load_authors(ctx: RequestContext, uid: str, definition: Sequence[str]) -> tuple[Caller, ...]:
+    """Return the authors of what a run of a resource executes, besides the caller.
+
+    These are the author of the resource itself, and of each part of its definition that was changed after that: before,
+    its author took the part as it was.
+    """
+    if not definition:
+        return ()
+    own = resource_metadata.load_author(ctx, uid)
+    parts = (resource_metadata.load_author(ctx, part) for part in definition if part != uid)
+    found = [own, *(each for each in parts if each and (own is None or each.at > own.at))]
+    callers = {each.caller.principal: each.caller for each in found if each and each.caller.member}
+    return tuple(each for principal, each in callers.items() if principal != ctx.principal)
+
+
+def need_authors(
+    ctx: RequestContext, authors: Iterable[Caller], uid: str, need: Callable[[RequestContext], object]
+) -> None:
+    """Refuse unless each author of a definition has the rights that `need` asks for."""
+    for author in authors:
+        number = ctx.view.ids.get(author.member)
+        name = (ctx.view.names.get(number) if number is not None else None) or author.member
+        who = f"{name}, who last changed the definition of {describe_resource(ctx.view, uid)},"
+        if number is None:
+            raise DeniedError(f"{who} is no longer a member.", _TAKE_OVER, action="run", resource=uid)
+        try:
+            need(RequestContext(ctx.session, author, ctx.keys))
+        except (DeniedError, HiddenError) as error:
+            # What it reads is not named: whoever reads this may not see it.
+            needed = ctx.view.ids.get(error.resource)
+            kind = ctx.view.policy.kinds[ctx.view.kind(needed)].schema.title.lower() if needed else "resource"
+            message = f"{who} may not {humanize(error.action)} a {kind} that it needs."
+            raise DeniedError(message, _TAKE_OVER, action=error.action, resource=uid) from error

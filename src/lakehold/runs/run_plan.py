@@ -1,0 +1,71 @@
+"""The plan of a run: its steps, frozen with their settings when it begins, and the authors of what it executes."""
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from functools import partial
+
+from pydantic import TypeAdapter, ValidationError
+
+from lakehold.directory.caller import Caller
+from lakehold.directory.request_context import RequestContext
+from lakehold.kit.errors import ConflictError
+from lakehold.kit.ids import quote
+from lakehold.runs.authors import load_authors, need_authors
+from lakehold.runs.runnable import Runnable, RunOptions, Step
+
+
+@dataclass(frozen=True, slots=True)
+class RunPlan:
+    """The steps of a run, and the authors of its definition."""
+
+    steps: Sequence[Step]
+    authors: tuple[Caller, ...]
+
+
+def plan_run(ctx: RequestContext, runnable: Runnable, uid: str, options: RunOptions) -> RunPlan:
+    """Return the plan of a run; refused if its starter or an author may not read or write what it takes."""
+    plan = RunPlan(runnable.steps(ctx, uid, options), load_authors(ctx, uid, runnable.definition(ctx, uid, options)))
+    for step in plan.steps:
+        need_authors(ctx, plan.authors, uid, partial(runnable.need_step, uid=uid, step=step))
+    return plan
+
+
+def dump_step(step: Step, authors: Sequence[Caller] = ()) -> str:
+    """Return a step and its authors as they are stored."""
+    stored = [author.to_stored() for author in authors]
+    return json.dumps({"type": type(step).__name__, "fields": asdict(step), "authors": stored}, sort_keys=True)
+
+
+def parse_step(text: str, types: Iterable[type[Step]]) -> Step:
+    """Return a stored step. Its type is found by name among those that there are executors of."""
+    stored = json.loads(text)
+    found = next((each for each in types if each.__name__ == stored["type"]), None)
+    if found is None:
+        raise ConflictError(f"This installation has no step {quote(stored['type'])}.", "Start a new run.")
+    try:
+        return TypeAdapter(found).validate_python(stored["fields"])
+    except ValidationError:
+        raise ConflictError("Another release has planned this step.", "Resume the run, or start a new one.") from None
+
+
+def parse_authors(text: str, tenant: str) -> tuple[Caller, ...]:
+    """Return the authors of a stored step."""
+    return tuple(Caller.from_stored(tenant, each, address="worker") for each in json.loads(text).get("authors", ()))
+
+
+def step_named(name: str, planned: Sequence[Step]) -> Step:
+    """Return the step of this name, for runs whose plan was not stored."""
+    found = next((step for step in planned if step.name == name), None)
+    if found is None:
+        raise ConflictError(f"The definition has no step {quote(name)} any more.", "Start a new run.")
+    return found
+
+
+def replan(stored: str, planned: RunPlan) -> str:
+    """Return the plan of a step that is tried again: as the definition says now, if it still has such a step."""
+    old = json.loads(stored)
+    again = (
+        step for step in planned.steps if type(step).__name__ == old["type"] and step.name == old["fields"]["name"]
+    )
+    return next((dump_step(step, planned.authors) for step in again), stored)

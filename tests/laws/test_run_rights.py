@@ -1,0 +1,210 @@
+"""Rows that arrive by a run ⊆ what its starter and the author of its definition may read, in a lakehouse and in marts,
+whatever was edited, scheduled and revoked before.
+"""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import dataclass, field
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from types import SimpleNamespace
+from typing import Any, cast
+from unittest.mock import MagicMock
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from lakehold import workspaces
+from lakehold.access import Grant
+from lakehold.catalog import resource_edit, resources
+from lakehold.catalog.resource_edit import ResourceEdit
+from lakehold.directory.caller import Caller
+from lakehold.directory.errors import DeniedError, HiddenError
+from lakehold.directory.platform import Platform
+from lakehold.kit.settings import Settings
+from lakehold.lake.errors import QueryError
+from lakehold.runs import queue
+from lakehold.runs.run_table import run_table
+from lakehold.runs.runnable import RunOptions, StepContext, StepExecutors, StepResult
+from lakehold.runs.service import MANUAL_CAUSE, Runs
+from lakehold.worker.run_executor import RunExecutor
+from lakehold.worker.spark_session import SparkRuntime
+from lakehold.workspaces.lakehouse.steps import MaterialiseQuery
+from lakehold.workspaces.marts.pipelines import RefreshMart
+from tests.laws.budget import examples
+
+TENANT = "acme"
+TABLES = ("open", "shared", "closed")
+MEMBERS = ("ada", "ed", "rita")
+RUNS = Runs(workspaces.runnables())
+members, tables = st.sampled_from(MEMBERS), st.sampled_from(TABLES)
+Operation = tuple[str, str, Any]
+OPERATIONS: st.SearchStrategy[Operation] = st.one_of(
+    st.tuples(st.just("define"), members, st.sets(tables, min_size=1)),
+    st.tuples(st.sampled_from(["describe", "take over"]), members, st.none()),
+    st.tuples(st.sampled_from(["grant", "revoke"]), members, tables),
+    st.tuples(st.just("run"), members, st.none()),
+)
+
+
+@dataclass(slots=True)
+class NamedTables:
+    """Stands for Spark and its guard: a query reads the tables that it names, if its caller may."""
+
+    platform: Platform
+
+    def analyse(self, caller: Caller, workspace: str, text: str, *, seconds: int) -> tuple[Any, frozenset[str]]:
+        del workspace, seconds
+        named = frozenset(text.removeprefix("SELECT ").split(", "))
+        with self.platform.access.read(TENANT) as session:
+            if not all(session.check(caller.member, "read", table) for table in named):
+                raise QueryError("There is no such table.")
+        return None, named
+
+
+@dataclass(slots=True)
+class History:
+    """A definition with its author, as this test keeps the books, and what its runs have read."""
+
+    platform: Platform
+    uid: str
+    author: str = "ada"
+    arrived: list[frozenset[str]] = field(default_factory=list)
+
+    def apply(self, operation: str, member: str, what: Any) -> None:  # noqa: ANN401 - as drawn
+        caller = Caller(TENANT, member)
+        try:
+            with self.platform.write(caller) as ctx:
+                match operation:
+                    case "define":
+                        resource_edit.apply_edit(ctx, self.uid, self.definition(what))
+                    case "describe":
+                        resource_edit.apply_edit(ctx, self.uid, ResourceEdit(description=f"by {member}"))
+                    case "take over":
+                        resource_edit.take_over(ctx, self.uid)
+        except (DeniedError, HiddenError):
+            return
+        if operation in {"define", "take over"}:
+            self.author = member
+        elif operation in {"grant", "revoke"}:
+            self.change_level(member, what, gives=operation == "grant")
+        elif operation == "run":
+            self.run(caller)
+
+    def definition(self, named: set[str]) -> ResourceEdit:
+        sql = f"SELECT {', '.join(sorted(named))}"
+        if self.uid == "query":
+            return ResourceEdit(settings={"sql": sql, "table": "out"}, edges={"reads": sorted(named)})
+        return ResourceEdit(settings={"by": "sql", "sql": sql})
+
+    def change_level(self, member: str, table: str, *, gives: bool) -> None:
+        with self.platform.access.write(TENANT) as session:
+            held = session.read_view(lambda view: view.grants_on(view.resource(table)))
+            for grant in held:
+                if grant.subject == member:
+                    session.store.remove(grant)
+            if gives:
+                session.store.add(Grant(member, "editor", table))
+
+    def run(self, caller: Caller) -> None:
+        """As a schedule does: the run is inserted, and access is checked as it goes on."""
+        before = len(self.arrived)
+        with self.platform.write(caller) as ctx:
+            RUNS.insert(ctx, self.uid, RunOptions(), cause=MANUAL_CAUSE)
+        with self.platform.database.write(queue.QUEUE_LOCK) as transaction:
+            ((number, _),) = queue.claim_runs(transaction, self.platform.clock(), most=1, at_once=9)
+        spark = SimpleNamespace(queries=NamedTables(self.platform), spark=MagicMock())
+        running = RunExecutor(self.platform, RUNS.runnables, self.executors, cast("SparkRuntime", spark))
+        if not running.begin(number)[0]:
+            running.execute_step(number, 0)
+        with self.platform.database.write() as transaction:
+            transaction.connection.execute(run_table.update().values(state="succeeded"))
+        with self.platform.access.read(TENANT) as session:
+            for table in frozenset[str]().union(*self.arrived[before:]):
+                assert session.check(caller.member, "read", table), f"{caller.member} started it"
+                assert session.check(self.author, "read", table), f"{self.author} is the author"
+
+    def executors(self) -> StepExecutors:
+        return {MaterialiseQuery: self.read, RefreshMart: self.read}
+
+    def read(self, step: MaterialiseQuery | RefreshMart, step_ctx: StepContext) -> StepResult:
+        sql = step.sql if isinstance(step, MaterialiseQuery) else str(step.settings["sql"])
+        self.arrived.append(step_ctx.run_query("", sql)[1])
+        return StepResult()
+
+
+def open_history(template_file: Path, folder: Path, uid: str) -> History:
+    """A query, or a data mart, of Ada's, who is an Owner. Ed and Rita may edit it, and read some tables."""
+    shutil.copy(template_file, folder / "lakehold.sqlite")
+    platform = Platform(Settings(data=folder / "data", database=f"sqlite:///{folder / 'lakehold.sqlite'}"))
+    platform.access.create_tenant(TENANT, "Acme", workspaces.models())
+    with platform.access.write(TENANT) as session:
+        store = session.store
+        for member in MEMBERS:
+            store.create("tenant.member", member.title(), uid=member, edges={"tenant": TENANT})
+        store.add(Grant("ada", "owner", TENANT))
+        store.create("lakehouse.lakehouse", "Shop", uid="shop", edges={"tenant": TENANT})
+        store.create("marts.project", "Sales", uid="sales", edges={"tenant": TENANT})
+        for layer in ("in", "out"):
+            store.create("lakehouse.layer", layer, uid=layer, edges={"lakehouse": "shop"})
+        for table in TABLES:
+            store.create("lakehouse.table", table, uid=table, edges={"layer": "in"})
+        for member in ("ed", "rita"):
+            for role, resource in (("member", "shop"), ("editor", "out"), ("technical_user", "sales")):
+                store.add(Grant(member, role, resource))
+            store.add(Grant(member, "editor", "open"))
+        store.add(Grant("ed", "editor", "shared"))
+    with platform.write(Caller(TENANT, "ada")) as ctx:
+        attributes = {"shared_for_maintenance": "true"}
+        settings = {"kind": "lake", "lakehouse": "shop"}
+        storage = resources.create(
+            ctx, "marts.storage", "Lake", edges={"project": "sales"}, attributes=attributes, settings=settings
+        )
+        if uid == "query":
+            edges = {"lakehouse": "shop", "reads": ["open"], "writes": "out", "into": "out"}
+            settings = {"sql": "SELECT open", "table": "out"}
+            resources.create(ctx, "lakehouse.query", uid, uid=uid, edges=edges, settings=settings)
+        else:
+            edges = {"project": "sales", "storage": storage}
+            settings = {"by": "sql", "sql": "SELECT open"}
+            resources.create(
+                ctx, "marts.data_mart", uid, uid=uid, edges=edges, attributes=attributes, settings=settings
+            )
+    return History(platform, uid)
+
+
+@pytest.mark.parametrize("uid", ["query", "mart"])
+@examples(40)
+@given(operations=st.lists(OPERATIONS, min_size=4, max_size=14))
+@example(operations=[("define", "rita", {"closed"}), ("run", "ada", None)])
+@example(
+    operations=[
+        ("define", "ed", {"shared"}),
+        ("describe", "ada", None),
+        ("revoke", "ed", "shared"),
+        ("run", "ada", None),
+    ]
+)
+def test_rows_that_arrive_are_readable_by_starter_and_author(
+    template_file: Path, uid: str, operations: list[Operation]
+) -> None:
+    with TemporaryDirectory() as folder:
+        history = open_history(template_file, Path(folder), uid)
+        try:
+            for operation in operations:
+                history.apply(*operation)
+            for member in MEMBERS:
+                history.run(Caller(TENANT, member))
+        finally:
+            history.platform.close()
+
+
+@pytest.mark.parametrize("uid", ["query", "mart"])
+def test_something_arrives(template_file: Path, tmp_path: Path, uid: str) -> None:
+    history = open_history(template_file, tmp_path, uid)
+    for operation in (("define", "ed", {"shared"}), ("run", "ada", None), ("run", "rita", None)):
+        history.apply(*operation)
+    assert history.arrived == [{"shared"}]
+    history.platform.close()

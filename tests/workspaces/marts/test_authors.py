@@ -1,0 +1,125 @@
+"""A run reads what its starter and the author of its definition may both read: nobody reads with another's rights."""
+
+from __future__ import annotations
+
+import pytest
+
+from lakehold.access import Add, Attribute, Grant, Remove
+from lakehold.catalog import resource_edit, resources
+from lakehold.catalog.resource_edit import ResourceEdit
+from lakehold.directory.errors import DeniedError
+from lakehold.runs.runnable import RunOptions
+from lakehold.runs.service import MANUAL_CAUSE, Run
+from tests.lake.shop import ADA, ED, RITA, SECRET
+from tests.workspaces.lakehouse.inline_runs import RUNS
+from tests.workspaces.marts.project import SALES, MartsProject
+
+HIDDEN = "SELECT id, word FROM secret.hidden"
+
+
+def scheduled(here: MartsProject, uid: str) -> Run:
+    """A run of Ada's schedule."""
+    with here.inline_runs.shop.platform.write(ADA) as ctx:
+        run = RUNS.insert(ctx, uid, RunOptions(), cause=MANUAL_CAUSE)
+    return here.inline_runs.execute(run)
+
+
+def edit(here: MartsProject, uid: str, **changes: object) -> None:
+    with here.inline_runs.shop.platform.write(ED) as ctx:
+        resource_edit.apply_edit(ctx, uid, ResourceEdit(**changes))  # type: ignore[arg-type]
+
+
+def test_an_editor_reads_nothing_by_the_schedule_of_an_admin(here: MartsProject) -> None:
+    mart = here.create_refreshed_mart({"by": "sql", "sql": SALES})
+    edit(here, mart, settings={"by": "sql", "sql": HIDDEN})
+    run = scheduled(here, mart)
+    assert (run.state, SECRET in run.error) == ("failed", False)
+    assert "Ed, who last changed the definition of data mart" in run.error
+    assert "may not read a table" in run.error
+    assert "hidden" not in run.error
+    assert len(here.rows(mart)) == 100
+
+
+def test_a_description_makes_nobody_the_author(here: MartsProject) -> None:
+    mart = here.mart({"by": "sql", "sql": HIDDEN})
+    platform = here.inline_runs.shop.platform
+    with platform.write(ADA) as ctx:
+        resource_edit.apply_edit(ctx, mart, ResourceEdit(description="corrected", name="Corrected"))
+    assert "Ed, who last changed" in scheduled(here, mart).error
+    with platform.write(ADA) as ctx:
+        resource_edit.take_over(ctx, mart)
+    assert scheduled(here, mart).state == "succeeded"
+
+
+def test_a_check_tells_no_value_and_reads_nothing_that_its_author_may_not_read(here: MartsProject) -> None:
+    mart = here.create_refreshed_mart({"by": "sql", "sql": SALES})
+    oracle = "SELECT 1 FROM lake.Shop.secret.hidden WHERE CAST(word AS INT) = 1"
+    checks = [{"check": "sql", "name": "oracle", "sql": oracle, "stops": True}]
+    edit(here, mart, settings={"by": "sql", "sql": SALES, "checks": checks})
+    run = scheduled(here, mart)
+    lines = here.lines(run)
+    assert "Ed, who last changed" in run.error
+    with here.inline_runs.shop.platform.write(ADA) as ctx:
+        resource_edit.take_over(ctx, mart)
+    run = scheduled(here, mart)
+    assert "CAST_INVALID_INPUT" in run.error
+    assert SECRET not in lines + run.error + here.lines(run)
+
+
+def test_a_storage_that_leads_elsewhere_is_not_read_with_the_rights_of_others(here: MartsProject) -> None:
+    platform = here.inline_runs.shop.platform
+    with platform.access.write("acme") as session:
+        session.store.create("lakehouse.lakehouse", "HR", uid="hr", edges={"tenant": "acme"})
+        session.store.create("lakehouse.layer", "raw", uid="hr_raw", edges={"lakehouse": "hr"})
+        session.store.create("lakehouse.table", "orders", uid="hr_orders", edges={"layer": "hr_raw"})
+    storage = here.storage("Redirected", {"kind": "lake", "lakehouse": "shop"})
+    with platform.write(ADA) as ctx:
+        edges = {"project": "sales", "storage": storage}
+        mart = resources.create(
+            ctx, "marts.data_mart", "m", edges=edges, settings={"by": "table", "table": "raw.orders"}
+        )
+    assert scheduled(here, mart).state == "succeeded"
+    with platform.access.write("acme") as session:
+        session.store.add(Grant("ed", "member", "hr"))
+    edit(here, storage, settings={"kind": "lake", "lakehouse": "hr"})
+    assert "Ed, who last changed" in scheduled(here, mart).error
+
+
+def test_an_owner_who_lost_the_mart_gets_no_rows_by_editing_the_report(here: MartsProject) -> None:
+    mart = here.create_refreshed_mart({"by": "sql", "sql": SALES})
+    report = here.report(mart, here.destination({"to": "files", "kind": "csv"}), {"columns": ["id"]})
+    assert scheduled(here, report).state == "succeeded"
+    platform = here.inline_runs.shop.platform
+    with platform.write(ED) as ctx:
+        ctx.make(Remove(Attribute(mart, "shared_for_reporting", "true")))
+    with platform.write(RITA) as ctx:
+        resource_edit.apply_edit(ctx, report, ResourceEdit(settings={"columns": ["id", "amount"]}))
+    run = scheduled(here, report)
+    assert "Rita, who last changed the definition of report" in run.error
+    assert "may not use a data mart" in run.error
+
+
+def test_a_destination_that_somebody_redirects_gets_only_what_they_may_read(here: MartsProject) -> None:
+    mart = here.create_refreshed_mart({"by": "sql", "sql": SALES})
+    destination = here.destination({"to": "files", "kind": "csv"})
+    platform = here.inline_runs.shop.platform
+    with platform.write(ED) as ctx:
+        ctx.make(Remove(Attribute(mart, "shared_for_reporting", "true")))
+    report = here.report(mart, destination, {"columns": ["id"]}, by=ADA)
+    assert scheduled(here, report).state == "succeeded"
+    with platform.write(RITA) as ctx:
+        resource_edit.apply_edit(ctx, destination, ResourceEdit(settings={"to": "files", "kind": "parquet"}))
+    assert "Rita, who last changed" in scheduled(here, report).error
+
+
+def test_who_starts_it_by_hand_is_told_at_once(here: MartsProject) -> None:
+    platform = here.inline_runs.shop.platform
+    with platform.write(ADA) as ctx:
+        settings = {"kind": "lake", "lakehouse": "shop"}
+        storage = resources.create(ctx, "marts.storage", "Ada's", edges={"project": "sales"}, settings=settings)
+        ctx.make(Add(Attribute(storage, "shared_for_use", "true")))
+    mart = here.mart({"by": "sql", "sql": SALES}, storage=storage)
+    with platform.write(ADA) as ctx:
+        ctx.make(Add(Attribute(storage, "shared_for_use", "false")))
+    with pytest.raises(DeniedError, match=r"Ed, who last changed .* may not use a storage"):
+        here.run(mart, by=ADA)
