@@ -151,6 +151,20 @@ def test_joined_marts_creating_a_report(usable: tuple[str, ...], yes: bool) -> N
     assert sales.may_create("report", data_mart="orders", destination="sheet") == yes
 
 
+@pytest.mark.parametrize("missing", range(1, 6))
+def test_joined_marts_along_the_whole_chain(missing: int) -> None:
+    """Joined marts: use on every one, also on those that are joined to joined ones, five behind each other."""
+    for hidden in (0, missing):
+        sales = Sales(BU).shared("orders", REPORTING).owns("weekly")
+        before = "orders"
+        for number in range(1, 6):
+            sales.add("marts.data_mart", mart := f"joined_{number}", project="sales")
+            sales.set(mart, shared_for_reporting=number != hidden)
+            sales.fact(Edge("joins", before, mart))
+            before = mart
+        assert sales.may("weekly") == (ALL_BUT_RUN if hidden else ALL_OF_IT)
+
+
 @pytest.mark.parametrize(("usable", "yes"), JOINED, ids=JOINED_IDS)
 def test_joined_marts_starting_a_run_of_the_mart(usable: tuple[str, ...], yes: bool) -> None:
     """Joined marts: to refresh a mart that reads them."""

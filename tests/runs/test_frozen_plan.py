@@ -9,17 +9,18 @@ import sqlalchemy as sa
 
 from lakehold import workspaces
 from lakehold.access import Add, Attribute, Grant, Remove
-from lakehold.catalog import resource_edit, resources
+from lakehold.catalog import credentials, resource_edit, resources
 from lakehold.catalog.resource_edit import ResourceEdit
 from lakehold.directory.caller import Caller
 from lakehold.directory.errors import DeniedError, HiddenError
 from lakehold.directory.platform import Platform
+from lakehold.kit.errors import ConflictError
 from lakehold.runs import queue
 from lakehold.runs.run_table import SUCCEEDED, RunRow, load_run, run_step_table, run_table, update_step
 from lakehold.runs.runnable import Step
 from lakehold.worker.run_executor import RunExecutor, step_executors
 from lakehold.worker.spark_session import SparkRuntime
-from lakehold.workspaces.lakehouse.steps import MaterialiseQuery
+from lakehold.workspaces.lakehouse.steps import IngestStream, MaterialiseQuery
 from tests.platform import ADA, BOB
 from tests.runs.test_triggers import RUNS, query
 
@@ -127,3 +128,34 @@ def test_a_run_of_an_earlier_release_finds_its_steps_by_name(platform: Platform,
         transaction.connection.execute(run_step_table.update().values(plan=""))
     stream(platform, "a_first_one")
     assert [step.name for step in planned(platform, running, row)] == ["clicks", "visits"]
+
+
+def test_settings_that_are_changed_meanwhile_change_the_next_run(platform: Platform, source: str) -> None:
+    running, row = begin(platform, source)
+    before = planned(platform, running, row)
+    with platform.write(ADA) as ctx:
+        appended = {"stream": "clicks", "table": "clicks", "mode": "append"}
+        resource_edit.apply_edit(ctx, "clicks", ResourceEdit(settings=appended))
+        endpoints = [{"name": "clicks", "path": "/other"}]
+        settings = {"connector": "api", "address": "http://127.0.0.1:1", "endpoints": endpoints}
+        resource_edit.apply_edit(ctx, source, ResourceEdit(settings=settings))
+    assert planned(platform, running, row) == before
+    step = before[0]
+    assert isinstance(step, IngestStream)
+    assert "mode" not in step.stream_settings
+    assert step.source_settings["endpoints"] == [{"name": "clicks", "path": "/clicks"}]
+
+
+def test_a_secret_is_not_sent_to_where_it_belonged_before(platform: Platform, source: str) -> None:
+    running, row = begin(platform, source)
+    (step, _) = planned(platform, running, row)
+    assert isinstance(step, IngestStream)
+    with platform.write(ADA) as ctx:
+        endpoints = [{"name": "clicks", "path": "/clicks"}]
+        settings = {"connector": "api", "address": "http://127.0.0.1:2", "endpoints": endpoints}
+        resource_edit.apply_edit(ctx, source, ResourceEdit(settings=settings))
+        assert credentials.load_for_step(ctx, source, step.source_settings) == {}
+        credentials.save(ctx, source, {"token": "of the new place"})
+        with pytest.raises(ConflictError, match="changed after the run had begun"):
+            credentials.load_for_step(ctx, source, step.source_settings)
+        assert credentials.load_for_step(ctx, source, settings) == {"token": "of the new place"}

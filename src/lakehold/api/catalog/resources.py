@@ -225,6 +225,16 @@ def preview_move(ctx: ReadContext, resource: ResourceId, body: MoveTargetBody) -
     return EffectsJson.model_validate(resource_edit.preview_reparent(ctx, resource, body.to))
 
 
+@routes.post("/{resource}/take-over")
+def take_over_definition(ctx: WriteContext, resource: ResourceId) -> ResourceJson:
+    """Become the author of a definition as it is.
+
+    Its runs need your rights from now on, beside those of their starter.
+    """
+    resource_edit.take_over(ctx, resource)
+    return schemas.load_resource_json(ctx, resource)
+
+
 @routes.post("/{resource}/transfer")
 def transfer_ownership(ctx: WriteContext, resource: ResourceId, body: OwnershipTransferBody) -> ResourceJson:
     """Transfer a role to another member, in one step."""

@@ -3,7 +3,7 @@
 from fastapi import Request, Response
 
 from lakehold.api.http.dependencies import ReadContext, WriteContext
-from lakehold.catalog import kinds, resources
+from lakehold.catalog import kinds, resource_edit, resource_metadata, resources
 from lakehold.catalog.resource_view import ResourceSummary, ResourceView, VisibleRefs
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import SECOND
@@ -69,6 +69,14 @@ def activate(request: Request, ctx: WriteContext, uid: str) -> Response:
     message, back = ("Activated. It runs as you.", "deactivate") if active else ("Deactivated.", "activate")
     flash = Flash(message, undo=urls.resource(uid, f"pipeline/{back}"))
     return pages.redirect(request, resource_header.overview_url(ctx, uid), flash)
+
+
+@routes.post("/{uid:path}/pipeline/take-over")
+def take_over(request: Request, ctx: WriteContext, uid: str) -> Response:
+    """Make the caller the author of the resource's definition."""
+    resource_edit.take_over(ctx, uid)
+    message = "You are the author of the definition now: its runs need your rights."
+    return pages.redirect(request, resource_header.overview_url(ctx, uid), message)
 
 
 def need_runnable(ctx: RequestContext, uid: str) -> ResourceView:
@@ -151,7 +159,19 @@ def _menu(ctx: RequestContext, found: ResourceView) -> list[PageAction]:
         *(workspace.menu_actions(ctx, found) if workspace else ()),
         *_activation_actions(ctx, found),
         *resource_header.actions_of(ctx, found.uid, candidates),
+        *_take_over_action(ctx, found),
     ]
+
+
+def _take_over_action(ctx: RequestContext, found: ResourceView) -> list[PageAction]:
+    """Return the action that makes the caller the author of the definition, if somebody else is."""
+    author = resource_metadata.load_author(ctx, found.uid) if found.kind in RUNS.runnables and found.may_edit else None
+    if author is None or author.caller.member == ctx.caller.member:
+        return []
+    of = VisibleRefs(ctx).ref(author.caller.member)
+    sure = f"Its runs then need your rights instead of those of {of.name if of else 'who changed it last'}."
+    here = urls.resource(found.uid, "pipeline/take-over")
+    return [PageAction("Take over definition", here, "post", "key-round", confirm=f"Take over the definition? {sure}")]
 
 
 def _activation_actions(ctx: RequestContext, found: ResourceView) -> list[PageAction]:
