@@ -27,6 +27,8 @@ outbox_table = sa.Table(
     sa.Column("tries", sa.Integer, nullable=False),
     sa.Column("sent_at", IdType),
     sa.Column("error", sa.Text, nullable=False),
+    # Workflows are named by these numbers: that of a deleted message is not used again.
+    sqlite_autoincrement=True,
 )
 sa.Index("outbox_due", outbox_table.c.sent_at, outbox_table.c.due_at)
 

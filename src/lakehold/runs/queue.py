@@ -5,6 +5,7 @@ Runs are claimed in one exclusive transaction, so that two workers never start r
 """
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import sqlalchemy as sa
 
@@ -19,8 +20,15 @@ _MAX_CANDIDATES = 100
 """Per workspace, so that a long queue in one of them does not starve the others."""
 
 
-def claim_runs(transaction: Transaction, at: Moment, *, most: int, at_once: int) -> list[tuple[int, int]]:
-    """Start some runs and return each with its number and attempt. The others wait, and their state says so."""
+class ClaimedRun(NamedTuple):
+    """A run that is to be executed, and the id of the workflow that executes this attempt of it."""
+
+    number: int
+    workflow: str
+
+
+def claim_runs(transaction: Transaction, at: Moment, *, most: int, at_once: int) -> list[ClaimedRun]:
+    """Start some runs and return them. The others wait, and their state says so."""
     rows = _candidates(transaction)
     outputs = _outputs(transaction, [row.n for row in rows])
     busy = [row for row in rows if row.state in states.BUSY]
@@ -29,7 +37,7 @@ def claim_runs(transaction: Transaction, at: Moment, *, most: int, at_once: int)
     for row in busy:
         where = (row.tenant_id, row.workspace_id)
         in_workspace[where] = in_workspace.get(where, 0) + 1
-    begun: list[tuple[int, int]] = []
+    begun: list[ClaimedRun] = []
     for row in rows:
         if row.state in states.BUSY:
             continue
@@ -37,7 +45,8 @@ def claim_runs(transaction: Transaction, at: Moment, *, most: int, at_once: int)
         waits = bool(writes & taken)
         if not waits and in_workspace.get(where, 0) < at_once and len(begun) < most:
             in_workspace[where] = in_workspace.get(where, 0) + 1
-            begun.append((row.n, row.tries))
+            # From the random id: a workflow that is known by its id is not begun again.
+            begun.append(ClaimedRun(row.n, f"{row.id}-{row.tries}"))
             _set_state(transaction, row.n, states.RUNNING, at)
         elif waits != (row.state == states.WAITING):
             _set_state(transaction, row.n, states.WAITING if waits else states.QUEUED)
@@ -46,13 +55,13 @@ def claim_runs(transaction: Transaction, at: Moment, *, most: int, at_once: int)
     return begun
 
 
-def _candidates(transaction: Transaction) -> Sequence[sa.Row[int, int, int, str, int]]:
+def _candidates(transaction: Transaction) -> Sequence[sa.Row[int, str, int, int, str, int]]:
     """Return the first queued runs of each workspace, and all running ones."""
     c = run_table.c
     place = sa.func.row_number().over(partition_by=(c.tenant_id, c.workspace_id), order_by=c.n).label("place")
-    open_ = sa.select(c.n, c.tenant_id, c.workspace_id, c.state, c.tries, place).where(c.state.in_(states.OPEN))
+    open_ = sa.select(c.n, c.id, c.tenant_id, c.workspace_id, c.state, c.tries, place).where(c.state.in_(states.OPEN))
     o = open_.subquery().c
-    query = sa.select(o.n, o.tenant_id, o.workspace_id, o.state, o.tries)
+    query = sa.select(o.n, o.id, o.tenant_id, o.workspace_id, o.state, o.tries)
     first = query.where(sa.or_(o.place <= _MAX_CANDIDATES, o.state.in_(states.BUSY))).order_by(o.n)
     return transaction.connection.execute(first).all()
 

@@ -39,6 +39,8 @@ run_table = sa.Table(
     sa.Column("cause_run", ExactText, nullable=False, server_default=""),
     sa.Column("cause_cron", sa.Text, nullable=False, server_default=""),
     sa.Column("cause_zone", sa.Text, nullable=False, server_default=""),
+    # Numbers are in the names of folders and locks: that of a deleted run is not used again.
+    sqlite_autoincrement=True,
 )
 sa.Index("run_by_id", run_table.c.tenant_id, run_table.c.id, unique=True)
 sa.Index("run_by_state", run_table.c.state, run_table.c.n)

@@ -148,8 +148,8 @@ class Worker:
             begun = queue.claim_runs(
                 transaction, at, most=_MAX_CLAIMED_RUNS, at_once=self._platform.settings.runs_at_once
             )
-        for number, tries in begun:
-            self._engine.enqueue(workflows.RUN_QUEUE, f"run-{number}-{tries}", self._workflows.run, number, tries)
+        for number, workflow in begun:
+            self._engine.enqueue(workflows.RUN_QUEUE, workflow, self._workflows.run, number)
 
     def _shut_down(self) -> None:
         _log.info("worker %s stops", self.id)

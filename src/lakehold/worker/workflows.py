@@ -155,9 +155,10 @@ class Workflows:
 
         return job
 
-    def _run(self, run_executor: RunExecutor) -> Callable[[int, int], None]:
+    def _run(self, run_executor: RunExecutor) -> Callable[[int], None]:
         @DBOS.workflow(name="run")
-        def run(number: int, _tries: int) -> None:
+        def run(number: int, _tries: int = 0) -> None:
+            # Workflows that earlier releases have begun bring the attempt along.
             with self._track():
                 problem, count = DBOS.run_step(_step("Running.begin", retried=True), run_executor.begin, number)
                 for place in range(count):

@@ -1,0 +1,44 @@
+"""A number or a workflow's id is never used twice, whatever was deleted."""
+
+from __future__ import annotations
+
+import sqlalchemy as sa
+
+from lakehold.directory.platform import Platform
+from lakehold.ledger import outbox
+from lakehold.ledger.outbox import outbox_table
+from lakehold.runs import queue
+from lakehold.runs.queue import ClaimedRun
+from lakehold.runs.run_table import SUCCEEDED, run_table
+from lakehold.runs.service import delete_run_rows
+from tests.platform import ADA
+from tests.runs.test_triggers import RUNS, query
+
+
+def claimed(platform: Platform, uid: str) -> ClaimedRun:
+    with platform.write(ADA) as ctx:
+        RUNS.start(ctx, uid)
+    with platform.database.write(queue.QUEUE_LOCK) as transaction:
+        (found,) = queue.claim_runs(transaction, platform.clock(), most=1, at_once=1)
+    return found
+
+
+def test_the_run_after_a_deleted_one_is_another_workflow(platform: Platform) -> None:
+    uid = query(platform, "daily")
+    first = claimed(platform, uid)
+    with platform.write(ADA) as ctx:
+        ctx.rows(run_table).update(run_table.c.n == first.number, state=SUCCEEDED)
+        delete_run_rows(ctx, first.number)
+    second = claimed(platform, uid)
+    assert second.number > first.number
+    assert second.workflow != first.workflow
+
+
+def test_the_message_after_a_deleted_one_has_another_number(platform: Platform) -> None:
+    numbers = []
+    for _ in range(2):
+        with platform.database.write() as transaction:
+            outbox.enqueue(transaction, 1, 0, receiver="a@x.test", subject="s", body="b")
+            numbers.append(transaction.connection.execute(sa.select(outbox_table.c.id)).scalar_one())
+            transaction.connection.execute(outbox_table.delete())
+    assert numbers[1] > numbers[0]
