@@ -23,12 +23,13 @@ from lakehold.lake import readable_tables, row_formats
 from lakehold.lake.iceberg_catalog import IcebergCatalog
 from lakehold.lake.previews import PreviewOptions, read_preview
 from lakehold.lake.table_metadata import IcebergMetadata
+from lakehold.runs import queries
 from lakehold.web import kind_pages, pages, urls
 from lakehold.web.access import resource_header
 from lakehold.web.labels import humanize
 from lakehold.web.routing import router
 from lakehold.workspaces.descriptor import RUNS_PAGE
-from lakehold.workspaces.registry import describe_kind, readable_kinds, sql_kinds
+from lakehold.workspaces.registry import describe_kind, readable_kinds
 
 
 def need_rows(ctx: RequestContext, uid: str) -> ResourceView:
@@ -64,9 +65,7 @@ def current_metadata(ctx: RequestContext, lake: IcebergCatalog, uid: str) -> Ice
 def _query_url(ctx: RequestContext, found: ResourceView) -> str:
     """Return the address of the SQL editor for this table, or an empty string if the caller may not query."""
     space = found.workspace
-    if space is None or space.kind not in sql_kinds():
-        return ""
-    if not ctx.session.check(ctx.principal, "execute_query", space.uid):
+    if space is None or not queries.may_query(ctx, space.uid):
         return ""
     return f"{urls.workspace(space.uid, 'sql')}?{urlencode({'table': found.uid})}"
 

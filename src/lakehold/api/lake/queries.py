@@ -302,7 +302,7 @@ def _parse_filters(
 
 
 def _readable_place(ctx: RequestContext, table: str) -> TableIdentifier:
-    ctx.need_visible(table, "read")
+    ctx.need_visible(table)
     kind = ctx.view.kind(ctx.view.resource(table))
     if kind not in readable_kinds():
         title = ctx.view.policy.kinds[kind].schema.title.lower()

@@ -26,6 +26,8 @@ from lakehold.web.labels import humanize, humanized_options
 from lakehold.web.list_view import ListFilter, ListState
 from lakehold.web.navigation import NavLink
 from lakehold.web.routing import SubmittedForm, router
+from lakehold.web.runs.services import RUNS
+from lakehold.workspaces.registry import readable_kinds
 
 routes = router("/requests")
 
@@ -33,7 +35,11 @@ TONES = {"pending": "warn", "approved": "good", "refused": "bad", "withdrawn": "
 STATES = tuple(humanized_options(TONES))
 _PAGE_SIZE = 25
 _MAX_COUNTED = 50
-_DEFAULT_ACTIONS = ("see", "read", "use", "edit", "run")
+_COMMON_ACTIONS = tuple(
+    dict.fromkeys(
+        ["see", *readable_kinds().values(), "edit", *(RUNS.runnables[kind].trigger for kind in RUNS.runnables.kinds)]
+    )
+)
 """What one can ask for of something that one knows by its id alone: the same for whatever it is."""
 
 
@@ -112,7 +118,7 @@ def _draft_form(
     """Render the form of a request: what can be asked for, and for a visible resource what would have to be given."""
     seen = VisibleRefs(ctx).ref(uid)
     known = seen or (discovery.load_ref(ctx, uid) if uid and discovery.is_discoverable(ctx, uid) else None)
-    actions: Sequence[str] = _DEFAULT_ACTIONS
+    actions: Sequence[str] = _COMMON_ACTIONS
     if known:
         actions = ctx.view.policy.kind(known.kind).schema.actions
         action = action if action in actions else ""

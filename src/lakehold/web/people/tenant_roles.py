@@ -20,15 +20,6 @@ from lakehold.web.routing import FORM_METHODS, SubmittedForm, router
 
 routes = router()
 
-_HINTS = {
-    "owner": "Everything, and billing. For people only.",
-    "admin": "Members, groups, roles, settings, and every workspace.",
-    "editor": "Editor in every products project.",
-    "viewer": "Viewer in every products project.",
-    "data_admin": "Governs data spaces and creates new ones.",
-    "data_space_creator": "Creates data spaces.",
-}
-
 
 @routes.api_route("/people/{uid:path}/roles", methods=FORM_METHODS)
 @routes.api_route("/groups/{uid:path}/roles", methods=FORM_METHODS)
@@ -59,10 +50,7 @@ def change_roles(request: Request, ctx: FormContext, uid: str, sent: SubmittedFo
     values: dict[str, object] = {
         "subject": subject,
         "home": urls.for_kind(uid, subject.kind),
-        "roles": [
-            (role, known.title, _HINTS.get(role, ""), role in chosen, role in givable)
-            for role, known in declared.items()
-        ],
+        "roles": [(role, role.name in chosen, role.name in givable) for role in declared.values()],
     }
     return pages.render_form(request, "people/roles.html", values, errors)
 

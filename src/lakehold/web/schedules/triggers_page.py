@@ -100,7 +100,7 @@ def _page(
     values: dict[str, object] = {
         **runnable_frame(ctx, found, "triggers"),
         "can_run": can_run,
-        "right": RUNS.runnables[found.kind].schedule if can_run else "trigger",
+        "right": RUNS.runnables[found.kind].schedule if can_run else "edit",
         "triggers": [(each, eyes.refs(each.when.after), eyes.ref(each.saved_by)) for each in listed],
         "next_times": lambda when: schedule_form.next_times(when, ctx.at) if when.cron else [],
         "others": [each for each in others if each[0] != found.uid],

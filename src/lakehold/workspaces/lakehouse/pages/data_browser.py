@@ -18,6 +18,7 @@ from lakehold.kit.ids import fold_name, quote
 from lakehold.lake import readable_tables, table_metadata
 from lakehold.lake.iceberg_catalog import IcebergCatalog
 from lakehold.lake.table_metadata import IcebergSnapshot
+from lakehold.runs import queries
 from lakehold.web import kind_pages, pages, urls
 from lakehold.web.access import resource_header
 from lakehold.web.components import PageAction
@@ -67,7 +68,7 @@ def browse(request: Request, ctx: ReadContext, lake: CurrentLake, uid: str) -> R
         "listing": listing,
         "layers": sections(ctx, lake, uid, layers, listing.search),
         "new_layer": _create_action(ctx, LAYER, "lakehouse", uid, uid),
-        "asks": ctx.session.check(ctx.principal, "execute_query", uid),
+        "asks": queries.may_query(ctx, uid),
     }
     return pages.render(request, "lakehouse/data.html", values)
 
