@@ -15,7 +15,7 @@ from lakehold.kit.errors import ConflictError, InvalidInputError
 from lakehold.kit.ids import valid_name
 from lakehold.web import one_time_secret, pages, urls
 from lakehold.web.components import PageAction
-from lakehold.web.confirmation import confirm
+from lakehold.web.confirmation import need_confirmation
 from lakehold.web.form_values import FieldErrors, collect_errors
 from lakehold.web.list_view import ListFilter, ListState
 from lakehold.web.one_time_secret import OneTimeSecret
@@ -135,7 +135,6 @@ def revoke_token(request: Request, ctx: WriteContext, uid: str, sent: SubmittedF
     token = tokens.get(ctx, str(sent.get("token", "")))
     back = urls.member(uid)
     text = "Programs that use it lose access immediately."
-    if confirmation := confirm(request, sent, f"Revoke the token {token.name}?", text, do="Revoke", back=back):
-        return confirmation
+    need_confirmation(request, sent, f"Revoke the token {token.name}?", text, do="Revoke", back=back)
     tokens.revoke(ctx, token.id)
     return pages.redirect(request, back, f"The token {token.name} was revoked.")

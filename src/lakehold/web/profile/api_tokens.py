@@ -20,7 +20,7 @@ from lakehold.kit.clock import DAY
 from lakehold.kit.errors import ConflictError
 from lakehold.kit.ids import fold_name, quote, valid_name
 from lakehold.web import one_time_secret, pages
-from lakehold.web.confirmation import confirm
+from lakehold.web.confirmation import need_confirmation
 from lakehold.web.form_values import FieldErrors, collect_errors, text_field
 from lakehold.web.list_view import ListFilter, ListState
 from lakehold.web.one_time_secret import OneTimeSecret
@@ -62,8 +62,7 @@ def revoke_token(request: Request, ctx: WriteContext, token: str, sent: Submitte
     """Revoke a token."""
     found = tokens.get(ctx, token)
     text = "Programs that use it lose access immediately. This cannot be undone."
-    if confirmation := confirm(request, sent, f"Revoke {found.name}?", text, do="Revoke", back=profile_page.TOKENS):
-        return confirmation
+    need_confirmation(request, sent, f"Revoke {found.name}?", text, do="Revoke", back=profile_page.TOKENS)
     tokens.revoke(ctx, found.id)
     return pages.redirect(request, profile_page.TOKENS, f"{found.name} was revoked.")
 

@@ -15,7 +15,7 @@ from lakehold.runs.service import Run, StepState
 from lakehold.web import pages, urls
 from lakehold.web.access import resource_header
 from lakehold.web.components import PageAction
-from lakehold.web.confirmation import confirm
+from lakehold.web.confirmation import need_confirmation
 from lakehold.web.cookies import Flash
 from lakehold.web.list_view import ListState
 from lakehold.web.navigation import Breadcrumb, Navigation
@@ -103,8 +103,7 @@ def delete(request: Request, ctx: WriteContext, run: str, sent: SubmittedForm) -
     """Delete the run with its log, after a confirmation."""
     found = RUNS.get(ctx, run)
     text = "Data that it wrote or sent is kept."
-    if asked := confirm(request, sent, "Delete this run?", text, do="Delete", back=urls.run(run)):
-        return asked
+    need_confirmation(request, sent, "Delete this run?", text, do="Delete", back=urls.run(run))
     try:
         RUNS.delete(ctx, run)
     except ConflictError as error:

@@ -11,7 +11,7 @@ from lakehold.kit.errors import InvalidInputError, NotFoundError
 from lakehold.runs.scheduler.schedule import TriggerSchedule
 from lakehold.runs.scheduler.service import Trigger
 from lakehold.web import pages, urls
-from lakehold.web.confirmation import confirm
+from lakehold.web.confirmation import need_confirmation
 from lakehold.web.routing import SubmittedForm, router
 from lakehold.web.runs.run_list import runnable_options
 from lakehold.web.runs.runnable_page import need_runnable, runnable_frame, sees_runs
@@ -75,8 +75,7 @@ def set_active(request: Request, ctx: WriteContext, uid: str, sent: SubmittedFor
 def remove(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm) -> Response:
     """Remove a trigger, after a confirmation."""
     known, there = _need_trigger(ctx, uid, sent), urls.resource(uid, "triggers")
-    if asked := confirm(request, sent, "Remove this trigger?", "Current runs continue.", do="Remove", back=there):
-        return asked
+    need_confirmation(request, sent, "Remove this trigger?", "Current runs continue.", do="Remove", back=there)
     TRIGGERS.delete(ctx, known.id)
     return pages.redirect(request, there, "The trigger was removed.")
 

@@ -16,7 +16,7 @@ from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import FOREVER
 from lakehold.kit.errors import ConflictError, InvalidInputError, NotFoundError
 from lakehold.web import form_values, invite_pages, kind_pages, pages, urls
-from lakehold.web.confirmation import ConfirmationChoice, ConfirmationPrompt, confirm_effects, preview_effects
+from lakehold.web.confirmation import ConfirmationChoice, ConfirmationPrompt, need_confirmed_effects, preview_effects
 from lakehold.web.cookies import Flash
 from lakehold.web.form_values import FieldErrors
 from lakehold.web.labels import format_count, humanize, pluralize
@@ -91,8 +91,7 @@ def remove_member(request: Request, ctx: WriteContext, uid: str, sent: Submitted
     prompt = ConfirmationPrompt(
         f"Remove {member.subject.name}?", text, do="Remove", back=back, danger=True, choice=choice
     )
-    if question := confirm_effects(request, sent, prompt, lambda: preview_effects(ctx, changes)):
-        return question
+    need_confirmed_effects(request, sent, prompt, lambda: preview_effects(ctx, changes))
     receiver = str(sent.get(NEW_OWNER, ""))
     if receiver:
         return _remove_and_transfer(request, ctx, uid, member, receiver)
@@ -223,8 +222,7 @@ def _save_member(
         raise InvalidInputError("Select a role.", field="role")
     question = f"{'Change' if member.roles else 'Add'} {member.subject.name}?"
     prompt = ConfirmationPrompt(question, f"Until the end of {filled.until}." if filled.until else "", back=back)
-    if confirmation := confirm_effects(request, sent, prompt, lambda: preview_effects(ctx, plan.changes)):
-        return confirmation
+    need_confirmed_effects(request, sent, prompt, lambda: preview_effects(ctx, plan.changes))
     for change in plan.labels:
         ctx.need_change(change)
     who = member.subject.uid

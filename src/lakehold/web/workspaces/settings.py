@@ -18,7 +18,7 @@ from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import ConflictError, InvalidInputError
 from lakehold.web import kind_pages, pages, urls
 from lakehold.web.components import AttributeField, FieldChange
-from lakehold.web.confirmation import ConfirmationPrompt, confirm, confirm_effects, preview_effects
+from lakehold.web.confirmation import ConfirmationPrompt, need_confirmation, need_confirmed_effects, preview_effects
 from lakehold.web.labels import humanize
 from lakehold.web.routing import FORM_METHODS, SubmittedForm, router
 from lakehold.web.workspaces import membership, workspace_list
@@ -66,8 +66,8 @@ def switch(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm) -
         back=there,
         changes=[change for change in field_changes if change.before != change.after],
     )
-    if changes and (question := confirm_effects(request, sent, prompt, lambda: preview_effects(ctx, changes))):
-        return question
+    if changes:
+        need_confirmed_effects(request, sent, prompt, lambda: preview_effects(ctx, changes))
     resource_edit.apply_edit_plan(ctx, plan)
     return pages.redirect(request, there, "Saved.")
 
@@ -92,8 +92,7 @@ def delete(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm) -
     """Delete the workspace if it is empty."""
     workspaces.need_workspace(ctx, uid)
     name, there = resources.get(ctx, uid).name, urls.workspace(uid, "settings")
-    if question := confirm(request, sent, f"Delete {name}?", "This cannot be undone.", do="Delete", back=there):
-        return question
+    need_confirmation(request, sent, f"Delete {name}?", "This cannot be undone.", do="Delete", back=there)
     try:
         resources.delete(ctx, uid)
     except ConflictError as error:
@@ -179,7 +178,6 @@ def set_plan(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm)
         back=there,
         changes=[FieldChange("Plan", humanize(present), humanize(new_plan))],
     )
-    if question := confirm_effects(request, sent, prompt, lambda: preview_effects(ctx, [change])):
-        return question
+    need_confirmed_effects(request, sent, prompt, lambda: preview_effects(ctx, [change]))
     ctx.make(change)
     return pages.redirect(request, there, f"The plan was changed to {humanize(new_plan)}.")

@@ -14,7 +14,7 @@ from lakehold.kit.ids import quote
 from lakehold.web import kind_pages, one_time_secret, pages, urls
 from lakehold.web.access import resource_header
 from lakehold.web.components import PageAction
-from lakehold.web.confirmation import confirm
+from lakehold.web.confirmation import need_confirmation
 from lakehold.web.cookies import Flash
 from lakehold.web.one_time_secret import OneTimeSecret
 from lakehold.web.routing import SubmittedForm, router
@@ -52,8 +52,7 @@ def copy(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm) -> 
     found, back = resources.get(ctx, uid), resource_header.overview_url(ctx, uid)
     ctx.need(credentials.COPY, uid)
     text = "They are shown once. This is recorded in the audit log."
-    if question := confirm(request, sent, f"Copy the credentials of {found.name}?", text, do="Copy", back=back):
-        return question
+    need_confirmation(request, sent, f"Copy the credentials of {found.name}?", text, do="Copy", back=back)
     copied = credentials.copy(ctx, uid)
     if not copied:
         return pages.redirect(request, back, Flash("It has no credentials.", tone="warn"))

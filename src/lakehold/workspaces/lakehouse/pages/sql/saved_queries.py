@@ -23,7 +23,7 @@ from lakehold.lake.errors import QueryError, RefusedQueryError
 from lakehold.runs import queries, worker_client
 from lakehold.web import pages, urls
 from lakehold.web.access import resource_header
-from lakehold.web.confirmation import confirm
+from lakehold.web.confirmation import need_confirmation
 from lakehold.web.routing import SubmittedForm, router
 from lakehold.workspaces.lakehouse import saved_queries
 from lakehold.workspaces.lakehouse.pages.page_frame import need_lakehouse
@@ -96,8 +96,7 @@ def delete(request: Request, ctx: WriteContext, uid: str, query: str, sent: Subm
     """Delete a saved query, after a confirmation."""
     found = _need_saved_query(ctx, uid, query)
     text = "The query text is deleted. Tables do not change."
-    if question := confirm(request, sent, f"Delete {found.name}?", text, do="Delete", back=_editor_url(uid, query)):
-        return question
+    need_confirmation(request, sent, f"Delete {found.name}?", text, do="Delete", back=_editor_url(uid, query))
     resources.delete(ctx, query)
     return pages.redirect(request, urls.workspace(uid, "sql"), f"{found.name} was deleted.")
 

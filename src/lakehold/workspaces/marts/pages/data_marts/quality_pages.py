@@ -15,7 +15,7 @@ from lakehold.runs.runnable import RunOptions
 from lakehold.web import pages, urls
 from lakehold.web.access import resource_header
 from lakehold.web.components import PageAction
-from lakehold.web.confirmation import confirm
+from lakehold.web.confirmation import need_confirmation
 from lakehold.web.connections.field_values import texts_of
 from lakehold.web.connections.form import ResourceForm, load_design
 from lakehold.web.cookies import Flash
@@ -87,8 +87,7 @@ def remove(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm) -
     found, n = page_frame.need_edit(ctx, uid, DATA_MART_KIND), _place(sent)
     settings, back = dict(found.settings or {}), urls.resource(uid, "quality")
     check = _need_check(settings, n)
-    if question := confirm(request, sent, "Delete this check?", _check_name(check), do="Delete", back=back):
-        return question
+    need_confirmation(request, sent, "Delete this check?", _check_name(check), do="Delete", back=back)
     left = [each for place, each in enumerate(row_settings(settings, "checks")) if place != n]
     _save_settings(ctx, uid, {**settings, "checks": left}, str(sent.get("version", "")))
     return pages.redirect(request, back, Flash("The check was deleted."))
