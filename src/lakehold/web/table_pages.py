@@ -2,9 +2,10 @@
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 from urllib.parse import urlencode
 
 import pyarrow as pa
@@ -104,6 +105,7 @@ def table_sample(
 
 
 _LONGEST = 400
+_NUMBERS = ("tinyint", "smallint", "int", "bigint", "float", "double", "decimal")
 _ICEBERG = {"long": "bigint", "list": "array", "timestamptz": "timestamp", "timestamp": "timestamp_ntz"}
 _SIMPLE = {
     "int8": "tinyint",
@@ -152,6 +154,16 @@ def build_grid(schema: pa.Schema, batches: Iterable[pa.RecordBatch]) -> Grid:
         for row in zip(*(column.to_pylist() for column in batch.columns), strict=True)
     ]
     return Grid(columns, rows_as_cells)
+
+
+def sample_grid(fields: Iterable[Mapping[str, Any]], rows: Iterable[Sequence[Any]]) -> Grid:
+    """Build a grid of the rows that a probe has found, whose fields have a name and a type in SQL."""
+    columns = [
+        GridColumn(str(field["name"]), kind, kind.startswith(_NUMBERS) and "<" not in kind)
+        for field in fields
+        for kind in [str(field["type"])]
+    ]
+    return Grid(columns, [[format_cell(value) for value in row[: len(columns)]] for row in rows])
 
 
 def format_cell(value: object) -> GridCell:

@@ -9,7 +9,7 @@ from lakehold.access.model.policy import MEMBER, TENANT
 from lakehold.access.model.syntax import PathNode
 from lakehold.api.http.dependencies import FormContext, ReadContext, WriteContext
 from lakehold.catalog import change_preview, kinds, ownership, workspaces
-from lakehold.catalog.resource_view import ResourceRef, make_ref
+from lakehold.catalog.resource_view import make_ref
 from lakehold.catalog.workspaces import WorkspaceMembership
 from lakehold.directory.errors import HiddenError
 from lakehold.directory.request_context import RequestContext
@@ -50,7 +50,7 @@ _SUBJECT_FILTER = ListFilter("who", "Member", (("member", "Members"), ("group", 
 def members_page(request: Request, ctx: ReadContext, uid: str) -> Response:
     """Render the list: all members for a caller who gives roles here, oneself and the owners for others."""
     found = workspaces.members(ctx, uid)
-    space, schema = workspace_ref(ctx, uid), kinds.schema_of(ctx.view, uid)
+    space, schema = workspaces.need_workspace(ctx, uid), kinds.schema_of(ctx.view, uid)
     roles = ListFilter("role", "Role", tuple((name, role.title) for name, role in schema.roles.items()))
     listing = ListState.from_request(request, sorts=("name",), filters=(roles, _SUBJECT_FILTER))
     listing = replace(listing, path=urls.workspace(uid, "members"))
@@ -133,12 +133,6 @@ def undo(request: Request, ctx: WriteContext, uid: str) -> Response:
     return pages.redirect(request, urls.workspace(uid, "members"), "Undone.")
 
 
-def workspace_ref(ctx: RequestContext, uid: str) -> ResourceRef:
-    """Return a reference to a workspace."""
-    workspaces.need_workspace(ctx, uid)
-    return ctx.session.read_view(lambda view: make_ref(view, uid))
-
-
 def find_member(ctx: RequestContext, uid: str, subject: str) -> WorkspaceMembership:
     """Return the membership of a member or group in the workspace; empty if they are not in it yet."""
     ctx.need_visible(subject, "grant")
@@ -182,7 +176,7 @@ def set_member(request: Request, ctx: FormContext, uid: str, sent: SubmittedForm
             errors["subject"] = str(error)
     elif filled.subject and "filled" not in asked:
         filled = membership.current_membership(ctx, uid, find_member(ctx, uid, filled.subject))
-    space = workspace_ref(ctx, uid)
+    space = workspaces.need_workspace(ctx, uid)
     subject = picked = None
     if path == _CHANGE_PATH:
         subject = ctx.session.read_view(lambda view: make_ref(view, filled.subject))

@@ -19,7 +19,6 @@ from lakehold.web.cookies import Flash
 from lakehold.web.form_values import parse_integer
 from lakehold.web.list_view import ListColumn, ListFilter, ListState
 from lakehold.web.routing import SubmittedForm, router
-from lakehold.web.workspaces.members import workspace_ref
 from lakehold.workspaces.marts.notifications import receivers
 from lakehold.workspaces.marts.notifications.preferences import ROLES, NotificationChannel, parse_channel
 from lakehold.workspaces.marts.notifications.receivers import MemberSubscriptions
@@ -85,8 +84,7 @@ def render_notifications(
     request: Request, ctx: RequestContext, uid: str, wrong: Mapping[str, object] | None = None
 ) -> Response:
     """Render the page; with the submitted webhook if it was refused."""
-    need_project(ctx, uid)
-    space, manages = workspace_ref(ctx, uid), receivers.can_manage(ctx, uid)
+    space, manages = need_project(ctx, uid), receivers.can_manage(ctx, uid)
     everybody = receivers.list_receivers(ctx, uid)
     values: dict[str, object] = {
         **kind_pages.workspace_tab_values(uid, space.kind, NOTIFICATIONS_PART),

@@ -6,7 +6,7 @@ from fastapi import Request, Response
 
 from lakehold.api.http.dependencies import WriteContext
 from lakehold.catalog import credentials, kinds, resources, workspaces
-from lakehold.catalog.resource_view import ResourceView
+from lakehold.catalog.resource_view import ResourceRef, ResourceView
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import FOREVER
 from lakehold.kit.errors import NotFoundError
@@ -75,11 +75,9 @@ def copy_credentials_action(ctx: RequestContext, uid: str) -> PageAction:
 FORMS = Path(__file__).parent.parent / "forms.yaml"
 
 
-def need_project(ctx: RequestContext, uid: str) -> None:
-    """Raise NotFoundError unless the workspace is a project."""
-    workspaces.need_workspace(ctx, uid)
-    if kinds.schema_of(ctx.view, uid).id != mart_kinds.PROJECT_KIND:
-        raise NotFoundError(f"There is no project {quote(uid)}.", "Check the name in the list of workspaces.")
+def need_project(ctx: RequestContext, uid: str) -> ResourceRef:
+    """Return the project, if the caller may see it."""
+    return workspaces.need_workspace(ctx, uid, mart_kinds.PROJECT_KIND)
 
 
 def need_kind(ctx: RequestContext, uid: str, kind: str) -> ResourceView:

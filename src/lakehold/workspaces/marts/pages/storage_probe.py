@@ -20,8 +20,6 @@ from lakehold.workspaces.marts.mart_probe import StorageProbeResult
 from lakehold.workspaces.marts.settings import StorageType
 from lakehold.workspaces.marts.storages import StorageProbeTarget
 
-_NUMBERS = ("tinyint", "smallint", "int", "bigint", "float", "double", "decimal")
-
 
 @dataclass(frozen=True, slots=True)
 class StorageProbe:
@@ -44,15 +42,7 @@ def probe_storage(request: Request, asked: StorageProbeTarget) -> StorageProbe:
 
 def probe_grid(seen: StorageProbeResult) -> table_pages.Grid:
     """Return the rows of a probe as a grid."""
-    columns = [
-        table_pages.GridColumn(
-            each["name"], each["type"], each["type"].startswith(_NUMBERS) and "<" not in each["type"]
-        )
-        for each in seen.fields
-    ]
-    return table_pages.Grid(
-        columns, [[table_pages.format_cell(value) for value in row[: len(columns)]] for row in seen.rows]
-    )
+    return table_pages.sample_grid(seen.fields, seen.rows)
 
 
 _MAX_OPTIONS = 200
