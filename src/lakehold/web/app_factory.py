@@ -32,14 +32,9 @@ def choose_theme(
     return response
 
 
-def empty_navigation(_request: Request) -> Navigation:
-    """Return an empty navigation, as for a visitor who is not signed in."""
-    return Navigation()
-
-
 def install_web(
     app: FastAPI,
-    load_navigation: Callable[[Request], Navigation] = empty_navigation,
+    load_navigation: Callable[[Request], Navigation] = lambda _request: Navigation(),
     folders: Mapping[str, Path] | None = None,
 ) -> None:
     """Add templates, static files, the shell's routes and the security headers. `folders` are more template folders."""

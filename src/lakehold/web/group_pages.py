@@ -42,7 +42,7 @@ GroupRow = tuple[ResourceRef, Moment | None, int | None, tuple[str, ...], list[P
 def groups_page(request: Request, ctx: ReadContext) -> Response:
     """Show the list, with the built-in group All first."""
     listing = ListState.from_request(request, sorts=("name", "created"))
-    found = groups.page(ctx, search=listing.search, sort=listing.order, after=listing.after or None, limit=listing.size)
+    found = groups.page(ctx, **listing.query)
     actions = MemberActions(ctx)
     rows = [_group_row(ctx, actions, item.uid, item.since) for item in found.items]
     values: dict[str, object] = {

@@ -24,7 +24,6 @@ from lakehold.web.cookies import Flash
 from lakehold.web.form_values import errors_by_field, last_day_value, text_field, text_fields
 from lakehold.web.labels import humanize, humanized_options
 from lakehold.web.list_view import ListFilter, ListState
-from lakehold.web.navigation import NavLink
 from lakehold.web.routing import SubmittedForm, router
 from lakehold.web.runs.services import RUNS
 from lakehold.workspaces.registry import readable_kinds
@@ -68,10 +67,7 @@ def _render_list(
         "listing": listing,
         "rows": found[:_PAGE_SIZE],
         "after": str(found[_PAGE_SIZE - 1].request.n) if len(found) > _PAGE_SIZE else "",
-        "tabs": [
-            NavLink("To review", "/requests", "inbox", len(waiting)),
-            NavLink("Your requests", "/requests/mine", "hand", len(pending)),
-        ],
+        "counts": (len(waiting), len(pending)),
         "tones": TONES,
         "thing": _resource_label,
     }

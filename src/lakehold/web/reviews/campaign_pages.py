@@ -45,7 +45,7 @@ def reviews_page(request: Request, ctx: ReadContext) -> Response:
         "reviews": found.items,
         "after": str(found.before or ""),
         "may_start": change_preview.may_ask_about_others(ctx) or bool(campaigns.reviewable_workspaces(ctx)),
-        "request_url": _request_url(ctx),
+        "request_url": urls.request(ctx.caller.tenant, change_preview.ASK),
         "now": ctx.at,
     }
     return pages.render(request, "reviews/list.html", values)
@@ -196,14 +196,10 @@ def report_values(ctx: RequestContext, detail: CampaignView) -> dict[str, object
         "jobs": found,
         "running": any(job.state not in table.ENDED for job in found),
         "may_work_out": change_preview.may_ask_about_others(ctx),
-        "request_url": _request_url(ctx),
+        "request_url": urls.request(ctx.caller.tenant, change_preview.ASK),
         "formats": [(each, _FORMAT_LABELS.get(each, each)) for each in sorted(FORMATS, key=lambda each: each != "csv")],
     }
 
 
 def _is_report_of(job: Job, detail: CampaignView) -> bool:
     return job.kind == ACCESS_REVIEW and job.options.get("inside") == detail.workspace.uid
-
-
-def _request_url(ctx: RequestContext) -> str:
-    return urls.request(ctx.caller.tenant, change_preview.ASK)

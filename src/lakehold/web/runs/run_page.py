@@ -45,8 +45,7 @@ def live(request: Request, ctx: ReadContext, run: str, was: str = "") -> Respons
 def log_page(request: Request, ctx: ReadContext, run: str) -> Response:
     """Render the whole log of a run, oldest line first."""
     found, listing = RUNS.get(ctx, run), ListState.from_request(request, ("n",), size=_LOG_PAGE)
-    after = int(listing.after) if listing.after.isdigit() else 0
-    lines = RUNS.log_lines(ctx, run, after=after, limit=_LOG_PAGE + 1)
+    lines = RUNS.log_lines(ctx, run, after=listing.before or 0, limit=_LOG_PAGE + 1)
     values: dict[str, object] = {
         **_page_values(ctx, found),
         "crumbs": [

@@ -34,7 +34,7 @@ def add(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm) -> R
     found = need_runnable(ctx, uid)
     if str(sent.get("by", "cron")) == "cron":
         filled = schedule_form.parse_schedule_form(sent)
-        if (errors := filled.errors()) or _is_preview(sent):
+        if (errors := filled.errors()) or sent.get("do") == "times":
             return _page(request, ctx, found, timed=filled, errors=errors)
         TRIGGERS.save(ctx, uid, filled.to_schedule())
     else:
@@ -55,7 +55,7 @@ def change_schedule(request: Request, ctx: WriteContext, uid: str, sent: Submitt
     filled = schedule_form.parse_schedule_form(sent)
     if not known.when.cron:
         raise InvalidInputError("This trigger runs after other pipelines.", "Remove it, and add a schedule.")
-    if (errors := filled.errors()) or _is_preview(sent):
+    if (errors := filled.errors()) or sent.get("do") == "times":
         return _page(request, ctx, found, changed=known.id, timed=filled, errors=errors)
     TRIGGERS.save(ctx, uid, filled.to_schedule(), uid=known.id, active=known.active)
     return pages.redirect(request, urls.resource(uid, "triggers"), "The schedule was changed. It runs as you.")
@@ -113,10 +113,6 @@ def _page(
         "every": str(filled.get("every", "all")) if filled else "all",
     }
     return pages.render_form(request, "schedules/triggers.html", values, errors)
-
-
-def _is_preview(sent: FormData) -> bool:
-    return str(sent.get("do", "")) == "times"
 
 
 def _need_trigger(ctx: RequestContext, uid: str, sent: FormData) -> Trigger:

@@ -17,8 +17,10 @@ from lakehold.catalog.resource_view import ResourceView, attributes_of
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import ConflictError, InvalidInputError
 from lakehold.web import kind_pages, pages, urls
+from lakehold.web.access import fact_labels
 from lakehold.web.components import AttributeField, FieldChange
 from lakehold.web.confirmation import ConfirmationPrompt, need_confirmation, need_confirmed_effects, preview_effects
+from lakehold.web.form_values import parse_integer, text_field
 from lakehold.web.labels import humanize
 from lakehold.web.routing import FORM_METHODS, SubmittedForm, router
 from lakehold.web.workspaces import membership, workspace_list
@@ -38,10 +40,9 @@ def settings_page(request: Request, ctx: FormContext, uid: str, sent: SubmittedF
         return _render_settings(request, ctx, uid)
     workspaces.need_workspace(ctx, uid)
     filled = {name: str(sent.get(name, "")).strip() for name in ("name", "description")}
-    version = str(sent.get("version", ""))
     try:
-        expected = int(version) if version.isdigit() else None
-        resource_edit.apply_edit(ctx, uid, ResourceEdit(filled["name"], filled["description"]), expect_version=expected)
+        version = parse_integer(text_field(sent, "version"))
+        resource_edit.apply_edit(ctx, uid, ResourceEdit(filled["name"], filled["description"]), expect_version=version)
     except (InvalidInputError, ConflictError, VersionConflictError) as error:
         return _render_settings(request, ctx, uid, filled=filled, errors={"name": str(error)})
     return pages.redirect(request, urls.workspace(uid, "settings"), "Saved.")
@@ -58,8 +59,10 @@ def switch(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm) -
     plan = resource_edit.plan_edit(ctx, uid, ResourceEdit(attributes=new_values))
     there = urls.workspace(uid, "settings")
     changes = [change for change in plan.changes if isinstance(change.fact, Attribute)]
+    label = fact_labels.value_label
     field_changes = [
-        FieldChange(each.title, _value_label(each.value), _value_label(new_values[each.name])) for each in found
+        FieldChange(each.title, label(each.value).capitalize(), label(new_values[each.name]).capitalize())
+        for each in found
     ]
     prompt = ConfirmationPrompt(
         f"Change the options of {resources.get(ctx, uid).name}?",
@@ -140,10 +143,6 @@ def _sent_value(each: AttributeField, sent: FormData) -> str:
     if each.is_flag:
         return "true" if sent.get(SWITCH_PREFIX + each.name) else "false"
     return str(sent.get(SWITCH_PREFIX + each.name, each.value))
-
-
-def _value_label(value: str) -> str:
-    return {"true": "On", "false": "Off"}.get(value, humanize(value))
 
 
 def _label_group(ctx: RequestContext, uid: str, kind: KindSchema) -> tuple[KindSchema, Sequence[ListedResource], bool]:

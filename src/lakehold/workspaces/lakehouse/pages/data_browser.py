@@ -82,15 +82,7 @@ def browse_layer(request: Request, ctx: ReadContext, lake: CurrentLake, uid: str
     listing = ListState.from_request(request, ("name",), size=_PAGE_SIZE)
     if found.kind != LAYER or found.workspace is None or found.workspace.uid != space.uid:
         raise NotFoundError(f"There is no layer {quote(layer)}.", "Check the name in the list of layers.")
-    some = resources.find(
-        ctx,
-        listing.search,
-        among=(TABLE, VOLUME),
-        within=layer,
-        sort=listing.order,
-        after=listing.after or None,
-        limit=_PAGE_SIZE,
-    )
+    some = resources.find(ctx, among=(TABLE, VOLUME), within=layer, **listing.query)
     values: dict[str, object] = {
         "crumbs": _crumbs(ctx, space.uid, found.name),
         "found": space,

@@ -19,7 +19,7 @@ from lakehold.runs import queries, worker_client
 from lakehold.runs.queries import PastQuery
 from lakehold.web import pages, urls
 from lakehold.web.access import resource_header
-from lakehold.web.list_view import ListState
+from lakehold.web.list_view import ListState, parse_row_number
 from lakehold.web.routing import SubmittedForm, router
 from lakehold.workspaces.lakehouse.pages.page_frame import need_lakehouse, need_table
 from lakehold.workspaces.lakehouse.pages.sql import query_result, saved_queries
@@ -37,8 +37,7 @@ def asked_page(request: Request, ctx: ReadContext, uid: str) -> Response:
     found = need_lakehouse(ctx, uid)
     queries.open_scope(ctx, uid)
     listing = ListState.from_request(request, ("n",), size=_PAGE_SIZE)
-    behind = int(listing.after) if listing.after.isdigit() else None
-    rows = queries.list_past_queries(ctx, workspace=uid, behind=behind, limit=_PAGE_SIZE + 1)
+    rows = queries.list_past_queries(ctx, workspace=uid, behind=listing.before, limit=_PAGE_SIZE + 1)
     page_rows = rows[:_PAGE_SIZE]
     values: dict[str, object] = {
         "crumbs": resource_header.breadcrumbs(ctx, uid, "SQL", "History"),
@@ -52,7 +51,7 @@ def asked_page(request: Request, ctx: ReadContext, uid: str) -> Response:
 
 def get_past_query(ctx: RequestContext, workspace: str, number: str) -> PastQuery:
     """Return a query of the caller by its number; raise NotFoundError if there is none."""
-    n = int(number) if number.isdigit() and len(number) < 16 else 0  # noqa: PLR2004 - as long as numbers are
+    n = parse_row_number(number) or 0
     found = queries.list_past_queries(ctx, workspace=workspace, behind=n + 1, limit=1)
     if not found or found[0].n != n:
         raise NotFoundError("This query is not in your history.", "It may have expired.")
