@@ -87,7 +87,7 @@ def test_account_sign_ins_and_tokens_end_at_once(acme: AcmePlatform) -> None:
         member_removal.remove(ctx, "bob")
     for ask in (
         lambda: sign_ins.authenticate(acme.platform, signed_in.secret),
-        lambda: tokens.authenticate(acme.platform, token.secret),
+        lambda: acme.authenticate_token(token.secret),
         lambda: acme.sign_in("Bob"),
     ):
         with pytest.raises(UnauthorizedError):

@@ -22,7 +22,7 @@ def made(acme: AcmePlatform, caller: Caller, name: str = "ci", **options: object
 
 def is_valid(acme: AcmePlatform, secret: str) -> bool:
     try:
-        return bool(tokens.authenticate(acme.platform, secret))
+        return bool(acme.authenticate_token(secret))
     except UnauthorizedError:
         return False
 
@@ -30,7 +30,7 @@ def is_valid(acme: AcmePlatform, secret: str) -> bool:
 def test_it_acts_as_its_member(acme: AcmePlatform) -> None:
     bob = acme.person("Bob")
     token = made(acme, bob)
-    caller = tokens.authenticate(acme.platform, token.secret)
+    caller = acme.authenticate_token(token.secret)
     assert (caller.tenant, caller.member, caller.token_id, caller.narrowed) == ("acme", "bob", token.token.id, None)
     assert token.secret.startswith("lh_")
     assert token.secret.startswith(token.token.prefix)
@@ -51,7 +51,7 @@ def test_it_is_shown_once_and_kept_as_a_hash(acme: AcmePlatform) -> None:
 
 def test_it_lives_with_its_members_rights(acme: AcmePlatform) -> None:
     adam = acme.admin()
-    caller = tokens.authenticate(acme.platform, made(acme, adam).secret)
+    caller = acme.authenticate_token(made(acme, adam).secret)
     with acme.platform.read(caller) as ctx:
         ctx.need("manage_members", acme.tenant)
     with acme.platform.write(acme.olga) as ctx:
@@ -64,7 +64,7 @@ def test_it_is_narrowed_to_actions_and_resources(acme: AcmePlatform) -> None:
     acme.create_resource("lakehouse.lakehouse", "lake", tenant=acme.tenant)
     acme.create_resource("lakehouse.layer", "raw", lakehouse="lake")
     adam = acme.admin()
-    caller = tokens.authenticate(acme.platform, made(acme, adam, actions=["see", "edit"], resources=["raw"]).secret)
+    caller = acme.authenticate_token(made(acme, adam, actions=["see", "edit"], resources=["raw"]).secret)
     with acme.platform.read(caller) as ctx:
         ctx.need("edit", "raw")
     for action, resource in (("delete", "raw"), ("see", "lake"), ("manage_members", acme.tenant)):
@@ -75,7 +75,7 @@ def test_it_is_narrowed_to_actions_and_resources(acme: AcmePlatform) -> None:
 def test_a_narrowed_one_makes_no_tokens_and_sees_none(acme: AcmePlatform) -> None:
     bob = acme.person("Bob")
     token = made(acme, bob, actions=["see"])
-    narrowed = tokens.authenticate(acme.platform, token.secret)
+    narrowed = acme.authenticate_token(token.secret)
     acme.refuses(
         narrowed,
         DeniedError,
@@ -91,7 +91,7 @@ def test_a_narrowed_one_makes_no_tokens_and_sees_none(acme: AcmePlatform) -> Non
 
 def test_one_that_is_not_narrowed_makes_tokens_that_end_no_later(acme: AcmePlatform) -> None:
     bob = acme.person("Bob")
-    caller = tokens.authenticate(acme.platform, made(acme, bob, days=3).secret)
+    caller = acme.authenticate_token(made(acme, bob, days=3).secret)
     assert made(acme, caller, days=2).token.until == acme.clock() + 2 * DAY
     assert made(acme, caller, days=30).token.until == acme.clock() + 3 * DAY
     assert made(acme, caller, days=None).token.until == acme.clock() + 3 * DAY
@@ -191,10 +191,10 @@ def test_when_it_was_last_used_is_written_once_a_minute(acme: AcmePlatform) -> N
     assert acme.platform.last_used.flush(acme.platform.database) == 1
     assert used_at() == first
     acme.clock.advance(59)
-    tokens.authenticate(acme.platform, token.secret)
+    acme.authenticate_token(token.secret)
     assert used_at() == first
     acme.clock.advance(1)
-    tokens.authenticate(acme.platform, token.secret)
+    acme.authenticate_token(token.secret)
     assert used_at() == acme.clock()
 
 
@@ -217,7 +217,7 @@ def test_those_of_a_removed_member_are_refused_in_the_same_words(acme: AcmePlatf
         "\ud800",
     ):
         with pytest.raises(UnauthorizedError) as refused:
-            tokens.authenticate(acme.platform, secret)
+            acme.authenticate_token(secret)
         answers.add(str(refused.value))
     assert len(answers) == 1
 
@@ -261,7 +261,7 @@ def test_an_admin_keeps_service_accounts_and_makes_their_tokens(acme: AcmePlatfo
     with acme.platform.write(adam) as ctx:
         nightly = members.create_service_account(ctx, "Nightly")
         members.give_tenant_role(ctx, nightly, "viewer")
-    caller = tokens.authenticate(acme.platform, made(acme, adam, member=nightly).secret)
+    caller = acme.authenticate_token(made(acme, adam, member=nightly).secret)
     assert caller.member == nightly
     with acme.platform.read(adam) as ctx:
         (account,) = members.list_service_accounts(ctx)

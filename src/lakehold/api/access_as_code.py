@@ -1,66 +1,17 @@
 """Endpoints of access as code. Export, plan, apply and test a tenant as files."""
 
 import json
-from collections.abc import Mapping
 from typing import Annotated, Any
 
 from pydantic import Field
 
 from lakehold import access_as_code
-from lakehold.access.facts.view import FactView
-from lakehold.access_as_code import ChangePlan, DesiredState, EntryMetadata, assertion_report, plan_text
+from lakehold.access_as_code import ChangePlan, DesiredState, assertion_report, metadata, plan_text
 from lakehold.access_as_code.plan import dump_plan, load_plan
 from lakehold.api.http.dependencies import ReadContext, WriteContext
 from lakehold.api.http.models import RequestModel, ResponseModel
 from lakehold.api.http.routing import make_router
-from lakehold.catalog import resource_edit, resource_metadata
-from lakehold.catalog.resource_edit import ResourceEdit
-from lakehold.directory import accounts, members
 from lakehold.directory.request_context import RequestContext
-
-
-def read_metadata(ctx: RequestContext, declared: Mapping[str, EntryMetadata] | None = None) -> dict[str, EntryMetadata]:
-    """Read the metadata of members and resources by id. E-mail addresses come from the directory, descriptions and
-    settings from the catalog. Settings that only the platform sets are left out, unless the files declare them.
-    """
-
-    def numbers(view: FactView) -> tuple[dict[int, str], dict[int, str]]:
-        people = {number: view.uid(number) for number in view.members}
-        rest = {
-            number: view.uid(number)
-            for kind in view.policy.kinds
-            for number in view.by_kind.get(kind) or ()
-            if number not in people
-        }
-        return people, rest
-
-    people, rest = ctx.session.read_view(numbers)
-    found = {
-        people[number]: EntryMetadata(email=account.email or "", service=account.service)
-        for number, account in accounts.get_many(ctx, people).items()
-    }
-    for number, detail in resource_metadata.load_many(ctx, rest).items():
-        uid = rest[number]
-        named = declared[uid].settings if declared and uid in declared else {}
-        kept = resource_metadata.without_managed(ctx.view.kind(number), detail.settings)
-        settings = {name: value for name, value in detail.settings.items() if name in kept or name in named}
-        found[uid] = EntryMetadata(description=detail.description, settings=settings)
-    return {uid: entry for uid, entry in found.items() if entry != EntryMetadata()}
-
-
-def write_metadata(ctx: RequestContext, entries: Mapping[str, EntryMetadata]) -> None:
-    """Write metadata, with the right that each change needs."""
-    people = ctx.session.read_view(lambda view: {view.uid(number) for number in view.members})
-    for uid, entry in entries.items():
-        if uid not in people:
-            resource_edit.apply_edit(ctx, uid, ResourceEdit(description=entry.description, settings=entry.settings))
-        elif entry.service:
-            if accounts.get(ctx, uid) is None:
-                accounts.add(ctx, uid, service=True)
-                ctx.note("make service account", uid)
-        elif entry.email:
-            members.set_email(ctx, uid, entry.email)
-
 
 routes = make_router("/api/v1/code", "Access as code")
 
@@ -135,7 +86,7 @@ def export_tenant(ctx: ReadContext) -> TenantFilesJson:
     Needs the right `export`. The files contain no secrets.
     """
     ctx.need("export", ctx.caller.tenant)
-    return TenantFilesJson(files=access_as_code.export_tenant(ctx.session, read_metadata(ctx)))
+    return TenantFilesJson(files=access_as_code.export_tenant(ctx.session, metadata.load_metadata(ctx)))
 
 
 @routes.post("/plan", openapi_extra=_EXPORT_RIGHT)
@@ -161,7 +112,7 @@ def apply_files(ctx: WriteContext, body: ApplyBody) -> ApplyResultJson:
     declared = access_as_code.parse_files(body.files)
     made = _make_plan(ctx, declared) if body.plan is None else load_plan(json.dumps(body.plan))
     access_as_code.apply_plan(ctx, made, declared)
-    write_metadata(ctx, made.metadata)
+    metadata.save_metadata(ctx, made.metadata)
     return ApplyResultJson(steps=len(made.steps), metadata=len(made.metadata))
 
 
@@ -177,4 +128,4 @@ def run_file_tests(ctx: ReadContext, body: FilesBody) -> FileTestReportJson:
 
 
 def _make_plan(ctx: RequestContext, declared: DesiredState) -> ChangePlan:
-    return access_as_code.make_plan(ctx.session, declared, read_metadata(ctx, declared.state.metadata))
+    return access_as_code.make_plan(ctx.session, declared, metadata.load_metadata(ctx, declared.state.metadata))

@@ -220,10 +220,6 @@ class PipelineBody(RequestModel):
     resource: IdText = Field(examples=["daily_sales"])
 
 
-class TriggerListJson(ItemsResponse[TriggerJson]):
-    """The triggers of one resource."""
-
-
 @trigger_routes.post("", status_code=201)
 def create_trigger(ctx: CreateContext, body: NewTrigger) -> TriggerJson:
     """Create a trigger, which runs as you."""
@@ -231,21 +227,21 @@ def create_trigger(ctx: CreateContext, body: NewTrigger) -> TriggerJson:
 
 
 @trigger_routes.get("")
-def list_triggers(ctx: ReadContext, resource: IdText) -> TriggerListJson:
+def list_triggers(ctx: ReadContext, resource: IdText) -> ItemsResponse[TriggerJson]:
     """List the triggers of a resource."""
-    return TriggerListJson.of(_triggers.for_resource(ctx, resource))
+    return ItemsResponse[TriggerJson].of(_triggers.for_resource(ctx, resource))
 
 
 @trigger_routes.post("/activate")
-def activate_pipeline(ctx: WriteContext, body: PipelineBody) -> TriggerListJson:
+def activate_pipeline(ctx: WriteContext, body: PipelineBody) -> ItemsResponse[TriggerJson]:
     """Activate all triggers of a pipeline, which run as you."""
-    return TriggerListJson.of(_triggers.set_all_active(ctx, body.resource, active=True))
+    return ItemsResponse[TriggerJson].of(_triggers.set_all_active(ctx, body.resource, active=True))
 
 
 @trigger_routes.post("/deactivate")
-def deactivate_pipeline(ctx: WriteContext, body: PipelineBody) -> TriggerListJson:
+def deactivate_pipeline(ctx: WriteContext, body: PipelineBody) -> ItemsResponse[TriggerJson]:
     """Deactivate all triggers of a pipeline. It can still be run by hand."""
-    return TriggerListJson.of(_triggers.set_all_active(ctx, body.resource, active=False))
+    return ItemsResponse[TriggerJson].of(_triggers.set_all_active(ctx, body.resource, active=False))
 
 
 @trigger_routes.get("/{trigger}")

@@ -167,11 +167,16 @@ def plan_removal(ctx: RequestContext, uid: str, subject: str) -> list[Add | Remo
     return changes
 
 
-def need_workspace(ctx: RequestContext, uid: str) -> None:
-    """Refuse what is not a workspace, or is hidden from the caller."""
+def need_workspace(ctx: RequestContext, uid: str, kind: str = "") -> ResourceRef:
+    """Return the workspace; refuse what is none, or not of this kind, or is hidden from the caller."""
     ctx.need_visible(uid)
-    if kinds.schema_of(ctx.view, uid).id not in {root.id for root in kinds.workspace_kinds(ctx.view.policy)}:
+    found, roots = resource_view.make_ref(ctx.view, uid), kinds.workspace_kinds(ctx.view.policy)
+    if found.kind not in {root.id for root in roots}:
         raise InvalidInputError(f"{quote(uid)} is no workspace.", "Name the workspace that it lies in.")
+    if kind not in {"", found.kind}:
+        title = kinds.catalog_kind(ctx.view.policy, kind).title.lower()
+        raise NotFoundError(f"There is no {title} {quote(uid)}.", "Check the name in the list of workspaces.")
+    return found
 
 
 def _workspace_kind(ctx: RequestContext, model: str) -> KindSchema:

@@ -122,16 +122,9 @@ def _create(
         raise ConflictError("This installation sends no mails.", "Hand the link over yourself, or set LAKEHOLD_SMTP.")
     fresh = secret_tokens.generate(secret_tokens.INVITE, again)
     invite = Invite(fresh.id, email, grants, ctx.caller.member, ctx.at, ctx.at + settings.invite_days * DAY)
-    ctx.rows(invite_table).insert(
-        id=invite.id,
-        hash=fresh.hash,
-        email=email,
-        email_key=email_key(email),
-        carries=json.dumps({"places": grants.roles, "settings": grants.settings}),
-        made_by=invite.made_by,
-        made_at=invite.made_at,
-        until=invite.until,
-    )
+    carries = json.dumps({"places": grants.roles, "settings": grants.settings})
+    columns = {"email": email, "email_key": email_key(email), "carries": carries, "made_by": invite.made_by}
+    secret_tokens.insert(ctx, invite_table, fresh, invite.until, **columns)
     link = links.link_url(settings, links.INVITE, fresh.text)
     if mail:
         links.queue_mail(ctx, links.INVITE, email, link, invite.until)

@@ -169,14 +169,7 @@ def _create(ctx: RequestContext, settings: Settings, member: str, purpose: str, 
     delete_all(ctx, member, purpose)
     fresh = secret_tokens.generate(secret_tokens.LINK)
     until = ctx.at + settings.link_minutes * 60 * SECOND
-    ctx.rows(link_table).insert(
-        id=fresh.id,
-        member_id=ctx.view.member(member),
-        hash=fresh.hash,
-        purpose=purpose,
-        made_at=ctx.at,
-        until=until,
-    )
+    secret_tokens.insert(ctx, link_table, fresh, until, member_id=ctx.view.member(member), purpose=purpose)
     link = link_url(settings, purpose, fresh.text)
     ctx.note("make link", member, after={"purpose": purpose, "link": fresh.id, "mailed": bool(receiver)})
     if receiver:

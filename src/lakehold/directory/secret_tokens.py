@@ -22,6 +22,7 @@ import sqlalchemy as sa
 # past the access filter: the tenant and the member are known by the secret of the token, and found here
 from lakehold.access.facts.tables import attribute, edge, resource
 from lakehold.access.model.policy import MEMBER
+from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import FOREVER, Moment
 from lakehold.kit.database import ExactText, IdType, TenantRows, Transaction, metadata
 
@@ -102,6 +103,11 @@ def secret_table(name: str, *columns: sa.Column[Any]) -> sa.Table:
         sa.Column("until", IdType, nullable=False),
         *columns,
     )
+
+
+def insert(ctx: RequestContext, table: sa.Table, fresh: NewSecret, until: Moment, **columns: object) -> None:
+    """Store a new secret by its hash, made now, with the columns that its table has of its own."""
+    ctx.rows(table).insert(id=fresh.id, hash=fresh.hash, made_at=ctx.at, until=until, **columns)
 
 
 def find_row(transaction: Transaction, table: sa.Table, prefix: str, secret: str, at: Moment) -> SecretRow | None:

@@ -60,17 +60,9 @@ def create(ctx: RequestContext, settings: Settings, member: str, method: str, cl
     """Start a sign-in of a member whose identity has been verified."""
     fresh = secret_tokens.generate(secret_tokens.SIGN_IN)
     until = ctx.at + settings.session_days * DAY
-    ctx.rows(sign_in_table).insert(
-        id=fresh.id,
-        member_id=ctx.view.member(member),
-        hash=fresh.hash,
-        method=method,
-        made_at=ctx.at,
-        until=until,
-        used_at=ctx.at,
-        address=client.address,
-        agent=client.agent[:_MAX_AGENT_LENGTH],
-    )
+    device = {"address": client.address, "agent": client.agent[:_MAX_AGENT_LENGTH]}
+    columns = {"member_id": ctx.view.member(member), "method": method, "used_at": ctx.at, **device}
+    secret_tokens.insert(ctx, sign_in_table, fresh, until, **columns)
     ctx.note("sign in", member, after={"method": method, "sign_in": fresh.id})
     return CreatedSignIn(ctx.caller.tenant, member, fresh.id, until, fresh.text)
 

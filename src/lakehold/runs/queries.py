@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 import sqlalchemy as sa
 
+from lakehold.catalog import kinds
 from lakehold.directory.caller import Caller
 from lakehold.directory.platform import Platform
 from lakehold.directory.request_context import RequestContext
@@ -17,8 +18,8 @@ from lakehold.kit.errors import InvalidInputError, LakeholdError
 from lakehold.lake import readable_tables
 from lakehold.runs import worker_client
 from lakehold.runs.worker_client import QueryRows, RecordBatches
+from lakehold.workspaces.registry import sql_kinds
 
-EXECUTE_QUERY = "execute_query"
 RETENTION = 90 * DAY
 MAX_QUERY_LENGTH = 200_000
 
@@ -66,13 +67,19 @@ class PastQuery:
 def open_scope(ctx: RequestContext, workspace: str) -> QueryScope:
     """Refuse unless the caller may run queries in the workspace."""
     readable_tables.refuse_impersonation(ctx)
-    ctx.need_visible(workspace, EXECUTE_QUERY)
-    schema = ctx.view.policy.kinds[ctx.view.kind(ctx.view.resource(workspace))].schema
-    if EXECUTE_QUERY not in schema.actions:
-        raise InvalidInputError(f"A {schema.title.lower()} has no SQL.", "Ask in a lakehouse.")
-    ctx.need(EXECUTE_QUERY, workspace)
+    ctx.need_visible(workspace, "query")
+    schema = kinds.schema_of(ctx.view, workspace)
+    if schema.id not in sql_kinds():
+        raise InvalidInputError(f"A {schema.title.lower()} has no SQL.", "Choose a workspace that has.")
+    ctx.need(sql_kinds()[schema.id], workspace)
     number = ctx.view.resource(workspace)
     return QueryScope(ctx.caller, ctx.session.tenant, number, ctx.view.names.get(number) or workspace)
+
+
+def may_query(ctx: RequestContext, workspace: str) -> bool:
+    """Whether members query the workspace in SQL, and the caller may."""
+    action = sql_kinds().get(kinds.schema_of(ctx.view, workspace).id)
+    return action is not None and ctx.session.check(ctx.principal, action, workspace)
 
 
 @contextmanager

@@ -13,7 +13,6 @@ from lakehold.web.assets import Assets
 from lakehold.web.navigation import Navigation
 from lakehold.web.navigation_context import navigation_for_request
 from lakehold.web.pages import THEME_COOKIE, THEMES, WebApp
-from lakehold.web.palette import find_resources
 from lakehold.web.routers import ROUTERS
 from lakehold.web.routing import router
 from lakehold.web.security_headers import SecurityHeadersMiddleware
@@ -33,21 +32,14 @@ def choose_theme(
     return response
 
 
-def empty_navigation(_request: Request) -> Navigation:
-    """Return an empty navigation, as for a visitor who is not signed in."""
-    return Navigation()
-
-
 def install_web(
     app: FastAPI,
-    load_navigation: Callable[[Request], Navigation] = empty_navigation,
-    finder: palette.ResourceFinder | None = None,
+    load_navigation: Callable[[Request], Navigation] = lambda _request: Navigation(),
     folders: Mapping[str, Path] | None = None,
 ) -> None:
     """Add templates, static files, the shell's routes and the security headers. `folders` are more template folders."""
     assets = Assets.load()
     app.state.web = WebApp(TemplateRenderer(assets, folders), load_navigation)
-    app.state.finder = finder
     for each in (assets.routes(), theme_routes, palette.routes, patterns.routes):
         app.include_router(each)
     routing.install_error_handler(app)
@@ -58,7 +50,7 @@ def create_web_app(platform: Platform) -> FastAPI:
     """Create the application with the REST API and all pages."""
     app = create_app(platform)
     folders = {each.name: each.templates for each in registry.all_workspaces() if each.templates.is_dir()}
-    install_web(app, navigation_for_request, find_resources, folders)
+    install_web(app, navigation_for_request, folders)
     for each in ROUTERS:
         app.include_router(each)
     return app

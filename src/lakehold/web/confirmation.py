@@ -2,12 +2,10 @@
 
 They work with and without scripts, because the endpoint itself asks::
 
-    if question := confirm(request, form, "Remove Erik from Engineers?", "He loses Editor on 12 tables.", do="Remove"):
-        return question
+    need_confirmation(request, form, "Remove Erik from Engineers?", "He loses Editor on 12 tables.", do="Remove")
 
     prompt = ConfirmationPrompt("Grant Editor to Ana?", back=url)
-    if question := confirm_effects(request, form, prompt, lambda: preview_effects(ctx, changes)):
-        return question
+    need_confirmed_effects(request, form, prompt, lambda: preview_effects(ctx, changes))
     …  # confirmed: make the change
 """
 
@@ -33,6 +31,7 @@ from lakehold.web.access import resource_header
 from lakehold.web.components import EffectSummary, FieldChange
 from lakehold.web.labels import format_count, humanize
 from lakehold.web.list_view import ListState
+from lakehold.web.pages import UnconfirmedError
 from lakehold.web.routing import router
 
 CONFIRMED = "confirmed"
@@ -43,12 +42,13 @@ _MAX_URL_LENGTH = 6_000
 routes = router()
 
 
-def confirm(
+def need_confirmation(
     request: Request, form: FormData, question: str, text: str = "", *, do: str = "Continue", back: str = "/"
-) -> Response | None:
-    """Return a confirmation page; None once the question is confirmed."""
-    values: dict[str, object] = {"question": question, "text": text, "do": do, "back": back, "fields": _fields(form)}
-    return None if form.get(CONFIRMED) else pages.render(request, "confirm.html", values)
+) -> None:
+    """Answer with a confirmation page, unless the question is confirmed."""
+    if not form.get(CONFIRMED):
+        values: dict[str, object] = {"question": question, "text": text, "do": do, "back": back}
+        raise UnconfirmedError(pages.render(request, "confirm.html", values | {"fields": _fields(form)}))
 
 
 def _fields(form: FormData) -> list[tuple[str, str]]:
@@ -119,13 +119,13 @@ def summarize_effects(policy: Policy, effects: AccessEffects) -> list[EffectSumm
     ]
 
 
-def confirm_effects(
+def need_confirmed_effects(
     request: Request, form: FormData, prompt: ConfirmationPrompt, effects: Callable[[], Sequence[EffectSummary]]
-) -> Response | None:
-    """Return the page that previews the effects of a change; None once the change is confirmed."""
-    if form.get(CONFIRMED):
-        return None
-    return pages.render(request, "effects.html", {"asking": prompt, "effects": effects(), "fields": _fields(form)})
+) -> None:
+    """Answer with a page that previews the effects of a change, unless the change is confirmed."""
+    if not form.get(CONFIRMED):
+        values: dict[str, object] = {"asking": prompt, "effects": effects(), "fields": _fields(form)}
+        raise UnconfirmedError(pages.render(request, "effects.html", values))
 
 
 @routes.get("/resources/{uid:path}/access/effects")

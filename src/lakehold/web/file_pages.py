@@ -23,7 +23,7 @@ from lakehold.lake.volumes import VolumeEntry, describe_disk_error
 from lakehold.web import pages, routing, urls
 from lakehold.web.access import resource_header
 from lakehold.web.components import PageAction
-from lakehold.web.confirmation import confirm
+from lakehold.web.confirmation import need_confirmation
 from lakehold.web.cookies import Flash
 from lakehold.web.labels import format_count
 from lakehold.web.list_view import ListState
@@ -151,8 +151,7 @@ def remove(request: Request, ctx: WriteContext, platform: CurrentPlatform, uid: 
     held = file_holder(ctx, uid)
     held.open_file(ctx, platform.settings, uid, path)
     ctx.need(held.remove, uid)
-    if question := confirm(request, sent, f"Delete {name}?", "This cannot be undone.", do="Delete", back=back):
-        return question
+    need_confirmation(request, sent, f"Delete {name}?", "This cannot be undone.", do="Delete", back=back)
     held.delete_file(ctx, platform.settings, uid, path)
     alone = len(held.list_files(ctx, platform.settings, uid, folder)) == 1
     # A folder goes with its last file.

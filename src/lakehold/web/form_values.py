@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
 
-from starlette.datastructures import FormData
+from starlette.datastructures import ImmutableMultiDict
 
 from lakehold.catalog.resource_metadata import VersionConflictError
 from lakehold.directory.errors import DeniedError, HiddenError
@@ -52,12 +52,6 @@ def list_setting(settings: Mapping[str, object], name: str) -> list[Any]:
     """Return a setting that is a list; empty if it is none."""
     found = settings.get(name)
     return found if isinstance(found, list) else []
-
-
-def mapping_setting(settings: Mapping[str, object], name: str) -> Mapping[str, Any]:
-    """Return a setting that is an object; empty if it is none."""
-    found = settings.get(name)
-    return found if isinstance(found, Mapping) else {}
 
 
 def row_settings(settings: Mapping[str, object], name: str) -> list[Mapping[str, object]]:
@@ -116,12 +110,12 @@ def collect_errors(**fields: Callable[[], object]) -> FieldErrors:
     return errors
 
 
-def text_field(sent: FormData, name: str) -> str:
+def text_field(sent: ImmutableMultiDict[str, Any], name: str) -> str:
     """Return the text of a form field. A missing field and a file count as an empty text."""
     value = sent.get(name)
     return value if isinstance(value, str) else ""
 
 
-def text_fields(sent: FormData, *names: str) -> dict[str, str]:
+def text_fields(sent: ImmutableMultiDict[str, Any], *names: str) -> dict[str, str]:
     """Return the texts of form fields by their names."""
     return {name: text_field(sent, name) for name in names}

@@ -23,7 +23,7 @@ from lakehold.kit.errors import InvalidInputError, NotFoundError
 from lakehold.kit.ids import fold_name, valid_name
 from lakehold.web import confirmation, form_values, pages, urls
 from lakehold.web.components import EffectSummary, PageAction
-from lakehold.web.confirmation import ConfirmationPrompt, confirm_effects, preview_effects
+from lakehold.web.confirmation import ConfirmationPrompt, need_confirmed_effects, preview_effects
 from lakehold.web.cookies import Flash
 from lakehold.web.list_view import ListState
 from lakehold.web.people import member_picker
@@ -42,7 +42,7 @@ GroupRow = tuple[ResourceRef, Moment | None, int | None, tuple[str, ...], list[P
 def groups_page(request: Request, ctx: ReadContext) -> Response:
     """Show the list, with the built-in group All first."""
     listing = ListState.from_request(request, sorts=("name", "created"))
-    found = groups.page(ctx, search=listing.search, sort=listing.order, after=listing.after or None, limit=listing.size)
+    found = groups.page(ctx, **listing.query)
     actions = MemberActions(ctx)
     rows = [_group_row(ctx, actions, item.uid, item.since) for item in found.items]
     values: dict[str, object] = {
@@ -114,8 +114,7 @@ def add_member(request: Request, ctx: FormContext, uid: str, sent: SubmittedForm
             back = f"{urls.group(uid, 'add')}?{urlencode(filled)}"
             asking = ConfirmationPrompt(f"Add {member.name} to {group.name}?", text, do="Add", back=back)
             fact = Edge(MEMBER_OF, member.uid, uid)
-            if question := confirm_effects(request, sent, asking, lambda: preview_effects(ctx, [Add(fact)])):
-                return question
+            need_confirmed_effects(request, sent, asking, lambda: preview_effects(ctx, [Add(fact)]))
             groups.add(ctx, uid, member.uid, until=until)
             flash = _undo_flash(uid, member.uid, "remove", f"{member.name} was added to {group.name}.")
             return pages.redirect(request, _return_address(uid, filled), flash)
@@ -133,8 +132,7 @@ def remove_member(request: Request, ctx: WriteContext, uid: str, sent: Submitted
     back = _return_address(uid, {"member": member.uid, "from": str(sent.get("from", ""))})
     fact = Edge(MEMBER_OF, member.uid, uid)
     asking = ConfirmationPrompt(f"Remove {member.name} from {group.name}?", do="Remove", back=back, danger=True)
-    if question := confirm_effects(request, sent, asking, lambda: preview_effects(ctx, [Remove(fact)])):
-        return question
+    need_confirmed_effects(request, sent, asking, lambda: preview_effects(ctx, [Remove(fact)]))
     groups.remove(ctx, uid, member.uid)
     flash = _undo_flash(uid, member.uid, "add", f"{member.name} was removed from {group.name}.")
     return pages.redirect(request, back, flash)
@@ -182,8 +180,7 @@ def delete_group(request: Request, ctx: WriteContext, uid: str, sent: SubmittedF
     group = groups.get(ctx, uid)
     text = "Its members lose the access they have through it."
     asking = ConfirmationPrompt(f"Delete {group.name}?", text, do="Delete", back=urls.group(uid), danger=True)
-    if question := confirm_effects(request, sent, asking, lambda: _lost_access(ctx, uid)):
-        return question
+    need_confirmed_effects(request, sent, asking, lambda: _lost_access(ctx, uid))
     groups.delete(ctx, uid)
     return pages.redirect(request, "/groups", f"{group.name} was deleted.")
 

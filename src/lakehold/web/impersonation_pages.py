@@ -26,7 +26,7 @@ def impersonation_page(request: Request, ctx: ReadContext) -> Response:
         return pages.render(request, "viewing/now.html", {"until": impersonation.active_until(ctx)})
     ctx.need(impersonation.VIEW_AS, ctx.caller.tenant)
     listing = ListState.from_request(request, sorts=("name",))
-    found = members.page(ctx, search=listing.search, sort=listing.order, after=listing.after or None)
+    found = members.page(ctx, **listing.query)
     eyes = VisibleRefs(ctx)
     values: dict[str, object] = {
         "listing": listing,

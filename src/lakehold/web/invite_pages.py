@@ -19,7 +19,7 @@ from lakehold.kit.errors import ConflictError, InvalidInputError
 from lakehold.kit.ids import fold_name
 from lakehold.web import navigation_context, one_time_secret, pages, urls
 from lakehold.web.components import PageAction
-from lakehold.web.confirmation import confirm
+from lakehold.web.confirmation import need_confirmation
 from lakehold.web.form_values import FieldErrors
 from lakehold.web.list_view import ListFilter, ListState
 from lakehold.web.one_time_secret import OneTimeSecret
@@ -109,8 +109,7 @@ def revoke_invite(request: Request, ctx: WriteContext, id_: str, sent: Submitted
     """Revoke an invite, so that its link becomes invalid."""
     invite = invites.get(ctx, id_)
     question = f"Revoke the invite for {invite.email}?"
-    if confirmation := confirm(request, sent, question, "The link stops working.", do="Revoke", back="/invites"):
-        return confirmation
+    need_confirmation(request, sent, question, "The link stops working.", do="Revoke", back="/invites")
     invites.revoke(ctx, id_)
     return pages.redirect(request, "/invites", f"The invite for {invite.email} was revoked.")
 

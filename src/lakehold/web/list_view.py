@@ -94,6 +94,11 @@ class ListState:
         """The word that the list is sorted by, with a leading `-` if it is descending."""
         return f"-{self.sort}" if self.descending else self.sort
 
+    @property
+    def query(self) -> dict[str, Any]:
+        """What a list that is paged by the engine is asked for."""
+        return {"search": self.search, "sort": self.order, "after": self.after or None, "limit": self.size}
+
     def href(self, **changes: object) -> str:
         """Return the URL of this list with some parameters changed. Without a page it begins at the first."""
         sort = "" if self.order == self.first_sort else self.order

@@ -31,6 +31,14 @@ class WebApp:
     """What is around a page whose endpoint does not say it: error pages above all."""
 
 
+class UnconfirmedError(Exception):
+    """An action has to be confirmed first. It ends the endpoint, which changes nothing, with the page that asks."""
+
+    def __init__(self, question: Response) -> None:
+        super().__init__("The action is not confirmed.")
+        self.question = question
+
+
 def web_app_of(request: Request) -> WebApp:
     """Return the web app of the request's application."""
     web: WebApp = request.app.state.web

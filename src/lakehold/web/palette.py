@@ -1,6 +1,5 @@
 """Search of the command palette, and as a page: links of the navigation, resources and members."""
 
-from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass
 
 from fastapi import Request, Response
@@ -32,10 +31,6 @@ class PaletteItem:
     group: str = "Go to"
 
 
-ResourceFinder = Callable[[Request, str, int], Iterable[PaletteItem]]
-"""Finds by what was typed, and not many more than so many. It finds only what the person may see."""
-
-
 def match_links(navigation: Navigation, text: str) -> tuple[list[PaletteItem], list[PaletteItem]]:
     """Return the links whose label matches the text, and those that match together with their workspace's name."""
     words = text.casefold().split()
@@ -52,9 +47,8 @@ def match_links(navigation: Navigation, text: str) -> tuple[list[PaletteItem], l
 
 def search(request: Request, text: str, most: int = MAX_ITEMS) -> list[PaletteItem]:
     """Return the first results: links, then resources and members, then links inside matching workspaces."""
-    finder: ResourceFinder | None = request.app.state.finder
     by_label, by_workspace = match_links(pages.web_app_of(request).load_navigation(request), text)
-    return [*by_label, *(finder(request, text, most) if finder else ()), *by_workspace][:most]
+    return [*by_label, *find_resources(request, text, most), *by_workspace][:most]
 
 
 @routes.get("/ui/search")

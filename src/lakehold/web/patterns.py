@@ -13,7 +13,7 @@ from lakehold.directory.errors import DeniedError
 from lakehold.kit.clock import SECOND, Moment
 from lakehold.kit.errors import NotFoundError
 from lakehold.web import components, pages
-from lakehold.web.confirmation import confirm
+from lakehold.web.confirmation import need_confirmation
 from lakehold.web.cookies import Flash
 from lakehold.web.list_view import ListFilter, ListState
 from lakehold.web.navigation import Breadcrumb, ImpersonationBanner, Navigation, NavLink, NavSection, NavUser
@@ -145,8 +145,7 @@ def pattern_say(request: Request, text: Annotated[str, Form()] = "Nothing was do
 def pattern_remove(request: Request, sent: SubmittedForm) -> Response:
     """Ask for a confirmation, then pretend to remove something."""
     name, text = str(sent.get("name", ""))[:100], "Nothing will be, these are patterns."
-    if question := confirm(request, sent, f"Remove {name}?", text, do="Remove", back=PATTERNS_URL):
-        return question
+    need_confirmation(request, sent, f"Remove {name}?", text, do="Remove", back=PATTERNS_URL)
     return pages.redirect(request, PATTERNS_URL, Flash(f"{name} was removed.", undo=f"{PATTERNS_URL}/say"))
 
 

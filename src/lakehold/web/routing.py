@@ -19,6 +19,7 @@ from lakehold.directory.errors import DeniedError, UnauthorizedError
 from lakehold.kit.errors import LakeholdError
 from lakehold.web import csrf, pages, urls
 from lakehold.web.navigation import Navigation
+from lakehold.web.pages import UnconfirmedError
 
 SIGN_IN = "/sign-in"
 _MACHINE_PREFIXES = ("/api/", "/access/", "/static/", "/metrics", "/healthz", "/readyz")
@@ -127,6 +128,8 @@ class PageRoute(TransactionRoute):
                 return await inner(request)
             except ClientDisconnect:
                 raise  # who would read a page?
+            except UnconfirmedError as unconfirmed:
+                return unconfirmed.question
             except Exception as error:  # noqa: BLE001 - the one handler of pages
                 return error_page(request, error)
 

@@ -2,9 +2,10 @@
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 from urllib.parse import urlencode
 
 import pyarrow as pa
@@ -23,12 +24,13 @@ from lakehold.lake import readable_tables, row_formats
 from lakehold.lake.iceberg_catalog import IcebergCatalog
 from lakehold.lake.previews import PreviewOptions, read_preview
 from lakehold.lake.table_metadata import IcebergMetadata
+from lakehold.runs import queries
 from lakehold.web import kind_pages, pages, urls
 from lakehold.web.access import resource_header
 from lakehold.web.labels import humanize
 from lakehold.web.routing import router
 from lakehold.workspaces.descriptor import RUNS_PAGE
-from lakehold.workspaces.registry import describe_kind, readable_kinds, sql_kinds
+from lakehold.workspaces.registry import describe_kind, readable_kinds
 
 
 def need_rows(ctx: RequestContext, uid: str) -> ResourceView:
@@ -64,9 +66,7 @@ def current_metadata(ctx: RequestContext, lake: IcebergCatalog, uid: str) -> Ice
 def _query_url(ctx: RequestContext, found: ResourceView) -> str:
     """Return the address of the SQL editor for this table, or an empty string if the caller may not query."""
     space = found.workspace
-    if space is None or space.kind not in sql_kinds():
-        return ""
-    if not ctx.session.check(ctx.principal, "execute_query", space.uid):
+    if space is None or not queries.may_query(ctx, space.uid):
         return ""
     return f"{urls.workspace(space.uid, 'sql')}?{urlencode({'table': found.uid})}"
 
@@ -105,6 +105,7 @@ def table_sample(
 
 
 _LONGEST = 400
+_NUMBERS = ("tinyint", "smallint", "int", "bigint", "float", "double", "decimal")
 _ICEBERG = {"long": "bigint", "list": "array", "timestamptz": "timestamp", "timestamp": "timestamp_ntz"}
 _SIMPLE = {
     "int8": "tinyint",
@@ -153,6 +154,16 @@ def build_grid(schema: pa.Schema, batches: Iterable[pa.RecordBatch]) -> Grid:
         for row in zip(*(column.to_pylist() for column in batch.columns), strict=True)
     ]
     return Grid(columns, rows_as_cells)
+
+
+def sample_grid(fields: Iterable[Mapping[str, Any]], rows: Iterable[Sequence[Any]]) -> Grid:
+    """Build a grid of the rows that a probe has found, whose fields have a name and a type in SQL."""
+    columns = [
+        GridColumn(str(field["name"]), kind, kind.startswith(_NUMBERS) and "<" not in kind)
+        for field in fields
+        for kind in [str(field["type"])]
+    ]
+    return Grid(columns, [[format_cell(value) for value in row[: len(columns)]] for row in rows])
 
 
 def format_cell(value: object) -> GridCell:

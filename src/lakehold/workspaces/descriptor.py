@@ -114,6 +114,8 @@ class Workspace:
     """What it is for, for those who choose a model for a new workspace."""
     attribute_hints: Mapping[str, str] = field(default_factory=dict)
     """What an attribute of a workspace does when it is on."""
+    edge_labels: Mapping[str, str] = field(default_factory=dict)
+    """What the end of an edge is to the resource that points at it, such as `read by`; `contexts of` without."""
     folder: Path
     """Holds `model.yaml`, `model.versions` with the hashes of its releases, and `templates/` if it has pages."""
     root: KindDescriptor
@@ -123,8 +125,8 @@ class Workspace:
     """The pages of a workspace after its overview."""
     tabs: tuple[PageLink, ...] = ()
     """The pages of a workspace next to its members."""
-    has_sql: bool = False
-    """Whether members query a workspace in SQL."""
+    sql_action: str = ""
+    """The action that lets a member query a workspace in SQL; empty if it has none."""
     settings_schemas: Callable[[], Mapping[str, SettingsSchema[Any]]] = dict
     """By the name of a kind: what its settings must be. Those of other kinds are free."""
     sql_definitions: Callable[[], Mapping[str, FindDefinition]] = dict

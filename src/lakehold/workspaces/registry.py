@@ -111,9 +111,9 @@ def readable_kinds() -> Mapping[str, str]:
 
 
 @cache
-def sql_kinds() -> tuple[str, ...]:
-    """Return the kinds of workspaces that members query in SQL."""
-    return tuple(f"{workspace.name}.{workspace.root.name}" for workspace in all_workspaces() if workspace.has_sql)
+def sql_kinds() -> Mapping[str, str]:
+    """Return the kinds of workspaces that members query in SQL, each with the action that lets them."""
+    return {f"{each.name}.{each.root.name}": each.sql_action for each in all_workspaces() if each.sql_action}
 
 
 @cache

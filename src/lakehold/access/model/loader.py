@@ -246,7 +246,18 @@ class _ModelReader(NodeReader):
         fields = self._fields(
             node,
             f"role {name!r}",
-            ("title", "implies", "from", "when", "given_with", "invited_with", "to", "single", "last_stays"),
+            (
+                "title",
+                "description",
+                "implies",
+                "from",
+                "when",
+                "given_with",
+                "invited_with",
+                "to",
+                "single",
+                "last_stays",
+            ),
         )
         to = self._text(fields["to"], "to") if "to" in fields else "anyone"
         if to not in {"person", "anyone"}:
@@ -256,6 +267,7 @@ class _ModelReader(NodeReader):
         return RoleKind(
             name=name,
             title=self._title(fields.get("title"), name.replace("_", " ").title()),
+            description=self._text(fields["description"], "description") if "description" in fields else "",
             place=self._place(key),
             implies=self._implied_role(fields.get("implies"), roles),
             derived=self._clause(fields.get("from"), "from"),

@@ -29,6 +29,8 @@ class RoleKind:
     name: str
     title: str
     place: SourceLocation
+    description: str = ""
+    """What its holders can do, for those who give it."""
     implies: LocatedName | None = None
     derived: Clause | None = None
     when: Clause | None = None

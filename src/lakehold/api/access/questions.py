@@ -82,10 +82,6 @@ class BatchCheckBody(RequestModel):
     at: Time | None = Field(default=None, examples=[None])
 
 
-class BatchCheckResultJson(ItemsResponse[BatchCheckItemJson]):
-    """The answers, in the order of the questions."""
-
-
 @routes.post("/check")
 def check(ctx: ReadContext, body: CheckBody) -> CheckResultJson:
     """Check whether a member may do something.
@@ -96,14 +92,14 @@ def check(ctx: ReadContext, body: CheckBody) -> CheckResultJson:
 
 
 @routes.post("/check/many")
-def check_many(ctx: ReadContext, body: BatchCheckBody) -> BatchCheckResultJson:
+def check_many(ctx: ReadContext, body: BatchCheckBody) -> ItemsResponse[BatchCheckItemJson]:
     """Check many questions at once.
 
     A question that has no answer, because what it names does not exist or may not be seen, is answered with
     `allowed: false` and its error; the others are answered all the same.
     """
     scope = QuestionScope(ctx, body.at)
-    return BatchCheckResultJson(items=[_batch_item(scope, question) for question in body.questions])
+    return ItemsResponse[BatchCheckItemJson](items=[_batch_item(scope, question) for question in body.questions])
 
 
 def _batch_item(scope: QuestionScope, question: CheckQuestion) -> BatchCheckItemJson:

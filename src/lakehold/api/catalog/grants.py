@@ -5,7 +5,8 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from lakehold.access import Add, Grant, Remove
-from lakehold.api.catalog.schemas import EffectsJson, RefJson, ResourceId, SubjectId
+from lakehold.api.access.what_if import EffectGroupsJson
+from lakehold.api.catalog.schemas import RefJson, ResourceId, SubjectId
 from lakehold.api.http.dependencies import CreateContext, ReadContext, WriteContext
 from lakehold.api.http.models import ItemsResponse, RecordEnd, RecordTime, RequestModel, ResponseModel, Time, Word
 from lakehold.api.http.routing import make_router
@@ -26,14 +27,6 @@ class GrantJson(ResponseModel):
     resource: RefJson
     since: RecordTime
     until: RecordEnd = Field(description="Null if it has no end.")
-
-
-class GrantListJson(ItemsResponse[GrantJson]):
-    """A list of grants."""
-
-
-class MemberRefsJson(ItemsResponse[RefJson]):
-    """Members, by name."""
 
 
 class NewGrant(RequestModel):
@@ -69,23 +62,23 @@ class GrantPreviewBody(RequestModel):
 
 
 @routes.get("/resources/{resource}/grants")
-def list_grants(ctx: ReadContext, resource: ResourceId) -> GrantListJson:
+def list_grants(ctx: ReadContext, resource: ResourceId) -> ItemsResponse[GrantJson]:
     """List the grants on the resource itself.
 
     Those who may grant roles there, or may ask about others, get all of them; everybody else their own, and its owners.
     """
-    return GrantListJson.of(grants.list_direct(ctx, resource))
+    return ItemsResponse[GrantJson].of(grants.list_direct(ctx, resource))
 
 
 @routes.post("/resources/{resource}/grants", status_code=201)
-def create_grant(ctx: CreateContext, resource: ResourceId, body: NewGrant) -> GrantListJson:
+def create_grant(ctx: CreateContext, resource: ResourceId, body: NewGrant) -> ItemsResponse[GrantJson]:
     """Grant a role, permanently or for a time."""
     grants.give(ctx, Grant(body.subject, body.role, resource), since=body.since, until=body.until)
     return _grants_of_subject(ctx, resource, body.subject)
 
 
 @routes.patch("/resources/{resource}/grants")
-def change_grant(ctx: WriteContext, resource: ResourceId, body: GrantUpdate) -> GrantListJson:
+def change_grant(ctx: WriteContext, resource: ResourceId, body: GrantUpdate) -> ItemsResponse[GrantJson]:
     """Change the role of a grant, or when it ends."""
     grants.change_role(ctx, Grant(body.subject, body.role, resource), body.new_role, until=body.until)
     return _grants_of_subject(ctx, resource, body.subject)
@@ -98,30 +91,30 @@ def revoke_grant(ctx: WriteContext, resource: ResourceId, subject: SubjectId, ro
 
 
 @routes.post("/resources/{resource}/grants/preview")
-def preview_grants(ctx: ReadContext, resource: ResourceId, body: GrantPreviewBody) -> EffectsJson:
+def preview_grants(ctx: ReadContext, resource: ResourceId, body: GrantPreviewBody) -> EffectGroupsJson:
     """Preview which rights members would gain and lose by these grants.
 
     For those who may make them, or may ask about others.
     """
     kinds: dict[str, type[Add | Remove]] = {"add": Add, "remove": Remove}
     changes = [kinds[tried.change](Grant(tried.subject, tried.role, resource)) for tried in body.changes]
-    return EffectsJson.model_validate(change_preview.preview(ctx, changes))
+    return EffectGroupsJson.model_validate(change_preview.preview(ctx, changes))
 
 
 @routes.get("/resources/{resource}/who")
-def list_who_may(ctx: ReadContext, resource: ResourceId, action: Word) -> MemberRefsJson:
+def list_who_may(ctx: ReadContext, resource: ResourceId, action: Word) -> ItemsResponse[RefJson]:
     """List all members who may do this, by any path. For those who may grant roles there, or may ask about others."""
-    return MemberRefsJson.of(grants.list_effective(ctx, action, resource))
+    return ItemsResponse[RefJson].of(grants.list_effective(ctx, action, resource))
 
 
 @routes.get("/grants")
-def list_grants_of(ctx: ReadContext, subject: SubjectId) -> GrantListJson:
+def list_grants_of(ctx: ReadContext, subject: SubjectId) -> ItemsResponse[GrantJson]:
     """List the grants of a member or group, on resources that the caller may see.
 
     One's own and one's groups', or anybody's for those who may ask about others.
     """
-    return GrantListJson.of(grants.list_held_by(ctx, subject))
+    return ItemsResponse[GrantJson].of(grants.list_held_by(ctx, subject))
 
 
-def _grants_of_subject(ctx: RequestContext, resource: str, subject: str) -> GrantListJson:
-    return GrantListJson.of([one for one in grants.list_direct(ctx, resource) if one.subject.uid == subject])
+def _grants_of_subject(ctx: RequestContext, resource: str, subject: str) -> ItemsResponse[GrantJson]:
+    return ItemsResponse[GrantJson].of([one for one in grants.list_direct(ctx, resource) if one.subject.uid == subject])

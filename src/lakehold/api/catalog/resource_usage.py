@@ -29,28 +29,24 @@ class LastUseJson(ResponseModel):
     day: RecordTime = Field(validation_alias="at", description="The beginning of the day, UTC.")
 
 
-class LastUseListJson(ItemsResponse[LastUseJson]):
-    """Last uses, newest first."""
-
-
 @routes.get("/usage")
 def list_usage_of_member(
     ctx: ReadContext,
     member: Annotated[
         IdText | None, Query(description="Whose; one's own without. Others need `ask_about_others`.")
     ] = None,
-) -> LastUseListJson:
+) -> ItemsResponse[LastUseJson]:
     """List what a member last used, of what the caller may see."""
-    return LastUseListJson.of(usage.list_for_member(ctx, ctx.caller.member if member is None else member))
+    return ItemsResponse[LastUseJson].of(usage.list_for_member(ctx, ctx.caller.member if member is None else member))
 
 
 @routes.get("/resources/{resource}/usage")
-def list_usage_of_resource(ctx: ReadContext, resource: ResourceId) -> LastUseListJson:
+def list_usage_of_resource(ctx: ReadContext, resource: ResourceId) -> ItemsResponse[LastUseJson]:
     """List who last used a resource.
 
     All of it for those who may grant roles there or may ask about others, else the caller's own.
     """
-    return LastUseListJson.of(usage.list_for_resource(ctx, resource))
+    return ItemsResponse[LastUseJson].of(usage.list_for_resource(ctx, resource))
 
 
 _collectors: WeakKeyDictionary[Platform, UsageRecorder] = WeakKeyDictionary()

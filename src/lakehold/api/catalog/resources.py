@@ -7,12 +7,12 @@ from typing import Annotated
 from fastapi import Depends, Query, Request, Response
 from pydantic import Field, SecretStr
 
+from lakehold.api.access.what_if import EffectGroupsJson
 from lakehold.api.catalog import resource_usage, schemas
 from lakehold.api.catalog.schemas import (
     Attributes,
     Description,
     Edges,
-    EffectsJson,
     KindName,
     ResourceId,
     ResourceJson,
@@ -220,9 +220,9 @@ def move_resource(ctx: WriteContext, resource: ResourceId, body: MoveTargetBody,
 
 
 @routes.post("/{resource}/move/preview")
-def preview_move(ctx: ReadContext, resource: ResourceId, body: MoveTargetBody) -> EffectsJson:
+def preview_move(ctx: ReadContext, resource: ResourceId, body: MoveTargetBody) -> EffectGroupsJson:
     """Preview which rights members would gain and lose by a move. For those who may make it."""
-    return EffectsJson.model_validate(resource_edit.preview_reparent(ctx, resource, body.to))
+    return EffectGroupsJson.model_validate(resource_edit.preview_reparent(ctx, resource, body.to))
 
 
 @routes.post("/{resource}/take-over")

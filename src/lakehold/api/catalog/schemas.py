@@ -4,7 +4,6 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, AliasChoices, Field
 
-from lakehold.api.access.what_if import EffectGroupsJson
 from lakehold.api.http.models import (
     IdText,
     NameText,
@@ -116,10 +115,6 @@ class ResourceJson(RefJson, TaggedResponse):
     def version(self) -> bytes:
         """Return the id and revision, which are the same for all callers."""
         return f"{self.id} {self.revision}".encode()
-
-
-class EffectsJson(EffectGroupsJson):
-    """The number of rights that members would gain and lose, of what the caller may see."""
 
 
 def load_resource_json(ctx: RequestContext, uid: str) -> ResourceJson:

@@ -62,10 +62,6 @@ class WorkspaceMember(ResponseModel):
     )
 
 
-class WorkspaceMembers(ItemsResponse[WorkspaceMember]):
-    """The members of a workspace."""
-
-
 class WorkspaceMemberUpdate(RequestModel):
     """Changes of a membership; what is left out stays."""
 
@@ -100,19 +96,21 @@ def create_workspace(ctx: CreateContext, body: NewWorkspace) -> ResourceJson:
 
 
 @routes.get("/{workspace}/members")
-def list_workspace_members(ctx: ReadContext, workspace: WorkspaceId) -> WorkspaceMembers:
+def list_workspace_members(ctx: ReadContext, workspace: WorkspaceId) -> ItemsResponse[WorkspaceMember]:
     """List the members of a workspace, with their roles and scope.
 
     Those who manage its members get all of them, everybody else themself and its owners.
     """
-    return WorkspaceMembers.of(workspaces.members(ctx, workspace))
+    return ItemsResponse[WorkspaceMember].of(workspaces.members(ctx, workspace))
 
 
 @routes.put("/{workspace}/members")
-def set_workspace_member(ctx: WriteContext, workspace: WorkspaceId, body: WorkspaceMemberUpdate) -> WorkspaceMembers:
+def set_workspace_member(
+    ctx: WriteContext, workspace: WorkspaceId, body: WorkspaceMemberUpdate
+) -> ItemsResponse[WorkspaceMember]:
     """Set the roles and scope of a member or group in a workspace."""
     workspaces.set_member(ctx, workspace, body.subject, roles=body.roles, attributes=body.attributes, until=body.until)
-    return WorkspaceMembers.of(workspaces.members(ctx, workspace))
+    return ItemsResponse[WorkspaceMember].of(workspaces.members(ctx, workspace))
 
 
 @routes.delete("/{workspace}/members", status_code=204)
@@ -181,19 +179,15 @@ class KindJson(ResponseModel):
     )
 
 
-class KindListJson(ItemsResponse[KindJson]):
-    """A list of kinds."""
-
-
 @kind_routes.get("")
 def list_kinds(
     ctx: ReadContext, model: Annotated[Word | None, Query(description="Of one model.", examples=["lakehouse"])] = None
-) -> KindListJson:
+) -> ItemsResponse[KindJson]:
     """List all kinds of resources, by model."""
     policy = ctx.view.policy
     roots = {root.id for root in kinds.workspace_kinds(policy)}
     found = [kind for kind in kinds.all_kinds(policy) if model is None or kind.model == model]
-    return KindListJson(items=[_kind_json(policy, kind, is_workspace=kind.id in roots) for kind in found])
+    return ItemsResponse[KindJson](items=[_kind_json(policy, kind, is_workspace=kind.id in roots) for kind in found])
 
 
 def _kind_json(policy: Policy, kind: KindSchema, *, is_workspace: bool) -> KindJson:

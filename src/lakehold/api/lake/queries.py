@@ -63,7 +63,7 @@ class NewQuery(RequestModel):
 
 
 class ResultFieldJson(ResponseModel):
-    """A field of the result."""
+    """A field of the rows."""
 
     name: str = Field(examples=["count(1)"])
     type: str = Field(examples=["int64"])
@@ -84,11 +84,11 @@ class QueryDescriptionJson(ResponseModel):
 
 
 class QueryResultJson(ResponseModel):
-    """The result of a query."""
+    """Rows of a query or a table."""
 
     fields: list[ResultFieldJson]
     rows: list[list[object]] = Field(examples=[[[100]]], description="Each row as a list, in the order of the fields.")
-    complete: bool = Field(description="False if there are more rows than the limit.")
+    complete: bool = Field(description="False if there may be more rows than the limit.")
 
 
 class QueryHistoryEntryJson(ResponseModel):
@@ -218,21 +218,6 @@ class TableJson(ResponseModel):
     snapshots: list[TableSnapshotJson] = Field(description=f"The newest {_MAX_SNAPSHOTS}, the newest first.")
 
 
-class RowFieldJson(ResponseModel):
-    """A field of the rows."""
-
-    name: str = Field(examples=["amount"])
-    type: str = Field(examples=["decimal128(10, 2)"])
-
-
-class TableRowsJson(ResponseModel):
-    """Rows of a table."""
-
-    fields: list[RowFieldJson]
-    rows: list[list[object]] = Field(examples=[[["10.00"]]], description="Each as a list, in the order of the fields.")
-    complete: bool = Field(description="False if there may be more rows than the limit.")
-
-
 @table_routes.get("/{table}")
 def get_table(ctx: ReadContext, lake: CurrentLake, table: IdText) -> TableJson:
     """Get fields and snapshots of a table. An empty table has neither."""
@@ -254,7 +239,7 @@ def get_table(ctx: ReadContext, lake: CurrentLake, table: IdText) -> TableJson:
     return TableJson.model_validate({"fields": list(found.fields), "snapshots": snapshots})
 
 
-@table_routes.get("/{table}/rows", response_model=TableRowsJson, responses=ROWS | problem_responses(409, 503))
+@table_routes.get("/{table}/rows", response_model=QueryResultJson, responses=ROWS | problem_responses(409, 503))
 def get_rows(
     request: Request,
     ctx: ReadContext,
@@ -302,7 +287,7 @@ def _parse_filters(
 
 
 def _readable_place(ctx: RequestContext, table: str) -> TableIdentifier:
-    ctx.need_visible(table, "read")
+    ctx.need_visible(table)
     kind = ctx.view.kind(ctx.view.resource(table))
     if kind not in readable_kinds():
         title = ctx.view.policy.kinds[kind].schema.title.lower()

@@ -19,6 +19,7 @@ from lakehold.directory.request_context import RequestContext
 from lakehold.web.access import fact_labels, resource_header
 from lakehold.web.components import AccessPath, AccessPathNode
 from lakehold.web.labels import humanize, icon_of
+from lakehold.workspaces.registry import find_workspace
 
 _MAX_ALTERNATIVES = 200
 _NONE_OF = re.compile(r"not: any of the (.+) of .+")
@@ -97,22 +98,6 @@ def _alternative_length(way: PathAlternative) -> int:
 MAX_PATHS = 8
 _EVERYBODY = "tenant.all_members"
 
-_EDGE_LABELS = {
-    "reads": "read by",
-    "writes": "written by",
-    "into": "filled by",
-    "contexts": "context of",
-    "joins": "joined by",
-    "uses": "used by",
-    "sources": "source of",
-    "targets": "target of",
-    "gateways": "used by",
-    "gateway": "used by",
-    "storage": "stores",
-    "destination": "receives",
-}
-"""What a thing is to the one that points at it."""
-
 
 class PathDrawing:
     """Draws the paths between one member and one resource for one viewer."""
@@ -173,11 +158,16 @@ class PathDrawing:
             ahead = step.source == at
             is_parent = kinds.schema_of(self._ctx.view, step.source).parent == step.name
             if ahead:
-                label = _EDGE_LABELS.get(step.name) or f"{step.name.replace('_', ' ')} of"
-                yield step.target, "has" if is_parent else label
+                yield step.target, "has" if is_parent else self._edge_label(step)
             else:
                 yield step.source, "in" if is_parent else "to"
             at = step.target if ahead else step.source
+
+    def _edge_label(self, step: Edge) -> str:
+        """Return what the end of an edge is to the resource that points at it: read by, source of."""
+        workspace = find_workspace(self._ctx.view.kind(self._ctx.view.resource(step.source)))
+        known = workspace.edge_labels.get(step.name) if workspace else None
+        return known or f"{step.name.replace('_', ' ')} of"
 
     def _holder_nodes(self, strand: PathCondition, *, first: bool) -> list[AccessPathNode]:
         """Return the nodes of the grant's holder, if it is not the member."""

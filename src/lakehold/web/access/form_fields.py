@@ -5,37 +5,13 @@ from dataclasses import dataclass
 from starlette.datastructures import FormData
 
 from lakehold.catalog.resource_view import ResourceRef, VisibleRefs
-from lakehold.directory import groups, members
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import DAY, Moment, format_moment
 from lakehold.kit.errors import InvalidInputError
 from lakehold.web.access.fact_labels import capitalize
 from lakehold.web.form_values import last_day_value, parse_day
-from lakehold.web.people.member_picker import PrincipalChoices
 
-MAX_OPTIONS = 50
 _ISO_DATE_LENGTH = 10
-
-
-def subject_options(
-    ctx: RequestContext, search: str, *, persons_only: bool = False, chosen: str = ""
-) -> PrincipalChoices:
-    """Return the options, groups first, then members; the chosen one is always among them."""
-    found: list[tuple[str, str]] = []
-    more = False
-    if not persons_only:
-        some = groups.page(ctx, search=search, limit=MAX_OPTIONS)
-        found += [(each.uid, f"{each.name} (group)") for each in some.items]
-        everybody = VisibleRefs(ctx).ref(groups.all_members_group(ctx))
-        if everybody and search.casefold() in everybody.name.casefold():
-            found.append((everybody.uid, f"{everybody.name} (everybody here)"))
-        more = some.after is not None
-    people = members.page(ctx, search=search, limit=MAX_OPTIONS)
-    found += [(each.uid, each.name) for each in people.items]
-    kept = VisibleRefs(ctx).ref(chosen) if chosen not in dict(found) else None
-    if kept:
-        found.insert(0, (kept.uid, kept.name))
-    return PrincipalChoices(found, more or people.after is not None, search)
 
 
 def find_subject(ctx: RequestContext, uid: str) -> ResourceRef:

@@ -3,22 +3,24 @@
 from urllib.parse import urlencode
 
 from fastapi import Request, Response
+from starlette.datastructures import FormData
 
 from lakehold.access import Add, Grant, Remove
-from lakehold.api.http.dependencies import ReadContext, WriteContext
+from lakehold.api.http.dependencies import FormContext, WriteContext
 from lakehold.catalog import grants, kinds, ownership, resource_view
 from lakehold.catalog.grants import GrantedRole
 from lakehold.catalog.resource_view import VisibleRefs
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import FOREVER, Moment
-from lakehold.kit.errors import ConflictError, InvalidInputError, LakeholdError, NotFoundError
+from lakehold.kit.errors import ConflictError, InvalidInputError, NotFoundError
 from lakehold.web import pages, urls
 from lakehold.web.access import fact_labels, form_fields, resource_header
 from lakehold.web.access.access_page import may_change, page_frame
-from lakehold.web.confirmation import ConfirmationPrompt, confirm_effects, preview_effects
+from lakehold.web.confirmation import ConfirmationPrompt, need_confirmed_effects, preview_effects
 from lakehold.web.cookies import Flash
-from lakehold.web.form_values import errors_by_field, text_field, text_fields
-from lakehold.web.routing import SubmittedForm, router
+from lakehold.web.form_values import FieldErrors, errors_by_field, text_field, text_fields
+from lakehold.web.people import member_picker
+from lakehold.web.routing import FORM_METHODS, SubmittedForm, router
 
 routes = router("/resources/{uid:path}/access")
 
@@ -26,30 +28,38 @@ _FORM_ERRORS = (InvalidInputError, ConflictError, NotFoundError)
 _FORM_FIELDS = ("q", "subject", "role", "new_role", "until", "until_date", "since_date", "to", "from")
 
 
-@routes.get("/give")
-def give_page(
-    request: Request, ctx: ReadContext, uid: str, *, q: str = "", subject: str = "", role: str = ""
-) -> Response:
-    """Render the form that gives a role."""
-    return _give_form(request, ctx, uid, {"q": q, "subject": subject, "role": role})
+@routes.api_route("/give", methods=FORM_METHODS)
+def give(request: Request, ctx: FormContext, uid: str, sent: SubmittedForm) -> Response:
+    """Show the form; give the role after its effect is confirmed."""
+    filled, errors = _filled(request, sent), FieldErrors()
+    if request.method == "POST":
+        try:
+            return _give(request, ctx, uid, sent, filled)
+        except _FORM_ERRORS as error:
+            errors = errors_by_field(error, form_fields.PERIOD_FIELDS, "subject")
+    values: dict[str, object] = {
+        "roles": _givable_roles(ctx, uid),
+        **page_frame(ctx, uid, "Grant access"),
+        "subjects": member_picker.principal_choices(ctx, filled["q"], chosen=filled["subject"]),
+        "filled": filled,
+    }
+    return pages.render_form(request, "access/give.html", values, errors)
 
 
-@routes.post("/give")
-def give(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm) -> Response:
-    """Give a role after its effect is confirmed."""
-    filled = text_fields(sent, *_FORM_FIELDS)
-    try:
-        who = form_fields.find_subject(ctx, filled["subject"])
-        new_grant = Grant(who.uid, filled["role"], uid)
-        span = form_fields.parse_period(sent, ctx.at)
-        ctx.need_change(Add(new_grant))
-    except _FORM_ERRORS as error:
-        return _give_form(request, ctx, uid, filled, error)
+def _filled(request: Request, sent: FormData) -> dict[str, str]:
+    """Return the values of a form: those that were submitted, or those of the URL that it is opened with."""
+    return text_fields(sent if request.method == "POST" else request.query_params, *_FORM_FIELDS)
+
+
+def _give(request: Request, ctx: RequestContext, uid: str, sent: FormData, filled: dict[str, str]) -> Response:
+    who = form_fields.find_subject(ctx, filled["subject"])
+    new_grant = Grant(who.uid, filled["role"], uid)
+    span = form_fields.parse_period(sent, ctx.at)
+    ctx.need_change(Add(new_grant))
     title = fact_labels.role_title(ctx, new_grant.role, uid)
     back = f"{urls.resource(uid, 'access')}/give?{urlencode({'subject': who.uid, 'role': new_grant.role})}"
     prompt = ConfirmationPrompt(f"Grant {title} to {who.name}?", span.sentence, do=f"Grant {title}", back=back)
-    if question := confirm_effects(request, sent, prompt, lambda: preview_effects(ctx, [Add(new_grant)], uid)):
-        return question
+    need_confirmed_effects(request, sent, prompt, lambda: preview_effects(ctx, [Add(new_grant)], uid))
     before = _find_grant(ctx, new_grant)
     grants.give(ctx, new_grant, since=span.since, until=span.until)
     message = f"{who.name} is now {title} on {fact_labels.resource_name(ctx, uid)}{span.suffix}."
@@ -60,35 +70,35 @@ def give(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm) -> 
     return pages.redirect(request, urls.resource(uid, "access"), Flash(message, undo=undo))
 
 
-@routes.get("/change")
-def change_page(request: Request, ctx: ReadContext, uid: str, subject: str, role: str) -> Response:
-    """Render the form that changes a grant's role or end."""
-    return _change_form(request, ctx, _need_grant(ctx, Grant(subject, role, uid)), {"new_role": role})
+@routes.api_route("/change", methods=FORM_METHODS)
+def change(request: Request, ctx: FormContext, uid: str, sent: SubmittedForm) -> Response:
+    """Show the form of a grant's role and end; replace the grant after the effect is confirmed."""
+    filled, errors = _filled(request, sent), FieldErrors()
+    held = _need_grant(ctx, Grant(filled["subject"], filled["role"], uid))
+    if request.method == "POST":
+        try:
+            return _change(request, ctx, held, sent, filled["new_role"])
+        except _FORM_ERRORS as error:
+            errors = errors_by_field(error, form_fields.PERIOD_FIELDS, "new_role")
+    roles = _givable_roles(ctx, uid, held)
+    values = {**page_frame(ctx, uid, "Change access"), "held": held, "roles": roles, "filled": filled}
+    return pages.render_form(request, "access/change.html", values, errors)
 
 
-@routes.post("/change")
-def change(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm) -> Response:
-    """Replace a grant after the effect is confirmed."""
-    filled = text_fields(sent, *_FORM_FIELDS)
-    old = Grant(filled["subject"], filled["role"], uid)
-    held = _need_grant(ctx, old)
-    new_grant = Grant(old.subject, filled["new_role"], uid)
+def _change(request: Request, ctx: RequestContext, held: GrantedRole, sent: FormData, new_role: str) -> Response:
+    uid, who = held.resource.uid, held.subject.name
+    old, new_grant = Grant(held.subject.uid, held.role, uid), Grant(held.subject.uid, new_role, uid)
     changes: list[Add | Remove] = [] if new_grant == old else [Remove(old), Add(new_grant)]
-    try:
-        span = form_fields.parse_period(sent, ctx.at)
-        ctx.need_change(Add(new_grant))
-    except _FORM_ERRORS as error:
-        return _change_form(request, ctx, held, filled, error)
-    title, who = fact_labels.role_title(ctx, new_grant.role, uid), held.subject.name
+    span = form_fields.parse_period(sent, ctx.at)
+    ctx.need_change(Add(new_grant))
+    title = fact_labels.role_title(ctx, new_role, uid)
     back = f"{urls.resource(uid, 'access')}/change?{urlencode({'subject': old.subject, 'role': old.role})}"
     prompt = ConfirmationPrompt(f"Change role of {who} to {title}?", span.sentence, back=back)
-    if question := confirm_effects(request, sent, prompt, lambda: preview_effects(ctx, changes, uid)):
-        return question
-    grants.change_role(ctx, old, new_grant.role, until=span.until)
+    need_confirmed_effects(request, sent, prompt, lambda: preview_effects(ctx, changes, uid))
+    grants.change_role(ctx, old, new_role, until=span.until)
     message = f"{who} is now {title} on {fact_labels.resource_name(ctx, uid)}{span.suffix}."
-    return pages.redirect(
-        request, urls.resource(uid, "access"), Flash(message, undo=_change_undo_url(ctx, new_grant, held))
-    )
+    flash = Flash(message, undo=_change_undo_url(ctx, new_grant, held))
+    return pages.redirect(request, urls.resource(uid, "access"), flash)
 
 
 @routes.post("/revoke")
@@ -103,8 +113,7 @@ def revoke(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm) -
         back=urls.resource(uid, "access"),
         danger=True,
     )
-    if question := confirm_effects(request, sent, prompt, lambda: preview_effects(ctx, [Remove(grant)], uid)):
-        return question
+    need_confirmed_effects(request, sent, prompt, lambda: preview_effects(ctx, [Remove(grant)], uid))
     grants.revoke(ctx, grant)
     message = f"{held.subject.name} is no longer {held.title} on {held.resource.name}."
     since = held.since if held.since > ctx.at else 0
@@ -156,35 +165,6 @@ def _change_undo_url(ctx: RequestContext, now: Grant, before: GrantedRole) -> st
     return _undo_url(ctx, now.resource, "undo/change", Add(back), Remove(now), **query)
 
 
-def _give_form(
-    request: Request, ctx: RequestContext, uid: str, filled: dict[str, str], error: LakeholdError | None = None
-) -> Response:
-    values: dict[str, object] = {
-        "roles": _givable_roles(ctx, uid),
-        **page_frame(ctx, uid, "Grant access"),
-        "subjects": form_fields.subject_options(ctx, filled.get("q", ""), chosen=filled.get("subject", "")),
-        "filled": filled,
-    }
-    return pages.render_form(request, "access/give.html", values, _errors(error, "subject"))
-
-
-def _change_form(
-    request: Request, ctx: RequestContext, held: GrantedRole, filled: dict[str, str], error: LakeholdError | None = None
-) -> Response:
-    uid = held.resource.uid
-    values: dict[str, object] = {
-        **page_frame(ctx, uid, "Change access"),
-        "held": held,
-        "roles": _givable_roles(ctx, uid, held),
-        "filled": filled,
-    }
-    return pages.render_form(request, "access/change.html", values, _errors(error, "new_role"))
-
-
-def _errors(error: LakeholdError | None, field: str) -> dict[str, str] | None:
-    return None if error is None else errors_by_field(error, form_fields.PERIOD_FIELDS, field)
-
-
 def _givable_roles(ctx: RequestContext, uid: str, held: GrantedRole | None = None) -> list[tuple[str, str]]:
     """Return the roles that the caller may give on the resource, highest first; refused if there are none."""
     ctx.need_visible(uid)
@@ -210,34 +190,40 @@ def _need_grant(ctx: RequestContext, grant: Grant) -> GrantedRole:
     raise NotFoundError("There is no such grant.", "It may have been revoked already.")
 
 
-@routes.get("/transfer")
-def transfer_page(request: Request, ctx: ReadContext, uid: str, *, role: str, q: str = "", to: str = "") -> Response:
-    """Render the form with the present and the new holder of a role that only members can hold."""
-    filled = {"role": role, "q": q, "to": to, "from": request.query_params.get("from", "")}
-    return _transfer_form(request, ctx, uid, filled)
-
-
-@routes.post("/transfer")
-def transfer(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm) -> Response:
-    """Transfer the role after the effect is confirmed."""
-    filled = text_fields(sent, *_FORM_FIELDS)
+@routes.api_route("/transfer", methods=FORM_METHODS)
+def transfer(request: Request, ctx: FormContext, uid: str, sent: SubmittedForm) -> Response:
+    """Show the present and the new holder of a role that only members can hold; transfer it after confirmation."""
+    filled, errors = _filled(request, sent), FieldErrors()
     ctx.need_visible(uid)
-    role = filled["role"]
-    title = fact_labels.role_title(ctx, role, uid)
-    try:
-        new = form_fields.find_subject(ctx, filled["to"])
-        old = form_fields.find_subject(ctx, filled["from"])
-        changes = _transfer_changes(ctx, uid, role, new.uid, old.uid)
-    except _FORM_ERRORS as error:
-        return _transfer_form(request, ctx, uid, filled, error)
+    title = fact_labels.role_title(ctx, filled["role"], uid)
+    if request.method == "POST":
+        try:
+            return _transfer(request, ctx, uid, sent, title)
+        except _FORM_ERRORS as error:
+            errors = errors_by_field(error, {}, "to")
+    ctx.need("give", uid, role=filled["role"])
+    held = ctx.session.read_view(lambda view: resource_view.owners_of(view, uid)).get(filled["role"], [])
+    values: dict[str, object] = {
+        **page_frame(ctx, uid, "Transfer ownership"),
+        "title": title,
+        "filled": filled,
+        "holders": [(each.uid, each.name) for each in VisibleRefs(ctx).refs(held)],
+        "subjects": member_picker.member_choices(ctx, filled["q"], chosen=filled["to"]),
+    }
+    return pages.render_form(request, "access/transfer.html", values, errors)
+
+
+def _transfer(request: Request, ctx: RequestContext, uid: str, sent: FormData, title: str) -> Response:
+    role = text_field(sent, "role")
+    new, old = (form_fields.find_subject(ctx, text_field(sent, name)) for name in ("to", "from"))
+    changes = _transfer_changes(ctx, uid, role, new.uid, old.uid)
     prompt = ConfirmationPrompt(
         f"Transfer {title} to {new.name}?",
         f"{old.name} will no longer be {title}.",
         do="Transfer ownership",
         back=f"{urls.resource(uid, 'access/transfer')}?{urlencode({'role': role, 'to': new.uid})}",
     )
-    if question := confirm_effects(request, sent, prompt, lambda: preview_effects(ctx, changes, uid)):
-        return question
+    need_confirmed_effects(request, sent, prompt, lambda: preview_effects(ctx, changes, uid))
     ownership.transfer_role(ctx, uid, role, new.uid, from_=old.uid)
     changes = [Add(Grant(old.uid, role, uid)), Remove(Grant(new.uid, role, uid))]
     undo = _undo_url(ctx, uid, "transfer/undo", *changes, role=role, to=old.uid, **{"from": new.uid})
@@ -263,20 +249,3 @@ def _transfer_changes(ctx: RequestContext, uid: str, role: str, new: str, old: s
     single = ctx.session.read_view(lambda view: kinds.schema_of(view, uid).roles[role].single)
     # Where there is one only, the new one takes the place of the old one by itself.
     return [given] if single else [given, taken]
-
-
-def _transfer_form(
-    request: Request, ctx: RequestContext, uid: str, filled: dict[str, str], error: LakeholdError | None = None
-) -> Response:
-    ctx.need_visible(uid)
-    title = fact_labels.role_title(ctx, filled["role"], uid)
-    ctx.need("give", uid, role=filled["role"])
-    held = ctx.session.read_view(lambda view: resource_view.owners_of(view, uid)).get(filled["role"], [])
-    values: dict[str, object] = {
-        **page_frame(ctx, uid, "Transfer ownership"),
-        "title": title,
-        "filled": filled,
-        "holders": [(each.uid, each.name) for each in VisibleRefs(ctx).refs(held)],
-        "subjects": form_fields.subject_options(ctx, filled["q"], persons_only=True, chosen=filled["to"]),
-    }
-    return pages.render_form(request, "access/transfer.html", values, _errors(error, "to"))

@@ -24,8 +24,9 @@ from lakehold.web.cookies import Flash
 from lakehold.web.form_values import errors_by_field, last_day_value, text_field, text_fields
 from lakehold.web.labels import humanize, humanized_options
 from lakehold.web.list_view import ListFilter, ListState
-from lakehold.web.navigation import NavLink
 from lakehold.web.routing import SubmittedForm, router
+from lakehold.web.runs.services import RUNS
+from lakehold.workspaces.registry import readable_kinds
 
 routes = router("/requests")
 
@@ -33,7 +34,11 @@ TONES = {"pending": "warn", "approved": "good", "refused": "bad", "withdrawn": "
 STATES = tuple(humanized_options(TONES))
 _PAGE_SIZE = 25
 _MAX_COUNTED = 50
-_DEFAULT_ACTIONS = ("see", "read", "use", "edit", "run")
+_COMMON_ACTIONS = tuple(
+    dict.fromkeys(
+        ["see", *readable_kinds().values(), "edit", *(RUNS.runnables[kind].trigger for kind in RUNS.runnables.kinds)]
+    )
+)
 """What one can ask for of something that one knows by its id alone: the same for whatever it is."""
 
 
@@ -62,10 +67,7 @@ def _render_list(
         "listing": listing,
         "rows": found[:_PAGE_SIZE],
         "after": str(found[_PAGE_SIZE - 1].request.n) if len(found) > _PAGE_SIZE else "",
-        "tabs": [
-            NavLink("To review", "/requests", "inbox", len(waiting)),
-            NavLink("Your requests", "/requests/mine", "hand", len(pending)),
-        ],
+        "counts": (len(waiting), len(pending)),
         "tones": TONES,
         "thing": _resource_label,
     }
@@ -112,7 +114,7 @@ def _draft_form(
     """Render the form of a request: what can be asked for, and for a visible resource what would have to be given."""
     seen = VisibleRefs(ctx).ref(uid)
     known = seen or (discovery.load_ref(ctx, uid) if uid and discovery.is_discoverable(ctx, uid) else None)
-    actions: Sequence[str] = _DEFAULT_ACTIONS
+    actions: Sequence[str] = _COMMON_ACTIONS
     if known:
         actions = ctx.view.policy.kind(known.kind).schema.actions
         action = action if action in actions else ""

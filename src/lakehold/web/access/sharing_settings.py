@@ -17,7 +17,7 @@ from lakehold.kit.errors import LakeholdError
 from lakehold.web import pages, urls
 from lakehold.web.access import fact_labels, resource_header
 from lakehold.web.components import FieldChange
-from lakehold.web.confirmation import ConfirmationPrompt, confirm_effects, preview_effects
+from lakehold.web.confirmation import ConfirmationPrompt, need_confirmed_effects, preview_effects
 from lakehold.web.cookies import Flash
 from lakehold.web.labels import humanize
 from lakehold.web.routing import SubmittedForm, router
@@ -38,8 +38,7 @@ def save_settings(request: Request, ctx: WriteContext, uid: str, sent: Submitted
     before = _current_values(ctx, plan)
     question = f"Change sharing of {fact_labels.resource_name(ctx, uid)}?"
     prompt = ConfirmationPrompt(question, back=here, changes=_field_changes(ctx, plan, before))
-    if page := confirm_effects(request, sent, prompt, lambda: preview_effects(ctx, plan.changes, uid)):
-        return page
+    need_confirmed_effects(request, sent, prompt, lambda: preview_effects(ctx, plan.changes, uid))
     resource_edit.apply_edit_plan(ctx, plan)
     back = [*before, *((_FORM_FIELDS, name) for name in (*(plan.edit.attributes or {}), *(plan.edit.edges or {})))]
     undo = f"{here}/settings/undo?{urlencode(back)}" if _can_undo(ctx, uid, back) else ""

@@ -8,7 +8,6 @@ import heapq
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from functools import partial
 
 from fastapi import Request, Response
 
@@ -63,14 +62,13 @@ def effective_access_page(request: Request, ctx: ReadContext, uid: str) -> Respo
     member = members.get(ctx, uid)
     listing = ListState.from_request(request, sorts=("name",), filters=_filters(ctx), size=_SIZE)
     listing = replace(listing, path=urls.member(uid, "reach"))
-    within, sort, search = listing.chosen["workspace"] or None, listing.order, listing.search
-    allowed = partial(asking.allowed_page, principal, after=listing.after or None, limit=listing.size)
+    within = listing.chosen["workspace"] or None
     listed = [
-        allowed(kind.visible, kind.id, within=within, search=search, sort=sort)
+        asking.allowed_page(principal, kind.visible, kind.id, within=within, **listing.query)
         for kind in _chosen_kinds(ctx, listing)
         if kind.actions
     ]
-    found, after = _merge_pages(listed, sort, listing.size)
+    found, after = _merge_pages(listed, listing.order, listing.size)
     eyes = VisibleRefs(ctx)
     values: dict[str, object] = {
         "member": member,

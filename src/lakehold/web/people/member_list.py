@@ -1,7 +1,5 @@
 """The list of members, adding one, and service accounts with their API tokens."""
 
-import re
-
 from fastapi import Request, Response
 
 from lakehold.access.model.policy import TENANT
@@ -15,8 +13,8 @@ from lakehold.kit.errors import ConflictError, InvalidInputError
 from lakehold.kit.ids import valid_name
 from lakehold.web import one_time_secret, pages, urls
 from lakehold.web.components import PageAction
-from lakehold.web.confirmation import confirm
-from lakehold.web.form_values import FieldErrors, collect_errors
+from lakehold.web.confirmation import need_confirmation
+from lakehold.web.form_values import FieldErrors, collect_errors, parse_integer
 from lakehold.web.list_view import ListFilter, ListState
 from lakehold.web.one_time_secret import OneTimeSecret
 from lakehold.web.people.member_actions import MemberActions
@@ -85,8 +83,7 @@ def _list_members(ctx: RequestContext, listing: ListState) -> tuple[list[Member]
         skip = (listing.page - 1) * listing.size
         some = members.filtered_page(ctx, member_filter, sort=listing.order, skip=skip, limit=listing.size)
         return some.items, some.total, None
-    after = listing.after or None
-    found = members.page(ctx, search=listing.search, sort=listing.order, after=after, limit=listing.size)
+    found = members.page(ctx, **listing.query)
     return found.items, None, found.after
 
 
@@ -117,7 +114,7 @@ def add_token(request: Request, ctx: FormContext, uid: str, sent: SubmittedForm)
         days = "90"
     else:
         try:
-            lifetime = (int(days) if re.fullmatch(r"[0-9]{1,6}", days) else 0) if days else None
+            lifetime = parse_integer(days) or 0 if days else None
             created = tokens.create(ctx, name, member=uid, days=lifetime)
             text = "It has all permissions of the service account. Keep it secret."
             title, until = f"Token for {member.name}", created.token.until
@@ -135,7 +132,6 @@ def revoke_token(request: Request, ctx: WriteContext, uid: str, sent: SubmittedF
     token = tokens.get(ctx, str(sent.get("token", "")))
     back = urls.member(uid)
     text = "Programs that use it lose access immediately."
-    if confirmation := confirm(request, sent, f"Revoke the token {token.name}?", text, do="Revoke", back=back):
-        return confirmation
+    need_confirmation(request, sent, f"Revoke the token {token.name}?", text, do="Revoke", back=back)
     tokens.revoke(ctx, token.id)
     return pages.redirect(request, back, f"The token {token.name} was revoked.")

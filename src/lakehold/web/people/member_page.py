@@ -18,7 +18,7 @@ from lakehold.kit.errors import ConflictError, InvalidInputError, NotFoundError
 from lakehold.kit.ids import valid_name
 from lakehold.web import one_time_secret, pages, urls
 from lakehold.web.components import PageAction
-from lakehold.web.confirmation import confirm
+from lakehold.web.confirmation import need_confirmation
 from lakehold.web.cookies import Flash
 from lakehold.web.form_values import FieldErrors, collect_errors
 from lakehold.web.labels import format_count
@@ -119,8 +119,7 @@ def sign_out_member(request: Request, ctx: WriteContext, uid: str, sent: Submitt
     sign_in_id = str(sent.get("sign_in", ""))
     back = urls.member(uid)
     question = f"End this session of {name}?" if sign_in_id else f"Sign {name} out everywhere?"
-    if confirmation := confirm(request, sent, question, "They can sign in again.", do="Sign out", back=back):
-        return confirmation
+    need_confirmation(request, sent, question, "They can sign in again.", do="Sign out", back=back)
     if sign_in_id:
         sign_ins.end(ctx, uid, sign_in_id)
         return pages.redirect(request, back, "The session has ended.")
@@ -141,8 +140,7 @@ def remove_member(request: Request, ctx: FormContext, uid: str, sent: SubmittedF
         question = "Leave for good?" if mine else f"Remove {name}?"
         text = "Their sessions, tokens and links are revoked. Nothing that they own is deleted."
         do, back = "Leave" if mine else "Remove", urls.member(uid, "remove")
-        if confirmation := confirm(request, sent, question, text, do=do, back=back):
-            return confirmation
+        need_confirmation(request, sent, question, text, do=do, back=back)
         try:
             removed = member_removal.remove(ctx, uid, receiver=receiver if what == HAND_OVER else None)
             return pages.redirect(request, "/sign-in") if mine else _redirect_after_removal(request, removed)

@@ -4,7 +4,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from lakehold.access.model.policy import MEMBER
-from lakehold.catalog.resource_view import VisibleRefs, make_ref
+from lakehold.catalog.resource_view import VisibleRefs
 from lakehold.directory import groups
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.ids import fold_name
@@ -51,10 +51,9 @@ def principal_choices(
     """Return groups (including All) and then members as options."""
     found_groups = groups.page(ctx, search=find, limit=MAX_OPTIONS)
     group_options = [(item.uid, f"{item.name} (group)") for item in found_groups.items if item.uid not in but]
-    everybody = groups.all_members_group(ctx)
-    all_members = ctx.session.read_view(lambda view: make_ref(view, everybody))
-    if everybody not in but and fold_name(find) in fold_name(all_members.name):
-        group_options.insert(0, (everybody, f"{all_members.name} (everybody)"))
+    everybody = VisibleRefs(ctx).ref(groups.all_members_group(ctx))
+    if everybody and everybody.uid not in but and fold_name(find) in fold_name(everybody.name):
+        group_options.insert(0, (everybody.uid, f"{everybody.name} (everybody)"))
     members = member_choices(ctx, find, but=but)
     options = _with_chosen(ctx, [*group_options, *members.options], chosen)
     return PrincipalChoices(options, found_groups.after is not None or members.more, find)

@@ -14,20 +14,11 @@ from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import ConflictError, InvalidInputError
 from lakehold.web import pages, urls
 from lakehold.web.components import FieldChange
-from lakehold.web.confirmation import ConfirmationPrompt, confirm_effects, preview_effects
+from lakehold.web.confirmation import ConfirmationPrompt, need_confirmed_effects, preview_effects
 from lakehold.web.form_values import FieldErrors
 from lakehold.web.routing import FORM_METHODS, SubmittedForm, router
 
 routes = router()
-
-_HINTS = {
-    "owner": "Everything, and billing. For people only.",
-    "admin": "Members, groups, roles, settings, and every workspace.",
-    "editor": "Editor in every products project.",
-    "viewer": "Viewer in every products project.",
-    "data_admin": "Governs data spaces and creates new ones.",
-    "data_space_creator": "Creates data spaces.",
-}
 
 
 @routes.api_route("/people/{uid:path}/roles", methods=FORM_METHODS)
@@ -50,8 +41,7 @@ def change_roles(request: Request, ctx: FormContext, uid: str, sent: SubmittedFo
         chosen = [role for role in declared if role in new_roles]
         try:
             members.need_set_tenant_roles(ctx, uid, chosen)
-            if question := _confirm_change(request, ctx, sent, subject, chosen):
-                return question
+            _need_confirmed_change(request, ctx, sent, subject, chosen)
             members.set_tenant_roles(ctx, uid, chosen)
             return pages.redirect(request, urls.for_kind(uid, subject.kind), f"The roles of {subject.name} were saved.")
         except (ConflictError, InvalidInputError) as error:
@@ -59,22 +49,19 @@ def change_roles(request: Request, ctx: FormContext, uid: str, sent: SubmittedFo
     values: dict[str, object] = {
         "subject": subject,
         "home": urls.for_kind(uid, subject.kind),
-        "roles": [
-            (role, known.title, _HINTS.get(role, ""), role in chosen, role in givable)
-            for role, known in declared.items()
-        ],
+        "roles": [(role, role.name in chosen, role.name in givable) for role in declared.values()],
     }
     return pages.render_form(request, "people/roles.html", values, errors)
 
 
-def _confirm_change(
+def _need_confirmed_change(
     request: Request, ctx: RequestContext, sent: FormData, subject: ResourceRef, new_roles: Sequence[str]
-) -> Response | None:
+) -> None:
     held, tenant = members.tenant_roles(ctx, subject.uid), ctx.caller.tenant
     changes: list[Add | Remove] = [Add(Grant(subject.uid, role, tenant)) for role in new_roles if role not in held]
     changes += [Remove(Grant(subject.uid, role, tenant)) for role in held if role not in new_roles]
     if not changes:
-        return None
+        return
 
     def words(some: Sequence[str]) -> str | None:
         return ", ".join(ctx.view.policy.role(TENANT, role).title for role in some) or None
@@ -85,4 +72,4 @@ def _confirm_change(
         back=f"{urls.for_kind(subject.uid, subject.kind)}/roles?{query}",
         changes=[FieldChange("Roles", words(held), words(new_roles))],
     )
-    return confirm_effects(request, sent, asking, lambda: preview_effects(ctx, changes))
+    need_confirmed_effects(request, sent, asking, lambda: preview_effects(ctx, changes))

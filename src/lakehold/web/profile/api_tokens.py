@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fastapi import Request, Response
 from starlette.datastructures import FormData
 
-from lakehold.api.http.dependencies import ReadContext, WriteContext
+from lakehold.api.http.dependencies import FormContext, ReadContext, WriteContext
 from lakehold.catalog import workspaces
 from lakehold.catalog.resource_view import ResourceRef, VisibleRefs
 from lakehold.directory import members, tokens
@@ -20,7 +20,7 @@ from lakehold.kit.clock import DAY
 from lakehold.kit.errors import ConflictError
 from lakehold.kit.ids import fold_name, quote, valid_name
 from lakehold.web import one_time_secret, pages
-from lakehold.web.confirmation import confirm
+from lakehold.web.confirmation import need_confirmation
 from lakehold.web.form_values import FieldErrors, collect_errors, text_field
 from lakehold.web.list_view import ListFilter, ListState
 from lakehold.web.one_time_secret import OneTimeSecret
@@ -62,8 +62,7 @@ def revoke_token(request: Request, ctx: WriteContext, token: str, sent: Submitte
     """Revoke a token."""
     found = tokens.get(ctx, token)
     text = "Programs that use it lose access immediately. This cannot be undone."
-    if confirmation := confirm(request, sent, f"Revoke {found.name}?", text, do="Revoke", back=profile_page.TOKENS):
-        return confirmation
+    need_confirmation(request, sent, f"Revoke {found.name}?", text, do="Revoke", back=profile_page.TOKENS)
     tokens.revoke(ctx, found.id)
     return pages.redirect(request, profile_page.TOKENS, f"{found.name} was revoked.")
 
@@ -118,29 +117,38 @@ class TokenForm:
 
 
 @routes.get("/new")
-def new_token_page(request: Request, ctx: ReadContext, resource: str = "") -> Response:
-    """Show the form. `resource` pre-fills the resource to narrow the token to."""
-    return _token_form(request, ctx, TokenForm(ids=resource))
-
-
 @routes.post("")
-def create_token(request: Request, ctx: WriteContext, sent: SubmittedForm) -> Response:
-    """Create the token, then show its secret once."""
-    form = TokenForm.from_form_data(sent)
-    if errors := _form_errors(ctx, form):
-        return _token_form(request, ctx, form, errors)
-    try:
-        created = tokens.create(
-            ctx,
-            form.name,
-            member=form.member,
-            days=None if form.days == "never" else int(form.days),
-            actions=form.actions or None,
-            resources=form.resources or None,
-        )
-    except ConflictError as error:
-        return _token_form(request, ctx, form, {"name": str(error)})
-    secret = OneTimeSecret(
+def create_token(request: Request, ctx: FormContext, sent: SubmittedForm, resource: str = "") -> Response:
+    """Show the form, with the `resource` to narrow the token to; create the token, then show its secret once."""
+    form, errors = TokenForm(ids=resource), FieldErrors()
+    if request.method == "POST":
+        form = TokenForm.from_form_data(sent)
+        errors = _form_errors(ctx, form)
+    if request.method == "POST" and not errors:
+        try:
+            return one_time_secret.redirect_to_secret(request, ctx.caller, _create(ctx, form))
+        except ConflictError as error:
+            errors["name"] = str(error)
+    values: dict[str, object] = {
+        "token_form": form,
+        "days": list(_DAYS.items()),
+        "whose": [("", "Yourself"), *((member.uid, member.name) for member in managed_service_accounts(ctx))],
+        "actions": sorted({"create"}.union(*(kind.schema.actions for kind in ctx.view.policy.kinds.values()))),
+        "spaces": workspaces.page(ctx, limit=_MAX_WORKSPACES).items,
+    }
+    return profile_page.render_tab(request, ctx, "token_new.html", values, errors)
+
+
+def _create(ctx: RequestContext, form: TokenForm) -> OneTimeSecret:
+    created = tokens.create(
+        ctx,
+        form.name,
+        member=form.member,
+        days=None if form.days == "never" else int(form.days),
+        actions=form.actions or None,
+        resources=form.resources or None,
+    )
+    return OneTimeSecret(
         f"{created.token.name} was created",
         "Token",
         created.secret,
@@ -149,7 +157,6 @@ def create_token(request: Request, ctx: WriteContext, sent: SubmittedForm) -> Re
         profile_page.TOKENS,
         "Send it as “Authorization: Bearer …”, or save it with “lakehold login”.",
     )
-    return one_time_secret.redirect_to_secret(request, ctx.caller, secret)
 
 
 def _form_errors(ctx: RequestContext, form: TokenForm) -> FieldErrors:
@@ -161,14 +168,3 @@ def _form_errors(ctx: RequestContext, form: TokenForm) -> FieldErrors:
     if form.days not in _DAYS:
         errors["days"] = "Select an option."
     return errors
-
-
-def _token_form(request: Request, ctx: RequestContext, form: TokenForm, errors: FieldErrors | None = None) -> Response:
-    values: dict[str, object] = {
-        "token_form": form,
-        "days": list(_DAYS.items()),
-        "whose": [("", "Yourself"), *((member.uid, member.name) for member in managed_service_accounts(ctx))],
-        "actions": sorted({"create"}.union(*(kind.schema.actions for kind in ctx.view.policy.kinds.values()))),
-        "spaces": workspaces.page(ctx, limit=_MAX_WORKSPACES).items,
-    }
-    return profile_page.render_tab(request, ctx, "token_new.html", values, errors)

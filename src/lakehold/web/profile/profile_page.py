@@ -15,7 +15,7 @@ from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import ConflictError, InvalidInputError
 from lakehold.kit.ids import fold_name, valid_name
 from lakehold.web import pages
-from lakehold.web.confirmation import confirm
+from lakehold.web.confirmation import need_confirmation
 from lakehold.web.cookies import Flash
 from lakehold.web.form_values import collect_errors, text_field
 from lakehold.web.labels import format_count
@@ -150,8 +150,7 @@ def sign_ins_page(request: Request, ctx: ReadContext) -> Response:
 def end_all_others(request: Request, ctx: WriteContext, sent: SubmittedForm) -> Response:
     """End all sessions except the current one."""
     question, text = "Sign out everywhere else?", "Only this browser stays signed in. API tokens keep working."
-    if confirmation := confirm(request, sent, question, text, do="Sign out", back=SIGN_INS):
-        return confirmation
+    need_confirmation(request, sent, question, text, do="Sign out", back=SIGN_INS)
     ended = sign_ins.end_all(ctx, ctx.caller.member, but=ctx.caller.sign_in_id)
     return pages.redirect(request, SIGN_INS, f"{format_count(ended, 'sign-in')} ended. Only this one is left.")
 

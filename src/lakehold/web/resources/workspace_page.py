@@ -30,9 +30,7 @@ def list_of_kind(request: Request, ctx: ReadContext, uid: str, kind: str) -> Res
     if schema is None:
         return workspace_page(request, ctx, f"{uid}/{kind}")
     listing = ListState.from_request(request, ("name", "created"))
-    found = resources.page(
-        ctx, schema.id, within=uid, search=listing.search, sort=listing.order, after=listing.after or None
-    )
+    found = resources.page(ctx, schema.id, within=uid, **listing.query)
     values: dict[str, object] = {
         "crumbs": resource_header.breadcrumbs(ctx, uid, pluralize(schema.title)),
         "schema": schema,

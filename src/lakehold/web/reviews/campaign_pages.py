@@ -8,7 +8,7 @@ from fastapi import Request, Response
 from fastapi.responses import FileResponse
 
 from lakehold.access import Remove
-from lakehold.api.http.dependencies import ReadContext, WriteContext, get_platform
+from lakehold.api.http.dependencies import FormContext, ReadContext, WriteContext, get_platform
 from lakehold.catalog import campaign_decisions, campaigns, change_preview, usage
 from lakehold.catalog.campaign_table import ENDED, KEPT, REMOVED, UNDECIDED, CampaignRow
 from lakehold.catalog.campaigns import CampaignView
@@ -21,8 +21,9 @@ from lakehold.runs.jobs import service, table
 from lakehold.runs.jobs.service import ACCESS_REVIEW, FORMATS, Job
 from lakehold.web import form_values, pages, urls
 from lakehold.web.components import PageAction
+from lakehold.web.form_values import FieldErrors, collect_errors
 from lakehold.web.list_view import ListFilter, ListState
-from lakehold.web.routing import SubmittedForm, router
+from lakehold.web.routing import FORM_METHODS, SubmittedForm, router
 
 routes = router("/reviews")
 
@@ -44,43 +45,30 @@ def reviews_page(request: Request, ctx: ReadContext) -> Response:
         "reviews": found.items,
         "after": str(found.before or ""),
         "may_start": change_preview.may_ask_about_others(ctx) or bool(campaigns.reviewable_workspaces(ctx)),
-        "request_url": _request_url(ctx),
+        "request_url": urls.request(ctx.caller.tenant, change_preview.ASK),
         "now": ctx.at,
     }
     return pages.render(request, "reviews/list.html", values)
 
 
-@routes.get("/new")
-def new_campaign_page(request: Request, ctx: ReadContext, workspace: str = "") -> Response:
-    """Show the form for a new campaign."""
-    filled = {"workspace": workspace, "asks": campaigns.EVERYTHING, "name": "", "due": ""}
-    return _campaign_form(request, ctx, filled)
-
-
-@routes.post("/new")
-def start_campaign(request: Request, ctx: WriteContext, sent: SubmittedForm) -> Response:
-    """Start a campaign."""
-    filled = {name: form_values.text_field(sent, name).strip() for name in ("workspace", "name", "asks", "due")}
-    required = {"name": "Enter a name.", "workspace": "Select a workspace."}
-    errors = {name: message for name, message in required.items() if not filled[name]}
-    try:
-        due = form_values.parse_end_of_day(ctx, filled["due"])
-    except InvalidInputError as error:
-        errors["due"] = str(error)
-    if errors:
-        return _campaign_form(request, ctx, filled, errors)
-    workspace, name, settings = filled["workspace"], filled["name"], get_platform(request).settings
-    try:
-        made = campaigns.start(ctx, workspace, name, asks=filled["asks"], due=due, settings=settings)
-    except (InvalidInputError, ConflictError) as error:
-        fields = {name: name for name in ("name", "asks", "due")}
-        return _campaign_form(request, ctx, filled, form_values.errors_by_field(error, fields, "workspace"))
-    return pages.redirect(request, f"/reviews/{made.campaign.uid}", f"{made.campaign.name} was started.")
-
-
-def _campaign_form(
-    request: Request, ctx: RequestContext, filled: dict[str, str], errors: dict[str, str] | None = None
-) -> Response:
+@routes.api_route("/new", methods=FORM_METHODS)
+def start_campaign(request: Request, ctx: FormContext, sent: SubmittedForm, workspace: str = "") -> Response:
+    """Show the form for a new campaign; start it."""
+    filled, errors = {"workspace": workspace, "asks": campaigns.EVERYTHING, "name": "", "due": ""}, FieldErrors()
+    if request.method == "POST":
+        filled = {name: form_values.text_field(sent, name).strip() for name in filled}
+        required = {"name": "Enter a name.", "workspace": "Select a workspace."}
+        errors = {name: message for name, message in required.items() if not filled[name]}
+        errors |= collect_errors(due=lambda: form_values.parse_end_of_day(ctx, filled["due"]))
+    if request.method == "POST" and not errors:
+        due, settings = form_values.parse_end_of_day(ctx, filled["due"]), get_platform(request).settings
+        try:
+            made = campaigns.start(
+                ctx, filled["workspace"], filled["name"], asks=filled["asks"], due=due, settings=settings
+            )
+            return pages.redirect(request, f"/reviews/{made.campaign.uid}", f"{made.campaign.name} was started.")
+        except (InvalidInputError, ConflictError) as error:
+            errors = form_values.errors_by_field(error, {name: name for name in ("name", "asks", "due")}, "workspace")
     spaces = campaigns.reviewable_workspaces(ctx)
     if not spaces:
         ctx.need(change_preview.ASK, ctx.caller.tenant)
@@ -208,14 +196,10 @@ def report_values(ctx: RequestContext, detail: CampaignView) -> dict[str, object
         "jobs": found,
         "running": any(job.state not in table.ENDED for job in found),
         "may_work_out": change_preview.may_ask_about_others(ctx),
-        "request_url": _request_url(ctx),
+        "request_url": urls.request(ctx.caller.tenant, change_preview.ASK),
         "formats": [(each, _FORMAT_LABELS.get(each, each)) for each in sorted(FORMATS, key=lambda each: each != "csv")],
     }
 
 
 def _is_report_of(job: Job, detail: CampaignView) -> bool:
     return job.kind == ACCESS_REVIEW and job.options.get("inside") == detail.workspace.uid
-
-
-def _request_url(ctx: RequestContext) -> str:
-    return urls.request(ctx.caller.tenant, change_preview.ASK)

@@ -45,8 +45,8 @@ def decide(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm) -
     question = f"Remove {format_count(len(numbers), 'role')}?"
     text = "Members lose them immediately. You can undo this."
     asked = FormData([*sent.multi_items(), ("back", back)])
-    if many and (page := confirmation.confirm(request, asked, question, text, do="Remove", back=back)):
-        return page
+    if many:
+        confirmation.need_confirmation(request, asked, question, text, do="Remove", back=back)
     do, words = _DECISIONS[decision]
     return _decision_response(request, ctx, campaign, do(ctx, uid, numbers), words=words, back=back)
 
@@ -68,8 +68,7 @@ def close(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm) ->
     if left:
         text = f"{format_count(left, 'role')} without a decision will be kept. {text}"
     question = f"Close {detail.campaign.name}?"
-    if page := confirmation.confirm(request, sent, question, text, do="Close", back=f"/reviews/{uid}"):
-        return page
+    confirmation.need_confirmation(request, sent, question, text, do="Close", back=f"/reviews/{uid}")
     campaigns.close(ctx, uid)
     return pages.redirect(request, f"/reviews/{uid}", f"{detail.campaign.name} was closed.")
 

@@ -15,7 +15,7 @@ from lakehold.runs.service import Run, StepState
 from lakehold.web import pages, urls
 from lakehold.web.access import resource_header
 from lakehold.web.components import PageAction
-from lakehold.web.confirmation import confirm
+from lakehold.web.confirmation import need_confirmation
 from lakehold.web.cookies import Flash
 from lakehold.web.list_view import ListState
 from lakehold.web.navigation import Breadcrumb, Navigation
@@ -45,8 +45,7 @@ def live(request: Request, ctx: ReadContext, run: str, was: str = "") -> Respons
 def log_page(request: Request, ctx: ReadContext, run: str) -> Response:
     """Render the whole log of a run, oldest line first."""
     found, listing = RUNS.get(ctx, run), ListState.from_request(request, ("n",), size=_LOG_PAGE)
-    after = int(listing.after) if listing.after.isdigit() else 0
-    lines = RUNS.log_lines(ctx, run, after=after, limit=_LOG_PAGE + 1)
+    lines = RUNS.log_lines(ctx, run, after=listing.before or 0, limit=_LOG_PAGE + 1)
     values: dict[str, object] = {
         **_page_values(ctx, found),
         "crumbs": [
@@ -103,8 +102,7 @@ def delete(request: Request, ctx: WriteContext, run: str, sent: SubmittedForm) -
     """Delete the run with its log, after a confirmation."""
     found = RUNS.get(ctx, run)
     text = "Data that it wrote or sent is kept."
-    if asked := confirm(request, sent, "Delete this run?", text, do="Delete", back=urls.run(run)):
-        return asked
+    need_confirmation(request, sent, "Delete this run?", text, do="Delete", back=urls.run(run))
     try:
         RUNS.delete(ctx, run)
     except ConflictError as error:

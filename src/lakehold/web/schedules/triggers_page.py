@@ -11,7 +11,7 @@ from lakehold.kit.errors import InvalidInputError, NotFoundError
 from lakehold.runs.scheduler.schedule import TriggerSchedule
 from lakehold.runs.scheduler.service import Trigger
 from lakehold.web import pages, urls
-from lakehold.web.confirmation import confirm
+from lakehold.web.confirmation import need_confirmation
 from lakehold.web.routing import SubmittedForm, router
 from lakehold.web.runs.run_list import runnable_options
 from lakehold.web.runs.runnable_page import need_runnable, runnable_frame, sees_runs
@@ -34,7 +34,7 @@ def add(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm) -> R
     found = need_runnable(ctx, uid)
     if str(sent.get("by", "cron")) == "cron":
         filled = schedule_form.parse_schedule_form(sent)
-        if (errors := filled.errors()) or _is_preview(sent):
+        if (errors := filled.errors()) or sent.get("do") == "times":
             return _page(request, ctx, found, timed=filled, errors=errors)
         TRIGGERS.save(ctx, uid, filled.to_schedule())
     else:
@@ -55,7 +55,7 @@ def change_schedule(request: Request, ctx: WriteContext, uid: str, sent: Submitt
     filled = schedule_form.parse_schedule_form(sent)
     if not known.when.cron:
         raise InvalidInputError("This trigger runs after other pipelines.", "Remove it, and add a schedule.")
-    if (errors := filled.errors()) or _is_preview(sent):
+    if (errors := filled.errors()) or sent.get("do") == "times":
         return _page(request, ctx, found, changed=known.id, timed=filled, errors=errors)
     TRIGGERS.save(ctx, uid, filled.to_schedule(), uid=known.id, active=known.active)
     return pages.redirect(request, urls.resource(uid, "triggers"), "The schedule was changed. It runs as you.")
@@ -75,8 +75,7 @@ def set_active(request: Request, ctx: WriteContext, uid: str, sent: SubmittedFor
 def remove(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm) -> Response:
     """Remove a trigger, after a confirmation."""
     known, there = _need_trigger(ctx, uid, sent), urls.resource(uid, "triggers")
-    if asked := confirm(request, sent, "Remove this trigger?", "Current runs continue.", do="Remove", back=there):
-        return asked
+    need_confirmation(request, sent, "Remove this trigger?", "Current runs continue.", do="Remove", back=there)
     TRIGGERS.delete(ctx, known.id)
     return pages.redirect(request, there, "The trigger was removed.")
 
@@ -100,7 +99,7 @@ def _page(
     values: dict[str, object] = {
         **runnable_frame(ctx, found, "triggers"),
         "can_run": can_run,
-        "right": RUNS.runnables[found.kind].schedule if can_run else "trigger",
+        "right": RUNS.runnables[found.kind].schedule if can_run else "edit",
         "triggers": [(each, eyes.refs(each.when.after), eyes.ref(each.saved_by)) for each in listed],
         "next_times": lambda when: schedule_form.next_times(when, ctx.at) if when.cron else [],
         "others": [each for each in others if each[0] != found.uid],
@@ -114,10 +113,6 @@ def _page(
         "every": str(filled.get("every", "all")) if filled else "all",
     }
     return pages.render_form(request, "schedules/triggers.html", values, errors)
-
-
-def _is_preview(sent: FormData) -> bool:
-    return str(sent.get("do", "")) == "times"
 
 
 def _need_trigger(ctx: RequestContext, uid: str, sent: FormData) -> Trigger:

@@ -9,14 +9,14 @@ from lakehold.access.model.policy import MEMBER, TENANT
 from lakehold.access.model.syntax import PathNode
 from lakehold.api.http.dependencies import FormContext, ReadContext, WriteContext
 from lakehold.catalog import change_preview, kinds, ownership, workspaces
-from lakehold.catalog.resource_view import ResourceRef, make_ref
+from lakehold.catalog.resource_view import make_ref
 from lakehold.catalog.workspaces import WorkspaceMembership
 from lakehold.directory.errors import HiddenError
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import FOREVER
 from lakehold.kit.errors import ConflictError, InvalidInputError, NotFoundError
 from lakehold.web import form_values, invite_pages, kind_pages, pages, urls
-from lakehold.web.confirmation import ConfirmationChoice, ConfirmationPrompt, confirm_effects, preview_effects
+from lakehold.web.confirmation import ConfirmationChoice, ConfirmationPrompt, need_confirmed_effects, preview_effects
 from lakehold.web.cookies import Flash
 from lakehold.web.form_values import FieldErrors
 from lakehold.web.labels import format_count, humanize, pluralize
@@ -50,7 +50,7 @@ _SUBJECT_FILTER = ListFilter("who", "Member", (("member", "Members"), ("group", 
 def members_page(request: Request, ctx: ReadContext, uid: str) -> Response:
     """Render the list: all members for a caller who gives roles here, oneself and the owners for others."""
     found = workspaces.members(ctx, uid)
-    space, schema = workspace_ref(ctx, uid), kinds.schema_of(ctx.view, uid)
+    space, schema = workspaces.need_workspace(ctx, uid), kinds.schema_of(ctx.view, uid)
     roles = ListFilter("role", "Role", tuple((name, role.title) for name, role in schema.roles.items()))
     listing = ListState.from_request(request, sorts=("name",), filters=(roles, _SUBJECT_FILTER))
     listing = replace(listing, path=urls.workspace(uid, "members"))
@@ -91,8 +91,7 @@ def remove_member(request: Request, ctx: WriteContext, uid: str, sent: Submitted
     prompt = ConfirmationPrompt(
         f"Remove {member.subject.name}?", text, do="Remove", back=back, danger=True, choice=choice
     )
-    if question := confirm_effects(request, sent, prompt, lambda: preview_effects(ctx, changes)):
-        return question
+    need_confirmed_effects(request, sent, prompt, lambda: preview_effects(ctx, changes))
     receiver = str(sent.get(NEW_OWNER, ""))
     if receiver:
         return _remove_and_transfer(request, ctx, uid, member, receiver)
@@ -132,12 +131,6 @@ def undo(request: Request, ctx: WriteContext, uid: str) -> Response:
     filled = MembershipForm.parse(request.query_params)
     workspaces.set_member(ctx, uid, filled.subject, roles=filled.roles, attributes=dict(filled.values))
     return pages.redirect(request, urls.workspace(uid, "members"), "Undone.")
-
-
-def workspace_ref(ctx: RequestContext, uid: str) -> ResourceRef:
-    """Return a reference to a workspace."""
-    workspaces.need_workspace(ctx, uid)
-    return ctx.session.read_view(lambda view: make_ref(view, uid))
 
 
 def find_member(ctx: RequestContext, uid: str, subject: str) -> WorkspaceMembership:
@@ -183,7 +176,7 @@ def set_member(request: Request, ctx: FormContext, uid: str, sent: SubmittedForm
             errors["subject"] = str(error)
     elif filled.subject and "filled" not in asked:
         filled = membership.current_membership(ctx, uid, find_member(ctx, uid, filled.subject))
-    space = workspace_ref(ctx, uid)
+    space = workspaces.need_workspace(ctx, uid)
     subject = picked = None
     if path == _CHANGE_PATH:
         subject = ctx.session.read_view(lambda view: make_ref(view, filled.subject))
@@ -223,8 +216,7 @@ def _save_member(
         raise InvalidInputError("Select a role.", field="role")
     question = f"{'Change' if member.roles else 'Add'} {member.subject.name}?"
     prompt = ConfirmationPrompt(question, f"Until the end of {filled.until}." if filled.until else "", back=back)
-    if confirmation := confirm_effects(request, sent, prompt, lambda: preview_effects(ctx, plan.changes)):
-        return confirmation
+    need_confirmed_effects(request, sent, prompt, lambda: preview_effects(ctx, plan.changes))
     for change in plan.labels:
         ctx.need_change(change)
     who = member.subject.uid

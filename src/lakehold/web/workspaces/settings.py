@@ -17,8 +17,10 @@ from lakehold.catalog.resource_view import ResourceView, attributes_of
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import ConflictError, InvalidInputError
 from lakehold.web import kind_pages, pages, urls
+from lakehold.web.access import fact_labels
 from lakehold.web.components import AttributeField, FieldChange
-from lakehold.web.confirmation import ConfirmationPrompt, confirm, confirm_effects, preview_effects
+from lakehold.web.confirmation import ConfirmationPrompt, need_confirmation, need_confirmed_effects, preview_effects
+from lakehold.web.form_values import parse_integer, text_field
 from lakehold.web.labels import humanize
 from lakehold.web.routing import FORM_METHODS, SubmittedForm, router
 from lakehold.web.workspaces import membership, workspace_list
@@ -38,10 +40,9 @@ def settings_page(request: Request, ctx: FormContext, uid: str, sent: SubmittedF
         return _render_settings(request, ctx, uid)
     workspaces.need_workspace(ctx, uid)
     filled = {name: str(sent.get(name, "")).strip() for name in ("name", "description")}
-    version = str(sent.get("version", ""))
     try:
-        expected = int(version) if version.isdigit() else None
-        resource_edit.apply_edit(ctx, uid, ResourceEdit(filled["name"], filled["description"]), expect_version=expected)
+        version = parse_integer(text_field(sent, "version"))
+        resource_edit.apply_edit(ctx, uid, ResourceEdit(filled["name"], filled["description"]), expect_version=version)
     except (InvalidInputError, ConflictError, VersionConflictError) as error:
         return _render_settings(request, ctx, uid, filled=filled, errors={"name": str(error)})
     return pages.redirect(request, urls.workspace(uid, "settings"), "Saved.")
@@ -58,16 +59,18 @@ def switch(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm) -
     plan = resource_edit.plan_edit(ctx, uid, ResourceEdit(attributes=new_values))
     there = urls.workspace(uid, "settings")
     changes = [change for change in plan.changes if isinstance(change.fact, Attribute)]
+    label = fact_labels.value_label
     field_changes = [
-        FieldChange(each.title, _value_label(each.value), _value_label(new_values[each.name])) for each in found
+        FieldChange(each.title, label(each.value).capitalize(), label(new_values[each.name]).capitalize())
+        for each in found
     ]
     prompt = ConfirmationPrompt(
         f"Change the options of {resources.get(ctx, uid).name}?",
         back=there,
         changes=[change for change in field_changes if change.before != change.after],
     )
-    if changes and (question := confirm_effects(request, sent, prompt, lambda: preview_effects(ctx, changes))):
-        return question
+    if changes:
+        need_confirmed_effects(request, sent, prompt, lambda: preview_effects(ctx, changes))
     resource_edit.apply_edit_plan(ctx, plan)
     return pages.redirect(request, there, "Saved.")
 
@@ -92,8 +95,7 @@ def delete(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm) -
     """Delete the workspace if it is empty."""
     workspaces.need_workspace(ctx, uid)
     name, there = resources.get(ctx, uid).name, urls.workspace(uid, "settings")
-    if question := confirm(request, sent, f"Delete {name}?", "This cannot be undone.", do="Delete", back=there):
-        return question
+    need_confirmation(request, sent, f"Delete {name}?", "This cannot be undone.", do="Delete", back=there)
     try:
         resources.delete(ctx, uid)
     except ConflictError as error:
@@ -143,10 +145,6 @@ def _sent_value(each: AttributeField, sent: FormData) -> str:
     return str(sent.get(SWITCH_PREFIX + each.name, each.value))
 
 
-def _value_label(value: str) -> str:
-    return {"true": "On", "false": "Off"}.get(value, humanize(value))
-
-
 def _label_group(ctx: RequestContext, uid: str, kind: KindSchema) -> tuple[KindSchema, Sequence[ListedResource], bool]:
     """Return a kind of labels with all of them, and whether the caller may create more."""
     draft = Draft(kind.id, {kind.parent: uid} if kind.parent else {})
@@ -179,7 +177,6 @@ def set_plan(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm)
         back=there,
         changes=[FieldChange("Plan", humanize(present), humanize(new_plan))],
     )
-    if question := confirm_effects(request, sent, prompt, lambda: preview_effects(ctx, [change])):
-        return question
+    need_confirmed_effects(request, sent, prompt, lambda: preview_effects(ctx, [change]))
     ctx.make(change)
     return pages.redirect(request, there, f"The plan was changed to {humanize(new_plan)}.")

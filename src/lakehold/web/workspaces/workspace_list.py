@@ -77,14 +77,7 @@ def workspaces_page(request: Request, ctx: ReadContext) -> Response:
     models = [ctx.view.policy.models[root.model] for root in kinds.workspace_kinds(ctx.view.policy)]
     by_model = ListFilter("model", "Kind", tuple((model.name, model_title(model)) for model in models))
     listing = ListState.from_request(request, sorts=("name", "created"), filters=(by_model,))
-    found = workspaces.page(
-        ctx,
-        model=listing.chosen["model"] or None,
-        search=listing.search,
-        sort=listing.order,
-        after=listing.after or None,
-        limit=listing.size,
-    )
+    found = workspaces.page(ctx, model=listing.chosen["model"] or None, **listing.query)
     values: dict[str, object] = {
         "listing": listing,
         "rows": [_workspace_row(ctx, n, each) for n, each in enumerate(found.items)],

@@ -74,7 +74,7 @@ def _find_sql(ctx: RequestContext, settings: Mapping[str, object], ends: EdgeEnd
     """Return the query of a pipeline or a saved table, for those who may run queries in its lakehouse."""
     inside = next(iter(ends("lakehouse") or ends("layer") or ends("into") or ()), "")
     lakehouse = kinds.workspace_of(ctx.view, inside) if ctx.view.ids.get(inside) is not None else None
-    if lakehouse is None or not ctx.session.check(ctx.principal, queries.EXECUTE_QUERY, lakehouse):
+    if lakehouse is None or not queries.may_query(ctx, lakehouse):
         return None
     text = str(settings.get("sql", ""))
     return SqlDefinition(make_ref(ctx.view, lakehouse).name, text) if text.strip() else None

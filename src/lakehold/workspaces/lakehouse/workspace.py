@@ -34,6 +34,7 @@ WORKSPACE = Workspace(
     name="lakehouse",
     description="Layers of tables and files, and the pipelines that fill them. "
     "Viewer, Editor and Manager on a layer or a single table.",
+    edge_labels={"reads": "read by", "writes": "written by", "into": "filled by"},
     folder=Path(__file__).parent,
     root=KindDescriptor(name="lakehouse", icon="waves", overview="lakehouse"),
     kinds=(
@@ -69,7 +70,7 @@ WORKSPACE = Workspace(
         _PIPELINES_PAGE,
         RUNS_PAGE,
     ),
-    has_sql=True,
+    sql_action="execute_query",
     settings_schemas=deferred(f"{_HERE}.settings:BY_KIND"),
     sql_definitions=deferred(f"{_HERE}.saved_queries:SQL_DEFINITIONS"),
     runnables=deferred(f"{_HERE}.pipelines:RUNNABLES"),

@@ -36,6 +36,7 @@ WORKSPACE = Workspace(
     attribute_hints={
         "technical_users_control_all_reports": "Technical Users run, edit and delete every report of the project.",
     },
+    edge_labels={"contexts": "context of", "joins": "joined by", "storage": "stores", "destination": "receives"},
     folder=Path(__file__).parent,
     root=KindDescriptor(name="project", icon="store", overview="overview"),
     kinds=(

@@ -10,6 +10,14 @@ WORKSPACE = Workspace(
     attribute_hints={
         "personal": "Only its owner has access; no members can be added.",
     },
+    edge_labels={
+        "reads": "read by",
+        "uses": "used by",
+        "sources": "source of",
+        "targets": "target of",
+        "gateways": "used by",
+        "gateway": "used by",
+    },
     folder=Path(__file__).parent,
     root=KindDescriptor(name="space", icon="boxes"),
     kinds=(

@@ -49,7 +49,7 @@ class SaveAsTableBody(DescribeQueryBody):
 
 
 class SavedTableJson(ResponseModel):
-    """The new table, and the run that fills it."""
+    """A new table, and the run that fills it."""
 
     table: str = Field(examples=["order_count"])
     run: str = Field(examples=["run_1f0c3f1de1a44d54"])
@@ -132,17 +132,6 @@ class DroppedTableJson(ResponseModel):
     )
 
 
-class DroppedTableListJson(ItemsResponse[DroppedTableJson]):
-    """Tables that you may restore, newest first."""
-
-
-class RestoredTableJson(ResponseModel):
-    """The restored table, and the run that fills it."""
-
-    table: IdText = Field(examples=["1f0c3f1de1a44d54"], description="Its new id.")
-    run: str = Field(examples=["run_1f0c3f1de1a44d54"])
-
-
 @routes.post("/{table}/upkeep", status_code=202)
 def keep_up_table(ctx: CreateContext, table: IdText) -> RunJson:
     """Compact the files of a table, expire old snapshots, and delete orphan files. No row changes."""
@@ -162,13 +151,13 @@ def describe_fields(ctx: CreateContext, lake: CurrentLake, table: IdText, body: 
 
 
 @dropped_routes.get("")
-def list_dropped_tables(ctx: ReadContext, lake: CurrentLake) -> DroppedTableListJson:
+def list_dropped_tables(ctx: ReadContext, lake: CurrentLake) -> ItemsResponse[DroppedTableJson]:
     """List deleted tables that you may restore."""
-    return DroppedTableListJson.of(maintenance.dropped_tables(ctx, lake))
+    return ItemsResponse[DroppedTableJson].of(maintenance.dropped_tables(ctx, lake))
 
 
 @dropped_routes.post("/{table}/restore", status_code=202)
-def restore_table(ctx: CreateContext, lake: CurrentLake, table: IdText, body: RestoreTableBody) -> RestoredTableJson:
+def restore_table(ctx: CreateContext, lake: CurrentLake, table: IdText, body: RestoreTableBody) -> SavedTableJson:
     """Restore a deleted table, with its rows and description, under a new id. Rights come from its layer."""
     made, run = maintenance.restore_table(ctx, lake, table, body.name or "")
-    return RestoredTableJson(table=made, run=run.id)
+    return SavedTableJson(table=made, run=run.id)

@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 from fastapi import Request, Response
 
 from lakehold.access import Draft
-from lakehold.api.http.dependencies import ReadContext, WriteContext, get_platform
+from lakehold.api.http.dependencies import FormContext, ReadContext, get_platform
 from lakehold.api.iceberg_rest import CurrentLake
 from lakehold.catalog import kinds, resources
 from lakehold.catalog.resource_view import ResourceSummary, VisibleRefs
@@ -18,12 +18,14 @@ from lakehold.kit.ids import fold_name, quote
 from lakehold.lake import readable_tables, table_metadata
 from lakehold.lake.iceberg_catalog import IcebergCatalog
 from lakehold.lake.table_metadata import IcebergSnapshot
+from lakehold.runs import queries
 from lakehold.web import kind_pages, pages, urls
 from lakehold.web.access import resource_header
 from lakehold.web.components import PageAction
+from lakehold.web.form_values import text_field
 from lakehold.web.list_view import ListState
 from lakehold.web.navigation import Breadcrumb
-from lakehold.web.routing import SubmittedForm, router
+from lakehold.web.routing import FORM_METHODS, SubmittedForm, router
 from lakehold.workspaces.lakehouse import maintenance
 from lakehold.workspaces.lakehouse.pages.page_frame import need_lakehouse
 from lakehold.workspaces.registry import describe_kind
@@ -67,7 +69,7 @@ def browse(request: Request, ctx: ReadContext, lake: CurrentLake, uid: str) -> R
         "listing": listing,
         "layers": sections(ctx, lake, uid, layers, listing.search),
         "new_layer": _create_action(ctx, LAYER, "lakehouse", uid, uid),
-        "asks": ctx.session.check(ctx.principal, "execute_query", uid),
+        "asks": queries.may_query(ctx, uid),
     }
     return pages.render(request, "lakehouse/data.html", values)
 
@@ -80,15 +82,7 @@ def browse_layer(request: Request, ctx: ReadContext, lake: CurrentLake, uid: str
     listing = ListState.from_request(request, ("name",), size=_PAGE_SIZE)
     if found.kind != LAYER or found.workspace is None or found.workspace.uid != space.uid:
         raise NotFoundError(f"There is no layer {quote(layer)}.", "Check the name in the list of layers.")
-    some = resources.find(
-        ctx,
-        listing.search,
-        among=(TABLE, VOLUME),
-        within=layer,
-        sort=listing.order,
-        after=listing.after or None,
-        limit=_PAGE_SIZE,
-    )
+    some = resources.find(ctx, among=(TABLE, VOLUME), within=layer, **listing.query)
     values: dict[str, object] = {
         "crumbs": _crumbs(ctx, space.uid, found.name),
         "found": space,
@@ -184,28 +178,17 @@ def _create_action(ctx: RequestContext, kind: str, edge: str, within: str, space
 deleted_routes = router("/workspaces")
 
 
-@deleted_routes.post("/{uid:path}/deleted")
-def restore(request: Request, ctx: WriteContext, lake: CurrentLake, uid: str, sent: SubmittedForm) -> Response:
-    """Restore a table, under its own name or another."""
-    need_lakehouse(ctx, uid)
-    table, name = (str(sent.get(field, "")).strip() for field in ("table", "name"))
-    try:
-        _, run = maintenance.restore_table(ctx, lake, table, name)
-    except (ConflictError, InvalidInputError) as error:
-        return _deleted_page(request, ctx, lake, uid, wrong=(table, name, str(error)))
-    return pages.redirect(request, urls.run(run.id), "The table is being restored.")
-
-
-@deleted_routes.get("/{uid:path}/deleted")
-def deleted_tables(request: Request, ctx: ReadContext, lake: CurrentLake, uid: str) -> Response:
-    """Render the deleted tables that the caller may restore."""
-    return _deleted_page(request, ctx, lake, uid)
-
-
-def _deleted_page(
-    request: Request, ctx: RequestContext, lake: IcebergCatalog, uid: str, wrong: tuple[str, str, str] = ("", "", "")
-) -> Response:
-    space, eyes = need_lakehouse(ctx, uid), VisibleRefs(ctx)
+@deleted_routes.api_route("/{uid:path}/deleted", methods=FORM_METHODS)
+def deleted_tables(request: Request, ctx: FormContext, lake: CurrentLake, uid: str, sent: SubmittedForm) -> Response:
+    """Show the deleted tables that the caller may restore; restore one, under its own name or another."""
+    space, eyes, wrong = need_lakehouse(ctx, uid), VisibleRefs(ctx), ("", "", "")
+    if request.method == "POST":
+        table, name = (text_field(sent, field).strip() for field in ("table", "name"))
+        try:
+            _, run = maintenance.restore_table(ctx, lake, table, name)
+            return pages.redirect(request, urls.run(run.id), "The table is being restored.")
+        except (ConflictError, InvalidInputError) as error:
+            wrong = (table, name, str(error))
     kept = get_platform(request).settings.dropped_days
     values: dict[str, object] = {
         "crumbs": _crumbs(ctx, uid, "Deleted tables"),

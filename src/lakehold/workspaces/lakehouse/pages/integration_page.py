@@ -16,7 +16,7 @@ from lakehold.runs.scheduler.service import ACTIVATE, DEACTIVATE
 from lakehold.web import one_time_secret, pages, urls
 from lakehold.web.access import resource_header
 from lakehold.web.components import PageAction
-from lakehold.web.confirmation import confirm
+from lakehold.web.confirmation import need_confirmation
 from lakehold.web.cookies import Flash
 from lakehold.web.one_time_secret import OneTimeSecret
 from lakehold.web.routing import SubmittedForm, router
@@ -58,8 +58,7 @@ def revoke(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm) -
     if token_id not in {each.id for each in tokens.list_of_integration(ctx, uid)}:
         raise NotFoundError("There is no such token here.", "Reload the page.")
     said = "Tools that use it lose access immediately."
-    if asked := confirm(request, sent, "Revoke this token?", said, do="Revoke", back=back):
-        return asked
+    need_confirmation(request, sent, "Revoke this token?", said, do="Revoke", back=back)
     tokens.revoke(ctx, token_id)
     return pages.redirect(request, back, Flash("The token was revoked."))
 

@@ -7,6 +7,7 @@ from fastapi import Request, Response
 from lakehold.api.http.dependencies import ReadContext
 from lakehold.catalog import kinds, resources
 from lakehold.directory.request_context import RequestContext
+from lakehold.runs import queries
 from lakehold.runs.run_table import FAILED
 from lakehold.web import kind_pages, pages, urls
 from lakehold.web.access import resource_header
@@ -37,7 +38,7 @@ def overview(request: Request, ctx: ReadContext, uid: str) -> Response:
         "found": found,
         **kind_pages.workspace_tab_values(uid, found.kind),
         "makes": _create_actions(ctx, uid),
-        "asks": ctx.session.check(ctx.principal, "execute_query", uid),
+        "asks": queries.may_query(ctx, uid),
         "counts": _counts(ctx, uid),
         "layers": layers.items,
         "more_layers": layers.after is not None,

@@ -4,7 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from lakehold.catalog import credentials, resources, workspaces
-from lakehold.catalog.resource_view import ResourceRef, ResourceView, VisibleRefs, make_ref
+from lakehold.catalog.resource_view import ResourceRef, ResourceView, VisibleRefs
 from lakehold.connectors.form_fields import Facts
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import NotFoundError
@@ -20,11 +20,7 @@ FORMS = Path(__file__).parent.parent / "forms.yaml"
 
 def need_lakehouse(ctx: RequestContext, uid: str) -> ResourceRef:
     """Return the lakehouse, if the caller may see it."""
-    workspaces.need_workspace(ctx, uid)
-    found = ctx.session.read_view(lambda view: make_ref(view, uid))
-    if found.kind != LAKEHOUSE_KIND:
-        raise NotFoundError(f"There is no lakehouse {quote(uid)}.", "Check the name in the list of workspaces.")
-    return found
+    return workspaces.need_workspace(ctx, uid, LAKEHOUSE_KIND)
 
 
 def need_table(ctx: RequestContext, uid: str, action: str) -> ResourceView:

@@ -16,7 +16,6 @@ from lakehold.web import lineage_page, pages, urls
 from lakehold.web.access import resource_header
 from lakehold.web.labels import pluralize
 from lakehold.web.list_view import ListFilter, ListState
-from lakehold.web.navigation import NavLink
 from lakehold.web.resources import workspace_page
 from lakehold.web.routing import router
 from lakehold.web.runs.runnable_page import sees_runs
@@ -38,11 +37,10 @@ def pipelines_page(request: Request, ctx: ReadContext, uid: str) -> Response:
     titles = {kind: pluralize(ctx.view.policy.kind(kind).schema.title) for kind in PIPELINE_KINDS}
     listing = ListState.from_request(request, ("name",), (ListFilter("kind", "Kind", tuple(titles.items())),))
     among = (listing.chosen["kind"],) if listing.chosen["kind"] else PIPELINE_KINDS
-    after, limit = listing.after or None, listing.size
-    found = resources.find(ctx, listing.search, among=among, within=uid, sort=listing.order, after=after, limit=limit)
+    found = resources.find(ctx, among=among, within=uid, **listing.query)
     last = _last_runs(ctx, found.items)
     values: dict[str, object] = {
-        **_frame(ctx, uid, "pipelines"),
+        **_frame(ctx, uid),
         "listing": listing,
         "rows": [(each, last.get(each.uid), _triggers(ctx, each)) for each in found.items],
         "after": found.after or "",
@@ -67,7 +65,7 @@ def graph_page(request: Request, ctx: ReadContext, uid: str, focus: str = "") ->
     drawn = [item for item in found.items if item.uid in things]
     last = _last_runs(ctx, drawn)
     values: dict[str, object] = {
-        **_frame(ctx, uid, "pipelines/graph"),
+        **_frame(ctx, uid),
         "drawing": lineage_page.layout_graph(nodes, links, focus if near else None),
         "states": {each: run.state for each, run in last.items()},
         "pipelines": frozenset(item.uid for item in drawn),
@@ -78,14 +76,10 @@ def graph_page(request: Request, ctx: ReadContext, uid: str, focus: str = "") ->
     return pages.render(request, "lakehouse/graph.html", values)
 
 
-def _frame(ctx: RequestContext, uid: str, part: str) -> dict[str, object]:
+def _frame(ctx: RequestContext, uid: str) -> dict[str, object]:
     return {
         "crumbs": resource_header.breadcrumbs(ctx, uid, "Pipelines"),
-        "tabs": [
-            NavLink("List", urls.workspace(uid, "pipelines"), "workflow"),
-            NavLink("Graph", urls.workspace(uid, "pipelines/graph"), "git-branch"),
-        ],
-        "tab": urls.workspace(uid, part),
+        "at": urls.workspace(uid, "pipelines"),
         "makes": [
             workspace_page.create_action(ctx, ctx.view.policy.kind(kind).schema, uid)
             for kind in PIPELINE_KINDS

@@ -7,19 +7,20 @@ from urllib.parse import urlencode
 from fastapi import Request, Response
 
 from lakehold.api.catalog import resource_usage
-from lakehold.api.http.dependencies import CurrentPlatform, ReadContext, WriteContext
+from lakehold.api.http.dependencies import CurrentPlatform, FormContext, ReadContext
 from lakehold.catalog import kinds, resource_metadata
 from lakehold.catalog.resource_view import ResourceView, VisibleRefs
 from lakehold.connectors.sources.settings import SyncMode
 from lakehold.directory.request_context import RequestContext
-from lakehold.kit.errors import ConflictError, InvalidInputError, LakeholdError
+from lakehold.kit.errors import ConflictError, InvalidInputError
 from lakehold.runs.runnable import BackfillSpan, RunOptions
 from lakehold.runs.service import Run
 from lakehold.web import kind_pages, pages, urls
 from lakehold.web.access import resource_header
 from lakehold.web.components import PageAction
+from lakehold.web.form_values import FieldErrors, text_field
 from lakehold.web.labels import humanize
-from lakehold.web.routing import SubmittedForm, router
+from lakehold.web.routing import FORM_METHODS, SubmittedForm, router
 from lakehold.web.runs.runnable_page import latest_runs, overview_values
 from lakehold.web.runs.services import RUNS
 from lakehold.workspaces.graph import edge_targets
@@ -122,53 +123,32 @@ def menu_actions(ctx: RequestContext, found: ResourceView) -> list[PageAction]:
     return [*actions, *integration_page.activation_actions(ctx, found)]
 
 
-@routes.get("/{uid:path}/pipeline/backfill")
-def backfill_form(request: Request, ctx: ReadContext, uid: str) -> Response:
-    """Render the form."""
-    return _page(request, ctx, _need_backfillable(ctx, uid), BackfillSpan())
-
-
-@routes.post("/{uid:path}/pipeline/backfill")
-def backfill(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm) -> Response:
-    """Start the backfill as the caller."""
-    found = _need_backfillable(ctx, uid)
-    span = BackfillSpan(*(str(sent.get(name, "")).strip() for name in ("from", "until")))
-    try:
-        started = RUNS.start(ctx, uid, RunOptions(span=span))
-    except InvalidInputError as error:
-        return _page(request, ctx, found, span, errors={"from": str(error)})
-    except ConflictError as error:
-        return _page(request, ctx, found, span, error=error)
-    return pages.redirect(request, urls.run(started.id), f"Backfill of {found.name} started.")
-
-
-def _need_backfillable(ctx: RequestContext, uid: str) -> ResourceView:
-    found = need_pipeline(ctx, uid)
+@routes.api_route("/{uid:path}/pipeline/backfill", methods=FORM_METHODS)
+def backfill(request: Request, ctx: FormContext, uid: str, sent: SubmittedForm) -> Response:
+    """Show the form; start the backfill as the caller."""
+    found, errors, refusal = need_pipeline(ctx, uid), FieldErrors(), None
     if found.kind not in BACKFILL_KINDS:
         raise InvalidInputError("This pipeline has no cursor.", "Run it, or run a full refresh.")
     ctx.need(RUNS.runnables[found.kind].stop, uid)
-    return found
-
-
-def _page(
-    request: Request,
-    ctx: RequestContext,
-    found: ResourceView,
-    span: BackfillSpan,
-    *,
-    errors: dict[str, str] | None = None,
-    error: LakeholdError | None = None,
-) -> Response:
+    span = BackfillSpan(*(text_field(sent, name).strip() for name in ("from", "until")))
+    if request.method == "POST":
+        try:
+            started = RUNS.start(ctx, uid, RunOptions(span=span))
+            return pages.redirect(request, urls.run(started.id), f"Backfill of {found.name} started.")
+        except InvalidInputError as error:
+            errors["from"] = str(error)
+        except ConflictError as error:
+            refusal = error
     values: dict[str, object] = {
-        "crumbs": resource_header.breadcrumbs(ctx, found.uid, "Backfill"),
+        "crumbs": resource_header.breadcrumbs(ctx, uid, "Backfill"),
         "found": found,
-        "to": urls.resource(found.uid, "pipeline/backfill"),
-        "back": resource_header.overview_url(ctx, found.uid),
-        "edit": kind_pages.edit_form_url(found.uid, found.kind),
+        "to": urls.resource(uid, "pipeline/backfill"),
+        "back": resource_header.overview_url(ctx, uid),
+        "edit": kind_pages.edit_form_url(uid, found.kind),
         "span": span,
         "cursors": _visible_cursors(ctx, found),
     }
-    return pages.render_form(request, "lakehouse/backfill.html", values, errors, error)
+    return pages.render_form(request, "lakehouse/backfill.html", values, errors, refusal)
 
 
 def _visible_cursors(ctx: RequestContext, found: ResourceView) -> list[tuple[str, str]]:

@@ -15,7 +15,7 @@ from lakehold.runs.service import Run
 from lakehold.web import pages, urls
 from lakehold.web.access import resource_header
 from lakehold.web.components import PageAction
-from lakehold.web.confirmation import confirm
+from lakehold.web.confirmation import need_confirmation
 from lakehold.web.routing import SubmittedForm, router
 from lakehold.web.runs.run_list import run_rows
 from lakehold.web.runs.services import RUNS
@@ -45,8 +45,7 @@ def roll_back(request: Request, ctx: WriteContext, lake: CurrentLake, uid: str, 
         raise InvalidInputError("Unknown snapshot.", "Choose one from the list.")
     back = urls.resource(uid, "snapshots")
     question = f"Roll back {found.name} to this snapshot?"
-    if page := confirm(request, sent, question, _ROLLBACK_WARNING, do="Roll back", back=back):
-        return page
+    need_confirmation(request, sent, question, _ROLLBACK_WARNING, do="Roll back", back=back)
     run = maintenance.roll_back_table(ctx, lake, uid, int(number))
     return pages.redirect(request, urls.run(run.id), f"{found.name} is being rolled back.")
 

@@ -145,10 +145,6 @@ class CheckOutcomeJson(ResponseModel):
     at: RecordTime
 
 
-class CheckOutcomeListJson(ItemsResponse[CheckOutcomeJson]):
-    """Outcomes of checks, newest first."""
-
-
 class MartPreviewBody(RequestModel):
     """A data mart to preview before it is saved."""
 
@@ -194,9 +190,9 @@ def _probe_connector(request: Request, body: MartPreviewBody, stream: str) -> St
 @routes.get("/{mart}/checks")
 def list_check_outcomes(
     ctx: ReadContext, mart: IdText, limit: Annotated[int, Query(ge=1, le=_MAX_OUTCOMES)] = 200
-) -> CheckOutcomeListJson:
+) -> ItemsResponse[CheckOutcomeJson]:
     """List the outcomes of a data mart's checks, for those who see it."""
-    return CheckOutcomeListJson.of(checks.list_results(ctx, mart, limit=limit))
+    return ItemsResponse[CheckOutcomeJson].of(checks.list_results(ctx, mart, limit=limit))
 
 
 @routes.post("/{mart}/publish", status_code=204, responses=problem_responses(409))

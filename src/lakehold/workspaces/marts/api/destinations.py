@@ -104,17 +104,13 @@ class LiveReportJson(ResponseModel):
     refused: str = Field(examples=[""], description="What stands against pulling it now; empty if nothing does.")
 
 
-class LiveReportListJson(ItemsResponse[LiveReportJson]):
-    """Live reports, by name."""
-
-
 @live_routes.get("/{destination}", openapi_extra=_LIVE_SECURITY, responses=problem_responses(401, 403, 404, 409))
 def list_live_reports(
     request: Request, platform: CurrentPlatform, lake: CurrentLake, client: CurrentClient, destination: IdText
-) -> LiveReportListJson:
+) -> ItemsResponse[LiveReportJson]:
     """List the reports that can be pulled from a live destination."""
     entered = _authenticate(request, platform, destination, client)
-    return LiveReportListJson.of(live.pullable_reports(platform, entered, lake))
+    return ItemsResponse[LiveReportJson].of(live.pullable_reports(platform, entered, lake))
 
 
 @live_routes.get(

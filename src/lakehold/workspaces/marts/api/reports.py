@@ -109,10 +109,6 @@ class ReportInsightJson(ResponseModel):
     pulled: PullStatsJson
 
 
-class ReportInsightListJson(ItemsResponse[ReportInsightJson]):
-    """Statistics of reports, the last delivered or pulled first."""
-
-
 @insight_routes.get("/reports/{report}/insights")
 def get_report_insights(ctx: ReadContext, report: IdText) -> ReportInsightJson:
     """Get delivery and pull statistics of a report, for those who see it."""
@@ -120,6 +116,6 @@ def get_report_insights(ctx: ReadContext, report: IdText) -> ReportInsightJson:
 
 
 @insight_routes.get("/projects/{project}/insights")
-def list_project_insights(ctx: ReadContext, project: IdText) -> ReportInsightListJson:
+def list_project_insights(ctx: ReadContext, project: IdText) -> ItemsResponse[ReportInsightJson]:
     """List delivery and pull statistics of all reports of a project that the caller sees."""
-    return ReportInsightListJson.of(insights.with_destinations(ctx, insights.project_insights(ctx, project)))
+    return ItemsResponse[ReportInsightJson].of(insights.with_destinations(ctx, insights.project_insights(ctx, project)))

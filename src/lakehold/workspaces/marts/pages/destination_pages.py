@@ -21,7 +21,7 @@ from lakehold.runs.service import Run
 from lakehold.web import kind_pages, one_time_secret, pages, urls
 from lakehold.web.access import resource_header
 from lakehold.web.components import PageAction
-from lakehold.web.confirmation import confirm
+from lakehold.web.confirmation import need_confirmation
 from lakehold.web.connections.form import ResourceForm, load_design
 from lakehold.web.connections.form_page import (
     ConnectionFormPage,
@@ -107,8 +107,7 @@ def make(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm) -> 
     found, back = need_edit(ctx, uid), kind_pages.resource_overview_url(uid, DESTINATION_KIND)
     if live.get_secret(ctx, uid) is not None:
         text = "The current secret stops working immediately."
-        if question := confirm(request, sent, f"Rotate the secret of {found.name}?", text, do="Rotate", back=back):
-            return question
+        need_confirmation(request, sent, f"Rotate the secret of {found.name}?", text, do="Rotate", back=back)
     try:
         made = live.create_secret(ctx, uid)
     except ConflictError as error:
@@ -123,8 +122,7 @@ def revoke(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm) -
     """Revoke the secret, after a confirmation."""
     found, back = need_edit(ctx, uid), kind_pages.resource_overview_url(uid, DESTINATION_KIND)
     text = "Reports cannot be pulled until a new secret is created."
-    if question := confirm(request, sent, f"Revoke the secret of {found.name}?", text, do="Revoke", back=back):
-        return question
+    need_confirmation(request, sent, f"Revoke the secret of {found.name}?", text, do="Revoke", back=back)
     try:
         live.revoke_secret(ctx, uid)
     except ConflictError as error:

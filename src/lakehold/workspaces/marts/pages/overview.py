@@ -12,8 +12,6 @@ from lakehold.api.http.dependencies import ReadContext
 from lakehold.catalog import kinds, resource_metadata, resources, workspaces
 from lakehold.catalog.resource_view import ResourceRef, ResourceSummary, VisibleRefs, make_ref, owners_of
 from lakehold.directory.request_context import RequestContext
-from lakehold.kit.errors import NotFoundError
-from lakehold.kit.ids import quote
 from lakehold.runs.run_table import FAILED
 from lakehold.runs.service import Run
 from lakehold.web import kind_pages, pages, urls
@@ -25,6 +23,7 @@ from lakehold.web.routing import router
 from lakehold.web.runs.services import RUNS
 from lakehold.workspaces.descriptor import HomeSection
 from lakehold.workspaces.marts import mart_kinds
+from lakehold.workspaces.marts.pages.page_frame import need_project
 from lakehold.workspaces.marts.pages.reports.form_options import mart_options
 
 routes = router("/workspaces")
@@ -50,10 +49,8 @@ class ProjectSection:
 @routes.get("/{uid:path}/overview")
 def overview(request: Request, ctx: ReadContext, uid: str) -> Response:
     """Render the overview."""
-    workspaces.need_workspace(ctx, uid)
+    need_project(ctx, uid)
     found = resources.get(ctx, uid)
-    if found.kind != mart_kinds.PROJECT_KIND:
-        raise NotFoundError(f"There is no project {quote(uid)}.", "Open the list of workspaces.")
     shelves = {kind.rpartition(".")[2]: _kind_section(ctx, uid, kind) for kind in _KINDS}
     values: dict[str, object] = {
         "crumbs": resource_header.breadcrumbs(ctx, uid),

@@ -6,7 +6,7 @@ from fastapi import Request, Response
 
 from lakehold.api.http.dependencies import WriteContext
 from lakehold.catalog import credentials, kinds, resources, workspaces
-from lakehold.catalog.resource_view import ResourceView
+from lakehold.catalog.resource_view import ResourceRef, ResourceView
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import FOREVER
 from lakehold.kit.errors import NotFoundError
@@ -14,7 +14,7 @@ from lakehold.kit.ids import quote
 from lakehold.web import kind_pages, one_time_secret, pages, urls
 from lakehold.web.access import resource_header
 from lakehold.web.components import PageAction
-from lakehold.web.confirmation import confirm
+from lakehold.web.confirmation import need_confirmation
 from lakehold.web.cookies import Flash
 from lakehold.web.one_time_secret import OneTimeSecret
 from lakehold.web.routing import SubmittedForm, router
@@ -52,8 +52,7 @@ def copy(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm) -> 
     found, back = resources.get(ctx, uid), resource_header.overview_url(ctx, uid)
     ctx.need(credentials.COPY, uid)
     text = "They are shown once. This is recorded in the audit log."
-    if question := confirm(request, sent, f"Copy the credentials of {found.name}?", text, do="Copy", back=back):
-        return question
+    need_confirmation(request, sent, f"Copy the credentials of {found.name}?", text, do="Copy", back=back)
     copied = credentials.copy(ctx, uid)
     if not copied:
         return pages.redirect(request, back, Flash("It has no credentials.", tone="warn"))
@@ -76,11 +75,9 @@ def copy_credentials_action(ctx: RequestContext, uid: str) -> PageAction:
 FORMS = Path(__file__).parent.parent / "forms.yaml"
 
 
-def need_project(ctx: RequestContext, uid: str) -> None:
-    """Raise NotFoundError unless the workspace is a project."""
-    workspaces.need_workspace(ctx, uid)
-    if kinds.schema_of(ctx.view, uid).id != mart_kinds.PROJECT_KIND:
-        raise NotFoundError(f"There is no project {quote(uid)}.", "Check the name in the list of workspaces.")
+def need_project(ctx: RequestContext, uid: str) -> ResourceRef:
+    """Return the project, if the caller may see it."""
+    return workspaces.need_workspace(ctx, uid, mart_kinds.PROJECT_KIND)
 
 
 def need_kind(ctx: RequestContext, uid: str, kind: str) -> ResourceView:

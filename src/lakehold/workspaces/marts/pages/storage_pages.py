@@ -18,7 +18,7 @@ from lakehold.web.components import PageAction
 from lakehold.web.connections.form import ResourceForm, load_design
 from lakehold.web.connections.form_page import ConnectionFormPage, ConnectionTest, form_routers, workspace_id
 from lakehold.web.labels import format_count
-from lakehold.web.list_view import ListColumn, ListState
+from lakehold.web.list_view import ListState
 from lakehold.web.routing import router
 from lakehold.workspaces.marts import storages
 from lakehold.workspaces.marts.mart_kinds import DATA_MART_KIND, STORAGE_KIND
@@ -140,8 +140,6 @@ def _new_mart_url(found: ResourceView, **table: str) -> str:
 
 table_routes = router("/resources")
 
-_TABLE_COLUMNS = [ListColumn("Name", "name"), ListColumn("Keys", wide=True)]
-
 
 @table_routes.get("/{uid:path}/tables")
 def tables_page(request: Request, uid: str, table: str = "") -> Response:
@@ -161,7 +159,6 @@ def tables_page(request: Request, uid: str, table: str = "") -> Response:
     rows = listing.select(looked.seen.tables if looked else (), lambda each: str(each["name"]))
     values |= {
         **listing.page_values(rows),
-        "columns": _TABLE_COLUMNS,
         "at": lambda each: _table_url(uid, each),
         "new": lambda each: _new_mart_url(found, table=str(each["name"])),
     }

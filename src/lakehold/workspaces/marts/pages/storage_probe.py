@@ -12,14 +12,13 @@ from lakehold.catalog.resource_view import ResourceRef, ResourceSummary, Visible
 from lakehold.directory.errors import DeniedError, HiddenError, UnauthorizedError
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import LakeholdError
+from lakehold.runs import queries
 from lakehold.web import kind_pages, table_pages
 from lakehold.workspaces.marts import mart_probe
 from lakehold.workspaces.marts.mart_kinds import DATA_MART_KIND, STORAGE_KIND
 from lakehold.workspaces.marts.mart_probe import StorageProbeResult
 from lakehold.workspaces.marts.settings import StorageType
 from lakehold.workspaces.marts.storages import StorageProbeTarget
-
-_NUMBERS = ("tinyint", "smallint", "int", "bigint", "float", "double", "decimal")
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,19 +42,10 @@ def probe_storage(request: Request, asked: StorageProbeTarget) -> StorageProbe:
 
 def probe_grid(seen: StorageProbeResult) -> table_pages.Grid:
     """Return the rows of a probe as a grid."""
-    columns = [
-        table_pages.GridColumn(
-            each["name"], each["type"], each["type"].startswith(_NUMBERS) and "<" not in each["type"]
-        )
-        for each in seen.fields
-    ]
-    return table_pages.Grid(
-        columns, [[table_pages.format_cell(value) for value in row[: len(columns)]] for row in seen.rows]
-    )
+    return table_pages.sample_grid(seen.fields, seen.rows)
 
 
 _MAX_OPTIONS = 200
-_EXECUTE = "execute_query"
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,5 +103,5 @@ def _load_storage(ctx: RequestContext, uid: str) -> tuple[ResourceRef | None, st
     ctx.need("use", uid)
     settings, eyes = resource_metadata.load(ctx, uid).settings, VisibleRefs(ctx)
     kind, lakehouse = str(settings.get("kind", "")), eyes.ref(str(settings.get("lakehouse", "")))
-    may_ask = kind == StorageType.LAKE and lakehouse and ctx.session.check(ctx.principal, _EXECUTE, lakehouse.uid)
+    may_ask = kind == StorageType.LAKE and lakehouse and queries.may_query(ctx, lakehouse.uid)
     return eyes.ref(uid), kind, lakehouse.uid if lakehouse and may_ask else ""

@@ -25,7 +25,6 @@ routes = router("/resources")
 
 _FORMAT_KEYS = ("kind", "encoding", "delimiter", "quote", "header", "sheet")
 _MAX_FIELDS = 1_000
-_NUMBERS = ("tinyint", "smallint", "int", "bigint", "float", "double", "decimal")
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +156,7 @@ def _page(request: Request, looked: StreamPreview, *, before: str = "", seen: So
             "shape": shape,
             "was": _format_fingerprint(shape),
             "before": before or _form_fingerprint(shape, fields),
-            "grid": _grid(found),
+            "grid": table_pages.sample_grid(fields, found.found.get("rows", ())),
             "fields": fields,
             "types_change": looked.connector == "api"
             or (shape or {}).get("kind") in {"separated", "json", "json_lines"},
@@ -174,12 +173,3 @@ def _file_format(seen: SourceProbe, how: Mapping[str, Any]) -> dict[str, Any] | 
     """Return the format of a file, or None if the stream is not a file. Submitted values stay if the probe failed."""
     file_format = seen.found.get("format") or how.get("format")
     return {**file_format, "fields": seen.found.get("fields", [])} if isinstance(file_format, Mapping) else None
-
-
-def _grid(seen: SourceProbe) -> table_pages.Grid:
-    columns = [
-        table_pages.GridColumn(str(each["name"]), str(each["type"]), str(each["type"]).startswith(_NUMBERS))
-        for each in seen.found.get("fields", ())
-    ]
-    rows = [[table_pages.format_cell(value) for value in row[: len(columns)]] for row in seen.found.get("rows", ())]
-    return table_pages.Grid(columns, rows)

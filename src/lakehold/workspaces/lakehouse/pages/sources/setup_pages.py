@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 from fastapi import Request, Response
 
-from lakehold.api.http.dependencies import ReadContext, WriteContext
+from lakehold.api.http.dependencies import FormContext
 from lakehold.catalog.resource_view import ResourceView
 from lakehold.directory.errors import DeniedError, HiddenError
 from lakehold.directory.request_context import RequestContext
@@ -18,8 +18,9 @@ from lakehold.web.connections import form_page
 from lakehold.web.connections.form import ResourceForm, load_design
 from lakehold.web.connections.form_page import ConnectionTest
 from lakehold.web.cookies import Flash
+from lakehold.web.form_values import FieldErrors
 from lakehold.web.labels import format_count, humanize
-from lakehold.web.routing import SubmittedForm, router
+from lakehold.web.routing import FORM_METHODS, SubmittedForm, router
 from lakehold.web.runs.services import RUNS, TRIGGERS
 from lakehold.web.schedules import schedule_form
 from lakehold.web.schedules.schedule_form import ScheduleForm, time_zones
@@ -147,38 +148,15 @@ schedule_routes = router("/resources")
 _FREQUENCY_CHOICES = ((schedule_form.BY_HAND, "Manual", "No schedule."), *schedule_form.FREQUENCIES)
 
 
-@schedule_routes.get("/{uid:path}/schedule")
-def schedule_page(request: Request, ctx: ReadContext, uid: str) -> Response:
-    """Render the schedule form, the last step of the set-up."""
-    return _schedule_form_page(request, ctx, need_source(ctx, uid), ScheduleForm(), run_now=True)
-
-
-@schedule_routes.post("/{uid:path}/schedule")
-def schedule(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm) -> Response:
-    """Save the schedule, and start the first run if requested."""
-    found, filled, run_now = need_source(ctx, uid), schedule_form.parse_schedule_form(sent), bool(sent.get("run_now"))
-    errors = filled.errors(may_rest=True)
-    if errors or str(sent.get("do", "")) == "times":
-        return _schedule_form_page(request, ctx, found, filled, run_now=run_now, errors=errors)
-    if filled.every != schedule_form.BY_HAND:
-        TRIGGERS.save(ctx, uid, filled.to_schedule())
-    to, said = resource_header.overview_url(ctx, uid), Flash(f"{found.name} is set up.")
-    try:
-        to = urls.run(RUNS.start(ctx, uid).id) if run_now else to
-    except (ConflictError, InvalidInputError, DeniedError, HiddenError) as error:
-        said = Flash(f"{found.name} is set up, but cannot run yet: {error}", tone="warn")
-    return pages.redirect(request, to, said)
-
-
-def _schedule_form_page(
-    request: Request,
-    ctx: RequestContext,
-    found: ResourceView,
-    filled: ScheduleForm,
-    *,
-    run_now: bool,
-    errors: dict[str, str] | None = None,
-) -> Response:
+@schedule_routes.api_route("/{uid:path}/schedule", methods=FORM_METHODS)
+def schedule(request: Request, ctx: FormContext, uid: str, sent: SubmittedForm) -> Response:
+    """Show the schedule form, the last step of the set-up; save the schedule, and start the first run if requested."""
+    found, filled, run_now, errors = need_source(ctx, uid), ScheduleForm(), True, FieldErrors()
+    if request.method == "POST":
+        filled, run_now = schedule_form.parse_schedule_form(sent), bool(sent.get("run_now"))
+        errors = filled.errors(may_rest=True)
+        if not errors and sent.get("do") != "times":
+            return _finish_setup(request, ctx, found, filled, run_now=run_now)
     is_scheduled = not errors and filled.every != schedule_form.BY_HAND
     values: dict[str, object] = {
         **step_values(ctx, found, SCHEDULE),
@@ -189,3 +167,16 @@ def _schedule_form_page(
         "run_now": run_now,
     }
     return pages.render_form(request, "lakehouse/schedule.html", values, errors)
+
+
+def _finish_setup(
+    request: Request, ctx: RequestContext, found: ResourceView, filled: ScheduleForm, *, run_now: bool
+) -> Response:
+    if filled.every != schedule_form.BY_HAND:
+        TRIGGERS.save(ctx, found.uid, filled.to_schedule())
+    to, said = resource_header.overview_url(ctx, found.uid), Flash(f"{found.name} is set up.")
+    try:
+        to = urls.run(RUNS.start(ctx, found.uid).id) if run_now else to
+    except (ConflictError, InvalidInputError, DeniedError, HiddenError) as error:
+        said = Flash(f"{found.name} is set up, but cannot run yet: {error}", tone="warn")
+    return pages.redirect(request, to, said)

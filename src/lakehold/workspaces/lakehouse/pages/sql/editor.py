@@ -3,25 +3,23 @@ queries.
 """
 
 import re
-from collections.abc import Iterator
-from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Self
 
 from fastapi import Request, Response
-from fastapi.responses import StreamingResponse
 
 from lakehold.api.http.dependencies import CurrentPlatform, ReadContext, read_transaction
+from lakehold.api.lake.queries import CSV, stream_query
 from lakehold.catalog import resources
 from lakehold.catalog.resource_view import ResourceView
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import InvalidInputError, LakeholdError, NotFoundError
-from lakehold.lake import readable_tables, row_formats
+from lakehold.lake import readable_tables
 from lakehold.runs import queries, worker_client
 from lakehold.runs.queries import PastQuery
 from lakehold.web import pages, urls
 from lakehold.web.access import resource_header
-from lakehold.web.list_view import ListState
+from lakehold.web.list_view import ListState, parse_row_number
 from lakehold.web.routing import SubmittedForm, router
 from lakehold.workspaces.lakehouse.pages.page_frame import need_lakehouse, need_table
 from lakehold.workspaces.lakehouse.pages.sql import query_result, saved_queries
@@ -39,8 +37,7 @@ def asked_page(request: Request, ctx: ReadContext, uid: str) -> Response:
     found = need_lakehouse(ctx, uid)
     queries.open_scope(ctx, uid)
     listing = ListState.from_request(request, ("n",), size=_PAGE_SIZE)
-    behind = int(listing.after) if listing.after.isdigit() else None
-    rows = queries.list_past_queries(ctx, workspace=uid, behind=behind, limit=_PAGE_SIZE + 1)
+    rows = queries.list_past_queries(ctx, workspace=uid, behind=listing.before, limit=_PAGE_SIZE + 1)
     page_rows = rows[:_PAGE_SIZE]
     values: dict[str, object] = {
         "crumbs": resource_header.breadcrumbs(ctx, uid, "SQL", "History"),
@@ -54,7 +51,7 @@ def asked_page(request: Request, ctx: ReadContext, uid: str) -> Response:
 
 def get_past_query(ctx: RequestContext, workspace: str, number: str) -> PastQuery:
     """Return a query of the caller by its number; raise NotFoundError if there is none."""
-    n = int(number) if number.isdigit() and len(number) < 16 else 0  # noqa: PLR2004 - as long as numbers are
+    n = parse_row_number(number) or 0
     found = queries.list_past_queries(ctx, workspace=workspace, behind=n + 1, limit=1)
     if not found or found[0].n != n:
         raise NotFoundError("This query is not in your history.", "It may have expired.")
@@ -135,16 +132,12 @@ def download(request: Request, platform: CurrentPlatform, uid: str, sent: Submit
     """Run the query again and download all rows as CSV, up to the configured limit."""
     caller = read_transaction(request)
     place, written = caller.run(lambda ctx: (queries.open_scope(ctx, uid), _parse_text(ctx, uid, sent)))
-    stack = ExitStack()
+    query = queries.run_query(platform, place, written.sql, rows=platform.settings.query_rows)
     try:
-        query = queries.run_query(platform, place, written.sql, rows=platform.settings.query_rows)
-        found = stack.enter_context(query)
+        return stream_query(query, CSV, **{"Content-Disposition": 'attachment; filename="query.csv"'})
     except LakeholdError as error:
         answer = EditorResult(written.sql, error=error)
         return caller.run(lambda ctx: _page(request, ctx, uid, written, answer))
-    parts = _close_after(stack, row_formats.as_csv(found.batches.schema, found.batches))
-    headers = {"Content-Disposition": 'attachment; filename="query.csv"'}
-    return StreamingResponse(parts, media_type="text/csv", headers=headers)
 
 
 @routes.post("/{uid:path}/sql/chart")
@@ -194,8 +187,3 @@ def _sample_query(ctx: RequestContext, table: str) -> str:
     _, *path = ctx.session.read_view(lambda view: readable_tables.name_path(view, table))
     quoted = (name if _PLAIN.fullmatch(name) else f"`{name.replace('`', '``')}`" for name in path)
     return f"SELECT *\nFROM {'.'.join(quoted)}\nLIMIT 100"
-
-
-def _close_after(stack: ExitStack, parts: Iterator[bytes]) -> Iterator[bytes]:
-    with stack:
-        yield from parts

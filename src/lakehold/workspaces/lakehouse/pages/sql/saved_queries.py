@@ -7,7 +7,7 @@ from fastapi import Request, Response
 from lakehold.access.query.listing import ListedResource
 from lakehold.api.http.dependencies import (
     CurrentPlatform,
-    ReadContext,
+    FormContext,
     WriteContext,
     read_transaction,
     write_transaction,
@@ -23,8 +23,9 @@ from lakehold.lake.errors import QueryError, RefusedQueryError
 from lakehold.runs import queries, worker_client
 from lakehold.web import pages, urls
 from lakehold.web.access import resource_header
-from lakehold.web.confirmation import confirm
-from lakehold.web.routing import SubmittedForm, router
+from lakehold.web.confirmation import need_confirmation
+from lakehold.web.form_values import text_field
+from lakehold.web.routing import FORM_METHODS, SubmittedForm, router
 from lakehold.workspaces.lakehouse import saved_queries
 from lakehold.workspaces.lakehouse.pages.page_frame import need_lakehouse
 from lakehold.workspaces.lakehouse.saved_queries import SAVED_QUERY
@@ -73,22 +74,20 @@ def save(request: Request, platform: CurrentPlatform, uid: str, sent: SubmittedF
     return pages.redirect(request, _editor_url(uid, made), f"{name} was saved.")
 
 
-@routes.get("/{uid:path}/sql/saved/{query:path}/rename")
-def rename_form(request: Request, ctx: ReadContext, uid: str, query: str) -> Response:
-    """Render the form that asks for the new name."""
-    found = _need_edit(ctx, uid, query)
-    return _form(request, ctx, uid, "rename", None, found=found, name=found.name)
-
-
-@routes.post("/{uid:path}/sql/saved/{query:path}/rename")
-def rename(request: Request, ctx: WriteContext, uid: str, query: str, sent: SubmittedForm) -> Response:
-    """Rename a saved query."""
-    found, name = _need_edit(ctx, uid, query), str(sent.get("name", "")).strip()
-    try:
-        resource_edit.apply_edit(ctx, query, ResourceEdit(name=name))
-    except (InvalidInputError, ConflictError) as error:
-        return _form(request, ctx, uid, "rename", error, found=found, name=name)
-    return pages.redirect(request, _editor_url(uid, query), f"Renamed to {name}.")
+@routes.api_route("/{uid:path}/sql/saved/{query:path}/rename", methods=FORM_METHODS)
+def rename(request: Request, ctx: FormContext, uid: str, query: str, sent: SubmittedForm) -> Response:
+    """Ask for the new name of a saved query; rename it."""
+    found, error = _need_saved_query(ctx, uid, query), None
+    kinds.need_right(ctx, ctx.session.read_view(lambda view: kinds.edit_right(view, query)), query, "edit")
+    name = found.name
+    if request.method == "POST":
+        name = text_field(sent, "name").strip()
+        try:
+            resource_edit.apply_edit(ctx, query, ResourceEdit(name=name))
+            return pages.redirect(request, _editor_url(uid, query), f"Renamed to {name}.")
+        except (InvalidInputError, ConflictError) as refusal:
+            error = refusal
+    return _form(request, ctx, uid, "rename", error, found=found, name=name)
 
 
 @routes.post("/{uid:path}/sql/saved/{query:path}/delete")
@@ -96,8 +95,7 @@ def delete(request: Request, ctx: WriteContext, uid: str, query: str, sent: Subm
     """Delete a saved query, after a confirmation."""
     found = _need_saved_query(ctx, uid, query)
     text = "The query text is deleted. Tables do not change."
-    if question := confirm(request, sent, f"Delete {found.name}?", text, do="Delete", back=_editor_url(uid, query)):
-        return question
+    need_confirmation(request, sent, f"Delete {found.name}?", text, do="Delete", back=_editor_url(uid, query))
     resources.delete(ctx, query)
     return pages.redirect(request, urls.workspace(uid, "sql"), f"{found.name} was deleted.")
 
@@ -116,12 +114,6 @@ def _need_saved_query(ctx: RequestContext, workspace: str, uid: str) -> Resource
     found = resources.get(ctx, uid)
     if found.kind != SAVED_QUERY or found.workspace is None or found.workspace.uid != workspace:
         raise NotFoundError(f"There is no saved query {quote_text(uid)}.", "Check the list beside the editor.")
-    return found
-
-
-def _need_edit(ctx: RequestContext, workspace: str, uid: str) -> ResourceView:
-    found = _need_saved_query(ctx, workspace, uid)
-    kinds.need_right(ctx, ctx.session.read_view(lambda view: kinds.edit_right(view, uid)), uid, "edit")
     return found
 
 

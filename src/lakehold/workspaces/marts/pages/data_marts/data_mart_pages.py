@@ -20,7 +20,7 @@ from lakehold.web.components import PageAction
 from lakehold.web.cookies import Flash
 from lakehold.web.form_values import list_setting
 from lakehold.web.labels import humanize
-from lakehold.web.list_view import ListColumn, ListState
+from lakehold.web.list_view import ListState
 from lakehold.web.routing import router
 from lakehold.web.runs import labels, runnable_page
 from lakehold.web.runs.services import RUNS
@@ -34,13 +34,6 @@ from lakehold.workspaces.marts.settings import DATA_MART
 
 routes = router("/resources")
 
-_REPORT_COLUMNS = [
-    ListColumn("Report", "name"),
-    ListColumn("Destination", wide=True),
-    ListColumn("Owner", wide=True),
-    ListColumn("Last run"),
-]
-
 
 @routes.get("/{uid:path}/reports")
 def reports_page(request: Request, ctx: ReadContext, uid: str) -> Response:
@@ -51,12 +44,10 @@ def reports_page(request: Request, ctx: ReadContext, uid: str) -> Response:
     last = RUNS.last_runs(ctx, [ref.uid for ref in listed])
     values: dict[str, object] = {
         **page_frame.resource_frame(ctx, found, "reports"),
-        "listing": listing,
-        "columns": _REPORT_COLUMNS,
+        **listing.page_values(some),
         "rows": [
             (ref, _destination(ctx, eyes, ref.uid), _owners(ctx, eyes, ref.uid), last.get(ref.uid)) for ref in listed
         ],
-        "total": len(some),
         "new": new_report_url(found),
     }
     return pages.render(request, "marts/mart_reports.html", values)

@@ -1,11 +1,12 @@
 """The data quality of a data mart: the outcomes of its checks, and the form that adds, edits and removes checks."""
 
 from collections.abc import Mapping
+from typing import Any
 
 from fastapi import Request, Response
-from starlette.datastructures import FormData
+from starlette.datastructures import ImmutableMultiDict
 
-from lakehold.api.http.dependencies import ReadContext, WriteContext
+from lakehold.api.http.dependencies import FormContext, ReadContext, WriteContext
 from lakehold.catalog import resource_edit, resource_metadata
 from lakehold.catalog.resource_edit import ResourceEdit
 from lakehold.catalog.resource_view import ResourceView
@@ -15,12 +16,12 @@ from lakehold.runs.runnable import RunOptions
 from lakehold.web import pages, urls
 from lakehold.web.access import resource_header
 from lakehold.web.components import PageAction
-from lakehold.web.confirmation import confirm
+from lakehold.web.confirmation import need_confirmation
 from lakehold.web.connections.field_values import texts_of
 from lakehold.web.connections.form import ResourceForm, load_design
 from lakehold.web.cookies import Flash
-from lakehold.web.form_values import CORRECTABLE_ERRORS, parse_integer, row_settings
-from lakehold.web.routing import SubmittedForm, router
+from lakehold.web.form_values import CORRECTABLE_ERRORS, FieldErrors, parse_integer, row_settings, text_field
+from lakehold.web.routing import FORM_METHODS, SubmittedForm, router
 from lakehold.web.runs.services import RUNS
 from lakehold.web.table_pages import table_frame
 from lakehold.workspaces.marts import checks
@@ -54,31 +55,36 @@ def _form_errors(filled: ResourceForm) -> dict[str, str]:
     return found
 
 
-@routes.get("/{uid:path}/checks")
-def check_form(request: Request, ctx: ReadContext, uid: str, n: int = -1) -> Response:
-    """Render the form for a new check, or for the one at position `n`."""
-    found = page_frame.need_edit(ctx, uid, DATA_MART_KIND)
-    check = _need_check(found.settings or {}, n) if n >= 0 else {}
-    texts = texts_of(_DESIGN.fields_of(_WORD), check)
-    return _render_form(request, ctx, found, n, _DESIGN.blank(_WORD, **texts, version=str(found.version)))
-
-
-@routes.post("/{uid:path}/checks")
-def save(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm) -> Response:
-    """Save the check."""
-    found, filled = page_frame.need_edit(ctx, uid, DATA_MART_KIND), _DESIGN.parse(sent, word=_WORD)
-    n = _place(sent)
-    errors = _form_errors(filled)
-    if not errors:
+@routes.api_route("/{uid:path}/checks", methods=FORM_METHODS)
+def edit_check(request: Request, ctx: FormContext, uid: str, sent: SubmittedForm) -> Response:
+    """Show the form for a new check, or for the one at position `n`; save it."""
+    found, errors = page_frame.need_edit(ctx, uid, DATA_MART_KIND), FieldErrors()
+    if request.method == "POST":
+        n, filled = _place(sent), _DESIGN.parse(sent, word=_WORD)
+        errors = _form_errors(filled)
         try:
-            _save_check(ctx, found, n, filled)
+            if not errors:
+                _save_check(ctx, found, n, filled)
+                return pages.redirect(request, urls.resource(uid, "quality"), "Saved. Runs with the next refresh.")
         except InvalidInputError as error:
             errors = {"fields": str(error)}
         except CORRECTABLE_ERRORS as error:
             errors = {"check": str(error)}
-    if errors:
-        return _render_form(request, ctx, found, n, filled, errors=errors)
-    return pages.redirect(request, urls.resource(uid, "quality"), Flash("Saved. Runs with the next refresh."))
+    else:
+        n = _place(request.query_params)
+        check = _need_check(found.settings or {}, n) if n >= 0 else {}
+        texts = texts_of(_DESIGN.fields_of(_WORD), check)
+        filled = _DESIGN.blank(_WORD, **texts, version=str(found.version))
+    values: dict[str, object] = {
+        "crumbs": resource_header.breadcrumbs(ctx, uid, "Check"),
+        "found": found,
+        "to": urls.resource(uid, "checks"),
+        "back": urls.resource(uid, "quality"),
+        "n": n,
+        "filled": filled,
+        "options": {},
+    }
+    return pages.render_form(request, "marts/check_form.html", values, errors)
 
 
 @routes.post("/{uid:path}/checks/remove")
@@ -87,16 +93,15 @@ def remove(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm) -
     found, n = page_frame.need_edit(ctx, uid, DATA_MART_KIND), _place(sent)
     settings, back = dict(found.settings or {}), urls.resource(uid, "quality")
     check = _need_check(settings, n)
-    if question := confirm(request, sent, "Delete this check?", _check_name(check), do="Delete", back=back):
-        return question
+    need_confirmation(request, sent, "Delete this check?", _check_name(check), do="Delete", back=back)
     left = [each for place, each in enumerate(row_settings(settings, "checks")) if place != n]
     _save_settings(ctx, uid, {**settings, "checks": left}, str(sent.get("version", "")))
     return pages.redirect(request, back, Flash("The check was deleted."))
 
 
-def _place(sent: FormData) -> int:
-    """Return the position of the submitted check; -1 for a new one."""
-    place = parse_integer(str(sent.get("n", "")))
+def _place(sent: ImmutableMultiDict[str, Any]) -> int:
+    """Return the position of the check that a form or a URL names; -1 for a new one."""
+    place = parse_integer(text_field(sent, "n"))
     return -1 if place is None else place
 
 
@@ -132,28 +137,6 @@ def _check_name(check: Mapping[str, object]) -> str:
         return QUALITY_CHECK.parse(check).name
     except InvalidInputError:
         return str(check.get("name", ""))
-
-
-def _render_form(
-    request: Request,
-    ctx: RequestContext,
-    found: ResourceView,
-    n: int,
-    filled: ResourceForm,
-    *,
-    errors: Mapping[str, str] | None = None,
-) -> Response:
-    values: dict[str, object] = {
-        "crumbs": resource_header.breadcrumbs(ctx, found.uid, "Check"),
-        "found": found,
-        "to": urls.resource(found.uid, "checks"),
-        "back": urls.resource(found.uid, "quality"),
-        "n": n,
-        "filled": filled,
-        "options": {},
-        "errors": errors or {},
-    }
-    return pages.render(request, "marts/check_form.html", values, status=422 if errors else 200)
 
 
 TONES = {KEPT: "good", BROKEN: "bad", UNKNOWN: "warn"}

@@ -14,7 +14,7 @@ from lakehold.runs.service import Run
 from lakehold.web import pages, urls
 from lakehold.web.access import resource_header
 from lakehold.web.components import PageAction
-from lakehold.web.list_view import ListColumn, ListState
+from lakehold.web.list_view import ListState
 from lakehold.web.routing import router
 from lakehold.web.runs import labels
 from lakehold.web.runs.runnable_page import latest_runs, overview_values, runnable_frame
@@ -63,14 +63,6 @@ def _condition_label(each: FormRow, known: MartColumns) -> str:
 routes = router("/resources")
 project_routes = router("/workspaces")
 
-_COLUMNS = [
-    ListColumn("Report", "name"),
-    ListColumn("Destination", wide=True),
-    ListColumn("Sent", "sent", number=True),
-    ListColumn("Failed", "failed", number=True),
-    ListColumn("Pulled", "read", number=True),
-    ListColumn("Last delivery", "last"),
-]
 _SORTS = {
     "name": lambda each: each.report.name.casefold(),
     "sent": lambda each: each.delivered.times,
@@ -101,10 +93,8 @@ def project_insights(request: Request, ctx: ReadContext, uid: str) -> Response:
     found = listing.select(insights.project_insights(ctx, uid), lambda each: each.report.name, _SORTS)
     values: dict[str, object] = {
         "crumbs": resource_header.breadcrumbs(ctx, uid, "Insights"),
-        "listing": listing,
-        "columns": _COLUMNS,
+        **listing.page_values(found),
         "rows": insights.with_destinations(ctx, listing.slice_page(found)),
-        "total": len(found),
     }
     return pages.render(request, "marts/project_insights.html", values)
 
