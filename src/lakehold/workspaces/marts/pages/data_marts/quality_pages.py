@@ -28,13 +28,11 @@ from lakehold.workspaces.marts.checks import BROKEN, KEPT, UNKNOWN, CheckResult
 from lakehold.workspaces.marts.mart_kinds import DATA_MART_KIND
 from lakehold.workspaces.marts.pages import page_frame
 from lakehold.workspaces.marts.pipelines import CHECK_TASK, TASK_PARAMETER, mart_settings
-from lakehold.workspaces.marts.settings import QUALITY_CHECK, CheckKind
+from lakehold.workspaces.marts.settings import QUALITY_CHECK, CheckKind, QualityCheck
 
 routes = router("/resources")
 
-_DESIGN, _WORD = load_design(page_frame.FORMS, "check", "source"), "check"
-_MAX_CHECKS = 100
-_DEFAULT_HOURS = 24
+DESIGN, _WORD = load_design(page_frame.FORMS, "check", {"check": QualityCheck}), "check"
 
 
 def _check_settings(filled: ResourceForm) -> dict[str, object]:
@@ -42,8 +40,7 @@ def _check_settings(filled: ResourceForm) -> dict[str, object]:
     settings = filled.settings()
     if not settings["stops"]:
         del settings["stops"]
-    default = {"hours": _DEFAULT_HOURS} if filled.text("check") == CheckKind.FRESHNESS else {}
-    return {**default, **settings}
+    return settings
 
 
 def _form_errors(filled: ResourceForm) -> dict[str, str]:
@@ -59,14 +56,14 @@ def check_form(request: Request, ctx: ReadContext, uid: str, n: int = -1) -> Res
     """Render the form for a new check, or for the one at position `n`."""
     found = page_frame.need_edit(ctx, uid, DATA_MART_KIND)
     check = _need_check(found.settings or {}, n) if n >= 0 else {}
-    texts = texts_of(_DESIGN.fields_of(_WORD), check)
-    return _render_form(request, ctx, found, n, _DESIGN.blank(_WORD, **texts, version=str(found.version)))
+    texts = texts_of(DESIGN.fields_of(_WORD), check)
+    return _render_form(request, ctx, found, n, DESIGN.blank(_WORD, **texts, version=str(found.version)))
 
 
 @routes.post("/{uid:path}/checks")
 def save(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm) -> Response:
     """Save the check."""
-    found, filled = page_frame.need_edit(ctx, uid, DATA_MART_KIND), _DESIGN.parse(sent, word=_WORD)
+    found, filled = page_frame.need_edit(ctx, uid, DATA_MART_KIND), DESIGN.parse(sent, word=_WORD)
     n = _place(sent)
     errors = _form_errors(filled)
     if not errors:
@@ -111,8 +108,6 @@ def _save_check(ctx: RequestContext, found: ResourceView, n: int, filled: Resour
         some[n] = new_check
     else:
         some.append(new_check)
-    if len(some) > _MAX_CHECKS:
-        raise InvalidInputError(f"A data mart has {_MAX_CHECKS} checks at most.", "Delete one first.")
     _save_settings(ctx, found.uid, {**settings, "checks": some}, filled.text("version"))
 
 
