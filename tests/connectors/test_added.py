@@ -97,12 +97,13 @@ def test_it_is_offered_with_a_form_from_its_schema(site: Site, name: str) -> Non
 
 def test_it_is_saved_by_its_form_and_shown_again(site: Site) -> None:
     path, choice = FORMS["destination of a project"]
-    fields = {"name": "Orders", "broker": "broker.shop", "compressed": "1", "per_message": "7"}
+    # Its setting `name` is another one than the name of the destination.
+    fields = {"name": "Orders", "broker": "broker.shop", "compressed": "1", "per_message": "7", "name_setting": "Shop"}
     saved = site.submit(f"{path}?{choice}=queue", **{choice: "queue"}, **fields, do="save")
     assert saved.status_code == 303, saved.text
     (found,) = site.rest.get("/api/v1/resources", params={"kind": "marts.destination"}).json()["items"]
     settings = site.rest.get(f"/api/v1/resources/{found['id']}").json()["settings"]
-    stored = {"to": "queue", "broker": "broker.shop", "compressed": True, "per_message": 7}
+    stored = {"to": "queue", "broker": "broker.shop", "compressed": True, "per_message": 7, "name": "Shop"}
     assert settings == {**stored, "encoding_of_messages": "json"}
     assert "broker.shop" in site.pages.get(f"/resources/{found['id']}/destination").text
     assert 'value="broker.shop"' in site.pages.get(f"/resources/{found['id']}/destination/edit").text

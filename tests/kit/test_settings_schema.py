@@ -157,3 +157,21 @@ def test_a_text_may_be_needed_where_a_variant_has_it() -> None:
     (missing,) = schema.problems({"title": " "})
     assert (missing.field, missing.message) == ("title", "The thing has no title.")
     assert schema.problems({"title": "a"}) == schema.problems({"kind": "link"}) == []
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fast(SettingsRecord):
+    feed: Literal["fast"] = "fast"
+    batch: int = 500
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Slow(SettingsRecord):
+    feed: Literal["slow"] = "slow"
+    batch: int = 1
+
+
+def test_a_default_that_depends_on_the_variant_is_none() -> None:
+    schema = SettingsSchema[Base]("thing", extend_record(Base, {"fast": Fast, "slow": Slow}, "feed"))
+    assert getattr(schema.parse({"feed": "fast"}), "batch") is None  # noqa: B009 - only the made record has it
+    assert getattr(schema.parse({"feed": "slow", "batch": 2}), "batch") == 2  # noqa: B009 - as above

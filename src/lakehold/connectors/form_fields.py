@@ -186,13 +186,11 @@ class FormParser:
         """Return fields, groups and lists from their descriptors. The prefix is the list that they belong to."""
         return [self._row(each, prefix) for each in described if self.changes.get(each.get("name", ""), {}) is not None]
 
-    def other_rows(self, cards: Sequence[FormCard], excluded: Sequence[str]) -> list[FormRow]:
-        """Return fields for the settings that the cards do not mention."""
-        rows = [row for card in cards for row in card.rows]
-        known = {*excluded, *(each.path for each in all_fields(rows))}
-        return self.rows(
-            [{"name": path} for path in schema_fields(self.record) if path not in known and "." not in path]
-        )
+    def other_rows(self, known: Sequence[str], taken: Sequence[str]) -> list[FormRow]:
+        """Return fields for all settings but those that are known. A name that is taken gets an ending."""
+        others = [path for path in schema_fields(self.record) if path not in known and "." not in path]
+        names = {path: f"{path}_setting" if path in taken else path for path in others}
+        return self.rows([{"name": name, "setting": path, "label": humanize(path)} for path, name in names.items()])
 
     def _row(self, described: Mapping[str, Any], prefix: str) -> FormRow:
         if "key" in described:

@@ -153,8 +153,11 @@ def extend_record(
                 message = f"The setting {each.name} of {word} has the name of another one beside it."
                 raise InvalidInputError(message, "Rename it.", field=each.name)
             found, default = _as_optional(types[each.name], each)
-            before = added.get(each.name)
-            added[each.name] = (before[0] | found if before and before[0] != found else found, default)
+            before, known = added.get(each.name, (found, default))
+            if before != found or (known.default, known.default_factory) != (default.default, default.default_factory):
+                # Which one it is depends on the variant.
+                found, default = before | found | None, field(default=None)
+            added[each.name] = (found, default)
     described = [(name, found, default) for name, (found, default) in added.items()]
     made = make_dataclass(record.__name__, described, bases=(record,), frozen=True, slots=True, kw_only=True)
     # There its docstrings are.

@@ -34,6 +34,8 @@ class QueueDestinationSettings(QueueSettings, DestinationSettings):
     """Rows as messages."""
 
     to: Literal["queue"] = "queue"
+    name: str = ""
+    """Of the sender."""
     per_message: Annotated[int, Field(ge=1)] = 100
 
 

@@ -25,8 +25,9 @@ def parse_value(each: FormField, text: str) -> object:
             return parse_pairs(text)
         case "flag":
             return text == each.options[-1][0] if each.options else bool(text)
-        case "integer" | "number" as value:
-            return (int(text) if value == "integer" else float(text)) if text else ""
+        case "integer" | "number":
+            number = _number(each, text)
+            return "" if math.isnan(number) else number
         case "folder":
             return text.strip("/")
         case _:

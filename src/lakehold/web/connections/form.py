@@ -277,8 +277,11 @@ def load_design(
         outer = replace(parser, record=beside or record)
         cards, first, last = parser.cards(fields.cards), outer.cards(before), outer.cards(after)
         if not own_template:
-            known = cards if beside else [*first, *cards, *last]
-            others = parser.other_rows(known, (*fields.excluded, described.get("choice", "")))
+            around = list(all_fields([row for card in (*first, *last) for row in card.rows]))
+            inside = list(all_fields([row for card in cards for row in card.rows]))
+            known = [each.path for each in (*inside, *(() if beside else around))]
+            taken = ["version", "secret", "kept", "do", *(each.name for each in (*around, *inside))]
+            others = parser.other_rows([*known, *fields.excluded, described.get("choice", "")], taken)
             cards = _add_rows(found, cards, others)
         types[word] = replace(found, cards=[*first, *cards, *last])
     return FormDesign(types=types, **described)

@@ -251,9 +251,10 @@ class MartSettings(SettingsRecord):
             hint = f"Use {', '.join(FEEDS)}."
             raise InvalidSettingError("The data mart has no connector.", hint, field="connector")
         record = FEEDS[self.connector]
-        given = {each.name: getattr(self, each.name) for each in fields(record)}  # type: ignore[arg-type]
+        values = {each.name: getattr(self, each.name) for each in fields(record)}  # type: ignore[arg-type]
+        given = {name: value for name, value in values.items() if value is not None}
         needed = (each.name for each in fields(record) if is_required(each))  # type: ignore[arg-type]
-        for name in (name for name in needed if not str(given[name] or "").strip()):
+        for name in (name for name in needed if not str(given.get(name, "")).strip()):
             raise InvalidSettingError(f"The data mart has no {name}.", f"Set {name} in its settings.", field=name)
         return record(**given)
 
