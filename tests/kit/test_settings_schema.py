@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from pydantic import Field
 
 from lakehold.kit.errors import InvalidInputError
-from lakehold.kit.settings_schema import InvalidSettingError, SettingsRecord, SettingsSchema, Text
+from lakehold.kit.settings_schema import InvalidSettingError, SettingsRecord, SettingsSchema, Text, extend_record
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ class Shared(SettingsRecord):
 
 
 SCHEMA = SettingsSchema[Table | Link](
-    "thing", Annotated[Table | Link, Field(discriminator="kind")], common=Shared, managed=("published",)
+    "thing", {"table": Table, "link": Link}, tag="kind", common=Shared, managed=("published",)
 )
 
 
@@ -115,3 +115,63 @@ def test_any_json_is_valid_or_refused_by_a_path(settings: dict[str, object]) -> 
             SCHEMA.parse(settings)
     elif not problems and not SCHEMA.is_draft(settings):
         assert isinstance(SCHEMA.parse(settings), Table | Link)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Base(SettingsRecord):
+    feed: str = ""
+    title: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ByNumber(SettingsRecord):
+    feed: Literal["number"] = "number"
+    port: int
+    path: Text
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ByName(SettingsRecord):
+    feed: Literal["name"] = "name"
+    port: str = "main"
+
+
+def test_a_record_has_the_settings_of_all_variants_beside_its_own() -> None:
+    schema = SettingsSchema[Base]("thing", extend_record(Base, {"number": ByNumber, "name": ByName}, "feed"))
+    assert set(schema.json_schema()["properties"]) == {"feed", "title", "port", "path"}
+    assert schema.problems({"title": "a"}) == schema.problems({"feed": "number", "port": 7, "path": "x"}) == []
+    assert schema.problems({"feed": "name", "port": "side"}) == []
+    (wrong,) = schema.problems({"feed": "other"})
+    assert (wrong.field, wrong.message) == ("feed", "The feed of the thing cannot be 'other'.")
+    assert [each.field for each in schema.problems({"typo": 1})] == ["typo"]
+
+
+def test_a_variant_does_not_have_a_setting_of_the_record_beside_it() -> None:
+    with pytest.raises(InvalidInputError, match="The setting title of base has the name of another one"):
+        extend_record(Base, {"base": Base}, "feed")
+
+
+def test_a_text_may_be_needed_where_a_variant_has_it() -> None:
+    records = {"table": Table, "link": Link}
+    schema = SettingsSchema[Table | Link]("thing", {"base": Base, **records}, needed=("title",))
+    (missing,) = schema.problems({"title": " "})
+    assert (missing.field, missing.message) == ("title", "The thing has no title.")
+    assert schema.problems({"title": "a"}) == schema.problems({"kind": "link"}) == []
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fast(SettingsRecord):
+    feed: Literal["fast"] = "fast"
+    batch: int = 500
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Slow(SettingsRecord):
+    feed: Literal["slow"] = "slow"
+    batch: int = 1
+
+
+def test_a_default_that_depends_on_the_variant_is_none() -> None:
+    schema = SettingsSchema[Base]("thing", extend_record(Base, {"fast": Fast, "slow": Slow}, "feed"))
+    assert getattr(schema.parse({"feed": "fast"}), "batch") is None  # noqa: B009 - only the made record has it
+    assert getattr(schema.parse({"feed": "slow", "batch": 2}), "batch") == 2  # noqa: B009 - as above

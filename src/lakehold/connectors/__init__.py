@@ -4,6 +4,7 @@ Only a worker imports more of it than the registry and settings, which know noth
 
 - `registry`: all connectors, found by folder; opens sources and destinations with settings, secrets and a volume
 - `form_fields`: descriptors of forms; each connector has those of its own in its `form.yaml`
+- `form_schema`: what a form takes from the schema of its settings
 - `files`, `database`, `api`, `webhook`, `mail`, `chat`: the connectors
 - `sources`: what all sources have in common: sync modes, cursors, bad rows, field types
 - `destinations`: what all destinations have in common: progress, folders, file formats, requests

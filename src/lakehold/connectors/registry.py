@@ -1,25 +1,22 @@
 """The registry of connectors: one folder each, which its module `connector` describes; and what one is opened with.
 
 A folder has `settings` (no Spark), and `source` with `open_source` or `destination` with `open_destination`, which only
-a worker imports. A new connector is one folder, and nothing else.
+a worker imports. A new connector is one folder, and nothing else; or a package that `LAKEHOLD_CONNECTORS` names.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cache, reduce
+from functools import cache
 from importlib import import_module
-from operator import or_
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
-
-from pydantic import Field
+from typing import TYPE_CHECKING, Any
 
 from lakehold.connectors.destinations.settings import DestinationSettings
 from lakehold.connectors.form_fields import ConnectionFields
 from lakehold.connectors.sources.settings import SourceSettings
 from lakehold.kit.errors import InvalidInputError
+from lakehold.kit.plugins import load_descriptors
 from lakehold.kit.settings import Settings
 from lakehold.lake.volumes import Volume
 
@@ -71,15 +68,23 @@ class ConnectorEnvironment:
 @cache
 def all_connectors() -> Mapping[str, Connector]:
     """Return all connectors by name."""
-    folders = sorted(file.parent.name for file in Path(__file__).parent.glob("*/connector.py"))
-    found = [import_module(f"lakehold.connectors.{folder}.connector") for folder in folders]
-    return {module.CONNECTOR.name: module.CONNECTOR for module in found}
+    return {name: connector for name, (_, connector) in _packages().items()}
 
 
-def source_union() -> Any:  # noqa: ANN401 - a union of types
-    """Return the settings of all sources, told apart by `connector`."""
-    records = [connector.source for connector in all_connectors().values() if connector.source]
-    return Annotated[reduce(or_, records), Field(discriminator="connector")]
+def source_records() -> dict[str, type[SourceSettings]]:
+    """Return the settings of all sources by connector."""
+    return {name: each.source for name, each in all_connectors().items() if each.source}
+
+
+def destination_records() -> dict[str, type[DestinationSettings]]:
+    """Return the settings of all destinations by connector."""
+    return {name: each.destination for name, each in all_connectors().items() if each.destination}
+
+
+@cache
+def _packages() -> Mapping[str, tuple[str, Connector]]:
+    """Return the packages of all connectors, and their descriptors, by name."""
+    return load_descriptors(__file__, "connector", "LAKEHOLD_CONNECTORS", "connector")
 
 
 def open_source(
@@ -99,4 +104,4 @@ def open_destination(
 
 
 def _module(name: str, part: str) -> Any:  # noqa: ANN401 - a module
-    return import_module(f"lakehold.connectors.{name}.{part}")
+    return import_module(f"{_packages()[name][0]}.{part}")

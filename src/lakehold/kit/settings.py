@@ -26,6 +26,9 @@ class Settings(BaseSettings):
             " Read when a process starts."
         ),
     ] = ""
+    connectors: Annotated[
+        str, Field(description="More connectors: Python packages with a module `connector` each, separated by commas.")
+    ] = ""
     host: Annotated[str, Field(description="The address that the server listens on.")] = "127.0.0.1"
     port: Annotated[int, Field(ge=0, le=65535, description="The port that the server listens on.")] = 8400
     address: Annotated[

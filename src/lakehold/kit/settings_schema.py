@@ -6,10 +6,12 @@ type alone cannot say is checked in `__post_init__`, which raises `InvalidSettin
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Annotated, Any, Generic, TypeVar
+from dataclasses import MISSING, Field, dataclass, field, fields, make_dataclass
+from functools import reduce
+from operator import or_
+from typing import Annotated, Any, Generic, Literal, TypeVar, get_origin, get_type_hints
 
-from pydantic import AfterValidator, ConfigDict, StringConstraints, TypeAdapter, ValidationError
+from pydantic import AfterValidator, ConfigDict, Discriminator, StringConstraints, TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails, PydanticCustomError
 
 from lakehold.kit.errors import InvalidInputError
@@ -64,19 +66,27 @@ class SettingsSchema(Generic[T]):
     def __init__(
         self,
         label: str,
-        record: Any,  # noqa: ANN401 - a type or a union
+        record: type[SettingsRecord] | Mapping[str, type[SettingsRecord]],
         *,
+        tag: str = "",
         common: type[SettingsRecord] | None = None,
         managed: Sequence[str] = (),
+        needed: Sequence[str] = (),
         references: Callable[[T], Iterable[SettingReference]] | None = None,
         edges: Sequence[str] = (),
     ) -> None:
         self.label = label
         self._edges = tuple(edges)
+        self.records = record if isinstance(record, Mapping) else {"": record}
+        """The records of all variants, by what the setting `tag` says."""
         self.managed = tuple(managed)
         """Settings that only the platform changes, by actions of their own."""
         self._references = references
-        self._adapter: TypeAdapter[T] = TypeAdapter(record)
+        # Texts that must be there, if the variant has them.
+        self._needed = tuple(needed)
+        union = reduce(or_, self.records.values())
+        tagged: Any = Annotated[union, Discriminator(tag)] if tag else union
+        self._adapter: TypeAdapter[T] = TypeAdapter(tagged)
         # Settings that several kinds have, and that are read on their own.
         self._common = TypeAdapter(common) if common else None
         self._common_names = frozenset(getattr(common, "__dataclass_fields__", ()))
@@ -127,10 +137,57 @@ class SettingsSchema(Generic[T]):
         return self._adapter.json_schema(ref_template=ref_template)
 
     def _validate(self, settings: Mapping[str, object]) -> T:
-        return _validate(self._adapter, self._own(settings))
+        found = _validate(self._adapter, self._own(settings))
+        for name in self._needed:
+            if not getattr(found, name, name).strip():
+                line = {"type": "missing", "loc": (name,), "input": settings}
+                raise ValidationError.from_exception_data(self.label, [line])  # type: ignore[list-item]
+        return found
 
     def _own(self, settings: Mapping[str, object]) -> dict[str, object]:
         return {name: value for name, value in settings.items() if name not in self._common_names}
+
+
+def extend_record(
+    record: type[SettingsRecord], variants: Mapping[str, type[SettingsRecord]], tag: str
+) -> type[SettingsRecord]:
+    """Return the record with the settings of all variants beside its own, none of which must be set.
+
+    The setting `tag` says whose settings count.
+    """
+    added: dict[str, tuple[Any, Any]] = {tag: (Literal[(*variants, "")], field(default=""))}
+    for word, variant in variants.items():
+        types = get_type_hints(variant, include_extras=True)
+        for each in fields(variant):  # type: ignore[arg-type]
+            if each.name == tag:
+                continue
+            if each.name in record.__dataclass_fields__:  # type: ignore[attr-defined]
+                message = f"The setting {each.name} of {word} has the name of another one beside it."
+                raise InvalidInputError(message, "Rename it.", field=each.name)
+            found, default = _as_optional(types[each.name], each)
+            before, known = added.get(each.name, (found, default))
+            if before != found or (known.default, known.default_factory) != (default.default, default.default_factory):
+                # Which one it is depends on the variant.
+                found, default = before | found | None, field(default=None)
+            added[each.name] = (found, default)
+    described = [(name, found, default) for name, (found, default) in added.items()]
+    made = make_dataclass(record.__name__, described, bases=(record,), frozen=True, slots=True, kw_only=True)
+    # There its docstrings are.
+    made.__module__ = record.__module__
+    return made
+
+
+def is_required(each: Field[Any]) -> bool:
+    """Return whether a setting has no default."""
+    return each.default is MISSING and each.default_factory is MISSING
+
+
+def _as_optional(found: Any, each: Field[Any]) -> tuple[Any, Any]:  # noqa: ANN401 - a type
+    """Return type and default of a setting that need not be set."""
+    if not is_required(each):
+        return found, field(default=each.default, default_factory=each.default_factory)
+    is_text = found is str or (get_origin(found) is Annotated and found.__origin__ is str)
+    return (str, field(default="")) if is_text else (found | None, field(default=None))
 
 
 def _validate(adapter: TypeAdapter[T], settings: Mapping[str, object]) -> T:

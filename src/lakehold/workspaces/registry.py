@@ -5,15 +5,11 @@ Nothing else looks for workspace folders. `LAKEHOLD_WORKSPACES` names more packa
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from functools import cache
-from importlib import import_module
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lakehold.kit.errors import InvalidInputError
-from lakehold.kit.ids import quote
+from lakehold.kit.plugins import load_descriptors
 from lakehold.workspaces.descriptor import RUNS_PAGE, KindDescriptor, Workspace
 
 if TYPE_CHECKING:
@@ -21,36 +17,14 @@ if TYPE_CHECKING:
     from lakehold.lake.lineage import Lineage
     from lakehold.workspaces.volume_files import FileService
 
-_ADDED = "LAKEHOLD_WORKSPACES"
 _PLAIN = KindDescriptor(name="")
 
 
 @cache
 def all_workspaces() -> tuple[Workspace, ...]:
     """Return the descriptors of all ways of working, by name."""
-    here = Path(__file__).parent
-    shipped = [f"lakehold.workspaces.{file.parent.name}" for file in here.glob("*/workspace.py")]
-    added = [package.strip() for package in os.environ.get(_ADDED, "").split(",") if package.strip()]
-    found: dict[str, Workspace] = {}
-    for package in (*shipped, *added):
-        workspace = _load(package)
-        if found.setdefault(workspace.name, workspace) is not workspace:
-            raise InvalidInputError(
-                f"{package} is the second way of working that is called {quote(workspace.name)}.",
-                f"Rename its model, or take the package out of {_ADDED}.",
-            )
-    return tuple(found[name] for name in sorted(found))
-
-
-def _load(package: str) -> Workspace:
-    try:
-        descriptor: Workspace = import_module(f"{package}.workspace").WORKSPACE
-    except (ImportError, AttributeError) as error:
-        raise InvalidInputError(
-            f"{package} is no workspace package: {error}.",
-            f"Name packages in {_ADDED} that have a module `workspace` with a WORKSPACE in it.",
-        ) from error
-    return descriptor
+    found = load_descriptors(__file__, "workspace", "LAKEHOLD_WORKSPACES", "way of working")
+    return tuple(workspace for _, workspace in found.values())
 
 
 @cache

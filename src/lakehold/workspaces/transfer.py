@@ -9,9 +9,7 @@ from typing import Any
 
 from lakehold.connectors.destinations.delivery import DeliveryProgress, DeliveryRequest, DeliveryResult
 from lakehold.connectors.destinations.settings import DestinationSettings
-from lakehold.connectors.files.settings import FileDestinationSettings
 from lakehold.connectors.files.source import FileSource
-from lakehold.connectors.mail.connector import MailSettings
 from lakehold.connectors.sources.settings import SyncMode
 from lakehold.connectors.sources.source import SourceConnector
 from lakehold.runs.runnable import StepContext, StepResult
@@ -36,10 +34,9 @@ def sync_mode(mode: SyncMode, *, reload: bool) -> SyncMode:
 
 
 def with_report_name(to: DestinationSettings, name: str) -> DestinationSettings:
-    """Return the settings with a name for the file and a subject for the mail, where they have none."""
-    if isinstance(to, MailSettings):
-        return replace(to, name=to.name or name, subject=to.subject or name)
-    return replace(to, name=to.name or name) if isinstance(to, FileDestinationSettings) else to
+    """Return the settings with a name for the file and a subject for the mail, where these are empty."""
+    empty = [each for each in ("name", "subject") if getattr(to, each, None) == ""]
+    return replace(to, **dict.fromkeys(empty, name))  # type: ignore[type-var]
 
 
 def delivery_result(step_ctx: StepContext, sent: DeliveryResult, **more: object) -> StepResult:

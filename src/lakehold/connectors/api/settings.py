@@ -31,7 +31,7 @@ class CursorPaging(SettingsRecord):
     """Each response contains the cursor of the next page; the last one does not."""
 
     path: Text
-    """Where it stands in the answer: `meta.next`."""
+    """Of the next cursor in the response, such as `meta.next`."""
     parameter: str = "cursor"
     by: Literal["cursor"] = field(default="cursor", kw_only=True)
 
@@ -53,11 +53,11 @@ class ApiEndpoint(SettingsRecord):
     name: Text
     path: Text
     records: str = ""
-    """Where the records stand in an answer: `data.items`. Empty if the answer is the list."""
+    """In the response, such as `data.items`. Empty if the response is the list."""
     paging: Paging | None = None
     params: Mapping[str, str] = field(default_factory=dict)
     since: str = ""
-    """The parameter that asks for what is new; its value is the cursor of the last sync."""
+    """If the API can filter by the last cursor value: the parameter that takes it."""
     keys: tuple[str, ...] = ()
     fields: tuple[StreamField, ...] = ()
     """Names and types, where the guess is not to be taken. Other fields are read as text."""
@@ -69,7 +69,6 @@ class ApiAuthSettings(SettingsRecord):
 
     kind: Literal["none", "bearer", "basic", "key"] = "none"
     user: str = ""
-    """Of `basic`."""
     name: str = ""
     """What the key is called, such as `X-Api-Key`."""
     in_question: bool = False
@@ -107,7 +106,7 @@ class ApiLimitSettings(SettingsRecord):
     """The limits that a source may choose."""
 
     per_second: Annotated[float, Field(ge=0)] = 0
-    """How many requests at most; 0 is as fast as it answers."""
+    """The rate limit; 0 for none."""
     retries: Annotated[int, Field(ge=0)] = 5
     """How often a request is made again that failed for a reason that may pass."""
 

@@ -1,8 +1,7 @@
 """The connector for chats: its settings and its descriptor."""
 
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Literal
+from typing import ClassVar, Literal
 
 from lakehold.connectors.destinations.settings import DestinationSettings
 from lakehold.connectors.form_fields import load_fields
@@ -13,6 +12,9 @@ from lakehold.connectors.registry import Connector
 class ChatSettings(DestinationSettings):
     """A message to a chat; its address is a secret."""
 
+    takes_rows: ClassVar[bool] = False
+    takes_message: ClassVar[bool] = True
+
     to: Literal["chat"] = "chat"
 
 
@@ -22,5 +24,5 @@ CONNECTOR = Connector(
     icon="message-square",
     destination=ChatSettings,
     destination_hint="A message to Slack or a compatible chat.",
-    destination_form=load_fields(Path(__file__).with_name("form.yaml"), "destination"),
+    destination_form=load_fields(__file__, "destination"),
 )

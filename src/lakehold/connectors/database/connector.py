@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 from lakehold.connectors.database.settings import DatabaseDestinationSettings, DatabaseSourceSettings
@@ -44,9 +43,8 @@ def _describe_destination(form: Any, secrets: Facts) -> Facts:  # noqa: ANN401 -
 
 
 def _load(part: str, describe: Any) -> ConnectionFields:  # noqa: ANN401 - as the class has it
-    file = Path(__file__).with_name("form.yaml")
     return load_fields(
-        file,
+        __file__,
         part,
         describe=describe,
         to_texts=lambda settings: split_database_address(str(settings.get("address", ""))),

@@ -18,10 +18,12 @@ from lakehold.kit.settings_schema import SettingsRecord, Text
 class FileSourceSettings(SourceSettings):
     """Files in a folder of a volume."""
 
+    reads_volume: ClassVar[bool] = True
+
     connector: Literal["files"]
     volume: Text
     folder: str = ""
-    """Within the volume; empty for all of it."""
+    """Subfolders are not read. Default: the top folder."""
 
     @property
     def volume_id(self) -> str:

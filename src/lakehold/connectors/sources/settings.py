@@ -28,6 +28,8 @@ class SourceSettings(SettingsRecord):
     connector: str
     needs_drivers: ClassVar[bool] = False
     """Whether it can only be probed with the JDBC drivers that Spark loads."""
+    reads_volume: ClassVar[bool] = False
+    """Whether it reads files of a volume."""
 
     @property
     def credential(self) -> str:

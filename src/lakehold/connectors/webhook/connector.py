@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
@@ -35,5 +34,5 @@ CONNECTOR = Connector(
     icon="globe",
     destination=WebhookSettings,
     destination_hint="Signed batches of rows to a URL.",
-    destination_form=load_fields(Path(__file__).with_name("form.yaml"), "destination", describe=_describe),
+    destination_form=load_fields(__file__, "destination", describe=_describe),
 )

@@ -25,12 +25,9 @@ def parse_value(each: FormField, text: str) -> object:
             return parse_pairs(text)
         case "flag":
             return text == each.options[-1][0] if each.options else bool(text)
-        case "integer":
-            return parse_integer(text) or parse_integer(each.default)
-        case "number":
-            return float(text) if text else ""
-        case "count":
-            return int(text) if text else ""
+        case "integer" | "number":
+            number = _number(each, text)
+            return "" if math.isnan(number) else number
         case "folder":
             return text.strip("/")
         case _:
@@ -48,7 +45,7 @@ def format_value(each: FormField, value: object) -> str:
     if each.value == "flag":
         return (each.options[-1][0] if each.options else "1") if value else (each.options[0][0] if each.options else "")
     if each.value == "number":
-        return f"{value:g}" if isinstance(value, int | float) and value else ""
+        return str(value).removesuffix(".0")
     if isinstance(value, Mapping) and each.value == "pairs":
         return ", ".join(f"{ours} = {theirs}" for ours, theirs in value.items())
     if isinstance(value, Mapping):
@@ -90,7 +87,7 @@ def parse_list(described: FieldList, sent: FormData) -> list[Record]:
 
 
 def write_settings(
-    settings: dict[str, Any], fields: Sequence[FormField], texts: Record, *, omit_empty: bool = False
+    settings: dict[str, Any], fields: Sequence[FormField], texts: Record, *, omit_empty: bool = True
 ) -> None:
     """Write what the fields say into settings. The setting of a field that does not count stays as it is."""
     parents: set[str] = set()
@@ -105,7 +102,7 @@ def write_settings(
             record.clear()
         if not each.counts(texts):
             continue
-        if (each.omit_empty or omit_empty) and value in ("", [], {}):
+        if value in ("", [], {}) and (omit_empty or each.omit_empty or each.value in {"integer", "number"}):
             record.pop(name, None)
         else:
             record[name] = value
@@ -119,7 +116,7 @@ def field_errors(fields: Sequence[FormField], texts: Record) -> dict[str, str]:
     counted = [each for each in fields if each.control != "secret" and each.counts(texts)]
     wrong = {each.name: each.error for each in counted if each.error and _is_wrong(each, texts)}
     unknown = (each for each in counted if each.options and not _is_option(each, texts.get(each.name, "")))
-    return {each.name: f"Select {_list_labels(each)}." for each in unknown} | wrong
+    return {each.name: each.error or f"Select {_list_labels(each)}." for each in unknown} | wrong
 
 
 def _is_option(each: FormField, text: str) -> bool:
@@ -137,10 +134,8 @@ def _is_wrong(each: FormField, texts: Record) -> bool:
         return False
     if each.value == "pairs":
         return not all((text.strip(" ,"), *parse_pairs(text).values()))
-    if each.value == "count":
-        return bool(text) and parse_integer(text) is None
     if each.value in {"integer", "number"}:
-        return bool(text) and not 0 < _number(each, text) <= each.most
+        return not each.least <= _number(each, text) <= each.most if text else bool(each.is_required)
     if each.pattern:
         return not re.fullmatch(each.pattern, text)
     return not (split_names(text) if each.value == "names" else text)
@@ -148,10 +143,10 @@ def _is_wrong(each: FormField, texts: Record) -> bool:
 
 def _number(each: FormField, text: str) -> float:
     try:
-        number = float(text) if each.value == "number" else parse_integer(text) or 0
+        number = float(text) if each.value == "number" else parse_integer(text)
     except ValueError:
-        return 0
-    return number if math.isfinite(number) else 0
+        return math.nan
+    return math.nan if number is None or math.isinf(number) else number
 
 
 def list_errors(described: FieldList, records: Sequence[Record]) -> dict[str, str]:

@@ -11,6 +11,7 @@ from typing import Any
 from starlette.datastructures import FormData
 
 from lakehold.catalog.resource_view import ResourceView
+from lakehold.connectors.destinations.settings import DestinationSettings
 from lakehold.connectors.form_fields import (
     ConnectionFields,
     Facts,
@@ -18,12 +19,13 @@ from lakehold.connectors.form_fields import (
     FieldList,
     FormCard,
     FormField,
-    adapt_cards,
+    FormParser,
+    FormRow,
     all_fields,
-    parse_cards,
     read_yaml,
 )
 from lakehold.connectors.registry import all_connectors
+from lakehold.kit.settings_schema import SettingsRecord
 from lakehold.web.connections import field_values
 from lakehold.web.connections.field_values import Record
 from lakehold.web.form_values import row_settings
@@ -49,8 +51,6 @@ class FormDesign:
     choice: str = ""
     """The setting that says which type it is; empty if the kind says it."""
     choice_label: str = ""
-    prompt: str = ""
-    """What is said before a type is chosen."""
     note: str = ""
     create_label: str = ""
     css: str = "form connection"
@@ -61,8 +61,9 @@ class FormDesign:
     """Settings that are always saved."""
     forgets: Sequence[str] = ()
     """Settings that are left out."""
-    omit_empty: bool = False
-    """Whether empty settings are left out."""
+
+    omit_empty: bool = True
+    """Whether empty settings are left out, so that the defaults of the schema apply."""
 
     def options_of(self, word: str, name: str) -> Sequence[Sequence[str]]:
         """Return the options of a field of a type."""
@@ -76,7 +77,7 @@ class FormDesign:
         """Return the lists of records of a type."""
         return [each for each in self._rows(word) if isinstance(each, FieldList)]
 
-    def _rows(self, word: str) -> list[FormField | FieldGroup | FieldList]:
+    def _rows(self, word: str) -> list[FormRow]:
         return [row for card in self.types[word].cards for row in card.rows] if word in self.types else []
 
     def blank(self, word: str, **given: str) -> ResourceForm:
@@ -219,6 +220,14 @@ class ResourceForm:
         offered = self.design.types[self.word]
         return [*([(title, offered.label)] if title else []), *offered.fields.describe(self, hidden)]
 
+    def setting_facts(self) -> Facts:
+        """Return labels and values of all settings that are filled in, and how many records its lists have."""
+        filled = (each for each in self.fields if (each.path or each.name in self.labels) and self.text(each.name))
+        facts = [(each.label, "Yes" if each.control == "toggle" else self.label_of(each.name)) for each in filled]
+        return facts + [
+            (f"{each.title}s", f"{len(self.lists[each.setting]):,}") for each in self.design.lists_of(self.word)
+        ]
+
     def error_places(self) -> dict[str, str]:
         """Return the form fields by setting and by error code."""
         places: dict[str, str] = {}
@@ -244,32 +253,57 @@ class ResourceForm:
         return names | {each.setting for each in self.design.lists_of(word)}
 
 
-def load_design(file: Path, name: str, side: str) -> FormDesign:
-    """Return the design that a YAML file describes. `side` is `source` or `destination`: which forms of connectors."""
+def load_design(
+    file: Path,
+    name: str,
+    records: Mapping[str, type[SettingsRecord]],
+    beside: type[SettingsRecord] | None = None,
+) -> FormDesign:
+    """Return the design of a form for settings of these types, as a YAML file describes it.
+
+    A type without cards is a connector, whose form is taken. `beside` has the settings of the other cards, if not the
+    type itself.
+    """
     described = read_yaml(file)[name]
-    about, after = parse_cards([described.pop("about")]), parse_cards(described.pop("after", ()))
-    example, types = described.pop("example", ""), described.pop("types")
-    if described.pop("every_connector", False):
-        types |= {word: {} for word, found in all_connectors().items() if word not in types and found.source_form}
-    loaded = {}
-    for word, each in types.items():
-        offered = _load_type(word, side, each)
-        placeholder = each.get("example") or offered.fields.example or example
-        cards = [*about, *offered.fields.cards, *after]
-        changes = {"name": {"placeholder": placeholder}, **each.get("fields", {})}
-        loaded[word] = replace(offered, cards=adapt_cards(cards, changes))
-    return FormDesign(types=loaded, **described)
+    before, after = [{"title": "About", "icon": "info", **described.pop("about")}], described.pop("after", ())
+    example, changes = described.pop("example", ""), described.pop("fields", {})
+    own_template, offered = described.pop("own_template", False), described.pop("types", {})
+    types = {}
+    for word, record in records.items():
+        each = offered.get(word, {})
+        found = _load_type(word, record, each)
+        fields, name_example = found.fields, each.get("example") or found.fields.example or example
+        parser = FormParser(record, {"name": {"placeholder": name_example}, "stream": fields.stream, **changes})
+        outer = replace(parser, record=beside or record)
+        cards, first, last = parser.cards(fields.cards), outer.cards(before), outer.cards(after)
+        if not own_template:
+            around = list(all_fields([row for card in (*first, *last) for row in card.rows]))
+            inside = list(all_fields([row for card in cards for row in card.rows]))
+            known = [each.path for each in (*inside, *(() if beside else around))]
+            taken = ["version", "secret", "kept", "do", *(each.name for each in (*around, *inside))]
+            others = parser.other_rows([*known, *fields.excluded, described.get("choice", "")], taken)
+            cards = _add_rows(found, cards, others)
+        types[word] = replace(found, cards=[*first, *cards, *last])
+    return FormDesign(types=types, **described)
 
 
-def _load_type(word: str, side: str, described: Mapping[str, Any]) -> FormType:
+def _load_type(word: str, record: type[SettingsRecord], described: Mapping[str, Any]) -> FormType:
     """Return a type that has cards of its own, or that is a connector."""
-    if "cards" in described:
-        fields = ConnectionFields(cards=parse_cards(described["cards"]))
-        texts = (described.get("label", ""), described.get("hint", ""), described.get("icon", ""))
+    if "cards" in described or word not in all_connectors():
+        fields, texts = ConnectionFields(cards=described.get("cards", ())), ("", "", "")
     else:
-        connector = all_connectors()[word]
-        fields = getattr(connector, f"{side}_form")
-        cards = [replace(card, note=described.get("note") or card.note) for card in fields.cards]
-        fields, hint = replace(fields, cards=cards), described.get("hint") or getattr(connector, f"{side}_hint")
-        texts = (described.get("label", connector.label), hint, connector.icon)
-    return FormType(word, *texts, fields, is_tested=described.get("is_tested", True))
+        connector, side = all_connectors()[word], "destination" if issubclass(record, DestinationSettings) else "source"
+        fields, hint = getattr(connector, f"{side}_form") or ConnectionFields(), getattr(connector, f"{side}_hint")
+        texts = (fields.label or connector.label, hint, connector.icon)
+    if note := described.get("note"):
+        fields = replace(fields, cards=[{**card, "note": note} for card in fields.cards])
+    label, hint, icon = map(described.get, ("label", "hint", "icon"), texts)
+    return FormType(word, label, hint, icon, fields, is_tested=described.get("is_tested", True))
+
+
+def _add_rows(offered: FormType, cards: list[FormCard], rows: Sequence[FormRow]) -> list[FormCard]:
+    """Return the cards with further rows: folded at the end of the first one, or as the only card."""
+    if not cards:
+        return [FormCard(offered.label, offered.icon, rows)] if rows else []
+    folded = [FieldGroup(rows, "form", "More settings")] if rows else []
+    return [replace(cards[0], rows=[*cards[0].rows, *folded]), *cards[1:]]

@@ -7,11 +7,10 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from lakehold.connectors import registry
-from lakehold.connectors.database.settings import DatabaseDestinationSettings, TablePartitioning
-from lakehold.connectors.files.settings import FileDestinationSettings, FileFormat, FileSourceSettings
-from lakehold.connectors.mail.connector import MailSettings
+from lakehold.connectors.database.settings import TablePartitioning
+from lakehold.connectors.destinations.settings import DestinationSettings
+from lakehold.connectors.files.settings import FileFormat
 from lakehold.connectors.sources.settings import SourceSettings, SyncMode
-from lakehold.connectors.webhook.connector import WebhookSettings
 from lakehold.kit.errors import InvalidInputError
 from lakehold.kit.settings_schema import (
     InvalidSettingError,
@@ -121,19 +120,6 @@ class NotebookSettings(SettingsRecord):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TableMailSettings(MailSettings):
-    """Tables as files to people."""
-
-    def __post_init__(self) -> None:
-        MailSettings.__post_init__(self)
-        if not self.subject.strip():
-            raise InvalidSettingError("The destination has no subject.", "Set subject.", field="subject")
-
-
-TableDestinationSettings = FileDestinationSettings | DatabaseDestinationSettings | WebhookSettings | TableMailSettings
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class SavedQuerySettings(SettingsRecord):
     """A query that somebody saved; its text may be unfinished."""
 
@@ -148,20 +134,29 @@ class TableSettings(SettingsRecord):
 
 
 def _source_references(settings: SourceSettings) -> Iterator[SettingReference]:
-    if isinstance(settings, FileSourceSettings):
-        yield SettingReference("volume", "lakehouse.volume", settings.volume, edge="reads")
+    if settings.volume_id:
+        yield SettingReference("volume", "lakehouse.volume", settings.volume_id, edge="reads")
 
 
 LAKEHOUSE = SettingsSchema[LakehouseSettings]("lakehouse", LakehouseSettings, common=RunSettings)
 SOURCE = SettingsSchema[SourceSettings](
-    "source", registry.source_union(), common=RunSettings, references=_source_references, edges=("reads",)
+    "source",
+    registry.source_records(),
+    tag="connector",
+    common=RunSettings,
+    references=_source_references,
+    edges=("reads",),
 )
 STREAM = SettingsSchema[StreamSettings]("stream", StreamSettings)
 QUERY = SettingsSchema[QuerySettings]("query", QuerySettings, common=RunSettings)
 HISTORY = SettingsSchema[HistorySettings]("history", HistorySettings, common=RunSettings)
 NOTEBOOK = SettingsSchema[NotebookSettings]("notebook", NotebookSettings)
-DESTINATION = SettingsSchema[TableDestinationSettings](
-    "destination", Annotated[TableDestinationSettings, Field(discriminator="to")], common=RunSettings
+DESTINATION = SettingsSchema[DestinationSettings](
+    "destination",
+    {name: record for name, record in registry.destination_records().items() if record.takes_rows},
+    tag="to",
+    common=RunSettings,
+    needed=("subject",),
 )
 SAVED_QUERY = SettingsSchema[SavedQuerySettings]("query", SavedQuerySettings)
 TABLE = SettingsSchema[TableSettings]("table", TableSettings, common=RunSettings)

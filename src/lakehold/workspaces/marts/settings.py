@@ -2,21 +2,17 @@
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from enum import StrEnum
 from fnmatch import fnmatchcase
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from lakehold.connectors.api.settings import ApiAuthSettings, ApiEndpoint, ApiLimitSettings, ApiSourceSettings
-from lakehold.connectors.chat.connector import ChatSettings
-from lakehold.connectors.database.settings import DatabaseDestinationSettings, DatabaseSettings, DatabaseSourceSettings
+from lakehold.connectors import registry
+from lakehold.connectors.database.settings import DatabaseSettings
 from lakehold.connectors.destinations.settings import DestinationSettings
-from lakehold.connectors.files.settings import FileDestinationSettings
-from lakehold.connectors.mail.connector import MailSettings
-from lakehold.connectors.sources.settings import SyncMode
-from lakehold.connectors.webhook.connector import WebhookSettings
+from lakehold.connectors.sources.settings import SourceSettings, SyncMode
 from lakehold.kit.ids import quote
 from lakehold.kit.settings_schema import (
     InvalidSettingError,
@@ -25,11 +21,14 @@ from lakehold.kit.settings_schema import (
     SettingsRecord,
     SettingsSchema,
     Text,
+    extend_record,
+    is_required,
 )
 from lakehold.runs.runnable import RunSettings
 from lakehold.workspaces.marts.report_settings import REPORT
 
-CONNECTORS = ("database", "api")
+FEEDS = {name: record for name, record in registry.source_records().items() if not record.reads_volume}
+"""The settings of the connectors that can feed a data mart."""
 MAX_CHECKS = 100
 JOIN_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,62}")
 _TYPE = re.compile(
@@ -75,6 +74,7 @@ class FileStorageSettings(SettingsRecord):
 
     kind: Literal["files"] = "files"
     folder: str = ""
+    """Subfolders are not read. Default: the top folder."""
 
 
 StorageSettings = LakeStorageSettings | DatabaseStorageSettings | FileStorageSettings
@@ -201,16 +201,8 @@ class MartSettings(SettingsRecord):
     joins: tuple[MartJoin, ...] = ()
     kept_as: str = ""
     """What a copy of its rows is called in its storage; empty if none is kept there."""
-    connector: Literal["database", "api", ""] = ""
-    address: str = ""
-    user: str = ""
-    driver: str = ""
-    properties: Mapping[str, str] = field(default_factory=dict)
-    schemas: tuple[str, ...] = ()
-    endpoints: tuple[ApiEndpoint, ...] = ()
-    auth: ApiAuthSettings = field(default_factory=ApiAuthSettings)
-    headers: Mapping[str, str] = field(default_factory=dict)
-    limits: ApiLimitSettings = field(default_factory=ApiLimitSettings)
+    connector: str = ""
+    """The connector that feeds it, whose settings are beside these."""
     published: bool = False
     reads: tuple[str, ...] = ()
     """The tables of a lakehouse that it was last seen to read."""
@@ -253,23 +245,18 @@ class MartSettings(SettingsRecord):
         """The query, the table, the pattern or the stream."""
         return str(getattr(self, self.text_setting))
 
-    def connection(self) -> DatabaseSourceSettings | ApiSourceSettings:
+    def connection(self) -> SourceSettings:
         """Return the connection of a data mart that is loaded by a connector."""
         if not self.connector:
-            raise InvalidSettingError("The data mart has no connector.", "Use database, api.", field="connector")
-        if not self.address.strip():
-            raise InvalidSettingError("The data mart has no address.", "Set address in its settings.", field="address")
-        if self.connector == "api":
-            return ApiSourceSettings(
-                address=self.address,
-                endpoints=self.endpoints,
-                auth=self.auth,
-                headers=self.headers,
-                limits=self.limits,
-            )
-        return DatabaseSourceSettings(
-            address=self.address, user=self.user, driver=self.driver, properties=self.properties, schemas=self.schemas
-        )
+            hint = f"Use {', '.join(FEEDS)}."
+            raise InvalidSettingError("The data mart has no connector.", hint, field="connector")
+        record = FEEDS[self.connector]
+        values = {each.name: getattr(self, each.name) for each in fields(record)}  # type: ignore[arg-type]
+        given = {name: value for name, value in values.items() if value is not None}
+        needed = (each.name for each in fields(record) if is_required(each))  # type: ignore[arg-type]
+        for name in (name for name in needed if not str(given.get(name, "")).strip()):
+            raise InvalidSettingError(f"The data mart has no {name}.", f"Set {name} in its settings.", field=name)
+        return record(**given)
 
 
 def _refuse_doubles(noun: str, names: list[str]) -> None:
@@ -299,11 +286,6 @@ class LiveSettings(DestinationSettings):
     to: Literal["live"] = "live"
 
 
-MartDestinationSettings = (
-    FileDestinationSettings | DatabaseDestinationSettings | WebhookSettings | MailSettings | ChatSettings | LiveSettings
-)
-
-
 def parse_definition(settings: Mapping[str, object]) -> MartSettings:
     """Return the settings of a data mart; refused if it is not defined."""
     found = DATA_MART.parse(settings)
@@ -312,7 +294,7 @@ def parse_definition(settings: Mapping[str, object]) -> MartSettings:
     return found
 
 
-def parse_connection(settings: Mapping[str, object]) -> DatabaseSourceSettings | ApiSourceSettings:
+def parse_connection(settings: Mapping[str, object]) -> SourceSettings:
     """Return the connection of a data mart whose definition may be unfinished."""
     undefined = {"by": None, "stream": None, "mode": None, "keys": None, "cursor": None}
     return DATA_MART.parse({**settings, **undefined}).connection()
@@ -330,13 +312,20 @@ def _mart_references(settings: MartSettings) -> Iterator[SettingReference]:
 
 PROJECT = SettingsSchema[NoSettings]("project", NoSettings, common=RunSettings)
 STORAGE = SettingsSchema[StorageSettings](
-    "storage", Annotated[StorageSettings, Field(discriminator="kind")], references=_storage_references
+    "storage",
+    {"lake": LakeStorageSettings, "database": DatabaseStorageSettings, "files": FileStorageSettings},
+    tag="kind",
+    references=_storage_references,
 )
 DATA_MART = SettingsSchema[MartSettings](
-    "data mart", MartSettings, managed=("published", "reads"), common=RunSettings, references=_mart_references
+    "data mart",
+    extend_record(MartSettings, FEEDS, "connector"),
+    managed=("published", "reads"),
+    common=RunSettings,
+    references=_mart_references,
 )
-DESTINATION = SettingsSchema[MartDestinationSettings](
-    "destination", Annotated[MartDestinationSettings, Field(discriminator="to")]
+DESTINATION = SettingsSchema[DestinationSettings](
+    "destination", {**registry.destination_records(), LIVE_TYPE: LiveSettings}, tag="to"
 )
 QUALITY_CHECK = SettingsSchema[QualityCheck]("check", QualityCheck)
 BY_KIND: Mapping[str, SettingsSchema[Any]] = {

@@ -19,13 +19,14 @@ from lakehold.web.runs.services import RUNS
 from lakehold.workspaces.lakehouse import connection_access
 from lakehold.workspaces.lakehouse.pages import table_options
 from lakehold.workspaces.lakehouse.pages.page_frame import FORMS, LakehouseFormPage
+from lakehold.workspaces.lakehouse.settings import DESTINATION
 from lakehold.workspaces.lakehouse.volumes import VOLUME_KIND
 
 
 class LakehouseDestinationFormPage(LakehouseFormPage):
     """The form page of a lakehouse's destination."""
 
-    kind, design = connection_access.DESTINATION_KIND, load_design(FORMS, "destination", "destination")
+    kind, design = connection_access.DESTINATION_KIND, load_design(FORMS, "destination", DESTINATION.records)
     new_part, edit_part = "pipelines/new/destination", "delivery"
     next_step = " Run it to send data."
     carried: ClassVar[Mapping[str, str]] = {"table": "reads"}

@@ -12,6 +12,7 @@ from lakehold.catalog.resource_view import ResourceView, VisibleRefs
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import InvalidInputError, NotFoundError, UnavailableError
 from lakehold.kit.ids import quote, valid_table_name
+from lakehold.kit.settings_schema import NoSettings
 from lakehold.lake.errors import LimitExceededError, QueryError, RefusedQueryError
 from lakehold.runs import queries, worker_client
 from lakehold.web.connections.form import ResourceForm, load_design
@@ -20,17 +21,19 @@ from lakehold.workspaces.lakehouse.pages import table_options
 from lakehold.workspaces.lakehouse.pages.page_frame import FORMS, LakehouseFormPage
 from lakehold.workspaces.lakehouse.pages.pipeline_graph import FORM_KINDS, need_pipeline
 from lakehold.workspaces.lakehouse.pipelines.base import LAYER_KIND, TABLE_KIND
+from lakehold.workspaces.lakehouse.settings import HistorySettings, NotebookSettings, QuerySettings
 
 _NEXT_STEPS = {
     **dict.fromkeys(("query", "history"), " Run it to fill the table."),
     "integration": " Create a token to connect a tool.",
 }
+RECORDS = {"query": QuerySettings, "history": HistorySettings, "notebook": NotebookSettings, "integration": NoSettings}
 
 
 class PipelineFormPage(LakehouseFormPage):
     """The form page of a query, history, notebook or integration."""
 
-    design, template = load_design(FORMS, "pipeline", "source"), "lakehouse/making.html"
+    design, template = load_design(FORMS, "pipeline", RECORDS), "lakehouse/making.html"
     new_part, edit_part = "pipelines/new/{word}", "pipeline/edit"
     carried: ClassVar[Mapping[str, str]] = {"table": "reads", "sql": "sql"}
 

@@ -16,7 +16,6 @@ from lakehold.connectors.database.source import JdbcSource
 from lakehold.connectors.destinations import delivery_folder
 from lakehold.connectors.destinations.delivery import DeliveryMessage, DeliveryRequest
 from lakehold.connectors.destinations.settings import DestinationSettings
-from lakehold.connectors.files.settings import FileDestinationSettings
 from lakehold.connectors.files.source import open_folder
 from lakehold.connectors.registry import ConnectorEnvironment
 from lakehold.connectors.sources.source import SourceConnector
@@ -161,15 +160,15 @@ _MESSAGE_FILE = "said.json"
 class ReportMessage:
     """The message of a report, rendered once for each run so that a repeated delivery says the same."""
 
-    def __init__(self, ctx: RequestContext, name: str, report: ReportSettings, to: str) -> None:
+    def __init__(self, ctx: RequestContext, name: str, report: ReportSettings, to: DestinationSettings) -> None:
         self._name, self._day = name, reports.report_day(ctx, report)
         template = report.message
-        self._message = MessageTemplate(template or DEFAULT_TEMPLATE) if template or to == "chat" else None
+        self._message = MessageTemplate(template or DEFAULT_TEMPLATE) if template or not to.takes_rows else None
         self._to = to
 
     def render(self, rows: DataFrame, step_ctx: StepContext) -> DeliveryMessage | None:
         """Return the message for these rows, or None where only rows are sent."""
-        if self._message is None or self._to not in {"chat", "mail"}:
+        if self._message is None or not self._to.takes_message:
             return None
         file = step_ctx.retained_folder / _MESSAGE_FILE
         stored = delivery_folder.read_json(file)
@@ -182,7 +181,7 @@ class ReportMessage:
     def _render(self, message: MessageTemplate, rows: DataFrame) -> DeliveryMessage:
         some = [tuple(row) for row in rows.limit(MAX_BLOCK_ROWS + 1).collect()]
         # A mail's own file says how many there are; what is said alone says it itself.
-        counts = message.needs_row_count or self._to == "chat"
+        counts = message.needs_row_count or not self._to.takes_rows
         count = rows.count() if len(some) > MAX_BLOCK_ROWS and counts else len(some)
         written = message.render(MessageData(self._name, self._day, tuple(rows.columns), some, count))
         return DeliveryMessage(written.text, written.html, written.chat, count)
@@ -213,14 +212,14 @@ def _prepare_delivery(
     name = ctx.view.names.get(ctx.view.resource(step.report)) or step.report
     # What a report says of how it is sent goes before what its destination says.
     stored = step.destination_settings
-    said = {key: value for key, value in asdict(report.delivery).items() if value is not None}
-    to = DESTINATION.parse({**stored, **said} if stored.get("to") in {"files", "mail"} else stored)
+    record = DESTINATION.records.get(str(stored.get("to")))
+    said = {key: value for key, value in asdict(report.delivery).items() if value is not None and hasattr(record, key)}
+    to = DESTINATION.parse({**stored, **said})
     volume = Volume(step_ctx.platform.settings, readable_tables.identifier_of(ctx, step.destination))
     secrets = credentials.load_for_step(ctx, step.destination, stored)
     environment = ConnectorEnvironment(step_ctx.platform.settings, secrets, volume)
-    if isinstance(to, FileDestinationSettings):
-        to = replace(to, name=to.name or _file_name(ctx, step, name))
-    return environment, transfer.with_report_name(to, name), ReportMessage(ctx, name, report, to.to)
+    named = transfer.with_report_name(to, _file_name(ctx, step, name) if to.writes_volume else name)
+    return environment, named, ReportMessage(ctx, name, report, to)
 
 
 def _file_name(ctx: RequestContext, step: SendReport, name: str) -> str:

@@ -37,13 +37,13 @@ from lakehold.web.runs.services import RUNS
 from lakehold.workspaces.marts import destinations, insights, live, storages
 from lakehold.workspaces.marts.mart_kinds import DESTINATION_KIND
 from lakehold.workspaces.marts.pages import page_frame
-from lakehold.workspaces.marts.settings import LIVE_TYPE
+from lakehold.workspaces.marts.settings import DESTINATION, LIVE_TYPE
 
 
 class MartDestinationFormPage(ConnectionFormPage):
     """The form page of a project's destination."""
 
-    kind, design = DESTINATION_KIND, load_design(page_frame.FORMS, "destination", "destination")
+    kind, design = DESTINATION_KIND, load_design(page_frame.FORMS, "destination", DESTINATION.records)
     new_part, edit_part = "destinations/new", "destination/edit"
     workspace_edge, list_view = "project", "destination"
 

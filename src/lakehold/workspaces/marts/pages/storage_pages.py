@@ -24,7 +24,7 @@ from lakehold.workspaces.marts import storages
 from lakehold.workspaces.marts.mart_kinds import DATA_MART_KIND, STORAGE_KIND
 from lakehold.workspaces.marts.pages import page_frame
 from lakehold.workspaces.marts.pages.storage_probe import StorageProbe, probe_grid, probe_storage
-from lakehold.workspaces.marts.settings import DefinitionType, StorageType
+from lakehold.workspaces.marts.settings import STORAGE, DefinitionType, StorageType
 from lakehold.workspaces.marts.storages import StorageProbeTarget
 
 _LAKEHOUSE, _MAX_LAKEHOUSES = "lakehouse.lakehouse", 200
@@ -33,7 +33,7 @@ _LAKEHOUSE, _MAX_LAKEHOUSES = "lakehouse.lakehouse", 200
 class StorageFormPage(ConnectionFormPage):
     """The form page of a storage."""
 
-    kind, design = STORAGE_KIND, load_design(page_frame.FORMS, "storage", "source")
+    kind, design = STORAGE_KIND, load_design(page_frame.FORMS, "storage", STORAGE.records)
     new_part, edit_part = "storages/new", "storage/edit"
     workspace_edge, list_view = "project", "storage"
 

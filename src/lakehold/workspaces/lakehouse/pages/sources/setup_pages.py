@@ -28,6 +28,7 @@ from lakehold.workspaces.lakehouse import connection_access
 from lakehold.workspaces.lakehouse.pages import table_options
 from lakehold.workspaces.lakehouse.pages.page_frame import FORMS, LakehouseFormPage
 from lakehold.workspaces.lakehouse.pipelines.base import LAYER_KIND
+from lakehold.workspaces.lakehouse.settings import SOURCE
 from lakehold.workspaces.lakehouse.volumes import VOLUME_KIND
 
 CONNECT, STREAMS, PREVIEW, SCHEDULE = "connection", "streams", "preview", "schedule"
@@ -74,7 +75,7 @@ def step_values(ctx: RequestContext, found: ResourceView, part: str, *, setup: b
 class SourceFormPage(LakehouseFormPage):
     """The connection form page of a source, the first step of its set-up."""
 
-    kind, design = connection_access.SOURCE_KIND, load_design(FORMS, "source", "source")
+    kind, design = connection_access.SOURCE_KIND, load_design(FORMS, "source", SOURCE.records)
     new_part, edit_part = "pipelines/new/source", CONNECT
     carried: ClassVar[Mapping[str, str]] = {"layer": "layer"}
 

@@ -41,7 +41,7 @@ from lakehold.workspaces.marts.mart_kinds import DATA_MART_KIND
 from lakehold.workspaces.marts.mart_probe import FeedProbeTarget, StorageProbeResult, definition_errors
 from lakehold.workspaces.marts.pages import page_frame, storage_probe
 from lakehold.workspaces.marts.pages.storage_probe import StorageOptions, probe_grid, probe_storage
-from lakehold.workspaces.marts.settings import DefinitionType, parse_definition, reads_from
+from lakehold.workspaces.marts.settings import FEEDS, DefinitionType, MartSettings, parse_definition, reads_from
 from lakehold.workspaces.marts.storages import StorageProbeTarget
 
 
@@ -72,7 +72,7 @@ class ConnectorFormPage(MartFormPage):
     """The form page of a data mart that a connector feeds."""
 
     design, saved_message = (
-        load_design(page_frame.FORMS, "data_mart", "source"),
+        load_design(page_frame.FORMS, "data_mart", FEEDS, MartSettings),
         "Saved. Applies from the next refresh.",
     )
     new_part, edit_part = "marts/fed", "mart/feed"
@@ -131,12 +131,13 @@ connector_new, connector_routes = form_routers(ConnectorFormPage)
 
 _STORAGE, _CONNECTOR = "storage", DefinitionType.CONNECTOR.value
 """The two types of the form of a definition. One that a connector feeds keeps what it is made from."""
+_DEFINITIONS = {_STORAGE: MartSettings, _CONNECTOR: MartSettings}
 
 
 class DefinitionFormPage(MartFormPage):
     """The form page of a data mart on a storage. Whatever a worker finds is read outside of any transaction."""
 
-    design, saved_message = load_design(page_frame.FORMS, "definition", "source"), "Saved."
+    design, saved_message = load_design(page_frame.FORMS, "definition", _DEFINITIONS), "Saved."
     template = "marts/mart_form.html"
     new_part, edit_part = "marts/new", "mart/edit"
     keeps_storage = False

@@ -29,13 +29,11 @@ from lakehold.workspaces.marts.checks import BROKEN, KEPT, UNKNOWN, CheckResult
 from lakehold.workspaces.marts.mart_kinds import DATA_MART_KIND
 from lakehold.workspaces.marts.pages import page_frame
 from lakehold.workspaces.marts.pipelines import CHECK_TASK, TASK_PARAMETER, mart_settings
-from lakehold.workspaces.marts.settings import QUALITY_CHECK, CheckKind
+from lakehold.workspaces.marts.settings import QUALITY_CHECK, CheckKind, QualityCheck
 
 routes = router("/resources")
 
-_DESIGN, _WORD = load_design(page_frame.FORMS, "check", "source"), "check"
-_MAX_CHECKS = 100
-_DEFAULT_HOURS = 24
+DESIGN, _WORD = load_design(page_frame.FORMS, "check", {"check": QualityCheck}), "check"
 
 
 def _check_settings(filled: ResourceForm) -> dict[str, object]:
@@ -43,8 +41,7 @@ def _check_settings(filled: ResourceForm) -> dict[str, object]:
     settings = filled.settings()
     if not settings["stops"]:
         del settings["stops"]
-    default = {"hours": _DEFAULT_HOURS} if filled.text("check") == CheckKind.FRESHNESS else {}
-    return {**default, **settings}
+    return settings
 
 
 def _form_errors(filled: ResourceForm) -> dict[str, str]:
@@ -60,7 +57,7 @@ def edit_check(request: Request, ctx: FormContext, uid: str, sent: SubmittedForm
     """Show the form for a new check, or for the one at position `n`; save it."""
     found, errors = page_frame.need_edit(ctx, uid, DATA_MART_KIND), FieldErrors()
     if request.method == "POST":
-        n, filled = _place(sent), _DESIGN.parse(sent, word=_WORD)
+        n, filled = _place(sent), DESIGN.parse(sent, word=_WORD)
         errors = _form_errors(filled)
         try:
             if not errors:
@@ -73,8 +70,8 @@ def edit_check(request: Request, ctx: FormContext, uid: str, sent: SubmittedForm
     else:
         n = _place(request.query_params)
         check = _need_check(found.settings or {}, n) if n >= 0 else {}
-        texts = texts_of(_DESIGN.fields_of(_WORD), check)
-        filled = _DESIGN.blank(_WORD, **texts, version=str(found.version))
+        texts = texts_of(DESIGN.fields_of(_WORD), check)
+        filled = DESIGN.blank(_WORD, **texts, version=str(found.version))
     values: dict[str, object] = {
         "crumbs": resource_header.breadcrumbs(ctx, uid, "Check"),
         "found": found,
@@ -116,8 +113,6 @@ def _save_check(ctx: RequestContext, found: ResourceView, n: int, filled: Resour
         some[n] = new_check
     else:
         some.append(new_check)
-    if len(some) > _MAX_CHECKS:
-        raise InvalidInputError(f"A data mart has {_MAX_CHECKS} checks at most.", "Delete one first.")
     _save_settings(ctx, found.uid, {**settings, "checks": some}, filled.text("version"))
 
 

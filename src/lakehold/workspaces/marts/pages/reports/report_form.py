@@ -16,19 +16,11 @@ from lakehold.web.form_values import errors_by_field, list_setting, row_settings
 from lakehold.workspaces.marts import reports
 from lakehold.workspaces.marts.pages import page_frame
 from lakehold.workspaces.marts.pages.reports.form_options import UNARY_OPERATORS
-from lakehold.workspaces.marts.report_settings import REPORT
+from lakehold.workspaces.marts.report_settings import REPORT, ReportSettings
 
-DESIGN, _WORD = load_design(page_frame.FORMS, "report", "source"), "report"
-_DEFAULTS: Mapping[str, object] = {
-    "limit": None,
-    "zone": "UTC",
-    "send": "always",
-    "columns": [],
-    "sums": [],
-    "where": [],
-    "sort": [],
-}
-"""Settings that are left out if they say no more than this."""
+DESIGN, _WORD = load_design(page_frame.FORMS, "report", {"report": ReportSettings}), "report"
+_DEFAULTS: Mapping[str, object] = {"zone": "UTC", "send": "always"}
+"""Settings that are left out if they say no more than this, as empty lists are."""
 _MAX_ROWS = 50
 FormRow = Mapping[str, str]
 
@@ -67,7 +59,7 @@ class ReportForm:
             "where": [_condition_settings(each) for each in self.where],
             "sort": [{"column": each["column"], "descending": each["way"] == "down"} for each in self.sort],
         }
-        return {name: value for name, value in settings.items() if name not in _DEFAULTS or value != _DEFAULTS[name]}
+        return {name: value for name, value in settings.items() if value != [] and value != _DEFAULTS.get(name)}
 
     def with_row(self, do: str, form: FormData) -> ReportForm:
         """Return the form with a row added or removed, as a button says: `where`, `sum`, `where-drop-2`."""
