@@ -5,6 +5,7 @@ from urllib.parse import urlencode
 from fastapi import Request, Response
 
 from lakehold.access import Add, Grant, Remove
+from lakehold.access.facts.descriptions import role_title
 from lakehold.api.http.dependencies import ReadContext, WriteContext
 from lakehold.catalog import grants, kinds, ownership, resource_view
 from lakehold.catalog.grants import GrantedRole
@@ -45,7 +46,7 @@ def give(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm) -> 
         ctx.need_change(Add(new_grant))
     except _FORM_ERRORS as error:
         return _give_form(request, ctx, uid, filled, error)
-    title = fact_labels.role_title(ctx, new_grant.role, uid)
+    title = role_title(ctx.view, new_grant.role, uid)
     back = f"{urls.resource(uid, 'access')}/give?{urlencode({'subject': who.uid, 'role': new_grant.role})}"
     prompt = ConfirmationPrompt(f"Grant {title} to {who.name}?", span.sentence, do=f"Grant {title}", back=back)
     if question := confirm_effects(request, sent, prompt, lambda: preview_effects(ctx, [Add(new_grant)], uid)):
@@ -79,7 +80,7 @@ def change(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm) -
         ctx.need_change(Add(new_grant))
     except _FORM_ERRORS as error:
         return _change_form(request, ctx, held, filled, error)
-    title, who = fact_labels.role_title(ctx, new_grant.role, uid), held.subject.name
+    title, who = role_title(ctx.view, new_grant.role, uid), held.subject.name
     back = f"{urls.resource(uid, 'access')}/change?{urlencode({'subject': old.subject, 'role': old.role})}"
     prompt = ConfirmationPrompt(f"Change role of {who} to {title}?", span.sentence, back=back)
     if question := confirm_effects(request, sent, prompt, lambda: preview_effects(ctx, changes, uid)):
@@ -223,7 +224,7 @@ def transfer(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm)
     filled = text_fields(sent, *_FORM_FIELDS)
     ctx.need_visible(uid)
     role = filled["role"]
-    title = fact_labels.role_title(ctx, role, uid)
+    title = role_title(ctx.view, role, uid)
     try:
         new = form_fields.find_subject(ctx, filled["to"])
         old = form_fields.find_subject(ctx, filled["from"])
@@ -269,7 +270,7 @@ def _transfer_form(
     request: Request, ctx: RequestContext, uid: str, filled: dict[str, str], error: LakeholdError | None = None
 ) -> Response:
     ctx.need_visible(uid)
-    title = fact_labels.role_title(ctx, filled["role"], uid)
+    title = role_title(ctx.view, filled["role"], uid)
     ctx.need("give", uid, role=filled["role"])
     held = ctx.session.read_view(lambda view: resource_view.owners_of(view, uid)).get(filled["role"], [])
     values: dict[str, object] = {

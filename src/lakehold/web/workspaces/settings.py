@@ -6,6 +6,7 @@ from fastapi import Request, Response
 from starlette.datastructures import FormData
 
 from lakehold.access import Add, Attribute, Draft
+from lakehold.access.facts.descriptions import describe_value
 from lakehold.access.model.policy import TENANT
 from lakehold.access.model.schema import KindSchema
 from lakehold.access.query.listing import ListedResource
@@ -59,7 +60,8 @@ def switch(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm) -
     there = urls.workspace(uid, "settings")
     changes = [change for change in plan.changes if isinstance(change.fact, Attribute)]
     field_changes = [
-        FieldChange(each.title, _value_label(each.value), _value_label(new_values[each.name])) for each in found
+        FieldChange(each.title, *(describe_value(value).capitalize() for value in (each.value, new_values[each.name])))
+        for each in found
     ]
     prompt = ConfirmationPrompt(
         f"Change the options of {resources.get(ctx, uid).name}?",
@@ -141,10 +143,6 @@ def _sent_value(each: AttributeField, sent: FormData) -> str:
     if each.is_flag:
         return "true" if sent.get(SWITCH_PREFIX + each.name) else "false"
     return str(sent.get(SWITCH_PREFIX + each.name, each.value))
-
-
-def _value_label(value: str) -> str:
-    return {"true": "On", "false": "Off"}.get(value, humanize(value))
 
 
 def _label_group(ctx: RequestContext, uid: str, kind: KindSchema) -> tuple[KindSchema, Sequence[ListedResource], bool]:
