@@ -224,8 +224,8 @@ def _render_request(
 
 
 def _resource_label(found: RequestView) -> str:
-    """Return the name of the requested resource, or the id that was requested."""
-    return found.resource.name if found.resource else found.request.resource
+    """Return the name of the requested resource, or the id that was requested, if the caller may know it."""
+    return found.resource.name if found.resource else found.request.resource or "something that you cannot see"
 
 
 def _needed_facts(ctx: RequestContext, found: RequestView) -> tuple[list[Fact], list[Fact]]:
