@@ -110,3 +110,18 @@ def test_the_law_would_notice(world: DemoPlatform) -> None:
     with world.read(as_member("olga")) as ctx:
         assert "salaries" in set(ids_in(resources.find(ctx, "salaries")))
         assert {"ana", "orders"} <= set(ids_in(approvals.list_answerable(ctx)))
+
+
+def test_who_gives_a_part_of_a_request_need_not_learn_what_it_is_for(world: DemoPlatform) -> None:
+    """Otto wants to run copy_erp, for which Erik needs a role in a space that Nils owns."""
+    with world.access.write(TENANT) as session:
+        session.store.add(Grant("nils", "owner", "sources"))
+    with world.read(as_member("nils")) as ctx:
+        (asked,) = approvals.list_answerable(ctx)
+        assert asked.facts == (Grant("erik", "can_consume_data", "sources"),)
+        assert "copy_erp" not in set(ids_in([asked, requests.get(ctx, asked.request.uid)]))
+    with world.write(as_member("nils")) as ctx:
+        assert approvals.approve(ctx, asked.request.uid).request.resource == ""
+    with world.read(as_member("otto")) as ctx:
+        (own,) = requests.list_own(ctx)
+        assert (own.request.resource, own.request.state) == ("copy_erp", "approved")

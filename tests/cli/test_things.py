@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
+import pytest
+
 from tests.cli.command_runner import CommandRunner
 
 
@@ -76,3 +81,56 @@ def test_requests(way: CommandRunner) -> None:
     third = way("request", "new", "edit", "bronze", by="bob").out.strip()
     assert way("request", "withdraw", third, by="bob").out == "withdrawn\n"
     assert way("request", "approve", "nothing").code == 3
+
+
+def settings_of(way: CommandRunner, uid: str) -> object:
+    return way.json("resource", "show", uid)["settings"]
+
+
+def test_settings_of_a_new_resource(way: CommandRunner, tmp_path: Path) -> None:
+    file = tmp_path / "settings.json"
+    file.write_text('{"keys": ["id"], "track": ["total"]}', encoding="utf-8")
+    made = ("resource", "new", "lakehouse.history", "--edge", "lakehouse=lh")
+    assert way(*made, "A", "--id", "a", "--settings", str(file)).out == "a\n"
+    assert way(*made, "B", "--id", "b", "--settings", "-", typed='{"keys": ["day"]}').out == "b\n"
+    more = ("--set", "closes_missing=false", "--set", "at=changed", "--set", "track=null")
+    assert way(*made, "C", "--id", "c", "--settings", '{"keys": ["id"], "track": ["x"]}', *more).out == "c\n"
+    assert settings_of(way, "a") == {"keys": ["id"], "track": ["total"]}
+    assert settings_of(way, "b") == {"keys": ["day"]}
+    assert settings_of(way, "c") == {"keys": ["id"], "closes_missing": False, "at": "changed"}
+
+
+def test_settings_are_edited(way: CommandRunner) -> None:
+    made = ("resource", "new", "lakehouse.history", "States", "--id", "states", "--edge", "lakehouse=lh")
+    assert way(*made, "--set", 'keys=["id"]', "--set", "at=changed").code == 0
+    assert way("resource", "edit", "states", "--set", 'at="2031"', "--name", "All states").code == 0
+    assert settings_of(way, "states") == {"keys": ["id"], "at": "2031"}
+    assert way.json("resource", "show", "states")["name"] == "All states"
+    assert way("resource", "edit", "states", "--set", "at=null", "--description", "Why").code == 0
+    assert settings_of(way, "states") == {"keys": ["id"]}
+    assert way("resource", "edit", "states", "--settings", '{"keys": ["a"]}', "--set", 'ignore=["b"]').code == 0
+    assert settings_of(way, "states") == {"keys": ["a"], "ignore": ["b"]}
+    assert way.json("resource", "show", "states")["description"] == "Why"
+    assert way("resource", "edit", "states", "--set", "at=x", by="bob").code == 3
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "field"),
+    [
+        ("--set", "keys=5", "keys"),
+        ("--set", "keys=[5", "keys"),
+        ("--set", "closes_missing=perhaps", "closes_missing"),
+        ("--set", "colour=red", "colour"),
+        ("--settings", '{"keys": 5}', "keys"),
+        ("--settings", "{", "--settings"),
+        ("--settings", "nowhere.json", "--settings"),
+    ],
+)
+def test_a_wrong_setting_is_named(way: CommandRunner, option: str, value: str, field: str) -> None:
+    made = ("resource", "new", "lakehouse.history", "States", "--id", "states", "--edge", "lakehouse=lh")
+    refused = way(*made, option, value)
+    assert (refused.code, f": {field}: " in refused.err) == (2, True), refused
+    assert way(*made, "--set", 'keys=["id"]').code == 0
+    refused = way("resource", "edit", "states", option, value, "--json")
+    assert (refused.code, json.loads(refused.err)["field"]) == (2, field)
+    assert settings_of(way, "states") == {"keys": ["id"]}

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import fcntl
 import shutil
+import sqlite3
 import tarfile
 import tempfile
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -23,6 +25,7 @@ from lakehold.lake.iceberg_catalog import IcebergCatalog
 from lakehold.lake.previews import PreviewOptions
 from lakehold.runs.scheduler.service import Triggers
 from lakehold.runs.service import Runs
+from tests.api.client import Api, json_body, serve_api
 
 ARCHIVE = Path(__file__).parent / "archive" / "6be130b.tar.xz"
 PLACE = Path(tempfile.gettempdir()) / "lakehold-6be130b"
@@ -43,6 +46,21 @@ ROWS = {
     "web_sales": 359,
 }
 
+SECRET = "Corner&Main 2031"
+ENCRYPTED = (
+    "gAAAAABq_WBZp8v1-iLg68Nt2069UB3DFWLgBJGibRd5ZM6FMpXTycLQfAyYu36iLrm5LZyQROklEYRp2tcJbryRAAa3uxGzlTwBXZ_y"
+    "Uxc7KBOOKJS1Qoc="
+)
+"""The secret as that commit encrypted it with the key in the archive, whose company has none of its own."""
+
+
+def _store_credential(file: Path) -> None:
+    with closing(sqlite3.connect(file)) as database, database:
+        database.execute(
+            "INSERT INTO credential SELECT tenant_id, id, 'password', ?, since, 'tara' FROM resource WHERE uid = ?",
+            (ENCRYPTED, "webshop_db"),
+        )
+
 
 @pytest.fixture(scope="module")
 def platform() -> Iterator[Platform]:
@@ -51,11 +69,66 @@ def platform() -> Iterator[Platform]:
         shutil.rmtree(PLACE, ignore_errors=True)
         with tarfile.open(ARCHIVE) as archive:
             archive.extractall(PLACE, filter="data")
+        _store_credential(PLACE / "lakehold.sqlite")
         found = Platform(Settings(data=PLACE))
         found.database.migrate()
         yield found
         found.close()
         shutil.rmtree(PLACE)
+
+
+@pytest.fixture(scope="module")
+def api(platform: Platform) -> Iterator[Api]:
+    with serve_api(platform, company.TENANT) as found:
+        yield found
+
+
+def test_members_and_groups_are_answered(api: Api) -> None:
+    members = json_body(api.get("/api/v1/members?limit=100", "olga"))["items"]
+    assert {member["id"] for member in members} == {*company.PEOPLE, "nightly"}
+    assert all(member["name"] for member in members)
+    for uid, (name, inside) in company.GROUPS.items():
+        group = json_body(api.get(f"/api/v1/groups/{uid}", "olga"))
+        assert (group["name"], {*group["member_ids"]}) == (name, {*inside})
+    held = json_body(api.get("/api/v1/grants?subject=engineers", "olga"))["items"]
+    assert {("member", "lake_house"), ("editor", "clean")} <= {(each["role"], each["resource"]["id"]) for each in held}
+
+
+def test_credentials_are_decrypted(api: Api) -> None:
+    path = "/api/v1/resources/webshop_db/credentials"
+    assert json_body(api.get(path, "olga"))["names"] == ["password"]
+    assert json_body(api.post(f"{path}/copy", "olga"))["credentials"] == {"password": SECRET}
+
+
+def test_runs_are_answered_with_their_steps_and_logs(api: Api) -> None:
+    runs = json_body(api.get("/api/v1/runs?limit=100", "olga"))["items"]
+    found = [json_body(api.get(f"/api/v1/runs/{run['id']}", "olga")) for run in runs]
+    steps = [step for run in found for step in run["steps"]]
+    assert (len(found), len(steps)) == (14, 17)
+    assert {step["state"] for step in steps} == {"succeeded"}
+    assert {(step["name"], step["rows"]) for step in steps} >= {("orders", 2400), ("customers", 240), ("events", 1500)}
+    logs = [json_body(api.get(f"/api/v1/runs/{run['id']}/log", "olga")) for run in runs]
+    assert sum(len(log["items"]) for log in logs) == 21
+
+
+def test_triggers_are_answered(api: Api) -> None:
+    runs = json_body(api.get("/api/v1/runs?limit=100", "olga"))["items"]
+    lists = [api.get(f"/api/v1/triggers?resource={uid}", "olga") for uid in {run["resource"] for run in runs}]
+    found = [trigger for each in lists for trigger in json_body(each)["items"]]
+    assert len(found) == 14
+    assert Counter(trigger["saved_by"] for trigger in found) == {"erik": 9, "tara": 3, "bella": 2}
+    assert all(trigger["active"] for trigger in found)
+
+
+def test_the_audit_log_is_answered_and_verified(api: Api) -> None:
+    verified = json_body(api.get("/api/v1/access/audit/verify", "olga"))
+    assert (verified["whole"], verified["fault"]) == (True, "")
+    assert json_body(api.get("/api/v1/access/audit?member=erik&limit=10", "olga"))["items"]
+
+
+def test_rows_are_answered(api: Api) -> None:
+    rows = json_body(api.get("/api/v1/tables/shop_raw_orders/rows?limit=5", "olga"))
+    assert len(rows["rows"]) == 5
 
 
 def test_members_grants_and_decisions_are_there(platform: Platform) -> None:

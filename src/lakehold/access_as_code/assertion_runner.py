@@ -7,9 +7,10 @@ from itertools import islice
 from time import perf_counter
 
 from lakehold.access.decisions.evaluator import DecisionEvaluator, compiled_checks
-from lakehold.access.decisions.explanation import Explainer, RulePath, describe_fact, describe_resource
+from lakehold.access.decisions.explanation import Explainer, RulePath
 from lakehold.access.decisions.ways import WayFinder
 from lakehold.access.decisions.what_if import compiled_member_sets
+from lakehold.access.facts.descriptions import describe_fact, describe_resource
 from lakehold.access.facts.view import ALL_MEMBERS, FactView
 from lakehold.access.model.errors import did_you_mean
 from lakehold.access.model.policy import GROUP, MEMBER, MEMBER_OF

@@ -5,7 +5,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from lakehold.access.decisions.what_if import AccessEffects
-from lakehold.access.facts.records import Add, Adopt, Attribute, Edge, Fact, Grant, Remove, mentioned_ids
+from lakehold.access.facts.descriptions import describe_in_entry
+from lakehold.access.facts.records import Add, Adopt, Edge, Fact, Remove, mentioned_ids
 from lakehold.access.model.loader import parse_model
 from lakehold.access.model.policy import MEMBER_OF
 from lakehold.access_as_code.file_format import TimeSpan
@@ -65,27 +66,15 @@ def _add_step(blocks: dict[str, _Block], step: Step, tenant: str) -> None:
         case Delete(_, uid, _):
             blocks.setdefault(uid, _Block("-")).sign = "-"
         case MakeChange(Add(fact), since, until):
-            parts = filter(None, (_describe_fact(fact), str(TimeSpan(since, until))))
+            parts = filter(None, (describe_in_entry(fact), str(TimeSpan(since, until))))
             blocks.setdefault(_owner(fact), _Block("~")).lines.append(f"+ {', '.join(parts)}")
         case MakeChange(Remove(fact)):
-            blocks.setdefault(_owner(fact), _Block("~")).lines.append(f"- {_describe_fact(fact)}")
+            blocks.setdefault(_owner(fact), _Block("~")).lines.append(f"- {describe_in_entry(fact)}")
 
 
 def _owner(fact: Fact) -> str:
     """Return the entry under which files write the fact."""
     return fact.target if isinstance(fact, Edge) and fact.name == MEMBER_OF else mentioned_ids(fact)[0]
-
-
-def _describe_fact(fact: Fact) -> str:
-    match fact:
-        case Grant(subject, role, _):
-            return f"{role} {subject}"
-        case Edge(name, source, target):
-            return f"member {source}" if name == MEMBER_OF else f"{name} {target}"
-        case Attribute(_, name, value, None):
-            return f"{name} {value}"
-        case Attribute(_, name, value, member):
-            return f"{name} {value} of {member}"
 
 
 def _summary(plan: ChangePlan) -> str:

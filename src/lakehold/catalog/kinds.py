@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from lakehold.access.decisions.explanation import describe_resource
+from lakehold.access.facts.descriptions import describe_resource
 from lakehold.access.facts.view import FactView
 from lakehold.access.model.policy import Policy
 from lakehold.access.model.schema import Clause, KindSchema

@@ -35,7 +35,7 @@ class RequestView:
     request: AccessRequest
     asker: ResourceRef | None
     resource: ResourceRef | None
-    """None if the one who looks may neither see it nor find it by name."""
+    """None if the caller may neither see it nor find it by name. Then only the asker reads its id in `request`."""
     facts: Sequence[Fact]
     """What is requested and not granted yet, if the caller may see all of it."""
     may_answer: bool
@@ -116,8 +116,10 @@ def to_view(ctx: RequestContext, request: AccessRequest) -> RequestView:
     resource = visible_refs.ref(request.resource)
     if resource is None and discovery.is_discoverable(ctx, request.resource):
         resource = discovery.load_ref(ctx, request.resource)
+    # Who can give what was requested need not see what it is requested for. The asker knows the id already.
+    named = resource is not None or request.asker == ctx.caller.member
     return RequestView(
-        request=replace(request, facts=()),
+        request=replace(request, facts=(), resource=request.resource if named else ""),
         asker=visible_refs.ref(request.asker),
         resource=resource,
         facts=tuple(left) if seen else (),

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 
 from lakehold.access import Add, Attribute
-from lakehold.access.decisions.explanation import describe_resource
+from lakehold.access.facts.descriptions import describe_resource
 from lakehold.access.facts.view import FactView
 from lakehold.access.query.listing import ListedResource, to_cursor
 from lakehold.catalog import credentials, kinds, resource_metadata, resource_view

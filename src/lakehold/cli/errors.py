@@ -95,4 +95,4 @@ def _print_error(code: str, error: LakeholdError, *, as_json: bool) -> None:
         payload |= {"field": error.field} if error.field else {}
         typer.echo(json.dumps(payload, ensure_ascii=False), err=True)
     else:
-        typer.echo(f"{code}: {error}", err=True)
+        typer.echo(f"{code}: {error.field and f'{error.field}: '}{error}", err=True)

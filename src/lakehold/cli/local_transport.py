@@ -116,5 +116,4 @@ def _resolve_caller(platform: Platform, tenant: str, member: str) -> Caller:
             if not session.read_view(lambda view: view.ids.get(member) in view.members):
                 raise NotFoundError(f"There is no member {quote(member)} in {where}.", "Check the ID.")
             return Caller(where, member, address=ADDRESS)
-        owners = session.read_view(lambda view: [g for g in view.grants_on(view.resource(where)) if g.role == "owner"])
-    return Caller(where, min(owner.subject for owner in owners), address=ADDRESS)
+        return Caller(where, min(session.who("manage_owners", where)), address=ADDRESS)

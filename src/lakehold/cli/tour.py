@@ -10,9 +10,10 @@ from rich.table import Table
 from rich.tree import Tree
 
 from lakehold.access.decisions.evaluator import Explanation
-from lakehold.access.decisions.explanation import Reason, describe_fact
+from lakehold.access.decisions.explanation import Reason
 from lakehold.access.decisions.what_if import AccessEffects
 from lakehold.access.engine import AccessEngine
+from lakehold.access.facts.descriptions import describe_fact
 from lakehold.access.facts.records import Add, Attribute, Draft, Grant
 from lakehold.access.facts.view import FactView
 from lakehold.access.session import AccessSession

@@ -6,7 +6,7 @@ somebody else's rights by changing what that person's schedule runs.
 
 from collections.abc import Callable, Iterable, Sequence
 
-from lakehold.access.decisions.explanation import describe_resource, humanize
+from lakehold.access.facts.descriptions import describe_resource, humanize
 from lakehold.catalog import resource_metadata
 from lakehold.directory.caller import Caller
 from lakehold.directory.errors import DeniedError, HiddenError

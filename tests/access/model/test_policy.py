@@ -28,7 +28,7 @@ from lakehold.access.model.expressions import (
     set_relation,
 )
 from lakehold.access.model.loader import parse_model
-from lakehold.access.model.policy import Policy
+from lakehold.access.model.policy import TENANT, Policy
 from lakehold.kit.errors import InvalidInputError
 from lakehold.workspaces import models, policy
 from tests.access.model.refusals import HEAD, InvalidModel, assert_error, compile_error, kinds
@@ -311,3 +311,11 @@ def test_ends_that_multiply_with_every_step_are_refused() -> None:
     )
     with pytest.raises(ModelError, match="more than 2,000 ends"):
         Policy([parse_model(f"model: deep\nkinds:\n{kinds}\n")])
+
+
+def test_the_roles_in_the_tenant_that_count_for_an_action_are_those_of_the_models() -> None:
+    found = policy()
+    assert found.roles_for("marts.project", "manage_settings", TENANT) == {"owner", "admin"}
+    assert found.roles_for("marts.project", "manage_settings", "marts.project") == {"admin"}
+    assert found.roles_for("tenant.tenant", "manage_owners", TENANT) == {"owner"}
+    assert not found.roles_for("tenant.tenant", "manage_owners", "marts.project")

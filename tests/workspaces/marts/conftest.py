@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
+from lakehold.runs.scheduler.schedule import trigger_table
 from tests.workspaces.lakehouse.inline_runs import inline_runs
 from tests.workspaces.marts.project import MartsProject, create_project
 
@@ -18,3 +19,13 @@ from tests.workspaces.marts.project import MartsProject, create_project
 def here(spark: SparkSession, template_file: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[MartsProject]:
     with inline_runs(spark, template_file, tmp_path_factory.mktemp("marts"), databases="jdbc:sqlite:") as found:
         yield create_project(found)
+
+
+@pytest.fixture(autouse=True)
+def _delete_schedules(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Delete the schedules that a test saved, because tests that start what is due share the project."""
+    yield
+    if "here" in request.fixturenames:
+        found: MartsProject = request.getfixturevalue("here")
+        with found.inline_runs.shop.platform.database.write() as transaction:
+            transaction.connection.execute(trigger_table.delete())

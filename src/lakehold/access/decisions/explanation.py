@@ -1,6 +1,4 @@
-"""The explanation of a decision: its paths as a tree, each with the facts that made it hold or that it missed; and the
-phrasing of facts in the words of their model.
-"""
+"""The explanation of a decision: its paths as a tree, each with the facts that made it hold or that it missed."""
 
 from __future__ import annotations
 
@@ -8,55 +6,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from lakehold.access.decisions.check import CompiledChecks, role_holders, role_mask, step_ends
+from lakehold.access.facts.descriptions import describe_resource, describe_value, humanize
 from lakehold.access.facts.records import Attribute, Edge, Fact, Grant
 from lakehold.access.facts.view import FactView, MemberSubject, role_names
 from lakehold.access.model import expressions as expr
 from lakehold.access.model.policy import MEMBER_OF
-
-_ACTIONS_INSIDE = frozenset({"create", "invite", "add", "list", "execute", "save"})
-"""What is done in something, and not to it."""
-
-
-def describe_resource(view: FactView, uid: str) -> str:
-    """Describe a resource by kind and name: `table orders`."""
-    number = view.ids.get(uid)
-    if number is None:
-        return uid
-    kind = view.policy.kinds[view.kind(number)].schema.title.lower()
-    return f"{kind} {view.names.get(number)}"
-
-
-def humanize(name: str) -> str:
-    """Turn a name of a model into readable words."""
-    return name.replace("_", " ")
-
-
-def describe_action(view: FactView, action: str, uid: str) -> str:
-    """Describe an action with its resource: `edit table orders`, `manage triggers of data mart Sales`."""
-    verb = humanize(action)
-    first, _, more = verb.partition(" ")
-    preposition = "" if not more else "in " if first in _ACTIONS_INSIDE else "of "
-    return f"{verb} {preposition}{describe_resource(view, uid)}"
-
-
-def describe_fact(view: FactView, fact: Fact) -> str:
-    """Describe a fact: `Editor on table orders for member Ann`."""
-    match fact:
-        case Grant(subject, role, resource):
-            kind = view.kind(view.resource(resource))
-            title = view.policy.role(kind, role).title
-            return f"{title} on {describe_resource(view, resource)} for {describe_resource(view, subject)}"
-        case Attribute(resource, name, value, None):
-            on_off = {"true": "on", "false": "off"}.get(value, humanize(value))
-            return f"{humanize(name)} {on_off} of {describe_resource(view, resource)}"
-        case Attribute(resource, name, value, member):
-            of, within = describe_resource(view, str(member)), describe_resource(view, resource)
-            return f"{humanize(name)} {humanize(value)} of {of} in {within}"
-        case Edge(name, source, target):
-            if name == MEMBER_OF:
-                return f"{describe_resource(view, source)} in {describe_resource(view, target)}"
-            return f"{humanize(name)} of {describe_resource(view, source)}: {describe_resource(view, target)}"
-
 
 MOST_ENDS = 20
 HIDDEN = "others that you may not see"
@@ -199,8 +153,7 @@ class Explainer:
             return Reason(f"the question says: {self._view.policy.request_comparisons[name]}", held)
         stored = self._view.attributes[name].get(here)
         facts = (Attribute(self._view.uid(here), name, stored),) if stored is not None else ()
-        is_value = {"true": "on", "false": "off"}.get(value, humanize(value))
-        return Reason(f"{humanize(name)} is {is_value} for {self._name(here)}", held, facts)
+        return Reason(f"{humanize(name)} is {describe_value(value)} for {self._name(here)}", held, facts)
 
     def _member_is(self, condition: expr.MembershipIs, subject: MemberSubject, here: int) -> Reason:
         stored = (self._view.memberships[condition.name].get(here) or {}).get(subject.id)

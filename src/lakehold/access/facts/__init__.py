@@ -1,6 +1,7 @@
 """The facts: who holds which role on what, which value an attribute has, what points at what.
 
 - `records`: the three facts and changes to them, as callers name them, and the validation of their input
+- `descriptions`: facts, resources and actions in words
 - `layered_maps`: mappings that can be laid over others, so that a change can be tried without making it
 - `view`: the facts at one moment, as every decision reads them
 - `changes`: resolves a change into the rows that open and close; drafts and what-ifs

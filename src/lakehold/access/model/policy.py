@@ -124,6 +124,19 @@ class Policy:
             self._by_comparisons[true_comparisons] = Policy(self.models.values(), true_comparisons)
         return self._by_comparisons[true_comparisons]
 
+    def roles_for(self, kind: str, relation: str, place: str) -> frozenset[str]:
+        """Return the roles on a kind of `place` that count for a relation of a kind: those of the tenant that make one
+        an admin of a project.
+        """
+        found: set[str] = set()
+        left: list[expr.Expression] = [self.relations[kind, relation]]
+        for part in left:
+            if isinstance(part, expr.HasRole) and part.kind == place:
+                found |= part.roles
+            inner = (self.relations[part.kind, part.name],) if isinstance(part, expr.Relation) else ()
+            left += (each for each in (*inner, *expr.subexpressions(part)) if each not in left)
+        return frozenset(found)
+
     def kind(self, kind: str) -> KindPolicy:
         """Return the kind of this id."""
         try:

@@ -9,8 +9,8 @@ from pydantic import Field, model_validator
 
 from lakehold.access import Draft
 from lakehold.access.decisions.evaluator import Explanation
-from lakehold.access.decisions.explanation import describe_fact
 from lakehold.access.decisions.ways import MissingFact
+from lakehold.access.facts.descriptions import describe_fact
 from lakehold.api.access.question_scope import NamedRefJson, NamedResourceJson, QuestionScope, need_others
 from lakehold.api.access.what_if import FactJson
 from lakehold.api.http.dependencies import ReadContext

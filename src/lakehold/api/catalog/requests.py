@@ -7,7 +7,7 @@ from fastapi import Query
 from pydantic import Field
 
 from lakehold.api.access.what_if import FactJson, parse_fact
-from lakehold.api.catalog.schemas import KindName, RefJson
+from lakehold.api.catalog.schemas import KindName, OptionalId, RefJson
 from lakehold.api.http.dependencies import CreateContext, CurrentPlatform, ReadContext, WriteContext
 from lakehold.api.http.models import (
     IdText,
@@ -66,7 +66,10 @@ class RequestJson(ResponseModel):
 
     id: RecordId = Field(examples=["9b1de1f20c3a4d5e"])
     asker: RefJson | None
-    asked_for: IdText = Field(description="The id that was asked for. There may be nothing of this id.")
+    asked_for: OptionalId = Field(
+        examples=["orders"],
+        description="The id that was asked for; there may be nothing of this id. Empty if the caller may not know it.",
+    )
     resource: RefJson | None = Field(description="What it is, if the caller may see it or find it by name.")
     action: Word
     reason: str = Field(examples=["For the yearly report."])

@@ -1,12 +1,19 @@
 """Commands of workspaces, resources of every kind, grants and access requests."""
 
+import json
+import re
+import sys
+from collections.abc import Mapping
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from lakehold.cli.commands.noun import NEW_NAME, RENAMED, Name, NewId, Noun, Search, compact
 from lakehold.cli.output import CommandContext, command
-from lakehold.cli.transport import Json
+from lakehold.cli.transport import IF_MATCH_ANY, Json, join_path, unwrap_response
+from lakehold.kit.errors import InvalidInputError
+from lakehold.kit.ids import quote
 
 workspaces = Noun("/api/v1/workspaces", "Workspaces and their members.")
 resources = Noun("/api/v1/resources", "Resources: tables, data marts, projects …", {"resource": "Resource ID."})
@@ -101,22 +108,100 @@ def list_resources(
 
 resources.add("show", "GET /{resource}", "Show a resource.")
 
+_Edges = Annotated[list[str] | None, typer.Option("--edge", help="Edge, as name=id: layer=clean; repeatable.")]
+_Values = Annotated[list[str] | None, typer.Option("--value", help="An attribute, as name=value; repeatable.")]
+_Settings = Annotated[str | None, typer.Option(help="All settings: a JSON file, - for standard input, or '{…}'.")]
+_Set = Annotated[
+    list[str] | None,
+    typer.Option("--set", help="One setting, as name=value; JSON or text, null removes it; repeatable."),
+]
+
 
 @resources.sends("POST", "{result[id]}", "new")
 def new_resource(
     kind: Annotated[str, typer.Argument(help="Kind, for example lakehouse.table.")],
     name: Name,
     *,
-    edge: Annotated[list[str] | None, typer.Option(help="Edge, as name=id: layer=clean.")] = None,
-    value: Annotated[list[str] | None, typer.Option(help="An attribute, as name=value.")] = None,
+    edge: _Edges = None,
+    value: _Values = None,
+    description: Annotated[str, typer.Option(help="Description.")] = "",
+    settings: _Settings = None,
+    set_: _Set = None,
     uid: NewId = None,
 ) -> Json:
     """Create a resource. Its parent is one of its edges."""
+    given = _merge_settings(_read_settings(settings or "{}"), set_)
+    more = compact(id=uid, description=description, settings=given)
+    return {"kind": kind, "name": name, **_parse_facts(edge, value), **more}
+
+
+@resources.verb()
+def edit(
+    cmd: CommandContext,
+    resource: _Resource,
+    *,
+    name: Annotated[str | None, typer.Option(help="The new name.")] = None,
+    description: Annotated[str | None, typer.Option(help="The new description.")] = None,
+    edge: _Edges = None,
+    value: _Values = None,
+    settings: _Settings = None,
+    set_: _Set = None,
+) -> None:
+    """Change a resource; what is not named stays. An edge that is named points to the given resources only."""
+    path, headers = join_path(resources.path, resource), IF_MATCH_ANY
+    after = None if settings is None else _read_settings(settings)
+    if set_ and after is None:
+        # The API takes all settings at once; with the tag, others that were changed meanwhile are not overwritten.
+        response = cmd.transport.send("GET", path)
+        after = unwrap_response(response.status_code, response.content)["settings"] or {}
+        headers = {"if-match": response.headers["etag"]}
+    after = None if after is None else _merge_settings(after, set_)
+    given = {"name": name, "description": description, "settings": after}
+    body = {field: new for field, new in given.items() if new is not None} | _parse_facts(edge, value)
+    result = cmd.transport.request("PATCH", path, body=body, headers=headers)
+    cmd.print_result(result, f"{resource} was changed.")
+
+
+def _parse_facts(edge: list[str] | None, value: list[str] | None) -> dict[str, Json]:
     edges: dict[str, list[str]] = {}
-    for edge_name, end in _parse_pairs(edge, "--edge"):
-        edges.setdefault(edge_name, []).append(end)
-    values = dict(_parse_pairs(value, "--value"))
-    return {"kind": kind, "name": name, "edges": edges, "attributes": values, **compact(id=uid)}
+    for name, end in _parse_pairs(edge, "--edge"):
+        edges.setdefault(name, []).append(end)
+    return {"edges": edges, "attributes": dict(_parse_pairs(value, "--value"))}
+
+
+def _read_settings(text: str) -> dict[str, Json]:
+    """Return the settings of `--settings`: JSON itself, a dash for standard input, or the name of a file."""
+    if not text.lstrip().startswith("{"):
+        try:
+            text = sys.stdin.read() if text == "-" else Path(text).read_text(encoding="utf-8")
+        except (OSError, ValueError) as error:
+            hint = "Use a file with JSON, - for standard input, or '{…}'."
+            raise InvalidInputError(f"{quote(text)} cannot be read: {error}.", hint, field="--settings") from None
+    found = _parse_json(text, "--settings")
+    if not isinstance(found, dict):
+        raise InvalidInputError("Settings are one JSON object.", 'Write {"name": value, …}.', field="--settings")
+    return found
+
+
+def _merge_settings(settings: Mapping[str, Json], changes: list[str] | None) -> dict[str, Json]:
+    """Return the settings with those of `--set`. Its value is JSON, or text if it is none; null removes a setting."""
+    after = dict(settings)
+    for name, text in _parse_pairs(changes, "--set"):
+        after[name] = _parse_json(text, name) if _JSON_VALUE.fullmatch(text) else text
+        if after[name] is None:
+            del after[name]
+    return after
+
+
+_JSON_VALUE = re.compile(r'\s*(?:[\[{"].*|true|false|null|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)\s*', re.DOTALL)
+"""A text that is meant as JSON: one that begins as a list, object or quoted text must be valid to its end."""
+
+
+def _parse_json(text: str, field: str) -> Json:
+    try:
+        return json.loads(text)
+    except ValueError as error:
+        raise InvalidInputError(f"This is not JSON: {error}.", "Correct it.", field=field) from None
 
 
 resources.add("rename", "PATCH /{resource}", "Rename a resource. Its ID and access do not change.", RENAMED, NEW_NAME)

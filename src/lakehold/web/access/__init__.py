@@ -6,7 +6,7 @@
 - `form_fields`: the fields for a member or group and for a period
 - `explanation`: the page that explains one decision
 - `explain_paths`: explanations as drawn paths
-- `fact_labels`: grants, edges and attributes as text, and why a member has a right
+- `fact_labels`: names of resources, and why a member has a right
 - `request_pages`: lists of access requests, a new one, one request, and its approval or refusal
 - `resource_header`: actions, tabs and breadcrumbs of a resource, for the pages of all packages
 """

@@ -6,6 +6,7 @@ Of the matrix, only the members on the current page are computed.
 from fastapi import Request, Response
 
 from lakehold.access import Add, Attribute, Grant, Remove
+from lakehold.access.facts.descriptions import describe_value
 from lakehold.access.facts.view import FactView
 from lakehold.access.model.schema import EdgeKind, KindSchema, RoleKind
 from lakehold.api.http.dependencies import ReadContext
@@ -17,7 +18,7 @@ from lakehold.kit.clock import FOREVER, Moment
 from lakehold.kit.errors import LakeholdError
 from lakehold.kit.ids import fold_name
 from lakehold.web import pages, urls
-from lakehold.web.access import fact_labels, resource_header
+from lakehold.web.access import resource_header
 from lakehold.web.components import ACCESS_ORIGINS, AttributeField, MatrixCell, MatrixRow, PageAction
 from lakehold.web.form_values import last_day_value
 from lakehold.web.labels import humanize, humanized_options
@@ -112,7 +113,7 @@ def _sharing_attributes(ctx: RequestContext, uid: str, schema: KindSchema) -> li
             continue
         name, now = attribute.name, values[attribute.name]
         free = [each for each in attribute.values if each == now or may_change(ctx, Add(Attribute(uid, name, each)))]
-        options = [(each, fact_labels.value_label(each).capitalize()) for each in free]
+        options = [(each, describe_value(each).capitalize()) for each in free]
         found.append(AttributeField(name, humanize(name), now, attribute.is_flag, options, len(free) > 1))
     return found
 

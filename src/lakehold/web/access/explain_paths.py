@@ -11,14 +11,15 @@ from itertools import islice, product
 
 from lakehold.access import Attribute, Edge, Grant
 from lakehold.access.decisions.evaluator import Explanation
-from lakehold.access.decisions.explanation import HIDDEN, Reason, describe_resource
+from lakehold.access.decisions.explanation import HIDDEN, Reason
+from lakehold.access.facts.descriptions import describe_attribute, describe_resource, role_title
 from lakehold.access.model.policy import GROUP, MEMBER_OF
 from lakehold.catalog import kinds
 from lakehold.catalog.resource_view import VisibleRefs
 from lakehold.directory.request_context import RequestContext
 from lakehold.web.access import fact_labels, resource_header
 from lakehold.web.components import AccessPath, AccessPathNode
-from lakehold.web.labels import humanize, icon_of
+from lakehold.web.labels import icon_of
 from lakehold.workspaces.registry import find_workspace
 
 _MAX_ALTERNATIVES = 200
@@ -182,7 +183,7 @@ class PathDrawing:
         return [*nodes, self.person_node(holder, note="with")]
 
     def _grant_node(self, grant: Grant, *, first: bool, alone: bool) -> AccessPathNode:
-        title = fact_labels.role_title(self._ctx, grant.role, grant.resource)
+        title = role_title(self._ctx.view, grant.role, grant.resource)
         label = f"{title} on {fact_labels.resource_name(self._ctx, grant.resource)}" if alone else title
         note = "holds" if first or grant.subject != self._member else "and"
         return AccessPathNode("Role", label, "key-round", note=note)
@@ -201,7 +202,7 @@ class PathDrawing:
     @staticmethod
     def setting_node(attribute: Attribute, note: str, *, held: bool = True) -> AccessPathNode:
         """Return the node of a setting with its value."""
-        label = f"{humanize(attribute.name)}: {fact_labels.value_label(attribute.value)}"
+        label = fact_labels.capitalize(describe_attribute(attribute))
         return AccessPathNode("Setting", label, "sliders-horizontal", held=held, note=note)
 
     def person_node(self, uid: str, *, note: str = "") -> AccessPathNode:

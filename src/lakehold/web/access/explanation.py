@@ -11,6 +11,7 @@ from lakehold.access.decisions.evaluator import Explanation
 from lakehold.access.decisions.explanation import Reason, RulePath
 from lakehold.access.decisions.way_ranking import rank_ways
 from lakehold.access.decisions.ways import MissingFact, Way
+from lakehold.access.facts.descriptions import describe_fact, role_title
 from lakehold.access.facts.records import Fact
 from lakehold.access.model.policy import MEMBER_OF
 from lakehold.api.http.dependencies import ReadContext
@@ -40,7 +41,7 @@ class MissingAccess(PathDrawing):
         if common or len(way.needed) == 1:
             return tuple(common)
         return tuple(
-            f"{' or '.join(some)} ({fact_labels.describe_fact(self._ctx, needed.fact, self._member)})"
+            f"{' or '.join(some)} ({describe_fact(self._ctx.view, needed.fact, self._member)})"
             for needed, some in zip(way.needed, names, strict=True)
             if some
         )
@@ -69,7 +70,7 @@ class MissingAccess(PathDrawing):
     def _missing_node(self, fact: Fact) -> AccessPathNode:
         match fact:
             case Grant(subject, role, resource):
-                title = fact_labels.role_title(self._ctx, role, resource)
+                title = role_title(self._ctx.view, role, resource)
                 whose = "" if subject == self._member else f" for {self._name(subject)}"
                 return AccessPathNode("Role", f"{title}{whose}", "key-round", held=False, note="needs")
             case Edge(name, source, target) if name == MEMBER_OF:

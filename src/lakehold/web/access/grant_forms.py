@@ -6,6 +6,7 @@ from fastapi import Request, Response
 from starlette.datastructures import FormData
 
 from lakehold.access import Add, Grant, Remove
+from lakehold.access.facts.descriptions import role_title
 from lakehold.api.http.dependencies import FormContext, WriteContext
 from lakehold.catalog import grants, kinds, ownership, resource_view
 from lakehold.catalog.grants import GrantedRole
@@ -56,7 +57,7 @@ def _give(request: Request, ctx: RequestContext, uid: str, sent: FormData, fille
     new_grant = Grant(who.uid, filled["role"], uid)
     span = form_fields.parse_period(sent, ctx.at)
     ctx.need_change(Add(new_grant))
-    title = fact_labels.role_title(ctx, new_grant.role, uid)
+    title = role_title(ctx.view, new_grant.role, uid)
     back = f"{urls.resource(uid, 'access')}/give?{urlencode({'subject': who.uid, 'role': new_grant.role})}"
     prompt = ConfirmationPrompt(f"Grant {title} to {who.name}?", span.sentence, do=f"Grant {title}", back=back)
     need_confirmed_effects(request, sent, prompt, lambda: preview_effects(ctx, [Add(new_grant)], uid))
@@ -91,7 +92,7 @@ def _change(request: Request, ctx: RequestContext, held: GrantedRole, sent: Form
     changes: list[Add | Remove] = [] if new_grant == old else [Remove(old), Add(new_grant)]
     span = form_fields.parse_period(sent, ctx.at)
     ctx.need_change(Add(new_grant))
-    title = fact_labels.role_title(ctx, new_role, uid)
+    title = role_title(ctx.view, new_role, uid)
     back = f"{urls.resource(uid, 'access')}/change?{urlencode({'subject': old.subject, 'role': old.role})}"
     prompt = ConfirmationPrompt(f"Change role of {who} to {title}?", span.sentence, back=back)
     need_confirmed_effects(request, sent, prompt, lambda: preview_effects(ctx, changes, uid))
@@ -195,7 +196,7 @@ def transfer(request: Request, ctx: FormContext, uid: str, sent: SubmittedForm) 
     """Show the present and the new holder of a role that only members can hold; transfer it after confirmation."""
     filled, errors = _filled(request, sent), FieldErrors()
     ctx.need_visible(uid)
-    title = fact_labels.role_title(ctx, filled["role"], uid)
+    title = role_title(ctx.view, filled["role"], uid)
     if request.method == "POST":
         try:
             return _transfer(request, ctx, uid, sent, title)

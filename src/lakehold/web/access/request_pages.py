@@ -10,6 +10,7 @@ from fastapi import Request, Response
 from lakehold.access import Add
 from lakehold.access.decisions.evaluator import Explanation
 from lakehold.access.decisions.way_ranking import rank_ways
+from lakehold.access.facts.descriptions import describe_fact
 from lakehold.access.facts.records import Fact
 from lakehold.api.http.dependencies import CurrentPlatform, ReadContext, WriteContext
 from lakehold.catalog import approvals, discovery, request_table, requests
@@ -144,7 +145,7 @@ def _list_ways(ctx: RequestContext, found: Explanation) -> dict[int, tuple[str, 
     missing = MissingAccess(ctx, me, found.resource)
     for n, way in rank_ways(ctx.view, found.resource, found.ways):
         facts = request_table.way_facts(way)
-        words = " and ".join(fact_labels.describe_fact(ctx, fact, me) for fact in facts)
+        words = " and ".join(describe_fact(ctx.view, fact, me) for fact in facts)
         givers = " or ".join(missing.describe_givers(way))
         note = f"{givers} can grant it" if givers else ""
         ways[n] = (request_table.dump_facts(facts), fact_labels.capitalize(words), note)
@@ -213,7 +214,7 @@ def _render_request(
         "asked": found.request,
         "me": ctx.caller.member,
         "name": _resource_label(found),
-        "missing": [fact_labels.capitalize(fact_labels.describe_fact(ctx, fact, asker)) for fact in needed],
+        "missing": [fact_labels.capitalize(describe_fact(ctx.view, fact, asker)) for fact in needed],
         "able": len(givable),
         "effects": confirmation.preview_effects(ctx, changes, found.request.resource),
         "decider": VisibleRefs(ctx).ref(found.request.decided_by),
@@ -225,8 +226,8 @@ def _render_request(
 
 
 def _resource_label(found: RequestView) -> str:
-    """Return the name of the requested resource, or the id that was requested."""
-    return found.resource.name if found.resource else found.request.resource
+    """Return the name of the requested resource, or the id that was requested, if the caller may know it."""
+    return found.resource.name if found.resource else found.request.resource or "something that you cannot see"
 
 
 def _needed_facts(ctx: RequestContext, found: RequestView) -> tuple[list[Fact], list[Fact]]:

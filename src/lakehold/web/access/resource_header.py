@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from lakehold.access.decisions.way_ranking import rank_ways
+from lakehold.access.facts.descriptions import describe_fact
 from lakehold.access.facts.view import FactView
 from lakehold.access.model.policy import TENANT
 from lakehold.catalog import kinds
@@ -125,4 +126,4 @@ def _describe_nearest_way(ctx: RequestContext, uid: str, action: str) -> str:
     if not ways:
         return ""
     _, way = rank_ways(ctx.view, uid, ways)[0]
-    return " and ".join(fact_labels.describe_fact(ctx, needed.fact, ctx.caller.member) for needed in way.needed)
+    return " and ".join(describe_fact(ctx.view, needed.fact, ctx.caller.member) for needed in way.needed)

@@ -8,6 +8,7 @@ from urllib.parse import urlencode
 from fastapi import Request, Response
 from starlette.datastructures import ImmutableMultiDict
 
+from lakehold.access.facts.descriptions import describe_value
 from lakehold.api.http.dependencies import WriteContext
 from lakehold.catalog import kinds, resource_edit, resource_view
 from lakehold.catalog.resource_edit import EditPlan, ResourceEdit
@@ -92,7 +93,7 @@ def _field_changes(ctx: RequestContext, plan: EditPlan, before: list[tuple[str, 
         will = [str(value)] if isinstance(value, str | bool) else [str(each) for each in value]  # type: ignore[attr-defined]
         if sorted(was) != sorted(will):
             is_edge = name in (plan.edit.edges or {})
-            label = partial(fact_labels.resource_name, ctx) if is_edge else fact_labels.value_label
+            label = partial(fact_labels.resource_name, ctx) if is_edge else describe_value
             texts = (", ".join(label(value) for value in values) or None for values in (was, will))
             found.append(FieldChange(humanize(name), *texts))
     return found

@@ -6,6 +6,7 @@ from fastapi import Request, Response
 from starlette.datastructures import FormData
 
 from lakehold.access import Add, Attribute, Draft
+from lakehold.access.facts.descriptions import describe_value
 from lakehold.access.model.policy import TENANT
 from lakehold.access.model.schema import KindSchema
 from lakehold.access.query.listing import ListedResource
@@ -17,7 +18,6 @@ from lakehold.catalog.resource_view import ResourceView, attributes_of
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import ConflictError, InvalidInputError
 from lakehold.web import kind_pages, pages, urls
-from lakehold.web.access import fact_labels
 from lakehold.web.components import AttributeField, FieldChange
 from lakehold.web.confirmation import ConfirmationPrompt, need_confirmation, need_confirmed_effects, preview_effects
 from lakehold.web.form_values import parse_integer, text_field
@@ -59,9 +59,8 @@ def switch(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm) -
     plan = resource_edit.plan_edit(ctx, uid, ResourceEdit(attributes=new_values))
     there = urls.workspace(uid, "settings")
     changes = [change for change in plan.changes if isinstance(change.fact, Attribute)]
-    label = fact_labels.value_label
     field_changes = [
-        FieldChange(each.title, label(each.value).capitalize(), label(new_values[each.name]).capitalize())
+        FieldChange(each.title, *(describe_value(value).capitalize() for value in (each.value, new_values[each.name])))
         for each in found
     ]
     prompt = ConfirmationPrompt(

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import sqlalchemy as sa
 
-from lakehold.access.decisions.explanation import describe_resource, humanize
+from lakehold.access.facts.descriptions import describe_resource, humanize
 
 # past the access filter: the tenant is known by the secret, and found here
 from lakehold.access.facts.tables import resource

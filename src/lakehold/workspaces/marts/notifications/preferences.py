@@ -19,7 +19,7 @@ from lakehold.access.facts import tables
 from lakehold.access.facts.tables import GrantPeriod
 from lakehold.access.facts.view import FactView, role_bit
 from lakehold.access.model.errors import did_you_mean
-from lakehold.access.model.policy import MEMBER, MEMBER_OF
+from lakehold.access.model.policy import MEMBER, MEMBER_OF, TENANT
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import FOREVER, Moment
 from lakehold.kit.database import ExactText, IdType, metadata
@@ -122,7 +122,8 @@ def save_preference(
 ADMIN_ROLE, TECHNICAL_USER, BUSINESS_USER = ROLES = ("admin", "technical_user", "business_user")
 """The roles in a project, the highest first."""
 _TECHNICAL = frozenset({ADMIN_ROLE, TECHNICAL_USER})
-_TENANT_ADMIN_ROLES = frozenset({"owner", "admin"})
+MANAGE_SETTINGS = "manage_settings"
+"""The action that makes somebody an admin of the project."""
 
 
 class MemberSide(StrEnum):
@@ -175,6 +176,8 @@ class RoleHistory:
     on_tenant: Mapping[int, list[GrantPeriod]]
     stays: Mapping[int, Mapping[int, list[TimeRange]]]
     """By member and group."""
+    admin_roles: Collection[str]
+    """The roles in the tenant with which one manages the project."""
     everyone: int
     at: Moment
 
@@ -190,7 +193,8 @@ class RoleHistory:
             _by_subject(tables.grants_on(session.transaction, tenant, here, 0))
             for here in (view.resource(project), tenant)
         )
-        return cls(on_project, on_tenant, stays, view.everyone, ctx.at)
+        admin_roles = view.policy.roles_for(view.kind(view.resource(project)), MANAGE_SETTINGS, TENANT)
+        return cls(on_project, on_tenant, stays, admin_roles, view.everyone, ctx.at)
 
     def side_since(self, member: int, side: MemberSide) -> Moment:
         """Return since when the member is on the side on which they are now."""
@@ -203,7 +207,7 @@ class RoleHistory:
                 return self._start_of_current(joined, technical)
             case MemberSide.ABOVE:
                 return self._start_of_current(
-                    self._ranges_of_roles(self.on_tenant, _TENANT_ADMIN_ROLES, member, [_ALWAYS]), joined
+                    self._ranges_of_roles(self.on_tenant, self.admin_roles, member, [_ALWAYS]), joined
                 )
 
     def _ranges_of_roles(

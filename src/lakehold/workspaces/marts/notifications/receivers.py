@@ -25,13 +25,12 @@ from lakehold.runs.runnable import EndedRun, RunNotice, members_allowed, notifie
 from lakehold.workspaces.marts import checks, mart_kinds
 from lakehold.workspaces.marts.notifications import preferences
 from lakehold.workspaces.marts.notifications.preferences import (
+    MANAGE_SETTINGS,
     ChannelPreference,
     MemberSide,
     NotificationChannel,
     RoleHistory,
 )
-
-MANAGE_SETTINGS = "manage_settings"
 
 
 @dataclass(frozen=True, slots=True)

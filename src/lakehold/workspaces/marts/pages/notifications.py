@@ -19,7 +19,12 @@ from lakehold.web.form_values import parse_integer
 from lakehold.web.list_view import ListColumn, ListFilter, ListState
 from lakehold.web.routing import SubmittedForm, router
 from lakehold.workspaces.marts.notifications import receivers
-from lakehold.workspaces.marts.notifications.preferences import ROLES, NotificationChannel, parse_channel
+from lakehold.workspaces.marts.notifications.preferences import (
+    MANAGE_SETTINGS,
+    ROLES,
+    NotificationChannel,
+    parse_channel,
+)
 from lakehold.workspaces.marts.notifications.receivers import MemberSubscriptions
 from lakehold.workspaces.marts.pages.page_frame import need_project
 
@@ -160,7 +165,7 @@ def choose(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm) -
 def save_hook(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm) -> Response:
     """Save the webhook for failures."""
     receivers.need_project(ctx, uid)
-    ctx.need(receivers.MANAGE_SETTINGS, uid)
+    ctx.need(MANAGE_SETTINGS, uid)
     try:
         save_webhook(ctx, uid, sent, private=get_platform(request).settings.private_addresses)
     except (InvalidInputError, ConflictError, VersionConflictError) as error:
