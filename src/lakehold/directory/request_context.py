@@ -15,8 +15,9 @@ from lakehold.access.decisions.explanation import describe_action, describe_fact
 from lakehold.access.decisions.principal import Principal
 from lakehold.access.decisions.way_ranking import rank_ways
 from lakehold.access.decisions.ways import Way
-from lakehold.access.facts.records import Change, Fact, mentioned_ids
+from lakehold.access.facts.records import Change, Fact, mentioned_ids, require_text
 from lakehold.access.facts.view import FactView
+from lakehold.directory.access_models import need_adoptable
 from lakehold.directory.caller import Caller
 from lakehold.directory.errors import DeniedError, HiddenError
 from lakehold.kit.clock import Moment
@@ -152,6 +153,7 @@ class RequestContext:
         self.need_writable()
         if isinstance(change, Adopt):
             self.need("manage_models", self.caller.tenant)
+            self.session.read_view(lambda view: need_adoptable(view, require_text(change.source, "model")))
             self.session.store.apply(change)
             self.note("adopt model", self.caller.tenant, after={"model": change.source})
             return
