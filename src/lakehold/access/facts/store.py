@@ -33,6 +33,7 @@ from lakehold.access.facts.records import (
 )
 from lakehold.access.facts.transaction_state import Overlay, RowLocks
 from lakehold.access.facts.view import (
+    ALL_MEMBERS,
     AttributeRow,
     EdgeRow,
     FactRow,
@@ -144,6 +145,8 @@ class FactStore:
     def delete(self, uid: str) -> None:
         """End a resource and every fact about it. The resources in it must be deleted first."""
         here = self.view.resource(uid)
+        if self.view.kind(here) in {TENANT, ALL_MEMBERS}:
+            raise ConflictError(f"{quote(uid)} is built in and cannot be deleted.", "Delete what lies in it instead.")
         inside = self.view.children(here)
         if inside:
             raise ConflictError(

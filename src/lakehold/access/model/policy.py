@@ -157,6 +157,11 @@ class Policy:
             raise InvalidInputError(f"{kind} has no edge {quote(edge)}.", did_you_mean(edge, edges))
         return edges[edge]
 
+    def referenced_relations(self, kind: str, name: str) -> set[RelationKey]:
+        """Return the relations that this one refers to directly; none for one that there is not."""
+        expression = self.relations.get((kind, name))
+        return set() if expression is None else _referenced_relations(expression)
+
     def everyone_roles(self, kind: str) -> expr.HasRole | None:
         """Return the roles whose holders the group All means on resources of this kind; None: everybody."""
         everyone = self.kinds[kind].everyone
