@@ -93,8 +93,8 @@ class RequestContext:
             where = there if isinstance(there, str) else next(iter(there), self.caller.tenant)
             place = describe_resource(self.view, where)
             message = f"You may not create a {schema.title.lower()} like this in {place}."
-            rule = f"It takes {schema.create.text}." if schema.create else ""
-            raise self._denied(message, "create", where, otherwise=rule)
+            ways = self.session.read_view(lambda _: self.session.evaluator.ways_to_create(self.principal, draft))
+            raise self._denied(message, "create", where, ways, otherwise=f"Ask somebody who gives roles in {place}.")
 
     def need_change(self, change: Add | Remove) -> None:
         """Refuse unless the caller may make this change."""

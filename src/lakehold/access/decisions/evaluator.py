@@ -151,6 +151,12 @@ class DecisionEvaluator:
         here = self.view.resource(fact.source if isinstance(fact, Edge) else fact.resource)
         return self._ways_to(principal, self._change_relation(fact, here, isinstance(change, Remove)), here)
 
+    def ways_to_create(self, principal: Principal, draft: Draft) -> tuple[Way, ...]:
+        """Return what would let the principal create such a resource, without facts about the resource itself."""
+        view, number = with_draft(self.view, draft)
+        ways = DecisionEvaluator(view)._ways_to(principal, expr.CREATE_RELATION, number)  # noqa: SLF001 - the same class
+        return tuple(way for way in ways if all("" not in mentioned_ids(need.fact) for need in way.needed))
+
     def _ways_to(self, principal: Principal, name: str, here: int) -> tuple[Way, ...]:
         expression = self.view.policy.relations.get((self.view.kind(here), name))
         subject = self._subject(principal)
