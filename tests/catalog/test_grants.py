@@ -222,3 +222,34 @@ def test_what_cannot_be_handed_over(corner: DemoPlatform) -> None:
             ownership.transfer_role(ctx, "lake", "owner", "erik", from_="tim")
         with pytest.raises(InvalidInputError, match="is a group"):
             ownership.transfer_role(ctx, "lake", "owner", "analysts")
+
+
+def test_a_grant_given_again_keeps_the_times_it_had(corner: DemoPlatform) -> None:
+    with corner.write(as_member("mona")) as ctx:
+        viewer, at = Grant("nils", "viewer", "orders"), ctx.at
+        grants.give(ctx, viewer, since=at + 30 * DAY)
+        grants.give(ctx, viewer, until=at + 7 * DAY)
+        held = [(one.since, one.until) for one in grants.list_direct(ctx, "orders") if one.subject.uid == "nils"]
+        assert held == [(at, at + 7 * DAY), (at + 30 * DAY, FOREVER)]
+        grants.give(ctx, Grant("ana", "viewer", "clean"), until=at + DAY)
+        assert [one.until for one in grants.list_direct(ctx, "clean") if one.subject.uid == "ana"] == [FOREVER]
+        grants.give(ctx, viewer, until=at + 40 * DAY)
+        held = [(one.since, one.until) for one in grants.list_direct(ctx, "orders") if one.subject.uid == "nils"]
+        assert held == [(at, FOREVER)]
+
+
+def test_the_last_owner_without_end_is_given_none(corner: DemoPlatform) -> None:
+    owner = Grant("olga", "owner", TENANT)
+    with corner.write(as_member("olga")) as ctx:
+        grants.give(ctx, Grant("adam", "owner", TENANT), until=ctx.at + DAY)
+    for attempt in (
+        lambda ctx: grants.change_role(ctx, owner, "owner", until=ctx.at + DAY),
+        lambda ctx: grants.revoke(ctx, owner),
+        lambda ctx: ctx.session.check_change("adam", Remove(owner)),
+        lambda ctx: ctx.session.store.delete("olga"),
+    ):
+        with pytest.raises(ConflictError, match="last Owner"), corner.write(as_member("adam")) as ctx:
+            attempt(ctx)
+    with corner.write(as_member("olga")) as ctx:
+        grants.give(ctx, Grant("adam", "owner", TENANT))
+        grants.change_role(ctx, owner, "owner", until=ctx.at + DAY)

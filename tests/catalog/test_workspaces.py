@@ -31,8 +31,9 @@ kinds:
 
 
 def test_every_model_has_its_workspaces_and_their_makers_a_role(corner: DemoPlatform) -> None:
-    with corner.write(as_member("adam")) as ctx:
+    with corner.write(as_member("olga")) as ctx:
         ctx.make(Adopt(LABS))
+    with corner.write(as_member("adam")) as ctx:
         made = {model: workspaces.create(ctx, model, f"A {model}") for model in ("marts", "products", "spaces", "labs")}
         made["lakehouse"] = workspaces.create(ctx, "lakehouse", "A lakehouse", description="For tests.")
         held = {model: [grant.role for grant in ctx.grants(uid)] for model, uid in made.items()}

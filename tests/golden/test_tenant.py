@@ -24,7 +24,7 @@ see_settings | ✓ | ✓ | - | - | - | - | -
 see_audit | ✓ | ✓ | - | - | - | - | -
 view_as | ✓ | ✓ | - | - | - | - | -
 ask_about_others | ✓ | ✓ | - | - | - | - | -
-manage_models | ✓ | ✓ | - | - | - | - | -
+manage_models | ✓ | - | - | - | - | - | -
 export | ✓ | - | - | - | - | - | -
 create_space | ✓ | ✓ | - | - | - | ✓ | ✓
 """

@@ -13,7 +13,9 @@ from typing import TypeVar, cast
 from lakehold.access.decisions.evaluator import DecisionEvaluator, EdgeEndIds, Explanation
 from lakehold.access.decisions.principal import Principal
 from lakehold.access.decisions.what_if import AccessEffects
+from lakehold.access.facts.changes import resolve_fact
 from lakehold.access.facts.index import FactIndex
+from lakehold.access.facts.last_holder import refuse_losing_last_holder
 from lakehold.access.facts.loader import load_view
 from lakehold.access.facts.records import Add, Change, Draft, Remove, require_moment
 from lakehold.access.facts.store import FactStore
@@ -98,7 +100,11 @@ class AccessQueries(ABC):
     def check_change(self, principal: Principal, change: Add | Remove) -> bool:
         """Return whether the principal may make this change, as the model declares for its fact."""
         with self.view_lock():
-            return self.evaluator.check_change(principal, change)
+            may = self.evaluator.check_change(principal, change)
+            if isinstance(change, Remove):
+                view = self.current_view()
+                refuse_losing_last_holder(self.transaction, view, resolve_fact(view, change.fact), self.at)
+            return may
 
     def actions(self, principal: Principal, resource: str) -> Sequence[str]:
         """Return all actions that the principal may do on the resource, in the model's order."""

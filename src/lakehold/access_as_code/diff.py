@@ -37,15 +37,22 @@ def _add(entry: Entry) -> MakeChange:
 
 
 def _after(current: Sequence[Entry], changes: Iterable[MakeChange]) -> Sequence[Entry]:
-    """Return the facts after these changes. A fact that begins replaces all others in its slot."""
+    """Return the facts after these changes. A fact that begins replaces the others in its slot; grants and edges keep
+    their own periods.
+    """
     line = list(current)
     for made in changes:
         change, span = made.change, TimeSpan(made.since, made.until)
         if isinstance(change, Remove):
             is_value = isinstance(change.fact, Attribute)
             line = [entry for entry in line if not is_value and entry[0] != change.fact]
-        elif isinstance(change, Add) and not any(_is_open(entry, change.fact, span) for entry in line):
-            line = [*_cut(line, span.begin), (change.fact, span)]
+        elif isinstance(change, Add) and isinstance(change.fact, Attribute):
+            if not any(_is_open(entry, change.fact, span) for entry in line):
+                line = [*_cut(line, span.begin), (change.fact, span)]
+        elif isinstance(change, Add):
+            own = [entry for entry in line if entry[0] == change.fact]
+            others = [entry for entry in line if entry[0] != change.fact]
+            line = [*_cut(others, span.begin), *own, (change.fact, span)]
     return line
 
 

@@ -34,7 +34,7 @@ class GrantedRole:
 def give(
     ctx: RequestContext, grant: Grant, *, since: MomentLike | None = None, until: MomentLike | None = None
 ) -> None:
-    """Give a role to a member or a group, from now on or for a time."""
+    """Give a role to a member or a group, from now on or for a time, beside the times for which they have it."""
     ctx.make(Add(grant), since=since, until=until)
 
 
@@ -55,7 +55,14 @@ def change_role(ctx: RequestContext, grant: Grant, role: str, *, until: MomentLi
         ctx.make_unchecked(Remove(grant))
     if until is not None and require_moment(until) <= ctx.at:
         raise InvalidInputError("The end of a grant lies in the future.", "Choose a later end, or revoke it now.")
-    ctx.make_unchecked(Add(new_grant), until=until)
+    set_end_unchecked(ctx, new_grant, until)
+
+
+def set_end_unchecked(ctx: RequestContext, grant: Grant, until: MomentLike | None) -> None:
+    """Let a role be held from now until a moment and not after it, or without an end. The right has been checked."""
+    if until is not None and require_moment(until) > ctx.at:
+        ctx.make_unchecked(Remove(grant), since=until)
+    ctx.make_unchecked(Add(grant), until=until)
 
 
 def list_direct(ctx: RequestContext, uid: str) -> list[GrantedRole]:

@@ -7,7 +7,7 @@ from lakehold.access.facts.descriptions import describe_resource
 from lakehold.access.facts.view import FactView
 from lakehold.access.model.policy import Policy
 from lakehold.access.model.schema import Clause, KindSchema
-from lakehold.access.model.syntax import AndNode, PathNode
+from lakehold.access.model.syntax import PathNode
 from lakehold.directory.errors import DeniedError
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import ForbiddenError, InvalidInputError
@@ -29,16 +29,6 @@ class RequiredRight(NamedTuple):
 def schema_of(view: FactView, uid: str) -> KindSchema:
     """Return the kind of a resource."""
     return view.policy.kinds[view.kind(view.resource(uid))].schema
-
-
-def required_edges(schema: KindSchema) -> frozenset[str]:
-    """Return the edges that a resource must have when it is created, because that needs a right at their end."""
-    tree = schema.create.tree if schema.create else None
-    asked = tree.trees if isinstance(tree, AndNode) else (tree,)
-    names = {part.names[0] for part in asked if isinstance(part, PathNode) and len(part.names) > 1}
-    return frozenset(
-        name for name in names & set(schema.edges) if name != schema.parent and not schema.edges[name].many
-    )
 
 
 def catalog_kind(policy: Policy, kind: str) -> KindSchema:

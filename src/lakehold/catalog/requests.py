@@ -16,6 +16,7 @@ from lakehold.catalog import discovery, kinds, request_table, resource_metadata
 from lakehold.catalog.request_table import PENDING, WITHDRAWN, AccessRequest
 from lakehold.catalog.resource_view import ResourceRef, VisibleRefs
 from lakehold.directory import accounts
+from lakehold.directory.act_for import need_unrestricted
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import DAY
 from lakehold.kit.errors import ConflictError, InvalidInputError, NotFoundError
@@ -52,6 +53,7 @@ def create(
 ) -> RequestView:
     """Request to be allowed an action, by the `facts` that `explain` proposes or else by the nearest way."""
     ctx.need_writable()
+    need_unrestricted(ctx, "request access")
     draft = AccessRequest(
         n=0,
         uid=secrets.token_hex(8),

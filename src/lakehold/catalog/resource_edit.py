@@ -201,7 +201,7 @@ def _edge_changes(ctx: RequestContext, uid: str, edges: EdgeTargets | None) -> d
         for target in given:
             ctx.need_visible(require_text(target, "id"), f"link {name}")
         changes = list(_end_changes(ctx, uid, declared, given))
-        if changes and not given and declared.name in kinds.required_edges(schema):
+        if changes and not given and declared.name in schema.required_edges:
             raise InvalidInputError(
                 f"A {schema.title.lower()} is not without a {declared.name}.", "Name another one instead."
             )

@@ -170,7 +170,7 @@ def _dependents(view: FactView, uid: str) -> list[str]:
     return [
         view.uid(source)
         for kind in view.policy.kinds.values()
-        for edge in kinds.required_edges(kind.schema)
+        for edge in kind.schema.required_edges
         if view.kind(number) in kind.steps[edge].kinds
         for source in view.edges_in[edge].get(number) or ()
     ]

@@ -39,14 +39,14 @@ class WorkspaceMembership:
 class MembershipPlan:
     """Changes of one member's or group's membership that have not been made."""
 
-    role_grants: Sequence[Add]
+    role_grants: Sequence[Grant]
     """The roles, which may be given for a time."""
     other_changes: Sequence[Add | Remove]
 
     @property
     def changes(self) -> list[Add | Remove]:
         """All changes, in order."""
-        return [*self.role_grants, *self.other_changes]
+        return [*map(Add, self.role_grants), *self.other_changes]
 
 
 def create(
@@ -110,8 +110,8 @@ def set_member(
     plan = plan_membership(ctx, uid, subject, roles=roles, attributes=attributes, lasts=until is not None)
     for change in plan.changes:
         ctx.need_change(change)
-    for change in plan.role_grants:
-        ctx.make_unchecked(change, until=until)
+    for grant in plan.role_grants:
+        grants.set_end_unchecked(ctx, grant, until)
     for change in plan.other_changes:
         ctx.make_unchecked(change)
 
@@ -130,13 +130,13 @@ def plan_membership(
     ctx.need_visible(require_text(subject, "id"), "grant")
     schema = kinds.schema_of(ctx.view, uid)
     others = resource_edit.find_attribute_changes(ctx, uid, attributes, subject)
-    given: list[Add] = []
+    given: list[Grant] = []
     if roles is not None:
         new_roles = dict.fromkeys(to_texts(list(roles), "role"))
         for role in new_roles:
             ctx.view.policy.role(schema.id, role)
         held = {grant.role for grant in ctx.grants(uid) if grant.subject == subject}
-        given = [Add(Grant(subject, role, uid)) for role in new_roles if role not in held or lasts]
+        given = [Grant(subject, role, uid) for role in new_roles if role not in held or lasts]
         others = [*(Remove(Grant(subject, role, uid)) for role in sorted(held - new_roles.keys())), *others]
     return MembershipPlan(given, others)
 

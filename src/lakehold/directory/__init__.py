@@ -4,6 +4,7 @@
 - `request_context`, `caller`: one caller's questions and changes in one transaction
 - `errors`: audited refusals
 - `tenants`: tenants, and the setup of the first one
+- `access_models`: the built-in access models, and which others a tenant may adopt
 - `model_upgrade`: the upgrade of a platform to the installed release: tables, and shipped access models
 - `members`: members, service accounts and roles on the tenant; members by role, group or sort
 - `groups`: groups and their members

@@ -15,8 +15,9 @@ from lakehold.access.decisions.principal import Principal
 from lakehold.access.decisions.way_ranking import rank_ways
 from lakehold.access.decisions.ways import Way
 from lakehold.access.facts.descriptions import describe_action, describe_fact, describe_resource
-from lakehold.access.facts.records import Change, Fact, mentioned_ids
+from lakehold.access.facts.records import Change, Fact, mentioned_ids, require_text
 from lakehold.access.facts.view import FactView
+from lakehold.directory.access_models import need_adoptable
 from lakehold.directory.caller import Caller
 from lakehold.directory.errors import DeniedError, HiddenError
 from lakehold.kit.clock import Moment
@@ -92,8 +93,8 @@ class RequestContext:
             where = there if isinstance(there, str) else next(iter(there), self.caller.tenant)
             place = describe_resource(self.view, where)
             message = f"You may not create a {schema.title.lower()} like this in {place}."
-            rule = f"It takes {schema.create.text}." if schema.create else ""
-            raise self._denied(message, "create", where, otherwise=rule)
+            ways = self.session.read_view(lambda _: self.session.evaluator.ways_to_create(self.principal, draft))
+            raise self._denied(message, "create", where, ways, otherwise=f"Ask somebody who gives roles in {place}.")
 
     def need_change(self, change: Add | Remove) -> None:
         """Refuse unless the caller may make this change."""
@@ -152,6 +153,7 @@ class RequestContext:
         self.need_writable()
         if isinstance(change, Adopt):
             self.need("manage_models", self.caller.tenant)
+            self.session.read_view(lambda view: need_adoptable(view, require_text(change.source, "model")))
             self.session.store.apply(change)
             self.note("adopt model", self.caller.tenant, after={"model": change.source})
             return

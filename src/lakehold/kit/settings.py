@@ -39,6 +39,12 @@ class Settings(BaseSettings):
         Field(description="Where mails go: smtp://user:password@host:port, or smtps://. Without one: no mails."),
     ] = SecretStr("")
     mail_from: Annotated[str, Field(description="Whom mails come from.")] = "lakehold@localhost"
+    metrics_token: Annotated[
+        SecretStr,
+        Field(
+            description="The token with which Prometheus reads `/metrics`. Without one: tokens of tenant admins only."
+        ),
+    ] = SecretStr("")
     session_days: Annotated[int, Field(ge=1, le=365, description="How long a sign-in lasts.")] = 14
     invite_days: Annotated[int, Field(ge=1, le=90, description="How long an invite can be accepted.")] = 7
     link_minutes: Annotated[

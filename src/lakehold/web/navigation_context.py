@@ -5,6 +5,7 @@ from typing import TypeVar
 
 from fastapi import Request
 
+from lakehold.access.model.policy import MANAGE_MODELS
 from lakehold.access.model.schema import KindSchema
 from lakehold.api.http.authentication import authenticate, read_credentials
 from lakehold.api.http.dependencies import current_context, get_authenticator, get_platform
@@ -74,6 +75,7 @@ def build_navigation(ctx: RequestContext) -> Navigation:
             *([NavLink("Invites", "/invites", "user-plus")] if may_invite else []),
             NavLink("Access reviews", "/reviews", "clipboard-check"),
             *([NavLink("Audit log", "/audit", "scroll-text")] if "see_audit" in may else []),
+            *([NavLink("Access models", "/models", "shield-check")] if MANAGE_MODELS in may else []),
         ),
         person=_nav_user(ctx, may),
         view_as=banner if ctx.caller.impersonator else None,

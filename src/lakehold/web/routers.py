@@ -9,6 +9,7 @@ from lakehold.web import (
     group_pages,
     invite_pages,
     lineage_page,
+    model_pages,
     one_time_secret,
     table_pages,
 )
@@ -40,6 +41,6 @@ ROUTERS: list[APIRouter] = [
     *(table_pages.routes, lineage_page.routes, forms.routes),
     *(member_list.routes, tenant_roles.routes, effective_access.routes, member_page.routes, group_pages.routes),
     *(invite_pages.routes, workspace_list.routes, members.routes, settings.routes),
-    *(audit_pages.routes, viewing.routes, campaign_pages.routes, decisions.routes),
+    *(audit_pages.routes, model_pages.routes, viewing.routes, campaign_pages.routes, decisions.routes),
     *_CATCH_ALL_ROUTERS,
 ]

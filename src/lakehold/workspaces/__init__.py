@@ -29,13 +29,11 @@ if TYPE_CHECKING:
 # What these functions need is imported in them: a command that only looks a kind up is to start at once.
 
 
-@cache
 def models() -> tuple[AccessModel, ...]:
     """Return the model of the tenant and those of every way of working."""
-    from lakehold import directory  # noqa: PLC0415
-    from lakehold.access.model.loader import load_model  # noqa: PLC0415
+    from lakehold.directory.access_models import builtin_models  # noqa: PLC0415
 
-    return (directory.model(), *(load_model(workspace.model) for workspace in registry.all_workspaces()))
+    return builtin_models()
 
 
 @cache

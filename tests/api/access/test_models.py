@@ -8,8 +8,11 @@ import httpx
 import pytest
 
 from lakehold import workspaces
-from lakehold.access import Add, Adopt, Grant
+from lakehold.access import Add, Adopt, Grant, TokenPrincipal
+from lakehold.access.model.loader import parse_model
+from lakehold.access.model.policy import Policy
 from lakehold.access.model.schema import hash_source
+from lakehold.kit.errors import ConflictError, ForbiddenError
 from tests.access.company import TENANT
 from tests.access.model.test_custom import LIBRARY
 from tests.api.client import Api, json_body, problem
@@ -53,7 +56,7 @@ def test_those_who_manage_models_see_why_the_release_was_not_adopted(
     released = tuple(replace(model, released=model.released | {hash_source(old)}) for model in current)
     monkeypatch.setattr(workspaces, "models", lambda: released)
     with library.platform.write(ADA) as ctx:
-        ctx.make(Adopt(old))
+        ctx.session.store.apply(Adopt(old))
         ctx.make(Adopt(LIBRARY.replace("tenant.create_workspace", "tenant.lend_books")))
     for name, outdated in (("tenant", True), ("library", False)):
         found = json_body(library.get(f"{MODELS}/{name}", "ada"))
@@ -87,10 +90,15 @@ def test_a_new_version_is_tried_first(library: Api) -> None:
 def test_a_new_version_takes_the_place_of_the_one_that_was_seen(library: Api) -> None:
     seen = library.get(f"{MODELS}/library", "ada").headers["etag"]
 
-    def put(headers: dict[str, str]) -> httpx.Response:
-        return library.call("PUT", f"{MODELS}/library", "ada", json={"source": STRICTER}, headers=headers)
+    confirm = json_body(library.post(f"{MODELS}/try", "ada", {"source": STRICTER}))["confirm"]
+
+    def put(headers: dict[str, str], confirm: str = confirm) -> httpx.Response:
+        body = {"source": STRICTER, "confirm": confirm}
+        return library.call("PUT", f"{MODELS}/library", "ada", json=body, headers=headers)
 
     problem(put({}), 428, "precondition_required")
+    for wrong in ("", "0" * 32):
+        problem(put({"If-Match": seen}, wrong), 409, "effects_not_confirmed")
     json_body(put({"If-Match": seen}))
     problem(put({"If-Match": seen}), 412, "changed_meanwhile")
     body = {"action": "read", "resource": "odes"}
@@ -128,3 +136,75 @@ def test_a_model_that_is_not_there(api: Api) -> None:
     problem(api.get(f"{MODELS}/zoo/versions", "ada"), 404, "not_found")
     answer = api.call("PUT", f"{MODELS}/zoo", "ada", json={"source": LIBRARY}, headers={"If-Match": "*"})
     problem(answer, 404, "not_found")
+
+
+SHIPPED = {model.name: model.source for model in workspaces.models()}
+REPLACEMENTS = [
+    SHIPPED["tenant"].replace("{who: owner, may: [manage_billing,", "{who: admin, may: [manage_billing,"),
+    *(source + "# changed\n" for source in SHIPPED.values()),
+]
+
+
+@pytest.mark.parametrize("source", REPLACEMENTS)
+def test_built_in_models_cannot_be_replaced(api: Api, source: str) -> None:
+    name = parse_model(source).name
+    answer = api.call("PUT", f"{MODELS}/{name}", "ada", json={"source": source}, headers={"If-Match": "*"})
+    assert "built in" in problem(answer, 409, "conflict")["detail"]
+    problem(api.post(f"{MODELS}/try", "ada", {"source": source}), 409, "conflict")
+    with api.platform.write(ADA) as ctx, pytest.raises(ConflictError, match="built in"):
+        ctx.make(Adopt(source))
+    with api.platform.read(ADA) as ctx:
+        assert dict(ctx.view.sources) == SHIPPED
+
+
+def test_a_tenant_goes_back_to_the_shipped_text(api: Api) -> None:
+    with api.platform.write(ADA) as ctx:
+        ctx.session.store.apply(Adopt(SHIPPED["products"] + "# ours\n"))
+        ctx.make(Adopt(SHIPPED["products"]))
+        assert ctx.view.sources["products"] == SHIPPED["products"]
+
+
+BACK_STEPS = [
+    # As a table it would be one of those whose viewers see the layer.
+    ("lakehouse", "note: {in: {layer: {back: tables}}, roles: {viewer: {given_with: see}}"),
+    ("tenant", "note: {in: {tenant: {back: notes}}, roles: {viewer: {given_with: see}}"),
+    ("marts", "note: {in: {project: {back: reports}}, roles: {owner: {given_with: see}}"),
+]
+
+
+@pytest.mark.parametrize(("base", "kind"), BACK_STEPS)
+def test_a_custom_model_leaves_built_in_kinds_as_they_are(api: Api, base: str, kind: str) -> None:
+    rules = "actions: [see], allow: [{who: viewer, may: see}]}"
+    text = f"model: sly\nextends: [{base}]\nkinds:\n  {kind}, {rules}\n".replace(
+        "who: viewer", "who: owner" if "owner" in kind else "who: viewer"
+    )
+    found = problem(api.post(MODELS, "ada", {"source": text}), 422, "model_invalid")
+    assert "built-in kind" in found["detail"]
+
+
+def test_a_custom_role_says_nothing_about_tokens_on_built_in_kinds() -> None:
+    plain, text = Policy(workspaces.models()), "model: sly\nextends: [lakehouse, tenant]\nkinds:\n  note:\n"
+    text += (
+        "    {in: layer, roles: {reader: {given_with: layer.edit}}, actions: [see], allow: [{who: reader, may: see}]}"
+    )
+    assert Policy([*workspaces.models(), parse_model(text)]).granting_actions == plain.granting_actions
+
+
+@pytest.mark.parametrize(
+    "narrowed", [{"actions": frozenset({"manage_models", "see"})}, {"resources": frozenset({TENANT})}]
+)
+def test_a_narrowed_token_manages_no_models(api: Api, narrowed: dict[str, frozenset[str]]) -> None:
+    token = replace(ADA, narrowed=TokenPrincipal("ada", **narrowed))
+    with api.platform.read(token) as ctx:
+        assert not ctx.session.check(ctx.principal, "manage_models", TENANT)
+        assert "manage_models" not in ctx.session.actions(ctx.principal, TENANT)
+    with pytest.raises(ForbiddenError), api.platform.write(token) as ctx:
+        ctx.make(Adopt(LIBRARY))
+
+
+def test_an_admin_adopts_no_model(library: Api) -> None:
+    with library.platform.write(ADA) as ctx:
+        ctx.make_unchecked(Add(Grant("bob", "admin", TENANT)))
+    problem(
+        library.post(MODELS, "bob", {"source": LIBRARY.replace("model: library", "model: other")}), 403, "forbidden"
+    )

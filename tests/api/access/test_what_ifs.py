@@ -59,4 +59,5 @@ def test_what_can_never_be(corner: Api) -> None:
 
 def test_a_new_model_is_tried_by_those_who_manage_models(corner: Api) -> None:
     change = {"change": "adopt", "source": LIBRARY}
-    assert json_body(corner.post(WHAT_IF, "adam", {"changes": [change]})) == {"groups": []}
+    assert json_body(corner.post(WHAT_IF, "olga", {"changes": [change]})) == {"groups": []}
+    problem(corner.post(WHAT_IF, "adam", {"changes": [change]}), 403, "forbidden")

@@ -6,6 +6,7 @@ import subprocess
 import sys
 
 import sqlalchemy as sa
+from pydantic import SecretStr
 
 from tests.api.client import Api, json_body, problem
 
@@ -34,13 +35,23 @@ def test_requests_are_counted_by_route_and_status(api: Api) -> None:
         api.post("/api/v1/access/check", "ada", {"action": "see", "resource": "orders"})
     api.post("/api/v1/access/check", "bob", {"action": "see", "resource": "orders"})
     api.get("/nothing/like-this")
-    text = api.get("/metrics").text
+    text = api.get("/metrics", "ada").text
     route = 'method="POST",route="/api/v1/access/check"'
     assert f'lakehold_requests_total{{{route},status="200"}} 3.0' in text
     assert f'lakehold_requests_total{{{route},status="404"}} 1.0' in text
     assert f"lakehold_request_seconds_count{{{route}}} 4.0" in text
     assert 'route="unknown",status="404"' in text
     assert "like-this" not in text
+
+
+def test_metrics_ask_for_a_token(api: Api) -> None:
+    problem(api.get("/metrics"), 401, "unauthorized")
+    problem(api.get("/metrics", "bob"), 403, "forbidden")
+    api.platform.settings = api.platform.settings.model_copy(update={"metrics_token": SecretStr("scrape me")})
+    for wrong in ("", "scrape", "scrape me too"):
+        answer = api.call("GET", "/metrics", headers={"Authorization": f"Bearer {wrong}"})
+        problem(answer, 401, "unauthorized")
+    assert api.call("GET", "/metrics", headers={"Authorization": "Bearer scrape me"}).status_code == 200
 
 
 def test_the_application_never_imports_spark() -> None:

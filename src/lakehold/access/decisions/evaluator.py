@@ -9,7 +9,7 @@ from lakehold.access.decisions.explanation import Explainer, RulePath
 from lakehold.access.decisions.principal import Principal, TokenPrincipal, lies_within
 from lakehold.access.decisions.ways import MOST_WAYS, Way, WayFinder
 from lakehold.access.decisions.what_if import AccessEffects, compiled_member_sets, what_if
-from lakehold.access.facts.changes import resolve_targets, with_changes, with_draft
+from lakehold.access.facts.changes import resolve_targets, validate_value, with_changes, with_draft
 from lakehold.access.facts.records import (
     Add,
     Attribute,
@@ -85,7 +85,7 @@ class DecisionEvaluator:
 
     def check_many(self, questions: Iterable[tuple[Principal, str, str]]) -> list[bool]:
         """Check many triples of principal, action and resource, in their order."""
-        return [self.check(principal, action, resource) for principal, action, resource in questions]
+        return [self.check(*_require_triple(question)) for question in questions]
 
     def actions(self, principal: Principal, resource: str) -> list[str]:
         """Return all actions that the principal may do on the resource, in the model's order."""
@@ -97,6 +97,8 @@ class DecisionEvaluator:
         """Return whether the principal may make this change, as the model declares for its fact."""
         view = self.view
         with_changes(view, [change])  # what cannot be at all is refused by name, not by a no
+        if isinstance(change, Remove) and isinstance(change.fact, Edge):
+            self._refuse_missing_end(view.resource(change.fact.source), change.fact.name)
         self._subject(principal)
         fact = change.fact
         if isinstance(principal, TokenPrincipal) and principal.is_narrowed and _grants_access(fact):
@@ -105,7 +107,7 @@ class DecisionEvaluator:
         name = self._change_relation(fact, here, isinstance(change, Remove))
         if (view.kind(here), name) not in view.policy.relations:
             return False
-        if not self._token_allows(principal, name, here) or not self._holds(principal, name, here):
+        if not self._token_allows_change(principal, name, here) or not self._holds(principal, name, here):
             return False
         if not isinstance(fact, Edge):
             return True
@@ -148,6 +150,12 @@ class DecisionEvaluator:
         fact = change.fact
         here = self.view.resource(fact.source if isinstance(fact, Edge) else fact.resource)
         return self._ways_to(principal, self._change_relation(fact, here, isinstance(change, Remove)), here)
+
+    def ways_to_create(self, principal: Principal, draft: Draft) -> tuple[Way, ...]:
+        """Return what would let the principal create such a resource, without facts about the resource itself."""
+        view, number = with_draft(self.view, draft)
+        ways = DecisionEvaluator(view)._ways_to(principal, expr.CREATE_RELATION, number)  # noqa: SLF001 - the same class
+        return tuple(way for way in ways if all("" not in mentioned_ids(need.fact) for need in way.needed))
 
     def _ways_to(self, principal: Principal, name: str, here: int) -> tuple[Way, ...]:
         expression = self.view.policy.relations.get((self.view.kind(here), name))
@@ -199,7 +207,7 @@ class DecisionEvaluator:
             case Attribute(_, name, value, member):
                 schema = self.view.policy.kind(self.view.kind(here)).schema
                 known = schema.attributes if member is None else schema.membership
-                return expr.set_relation(name, known[name].default if removed else str(value))
+                return expr.set_relation(name, known[name].default if removed else validate_value(known[name], value))
 
     def _check(
         self, principal: Principal, action: str, resource: str | Draft, role: str | None, edges: EdgeEndIds | None
@@ -256,11 +264,35 @@ class DecisionEvaluator:
             return False
         return principal.resources is None or lies_within(self.view, here, principal.resources)
 
+    def _token_allows_change(self, principal: Principal, name: str, here: int) -> bool:
+        """Return whether the narrowing of a token leaves a change to it: it has the actions that the change needs."""
+        if not isinstance(principal, TokenPrincipal) or principal.actions is None:
+            return self._token_allows(principal, name, here)
+        policy = self.view.policy
+        needed = {
+            (kind, action)
+            for kind, action in policy.referenced_relations(self.view.kind(here), name)
+            if action in policy.kinds[kind].schema.actions
+        }
+        if not needed or needed & policy.granting_actions or not {action for _, action in needed} <= principal.actions:
+            return False
+        return principal.resources is None or lies_within(self.view, here, principal.resources)
+
+    def _refuse_missing_end(self, here: int, edge: str) -> None:
+        """Refuse to leave a resource without its parent, or without an edge that it cannot be created without."""
+        schema = self.view.policy.kind(self.view.kind(here)).schema
+        if edge == schema.parent or edge in schema.required_edges:
+            raise InvalidInputError(
+                f"A {schema.title.lower()} is not without a {edge}.", "Let it point at another one instead."
+            )
+
     def _edge_changes(self, here: int, edges: EdgeEndIds) -> Iterable[Add | Remove]:
         uid = self.view.uid(here)
         require_mapping(edges, "edges")
         for edge, targets in edges.items():
             new_ends = set(resolve_targets(self.view, self.view.kind(here), edge, targets))
+            if not new_ends:
+                self._refuse_missing_end(here, edge)
             there = set(self.view.edges_out[edge].get(here) or ())
             yield from (Remove(Edge(edge, uid, self.view.uid(end))) for end in there - new_ends)
             yield from (Add(Edge(edge, uid, self.view.uid(end))) for end in new_ends - there)
@@ -292,9 +324,20 @@ def _member_id(principal: Principal) -> str:
     return principal.member if isinstance(principal, TokenPrincipal) else principal
 
 
+def _require_triple(question: object) -> tuple[Principal, str, str]:
+    if not isinstance(question, tuple | list) or len(question) != 3:  # noqa: PLR2004 - who, what, on which resource
+        raise InvalidInputError(
+            f"A question is a principal, an action and a resource, not {repr(question)[:40]}.",
+            "For example ('ann', 'read', 'orders').",
+        )
+    return question[0], question[1], question[2]
+
+
 def _grants_access(fact: Fact) -> bool:
-    """Return whether the fact gives somebody access: a grant, or a membership in a group."""
-    return isinstance(fact, Grant) or (isinstance(fact, Edge) and fact.name == MEMBER_OF)
+    """Return whether the fact gives somebody access: a grant, the scope of one, or a membership in a group."""
+    if isinstance(fact, Attribute):
+        return fact.member is not None
+    return isinstance(fact, Grant) or fact.name == MEMBER_OF
 
 
 def _may_create(view: FactView, token: TokenPrincipal, number: int) -> bool:

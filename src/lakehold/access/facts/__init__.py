@@ -3,6 +3,7 @@
 - `records`: the three facts and changes to them, as callers name them, and the validation of their input
 - `descriptions`: facts, resources and actions in words
 - `layered_maps`: mappings that can be laid over others, so that a change can be tried without making it
+- `last_holder`: roles that must always be held
 - `view`: the facts at one moment, as every decision reads them
 - `changes`: resolves a change into the rows that open and close; drafts and what-ifs
 - `transaction_state`: the changes of an open transaction on top of a view, and the rows that it locks

@@ -11,13 +11,13 @@ import sqlalchemy as sa
 
 from lakehold.access.facts import tables
 from lakehold.access.facts.changes import (
-    refuse_removing_last_holder,
     require_change,
     resolve_fact,
     validate_value,
     with_draft,
     with_models,
 )
+from lakehold.access.facts.last_holder import refuse_losing_last_holder
 from lakehold.access.facts.records import (
     Add,
     Adopt,
@@ -33,6 +33,7 @@ from lakehold.access.facts.records import (
 )
 from lakehold.access.facts.transaction_state import Overlay, RowLocks
 from lakehold.access.facts.view import (
+    ALL_MEMBERS,
     AttributeRow,
     EdgeRow,
     FactRow,
@@ -144,6 +145,8 @@ class FactStore:
     def delete(self, uid: str) -> None:
         """End a resource and every fact about it. The resources in it must be deleted first."""
         here = self.view.resource(uid)
+        if self.view.kind(here) in {TENANT, ALL_MEMBERS}:
+            raise ConflictError(f"{quote(uid)} is built in and cannot be deleted.", "Delete what lies in it instead.")
         inside = self.view.children(here)
         if inside:
             raise ConflictError(
@@ -154,7 +157,7 @@ class FactStore:
             for role in role_names(mask):
                 held = GrantRow(here, role, resource)
                 self._lock_rows(held)
-                refuse_removing_last_holder(self.view, held)
+                refuse_losing_last_holder(self.transaction, self.view, held, self.at)
         self.locks.lock_for_delete(here)
         grant, edge, attribute = tables.grant.c, tables.edge.c, tables.attribute.c
         self._close("grant", (grant.resource_id == here) | (grant.subject_id == here), self.at)
@@ -167,12 +170,14 @@ class FactStore:
     def add(
         self, fact: Grant | Attribute | Edge, *, since: MomentInput | None = None, until: MomentInput | None = None
     ) -> None:
-        """Add a fact, from now on or for a period. If it holds already, nothing changes."""
+        """Add a fact, from now on or for a period. A grant or an edge keeps the periods in which it holds already: only
+        a removal, now or `since` a moment, ends one.
+        """
         self.apply(Add(fact), since=since, until=until)
 
-    def remove(self, fact: Grant | Attribute | Edge) -> None:
-        """Remove a fact. If it did not hold, nothing changes."""
-        self.apply(Remove(fact))
+    def remove(self, fact: Grant | Attribute | Edge, *, since: MomentInput | None = None) -> None:
+        """Remove a fact, from now on or from a moment on. If it did not hold, nothing changes."""
+        self.apply(Remove(fact), since=since)
 
     def apply(self, change: Change, *, since: MomentInput | None = None, until: MomentInput | None = None) -> None:
         """Apply a change."""
@@ -194,15 +199,19 @@ class FactStore:
         fact = _TABLE_NAMES[type(row)]
         self._lock_rows(row)
         if isinstance(change, Remove):
-            refuse_removing_last_holder(self.view, row)
+            refuse_losing_last_holder(self.transaction, self.view, row, begin)
             self._close(
                 fact,
                 self._replaced_condition(row) if isinstance(row, AttributeRow) else self._row_condition(row),
                 begin,
             )
-        elif not self._is_open(fact, row, begin, end):
-            self._close(fact, self._replaced_condition(row), begin)
-            self._open(row, begin, end)
+        elif isinstance(row, AttributeRow):
+            if not self._is_open(fact, row, begin, end):
+                self._close(fact, self._replaced_condition(row), begin)
+                self._open(row, begin, end)
+        else:
+            self._close(fact, self._replaced_condition(row) & ~self._row_condition(row), begin)
+            self._open_union(fact, row, begin, end)
             if isinstance(row, EdgeRow) and begin <= self.at:
                 self._update_workspace(row)
 
@@ -222,9 +231,7 @@ class FactStore:
                     self.locks.lock_for_update(resource)
 
     def _replaced_condition(self, row: FactRow) -> sa.ColumnElement[bool]:
-        """Return the condition for the same fact in another period, and for the facts that it replaces where there can
-        be only one.
-        """
+        """Return the condition for the fact itself, and for the facts that it replaces where there can be only one."""
         match row:
             case AttributeRow(resource, member, name, _):
                 return _where(tables.attribute, resource_id=resource, member_id=member, name=name)
@@ -306,6 +313,32 @@ class FactStore:
         self._insert(fact, self._columns(row), since, until)
         self._open_in_overlay(row, since)
 
+    def _open_union(self, fact: str, row: FactRow, since: Moment, until: Moment) -> None:
+        """Let the fact hold in this period too. Periods that meet become one: none is ever cut short."""
+        table = tables.TABLES[fact]
+        query = sa.select(table.c.id, table.c.since, table.c.until).where(
+            self._row_condition(row), table.c.until > self.at, table.c.until > table.c.since
+        )
+        held = self.transaction.connection.execute(query.order_by(table.c.since)).all()
+        if any(one.since <= since and until <= one.until for one in held):
+            return
+        for one in held:
+            if one.since <= until and since <= one.until:
+                until = max(until, one.until)
+        first = next((one for one in held if one.since <= since <= one.until), None)
+        for one in held:
+            if since < one.since <= until:
+                self._set_end(fact, one.id, one.until, one.since)
+        if first is not None:
+            self._set_end(fact, first.id, first.until, until)
+        else:
+            self._open(row, since, until)
+
+    def _set_end(self, fact: str, number: int, was_until: Moment, until: Moment) -> None:
+        table = tables.TABLES[fact]
+        self.transaction.connection.execute(table.update().where(table.c.id == number).values(until=until))
+        self.entries.append(change_log.ChangeLogEntry(fact, number, was_until, until))
+
     def _open_in_overlay(self, row: FactRow, since: Moment) -> None:
         if since <= self.at:
             self.overlay.open(row)
@@ -348,8 +381,7 @@ class FactStore:
         table = tables.TABLES[fact]
         query = sa.select(table).where(table.c.tenant_id == self.tenant, table.c.until > until, which)
         for found in self.transaction.connection.execute(query).mappings().all():
-            self.transaction.connection.execute(table.update().where(table.c.id == found["id"]).values(until=until))
-            self.entries.append(change_log.ChangeLogEntry(fact, found["id"], found["until"], until))
+            self._set_end(fact, found["id"], found["until"], until)
             if until <= self.at and found["since"] <= self.at:
                 self.overlay.close(_to_row(fact, found))
 

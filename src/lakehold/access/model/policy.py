@@ -89,6 +89,7 @@ TENANT = "tenant.tenant"
 MEMBER = "tenant.member"
 GROUP = "tenant.group"
 MEMBER_OF = "member_of"
+MANAGE_MODELS = "manage_models"
 
 _MOST_VARIANTS = 64
 """How many policies that were compiled for request properties are cached."""
@@ -169,6 +170,11 @@ class Policy:
             raise InvalidInputError(f"{kind} has no edge {quote(edge)}.", did_you_mean(edge, edges))
         return edges[edge]
 
+    def referenced_relations(self, kind: str, name: str) -> set[RelationKey]:
+        """Return the relations that this one refers to directly; none for one that there is not."""
+        expression = self.relations.get((kind, name))
+        return set() if expression is None else _referenced_relations(expression)
+
     def everyone_roles(self, kind: str) -> expr.HasRole | None:
         """Return the roles whose holders the group All means on resources of this kind; None: everybody."""
         everyone = self.kinds[kind].everyone
@@ -179,12 +185,14 @@ class Policy:
 
     @cached_property
     def granting_actions(self) -> frozenset[RelationKey]:
-        """The actions that make grants or invites: no narrowed token does these."""
-        found: set[RelationKey] = set()
+        """The actions that make grants, invites or models: no narrowed token does these."""
+        found: set[RelationKey] = {(TENANT, MANAGE_MODELS)}
         for kind in self.kinds.values():
             for role in kind.schema.roles.values():
                 if role.given_with:
-                    found |= _referenced_relations(self.relations[kind.id, expr.give_relation(role.name)])
+                    needed = _referenced_relations(self.relations[kind.id, expr.give_relation(role.name)])
+                    # A custom model says nothing about the actions of the models that it extends.
+                    found |= {key for key in needed if self.kinds[key[0]].schema.model == kind.schema.model}
                 if role.invited_with:
                     found.add((kind.id, role.invited_with))
         # Making somebody a member, or one of a group, hands out what members and the group have.

@@ -8,7 +8,7 @@ from hashlib import sha256
 
 from lakehold.access.model.errors import LocatedName, ModelError, SourceLocation, did_you_mean
 from lakehold.access.model.expressions import EdgeStep
-from lakehold.access.model.syntax import SyntaxTree
+from lakehold.access.model.syntax import AndNode, PathNode, SyntaxTree
 
 FLAG = ("false", "true")
 
@@ -120,6 +120,14 @@ class KindSchema:
     def id(self) -> str:
         """The name that is unique among all models: `marts.data_mart`."""
         return f"{self.model}.{self.name}"
+
+    @property
+    def required_edges(self) -> frozenset[str]:
+        """The edges that a resource must have when it is created, because that needs a right at their end."""
+        tree = self.create.tree if self.create else None
+        asked = tree.trees if isinstance(tree, AndNode) else (tree,)
+        names = {part.names[0] for part in asked if isinstance(part, PathNode) and len(part.names) > 1}
+        return frozenset(name for name in names & set(self.edges) if name != self.parent and not self.edges[name].many)
 
 
 @dataclass(frozen=True, slots=True)

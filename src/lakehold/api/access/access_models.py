@@ -17,6 +17,7 @@ from lakehold.api.http.dependencies import CreateContext, ReadContext, WriteCont
 from lakehold.api.http.models import IfMatch, RecordEnd, RecordTime, RequestModel, ResponseModel, TaggedResponse, Word
 from lakehold.api.http.paging import PageParams, PageResponse
 from lakehold.api.http.routing import make_router, problem_responses
+from lakehold.catalog import access_models
 from lakehold.directory.model_upgrade import ModelStatus, model_status
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import ConflictError, InvalidInputError, NotFoundError
@@ -31,6 +32,14 @@ class ModelText(RequestModel):
     """A model as YAML."""
 
     source: ModelSource
+
+
+class ModelReplacement(ModelText):
+    """A new version of a model, with the confirmation that its effects were seen."""
+
+    confirm: Annotated[str, Field(max_length=64)] = Field(
+        default="", description="The `confirm` of `POST try` for this source. Needed if somebody wins or loses access."
+    )
 
 
 class ModelSummary(ResponseModel):
@@ -67,6 +76,7 @@ class ModelPreviewJson(ResponseModel):
     new: bool = Field(description="Whether there is no model of this name yet.")
     changes: bool = Field(description="Whether it differs from the one that is in force.")
     effects: list[EffectGroupJson] = Field(description="Who would win and lose what.")
+    confirm: str = Field(description="Send it with `PUT` to confirm these effects.")
 
 
 class ModelVersion(ResponseModel):
@@ -109,9 +119,14 @@ def try_model(ctx: ReadContext, body: ModelText) -> ModelPreviewJson:
     ctx.need("manage_models", ctx.caller.tenant)
     need_others(ctx)
     model = parse_model(body.source)
-    effects = ctx.session.what_if([Adopt(body.source)]).restrict(QuestionScope(ctx).is_visible)
+    effects = access_models.preview(ctx, body.source)
     there = ctx.view.sources.get(model.name)
-    found = {"new": there is None, "changes": there != body.source, "effects": effects.groups}
+    found = {
+        "new": there is None,
+        "changes": there != body.source,
+        "effects": effects.restrict(QuestionScope(ctx).is_visible).groups,
+        "confirm": access_models.confirmation_code(body.source, effects),
+    }
     return ModelPreviewJson.model_validate({**_model_fields(model), **found})
 
 
@@ -123,10 +138,11 @@ def get_model(ctx: ReadContext, name: ModelName) -> ModelJson:
 
 
 @routes.put("/{name}", responses=problem_responses(412, 428))
-def replace_model(ctx: WriteContext, name: ModelName, body: ModelText, seen: IfMatch) -> ModelJson:
-    """Adopt a new version of a model.
+def replace_model(ctx: WriteContext, name: ModelName, body: ModelReplacement, seen: IfMatch) -> ModelJson:
+    """Adopt a new version of a custom model.
 
-    Needs the right `manage_models`. The old version is kept, for questions about the past.
+    Needs the right `manage_models`. If somebody wins or loses access by it, it is refused unless `confirm` shows that
+    these effects were seen. The old version is kept, for questions about the past.
     """
     ctx.need("manage_models", ctx.caller.tenant)
     seen.need(_model_json(ctx, name))
@@ -136,6 +152,7 @@ def replace_model(ctx: WriteContext, name: ModelName, body: ModelText, seen: IfM
             f"The text is of the model {quote(model.name)}, not {quote(name)}.", "Send it to its own address."
         )
     if body.source != ctx.view.sources.get(name):
+        access_models.need_confirmed(ctx, body.source, body.confirm)
         ctx.make(Adopt(body.source))
     return _model_json(ctx, name)
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from functools import cache
+from hmac import compare_digest
 from importlib.resources import as_file, files
 from typing import Literal
 
@@ -12,7 +13,7 @@ from fastapi import APIRouter, Request, Response
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 from pydantic import Field
 
-from lakehold.api.http.dependencies import get_platform
+from lakehold.api.http.dependencies import get_platform, read_transaction
 from lakehold.api.http.models import ResponseModel
 from lakehold.api.http.problems import Problem, get_request_id, make_problem, problem_response
 from lakehold.directory.platform import Platform
@@ -125,7 +126,14 @@ def _head_revision() -> str:
     responses={200: {"description": "The figures", "content": {"text/plain": {"schema": {"type": "string"}}}}},
 )
 def metrics(request: Request) -> Response:
-    """Requests by route and status, and how long they took; runs by kind and state. No ids, no names."""
+    """Requests by route and status, and how long they took; runs by kind and state. No ids, no names.
+
+    Needs the token of the setting `metrics_token`, or the right `see_settings` of the tenant.
+    """
+    expected = get_platform(request).settings.metrics_token.get_secret_value()
+    given = request.headers.get("authorization", "").removeprefix("Bearer ")
+    if not expected or not compare_digest(given.encode(), expected.encode()):
+        read_transaction(request).run(lambda ctx: ctx.need("see_settings", ctx.caller.tenant))
     registry: Metrics = request.app.state.metrics
     try:
         with get_platform(request).database.read() as transaction:

@@ -64,7 +64,9 @@ def _give(request: Request, ctx: RequestContext, uid: str, sent: FormData, fille
     before = _find_grant(ctx, new_grant)
     grants.give(ctx, new_grant, since=span.since, until=span.until)
     message = f"{who.name} is now {title} on {fact_labels.resource_name(ctx, uid)}{span.suffix}."
-    if before:
+    if before and before.since > ctx.at:
+        undo = ""  # it has not begun: an undo could not tell it from what was given now
+    elif before:
         undo = _change_undo_url(ctx, new_grant, before)
     else:
         undo = _undo_url(ctx, uid, "undo/give", Remove(new_grant), subject=who.uid, role=new_grant.role)

@@ -1,0 +1,83 @@
+"""The engine's own answers agree with those of the services: what these refuse, it does not allow."""
+
+from __future__ import annotations
+
+import pytest
+
+from lakehold import workspaces
+from lakehold.access import AccessEngine, TokenPrincipal
+from lakehold.access.facts.records import Add, Attribute, Edge, Grant, Remove
+from lakehold.kit.database import Database
+from lakehold.kit.errors import ConflictError, InvalidInputError
+from tests.world import World
+
+
+@pytest.fixture
+def world() -> World:
+    """Ann is Project Admin of sales, which has a storage, a mart, a destination and a report; and owns all of them."""
+    world = World()
+    for name in ("ann", "bob"):
+        world.member(name)
+    world.add("marts.project", "sales", tenant="acme")
+    world.grant("ann", "admin", "sales")
+    world.grant("bob", "business_user", "sales")
+    world.add("marts.storage", "files", project="sales")
+    world.add("marts.destination", "mail", project="sales")
+    world.add("marts.data_mart", "orders", project="sales", storage="files")
+    world.add("marts.report", "daily", data_mart="orders", destination="mail")
+    return world
+
+
+@pytest.mark.parametrize(
+    ("edge", "source", "target"), [("data_mart", "daily", "orders"), ("storage", "orders", "files")]
+)
+def test_nothing_is_left_without_what_it_needs(world: World, edge: str, source: str, target: str) -> None:
+    with pytest.raises(InvalidInputError, match="is not without a"):
+        world.decisions.check_change("ann", Remove(Edge(edge, source, target)))
+    with pytest.raises(InvalidInputError, match="is not without a"):
+        world.decisions.check("ann", "edit", source, edges={edge: []})
+
+
+def test_a_narrowed_token_widens_no_scope(world: World) -> None:
+    wider = Add(Attribute("sales", "scope", "entire_project", "bob"))
+    assert world.decisions.check_change("ann", wider)
+    for narrowed in ({"resources": frozenset({"sales"})}, {"actions": frozenset({"manage_members"})}):
+        assert not world.decisions.check_change(TokenPrincipal("ann", **narrowed), wider)
+
+
+def test_a_token_narrowed_to_an_action_makes_the_changes_that_need_it(world: World) -> None:
+    toggle = Add(Attribute("files", "shared_for_use", "true"))
+    assert world.decisions.check_change(TokenPrincipal("ann", frozenset({"configure_sharing"})), toggle)
+    for actions, resources in (({"see"}, None), ({"configure_sharing"}, {"mail"})):
+        token = TokenPrincipal("ann", frozenset(actions), None if resources is None else frozenset(resources))
+        assert not world.decisions.check_change(token, toggle)
+    assert not world.decisions.check_change(TokenPrincipal("bob", frozenset({"configure_sharing"})), toggle)
+
+
+@pytest.mark.parametrize("value", [True, False])
+def test_a_flag_is_the_same_as_its_text(world: World, value: bool) -> None:
+    for who, expected in (("ann", True), ("bob", False)):
+        for written in (value, str(value).lower()):
+            change = Add(Attribute("files", "shared_for_use", written))  # type: ignore[arg-type]
+            assert world.decisions.check_change(who, change) is expected
+
+
+@pytest.mark.parametrize(
+    "garbage", [None, 5, "ann", ("ann", "see"), ("ann", "see", "files", "x"), [], {}, {"a", "b", "c"}]
+)
+def test_many_questions_with_garbage_among_them(world: World, garbage: object) -> None:
+    with pytest.raises(InvalidInputError, match="principal, an action and a resource"):
+        world.decisions.check_many([("ann", "see", "files"), garbage])  # type: ignore[list-item]
+
+
+def test_what_is_built_in_is_not_deleted(database: Database) -> None:
+    access = AccessEngine(database)
+    access.create_tenant("acme", "Acme", workspaces.models())
+    for uid in ("acme", "acme/all"):
+        with pytest.raises(ConflictError, match="built in"), access.write("acme") as session:
+            session.store.delete(uid)
+    with access.write("acme") as session:
+        session.store.create("tenant.member", "Ann", uid="ann", edges={"tenant": "acme"})
+        session.store.add(Grant("ann", "owner", "acme"))
+        with pytest.raises(ConflictError, match="last Owner"):
+            session.store.delete("ann")
