@@ -106,7 +106,7 @@ class AccessQueries(ABC):
             return self.evaluator.actions(principal, resource)
 
     def can_see(self, principal: Principal, resource: str) -> bool:
-        """Return whether the principal may know of the resource. To others it answers like one that does not exist."""
+        """Return whether the principal may know that the resource exists."""
         with self.view_lock():
             return self.evaluator.can_see(principal, resource)
 

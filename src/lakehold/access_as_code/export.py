@@ -37,7 +37,7 @@ def export_tenant(session: AccessSession, metadata: Mapping[str, EntryMetadata] 
 
 @dataclass(frozen=True, slots=True)
 class WrittenFile:
-    """What became of a file: `written`, `removed`, or `kept` because it was right already."""
+    """The result for one file: `written`, `removed`, or `kept` because it was right already."""
 
     file: str
     done: str

@@ -158,7 +158,7 @@ _AGAIN = "Plan again, look at it, and apply that."
 
 
 class ChangeWriter(Protocol):
-    """What a plan is applied to: checks the right to each change, makes it, and audits it."""
+    """The target of a plan: checks the right to each change, makes it, and audits it."""
 
     @property
     def session(self) -> AccessSession:

@@ -32,7 +32,7 @@ _ON = "true"
 
 @dataclass(frozen=True, slots=True)
 class DiscoveredResource(ResourceRef):
-    """What may be known of a discoverable resource that may not be seen."""
+    """A discoverable resource that the caller may not see."""
 
     description: str
     workspace: ResourceRef | None

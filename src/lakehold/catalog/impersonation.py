@@ -76,7 +76,7 @@ _BY_SESSION = sa.select(impersonation_table).where(impersonation_table.c.through
 
 
 def apply_impersonation(platform: Platform, transaction: Transaction, caller: Caller) -> Caller:
-    """Return the caller of this moment, impersonating a member if they have started to and still may."""
+    """Return the caller, impersonating a member if they have started to and still may."""
     session_id = _session_id(caller)
     found = transaction.connection.execute(_BY_SESSION, {"given": session_id}).first() if session_id else None
     if found is None or found.behind != caller.member:

@@ -1,4 +1,4 @@
-"""What the models say of a kind of resource."""
+"""Kinds of resources as the models declare them: their edges, parents, and rights to edit and delete."""
 
 from collections.abc import Iterator
 from typing import NamedTuple

@@ -130,7 +130,7 @@ def _editor(ctx: RequestContext) -> dict[str, object]:
 
 
 def save_managed(ctx: RequestContext, uid: str, managed: Mapping[str, object]) -> None:
-    """Save settings that only the platform sets, as a finding of its own: nobody has edited the resource by that."""
+    """Save settings that only the platform sets. This does not count as an edit of the resource."""
     before = load(ctx, uid).settings
     after = {**before, **managed}
     if after == before:
@@ -192,7 +192,7 @@ def valid_settings(settings: object) -> str:
 def valid_for_kind(
     kind: str, before: Settings, settings: Settings | None, managed: Settings | None = None
 ) -> dict[str, object]:
-    """Return the settings after an edit, or refuse them by the schema of their kind, whichever door they come through.
+    """Return the settings after an edit, validated by the schema of their kind.
 
     Empty settings are a draft: it can be saved and completed later. Settings that were stored before their schema was
     stricter stay readable; they must be right the next time they are saved. `managed` are those that only the platform

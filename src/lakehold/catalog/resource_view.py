@@ -1,4 +1,4 @@
-"""A resource as one caller may see it. What they may not see is left out without a trace."""
+"""A resource as one caller may see it. What they may not see is left out and not counted."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass

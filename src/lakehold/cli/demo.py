@@ -76,7 +76,7 @@ def serve_api(folder: Path) -> Iterator[None]:
 
 
 def sign_in_links(folder: Path, address: str) -> list[tuple[str, str, str]]:
-    """Return for each person their name, what they are there for, and a new sign-in link. Earlier links end."""
+    """Return the name, purpose and new sign-in link of each person. Earlier links end."""
     read = demo_settings(folder).model_copy(update={"address": address})
     olga = Caller(company.TENANT, "olga", address="local")
     with closing(Platform(read)) as platform, platform.write(olga) as ctx:

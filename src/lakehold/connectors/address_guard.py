@@ -1,4 +1,4 @@
-"""Guards against requests to private networks (SSRF), whatever a host name resolves to; and reads what hosts answer.
+"""Guards against requests to private networks (SSRF); reads TLS errors and `Retry-After` headers.
 
 A name is resolved once, and the connection goes to the address that was checked: a name that resolves to something else
 a moment later gains nothing by it.

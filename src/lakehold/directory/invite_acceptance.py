@@ -24,7 +24,7 @@ from lakehold.kit.ids import valid_name
 
 @dataclass(frozen=True, slots=True)
 class InviteInfo:
-    """What an invite is about, for the holder of its link."""
+    """An invite as the holder of its link sees it."""
 
     tenant: str
     tenant_name: str
@@ -36,7 +36,7 @@ class InviteInfo:
 
 
 def get_info(platform: Platform, secret: str) -> InviteInfo:
-    """Return what an invite is about, without accepting it."""
+    """Return the invite of a link, without accepting it."""
     with platform.database.read() as transaction:
         tenant, invite = _find(transaction, secret, platform.clock())
         session = platform.access.session(transaction, tenant)

@@ -130,7 +130,7 @@ def request_link(platform: Platform, email: str, purpose: str, client: ClientInf
 
 
 def get_info(platform: Platform, secret: str) -> LinkInfo:
-    """Return what a link is for, without using it: programs that read mails open links too."""
+    """Return the purpose of a link, without using it up: programs that read mails open links too."""
     with platform.database.read() as transaction:
         link = secret_tokens.find_row(transaction, link_table, secret_tokens.LINK, secret, platform.clock())
         if link is None:

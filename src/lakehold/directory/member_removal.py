@@ -56,7 +56,7 @@ def _has_owners(kind: KindPolicy) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class RemovalImpact:
-    """What a member owns and has, before a removal."""
+    """The resources, tokens and sign-ins that the removal of a member would affect."""
 
     member: str
     name: str
@@ -70,7 +70,7 @@ class RemovalImpact:
 
 @dataclass(frozen=True, slots=True)
 class RemovalResult:
-    """What became of a removed member's resources."""
+    """The result of a removal: what was handed over, and what was left without this owner."""
 
     member: str
     name: str
@@ -83,7 +83,7 @@ class RemovalResult:
 
 
 def preview(ctx: RequestContext, member: str) -> RemovalImpact:
-    """Return what a member owns and has, before they are removed."""
+    """Return what the removal of a member would affect."""
     _need_remove(ctx, member)
     owns = owned_by(ctx, member)
     visible = _visible(ctx, owns)

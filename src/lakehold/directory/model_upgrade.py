@@ -35,7 +35,7 @@ ModelSources = Mapping[str, str]
 
 @dataclass(frozen=True, slots=True)
 class ModelStatus:
-    """How a tenant's model stands to the release."""
+    """The status of a tenant's model in relation to the release."""
 
     shipped: bool
     """Whether a release shipped its text; otherwise it is custom."""

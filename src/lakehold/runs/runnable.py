@@ -210,7 +210,7 @@ class RunOptions:
 
 @dataclass(frozen=True, slots=True)
 class EndedRun:
-    """A run that has ended, for those who decide whom to notify."""
+    """A run that has ended, from which its notices are made."""
 
     run: str
     state: str

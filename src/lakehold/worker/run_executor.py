@@ -115,7 +115,7 @@ class RunExecutor:
         return problem
 
     def release_steps(self, transaction: Transaction) -> None:
-        """Do not count the attempts of this process, which exits for its own reasons: others begin the steps again."""
+        """Take back the attempts of this process, which exits for its own reasons; others execute the steps."""
         c = run_step_table.c
         for number, place in list(self._busy):
             mine = run_step_table.update().where(c.run == number, c.number == place, c.state == states.RUNNING)

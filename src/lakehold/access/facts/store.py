@@ -83,7 +83,7 @@ class FactStore:
         return self.overlay.view
 
     def append_to_log(self) -> None:
-        """Append what was written to the change log. The last thing before the commit."""
+        """Append the written facts to the change log, as the last step before the commit."""
         if self.entries:
             change_log.append_changes(self.transaction, self.tenant, self.at, self.entries)
 
@@ -120,7 +120,7 @@ class FactStore:
         return chosen
 
     def create_tenant(self, uid: str, name: str) -> None:
-        """Create the tenant itself, the first row of all that is its own."""
+        """Create the resource of the tenant itself, which is its first row."""
         self.tenant = self._insert_resource(uid, TENANT, name, {})
         table = tables.resource
         self.transaction.connection.execute(

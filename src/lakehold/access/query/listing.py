@@ -68,7 +68,7 @@ class SqlStatement:
 
 @dataclass(frozen=True, slots=True)
 class ListRequest:
-    """What a listing is of: an action on a kind, in a container of some kind, narrowed by a token's resources."""
+    """The subject of a listing: an action on a kind, in a container of some kind, narrowed by a token's resources."""
 
     kind: str
     action: str
@@ -77,7 +77,7 @@ class ListRequest:
 
 
 class ListStrategy(Enum):
-    """How the principal's resources are distinguished from others."""
+    """The strategy by which a statement finds the principal's resources."""
 
     GRANTS = 1
     """They are found from the principal's grants, and then sorted."""

@@ -264,7 +264,7 @@ class AllowedActionsJson(ResponseModel):
 
 @routes.get("/can/actions")
 def actions_on(ctx: ReadContext, resource: IdText, subject: SubjectParam = None, at: AsOf = None) -> AllowedActionsJson:
-    """List what a member may do with a resource."""
+    """List the actions that a member may perform on a resource."""
     scope = QuestionScope(ctx, at)
     principal = scope.resolve_subject(subject)
     scope.require_visible((resource,))

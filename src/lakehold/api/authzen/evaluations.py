@@ -245,7 +245,7 @@ def with_properties(
 
 
 def resolve_asker(ctx: RequestContext, subject: AuthzenSubject) -> Principal:
-    """Return whom the question is about. Asking about others needs a right; its lack is not audited here."""
+    """Return the member that the question is about. Asking about others needs a right; its lack is not audited here."""
     need_subject_type(subject.type)
     if subject.id != ctx.caller.member:
         need_others(ctx)

@@ -40,7 +40,7 @@ def list_usage_of_member(
         IdText | None, Query(description="Whose; one's own without. Others need `ask_about_others`.")
     ] = None,
 ) -> LastUseListJson:
-    """List what a member last used, of what the caller may see."""
+    """List the resources that a member last used, as far as the caller may see them."""
     return LastUseListJson.of(usage.list_for_member(ctx, ctx.caller.member if member is None else member))
 
 

@@ -97,7 +97,7 @@ class ViewAsBody(RequestModel):
 
 
 class ViewAsState(ResponseModel):
-    """Whom the caller views as."""
+    """The member that the caller views as."""
 
     member: RefJson | None = Field(description="Null: with their own.")
     behind: str | None = Field(examples=["adam"], description="Who really looks.")
@@ -106,7 +106,7 @@ class ViewAsState(ResponseModel):
 
 @view_as_routes.get("")
 def get_view_as(ctx: ReadContext) -> ViewAsState:
-    """Get whom the caller views as."""
+    """Get the member that the caller views as."""
     if not ctx.caller.impersonator:
         return ViewAsState(member=None, behind=None, until=None)
     seen, until = resource_view.VisibleRefs(ctx).ref(ctx.caller.member), impersonation.active_until(ctx)

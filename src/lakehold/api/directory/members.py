@@ -148,7 +148,7 @@ class OwnedResourceJson(ResponseModel):
 
 
 class RemovalPreview(ResponseModel):
-    """What a removal would affect."""
+    """The resources, tokens and sign-ins that a removal would affect."""
 
     member: IdText = Field(examples=["ana"])
     name: NameText = Field(examples=["Ana, Analyst"])
@@ -172,7 +172,7 @@ class RemovalResultJson(ResponseModel):
 
 @routes.get("/{member}/removal")
 def preview_removal(ctx: ReadContext, member: MemberId) -> RemovalPreview:
-    """Preview what a member owns, before removing them."""
+    """Preview the removal of a member: what they own, and their tokens and sign-ins."""
     return RemovalPreview.model_validate(member_removal.preview(ctx, member))
 
 

@@ -52,7 +52,7 @@ class LineageJson(ResponseModel):
 
 @routes.get("/{resource}")
 def get_lineage(ctx: ReadContext, resource: IdText, depth: Depth = MAX_DEPTH) -> LineageJson:
-    """Get what a table, volume or pipeline is made from, and what reads it."""
+    """Get the upstream and downstream lineage of a table, volume or pipeline."""
     lineage = _need_lineage(ctx, resource)
     up, down = lineage.upstream(ctx, resource, max_depth=depth), lineage.downstream(ctx, resource, max_depth=depth)
     return LineageJson(up=_side_json(ctx, up, upward=True), down=_side_json(ctx, down))
@@ -60,12 +60,12 @@ def get_lineage(ctx: ReadContext, resource: IdText, depth: Depth = MAX_DEPTH) ->
 
 @routes.get("/{resource}/impact")
 def get_impact(ctx: ReadContext, resource: IdText, depth: Depth = MAX_DEPTH) -> LineageSideJson:
-    """Get what a change of this resource may affect."""
+    """Get the resources that a change of this one may affect."""
     return _side_json(ctx, _need_lineage(ctx, resource).downstream(ctx, resource, max_depth=depth))
 
 
 def _need_lineage(ctx: RequestContext, uid: str) -> Lineage:
-    """Return how the lineage of a resource is followed, if the caller sees it and it can have one."""
+    """Return the lineage of a resource's kind, if the caller sees the resource and it can have one."""
     ctx.need_visible(uid)
     schema = kinds.schema_of(ctx.view, uid)
     found = find_lineage(schema.id)

@@ -103,7 +103,7 @@ def _post(cmd: CommandContext, verb: str, folder: Path, **options: object) -> Js
 
 
 def _read_texts(cmd: CommandContext, folder: Path) -> dict[str, str]:
-    """Read the files, once there is somebody to send them to."""
+    """Read the files, after it is certain where they are sent."""
     _ = cmd.transport
     from lakehold.access_as_code.desired_state import load_texts  # noqa: PLC0415 - as above
 

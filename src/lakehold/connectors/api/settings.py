@@ -17,7 +17,7 @@ from lakehold.kit.settings_schema import InvalidSettingError, SettingsRecord, Te
 
 @dataclass(frozen=True, slots=True)
 class PageNumberPaging(SettingsRecord):
-    """Pages have numbers. The first page without a record is the end, as an API may return fewer than requested."""
+    """Paging by page number. The first page without a record is the end, as an API may return fewer than requested."""
 
     parameter: str = "page"
     first: int = 1
@@ -28,7 +28,7 @@ class PageNumberPaging(SettingsRecord):
 
 @dataclass(frozen=True, slots=True)
 class CursorPaging(SettingsRecord):
-    """Each response contains the cursor of the next page; the last one does not."""
+    """Paging by cursor: each response but the last contains the cursor of the next page."""
 
     path: Text
     """Where it stands in the answer: `meta.next`."""
@@ -38,7 +38,7 @@ class CursorPaging(SettingsRecord):
 
 @dataclass(frozen=True, slots=True)
 class LinkHeaderPaging(SettingsRecord):
-    """Each response links to the next page in its `Link` header."""
+    """Paging by link: each response links to the next page in its `Link` header."""
 
     by: Literal["link"] = field(default="link", kw_only=True)
 
@@ -65,7 +65,7 @@ class ApiEndpoint(SettingsRecord):
 
 @dataclass(frozen=True, slots=True)
 class ApiAuthSettings(SettingsRecord):
-    """How requests are authenticated; the secret itself is a credential."""
+    """The authentication of requests; the secret itself is a credential."""
 
     kind: Literal["none", "bearer", "basic", "key"] = "none"
     user: str = ""
@@ -143,7 +143,7 @@ class ApiSettings:
     """Whether it may be in the network that this machine stands in."""
 
     def check(self) -> None:
-        """Refuse settings that cannot be an API's."""
+        """Refuse invalid settings."""
         check_api(self.base, self.endpoints, (*self.auth.headers(self.secret).values(), *self.headers.values()))
 
 
@@ -164,12 +164,12 @@ class ApiSourceSettings(SourceSettings):
 
     @property
     def credential(self) -> str:
-        """What its authentication needs."""
+        """The name of the secret that its authentication needs."""
         return self.auth.credential
 
 
 def check_api(address: str, endpoints: Sequence[ApiEndpoint], header_values: Iterable[str]) -> None:
-    """Refuse an address of no API, headers that cannot be sent, and endpoints that cannot be told apart."""
+    """Refuse an invalid address, headers that cannot be sent, and endpoints without unique names."""
     with at_field("address"):
         _check_address(address)
     if not all(text.isascii() and text.isprintable() for text in header_values):

@@ -63,7 +63,7 @@ class DatabaseSourceSettings(DatabaseSettings, SourceSettings):
 
 
 class DeliveryMode(StrEnum):
-    """How a delivery treats the rows that are in the table."""
+    """The delivery mode: how the existing rows of the table are treated."""
 
     APPEND = "append"
     OVERWRITE = "overwrite"
@@ -91,7 +91,7 @@ class DatabaseDestinationSettings(DatabaseSettings, DestinationSettings):
 
 @dataclass(frozen=True, slots=True)
 class TablePartitioning(SettingsRecord):
-    """Into how many partitions a table is split, and by which column: a number, a date or a timestamp."""
+    """The partitioning of a read: the number of partitions, and the column (number, date or timestamp) to split by."""
 
     column: Text
     count: Annotated[int, Field(ge=1, le=MAX_PARTITIONS)] = 4

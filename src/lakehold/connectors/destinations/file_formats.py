@@ -47,7 +47,7 @@ _NESTED_TYPES = (t.ArrayType, t.MapType, t.StructType, t.VariantType)
 
 
 def refuse_invalid_fields(rows: DataFrame) -> DataFrame:
-    """Return the rows; refuse them if they have no fields, or two that are one to SQL."""
+    """Return the rows; refuse them if they have no fields, or two with the same name in SQL."""
     if not rows.columns:
         raise DataError("The rows have no fields, so there is nothing to deliver.", "Choose at least one field.")
     refuse_duplicate_fields(rows.schema)

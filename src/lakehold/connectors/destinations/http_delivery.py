@@ -52,7 +52,7 @@ SleepFunction = Callable[[float], None]
 
 @dataclass(frozen=True, slots=True)
 class RetryPolicy:
-    """How often and how long a receiver that does not answer is retried."""
+    """The retry policy: how often and how long a receiver that does not answer is retried."""
 
     tries: int = 5
     seconds: float = 30

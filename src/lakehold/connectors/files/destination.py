@@ -26,7 +26,7 @@ _CHUNK_SIZE = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class FileDestination:
-    """Where the rows go, and in which format."""
+    """A folder as a destination, and the format of its files."""
 
     folder: str
     """From the platform, never from a person."""

@@ -47,7 +47,7 @@ ENCODINGS = ("utf-8", "windows-1252", "iso-8859-1", "utf-16", "utf-16le", "utf-1
 
 @dataclass(frozen=True, slots=True)
 class FileFormat(SettingsRecord):
-    """How a file is read: detected, shown to users, and changed by them where the detection is wrong."""
+    """The format of a file to read: detected, and changed by users where the detection is wrong."""
 
     kind: FileKind
     fields: tuple[StreamField, ...] = ()
@@ -99,7 +99,7 @@ OutputKind = Literal["csv", "jsonl", "parquet", "xlsx"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileOptions(SettingsRecord):
-    """How a file is called and written."""
+    """The name and format of a file to write."""
 
     name: str = ""
     """Without its ending."""

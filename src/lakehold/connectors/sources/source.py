@@ -56,7 +56,7 @@ class StreamSample:
 
 @dataclass(frozen=True, slots=True)
 class ReadSpan:
-    """Which part of a stream to read: what follows the cursor of the last sync, or a span that is read again."""
+    """The part of a stream to read: the rows after the cursor of the last sync, or a span that is read again."""
 
     field: str
     value: str
@@ -90,7 +90,7 @@ class IncomingRows:
 
 @dataclass(frozen=True, slots=True)
 class StreamOptions:
-    """How one stream of a source is read, beside what the source's own settings say."""
+    """The options of one stream, in addition to the settings of its source."""
 
     name: str
     """As the source calls it; one with a star is all files that match it."""
@@ -101,7 +101,7 @@ class StreamOptions:
 
 
 class SourceConnector:
-    """A source of rows. What a source has no use for stays as it is here."""
+    """Base class of source connectors. Methods that a connector does not need have defaults."""
 
     @property
     def redactions(self) -> tuple[str, ...]:

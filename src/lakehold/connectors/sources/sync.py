@@ -56,7 +56,7 @@ class SyncOptions:
 
 @dataclass(frozen=True, slots=True)
 class SyncResult:
-    """What a sync did."""
+    """The result of a sync."""
 
     written: TableWriteResult
     bad: int

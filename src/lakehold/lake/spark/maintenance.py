@@ -22,7 +22,7 @@ from lakehold.lake.spark.tables import Tables
 
 @dataclass(frozen=True, slots=True)
 class ExpireResult:
-    """What `expire` removed."""
+    """The result of `expire`: the numbers of what it removed."""
 
     snapshots: int
     files: int
@@ -31,7 +31,7 @@ class ExpireResult:
 
 @dataclass(frozen=True, slots=True)
 class CompactResult:
-    """How many files `compact` rewrote and wrote."""
+    """The result of `compact`: the numbers of files that it read and wrote."""
 
     rewritten: int
     made: int

@@ -214,7 +214,7 @@ the key of the platform and the password of its database are among them.
 
 @dataclass(frozen=True, slots=True)
 class SparkOptions:
-    """What the Spark of a process is started with."""
+    """The options that Spark is started with."""
 
     master: str
     conf: Mapping[str, str] = field(default_factory=dict)
@@ -298,7 +298,7 @@ def launch(options: SparkOptions) -> JvmProcess:
 
 
 def _private_conf(address: str, place: Path) -> dict[str, str]:
-    """Return the settings that keep others out: what listens asks for a secret, and files lie where nobody looks."""
+    """Return the settings that protect Spark: its ports require a secret, and its files lie in a private folder."""
     return {
         "spark.driver.bindAddress": address,
         "spark.driver.host": address,

@@ -22,7 +22,7 @@ from lakehold.lake.table_metadata import IcebergSnapshot
 
 
 class SchemaEvolution(StrEnum):
-    """How a write handles rows with other fields than the table has."""
+    """The schema evolution of a write: how rows with other fields than the table has are handled."""
 
     MERGE = "merge"
     """New fields are added, types are widened where nothing is lost; a missing field is empty."""
@@ -81,7 +81,7 @@ _EXAMPLES = 3
 
 
 class WriteMode(StrEnum):
-    """How a write treats the rows that are in the table."""
+    """The write mode: how the existing rows of the table are treated."""
 
     APPEND = "append"
     """They stay."""
@@ -109,7 +109,7 @@ class TableWriteOptions:
 
 @dataclass(frozen=True, slots=True)
 class TableWriteResult:
-    """What a write did."""
+    """The result of a write."""
 
     snapshot: int | None
     """None if there was nothing to do."""
@@ -243,7 +243,7 @@ def apply_types_if_empty(tables: Tables, place: TableIdentifier, rows: DataFrame
 
 
 def refuse_duplicate_fields(schema: t.StructType) -> None:
-    """Refuse two fields whose names differ by case alone, which are one to SQL."""
+    """Refuse two fields whose names differ by case alone, because they are the same name in SQL."""
     seen: dict[str, str] = {}
     for field in schema.fields:
         other = seen.setdefault(field.name.lower(), field.name)

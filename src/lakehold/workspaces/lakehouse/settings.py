@@ -37,7 +37,7 @@ class LakehouseSettings(SettingsRecord):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StreamSettings(SettingsRecord):
-    """How a stream of a source is loaded."""
+    """Settings of a stream: how it is loaded."""
 
     stream: Text
     """Its name at the source; one with a star is all files that match it."""
@@ -122,7 +122,7 @@ class NotebookSettings(SettingsRecord):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableMailSettings(MailSettings):
-    """Tables as files to people."""
+    """Settings of a mail that has tables as attached files."""
 
     def __post_init__(self) -> None:
         MailSettings.__post_init__(self)

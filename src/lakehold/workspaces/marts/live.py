@@ -236,7 +236,7 @@ def _pull_sql(ctx: RequestContext, access: LiveAccess, lake: IcebergCatalog, rep
 
 
 def _need_of_saver(ctx: RequestContext, action: str, uid: str, report: str) -> None:
-    """Require a right of the saver, with an error for whoever pulls."""
+    """Require a right of the member who saved the report; the error is for the client that pulls."""
     try:
         ctx.need(action, uid)
     except (DeniedError, HiddenError) as error:

@@ -75,7 +75,7 @@ def is_numeric(value: object) -> bool:
 
 
 class _MessagePart(ABC):
-    """What stands for a placeholder of a message."""
+    """The content that replaces a placeholder of a message."""
 
     block: ClassVar = True
     """Whether it is no part of a paragraph."""

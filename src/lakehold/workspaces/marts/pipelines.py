@@ -78,7 +78,7 @@ class _ProjectPipeline(Runnable):
 
 
 class DataMartPipeline(_ProjectPipeline):
-    """Refreshes a data mart. Whoever edits it may refresh it; whoever sees it sees its runs."""
+    """Refreshes a data mart. Those who may edit it may refresh it, and those who see it see its runs."""
 
     kind = mart_kinds.DATA_MART_KIND
     trigger, schedule, stop, see = "edit", "manage_triggers", "edit", "see"

@@ -65,7 +65,7 @@ class ReportSort(SettingsRecord):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReportDelivery(SettingsRecord):
-    """What a report says of its delivery before what its destination says."""
+    """Delivery options of a report, which override those of its destination."""
 
     name: str | None = None
     subject: str | None = None

@@ -54,7 +54,7 @@ class StorageType(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LakeStorageSettings(SettingsRecord):
-    """Tables of a lakehouse of the tenant, read with the rights of whoever reads."""
+    """Tables of a lakehouse of the tenant, read with the rights of the reader."""
 
     kind: Literal["lake"] = "lake"
     lakehouse: Text
@@ -81,7 +81,7 @@ StorageSettings = LakeStorageSettings | DatabaseStorageSettings | FileStorageSet
 
 
 class DefinitionType(StrEnum):
-    """How a data mart is defined."""
+    """The definition type of a data mart."""
 
     SQL = "sql"
     TABLE = "table"

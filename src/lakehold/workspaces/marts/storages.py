@@ -26,7 +26,7 @@ MAX_TABLES = 500
 
 @dataclass(frozen=True, slots=True)
 class StorageProbeTarget:
-    """What to probe: an existing storage, as it is or with other settings, or one that would be created."""
+    """The storage to probe: an existing one, as it is or with other settings, or one that would be created."""
 
     storage: str = ""
     project: str = ""

@@ -187,7 +187,7 @@ class QueryGuard:
             raise RefusedQueryError(f"A query may not have {self._describe_class(wrong[0])} in it.", _HINT)
 
     def _describe_class(self, name: str) -> str:
-        """Return what people call a class: the function, or the statement."""
+        """Return the readable name of a class: the function, or the statement."""
         if name in self._named:
             return f"the function {self._named[name]}"
         return name.rpartition(".")[2].removesuffix("$").removesuffix("Command")

@@ -80,7 +80,7 @@ class PipelineFormPage(LakehouseFormPage):
         return replace(filled, texts={**filled.texts, "output": output, "layer": layer, "there": there})
 
     def edges(self, filled: ResourceForm) -> dict[str, list[str]]:
-        """Return what it reads and where it writes: a table, or the layer in which one is created."""
+        """Return the edges to what it reads and writes: a table, or the layer in which one is created."""
         reads, layer = list(filled.ends.get("reads", ())), [filled.text("layer")]
         match filled.text("output"):
             case "new":

@@ -59,7 +59,7 @@ def need_writable_target(ctx: RequestContext, target: str) -> None:
 
 
 def readable_inputs(ctx: RequestContext, uid: str, edge: str = "reads") -> tuple[str, ...]:
-    """Return what the pipeline reads; refused if the caller may not read it."""
+    """Return the tables and volumes that the pipeline reads; refused if the caller may not read one."""
     found = edge_targets(ctx, uid, edge)
     for each in found:
         ctx.need("read", each)

@@ -123,7 +123,7 @@ def _sample(connector: SourceConnector, probe: StorageProbeTarget) -> dict[str, 
 
 @dataclass(frozen=True, slots=True)
 class MartsDestinationCheck:
-    """What to test: an existing destination, or one that would be created in a project."""
+    """The destination to test: an existing one, or one that would be created in a project."""
 
     settings: Mapping[str, object]
     project: str
@@ -135,7 +135,7 @@ class MartsDestinationCheck:
 def check_destination(
     platform: Platform, caller: Caller, request: Mapping[str, Any], start_spark: Callable[[], object]
 ) -> dict[str, str]:
-    """Test a destination and return the finding as a message; refused if nothing could be sent."""
+    """Test a destination and return the result as a message; raise if nothing could be sent."""
     check = MartsDestinationCheck(**request)
     to = DESTINATION.parse(check.settings)
     if to.needs_drivers:

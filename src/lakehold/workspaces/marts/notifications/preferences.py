@@ -126,7 +126,7 @@ _TENANT_ADMIN_ROLES = frozenset({"owner", "admin"})
 
 
 class MemberSide(StrEnum):
-    """The side on which a member is."""
+    """The side of a member: technical, business, or above the project."""
 
     TECHNICAL = "technical"
     BUSINESS = "business"

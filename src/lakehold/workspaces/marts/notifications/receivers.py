@@ -43,7 +43,7 @@ class Subscription:
 
     @property
     def by(self) -> Literal["default", "choice"]:
-        """What decides it: the role of the member, or their preference."""
+        """The origin of the subscription: the role of the member, or their preference."""
         return "choice" if self.chosen else "default"
 
 
@@ -66,7 +66,7 @@ class MemberSubscriptions:
 
 
 def need_project(ctx: RequestContext, uid: str) -> None:
-    """Refuse what is no project, or what the caller does not see."""
+    """Refuse a resource that is not a project, or that the caller does not see."""
     mart_kinds.need_kind(ctx, uid, mart_kinds.PROJECT_KIND)
 
 
@@ -244,9 +244,7 @@ class UnderprivilegedOwner(NamedTuple):
 
 
 def underprivileged_owners(ctx: RequestContext, project: str) -> list[UnderprivilegedOwner]:
-    """Return such owners of data marts that the caller sees: all for those who manage the project, for others
-    themselves.
-    """
+    """Return underprivileged owners of visible data marts: all for those who manage the project, else the caller."""
     need_project(ctx, project)
     marts = ctx.session.ids(ctx.principal, "see", mart_kinds.DATA_MART_KIND, within=project)
     held, bit = (
