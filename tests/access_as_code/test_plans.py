@@ -205,7 +205,7 @@ def test_refused_when_it_did_not_become_so(access: AccessEngine, files: dict[str
     edit(files, LAKE, "name: Clean", "name: Cleaned")
     declared = parse_files(files)
     made = plan_files(access, CORNER, declared)
-    with pytest.raises(ConflictError, match="1 steps were made and are not so"), access.write(CORNER) as session:
+    with pytest.raises(ConflictError, match="1 steps were taken without effect"), access.write(CORNER) as session:
         apply_plan(Idle(session), made, declared)
 
 
@@ -235,7 +235,7 @@ def test_ids_keep_their_kind_and_are_never_used_twice(access: AccessEngine, file
         plan_files(access, CORNER, other)
     with access.write(CORNER) as session:
         session.store.delete("stock")
-    with pytest.raises(InvalidInputError, match="'stock' belonged to something that was deleted"):
+    with pytest.raises(InvalidInputError, match="'stock' belonged to a deleted entry"):
         plan_files(access, CORNER, files)
 
 
@@ -292,7 +292,7 @@ def test_a_model_stays(access: AccessEngine, files: dict[str, str]) -> None:
         session.store.apply(Adopt(STUDIES))
     made = plan_files(access, CORNER, files)
     assert made.steps == ()
-    assert made.notes == ("The model studies is not in the files and stays: models are replaced, never taken away.",)
+    assert made.notes == ("The model studies is not in the files and stays: models are replaced, never removed.",)
 
 
 def test_plans_can_be_kept(access: AccessEngine, files: dict[str, str]) -> None:

@@ -86,12 +86,12 @@ NOT_YAML = {
     "open bracket": Wrong("members: {ann: {}\ngroups: x # <-", "not YAML"),
     "two documents": Wrong("members: {ann: {}}\n--- # <-\nmembers: {bob: {}}\n", "a second document"),
     "unknown alias": Wrong("members:\n  ann: *nothing # <-", "there is no anchor 'nothing' above"),
-    "two anchors": Wrong("members:\n  ann: &x {}\n  bob: &x {} # <-", "the anchor 'x' stands twice"),
+    "two anchors": Wrong("members:\n  ann: &x {}\n  bob: &x {} # <-", "the anchor 'x' is defined twice"),
     "tag": Wrong("members:\n  ann: !!python/object:os.system {} # <-", "has no meaning here", "Remove it."),
     "contains itself": Wrong("members: &x\n  ann: *x # <-", "this part contains itself"),
     "list at the top": Wrong("- a # <-\n- b", "a file is a mapping of names"),
     "text at the top": Wrong("hello # <-", "a file is a mapping of names"),
-    "key twice": Wrong("members:\n  ann: {}\n  ann: {} # <-", "'ann' stands twice; first in line 2", "Keep one"),
+    "key twice": Wrong("members:\n  ann: {}\n  ann: {} # <-", "'ann' appears twice; first in line 2", "Keep one"),
     "key that is a list": Wrong("members:\n  ? [a, b] # <-\n  : c", "a name must be a single word or text"),
     "key that is nothing": Wrong("members:\n  ~: {} # <-", "a name must be a single word or text"),
 }
@@ -147,7 +147,7 @@ WORDS = {
     ),
     "value": Wrong(
         changed("      bob: {scope: selected_contexts}", "      bob: {scope: selected_context}"),
-        "'selected_context' is no value of scope",
+        "'selected_context' is not a valid value of scope",
         "Did you mean 'selected_contexts'?",
     ),
     "kind": Wrong(
@@ -157,10 +157,10 @@ WORDS = {
     ),
     "no kind": Wrong("workspaces:\n  sales: {name: Sales} # <-", "`kind:` is missing", "marts.project"),
     "member as a workspace": Wrong(
-        "workspaces:\n  ann: {kind: tenant.member} # <-", "is no workspace", "Write it under `members:`"
+        "workspaces:\n  ann: {kind: tenant.member} # <-", "is not a workspace", "Write it under `members:`"
     ),
     "kind inside": Wrong("workspaces:\n  x: {kind: lakehouse.layer} # <-", "lies in a lakehouse.lakehouse", "`holds:`"),
-    "kind said again": Wrong(changed("items: {}", "items: {kind: lakehouse.layer}"), "`kind:` is said by the place"),
+    "kind said again": Wrong(changed("items: {}", "items: {kind: lakehouse.layer}"), "`kind:` follows from the place"),
     "what lies nowhere near": Wrong(
         changed("      query:", "      data_mart:"), "no 'data_mart' lies in a lakehouse.lakehouse", "Known here"
     ),
@@ -168,14 +168,14 @@ WORDS = {
     "a role for a table": Wrong(changed("viewer: bob", "viewer: {when: bob}"), "'when' is not known", "who"),
     "who is missing": Wrong(changed("viewer: bob", "viewer: {until: 2026-01-31}"), "`who:` is missing"),
     "loose": Wrong("workspaces:\n  x: {kind: lakehouse.layer, loose: maybe} # <-", "`loose:` can only be true"),
-    "e-mail": Wrong("members:\n  ann: {email: ann} # <-", "'ann' is no e-mail address", "name@host"),
+    "e-mail": Wrong("members:\n  ann: {email: ann} # <-", "'ann' is not an e-mail address", "name@host"),
     "e-mail twice": Wrong(
         "members:\n  ann: {email: a@b.c}\n  bob: {email: A@b.c} # <-", "already the address of 'ann'"
     ),
     "e-mail of a group": Wrong("groups:\n  makers: {email: a@b.c} # <-", "has no role, edge or attribute 'email'"),
     "service": Wrong("members:\n  ann: {service: maybe} # <-", "`service:` can only be true"),
     "service with an address": Wrong(
-        "members:\n  ann: {service: true, email: a@b.c} # <-", "'ann' is a service account", "no address"
+        "members:\n  ann: {service: true, email: a@b.c} # <-", "'ann' is a service account", "no e-mail address"
     ),
     "service of a group": Wrong("groups:\n  makers: {service: true} # <-", "no role, edge or attribute 'service'"),
     "settings": Wrong("members:\n  ann: {settings: [a]} # <-", "`settings:` is a mapping of names"),
@@ -190,8 +190,10 @@ def test_words(name: str) -> None:
 
 
 TIMES = {
-    "no time": Wrong(changed("viewer: bob", "viewer: {who: bob, until: soon}"), "'soon' is no time", "2026-01-31"),
-    "no such day": Wrong(changed("viewer: bob", "viewer: {who: bob, until: 2026-02-30}"), "is no time"),
+    "no time": Wrong(
+        changed("viewer: bob", "viewer: {who: bob, until: soon}"), "'soon' is not a valid time", "2026-01-31"
+    ),
+    "no such day": Wrong(changed("viewer: bob", "viewer: {who: bob, until: 2026-02-30}"), "is not a valid time"),
     "no zone": Wrong(changed("viewer: bob", "viewer: {who: bob, from: 2026-01-31T12:00}"), "no time zone", "Z"),
     "backwards": Wrong(
         changed("viewer: bob", "viewer: {who: bob, from: 2026-02-01, until: 2026-01-01}"), "ends before it begins"
@@ -216,15 +218,15 @@ UNSOUND = {
     ),
     "group in a group": Wrong("groups:\n  a: {}\n  b: {members: a} # <-", "'a' is a tenant.group"),
     "membership of nobody": Wrong(changed("      bob: {scope", "      bobb: {scope"), "no member 'bobb'", "'bob'"),
-    "id twice": Wrong("members:\n  ann: {}\ngroups:\n  ann: {} # <-", "'ann' is there twice; first at people.yaml:2"),
-    "same twice": Wrong(changed("viewer: bob", "viewer: [bob, bob]"), "stands twice for the same time"),
+    "id twice": Wrong("members:\n  ann: {}\ngroups:\n  ann: {} # <-", "'ann' is defined twice; first at people.yaml:2"),
+    "same twice": Wrong(changed("viewer: bob", "viewer: [bob, bob]"), "appears twice for the same time"),
     "two owners": Wrong(
         "members: {ann: {}, bob: {}}\nworkspaces:\n  mine:\n    kind: spaces.space\n    owner: [ann, bob] # <-",
-        "only one can be",
+        "there can be only one",
         "`until:`",
     ),
     "two values": Wrong(
-        "workspaces:\n  mine:\n    kind: spaces.space\n    personal: ['true', 'false'] # <-", "only one can be"
+        "workspaces:\n  mine:\n    kind: spaces.space\n    personal: ['true', 'false'] # <-", "there can be only one"
     ),
 }
 
@@ -245,9 +247,9 @@ def test_circles() -> None:
                 b: {joins: c}
                 c: {joins: a}
     """
-    assert "'a' → 'b' → 'c' → 'a': this goes in a circle" in refused(text).message
+    assert "'a' → 'b' → 'c' → 'a': this is a cycle" in refused(text).message
     turned = text.replace("c: {joins: a}", "c: {joins: {to: a, from: 2030-01-01}}")
-    assert "circle" in refused(turned).message
+    assert "this is a cycle" in refused(turned).message
     parse_files({FILE: dedent(turned.replace("a: {joins: b}", "a: {joins: {to: b, until: 2030-01-01}}"))})
 
 
@@ -259,7 +261,7 @@ def test_all_problems_at_once() -> None:
 
 
 def test_the_same_id_in_two_files() -> None:
-    with pytest.raises(InvalidInputError, match=r"b.yaml:1: 'ann' is there twice; first at a.yaml:1"):
+    with pytest.raises(InvalidInputError, match=r"b.yaml:1: 'ann' is defined twice; first at a.yaml:1"):
         parse_files({"a.yaml": "members: {ann: {}}", "b.yaml": "members: {ann: {}}"})
 
 
@@ -270,7 +272,7 @@ def test_models_are_refused_with_their_file() -> None:
         parse_files(
             {"models/labs.yaml": "model: labs\nkinds:\n  lab:\n    actions: [see]\n    allow: [{who: gest, may: see}]"}
         )
-    with pytest.raises(InvalidInputError, match="is there twice"):
+    with pytest.raises(InvalidInputError, match="is defined twice"):
         parse_files({"a.yaml": "model: x\nkinds: {y: {}}", "b.yaml": "model: x\nkinds: {y: {}}"})
 
 

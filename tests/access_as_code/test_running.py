@@ -86,7 +86,7 @@ def test_told_as_text(files: dict[str, str]) -> None:
         "FAILED tests.yaml:6 Bella edits targets",
         "    at 2030-01-01",
         "    bella may not edit store_targets, expected to be allowed",
-        "        would do: Technical User on project Sales marts for member Bella, Business User (by member ",
+        "        would allow it: Technical User on project Sales marts for member Bella, Business User (by member ",
         "ERROR tests.yaml:11 bellla can edit on store_targets",
         "    There is nothing called 'bellla'. Did you mean 'bella'?",
         "    There is nothing called 'store_target'. Did you mean 'store_targets'?",
@@ -147,7 +147,7 @@ def test_no_tests(files: dict[str, str]) -> None:
 def test_a_test_of_nobody(files: dict[str, str]) -> None:
     files["people.yaml"] += "  nobody: {}\n"
     (outcome,) = report(files, "tests: [{who: nobody, cannot: read, on: orders}]").results
-    assert outcome.error == "Nobody is in 'nobody'. A test of nobody says nothing."
+    assert outcome.error == "Nobody is in 'nobody'. A test needs at least one member."
 
 
 WRONG = {
@@ -155,11 +155,11 @@ WRONG = {
     "tests: [{who: x, can: see}]": "`on:` is missing in a test",
     "tests: [{who: x, on: y}]": "a test needs `can:` or `cannot:`",
     "tests: [{who: x, on: y, may: see}]": "'may' is not known in a test. Known here: at, can, cannot, name, on, who.",
-    "tests: [{who: [], on: y, can: see}]": "`who:` names nothing",
+    "tests: [{who: [], on: y, can: see}]": "`who:` is empty",
     "tests: [{who: x, on: y, can: see, cannot: see}]": "this test says both can and cannot of 'see'",
     "tests: [{who: x, on: y, can: give}]": "'give' needs a role",
-    "tests: [{who: x, on: y, can: edit viewer}]": "'edit' carries no role",
-    "tests: [{who: x, on: y, can: see, at: noon}]": "'noon' is no time",
+    "tests: [{who: x, on: y, can: edit viewer}]": "'edit' takes no role",
+    "tests: [{who: x, on: y, can: see, at: noon}]": "'noon' is not a valid time",
     "tests: [see]": "a test is a mapping of names",
 }
 

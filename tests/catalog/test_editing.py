@@ -38,7 +38,7 @@ def test_a_new_name_keeps_id_and_rights(corner: DemoPlatform) -> None:
 
 
 def test_what_it_is_made_with_can_be_another_and_not_nothing(corner: DemoPlatform) -> None:
-    with pytest.raises(InvalidInputError, match="not without a destination"), corner.write(as_member("bella")) as ctx:
+    with pytest.raises(InvalidInputError, match="needs a destination"), corner.write(as_member("bella")) as ctx:
         apply_edit(ctx, "morning_sales", ResourceEdit(edges={"destination": []}))
     with corner.write(as_member("bella")) as ctx:
         apply_edit(ctx, "morning_sales", ResourceEdit(edges={"destination": ["store_sheets"]}))
@@ -218,7 +218,7 @@ def test_nobody_edits_a_run(corner: DemoPlatform) -> None:
         (ResourceEdit(name="x" * 201), "201 characters"),
         (ResourceEdit(description="x" * 10_001), "10,001 characters"),
         (ResourceEdit(attributes={"shared": True}), "no attribute 'shared'"),
-        (ResourceEdit(attributes={"discoverable": "perhaps"}), "no value"),
+        (ResourceEdit(attributes={"discoverable": "perhaps"}), "not a valid value"),
         (ResourceEdit(edges={"contexts": ["lake"]}), "cannot point at"),
         (ResourceEdit(edges={"storage": ["lake", "webshop_db"]}), "points at one"),
         (ResourceEdit(edges={"project": "sales"}), "Move it"),

@@ -59,7 +59,7 @@ def test_of_two_at_the_same_moment_one_is_refused(empty_platform: Platform) -> N
     [
         (TenantSetup("", "Olga", "olga@example.org", SECRET), "name must not be empty"),
         (TenantSetup("Acme", " ", "olga@example.org", SECRET), "owner must not be empty"),
-        (TenantSetup("Acme", "Olga", "olga", SECRET), "no e-mail address"),
+        (TenantSetup("Acme", "Olga", "olga", SECRET), "not an e-mail address"),
         (TenantSetup("Acme", "Olga", "olga@example.org", "short"), "10 to 1,000"),
         (TenantSetup("Acme", "Olga", "olga@example.org", "Olga@Example.org"), "your name or e-mail"),
         (TenantSetup("Acme", "Olga", "olga@example.org", SECRET, "a\0b"), "control character"),

@@ -86,7 +86,7 @@ def test_whatever_is_wrong_gets_the_same_answer_after_the_same_work(acme: AcmePl
         before = counting.comparisons
         answers.add(attempt(acme, email, tenant=tenant))
         assert counting.comparisons == before + 1, email
-    assert answers == {"401 The e-mail address or the password is wrong. Try again, or ask for a link."}
+    assert answers == {"401 The e-mail address or the password is wrong. Try again, or request a link."}
 
 
 def test_a_password_that_is_no_text_is_only_wrong(acme: AcmePlatform) -> None:

@@ -84,7 +84,7 @@ def test_more_rows_than_the_limit_are_told_of(client: httpx.Client) -> None:
         ("SELECT nothing FROM raw.orders", "query_failed", "nothing"),
         ("SELECT 1 / 0", "query_failed", "Division by zero"),
         ("SELECT * FROM secret.hidden", "query_failed", "cannot be found"),
-        ("DROP TABLE raw.orders", "query_refused", "A query may not have"),
+        ("DROP TABLE raw.orders", "query_refused", "A query may not contain"),
         ("SELECT reflect('java.lang.System', 'exit', 1)", "query_refused", "the function"),
         ("  ", "invalid_input", "empty"),
     ],

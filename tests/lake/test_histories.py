@@ -148,7 +148,7 @@ def test_what_does_not_fit_is_refused_and_nothing_is_lost(
         (one.limit(0), SEEN, "would end all 1 rows"),
         (one, HistoryOptions([]), "needs a key"),
         (one, HistoryOptions(["nr"]), "no field 'nr'"),
-        (one, HistoryOptions(["id"], at="name"), "name is string, and no time"),
+        (one, HistoryOptions(["id"], at="name"), "name is string, not a time"),
         (one, HistoryOptions(["since"], at="since"), "key and time at once"),
         (one, HistoryOptions(["id"], ignore=["nr"]), "no field 'nr'"),
         (one.withColumnRenamed("name", "Valid_To"), SEEN, "a field 'valid_to', which every history has"),
@@ -166,7 +166,7 @@ def test_what_does_not_fit_is_refused_and_nothing_is_lost(
 
 def test_a_table_that_is_no_history_is_left_alone(spark: SparkSession, tables: Tables, place: TableIdentifier) -> None:
     write_rows(tables, place, people(spark, (1, "ann", 1)), TableWriteOptions(WriteMode.APPEND, "w1"))
-    with pytest.raises(DataError, match="is no history"):
+    with pytest.raises(DataError, match="is not a history"):
         update_history(tables, people(spark, (1, "ann", 1)), place, SEEN, mark="r1", moment=at(1))
     assert tables.read(place).columns == ["id", "name", "since"]
 

@@ -95,7 +95,7 @@ def test_a_history_follows_its_table(busy: Shop, working: Process) -> None:
 def test_what_a_query_does_not_name_it_does_not_read(busy: Shop, working: Process) -> None:
     uid = made(busy, "query", "sneaky", ["orders"], sql="SELECT * FROM raw.customers")
     run = ended(busy, working, begun(busy, uid))
-    assert (run.state, "does not name" in run.error) == ("failed", True)
+    assert (run.state, "were not stored with it" in run.error) == ("failed", True)
 
 
 def test_an_error_in_the_query_is_told_and_after_its_correction_the_run_goes_on(busy: Shop, working: Process) -> None:

@@ -64,7 +64,7 @@ def test_a_step_at_which_workers_die_is_given_up(
 ) -> None:
     outcomes = [lost(platform, number, monkeypatch, leaves=False) for _ in range(4)]
     assert outcomes[:3] == ["", "", ""]
-    assert "not tried again" in outcomes[3]
+    assert "no more retries" in outcomes[3]
 
 
 def test_a_worker_that_leaves_is_not_counted(platform: Platform, number: int, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -74,7 +74,7 @@ def test_a_worker_that_leaves_is_not_counted(platform: Platform, number: int, mo
     with platform.database.read() as transaction:
         assert heartbeat.heartbeat_counts(transaction) == {}
     assert [lost(platform, number, monkeypatch, leaves=False) for _ in range(3)] == [""] * 3
-    assert "not tried again" in lost(platform, number, monkeypatch, leaves=False)
+    assert "no more retries" in lost(platform, number, monkeypatch, leaves=False)
 
 
 class StoppedRun:

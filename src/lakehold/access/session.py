@@ -232,7 +232,7 @@ class AccessSession(AccessQueries):
     def store(self) -> FactStore:
         """The store that writes facts in this transaction."""
         if not self.transaction.writes:
-            raise ForbiddenError("This transaction only reads.", "Begin one that writes.")
+            raise ForbiddenError("This transaction is read-only.", "Start a writing transaction.")
         if self._store is None:
             self._store = FactStore(self.transaction, self.tenant, self._overlay, self.at)
             self.transaction.before_commit.append(self._store.append_to_log)

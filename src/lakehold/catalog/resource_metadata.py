@@ -152,7 +152,7 @@ def need_version(ctx: RequestContext, uid: str, version: int | None) -> None:
     present = load(ctx, uid).version
     if present != version:
         raise VersionConflictError(
-            f"It is at version {present} by now, and version {version} was expected.",
+            f"It was changed meanwhile: version {version} was expected, but it is at version {present}.",
             "Reload it and apply the change again.",
         )
 
@@ -162,9 +162,7 @@ def valid_description(text: object) -> str:
     if not isinstance(text, str):
         raise InvalidInputError(f"A description is a text, not {type(text).__name__}.")
     if len(text) > MAX_DESCRIPTION:
-        raise InvalidInputError(
-            f"The description has {len(text):,} characters.", f"Use {MAX_DESCRIPTION:,} at the most."
-        )
+        raise InvalidInputError(f"The description has {len(text):,} characters.", f"Use at most {MAX_DESCRIPTION:,}.")
     if any(letter < " " and letter not in "\n\t" for letter in text) or not _is_unicode(text):
         raise InvalidInputError("The description has a control character.", "Use text, line breaks and tabs.")
     return text
@@ -179,12 +177,12 @@ def valid_settings(settings: object) -> str:
     except (TypeError, ValueError, RecursionError):
         raise InvalidInputError("The settings cannot be written as JSON.", "Use texts, numbers and lists.") from None
     if not _is_unicode(json.dumps(settings, ensure_ascii=False)):
-        raise InvalidInputError("The settings have half a character in them.", "Write texts of whole characters.")
+        raise InvalidInputError("The settings contain an incomplete character.", "Use complete Unicode characters.")
     if _is_too_deep(settings):
-        raise InvalidInputError(f"The settings lie more than {_MAX_DEPTH} deep in each other.", "Write them flatter.")
+        raise InvalidInputError(f"The settings are nested more than {_MAX_DEPTH} levels deep.", "Flatten them.")
     if len(encoded) > MAX_SETTINGS:
         raise InvalidInputError(
-            f"The settings have {len(encoded):,} characters as JSON.", f"Use {MAX_SETTINGS:,} at the most."
+            f"The settings have {len(encoded):,} characters as JSON.", f"Use at most {MAX_SETTINGS:,}."
         )
     return encoded
 
@@ -206,8 +204,8 @@ def valid_for_kind(
     for name in schema.managed:
         if (given.get(name) or None) != (stays.get(name) or None) and name in given:
             raise InvalidSettingError(
-                f"The {name} of a {schema.label} is not set like this.",
-                "It changes by actions of its own, such as publish.",
+                f"The setting {name} of a {schema.label} cannot be changed here.",
+                "Use its own action, such as publish.",
                 field=name,
             )
     after = {**given, **stays, **(managed or {})}

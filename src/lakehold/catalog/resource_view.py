@@ -52,7 +52,7 @@ class ResourceView(ResourceRef):
     attributes: Mapping[str, str]
     edges: Mapping[str, Sequence[ResourceRef]]
     owners: Mapping[str, Sequence[ResourceRef]]
-    """Who holds the roles that go to a person."""
+    """Holders of the roles that only a person can have."""
     actions: Sequence[str]
     may_edit: bool
     may_delete: bool

@@ -163,7 +163,7 @@ def plan_removal(ctx: RequestContext, uid: str, subject: str) -> list[Add | Remo
     if not changes:
         # Checked first, so that a caller who may not list the members does not learn who is one.
         grants.list_effective(ctx, kinds.schema_of(ctx.view, uid).visible, uid)
-        raise NotFoundError(f"{quote(subject)} has no role in {quote(uid)}.", "Look at who has.")
+        raise NotFoundError(f"{quote(subject)} has no role in {quote(uid)}.", "Check the list of members.")
     return changes
 
 
@@ -171,7 +171,7 @@ def need_workspace(ctx: RequestContext, uid: str) -> None:
     """Refuse what is not a workspace, or is hidden from the caller."""
     ctx.need_visible(uid)
     if kinds.schema_of(ctx.view, uid).id not in {root.id for root in kinds.workspace_kinds(ctx.view.policy)}:
-        raise InvalidInputError(f"{quote(uid)} is no workspace.", "Name the workspace that it lies in.")
+        raise InvalidInputError(f"{quote(uid)} is not a workspace.", "Name the workspace that it lies in.")
 
 
 def _workspace_kind(ctx: RequestContext, model: str) -> KindSchema:

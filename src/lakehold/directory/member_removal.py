@@ -75,7 +75,7 @@ class RemovalResult:
     member: str
     name: str
     moved: tuple[OwnedRole, ...]
-    """What the receiver holds now."""
+    """Transferred to the new owner."""
     left: tuple[OwnedRole, ...]
     """What this member no longer owns and nobody was given. Others may still own it too."""
     more: bool
@@ -105,7 +105,7 @@ def remove(ctx: RequestContext, member: str, *, receiver: str | None = None) -> 
         ctx.need("see", receiver)
         ctx.view.member(receiver)
         if receiver == member:
-            raise InvalidInputError("Whoever leaves cannot be who it is handed over to.", "Name another member.")
+            raise InvalidInputError("A member who is removed cannot be the new owner.", "Name another member.")
     name, visible = _name(ctx, member), set(_visible(ctx, owned_by(ctx, member)))
     moved, left = _hand_over_all(ctx, member, receiver)
     accounts.delete(ctx, member)

@@ -157,7 +157,7 @@ def _client(platform: Platform, caller: Caller) -> Iterator[httpx.Client]:
         ) as client:
             yield client
     except httpx.ReadTimeout:
-        raise LimitExceededError("It takes too long, and does not stop.", "Ask for less at once.") from None
+        raise LimitExceededError("The query takes too long and does not stop.", "Query less data at once.") from None
     except httpx.TransportError as error:
         raise NoWorkerError("The worker does not answer.", "It may be restarting; try again.") from error
 
@@ -177,7 +177,7 @@ def _error_from(response: httpx.Response) -> LakeholdError:
         error = _ERRORS_BY_CODE[problem["type"].rpartition(":")[2]]
         return error(problem["detail"], problem["hint"], field=problem.get("field", ""), code=problem["code"])
     except (ValueError, KeyError):
-        return NoWorkerError("The worker could not answer.", "Its log says why.")
+        return NoWorkerError("The worker could not answer.", "See its log.")
 
 
 class _ResponseFile:

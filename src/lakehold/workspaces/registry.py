@@ -47,7 +47,7 @@ def _load(package: str) -> Workspace:
         descriptor: Workspace = import_module(f"{package}.workspace").WORKSPACE
     except (ImportError, AttributeError) as error:
         raise InvalidInputError(
-            f"{package} is no workspace package: {error}.",
+            f"{package} is not a workspace package: {error}.",
             f"Name packages in {_ADDED} that have a module `workspace` with a WORKSPACE in it.",
         ) from error
     return descriptor

@@ -246,7 +246,7 @@ NAMES = {
           edited_with: see and lend  # <-
         """),
         "edited_with names one action.",
-        "Say edit, or tenant.create_workspace.",
+        "Use one action, such as edit or tenant.create_workspace.",
     ),
     "visible left out": InvalidModel(
         kinds("""

@@ -92,7 +92,7 @@ TAGS = [
 def test_tags(tag: str, where: str) -> None:
     text = where.replace("TAG", tag)
     assert_error(load_error(text), InvalidModel(text, "the tag '", "Remove it."))
-    assert "has no meaning in a model." in load_error(text).message
+    assert "is not allowed in a model." in load_error(text).message
 
 
 def test_a_tag_makes_no_object(tmp_path: Path) -> None:

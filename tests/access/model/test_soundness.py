@@ -96,7 +96,7 @@ CYCLES = {
 @pytest.mark.parametrize("name", CYCLES)
 def test_cycles(name: str) -> None:
     text, circle = CYCLES[name]
-    wrong = InvalidModel(text, f"a cyclic definition: {circle}.", "Break the circle at one place.")
+    wrong = InvalidModel(text, f"a cyclic definition: {circle}.", "Remove one of the references.")
     assert_error(compile_error(text), wrong)
 
 
@@ -111,7 +111,8 @@ def test_cycles(name: str) -> None:
 def test_roles_that_imply_themselves(roles: str, name: str) -> None:
     text = kinds(f"k:\n  roles:\n{roles}")
     assert_error(
-        compile_error(text), InvalidModel(text, f"a cyclic definition: {name!r} implies itself.", "Break the circle.")
+        compile_error(text),
+        InvalidModel(text, f"a cyclic definition: {name!r} implies itself.", "Remove one of the references."),
     )
 
 
@@ -125,7 +126,7 @@ def test_a_long_row_of_definitions() -> None:
     assert_error(
         compile_error(text),
         InvalidModel(
-            text, "library.k.d0 stands on others that stand on others, more than 100 deep.", "fewer definitions between"
+            text, "library.k.d0 depends on a chain of more than 100 definitions.", "fewer definitions in between"
         ),
     )
 
@@ -140,7 +141,7 @@ def test_the_longest_row_of_definitions_can_be_decided_with() -> None:
 
 def test_a_long_row_of_definitions_in_any_order() -> None:
     lines = [f"    d{number}: d{number - 1} and (d0 or d0)\n" for number in range(1, 150)]
-    assert "more than 100 deep" in compile_error(kinds("k:\n  roles: {d0: {}}\n  define:\n" + "".join(lines))).message
+    assert "more than 100 definitions" in compile_error(kinds("k:\n  roles: {d0: {}}\n  define:\n" + "".join(lines))).message
 
 
 def test_many_ways_to_one_definition_are_quick() -> None:
@@ -182,7 +183,7 @@ def test_negated_rights(name: str, where: str) -> None:
     defined = "  define:\n    bare: not deleted\n    known: reader and bare\n"
     text = book(defined + PLACES[where].format(NEGATED[name]))
     wrong = InvalidModel(
-        text, "`not`, `no` and `where` go with attributes and edges", "Models only allow; say who may instead."
+        text, "`not`, `no` and `where` go with attributes and edges", "Models only allow: state who may instead."
     )
     assert_error(compile_error(text), wrong)
 
@@ -305,7 +306,8 @@ def test_gates_that_add_nothing() -> None:
     for again in ("not deleted", "not deleted or shared"):
         text = book(gates.replace("WHEN", again))
         assert_error(
-            compile_error(text), InvalidModel(text, "a duplicate rule: line 19 already asks all of it.", "Remove it.")
+            compile_error(text),
+            InvalidModel(text, "a duplicate rule: line 19 already requires all of it.", "Remove it."),
         )
     compiled(book(gates.replace("WHEN", "not deleted and shared")))
 

@@ -14,7 +14,7 @@ from lakehold.lake.errors import DataError
 
 def test_a_full_disk_is_called_one() -> None:
     with (
-        pytest.raises(UnavailableError, match=r"The file could not be written: there is no room left. Make room"),
+        pytest.raises(UnavailableError, match=r"The file could not be written: the disk is full. Free some space"),
         translate_delivery_errors("The file"),
     ):
         raise OSError(errno.ENOSPC, "/some/where")

@@ -82,7 +82,7 @@ def test_a_schedule_is_changed_in_its_place(shop: Shop, trigger: str) -> None:
     assert when(shop, trigger).cron == "0 6 * * *"
     wrong = send(client, HERE, f"{HERE}/change", trigger=trigger, every="own", cron="never", zone="Asia/Tokyo")
     assert wrong.status_code == 422
-    assert "is no schedule" in wrong.text
+    assert "is not a cron schedule" in wrong.text
     assert 'value="Asia/Tokyo"' in wrong.text
     sent = {"trigger": trigger, "every": "week", "at": "07:15", "zone": "Asia/Tokyo"}
     assert send(client, HERE, f"{HERE}/change", **sent, do="save").status_code == 303

@@ -79,7 +79,7 @@ def test_a_mart_is_fed_by_an_api(
     expect(page.get_by_role("alert")).to_contain_text("denied access")
     page.get_by_label("Token, password or API key").fill(SECRET)
     page.get_by_role("button", name="Test connection").click()
-    expect(page.get_by_role("alert")).to_contain_text("There is no field 'number' that is kept.")
+    expect(page.get_by_role("alert")).to_contain_text("There is no stored field 'number'.")
     page.get_by_label("Primary key").fill("id")
     page.get_by_role("button", name="Test connection").click()
     expect(page.get_by_role("status").filter(has_text="Connection successful: 2 fields.")).to_be_visible()

@@ -56,9 +56,9 @@ def test_upkeep_changes_files_and_no_row(here: InlineRuns, api: Api, spark: Spar
     before = here.rows("crumbs")
     begun = json_body(api.post("/api/v1/tables/crumbs/upkeep", "ed"), 202)
     first, second, third = done(here, begun)
-    assert first.startswith("6 files became 1")
+    assert first.startswith("6 files compacted into 1")
     assert second.startswith("0 snapshots older than 30 days")
-    assert third == "0 files of nobody deleted"
+    assert third == "0 orphan files deleted"
     assert here.rows("crumbs") == before
     later = now() + 31 * DAY
     here.shop.platform.clock = lambda: later

@@ -70,11 +70,11 @@ def source(here: InlineRuns, name: str, settings: dict[str, object], stream: str
 @pytest.mark.parametrize(
     ("name", "address", "user", "words"),
     [
-        ("unknown_host", f"jdbc:postgresql://{NOWHERE}:5432/x", "ann", "There is no host"),
+        ("unknown_host", f"jdbc:postgresql://{NOWHERE}:5432/x", "ann", "The host in the address does not exist"),
         ("wrong_port", "jdbc:postgresql://127.0.0.1:9/x", "ann", "cannot be reached"),
         ("stranger", "jdbc:postgresql://127.0.0.1:{port}/postgres", "ann_unknown", "denied access"),
         ("no_tls", "jdbc:postgresql://127.0.0.1:{port}/postgres?sslmode=verify-full", "ann", "SSL"),
-        ("link_local", "jdbc:postgresql://169.254.1.1:{port}/postgres", "ann", "nothing may be sent to"),
+        ("link_local", "jdbc:postgresql://169.254.1.1:{port}/postgres", "ann", "this address are not allowed"),
     ],
 )
 @pytest.mark.parametrize("way", ["in", "out"])
@@ -158,11 +158,11 @@ def test_an_api_that_refuses_leads_elsewhere_or_is_not_to_be_trusted(
     with echoing() as port, echoing(untrusted) as safe:
         for name, settings, words in (
             ("api_echo", api(f"http://127.0.0.1:{port}/{SECRET}"), "denied access: it answers 403 at /rows"),
-            ("api_moved", api(f"http://127.0.0.1:{port}", "moved"), "leads to something that is no address"),
-            ("api_tls", api(f"https://127.0.0.1:{safe}"), "certificate that is not to be trusted"),
-            ("api_plain", api(f"https://127.0.0.1:{port}"), "does not speak TLS"),
-            ("api_nowhere", api(f"https://{NOWHERE}"), "There is no host"),
-            ("api_port", api("http://127.0.0.1:9"), "nobody answers there"),
+            ("api_moved", api(f"http://127.0.0.1:{port}", "moved"), "links to an invalid address"),
+            ("api_tls", api(f"https://127.0.0.1:{safe}"), "certificate that is not trusted"),
+            ("api_plain", api(f"https://127.0.0.1:{port}"), "has an invalid TLS configuration"),
+            ("api_nowhere", api(f"https://{NOWHERE}"), "The host in the address does not exist"),
+            ("api_port", api("http://127.0.0.1:9"), "nothing answers there"),
         ):
             failed(here, here.run(source(here, name, settings, "rows", token=SECRET)), words, NOWHERE, str(port))
 
@@ -173,8 +173,8 @@ def test_a_webhook_that_refuses_leads_elsewhere_or_is_not_to_be_trusted(
     with echoing() as port, echoing(untrusted) as safe:
         for name, address, words in (
             ("hook_echo", f"http://127.0.0.1:{port}/{SECRET}", "answered 403 Forbidden"),
-            ("hook_moved", f"http://127.0.0.1:{port}/moved", "give the address that it leads to"),
-            ("hook_tls", f"https://127.0.0.1:{safe}/rows", "certificate that is not to be trusted"),
+            ("hook_moved", f"http://127.0.0.1:{port}/moved", "enter the target address"),
+            ("hook_tls", f"https://127.0.0.1:{safe}/rows", "certificate that is not trusted"),
         ):
             settings = {"to": "webhook", "address": address, "headers": {"Authorization": f"Bearer {SECRET}"}}
             uid = here.destination(f"words_{name}", settings, ("customers",))

@@ -74,7 +74,7 @@ def test_what_is_there_and_is_no_copy_of_ours_stays(here: MartsProject, file: Pa
     run(file, "INSERT INTO people VALUES (7, 7.5)")
     failed = here.run(here.mart({**SOLD, "kept_as": "people"}, storage=database(here, file)), by=ED)
     assert failed.state == "failed"
-    assert "There is a table people already, and it is not ours to replace. Choose another name." in failed.error
+    assert "There is a table people already, which was not created by Lakehold. Choose another name." in failed.error
     assert run(file, "SELECT * FROM people") == [(7, 7.5)]
 
     storage = folder(here, may="day,sold\n1,5\n", copy="a\n1\n")
@@ -83,7 +83,7 @@ def test_what_is_there_and_is_no_copy_of_ours_stays(here: MartsProject, file: Pa
         rough.write(b"somebody's own")
         put.publish(rough, "copy.parquet", replace=False)
     failed = here.run(here.mart({"by": "table", "table": "may.csv", "kept_as": "copy"}, storage=storage), by=ED)
-    assert "There is a file 'copy.parquet' already, and it is not ours to replace" in failed.error
+    assert "There is a file 'copy.parquet' already, which was not created by Lakehold" in failed.error
     assert put.path_on_disk("copy.parquet").read_bytes() == b"somebody's own"
 
 
@@ -100,10 +100,10 @@ def test_a_name_in_a_storage_is_one_marts(here: MartsProject, file: Path) -> Non
     storage = database(here, file)
     here.create_refreshed_mart({**SOLD, "kept_as": "mine"}, storage=storage)
     second = here.mart({**SOLD, "kept_as": "MINE"}, storage=storage)
-    with pytest.raises(ConflictError, match="Another data mart of this storage is kept as 'MINE'"):
+    with pytest.raises(ConflictError, match="Another data mart of this storage has the copy 'MINE'"):
         here.run(second, by=ED)
     lake = here.mart({"by": "sql", "sql": SALES, "kept_as": "mine"})
-    with pytest.raises(ConflictError, match="kept in the lake as it is"):
+    with pytest.raises(ConflictError, match="has no copy in its storage"):
         here.run(lake, by=ED)
 
 
@@ -138,7 +138,7 @@ def test_a_copy_is_not_where_its_rows_come_from(by: str, text: str, name: str, s
     assert reads_from(by, text, name) is so
     settings = {"by": by, by: text, "kept_as": name}
     if so:
-        with pytest.raises(InvalidInputError, match="it draws from that"):
+        with pytest.raises(InvalidInputError, match="reads from that"):
             DATA_MART.parse(settings)
     else:
         assert DATA_MART.parse(settings).kept_as == name

@@ -97,9 +97,9 @@ def test_a_check_that_breaks_mails_what_was_found(here: MartsProject, post: Mail
     assert here.run(mart, by=ED).state == "succeeded"
     mails = arrived(here, post)
     assert set(mails) == {"ed", "pat"}
-    assert mails["ed"]["Subject"] == f"{mart} has broken checks"
+    assert mails["ed"]["Subject"] == f"{mart} has failed checks"
     text = mails["ed"].get_content()
-    assert "- row count: there are 100 rows, and 1,000 at the least should be there" in text
+    assert "- row count: there are 100 rows, expected at least 1,000" in text
     assert "unique" not in text
 
 

@@ -89,7 +89,7 @@ def test_from_a_storage_to_a_report(here: MartsProject, by: As) -> None:
     ("settings", "said"),
     [
         ('{"limit": 1e999}', "cannot be written as JSON"),
-        (r'{"where": [{"column": "id", "value": "\ud800"}]}', "half a character"),
+        (r'{"where": [{"column": "id", "value": "\ud800"}]}', "incomplete character"),
         ('{"where": ' + "[" * 60 + "]" * 60 + "}", "more than 50 deep"),
     ],
 )

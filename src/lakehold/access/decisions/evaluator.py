@@ -220,7 +220,7 @@ class DecisionEvaluator:
     def _relation(self, kind: str, action: str, role: str | None) -> str:
         if role is not None:
             if require_text(action, "action") not in _ROLE_ACTIONS:
-                raise InvalidInputError(f"{quote(action)} carries no role.", "Use give or invite.")
+                raise InvalidInputError(f"{quote(action)} takes no role.", "Use give or invite.")
             self.view.policy.role(kind, require_text(role, "role"))
             return _ROLE_ACTIONS[action](role)
         self.view.policy.action(kind, require_text(action, "action"))

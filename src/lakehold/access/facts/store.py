@@ -181,12 +181,12 @@ class FactStore:
             FOREVER if until is None else require_moment(until),
         )
         if begin < self.at:
-            raise InvalidInputError("A fact cannot begin in the past.", "History is not rewritten: let it begin now.")
+            raise InvalidInputError("A fact cannot begin in the past.", "Let it begin now or later.")
         if end <= begin:
             raise InvalidInputError("A fact must end after it begins.", "Choose a later end.")
         if isinstance(change, Adopt):
             if (since, until) != (None, None):
-                raise InvalidInputError("A model is adopted now, and until another takes its place.", "Name no time.")
+                raise InvalidInputError("A model cannot be adopted for a period.", "Leave the times out.")
             self.adopt([require_text(change.source, "model")])
             return
         require_change(change)

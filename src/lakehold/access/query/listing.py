@@ -230,7 +230,7 @@ class ResourceListing:
             raise InvalidInputError(f"Cannot sort by {quote(sort)}.", f"Sort by: {', '.join(_SORTS)}.")
         if type(limit) is not int or not 1 <= limit <= MAX_PAGE_SIZE:
             raise InvalidInputError(
-                f"A page of {repr(limit)[:_MAX_QUOTED]} is not to be had.", f"Ask for 1 to {MAX_PAGE_SIZE}."
+                f"{repr(limit)[:_MAX_QUOTED]} is not a valid page size.", f"Use 1 to {MAX_PAGE_SIZE}."
             )
         request = self._list_request(principal, action, kind, within)
         if request is None:
@@ -373,4 +373,4 @@ def _parse_cursor(cursor: object, sort: str) -> dict[str, object]:
                 }
         except (ValueError, TypeError, RecursionError, InvalidInputError):
             pass
-    raise InvalidInputError("The cursor cannot be read.", "Begin again without one, or with the last page's.")
+    raise InvalidInputError("The cursor is not valid.", "Start again without a cursor, or use that of the last page.")

@@ -37,7 +37,7 @@ class LastUseListJson(ItemsResponse[LastUseJson]):
 def list_usage_of_member(
     ctx: ReadContext,
     member: Annotated[
-        IdText | None, Query(description="Whose; one's own without. Others need `ask_about_others`.")
+        IdText | None, Query(description="The member; default: the caller. Others need `ask_about_others`.")
     ] = None,
 ) -> LastUseListJson:
     """List the resources that a member last used, as far as the caller may see them."""

@@ -67,7 +67,7 @@ class InviteJson(ResponseModel):
 
     id: SecretId
     email: str = Field(examples=["nils@example.org"])
-    roles: list[InviteRole] = Field(description="Those on what the caller may see.")
+    roles: list[InviteRole] = Field(description="Roles on resources that the caller may see.")
     settings: list[MembershipValueBody]
     made_by: str = Field(examples=["tara"])
     made_at: RecordTime

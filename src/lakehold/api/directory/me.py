@@ -30,9 +30,9 @@ class Me(ResponseModel):
     tenant_name: NameText = Field(examples=["Corner & Main"])
     member: MemberJson
     everybody: str | None = Field(
-        examples=["corner/all"], description="The id of the group All; null if it is not for the caller."
+        examples=["corner/all"], description="The id of the group All; null if the caller may not see it."
     )
-    may: list[str] = Field(examples=[["see"]], description="What they may do with the tenant itself.")
+    may: list[str] = Field(examples=[["see"]], description="Actions that they may perform on the tenant itself.")
 
 
 class PasswordChange(RequestModel):
@@ -99,9 +99,9 @@ class ViewAsBody(RequestModel):
 class ViewAsState(ResponseModel):
     """The member that the caller views as."""
 
-    member: RefJson | None = Field(description="Null: with their own.")
-    behind: str | None = Field(examples=["adam"], description="Who really looks.")
-    until: RecordEnd = Field(description="When it ends by itself.")
+    member: RefJson | None = Field(description="Null if the caller does not view as anyone.")
+    behind: str | None = Field(examples=["adam"], description="The member who views as them.")
+    until: RecordEnd = Field(description="When it expires.")
 
 
 @view_as_routes.get("")

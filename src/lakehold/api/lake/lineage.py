@@ -17,14 +17,14 @@ from lakehold.workspaces.registry import find_lineage
 
 routes = make_router("/api/v1/lineage", "Lineage")
 
-Depth = Annotated[int, Query(ge=1, le=MAX_DEPTH, description="How many steps away is looked.")]
+Depth = Annotated[int, Query(ge=1, le=MAX_DEPTH, description="Maximum distance in steps.")]
 """A table to the pipeline that writes it is one step."""
 
 
 class LineageItemJson(RefJson):
     """A resource that rows come from or go to."""
 
-    steps: int = Field(examples=[1], description="How many steps it is away.")
+    steps: int = Field(examples=[1], description="Distance in steps.")
 
 
 class LineageLinkJson(ResponseModel):
@@ -40,14 +40,14 @@ class LineageSideJson(ResponseModel):
     items: list[LineageItemJson] = Field(description="The nearest first.")
     links: list[LineageLinkJson] = Field(description="In the direction in which rows go.")
     more: bool = Field(description="Whether there is more that you may not see.")
-    cut: bool = Field(description="Whether there is more than is listed: ask for one of these to go on.")
+    cut: bool = Field(description="Whether the list was cut off.")
 
 
 class LineageJson(ResponseModel):
     """Upstream and downstream lineage."""
 
-    up: LineageSideJson = Field(description="What it is made from.")
-    down: LineageSideJson = Field(description="What reads it, and what is made from that.")
+    up: LineageSideJson = Field(description="Upstream lineage.")
+    down: LineageSideJson = Field(description="Downstream lineage.")
 
 
 @routes.get("/{resource}")

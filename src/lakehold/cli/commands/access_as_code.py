@@ -67,7 +67,7 @@ def apply(
         chosen_plan = chosen_plan or result["plan"]
         typer.confirm("Apply this?", abort=True)
     done = cmd.request("POST", f"{_CODE}/apply", body={"files": files, "plan": chosen_plan})
-    cmd.print_result(done, f"{done['steps']} steps made, something else told of {done['told']} things.")
+    cmd.print_result(done, f"{done['steps']} steps made, metadata of {done['told']} entries changed.")
 
 
 @command

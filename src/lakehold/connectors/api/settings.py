@@ -78,7 +78,9 @@ class ApiAuthSettings(SettingsRecord):
     def __post_init__(self) -> None:
         needed = {"basic": "user", "key": "name"}.get(self.kind)
         if needed and not getattr(self, needed).strip():
-            raise InvalidSettingError(f"The auth of the source has no {needed}.", f"Set {needed}.", field=needed)
+            raise InvalidSettingError(
+                f"The authentication of the source has no {needed}.", f"Set {needed}.", field=needed
+            )
 
     @property
     def credential(self) -> str:
@@ -173,8 +175,8 @@ def check_api(address: str, endpoints: Sequence[ApiEndpoint], header_values: Ite
     with at_field("address"):
         _check_address(address)
     if not all(text.isascii() and text.isprintable() for text in header_values):
-        message = "The credentials or headers have a character that no header can have."
-        raise InvalidSettingError(message, "Look for line breaks and letters with marks in them.", field="headers")
+        message = "The credentials or headers have a character that is not allowed in a header."
+        raise InvalidSettingError(message, "Remove line breaks and letters that are not ASCII.", field="headers")
     names = [endpoint.name for endpoint in endpoints]
     if not names or len(set(names)) < len(names):
         message = "An API needs endpoints with different names."
@@ -192,7 +194,9 @@ def _check_address(address: str) -> None:
     except ValueError:
         whole = False
     if not whole:
-        raise InvalidSettingError("The address of the API is none.", "Write one that begins with http or https.")
+        raise InvalidSettingError(
+            "The address of the API is not valid.", "Use one that begins with http:// or https://."
+        )
     if parts.username or parts.password or parts.query or parts.fragment:
-        message = "The address of the API has more in it than scheme, host and path."
-        raise InvalidSettingError(message, "Give credentials and parameters apart from it.")
+        message = "The address of the API must consist of scheme, host and path only."
+        raise InvalidSettingError(message, "Enter credentials and parameters in their own fields.")

@@ -80,7 +80,7 @@ def _claim_file(folder: Path, how: FileDestination) -> None:
     if note.exists():
         return
     if (folder / how.file_name).exists():
-        message = f"There is a file {quote(how.file_name)} already, and it is not ours to replace."
+        message = f"There is a file {quote(how.file_name)} already, which was not created by Lakehold."
         raise ConflictError(message, "Rename one.", field="name")
     delivery_folder.write_json(note, {"file": how.file_name})
 

@@ -84,7 +84,7 @@ class FileFormat(SettingsRecord):
             if len(sign) > 1 or sign in {"\n", "\r"} or (name == "delimiter" and not sign):
                 raise InvalidInputError(f"The {name} must be one character, not {sign!r}.")
         if self.delimiter in {self.quote, self.escape}:
-            raise InvalidInputError("The delimiter cannot be the quote too.", "Choose another one.")
+            raise InvalidInputError("Delimiter and quote must differ.", "Choose another one.")
         fields = tuple(StreamField(field.name, field_types.valid_type(field.type)) for field in self.fields)
         return replace(self, encoding=encoding, fields=fields)
 

@@ -121,8 +121,8 @@ def _fetch(jars: list[Jar], place: Path) -> None:
             fetched = found / f"{jar.group}_{jar.file}"
             if not fetched.is_file():
                 last_line = next((line.strip() for line in reversed(done.stderr.splitlines()) if line.strip()), "")
-                message = f"Spark could not fetch {jar.coordinate}: {last_line or 'it said nothing'}."
-                hint = f"Give this machine a way to Maven's central repository, or put {jar.file} into {place}."
+                message = f"Spark could not fetch {jar.coordinate}: {last_line or 'no output'}."
+                hint = f"Give this machine access to Maven Central, or put {jar.file} into {place}."
                 raise UnavailableError(message, hint)
             if not _has_checksum(fetched, jar):
                 message = f"{jar.coordinate} has another checksum than it should have; it is not used."
@@ -274,7 +274,7 @@ class JvmProcess:
         while not file.exists():
             if self.process.poll() is not None or monotonic() > end:
                 self.process.kill()
-                raise UnavailableError("The JVM of Spark has not started.", "Its own words are above, in the log.")
+                raise UnavailableError("The JVM of Spark did not start.", "See its output above, in the log.")
             sleep(_PAUSE)
         answer = file.read_bytes()
         shutil.rmtree(self.folder)

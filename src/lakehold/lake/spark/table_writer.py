@@ -161,21 +161,21 @@ def _write_mode(
 def refuse_duplicate_keys(rows: DataFrame, keys: Sequence[str]) -> None:
     """Refuse rows with duplicate or missing keys."""
     if not keys:
-        raise InvalidInputError("To merge, the table needs a key.", "Name the fields that tell one row from another.")
+        raise InvalidInputError("To merge, the table needs a key.", "Name the key fields.")
     names = {name.lower(): name for name in rows.columns}
     for key in keys:
         if key.lower() not in names:
-            raise DataError(f"The key {key!r} is no field of the rows.", f"They have: {', '.join(rows.columns)}.")
+            raise DataError(f"The key {key!r} is not a field of the rows.", f"They have: {', '.join(rows.columns)}.")
     columns = [f.col(quote_identifier(names[key.lower()])) for key in keys]
     empty = rows.filter(reduce(lambda one, other: one | other, (column.isNull() for column in columns)))
     if empty.limit(1).count():
-        raise DataError(f"{empty.count():,} rows have no {' and '.join(keys)}.", "A key must be there in every row.")
+        raise DataError(f"{empty.count():,} rows have no {' and '.join(keys)}.", "Every row needs a key.")
     doubles = rows.groupBy(*columns).count().filter(f.col("count") > 1)
     some = doubles.limit(_EXAMPLES).collect()
     if some:
         examples = "; ".join(", ".join(str(value) for value in row[:-1]) for row in some)
-        message = f"{doubles.count():,} keys are there more than once, such as {examples}."
-        raise DataError(message, f"Choose a key that tells rows apart, or keep one row for each {' and '.join(keys)}.")
+        message = f"{doubles.count():,} keys appear more than once, such as {examples}."
+        raise DataError(message, f"Choose a unique key, or keep one row for each {' and '.join(keys)}.")
 
 
 def _merge(session: SparkSession, place: TableIdentifier, rows: DataFrame, how: TableWriteOptions) -> None:

@@ -78,7 +78,7 @@ def create_secret(ctx: RequestContext, uid: str) -> NewDestinationSecret:
     ctx.need_writable()
     mart_kinds.need_action(ctx, uid, mart_kinds.DESTINATION_KIND, "edit")
     if resource_metadata.load(ctx, uid).settings.get("to") != LIVE_TYPE:
-        raise ConflictError(f"The destination {quote(uid)} is not live.", "Only what is pulled has a secret.")
+        raise ConflictError(f"The destination {quote(uid)} is not live.", "Only live destinations have a secret.")
     before = _row(ctx, uid)
     fresh = secret_tokens.generate(secret_tokens.LIVE, "" if before is None else str(before.id))
     values = {"hash": fresh.hash, "made_by": ctx.caller.member, "made_at": ctx.at, "used_at": 0}
@@ -210,7 +210,7 @@ def begin_pull(platform: Platform, access: LiveAccess, lake: IcebergCatalog, rep
     with platform.read(access.visit.to_caller(access.tenant)) as ctx:
         _need_live(ctx, access.destination)
         if not ctx.view.ids.get(report) or access.destination not in edge_targets(ctx, report, "destination"):
-            raise NotFoundError(f"There is no report {quote(report)} here.", "Ask for the list of reports.")
+            raise NotFoundError(f"There is no report {quote(report)} here.", "Check the list of reports.")
         saver = resource_metadata.last_editor(ctx, report)
     with platform.write(_saver_caller(access, saver, report)) as ctx:
         text = _pull_sql(ctx, access, lake, report)
@@ -223,8 +223,8 @@ def _pull_sql(ctx: RequestContext, access: LiveAccess, lake: IcebergCatalog, rep
     """Return the query of the report if its saver may do everything that it takes."""
     if ctx.view.ids.get(ctx.caller.member) is None:
         raise DeniedError(
-            f"Whoever last saved the report {quote(report)} is no longer here.",
-            "Let somebody who may run it save it anew.",
+            f"The member who last saved the report {quote(report)} was removed.",
+            "Let somebody who may run it save it again.",
             action="run",
             resource=report,
         )
@@ -243,7 +243,7 @@ def _need_of_saver(ctx: RequestContext, action: str, uid: str, report: str) -> N
         who, missing = _name(ctx, ctx.caller.member), error.hint if isinstance(error, DeniedError) else ""
         raise DeniedError(
             f"The report is pulled as {who}, who may not {humanize(action)} {describe_resource(ctx.view, uid)}.",
-            missing or f"Let {who} see it again, or let somebody who may run it save the report {quote(report)}.",
+            missing or f"Grant {who} access again, or let somebody who may run it save the report {quote(report)}.",
             action=action,
             resource=uid,
         ) from error

@@ -52,7 +52,7 @@ def test_a_failure_is_told_once_to_those_who_receive_it(sales_project: SalesProj
     base = sales_project.platform.settings.base_url
     assert body == (
         "Orders has failed.\n\nThe storage has no table.\n\nTrigger: Manual\n\n"
-        f"{base}/runs/{run}\n\nWho is told of this: {base}/workspaces/sales/notifications\n"
+        f"{base}/runs/{run}\n\nNotification settings: {base}/workspaces/sales/notifications\n"
     )
 
 
@@ -115,7 +115,7 @@ def test_broken_checks_are_told_with_what_was_found(sales_project: SalesProject)
     sales_project.choose(BEN, "ben", broken_checks=True)
     found = (("unique id", "broken", "2 rows are alike"), ("not null id", "kept", ""), ("fresh", "unknown", "no field"))
     checked(sales_project, "", *found, times=2)
-    subject = "Orders has broken checks"
+    subject = "Orders has failed checks"
     assert sales_project.subjects_by_recipient() == {"ben": [subject], "pam": [subject], "tess": [subject]}
     body = sales_project.mails()[0][2]
     assert "- unique id: 2 rows are alike\n- fresh: no field\n" in body
@@ -127,15 +127,15 @@ def test_nobody_gets_two_mails_of_one_run(sales_project: SalesProject) -> None:
     sales_project.choose(PAM, "tess", failed_runs=False)
     sales_project.choose(PAM, "ben", succeeded_runs=True)
     broken = ("unique id", "broken", "2 rows are alike")
-    checked(sales_project, "A check of the data mart is broken.", broken)
-    assert sales_project.subjects_by_recipient() == {"pam": [FAILED], "tess": ["Orders has broken checks"]}
+    checked(sales_project, "A data quality check failed.", broken)
+    assert sales_project.subjects_by_recipient() == {"pam": [FAILED], "tess": ["Orders has failed checks"]}
     assert "- unique id" in sales_project.mails()[0][2]
     sales_project.clear_mails()
     checked(sales_project, "", broken)
     assert sales_project.subjects_by_recipient() == {
         "ben": ["Orders has succeeded"],
-        "pam": ["Orders has broken checks"],
-        "tess": ["Orders has broken checks"],
+        "pam": ["Orders has failed checks"],
+        "tess": ["Orders has failed checks"],
     }
 
 
@@ -144,7 +144,7 @@ def test_a_run_that_is_resumed_does_not_tell_of_checks_of_the_time_before(sales_
         run = RUNS.start(ctx, MART).id
     number = sales_project.claim_next_run()
     looked(sales_project, run, ("unique id", "broken", "2 rows"))
-    sales_project.end_run(number, "A check of the data mart is broken.")
+    sales_project.end_run(number, "A data quality check failed.")
     sales_project.clear_mails()
     with sales_project.platform.write(TESS) as ctx:
         RUNS.resume(ctx, run)
@@ -182,7 +182,7 @@ def test_a_scheduled_run_whose_person_is_gone_is_told_to_those_who_are_there(
         RUNS.start(ctx, what)
     with sales_project.platform.access.write(TENANT) as session:
         session.store.delete(gone)
-    sales_project.end_run(sales_project.claim_next_run(), "There is no member.")
+    sales_project.end_run(sales_project.claim_next_run(), "There is not a member.")
     assert set(sales_project.subjects_by_recipient()) == {"pam", "tess"} - {gone}
 
 

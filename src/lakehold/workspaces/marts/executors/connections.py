@@ -82,7 +82,7 @@ def storage_connector(
         database = open_database(environment, storage)
         return JdbcSource(database, queries={sql: sql}) if sql else JdbcSource(database, storage.schemas)
     if sql:
-        raise InvalidInputError("Files are not asked in SQL.", "Define the data mart by a table or a pattern.")
+        raise InvalidInputError("Files cannot be queried in SQL.", "Define the data mart by a table or a pattern.")
     return open_folder(environment, storage.folder)
 
 
@@ -145,7 +145,7 @@ def check_destination(
         stored = credentials.load_for_test(ctx, check.destination, check.settings) if check.destination else {}
         volume = Volume(platform.settings, readable_tables.identifier_of(ctx, check.destination or check.project))
     if isinstance(to, LiveSettings):
-        return {"message": "It sends nothing: it is asked. Make a secret for whoever asks it."}
+        return {"message": "Nothing is sent: BI tools pull the reports. Create a secret for them."}
     environment = ConnectorEnvironment(platform.settings, {**stored, **check.secrets}, volume)
     # Each report says these itself.
     named = transfer.with_report_name(to, "report")

@@ -211,7 +211,7 @@ def set_subscription(
 def _existing_receiver(ctx: RequestContext, project: str, member: str) -> MemberSubscriptions:
     ctx.need_visible(member)
     if ctx.view.kind(ctx.view.resource(member)) != MEMBER:
-        raise InvalidInputError(f"{quote(member)} is no member.", "Only people receive mails; choose each of them.")
+        raise InvalidInputError(f"{quote(member)} is not a member.", "Only people receive mails; choose each of them.")
     found = find_receiver(ctx, project, member)
     if found is None:
         raise InvalidInputError(f"{quote(member)} is not in the project.", "Give them a role in it first.")
@@ -271,7 +271,7 @@ def underprivileged_owners(ctx: RequestContext, project: str) -> list[Underprivi
 
 _SUMMARIES = {
     NotificationChannel.FAILED_RUNS: "has failed",
-    NotificationChannel.BROKEN_CHECKS: "has broken checks",
+    NotificationChannel.BROKEN_CHECKS: "has failed checks",
     NotificationChannel.SUCCEEDED_RUNS: "has succeeded",
 }
 
@@ -284,7 +284,7 @@ def run_notices(ctx: RequestContext, uid: str, mart: str, ended: EndedRun) -> li
     if ended.state not in {FAILED, SUCCEEDED}:
         return []
     broken = checks.failed_results(ctx, ended.run, ended.since)
-    failed_checks = "\n".join(["Checks that did not hold:", *(f"- {each.name}: {each.said}" for each in broken)])
+    failed_checks = "\n".join(["Failed checks:", *(f"- {each.name}: {each.said}" for each in broken)])
     messages: dict[NotificationChannel, str] = {}
     if ended.state == FAILED:
         messages[NotificationChannel.FAILED_RUNS] = "\n\n".join([ended.problem, *([failed_checks] if broken else [])])
