@@ -141,7 +141,10 @@ def test_the_longest_row_of_definitions_can_be_decided_with() -> None:
 
 def test_a_long_row_of_definitions_in_any_order() -> None:
     lines = [f"    d{number}: d{number - 1} and (d0 or d0)\n" for number in range(1, 150)]
-    assert "more than 100 definitions" in compile_error(kinds("k:\n  roles: {d0: {}}\n  define:\n" + "".join(lines))).message
+    assert (
+        "more than 100 definitions"
+        in compile_error(kinds("k:\n  roles: {d0: {}}\n  define:\n" + "".join(lines))).message
+    )
 
 
 def test_many_ways_to_one_definition_are_quick() -> None:
