@@ -30,7 +30,7 @@ _NEXT_STEPS = {
 class PipelineFormPage(LakehouseFormPage):
     """The form page of a query, history, notebook or integration."""
 
-    design, template = load_design(FORMS, "pipeline", "source"), "lakehouse/making.html"
+    design, template = load_design(FORMS, "pipeline", "source"), "lakehouse/pipeline_form.html"
     new_part, edit_part = "pipelines/new/{word}", "pipeline/edit"
     carried: ClassVar[Mapping[str, str]] = {"table": "reads", "sql": "sql"}
 

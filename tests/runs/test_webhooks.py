@@ -26,7 +26,7 @@ from lakehold.worker.run_executor import RunExecutor
 from lakehold.worker.spark_session import SparkRuntime
 from tests.lake.destinations.receiver import Answer, Receiver, run_receiver
 from tests.platform import ADA, ANN, BOB
-from tests.runs.test_notices import failed
+from tests.runs.test_notifications import failed
 from tests.runs.test_triggers import query
 
 SECRET = "shared with the receiver"

@@ -14,9 +14,9 @@ from lakehold.access_as_code import json_schema, parse_files, parser
 from lakehold.demo import company
 from lakehold.workspaces import policy
 from tests.access_as_code.direct_writer import apply_files, export_as_owner
-from tests.access_as_code.test_plans import LAB, STUDIES
-from tests.access_as_code.test_read import COMPANY
-from tests.access_as_code.test_running import FAILING, PASSING
+from tests.access_as_code.test_assertions import FAILING, PASSING
+from tests.access_as_code.test_desired_state import COMPANY
+from tests.access_as_code.test_plan import LAB, STUDIES
 
 DOCS = Path(__file__).parents[2] / "docs"
 
