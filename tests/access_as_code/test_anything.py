@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from lakehold.access_as_code import EntryMetadata, file_format, parse_files, parser, yaml_writer
 from lakehold.kit.clock import FOREVER
 from lakehold.kit.errors import InvalidInputError, LakeholdError
-from tests.access_as_code.test_read import COMPANY
+from tests.access_as_code.test_desired_state import COMPANY
 from tests.laws.budget import examples
 
 WORDS = ["ann", "/all", "/", "members", "holds", "[", "]", "{", "}", ":", "\n", "  ", "&a", "*a", "- ", "kind", "from"]

@@ -269,7 +269,7 @@ def test_one_that_is_due_closes_by_itself_and_its_starter_is_told(corner: DemoPl
     assert line.entry.after["undecided"] == len(rows(corner, "adam", due)) - 1
     with corner.database.read() as transaction:
         mails = transaction.connection.execute(sa.select(outbox_table.c.subject)).scalars().all()
-    assert mails == ["A review has ended"]
+    assert mails == ["Access review closed"]
 
 
 def test_they_are_listed_newest_first_and_in_parts(corner: DemoPlatform) -> None:
@@ -300,7 +300,7 @@ def test_what_it_asks_is_checked(corner: DemoPlatform) -> None:
     for asks, name, due in (("nothing", "Spring", None), ("everything", " ", None), ("everything", "Spring", 1)):
         with pytest.raises(InvalidInputError), corner.write(as_member("adam")) as ctx:
             campaigns.start(ctx, LAKE, name, asks=asks, due=due)
-    with pytest.raises(InvalidInputError, match="no workspace"), corner.write(as_member("adam")) as ctx:
+    with pytest.raises(InvalidInputError, match="is not a workspace"), corner.write(as_member("adam")) as ctx:
         campaigns.start(ctx, "clean", "Spring")
 
 

@@ -92,9 +92,9 @@ def test_what_may_not_be_seen_is_not_found(corner: DemoPlatform) -> None:
 
 @pytest.mark.parametrize("uid", ["corner", "olga", "analysts", "corner/all"])
 def test_the_directory_is_not_the_catalog(corner: DemoPlatform, uid: str) -> None:
-    with pytest.raises(InvalidInputError, match="kept in the directory"), corner.read(as_member("olga")) as ctx:
+    with pytest.raises(InvalidInputError, match="have endpoints of their own"), corner.read(as_member("olga")) as ctx:
         resources.get(ctx, uid)
-    with pytest.raises(InvalidInputError, match="kept in the directory"), corner.read(as_member("olga")) as ctx:
+    with pytest.raises(InvalidInputError, match="have endpoints of their own"), corner.read(as_member("olga")) as ctx:
         resources.page(ctx, "tenant.member")
 
 
@@ -187,7 +187,7 @@ def test_what_still_holds_others_is_not_deleted(corner: DemoPlatform) -> None:
         resources.create(ctx, "spaces.app", "Secret app", uid="app", edges={"space": "workshop", "uses": "serve_sales"})
     with pytest.raises(ConflictError) as unseen, corner.write(as_member("mona")) as ctx:
         resources.delete(ctx, "workshop")
-    assert "none that you may see" in unseen.value.message
+    assert "none of which you may see" in unseen.value.message
     assert "app" not in unseen.value.message
 
 
@@ -250,22 +250,22 @@ kinds:
     ("given", "message"),
     [
         ({"kind": "marts.martian"}, "no kind"),
-        ({"kind": "tenant.member"}, "kept in the directory"),
+        ({"kind": "tenant.member"}, "have endpoints of their own"),
         ({"name": " "}, "must not be empty"),
         ({"name": "a\x00b"}, "control character"),
         ({"edges": {}}, "lies in a project"),
         ({"edges": {"project": "sales", "moon": "lake"}}, "no edge 'moon'"),
         ({"edges": {"project": "sales", "contexts": ["lake"]}}, "cannot point at"),
         ({"attributes": {"shared": True}}, "no attribute 'shared'"),
-        ({"attributes": {"discoverable": "perhaps"}}, "no value of discoverable"),
+        ({"attributes": {"discoverable": "perhaps"}}, "is not a valid value of discoverable"),
         ({"description": "x" * 10_001}, "10,001 characters"),
         ({"description": "bell\x07"}, "control character"),
         ({"description": 7}, "A description is a text"),
         ({"settings": [1]}, "Settings are a mapping"),
         ({"settings": {"a": {1, 2}}}, "cannot be written as JSON"),
         ({"settings": {"a": "x" * 100_001}}, "characters as JSON"),
-        ({"settings": {"a": ["half \ud800"]}}, "half a character"),
-        ({"settings": {"a": json.loads("[" * 60 + "]" * 60)}}, "more than 50 deep"),
+        ({"settings": {"a": ["half \ud800"]}}, "incomplete character"),
+        ({"settings": {"a": json.loads("[" * 60 + "]" * 60)}}, "more than 50 levels deep"),
     ],
 )
 def test_bad_input_makes_nothing(corner: DemoPlatform, given: dict[str, object], message: str) -> None:
@@ -290,7 +290,7 @@ def test_what_others_are_made_with_stays_as_long_as_they_do(corner: DemoPlatform
         shared = {"edges": {"project": "sales", "contexts": ["emea"]}, "attributes": {"shared_for_maintenance": True}}
         disk = resources.create(ctx, "marts.storage", "Disk", **shared)  # type: ignore[arg-type]
         resources.create(ctx, "marts.data_mart", "Mine", edges={"project": "sales", "storage": disk})
-    with pytest.raises(ConflictError, match="none that you may see"), corner.write(as_member("tim")) as ctx:
+    with pytest.raises(ConflictError, match="none of which you may see"), corner.write(as_member("tim")) as ctx:
         resources.delete(ctx, disk)
 
 

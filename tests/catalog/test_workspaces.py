@@ -192,7 +192,7 @@ def test_who_is_not_in_it_cannot_be_taken_out(corner: DemoPlatform) -> None:
     ("given", "message"),
     [
         ({"roles": ["emperor"]}, "no role 'emperor'"),
-        ({"attributes": {"scope": "moon"}}, "no value of scope"),
+        ({"attributes": {"scope": "moon"}}, "is not a valid value of scope"),
         ({"attributes": {"height": "1"}}, "no membership attribute"),
         ({"roles": ["business_user"], "until": 5}, "end after it begins"),
     ],
@@ -207,5 +207,5 @@ def test_other_bad_input(corner: DemoPlatform) -> None:
         workspaces.create(ctx, "mart", "A")
     with pytest.raises(InvalidInputError, match="no model 'tenant'"), corner.write(as_member("adam")) as ctx:
         workspaces.create(ctx, "tenant", "A")
-    with pytest.raises(InvalidInputError, match="no workspace"), corner.read(as_member("adam")) as ctx:
+    with pytest.raises(InvalidInputError, match="is not a workspace"), corner.read(as_member("adam")) as ctx:
         workspaces.members(ctx, "daily_sales")

@@ -89,7 +89,7 @@ def test_what_is_no_group(acme: AcmePlatform) -> None:
         lambda ctx: groups.rename(ctx, "bob", "Team"),
         lambda ctx: groups.delete(ctx, "bob"),
         lambda ctx: groups.add(ctx, acme.tenant, "bob"),
-        match="is no group",
+        match="is not a group",
     )
     acme.refuses(acme.olga, NotFoundError, lambda ctx: groups.get(ctx, "nothing"))
     with acme.platform.read(acme.olga) as ctx:

@@ -130,14 +130,14 @@ def test_a_narrowed_token_invites_nobody(acme: AcmePlatform) -> None:
         (to((BU, "")), "An id must not be empty"),
         (
             InviteGrants((InvitedRole(BU, "sales"),), (MembershipSetting("sales", "scope", "the moon"),)),
-            "'the moon' is no value of scope",
+            "'the moon' is not a valid value of scope",
         ),
         (
             InviteGrants((InvitedRole(BU, "sales"),), (MembershipSetting("sales", "colour", "red"),)),
             "no membership attribute 'colour'",
         ),
         (InviteGrants((), (MembershipSetting("sales", "scope", "entire_project"),)), "where no role is named"),
-        (to(*[(BU, "sales")] * 51), "50 roles at the most"),
+        (to(*[(BU, "sales")] * 51), "50 roles at most"),
     ],
 )
 def test_what_cannot_be(acme: AcmePlatform, invitation: InviteGrants, says: str) -> None:
@@ -149,7 +149,7 @@ def test_what_cannot_be(acme: AcmePlatform, invitation: InviteGrants, says: str)
 
 
 def test_an_address_that_is_none(acme: AcmePlatform) -> None:
-    with pytest.raises(InvalidInputError, match="no e-mail address"):
+    with pytest.raises(InvalidInputError, match="not an e-mail address"):
         invite(acme, acme.olga, email="somebody")
 
 

@@ -18,7 +18,7 @@ from lakehold.kit.errors import InvalidInputError
         ("  BOB the Builder ", "your name or e-mail"),
         ("Bob@Example.Org", "your name or e-mail"),
         (" " * 12, "your name or e-mail"),
-        ("a" * 12, "again and again"),
+        ("a" * 12, "repeats one character"),
         ("with\0zero and more", "control character"),
         ("\ud800" + "x" * 12, "control character"),
         (1234567890, "is a text"),

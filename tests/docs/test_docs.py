@@ -216,7 +216,7 @@ def test_every_decision_has_its_status_and_date(page: Path) -> None:
 def test_access_tables_are_those_of_the_models() -> None:
     folder = DOCS / "access"
     written = {page.name: page.read_text(encoding="utf-8") for page in folder.glob("*.md")}
-    expected = {f"{model.name}.md": to_markdown(model) for model in workspaces.models()}
+    expected = {f"{model.name}.md": to_markdown(model, workspaces.policy()) for model in workspaces.models()}
     assert written.keys() == expected.keys(), "Run `make docs`, and remove pages of models that are gone."
     stale = [name for name, text in expected.items() if written[name] != text]
     assert not stale, f"Run `make docs`: {', '.join(stale)} in docs/access no longer say what the models say."

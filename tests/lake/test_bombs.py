@@ -154,7 +154,7 @@ def test_a_join_that_leaves_nothing_is_stopped_and_if_it_goes_on_another_worker_
         bad = pool.submit(asked, platform, RITA, JOIN)
         beside = pool.submit(ask_until_refused, platform)
         up.wait_for_line("a query of rita is stopped")
-        with pytest.raises(LakeholdError, match="left nothing for others"):
+        with pytest.raises(LakeholdError, match="blocked others"):
             bad.result(120)
         up.wait_for_line("Spark does not stop what it was told to")
         assert beside.result(120).code in WITHOUT_WORKER

@@ -105,7 +105,7 @@ def test_a_merge_that_changes_nothing_makes_no_snapshot(
 @pytest.mark.parametrize(
     ("values", "said"),
     [
-        (("1, 1", "1, 2"), "1 keys are there more than once, such as 1"),
+        (("1, 1", "1, 2"), "1 keys appear more than once, such as 1"),
         (("NULL, 1",), "1 rows have no id"),
     ],
 )
@@ -124,7 +124,7 @@ def test_merging_without_a_key_or_by_a_field_that_is_not_there_is_refused(
 ) -> None:
     with pytest.raises(InvalidInputError, match="needs a key"):
         write_rows(tables, place, rows(spark, "id int", "1"), TableWriteOptions(WriteMode.MERGE, "w1"))
-    with pytest.raises(DataError, match="'nr' is no field"):
+    with pytest.raises(DataError, match="'nr' is not a field"):
         write_rows(tables, place, rows(spark, "id int", "1"), TableWriteOptions(WriteMode.MERGE, "w1", keys=["nr"]))
 
 

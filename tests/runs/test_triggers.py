@@ -105,12 +105,12 @@ def test_from_noon_to_noon_over_a_change_of_clocks_one_run_is_started(
 @pytest.mark.parametrize(
     ("when", "said"),
     [
-        (TriggerSchedule("every day"), "no schedule"),
-        (TriggerSchedule("0 0 30 2 *"), "never due|no schedule"),
+        (TriggerSchedule("every day"), "not a cron schedule"),
+        (TriggerSchedule("0 0 30 2 *"), "never due|not a cron schedule"),
         (TriggerSchedule("0 0 * * *", "Mars/Olympus"), "no time zone"),
         (TriggerSchedule("0 0 * * *", "../../etc/passwd"), "no time zone"),
-        (TriggerSchedule(), "a schedule, or others"),
-        (TriggerSchedule("0 0 * * *", after=("a",)), "a schedule, or others"),
+        (TriggerSchedule(), "either a schedule or pipelines"),
+        (TriggerSchedule("0 0 * * *", after=("a",)), "either a schedule or pipelines"),
     ],
 )
 def test_what_can_never_be_due_is_refused(when: TriggerSchedule, said: str) -> None:
@@ -190,7 +190,7 @@ def test_what_would_come_after_itself_is_refused(platform: Platform) -> None:
         TRIGGERS.save(ctx, second, TriggerSchedule(after=(first,)))
         kept = TRIGGERS.save(ctx, last, TriggerSchedule(after=(second,)))
         for uid in (first, second, last):
-            with pytest.raises(InvalidInputError, match="after itself"):
+            with pytest.raises(InvalidInputError, match="wait for itself"):
                 TRIGGERS.save(ctx, first, TriggerSchedule(after=(uid,)))
         # Saved again, it is in nobody's way; nor is one that is gone.
         TRIGGERS.save(ctx, last, TriggerSchedule(after=(first,)), uid=kept.id)

@@ -121,7 +121,7 @@ def test_its_settings_are_validated_through_every_door(gardens: Gardens, garden:
     there = f"/workspaces/{garden}/beds/new"
     refused = submit(owner, there, there, name="Thorns", litres="many")
     assert refused.status_code == 422
-    assert "The litres of the bed is a whole number." in refused.text
+    assert "The litres of the bed must be a whole number." in refused.text
     assert 'value="Thorns"' in refused.text
     body = {"kind": "gardens.bed", "name": "Thorns", "edges": {"garden": [garden]}, "settings": {"litres": 0}}
     answer = httpx.post(

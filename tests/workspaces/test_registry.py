@@ -15,7 +15,7 @@ fresh = registry.all_workspaces.__wrapped__
 
 def test_a_package_that_is_none_is_told_with_its_name(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LAKEHOLD_WORKSPACES", "no.such")
-    with pytest.raises(InvalidInputError, match=r"no\.such is no workspace package"):
+    with pytest.raises(InvalidInputError, match=r"no\.such is not a workspace package"):
         fresh()
 
 

@@ -112,7 +112,7 @@ class AccessQueries(ABC):
             return self.evaluator.actions(principal, resource)
 
     def can_see(self, principal: Principal, resource: str) -> bool:
-        """Return whether the principal may know of the resource. To others it answers like one that does not exist."""
+        """Return whether the principal may know that the resource exists."""
         with self.view_lock():
             return self.evaluator.can_see(principal, resource)
 
@@ -238,7 +238,7 @@ class AccessSession(AccessQueries):
     def store(self) -> FactStore:
         """The store that writes facts in this transaction."""
         if not self.transaction.writes:
-            raise ForbiddenError("This transaction only reads.", "Begin one that writes.")
+            raise ForbiddenError("This transaction is read-only.", "Start a writing transaction.")
         if self._store is None:
             self._store = FactStore(self.transaction, self.tenant, self._overlay, self.at)
             self.transaction.before_commit.append(self._store.append_to_log)

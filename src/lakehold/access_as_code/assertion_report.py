@@ -46,7 +46,7 @@ def _failures(report: AssertionReport) -> Iterator[str]:
 
 
 def _lines(result: AssertionResult) -> Iterator[str]:
-    """Yield what was expected, and why it does not hold."""
+    """Yield the lines of a failure: what was expected, and why it does not hold."""
     if result.assertion.at is not None:
         yield f"at {file_format.format_moment(result.assertion.at)}"
     for failure in result.failures:

@@ -62,7 +62,7 @@ def _explain_denied(view: FactView, member: str, expectation: Expectation, resou
         needed = finder.missing_facts(facts)
         givers = dict.fromkeys(giver for need in needed for giver in need.givers[:2])
         by = f" (by {', '.join(describe_resource(view, giver) for giver in givers)})" if givers else ""
-        yield f"would do: {' and '.join(describe_fact(view, need.fact) for need in needed)}{by}"
+        yield f"would allow it: {' and '.join(describe_fact(view, need.fact) for need in needed)}{by}"
 
 
 UidLookup = Callable[[str], str]
@@ -217,6 +217,6 @@ class _Runner:
             in_group = self._view.edges_in[MEMBER_OF].get(number) or ()
             inside = list(self._uids(MEMBER)) if kind == ALL_MEMBERS else sorted(map(self._view.uid, in_group))
             if not inside:
-                raise InvalidInputError(f"Nobody is in {quote(ref)}.", "A test of nobody says nothing.")
+                raise InvalidInputError(f"Nobody is in {quote(ref)}.", "A test needs at least one member.")
             found |= dict.fromkeys(inside)
         return list(found)

@@ -55,7 +55,9 @@ def _read_assertion(node: Node) -> Assertion:
         if key not in found:
             raise error_at(node.place, f"`{key}:` is missing in a test.", "A test says who can do what, on what.")
     if not found.keys() & {"can", "cannot"}:
-        raise error_at(node.place, "a test needs `can:` or `cannot:`.", "Say which actions are to be allowed, or not.")
+        raise error_at(
+            node.place, "a test needs `can:` or `cannot:`.", "List the actions that must be allowed, or must not."
+        )
     expected = (*_read_expectations(found, "can", allowed=True), *_read_expectations(found, "cannot", allowed=False))
     who, on = _texts(found["who"], "who"), _texts(found["on"], "on")
     allowed = {str(part) for part in expected if part.allowed}
@@ -70,7 +72,7 @@ def _read_assertion(node: Node) -> Assertion:
 def _texts(node: Node, what: str) -> tuple[str, ...]:
     found = tuple(dict.fromkeys(file_format.read_text(part, what) for part in file_format.read_items(node)))
     if not found:
-        raise error_at(node.place, f"`{what}:` names nothing.", "Name at least one.")
+        raise error_at(node.place, f"`{what}:` is empty.", "Name at least one.")
     return found
 
 
@@ -81,7 +83,7 @@ def _read_expectations(found: dict[str, Node], key: str, *, allowed: bool) -> It
         action, _, role = text.partition(" ")
         if role and action not in ROLE_ACTIONS:
             raise error_at(
-                found[key].place, f"{action!r} carries no role.", "Only give and invite do: `can: give viewer`."
+                found[key].place, f"{action!r} takes no role.", "Only give and invite do: `can: give viewer`."
             )
         if action in ROLE_ACTIONS and not role:
             raise error_at(found[key].place, f"{action!r} needs a role.", f"Name it: `{key}: {action} viewer`.")

@@ -46,7 +46,7 @@ def load_texts(path: Path) -> dict[str, str]:
     if path.is_dir():
         return {file.relative_to(path).as_posix(): _text(file, path) for file in _files(path)}
     if not path.exists():
-        raise InvalidInputError(f"There is no file or folder {path.name!r}.", "Make one with `lakehold export`.")
+        raise InvalidInputError(f"There is no file or folder {path.name!r}.", "Create one with `lakehold export`.")
     return {path.name: _text(path, path.parent)}
 
 
@@ -115,7 +115,7 @@ def _models(
             for model in _models_in(name, files[name], document):
                 if model.name in found:
                     first = found[model.name].place
-                    raise error_at(model.place, f"the model {model.name!r} is there twice; first at {first}.")
+                    raise error_at(model.place, f"the model {model.name!r} is defined twice; first at {first}.")
                 found[model.name] = model
     shipped = workspaces.policy().sources
     return {name: model for name, model in found.items() if shipped.get(name) != model.source}
@@ -129,7 +129,7 @@ def _models_in(name: str, text: str, document: MappingNode) -> Iterator[AccessMo
         for key, value in file_format.read_mapping(document.entries["models"][1], "models").entries.values():
             model = parse_model(file_format.read_text(value, "a model"), f"{name}:{key.value}")
             if model.name != key.value:
-                raise error_at(key.place, f"the model calls itself {model.name!r}.", "Call it the same here.")
+                raise error_at(key.place, f"the model's own name is {model.name!r}.", "Use the same name here.")
             yield model
 
 
@@ -229,11 +229,11 @@ def _refuse_overlaps(state: TenantState, facts: Iterable[TimedFact], problems: P
 def _add_overlap(before: TimedFact, after: TimedFact, problems: ProblemList) -> None:
     line = before.place.line
     if before.fact == after.fact:
-        message = f"{_describe(after.fact)} stands twice for the same time; first in line {line}."
+        message = f"{_describe(after.fact)} appears twice for the same time; first in line {line}."
         problems.add(after.place, message, "Keep one of them.")
     else:
         message = (
-            f"{_describe(after.fact)}: there is already another at the same time in line {line}, and only one can be."
+            f"{_describe(after.fact)}: another one holds at the same time in line {line}, and there can be only one."
         )
         problems.add(after.place, message, "Keep one of them, or let one end with `until:` before the other begins.")
 
@@ -258,5 +258,5 @@ def _refuse_cycle(edges: list[TimedFact]) -> None:
     except CycleError as error:
         # There each one stands before those that point at it.
         circle: list[str] = error.args[1][::-1]
-        message = f"{' → '.join(map(quote_excerpt, circle[:8]))}: this goes in a circle."
-        raise error_at(ahead[circle[-2]][circle[-1]].place, message, "Take one of the edges out.") from None
+        message = f"{' → '.join(map(quote_excerpt, circle[:8]))}: this is a cycle."
+        raise error_at(ahead[circle[-2]][circle[-1]].place, message, "Remove one of the edges.") from None

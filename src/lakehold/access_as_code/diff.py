@@ -96,7 +96,7 @@ def _refuse_other_kinds(current: TenantState, desired: TenantState) -> None:
             raise error_at(
                 entry.place,
                 f"{quote_excerpt(ref)} is a {before.kind} in the tenant, and a {entry.kind} here.",
-                "Choose another id: what has an id keeps its kind.",
+                "Choose another id: the kind of an id never changes.",
             )
 
 
@@ -293,5 +293,5 @@ class CreationOrder:
     def _no_parent_error(self, entry: ResourceEntry) -> Exception:
         parent = self._desired.policy.kinds[entry.kind].parent
         kinds = " or ".join(parent.kinds) if parent else ""
-        message = f"there is no {kinds} in which {quote_excerpt(entry.ref)} could be made."
+        message = f"there is no {kinds} in which {quote_excerpt(entry.ref)} could be created."
         return error_at(entry.place, message, "Declare one.")

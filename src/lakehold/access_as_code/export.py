@@ -37,7 +37,7 @@ def export_tenant(session: AccessSession, metadata: Mapping[str, EntryMetadata] 
 
 @dataclass(frozen=True, slots=True)
 class WrittenFile:
-    """What became of a file: `written`, `removed`, or `kept` because it was right already."""
+    """The result for one file: `written`, `removed`, or `kept` because it was right already."""
 
     file: str
     done: str
@@ -76,7 +76,7 @@ def _inside(folder: Path, name: str) -> Path:
     """Return the path of this file, or refuse one outside the folder, because names may come from a server."""
     file = folder / name
     if file.suffix.lower() not in {*SUFFIXES, ".json"} or not file.resolve().is_relative_to(folder.resolve()):
-        raise error_at(SourceLocation(name[:80], 1), "this is no name for a file of access as code.")
+        raise error_at(SourceLocation(name[:80], 1), "this is not a valid file name for access as code.")
     return file
 
 

@@ -131,7 +131,9 @@ def parse_moment(text: str) -> Moment:
     except ValueError:
         found = None
     if found is None or (found.tzinfo is None and _DAY.fullmatch(text)):
-        raise InvalidInputError(f"{text[:40]!r} is no time.", "For example 2026-01-31, or 2026-01-31T12:00:00Z.")
+        raise InvalidInputError(
+            f"{text[:40]!r} is not a valid time.", "For example 2026-01-31, or 2026-01-31T12:00:00Z."
+        )
     if found.tzinfo is None:
         raise InvalidInputError(f"The time {text} has no time zone.", "Add one: Z, or for example +01:00.")
     return (found - _EPOCH) // _TICK

@@ -28,13 +28,13 @@ def build_schema(policy: Policy) -> JsonSchema:
     """Return the schema of a file for these models."""
     workspaces = [kind for kind in policy.kinds if kind not in {TENANT, MEMBER, GROUP, ALL_MEMBERS}]
     sections: dict[str, JsonSchema] = {
-        "tenant": _described("What the tenant is called, who holds a role in it, its settings.", _ref(TENANT)),
-        "all": _described("The built-in group All, where there is something to say of it.", _ref(ALL_MEMBERS)),
+        "tenant": _described("Name, roles and settings of the tenant.", _ref(TENANT)),
+        "all": _described("Roles of the built-in group All.", _ref(ALL_MEMBERS)),
         "members": _described("Members and service accounts by id.", _map(_ref(MEMBER))),
         "groups": _described("Groups by id.", _map(_ref(GROUP))),
         "workspaces": _described("Workspaces by id, each with all that lies in it.", _map(_workspace(workspaces))),
         "models": _described("Access models as texts, by name.", _map({"type": "string"})),
-        "tests": _described("What must be allowed, and what must not.", {"type": "array", "items": _test()}),
+        "tests": _described("Actions that must be allowed, and that must not.", {"type": "array", "items": _test()}),
     }
     return {
         "title": "Lakehold: access as code",
@@ -42,7 +42,7 @@ def build_schema(policy: Policy) -> JsonSchema:
         "$defs": {
             "time": _TIME,
             "who": _some(_entry("who", _described("A member or group by id; /all is everybody.", _ID))),
-            "to": _some(_entry("to", _described("Another thing by id.", _ID))),
+            "to": _some(_entry("to", _described("Another resource by id.", _ID))),
             "flag": _some(_entry("is", {"type": "boolean"})),
             **{kind.id: _kind_schema(policy, kind) for kind in policy.kinds.values()},
         },
@@ -78,14 +78,14 @@ def _entry(key: str, value: JsonSchema) -> JsonSchema:
 
 def _workspace(kinds: list[str]) -> JsonSchema:
     """Return the schema of a workspace, which depends on its kind. An unknown kind may be one of another model."""
-    named: JsonSchema = {"description": "Which kind of workspace it is.", "type": "string", "examples": kinds}
+    named: JsonSchema = {"description": "The kind of workspace.", "type": "string", "examples": kinds}
     cases = [{"if": {"properties": {"kind": {"const": kind}}}, "then": _ref(kind)} for kind in kinds]
     return {"type": "object", "required": ["kind"], "properties": {"kind": named}, "allOf": cases}
 
 
 def _kind_schema(policy: Policy, kind: KindPolicy) -> JsonSchema:
     found = kind.schema
-    properties: dict[str, object] = {"name": {"description": "What people call it.", "type": ["string", "number"]}}
+    properties: dict[str, object] = {"name": {"description": "Its name.", "type": ["string", "number"]}}
     if kind.id not in {TENANT, MEMBER, GROUP, ALL_MEMBERS}:
         properties["kind"] = {"const": kind.id}
     if kind.id == MEMBER:
@@ -94,7 +94,7 @@ def _kind_schema(policy: Policy, kind: KindPolicy) -> JsonSchema:
     properties["description"] = {"description": "What it is for.", "type": ["string", "number"]}
     properties["settings"] = {"description": "Its settings.", "type": "object"}
     if kind.id == GROUP:
-        properties["members"] = _described("Who is in the group.", _ref("who"))
+        properties["members"] = _described("Members of the group.", _ref("who"))
     for role in found.roles.values():
         properties[file_format.escape_keyword(role.name)] = _role(role)
     for edge in found.edges.values():
@@ -104,11 +104,11 @@ def _kind_schema(policy: Policy, kind: KindPolicy) -> JsonSchema:
         properties[file_format.escape_keyword(attribute.name)] = _attribute(attribute)
     if found.membership:
         values = {attribute.name: _attribute(attribute) for attribute in found.membership.values()}
-        properties["membership"] = _described("What is so of members in it, by member.", _map(_object(values)))
-    properties["loose"] = {"description": "It lies in nothing at present.", "const": True}
+        properties["membership"] = _described("Attributes of memberships, by member.", _map(_object(values)))
+    properties["loose"] = {"description": "It has no parent at present.", "const": True}
     inside = _inside(policy, kind)
     if inside:
-        properties["holds"] = _described("What lies in it, by kind and id.", _object(inside))
+        properties["holds"] = _described("Resources in it, by kind and id.", _object(inside))
     # Nothing said is written as `orders:` or `orders: {}`.
     return {"description": found.title, **_object(properties), "type": ["object", "null"]}
 
@@ -133,11 +133,11 @@ def _inside(policy: Policy, kind: KindPolicy) -> dict[str, object]:
 def _test() -> JsonSchema:
     texts = _some(_ID)
     properties = {
-        "name": {"description": "What the test is called.", "type": "string"},
+        "name": {"description": "Name of the test.", "type": "string"},
         "who": _described("Members; a group stands for everybody in it.", texts),
         "can": _described("Actions that must be allowed; `give viewer` for giving a role.", texts),
         "cannot": _described("Actions that must not be allowed.", texts),
-        "on": _described("Things by id; / is the tenant.", texts),
-        "at": _described("Asked as of this time.", _ref("time")),
+        "on": _described("Resources by id; / is the tenant.", texts),
+        "at": _described("Evaluated at this time.", _ref("time")),
     }
     return {**_object(properties, ("who", "on")), "anyOf": [{"required": ["can"]}, {"required": ["cannot"]}]}

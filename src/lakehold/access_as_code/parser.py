@@ -115,7 +115,7 @@ def _events(text: str, file: str) -> Iterator[yaml.Event]:
     except ReaderError as error:
         before = text.encode("utf-8", "replace")[: error.position]
         place = SourceLocation(file, before.count(b"\n") + 1)
-        raise error_at(place, "not YAML: a character in it that no text has.", "Remove it.") from error
+        raise error_at(place, "not YAML: it contains a character that is not allowed.", "Remove it.") from error
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         problem = ", ".join(part for part in (error.context, error.problem) if part)
@@ -178,10 +178,12 @@ class _Composer:
             raise error_at(place, f"the tag {quote_excerpt(tag)} has no meaning here.", "Remove it.")
         if event.anchor is not None:
             if event.anchor in self.anchors:
-                raise error_at(place, f"the anchor {quote_excerpt(event.anchor)} stands twice.", "Rename one of them.")
+                raise error_at(
+                    place, f"the anchor {quote_excerpt(event.anchor)} is defined twice.", "Rename one of them."
+                )
             self.anchors[event.anchor] = None
         if len(self.open) == _DEEPEST:
-            raise error_at(place, f"the file is nested more than {_DEEPEST} deep.", "No company is as deep as that.")
+            raise error_at(place, f"the file is nested more than {_DEEPEST} deep.", "Flatten it.")
         return place
 
     def _alias(self, event: yaml.AliasEvent) -> None:
@@ -227,6 +229,6 @@ def _key(node: Node, table: MappingNode) -> ScalarNode:
     if node.value in table.entries:
         first = table.entries[node.value][0].place.line
         raise error_at(
-            node.place, f"{quote_excerpt(node.value)} stands twice; first in line {first}.", "Keep one of them."
+            node.place, f"{quote_excerpt(node.value)} appears twice; first in line {first}.", "Keep one of them."
         )
     return node

@@ -60,7 +60,7 @@ def make_plan(
     """Compare the tenant with the files, and order the changes. The tenant's metadata is given by id."""
     if not desired.is_whole:
         raise InvalidInputError(
-            "These files have no section `tenant:`, so they do not tell of a whole company.",
+            "These files have no section `tenant:`, so they do not describe a whole tenant.",
             "Begin with `lakehold export`: what files leave out is deleted.",
         )
     current = load_current_state(session, metadata)
@@ -79,7 +79,7 @@ def make_plan(
         names={ids.uid(ref): entry.name for ref, entry in entries.items()},
         kinds={ids.uid(ref): entry.kind for ref, entry in entries.items()},
         notes=tuple(
-            f"The model {name} is not in the files and stays: models are replaced, never taken away."
+            f"The model {name} is not in the files and stays: models are replaced, never removed."
             for name in diff.models_to_keep(current, desired.state)
         ),
     )
@@ -94,7 +94,7 @@ def _metadata_changes(current: TenantState, desired: TenantState) -> Iterator[tu
         if ref in current.metadata and ref in current.entries and before.service != after.service:
             was = "a service account" if before.service else "a person"
             message = f"{quote_excerpt(ref)} is {was} in the tenant."
-            raise error_at(entry.place, message, "One never becomes the other: make a new member.")
+            raise error_at(entry.place, message, "This cannot be changed: create a new member.")
         if not before.is_same(after):
             yield ref, after
 
@@ -108,7 +108,7 @@ def _refuse_used_ids(session: AccessSession, current: TenantState, desired: Tena
     column = resources.table.c.uid
     for start in range(0, len(uids), _BATCH):
         for uid in resources.select(column.in_(uids[start : start + _BATCH]), columns=(column,)).scalars():
-            message = f"the id {quote_excerpt(uid)} belonged to something that was deleted."
+            message = f"the id {quote_excerpt(uid)} belonged to a deleted entry."
             problems.add(new[uid].place, message, "Choose another; ids are never used twice.")
     problems.raise_any()
 
@@ -151,14 +151,14 @@ def load_plan(text: str) -> ChangePlan:
             notes=tuple(map(str, data["notes"])),
         )
     except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise InvalidInputError("This is no plan.", "Make one with `lakehold plan`.") from error
+        raise InvalidInputError("This is not a plan.", "Create one with `lakehold plan`.") from error
 
 
-_AGAIN = "Plan again, look at it, and apply that."
+_AGAIN = "Create a new plan, check it, and apply it."
 
 
 class ChangeWriter(Protocol):
-    """What a plan is applied to: checks the right to each change, makes it, and audits it."""
+    """The target of a plan: checks the right to each change, makes it, and audits it."""
 
     @property
     def session(self) -> AccessSession:
@@ -198,7 +198,7 @@ def apply_plan(ctx: ChangeWriter, plan: ChangePlan, desired: DesiredState | None
     if desired is not None:
         left = make_plan(ctx.session, desired).steps
         if left:
-            raise ConflictError(f"{len(left)} steps were made and are not so; nothing was changed.", _AGAIN)
+            raise ConflictError(f"{len(left)} steps were taken without effect; nothing was changed.", _AGAIN)
 
 
 def _refuse_outdated(session: AccessSession, plan: ChangePlan, desired: DesiredState | None) -> None:

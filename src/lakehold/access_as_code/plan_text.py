@@ -33,7 +33,7 @@ def render_plan(plan: ChangePlan, *, rows: bool = False) -> str:
     if plan.effects is not None:
         parts += ["", *_effects(plan.effects, rows=rows)]
     if plan.later:
-        parts.append(f"{plan.later} of the facts begin later; what they will do is not counted.")
+        parts.append(f"{plan.later} of the facts begin later; their effects are not counted.")
     return "\n".join(parts) + "\n"
 
 
@@ -46,7 +46,7 @@ def _changes(plan: ChangePlan) -> Iterator[str]:
             _add_step(blocks, step, plan.tenant)
     for uid, metadata in plan.metadata.items():
         texts = [f"~ {name} {flow_value(value)[:_LONGEST]}" for name, value in metadata.to_json().items()]
-        blocks.setdefault(uid, _Block("~")).lines.extend(texts or ["~ nothing more is told"])
+        blocks.setdefault(uid, _Block("~")).lines.extend(texts or ["~ metadata removed"])
     for uid, block in blocks.items():
         kind = plan.kinds.get(uid, "")
         name = plan.names.get(uid, uid)

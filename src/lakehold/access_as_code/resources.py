@@ -55,13 +55,11 @@ class ResourceReader:
 
     def _kind(self, entry: tuple[ScalarNode, Node] | None, place: SourceLocation) -> str:
         if entry is None:
-            raise error_at(
-                place, "`kind:` is missing.", "Say which kind of workspace it is, as in `kind: marts.project`."
-            )
+            raise error_at(place, "`kind:` is missing.", "State the kind of workspace, as in `kind: marts.project`.")
         kind = file_format.read_text(entry[1], "kind")
         known = self._state.policy.kinds
         if kind in _SECTIONS:
-            raise error_at(entry[1].place, f"a {kind} is no workspace.", f"Write it under `{_SECTIONS[kind]}:`.")
+            raise error_at(entry[1].place, f"a {kind} is not a workspace.", f"Write it under `{_SECTIONS[kind]}:`.")
         if kind not in known:
             raise error_at(entry[1].place, f"there is no kind {quote_excerpt(kind)}.", did_you_mean(kind, known))
         return kind
@@ -73,8 +71,8 @@ class ResourceReader:
         if first is not entry:
             raise error_at(
                 place,
-                f"{quote_excerpt(ref)} is there twice; first at {first.place}, as {first.kind}.",
-                "An id belongs to one thing. Choose another, or remove one of the two.",
+                f"{quote_excerpt(ref)} is defined twice; first at {first.place}, as {first.kind}.",
+                "An id belongs to one entry. Choose another, or remove one of the two.",
             )
         policy = self._state.policy.kinds[kind]
         with self._problems.collect():
@@ -95,7 +93,7 @@ class ResourceReader:
         entry = found.get("name")
         if entry is None:
             if ref == file_format.TENANT_REF:
-                self._problems.add(place, "`name:` is missing in tenant.", "Say what the tenant is called.")
+                self._problems.add(place, "`name:` is missing in tenant.", "Give the tenant a name.")
             return "All" if ref == file_format.ALL_REF else file_format.unescape_ref(ref)
         name = file_format.read_text(entry[1], "name")
         with self._problems.collect(entry[1].place):
@@ -169,7 +167,7 @@ class ResourceReader:
                 self._read_metadata(entry, key.value, node)
             case "kind":
                 if entry.kind != file_format.read_text(node, "kind") or entry.kind in _SECTIONS:
-                    raise error_at(key.place, "`kind:` is said by the place of a thing here.", "Remove the line.")
+                    raise error_at(key.place, "`kind:` follows from the place of the entry here.", "Remove the line.")
             case "members" | "email" | "service":
                 raise self._unknown_field(policy, key)
 
@@ -201,7 +199,7 @@ class ResourceReader:
         for value, span, place in file_format.read_entries(node, f"`{attribute.name}:`", "is"):
             if value not in attribute.values:
                 hint = did_you_mean(value, attribute.values)
-                raise error_at(place, f"{quote_excerpt(value)} is no value of {attribute.name}.", hint)
+                raise error_at(place, f"{quote_excerpt(value)} is not a valid value of {attribute.name}.", hint)
             self._add_fact(Attribute(ref, attribute.name, value, member), span, place)
 
     def _read_metadata(self, entry: ResourceEntry, word: str, node: Node) -> None:
@@ -210,7 +208,9 @@ class ResourceReader:
         )
         if found.email and found.service:
             raise error_at(
-                node.place, f"{quote_excerpt(entry.ref)} is a service account.", "Nobody signs in to one: no address."
+                node.place,
+                f"{quote_excerpt(entry.ref)} is a service account.",
+                "A service account has no e-mail address.",
             )
         first = self._addresses.setdefault(found.email.casefold(), entry.ref) if found.email else entry.ref
         if first != entry.ref:
@@ -243,7 +243,7 @@ def _valid_email(node: Node) -> str:
     address = file_format.read_text(node, "email")
     before, _, after = address.partition("@")
     if not before or not after or "@" in after or any(letter.isspace() for letter in address):
-        raise error_at(node.place, f"{quote_excerpt(address)} is no e-mail address.", "Write name@host.")
+        raise error_at(node.place, f"{quote_excerpt(address)} is not an e-mail address.", "Write name@host.")
     return address
 
 

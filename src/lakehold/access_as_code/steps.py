@@ -88,7 +88,7 @@ def from_json(data: Mapping[str, object]) -> Step:
     try:
         return _from_json(dict(data))
     except (KeyError, TypeError, AttributeError, ValueError) as error:
-        raise InvalidInputError("A step of this plan cannot be read.", "Plan again.") from error
+        raise InvalidInputError("A step of this plan is not valid.", "Plan again.") from error
 
 
 def _from_json(data: dict[str, object]) -> Step:

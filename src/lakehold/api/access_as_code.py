@@ -41,8 +41,8 @@ class PlanResultJson(ResponseModel):
     """The changes that are necessary, and their effects."""
 
     empty: bool = Field(description="Whether there is nothing to do.")
-    text: str = Field(examples=["No changes: the tenant matches the files.\n"], description="As people read it.")
-    plan: dict[str, object] = Field(examples=[{}], description="To be sent back to apply exactly this.")
+    text: str = Field(examples=["No changes: the tenant matches the files.\n"], description="The plan as text.")
+    plan: dict[str, object] = Field(examples=[{}], description="Send it to apply exactly this plan.")
 
 
 class PlanBody(FilesBody):
@@ -75,7 +75,7 @@ class FileTestReportJson(ResponseModel):
     passed: bool
     tests: int
     text: str = Field(examples=["people.yaml ..\n\n2 passed\n"])
-    junit: str = Field(examples=["<testsuite/>"], description="For a build server.")
+    junit: str = Field(examples=["<testsuite/>"], description="As JUnit XML, for CI servers.")
     report: dict[str, object] = Field(examples=[{}])
 
 

@@ -196,7 +196,7 @@ def _lake_table_location(ctx: RequestContext, request: Request, lake: IcebergCat
     catalog_tokens.record_loaded_table(read_credentials(request).token, uid)
     location = lake.metadata_location(readable_tables.identifier_of(ctx, uid))
     if location is None:
-        raise NotFoundError(f"The table {table[:80]!r} has no data yet.", "Run what fills it.")
+        raise NotFoundError(f"The table {table[:80]!r} has no data yet.", "Run the pipeline that fills it.")
     return location
 
 

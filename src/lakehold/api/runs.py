@@ -25,19 +25,21 @@ _runs = service.Runs(workspaces.runnables())
 class RunSpanJson(RequestModel):
     """A range of cursor values."""
 
-    from_: CursorText = Field(default="", alias="from", examples=["2031-01-01"], description="The first; or none.")
-    until: CursorText = Field(default="", examples=["2031-02-01"], description="The first that is left out; or none.")
+    from_: CursorText = Field(
+        default="", alias="from", examples=["2031-01-01"], description="The first value (inclusive)."
+    )
+    until: CursorText = Field(default="", examples=["2031-02-01"], description="The end value (exclusive).")
 
 
 class NewRun(RequestModel):
     """A run to start."""
 
     resource: IdText = Field(examples=["daily_sales"], description="A source, a query, a data mart, a report, a task …")
-    reload: bool = Field(default=False, description="All of it anew, not only what is new.")
+    reload: bool = Field(default=False, description="Full refresh: reload all rows.")
     span: RunSpanJson | None = Field(
         default=None,
         examples=[None],
-        description="Only this part, anew: of a source that is read by a cursor, or a query that names one.",
+        description="Backfill of this range, for a source or a query with a cursor.",
     )
 
 
@@ -52,7 +54,7 @@ class RunStepJson(ResponseModel):
     state: str = Field(examples=["succeeded"])
     rows: int
     bytes: int = Field(validation_alias=AliasChoices("bytes", "size"))
-    bad: int = Field(description="Rows that were kept aside, with the reason.")
+    bad: int = Field(description="Rejected rows, stored with the reason.")
     error: str = Field(examples=[""])
     started_at: RecordEnd = Field(examples=["2031-05-04T10:30:00Z"])
     ended_at: RecordEnd = Field(examples=["2031-05-04T10:30:00Z"])
@@ -68,7 +70,7 @@ class RunJson(ResponseModel):
     cause: str = Field(
         validation_alias=AliasPath("cause", "text"),
         examples=["by hand"],
-        description="The cause as one text; the fields that follow say it in parts.",
+        description="The cause as text; the following fields have its parts.",
     )
     cause_kind: str = Field(
         validation_alias=AliasPath("cause", "kind"),
@@ -180,12 +182,14 @@ class TriggerBody(RequestModel):
     )
     zone: Annotated[str, Field(max_length=60)] = Field(default="UTC", examples=["Europe/Berlin"])
     after: Annotated[list[IdText], Field(max_length=50)] = Field(
-        default_factory=list, examples=[[]], description="Instead of a schedule: when these have succeeded."
+        default_factory=list, examples=[[]], description="Instead of a schedule: run after these have succeeded."
     )
-    every: bool = Field(default=False, description="Whether all of these have to succeed; else any one does.")
+    every: bool = Field(default=False, description="Whether all of these must succeed; else any one of them.")
     active: bool = True
     parameters: dict[str, Annotated[str, Field(max_length=200)]] = Field(
-        default_factory=dict, examples=[{}], description='What to do instead of all: of a data mart, {"do": "check"}.'
+        default_factory=dict,
+        examples=[{}],
+        description='Parameters of its runs, for example of a data mart: {"do": "check"}.',
     )
 
 
@@ -207,8 +211,8 @@ class TriggerJson(ResponseModel):
     )
     every: bool = Field(validation_alias=AliasPath("when", "every"))
     active: bool
-    parameters: dict[str, str] = Field(examples=[{}], description="What it does instead of all.")
-    saved_by: str = Field(examples=["erik"], description="As whom it runs.")
+    parameters: dict[str, str] = Field(examples=[{}], description="Parameters of its runs.")
+    saved_by: str = Field(examples=["erik"], description="The member that it runs as.")
     saved_at: RecordTime
     next_at: RecordEnd = Field(examples=["2031-05-04T10:30:00Z"])
     last_at: RecordEnd = Field(examples=["2031-05-04T10:30:00Z"])

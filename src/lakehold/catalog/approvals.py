@@ -39,7 +39,7 @@ def approve(
     why = requests.valid_reason(answer)
     left = requests.missing_facts(ctx, request)
     if left is None:
-        raise ConflictError("What was asked for can no longer be given.", "Refuse the request.")
+        raise ConflictError("The requested access can no longer be granted.", "Refuse the request.")
     able = [fact for fact in left if requests.may_give(ctx, fact)]
     for fact in able:
         ctx.make(Add(fact), until=until)
@@ -89,7 +89,7 @@ def _need_answerable(ctx: RequestContext, uid: str) -> AccessRequest:
     requests.refuse_answered(request)
     left = requests.missing_facts(ctx, request)
     if left and not any(requests.may_give(ctx, fact) for fact in left):
-        raise ConflictError("What is left of this request is not yours to give.", "Others can give it.")
+        raise ConflictError("You cannot grant the rest of this request.", "Others can grant it.")
     return request
 
 

@@ -53,7 +53,7 @@ def _decide(
     campaigns.refuse_closed(ctx, campaign)
     rows = campaign_table.visible_rows(ctx, campaign, numbers)
     if len(rows) != len(set(numbers)):
-        raise NotFoundError("Some of these rows are not in this campaign.", "Read it anew.")
+        raise NotFoundError("Some of these rows are not in this campaign.", "Reload the review.")
     result = DecisionResult([], [])
     for row in rows:
         try:
@@ -69,7 +69,7 @@ def _decide(
 
 def _keep(ctx: RequestContext, campaign: Campaign, row: CampaignRow) -> None:
     if row.state == REMOVED:
-        raise ConflictError("It has been taken away.", "Give it back first.")
+        raise ConflictError("The role was removed.", "Undo the removal first.")
     campaign_table.save_decision(ctx, campaign, row, KEEP)
     ctx.note("keep role", row.resource.uid, after=_audit_details(campaign, row))
 
@@ -87,7 +87,7 @@ def _reopen(ctx: RequestContext, campaign: Campaign, row: CampaignRow) -> None:
     if row.state == REMOVED and row.until > ctx.at:
         single = kinds.schema_of(ctx.view, row.resource.uid).roles[row.role].single
         if single and any(grant.role == row.role for grant in ctx.grants(row.resource.uid)):
-            raise ConflictError(f"Somebody else is {row.title} by now.", "Take it away from them first.")
+            raise ConflictError(f"Somebody else is {row.title} now.", "Revoke it from them first.")
         since = row.since if row.since > ctx.at else None
         grants.give(ctx, row.grant, since=since, until=None if row.until >= FOREVER else row.until)
     if row.state in {KEPT, REMOVED}:

@@ -82,11 +82,11 @@ def start(
     need_review(ctx, require_text(workspace, "workspace"))
     if asks not in ASKS:
         raise InvalidInputError(
-            f"A campaign does not ask about {quote(str(asks))}.", f"Use {' or '.join(ASKS)}.", field="asks"
+            f"A campaign cannot review {quote(str(asks))}.", f"Use {' or '.join(ASKS)}.", field="asks"
         )
     due_at = None if due is None else require_moment(due)
     if due_at is not None and due_at <= ctx.at:
-        raise InvalidInputError("A campaign is due in the future.", "Choose a later day, or none.", field="due")
+        raise InvalidInputError("The due date must be in the future.", "Choose a later day, or none.", field="due")
     here = ctx.view.resource(workspace)
     with at_field("name"):
         name = valid_name(name)
@@ -104,7 +104,7 @@ def start(
     ctx.note("start campaign", workspace, after={"campaign": made.uid, "name": made.name, "asks": asks})
     if settings is not None:
         others = [one.uid for one in reviewers(ctx, workspace) if one.uid != ctx.caller.member]
-        body = f"A review of who holds what has begun: {name}\n\n{settings.base_url}/reviews/{made.uid}\n"
+        body = f"An access review has started: {name}\n\n{settings.base_url}/reviews/{made.uid}\n"
         accounts.queue_mails(ctx, settings, others, "Access review", body)
     return _to_view(ctx, made)
 
@@ -157,10 +157,10 @@ def close_due(ctx: RequestContext, settings: Settings | None = None) -> int:
         workspace = ctx.view.uids.get(campaign.workspace_id) or ""
         ctx.note("close campaign", workspace, after={"campaign": campaign.uid, **counts})
         if settings is not None:
-            left = f"Nobody decided about {made[OPEN]:,} of {made.total():,} roles; they stay as they are."
-            body = f"Its day is over, and it is closed: {campaign.name}\n\n{left}\n\n"
+            left = f"{made[OPEN]:,} of {made.total():,} roles have no decision and are kept."
+            body = f"An access review was due and is closed: {campaign.name}\n\n{left}\n\n"
             where = f"{settings.base_url}/reviews/{campaign.uid}\n"
-            accounts.queue_mails(ctx, settings, [campaign.started_by], "A review has ended", body + where)
+            accounts.queue_mails(ctx, settings, [campaign.started_by], "Access review closed", body + where)
     return len(ended)
 
 
@@ -218,8 +218,8 @@ def _rows_to_review(ctx: RequestContext, here: int, asks: str) -> list[StoredDec
         times[key] = min(since, span.since), max(until, span.until)
     if len(times) > MOST_ROWS:
         raise ConflictError(
-            "More roles are held in this workspace than people could decide about one by one.",
-            "Ask about those on the workspace itself, or let Spark work out who could do what.",
+            "This workspace has too many roles to review one by one.",
+            "Review the roles on the workspace itself, or export effective access with Spark.",
             field="asks",
         )
     return [StoredDecision(n, *key, *span) for n, (key, span) in enumerate(times.items(), start=1)]

@@ -145,9 +145,9 @@ def _valid_secret(secret: object) -> str | None:
     if secret is None:
         return None
     if not isinstance(secret, str) or not secret:
-        raise InvalidInputError("A credential is a text that is not empty.", "Give null to take one away.")
+        raise InvalidInputError("A credential must be a text that is not empty.", "Use null to remove one.")
     if len(secret) > MAX_LENGTH:
-        raise InvalidInputError(f"A credential has {len(secret):,} characters.", f"Use {MAX_LENGTH:,} at the most.")
+        raise InvalidInputError(f"A credential has {len(secret):,} characters.", f"Use at most {MAX_LENGTH:,}.")
     try:
         secret.encode()
     except UnicodeEncodeError:

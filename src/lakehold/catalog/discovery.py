@@ -32,7 +32,7 @@ _ON = "true"
 
 @dataclass(frozen=True, slots=True)
 class DiscoveredResource(ResourceRef):
-    """What may be known of a discoverable resource that may not be seen."""
+    """A discoverable resource that the caller may not see."""
 
     description: str
     workspace: ResourceRef | None
@@ -44,7 +44,7 @@ def find(
 ) -> CursorPage[DiscoveredResource]:
     """Search discoverable resources that the caller may not see, by a part of the name, sorted by name."""
     if type(limit) is not int or not 1 <= limit <= _MAX_LIMIT:
-        raise InvalidInputError(f"A page of {repr(limit)[:40]} is not to be had.", f"Ask for 1 to {_MAX_LIMIT}.")
+        raise InvalidInputError(f"{repr(limit)[:40]} is not a valid page size.", f"Use 1 to {_MAX_LIMIT}.")
     if kind is not None:
         kinds.catalog_kind(ctx.view.policy, kind)
     start = None if after is None else _decode_cursor(after)
@@ -131,4 +131,4 @@ def _decode_cursor(cursor: object) -> tuple[str, int]:
                     return name, number
         except (ValueError, TypeError, RecursionError):
             pass
-    raise InvalidInputError("The cursor cannot be read.", "Begin again without one, or with the last page's.")
+    raise InvalidInputError("The cursor is not valid.", "Start again without a cursor, or use that of the last page.")

@@ -54,7 +54,7 @@ def change_role(ctx: RequestContext, grant: Grant, role: str, *, until: MomentLi
         ctx.need_change(Remove(grant))
         ctx.make_unchecked(Remove(grant))
     if until is not None and require_moment(until) <= ctx.at:
-        raise InvalidInputError("The end of a grant lies in the future.", "Choose a later end, or revoke it now.")
+        raise InvalidInputError("The end of a grant must be in the future.", "Choose a later end, or revoke it now.")
     set_end_unchecked(ctx, new_grant, until)
 
 
@@ -122,7 +122,9 @@ def _need_held(ctx: RequestContext, grant: Grant) -> None:
     if not any((span.subject, span.role) == (who, grant.role) for span in found):
         # Checked first, so that a caller who may not revoke it does not learn whether it is held.
         ctx.need_change(Remove(grant))
-        raise NotFoundError(f"{quote(grant.subject)} does not hold {quote(grant.role)} there.", "Look at who does.")
+        raise NotFoundError(
+            f"{quote(grant.subject)} does not hold {quote(grant.role)} there.", "Check the list of grants."
+        )
 
 
 ROLE, INHERITED, GROUP, DIRECT = "role", "inherited", "group", "direct"

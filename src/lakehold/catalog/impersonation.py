@@ -34,13 +34,13 @@ _MANAGE_OWNERS = "manage_owners"
 def impersonate(ctx: RequestContext, member: str) -> Caller:
     """Return the caller impersonating the member, or refuse unless they may."""
     if ctx.caller.impersonator:
-        raise ConflictError("You already view as somebody else.", "Stop that first.")
+        raise ConflictError("You are already viewing as another member.", "Stop that first.")
     if ctx.caller.narrowed is not None and ctx.caller.narrowed.is_narrowed:
         raise ForbiddenError("A narrowed token cannot view as another member.", "Use one that is not narrowed.")
     ctx.need(VIEW_AS, ctx.caller.tenant)
     ctx.view.member(member)
     if member == ctx.caller.member:
-        raise ConflictError("You cannot view as yourself.", "Name somebody else.")
+        raise ConflictError("You cannot view as yourself.", "Choose another member.")
     # Who manages Owners is seen as only by who does too, or an Admin would see what is an Owner's alone.
     if ctx.session.check(member, _MANAGE_OWNERS, ctx.caller.tenant):
         ctx.need(_MANAGE_OWNERS, ctx.caller.tenant)
@@ -64,9 +64,9 @@ def start(ctx: RequestContext, member: str) -> Caller:
 def stop(ctx: RequestContext) -> None:
     """Stop the impersonation, which is audited too."""
     if not ctx.caller.impersonator:
-        raise ConflictError("You view as nobody else.", "There is nothing to stop.")
+        raise ConflictError("You are not viewing as another member.", "There is nothing to stop.")
     if not ctx.session.transaction.writes:
-        raise ForbiddenError("This transaction only reads.", "Begin one that writes.")
+        raise ForbiddenError("This transaction is read-only.", "Start a writing transaction.")
     _delete(ctx.session.transaction, _session_id(ctx.caller))
     ctx.note("stop viewing as", ctx.caller.member)
 
@@ -76,7 +76,7 @@ _BY_SESSION = sa.select(impersonation_table).where(impersonation_table.c.through
 
 
 def apply_impersonation(platform: Platform, transaction: Transaction, caller: Caller) -> Caller:
-    """Return the caller of this moment, impersonating a member if they have started to and still may."""
+    """Return the caller, impersonating a member if they have started to and still may."""
     session_id = _session_id(caller)
     found = transaction.connection.execute(_BY_SESSION, {"given": session_id}).first() if session_id else None
     if found is None or found.behind != caller.member:

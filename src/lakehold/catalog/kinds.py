@@ -1,4 +1,4 @@
-"""What the models say of a kind of resource."""
+"""Kinds of resources as the models declare them: their edges, parents, and rights to edit and delete."""
 
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -36,7 +36,8 @@ def catalog_kind(policy: Policy, kind: str) -> KindSchema:
     schema = policy.kind(kind).schema
     if schema.model == _DIRECTORY_MODEL:
         raise InvalidInputError(
-            f"{quote(kind)} is no kind of the catalog.", "Members, groups and the tenant are kept in the directory."
+            f"{quote(kind)} is not a kind of the catalog.",
+            "Members, groups and the tenant have endpoints of their own.",
         )
     return schema
 
@@ -66,7 +67,7 @@ def need_right(ctx: RequestContext, right: RequiredRight | None, uid: str, what:
     ctx.need_visible(uid, what)
     if right is None:
         title = schema_of(ctx.view, uid).title.lower()
-        raise ForbiddenError(f"Nobody may {what} a {title}.", "Its model names no action for it.")
+        raise ForbiddenError(f"Nobody may {what} a {title}.", "Its model has no action for that.")
     if not ctx.session.can_see(ctx.principal, right.resource):
         # A narrowed token may see the resource, and not the ancestor on which the right is checked.
         message = f"You may not {what} {describe_resource(ctx.view, uid)}."

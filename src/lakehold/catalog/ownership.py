@@ -19,9 +19,7 @@ def transfer_role(ctx: RequestContext, uid: str, role: str, to: str, *, from_: s
     ctx.need_visible(uid, "transfer")
     declared = ctx.view.policy.role(kinds.schema_of(ctx.view, uid).id, require_text(role, "role"))
     if not declared.person_only:
-        raise InvalidInputError(
-            f"{declared.title} is no role that a person owns something by.", "Give and take it as a grant."
-        )
+        raise InvalidInputError(f"{declared.title} is not a role of a single owner.", "Grant or revoke it instead.")
     old = _current_holder(ctx, uid, role, from_)
     if old == to:
         raise ConflictError(f"{quote(to)} holds it already.", "Name another member.")
@@ -38,12 +36,12 @@ def _current_holder(ctx: RequestContext, uid: str, role: str, holder: str | None
     held = ctx.session.read_view(lambda view: resource_view.owners_of(view, uid)[role])
     if holder is not None:
         if holder not in held:
-            raise NotFoundError(f"{quote(holder)} does not hold {quote(role)} there.", "Look at who does.")
+            raise NotFoundError(f"{quote(holder)} does not hold {quote(role)} there.", "Check the list of grants.")
         return holder
     if not held:
-        raise ConflictError(f"Nobody holds {quote(role)} there.", "Give it as a grant.")
+        raise ConflictError(f"Nobody holds {quote(role)} there.", "Grant it instead.")
     if len(held) > 1:
-        raise InvalidInputError(f"{len(held)} members hold {quote(role)} there.", "Say from whom it goes.")
+        raise InvalidInputError(f"{len(held)} members hold {quote(role)} there.", "Name the current holder.")
     return held[0]
 
 
@@ -65,7 +63,7 @@ def transfer_all(ctx: RequestContext, uid: str, subject: str, receiver: str) -> 
     ctx.need_visible(subject, "revoke")
     ctx.need_visible(receiver, "grant")
     if receiver == subject or ctx.view.kind(ctx.view.resource(receiver)) != MEMBER:
-        raise InvalidInputError("It is handed over to another member.", "Name somebody else.")
+        raise InvalidInputError("It can only be transferred to another member.", "Choose another member.")
     moved: list[OwnedRole] = []
     left: list[OwnedRole] = []
     for each in owned_in_workspace(ctx, uid, subject):

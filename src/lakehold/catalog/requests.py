@@ -73,7 +73,7 @@ def create(
         newest = {"reason": draft.reason or same.reason, "expires_at": draft.expires_at}
         return to_view(ctx, request_table.update(ctx, same, **newest))
     if len(request_table.list_pending(ctx, draft.asker)) >= MOST_PENDING:
-        raise ConflictError(f"{MOST_PENDING} of your requests wait for an answer.", "Withdraw some of them first.")
+        raise ConflictError(f"You have {MOST_PENDING} pending requests.", "Withdraw some of them first.")
     created = request_table.insert(ctx, draft)
     ctx.note("request access", uid, after={"action": action, "request": created.uid}, reason=created.reason)
     _notify_givers(ctx, created, settings)
@@ -160,7 +160,7 @@ def find(ctx: RequestContext, uid: str) -> AccessRequest:
 def refuse_answered(request: AccessRequest) -> None:
     """Refuse to answer a request twice."""
     if request.state != PENDING:
-        raise ConflictError(f"This request is {request.state} already.", "Ask anew.")
+        raise ConflictError(f"This request is {request.state} already.", "Create a new request.")
 
 
 def not_found(uid: str) -> NotFoundError:
@@ -172,7 +172,7 @@ def valid_reason(reason: object) -> str:
     """Return the reason, or refuse an invalid one."""
     checked = resource_metadata.valid_description(reason)
     if len(checked) > MAX_REASON:
-        raise InvalidInputError(f"The reason has {len(checked):,} characters.", f"Use {MAX_REASON:,} at the most.")
+        raise InvalidInputError(f"The reason has {len(checked):,} characters.", f"Use at most {MAX_REASON:,}.")
     return checked
 
 
@@ -188,18 +188,18 @@ def _facts_to_request(ctx: RequestContext, action: str, uid: str, facts: Collect
         return ctx.session.read_view(lambda view: _facts_for_hidden(view, member, action, uid)) if exists else []
     explained = ctx.session.explain(member, action, uid)
     if explained.allowed:
-        raise ConflictError("You may do this already.", "There is nothing to ask for.")
+        raise ConflictError("You may do this already.", "There is nothing to request.")
     proposed = [request_table.way_facts(way) for _, way in rank_ways(ctx.view, uid, explained.ways)]
     if facts is not None:
         chosen = next((way for way in proposed if set(way) == set(facts)), None)
         if chosen is None:
-            raise InvalidInputError("This is none of the ways that explain proposes.", "Take one of these as it is.")
+            raise InvalidInputError("This is not one of the ways that explain proposes.", "Use one of them unchanged.")
         return chosen
     if proposed:
         return proposed[0]
     hidden = ctx.session.read_view(lambda view: request_table.find_ways(view, member, action, uid))
     if not hidden:
-        raise ConflictError("Nothing that could be given would allow this.", "Ask why: explain tells what stops it.")
+        raise ConflictError("No grant would allow this.", "Use explain to see the reason.")
     return request_table.way_facts(hidden[0])
 
 
@@ -218,5 +218,5 @@ def _notify_givers(ctx: RequestContext, request: AccessRequest, settings: Settin
         return
     receivers = ctx.session.read_view(lambda view: request_table.find_givers(view, left))
     asker = ctx.view.names.get(ctx.view.member(request.asker)) or request.asker
-    body = f"{asker} asks to be allowed something. {request.reason}\n\n{settings.base_url}/requests/{request.uid}\n"
+    body = f"{asker} requests access. {request.reason}\n\n{settings.base_url}/requests/{request.uid}\n"
     accounts.queue_mails(ctx, settings, (to for to in receivers if to != request.asker), "Access request", body)

@@ -195,16 +195,14 @@ def _edge_changes(ctx: RequestContext, uid: str, edges: EdgeTargets | None) -> d
     found: dict[str, list[FactChange]] = {}
     for name, targets in require_mapping({} if edges is None else edges, "edges").items():
         if name == schema.parent:
-            raise InvalidInputError(f"{quote(str(name))} is what it lies in.", "Move it to change that.")
+            raise InvalidInputError(f"{quote(str(name))} is its parent.", "Move it to change that.")
         declared = ctx.view.policy.edge(schema.id, require_text(name, "edge"))
         given = [targets] if isinstance(targets, str) else list(targets)  # type: ignore[call-overload]
         for target in given:
             ctx.need_visible(require_text(target, "id"), f"link {name}")
         changes = list(_end_changes(ctx, uid, declared, given))
         if changes and not given and declared.name in schema.required_edges:
-            raise InvalidInputError(
-                f"A {schema.title.lower()} is not without a {declared.name}.", "Name another one instead."
-            )
+            raise InvalidInputError(f"A {schema.title.lower()} needs a {declared.name}.", "Name another one instead.")
         found[declared.name] = changes
     return found
 

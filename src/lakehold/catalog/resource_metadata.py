@@ -152,7 +152,7 @@ def _author(ctx: RequestContext) -> dict[str, object]:
 
 
 def save_managed(ctx: RequestContext, uid: str, managed: Mapping[str, object]) -> None:
-    """Save settings that only the platform sets, as a finding of its own: nobody has edited the resource by that."""
+    """Save settings that only the platform sets. This does not count as an edit of the resource."""
     before = load(ctx, uid).settings
     after = {**before, **managed}
     if after == before:
@@ -174,7 +174,7 @@ def need_version(ctx: RequestContext, uid: str, version: int | None) -> None:
     present = load(ctx, uid).version
     if present != version:
         raise VersionConflictError(
-            f"It is at version {present} by now, and version {version} was expected.",
+            f"It was changed meanwhile: version {version} was expected, but it is at version {present}.",
             "Reload it and apply the change again.",
         )
 
@@ -184,9 +184,7 @@ def valid_description(text: object) -> str:
     if not isinstance(text, str):
         raise InvalidInputError(f"A description is a text, not {type(text).__name__}.")
     if len(text) > MAX_DESCRIPTION:
-        raise InvalidInputError(
-            f"The description has {len(text):,} characters.", f"Use {MAX_DESCRIPTION:,} at the most."
-        )
+        raise InvalidInputError(f"The description has {len(text):,} characters.", f"Use at most {MAX_DESCRIPTION:,}.")
     if any(letter < " " and letter not in "\n\t" for letter in text) or not _is_unicode(text):
         raise InvalidInputError("The description has a control character.", "Use text, line breaks and tabs.")
     return text
@@ -201,12 +199,12 @@ def valid_settings(settings: object) -> str:
     except (TypeError, ValueError, RecursionError):
         raise InvalidInputError("The settings cannot be written as JSON.", "Use texts, numbers and lists.") from None
     if not _is_unicode(json.dumps(settings, ensure_ascii=False)):
-        raise InvalidInputError("The settings have half a character in them.", "Write texts of whole characters.")
+        raise InvalidInputError("The settings contain an incomplete character.", "Use complete Unicode characters.")
     if _is_too_deep(settings):
-        raise InvalidInputError(f"The settings lie more than {_MAX_DEPTH} deep in each other.", "Write them flatter.")
+        raise InvalidInputError(f"The settings are nested more than {_MAX_DEPTH} levels deep.", "Flatten them.")
     if len(encoded) > MAX_SETTINGS:
         raise InvalidInputError(
-            f"The settings have {len(encoded):,} characters as JSON.", f"Use {MAX_SETTINGS:,} at the most."
+            f"The settings have {len(encoded):,} characters as JSON.", f"Use at most {MAX_SETTINGS:,}."
         )
     return encoded
 
@@ -214,7 +212,7 @@ def valid_settings(settings: object) -> str:
 def valid_for_kind(
     kind: str, before: Settings, settings: Settings | None, managed: Settings | None = None
 ) -> dict[str, object]:
-    """Return the settings after an edit, or refuse them by the schema of their kind, whichever door they come through.
+    """Return the settings after an edit, validated by the schema of their kind.
 
     Empty settings are a draft: it can be saved and completed later. Settings that were stored before their schema was
     stricter stay readable; they must be right the next time they are saved. `managed` are those that only the platform
@@ -228,8 +226,8 @@ def valid_for_kind(
     for name in schema.managed:
         if (given.get(name) or None) != (stays.get(name) or None) and name in given:
             raise InvalidSettingError(
-                f"The {name} of a {schema.label} is not set like this.",
-                "It changes by actions of its own, such as publish.",
+                f"The setting {name} of a {schema.label} cannot be changed here.",
+                "Use its own action, such as publish.",
                 field=name,
             )
     after = {**given, **stays, **(managed or {})}

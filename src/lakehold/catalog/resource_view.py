@@ -1,4 +1,4 @@
-"""A resource as one caller may see it. What they may not see is left out without a trace."""
+"""A resource as one caller may see it. What they may not see is left out and not counted."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -52,7 +52,7 @@ class ResourceView(ResourceRef):
     attributes: Mapping[str, str]
     edges: Mapping[str, Sequence[ResourceRef]]
     owners: Mapping[str, Sequence[ResourceRef]]
-    """Who holds the roles that go to a person."""
+    """Holders of the roles that only a person can have."""
     actions: Sequence[str]
     may_edit: bool
     may_delete: bool

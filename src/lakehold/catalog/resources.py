@@ -104,7 +104,7 @@ def delete(ctx: RequestContext, uid: str) -> bool:
         resource_metadata.save(ctx, uid)
         return False
     inside = ctx.session.read_view(lambda view: list(map(view.uid, view.children(view.resource(uid)))))
-    _refuse_any(ctx, uid, inside, "still holds others", "They must be deleted or moved first.")
+    _refuse_any(ctx, uid, inside, "still contains others", "They must be deleted or moved first.")
     needed = ctx.session.read_view(lambda view: _dependents(view, uid))
     _refuse_any(ctx, uid, needed, "is still needed by others", "Let them point at another one first, or delete them.")
     number = view.resource(uid)
@@ -161,7 +161,7 @@ def _refuse_any(ctx: RequestContext, uid: str, others: Sequence[str], why: str, 
         return
     visible_refs = resource_view.VisibleRefs(ctx)
     seen = next((uid for uid in others if visible_refs.sees(uid)), None)
-    example = f"{describe_resource(ctx.view, seen)} among them" if seen else "though none that you may see"
+    example = f"{describe_resource(ctx.view, seen)} among them" if seen else "none of which you may see"
     raise ConflictError(f"The {describe_resource(ctx.view, uid)} {why}, {example}.", hint)
 
 

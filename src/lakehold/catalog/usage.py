@@ -106,7 +106,7 @@ def list_for_resource(ctx: RequestContext, uid: str) -> list[LastUse]:
 
 
 def list_for_member(ctx: RequestContext, member: str) -> list[LastUse]:
-    """Return a member's last uses that the caller may see, newest first. For oneself and who may ask about others."""
+    """Return a member's last uses that the caller may see, newest first. For oneself, or with the right to ask."""
     ctx.need_visible(member)
     if member != ctx.caller.member:
         ctx.need(change_preview.ASK, ctx.caller.tenant)

@@ -163,7 +163,7 @@ def plan_removal(ctx: RequestContext, uid: str, subject: str) -> list[Add | Remo
     if not changes:
         # Checked first, so that a caller who may not list the members does not learn who is one.
         grants.list_effective(ctx, kinds.schema_of(ctx.view, uid).visible, uid)
-        raise NotFoundError(f"{quote(subject)} has no role in {quote(uid)}.", "Look at who has.")
+        raise NotFoundError(f"{quote(subject)} has no role in {quote(uid)}.", "Check the list of members.")
     return changes
 
 
@@ -172,7 +172,7 @@ def need_workspace(ctx: RequestContext, uid: str, kind: str = "") -> ResourceRef
     ctx.need_visible(uid)
     found, roots = resource_view.make_ref(ctx.view, uid), kinds.workspace_kinds(ctx.view.policy)
     if found.kind not in {root.id for root in roots}:
-        raise InvalidInputError(f"{quote(uid)} is no workspace.", "Name the workspace that it lies in.")
+        raise InvalidInputError(f"{quote(uid)} is not a workspace.", "Name the workspace that it lies in.")
     if kind not in {"", found.kind}:
         title = kinds.catalog_kind(ctx.view.policy, kind).title.lower()
         raise NotFoundError(f"There is no {title} {quote(uid)}.", "Check the name in the list of workspaces.")

@@ -21,10 +21,10 @@ from lakehold.kit.settings import Settings
 
 PEOPLE = {
     "olga": "everything: people, groups, the audit log, view as",
-    "tara": "data marts and reports, which she keeps",
-    "ana": "tables of the lakehouse, and more that she has asked for",
-    "otto": "tasks of two data spaces, which he runs",
-    "nils": "one app, and what he could ask for",
+    "tara": "data marts and reports that she maintains",
+    "ana": "tables of the lakehouse, and access that she has requested",
+    "otto": "tasks of two data spaces that he runs",
+    "nils": "one app, and resources that he can request",
 }
 """Five who see very different things, and what."""
 
@@ -76,7 +76,7 @@ def serve_api(folder: Path) -> Iterator[None]:
 
 
 def sign_in_links(folder: Path, address: str) -> list[tuple[str, str, str]]:
-    """Return for each person their name, what they are there for, and a new sign-in link. Earlier links end."""
+    """Return the name, purpose and new sign-in link of each person. Earlier links end."""
     read = demo_settings(folder).model_copy(update={"address": address})
     olga = Caller(company.TENANT, "olga", address="local")
     with closing(Platform(read)) as platform, platform.write(olga) as ctx:

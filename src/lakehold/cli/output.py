@@ -34,8 +34,8 @@ class GlobalOptions:
         """Raise for combinations that would be ignored, because a server identifies the caller by token only."""
         for option, value in (("--as", self.member), ("--tenant", self.tenant)):
             if value and not self.local:
-                message = f"{option} goes with --local only: a server knows you, and your tenant, by your token."
-                raise InvalidInputError(message, f"Leave {option} out, take another token, or add --local.")
+                message = f"{option} goes with --local only: a server identifies you and your tenant by your token."
+                raise InvalidInputError(message, f"Leave {option} out, use another token, or add --local.")
         if self.local and self.url:
             raise InvalidInputError("--local and --url cannot be combined.", "Leave one of them out.")
 

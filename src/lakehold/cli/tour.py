@@ -146,7 +146,7 @@ def _mark(held: bool) -> str:  # noqa: FBT001 - a mark for yes or no
 
 
 def _what_if(console: Console, session: AccessSession) -> None:
-    _heading(console, "what-if", "Who would win and lose what, without changing anything.")
+    _heading(console, "what-if", "Who would gain and lose what, without changing anything.")
     for text, change in (
         ("Analysts become Viewers of the clean layer", Add(Grant("analysts", "viewer", "clean"))),
         (

@@ -1,4 +1,4 @@
-"""Connectors: one folder each, with its descriptor, settings, source and destination.
+"""Connectors: one folder for each, with its descriptor, settings, source and destination.
 
 Only a worker imports more of it than the registry and settings, which know nothing of Spark.
 

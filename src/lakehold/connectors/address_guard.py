@@ -1,4 +1,4 @@
-"""Guards against requests to private networks (SSRF), whatever a host name resolves to; and reads what hosts answer.
+"""Guards against requests to private networks (SSRF); reads TLS errors and `Retry-After` headers.
 
 A name is resolved once, and the connection goes to the address that was checked: a name that resolves to something else
 a moment later gains nothing by it.
@@ -53,13 +53,13 @@ def resolve_host(host: str, port: int, *, private: bool) -> str:
     try:
         found = socket.getaddrinfo(host.strip("[]"), port, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError):
-        words = "There is no host of the name that the address has."
+        words = "The host in the address does not exist."
         raise UnavailableError(words, "Check the address, then run it again.", field="address") from None
     addresses = [str(where[0]) for *_, where in found]
     for address in addresses:
         if not is_allowed(address, private=private):
             hint = "Use one on the internet, or ask an admin to allow private addresses."
-            raise InvalidInputError("The address is one that nothing may be sent to.", hint, field="address")
+            raise InvalidInputError("Connections to this address are not allowed.", hint, field="address")
     return addresses[0]
 
 
@@ -68,9 +68,9 @@ def describe_tls_error(error: BaseException) -> str:
     here: BaseException | None = error
     while here is not None:
         if isinstance(here, ssl.SSLCertVerificationError):
-            return "shows a certificate that is not to be trusted"
+            return "has a certificate that is not trusted"
         if isinstance(here, ssl.SSLError):
-            return "does not speak TLS as it should"
+            return "has an invalid TLS configuration"
         here = here.__cause__ or here.__context__
     return ""
 

@@ -25,7 +25,7 @@ from lakehold.lake.spark.guard import query_errors
 
 _MAX_LENGTH = 300
 _DISK_FULL = "No space left on device"
-_RETRY_HINT = "Run it again; if it stays so, tell your admin when."
+_RETRY_HINT = "Run it again; if it fails again, tell your admin the time."
 _CARRIED = re.compile(r"<<told (\{.*?\})>>", re.DOTALL)
 _ERROR_TYPES: dict[str, type[LakeholdError]] = {
     each.code: each for each in (DataError, SourceError, UnavailableError, NotFoundError, InvalidInputError)
@@ -99,13 +99,13 @@ def source_error(error: Exception, what: str, hidden: tuple[str, ...] = ()) -> L
         message = f"{what} needs a driver that is not there."
         return SourceError(message, "Ask your admin to add its jar.", field="driver")
     if "could not open a JDBC connection" in text:
-        message = f"{what} has an address that its driver does not take."
+        message = f"{what} has an address that its driver does not accept."
         return SourceError(message, "Check driver and address.", field="address")
     if _DISK_FULL in text:
-        return UnavailableError("There is no room left on the disk.", "Make room, then run it again.")
+        return UnavailableError("The disk is full.", "Free some space, then run it again.")
     if "FAILED_READ_FILE" in text:
-        return DataError(f"{what} has a file that is damaged or has gone.", "Check the files, then load them again.")
-    return SourceError(f"{what} could not be read to its end.", _RETRY_HINT)
+        return DataError(f"{what} has a damaged or missing file.", "Check the files, then load them again.")
+    return SourceError(f"{what} could not be read completely.", _RETRY_HINT)
 
 
 def source_error_of_state(state: str, said: str, what: str) -> LakeholdError:
@@ -133,8 +133,8 @@ def _delivery_error(error: Exception, what: str, hidden: tuple[str, ...]) -> Lak
     chain = list(jvm.exception_chain(error))
     number = error.errno if isinstance(error, OSError) else None
     if number == errno.ENOSPC or any(_DISK_FULL in str(each.getMessage()) for each in chain):
-        message = f"{what} could not be written: there is no room left."
-        return UnavailableError(message, "Make room on the disk, then run it again.")
+        message = f"{what} could not be written: the disk is full."
+        return UnavailableError(message, "Free some space, then run it again.")
     if isinstance(error, OSError):
         why = os.strerror(number) if number else type(error).__name__
         return UnavailableError(f"{what} could not be written: {why}.", _RETRY_HINT)
@@ -157,7 +157,7 @@ def _delivery_error_of_state(state: str, message: str, what: str) -> LakeholdErr
     if state.startswith(_UNAUTHORISED):
         return DeliveryError(f"{what} denied access: {message}", "Check user name and password.", field="password")
     if state.startswith(_VALUES):
-        return DataError(f"{what} does not take the rows: {message}", "Correct the rows, or the table there.")
+        return DataError(f"{what} does not accept the rows: {message}", "Correct the rows, or the table there.")
     return DeliveryError(f"{what} refused: {message}", "Nothing was changed there. Correct it, then run it again.")
 
 

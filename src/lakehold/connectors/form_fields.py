@@ -1,4 +1,4 @@
-"""Descriptors of forms: fields, how they are arranged in cards, and what their texts mean as settings.
+"""Descriptors of forms: fields, their arrangement in cards, and their conversion to settings.
 
 They are made from the schema of the settings, and from YAML with what a schema cannot say: order, cards, labels, hints
 and when a field counts; `form.yaml` in the folder of a connector. `lakehold.web.connections` parses, checks and draws
@@ -81,11 +81,11 @@ class FormField:
         return self.setting
 
     def counts(self, texts: Mapping[str, str]) -> bool:
-        """Return whether it counts beside the other values."""
+        """Return whether the field applies, given the other values."""
         return not self.only_for or texts.get(self.only_for[0], "") in self.only_for[1:]
 
     def credential_of(self, texts: Mapping[str, str]) -> str:
-        """Return the name of its secret beside the other values; empty if it has none."""
+        """Return the name of its secret, given the other values; empty if it has none."""
         if isinstance(self.credential, str):
             return self.credential
         return self.credential.get(texts.get(self.only_for[0], ""), "")
@@ -93,7 +93,7 @@ class FormField:
 
 @dataclass(frozen=True, slots=True)
 class FieldGroup:
-    """Fields that are drawn together; with a title, they are folded until they are needed."""
+    """Fields that are displayed together; with a title, they are collapsed until they are needed."""
 
     rows: Sequence[FormRow]
     css: str = ""

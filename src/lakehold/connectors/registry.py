@@ -1,4 +1,4 @@
-"""The registry of connectors: one folder each, which its module `connector` describes; and what one is opened with.
+"""The registry of connectors: one folder for each, described by its module `connector`; and their environment.
 
 A folder has `settings` (no Spark), and `source` with `open_source` or `destination` with `open_destination`, which only
 a worker imports. A new connector is one folder, and nothing else; or a package that `LAKEHOLD_CONNECTORS` names.
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Connector:
-    """What the platform knows of a connector: its name in settings, how it is shown, and its settings."""
+    """The descriptor of a connector: its name in settings, its labels, and its settings schemas."""
 
     name: str
     label: str
@@ -44,7 +44,7 @@ class Connector:
 
 @dataclass(frozen=True, slots=True)
 class ConnectorEnvironment:
-    """The surroundings of one connector. Its secrets are never printed."""
+    """The environment of one connector: settings, secrets and volume. Secrets are never printed."""
 
     settings: Settings
     secrets: Mapping[str, str] = field(repr=False)

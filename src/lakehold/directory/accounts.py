@@ -26,7 +26,7 @@ def valid_email(text: object) -> str:
     """Return the address, or refuse what cannot be one."""
     email = valid_id(text.strip() if isinstance(text, str) else text, "e-mail address")
     if len(email) > _MAX_EMAIL_LENGTH or not _EMAIL_PATTERN.fullmatch(email) or ".." in email or email.endswith("."):
-        raise InvalidInputError(f"{quote(email)} is no e-mail address.", "Write it as name@example.org.")
+        raise InvalidInputError(f"{quote(email)} is not an e-mail address.", "Write it as name@example.org.")
     return email
 
 

@@ -69,7 +69,7 @@ class PasswordMethod:
 
     def refusal(self) -> UnauthorizedError:
         """Return an error that does not say whether the address or the password was wrong."""
-        return UnauthorizedError("The e-mail address or the password is wrong.", "Try again, or ask for a link.")
+        return UnauthorizedError("The e-mail address or the password is wrong.", "Try again, or request a link.")
 
     def _account(self, platform: Platform, tenant: str) -> tuple[str, str]:
         with platform.database.read() as transaction:
@@ -167,7 +167,7 @@ def change_password(platform: Platform, caller: Caller, old: str, password: str)
         need_unrestricted(ctx, "change the password")
         account = accounts.get(ctx, caller.member)
         if account is None or account.service or not account.password:
-            raise ConflictError("You have no password yet.", "Ask for a link to set one.")
+            raise ConflictError("You have no password yet.", "Request a link to set one.")
         old_hash = account.password
         passwords.valid_password(password, ctx.view.names.get(account.member_id) or "", account.email)
         # Because somebody at an unlocked screen may guess too.
@@ -175,7 +175,7 @@ def change_password(platform: Platform, caller: Caller, old: str, password: str)
     if not passwords.verify_password(old_hash, old):
         with platform.write(caller) as ctx:
             ctx.note("set password", caller.member, outcome=DENIED)
-        raise UnauthorizedError("The old password is wrong.", "Try again, or ask for a link to set a new one.")
+        raise UnauthorizedError("The old password is wrong.", "Try again, or request a link to set a new one.")
     new_hash = passwords.hash_password(password)
     with platform.write(caller) as ctx:
         account = accounts.get(ctx, caller.member)

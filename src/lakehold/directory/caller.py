@@ -28,7 +28,7 @@ class Caller:
     """Who really looks, while they view as the member."""
 
     def to_stored(self) -> dict[str, object]:
-        """Return what has to be stored to act as this caller later, with the scope of their token."""
+        """Return the caller in stored form, with the scope of their token, to act as them later."""
         values: dict[str, object] = {"member": self.member, "token_id": self.token_id, "request": self.request}
         if self.impersonator:
             values["behind"] = self.impersonator

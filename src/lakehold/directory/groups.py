@@ -86,13 +86,13 @@ def remove(ctx: RequestContext, group: str, member: str) -> None:
 def _refuse_built_in(ctx: RequestContext, group: str) -> None:
     _need_group(ctx, group)
     if ctx.view.kind(ctx.view.resource(group)) == ALL_MEMBERS:
-        raise ForbiddenError("The group All is built in: it is whoever is there.", "Make a group of your own.")
+        raise ForbiddenError("The group All is built in and cannot be changed.", "Create another group.")
 
 
 def _need_group(ctx: RequestContext, group: str) -> None:
     ctx.need_visible(group)
     if ctx.view.kind(ctx.view.resource(group)) not in {GROUP, ALL_MEMBERS}:
-        raise InvalidInputError(f"{quote(group)} is no group.", "Check the ID in the list of groups.")
+        raise InvalidInputError(f"{quote(group)} is not a group.", "Check the ID in the list of groups.")
 
 
 def _load(view: FactView, group: str) -> tuple[list[str], str, bool]:

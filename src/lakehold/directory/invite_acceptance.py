@@ -24,7 +24,7 @@ from lakehold.kit.ids import valid_name
 
 @dataclass(frozen=True, slots=True)
 class InviteInfo:
-    """What an invite is about, for the holder of its link."""
+    """An invite as the holder of its link sees it."""
 
     tenant: str
     tenant_name: str
@@ -36,7 +36,7 @@ class InviteInfo:
 
 
 def get_info(platform: Platform, secret: str) -> InviteInfo:
-    """Return what an invite is about, without accepting it."""
+    """Return the invite of a link, without accepting it."""
     with platform.database.read() as transaction:
         tenant, invite = _find(transaction, secret, platform.clock())
         session = platform.access.session(transaction, tenant)
@@ -79,7 +79,7 @@ def accept_as_member(ctx: RequestContext, secret: str) -> Invite:
         # The inviter may only bring people in, and not change the role of existing members.
         only_invites = not ctx.session.check(invite.made_by, "give", place, role=role)
         if only_invites and ctx.session.read_view(partial(_holds_role, target=place, member=ctx.caller.member)):
-            raise ConflictError("You are there already, in a role of your own.", "Ask an admin to change it.")
+            raise ConflictError("You are a member there already, with another role.", "Ask an admin to change it.")
     _grant_all(ctx, invite)
     return invite
 
@@ -101,9 +101,7 @@ def _take(ctx: RequestContext, secret: str) -> Invite:
     if tenant != ctx.caller.tenant or not invites.delete(ctx, invite.id):
         raise _refusal()
     if not invite_grants.may_invite(ctx.session, tenant, invite.made_by, invite.grants):
-        raise ConflictError(
-            "Whoever invited you may no longer give what this invite promises.", "Ask for a new invite."
-        )
+        raise ConflictError("The member who invited you can no longer grant these roles.", "Request a new invite.")
     return invite
 
 

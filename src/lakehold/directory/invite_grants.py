@@ -46,9 +46,7 @@ class InviteGrants:
 def refuse_invalid(ctx: RequestContext, grants: InviteGrants) -> None:
     """Refuse unknown roles and settings, before any right is checked."""
     if len(grants.roles) > MAX_ROLES or len(grants.settings) > MAX_ROLES:
-        raise InvalidInputError(
-            f"An invite carries {MAX_ROLES} roles at the most.", "Invite to a group's work instead."
-        )
+        raise InvalidInputError(f"An invite carries {MAX_ROLES} roles at most.", "Use a group instead.")
     view = ctx.view
     for invited_role in grants.roles:
         ctx.need_visible(invited_role.resource, "invite")

@@ -119,7 +119,7 @@ def _create(
     ctx: RequestContext, settings: Settings, email: str, grants: InviteGrants, *, mail: bool, again: str = ""
 ) -> CreatedInvite:
     if mail and not links.can_send_mail(settings):
-        raise ConflictError("This installation sends no mails.", "Hand the link over yourself, or set LAKEHOLD_SMTP.")
+        raise ConflictError("This installation sends no mails.", "Share the link yourself, or set LAKEHOLD_SMTP.")
     fresh = secret_tokens.generate(secret_tokens.INVITE, again)
     invite = Invite(fresh.id, email, grants, ctx.caller.member, ctx.at, ctx.at + settings.invite_days * DAY)
     carries = json.dumps({"places": grants.roles, "settings": grants.settings})

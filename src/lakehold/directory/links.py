@@ -37,7 +37,7 @@ _BODIES = {
     SIGN_IN: "Open this link to sign in to {tenant} on Lakehold:",
     PASSWORD: "Open this link to set a new password for {tenant} on Lakehold:",
 }
-_END = "It can be used once, until {until} UTC.\nIf you did not expect this mail, leave it: nothing happens."
+_END = "It can be used once, until {until} UTC.\nIf you did not expect this mail, ignore it."
 
 
 def can_send_mail(settings: Settings) -> bool:
@@ -99,11 +99,13 @@ def create(ctx: RequestContext, settings: Settings, member: str, purpose: str, *
     need_act_for(ctx, "make links", member)
     account = accounts.get(ctx, member)
     if account is not None and account.service:
-        raise ConflictError(f"{quote(member)} is a service account, which nobody signs in to.", "Make it a token.")
+        raise ConflictError(
+            f"{quote(member)} is a service account, which nobody signs in to.", "Create a token for it."
+        )
     if account is None:
         raise ConflictError(f"{quote(member)} has no account yet.", "Give them an e-mail address first.")
     if mail and not can_send_mail(settings):
-        raise ConflictError("This installation sends no mails.", "Hand the link over yourself, or set LAKEHOLD_SMTP.")
+        raise ConflictError("This installation sends no mails.", "Share the link yourself, or set LAKEHOLD_SMTP.")
     return _create(ctx, settings, member, purpose, account.email if mail else "")
 
 
@@ -130,7 +132,7 @@ def request_link(platform: Platform, email: str, purpose: str, client: ClientInf
 
 
 def get_info(platform: Platform, secret: str) -> LinkInfo:
-    """Return what a link is for, without using it: programs that read mails open links too."""
+    """Return the purpose of a link, without using it up: programs that read mails open links too."""
     with platform.database.read() as transaction:
         link = secret_tokens.find_row(transaction, link_table, secret_tokens.LINK, secret, platform.clock())
         if link is None:
@@ -179,4 +181,4 @@ def _create(ctx: RequestContext, settings: Settings, member: str, purpose: str, 
 
 def _refuse_unknown_purpose(purpose: str) -> None:
     if purpose not in PURPOSES:
-        raise InvalidInputError(f"There are no links for {quote(purpose)}.", f"Say one of: {', '.join(PURPOSES)}.")
+        raise InvalidInputError(f"There are no links for {quote(purpose)}.", f"Use one of: {', '.join(PURPOSES)}.")

@@ -56,7 +56,7 @@ def _has_owners(kind: KindPolicy) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class RemovalImpact:
-    """What a member owns and has, before a removal."""
+    """The resources, tokens and sign-ins that the removal of a member would affect."""
 
     member: str
     name: str
@@ -70,12 +70,12 @@ class RemovalImpact:
 
 @dataclass(frozen=True, slots=True)
 class RemovalResult:
-    """What became of a removed member's resources."""
+    """The result of a removal: what was handed over, and what was left without this owner."""
 
     member: str
     name: str
     moved: tuple[OwnedRole, ...]
-    """What the receiver holds now."""
+    """Transferred to the new owner."""
     left: tuple[OwnedRole, ...]
     """What this member no longer owns and nobody was given. Others may still own it too."""
     more: bool
@@ -83,7 +83,7 @@ class RemovalResult:
 
 
 def preview(ctx: RequestContext, member: str) -> RemovalImpact:
-    """Return what a member owns and has, before they are removed."""
+    """Return what the removal of a member would affect."""
     _need_remove(ctx, member)
     owns = owned_by(ctx, member)
     visible = _visible(ctx, owns)
@@ -105,7 +105,7 @@ def remove(ctx: RequestContext, member: str, *, receiver: str | None = None) -> 
         ctx.need("see", receiver)
         ctx.view.member(receiver)
         if receiver == member:
-            raise InvalidInputError("Whoever leaves cannot be who it is handed over to.", "Name another member.")
+            raise InvalidInputError("A member who is removed cannot be the new owner.", "Name another member.")
     name, visible = _name(ctx, member), set(_visible(ctx, owned_by(ctx, member)))
     moved, left = _hand_over_all(ctx, member, receiver)
     accounts.delete(ctx, member)

@@ -73,7 +73,7 @@ class Member:
     name: str
     since: Moment
     email: str | None
-    """None if there is none, or if it is not for the caller."""
+    """None if there is none, or if the caller may not see it."""
     service: bool
     roles: tuple[str, ...]
     """The tenant and security roles that they hold themself."""

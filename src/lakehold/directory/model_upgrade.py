@@ -35,7 +35,7 @@ ModelSources = Mapping[str, str]
 
 @dataclass(frozen=True, slots=True)
 class ModelStatus:
-    """How a tenant's model stands to the release."""
+    """The status of a tenant's model in relation to the release."""
 
     shipped: bool
     """Whether a release shipped its text; otherwise it is custom."""
@@ -138,6 +138,6 @@ def _describe_problem(error: LakeholdError, custom: set[str]) -> str:
     if not names:
         return f"The models of this release could not be adopted: {error} The next start tries again."
     return (
-        f"The models of this release do not go together with the custom model {names}: {error} "
+        f"The models of this release do not fit the custom model {names}: {error} "
         "Adopt a version of the custom model that fits both releases; the next start tries again."
     )

@@ -32,7 +32,7 @@ def valid_password(password: object, *not_like: str) -> str:
     if fold_name(password).strip() in {"", *(fold_name(text).strip() for text in not_like)}:
         raise InvalidInputError("The password is your name or e-mail address.", "Choose one that cannot be guessed.")
     if len(set(password)) == 1:
-        raise InvalidInputError("The password is one character again and again.", "Choose one that is hard to guess.")
+        raise InvalidInputError("The password repeats one character.", "Choose one that is hard to guess.")
     return password
 
 

@@ -208,7 +208,7 @@ class RequestContext:
         if self.caller.impersonator:
             raise ForbiddenError("Viewing as somebody else only reads.", "Stop viewing as them to change anything.")
         if not self.session.transaction.writes:
-            raise ForbiddenError("This transaction only reads.", "Begin one that writes.")
+            raise ForbiddenError("This transaction is read-only.", "Start a writing transaction.")
 
     # Then write it down
 

@@ -53,7 +53,7 @@ class SignIn:
     address: str
     agent: str
     current: bool
-    """Whether it is the one that asks."""
+    """Whether it is the sign-in of this request."""
 
 
 def create(ctx: RequestContext, settings: Settings, member: str, method: str, client: ClientInfo) -> CreatedSignIn:

@@ -164,7 +164,7 @@ def need_setup_secret(platform: Platform, presented: str) -> None:
     """Refuse a wrong setup secret."""
     if not platform.keys.is_sealed(_SETUP_PURPOSE, presented.removeprefix(_SETUP_PREFIX)):
         raise UnauthorizedError(
-            "This is not the link that sets this installation up.", "Run `lakehold up` and use the one it prints."
+            "This is not the setup link of this installation.", "Run `lakehold up` and use the one it prints."
         )
 
 

@@ -121,7 +121,7 @@ def create(
         account = accounts.get(ctx, owner)
         if account is None or not account.service:
             message = f"{quote(owner)} is a person."
-            raise ConflictError(message, "People make their own tokens; make a service account.")
+            raise ConflictError(message, "People create their own tokens; create a service account.")
     valid_label, until = valid_name(name), _expiry(ctx, days)
     if len(list_of_member(ctx, owner)) >= MAX_TOKENS:
         raise ConflictError(f"There are {MAX_TOKENS} tokens already.", "Revoke those that are not used any more.")
@@ -206,7 +206,9 @@ def find_caller(platform: Platform, transaction: Transaction, secret: str) -> Ca
 
 def _expiry(ctx: RequestContext, days: int | None) -> Moment:
     if days is not None and (type(days) is not int or not 1 <= days <= MAX_DAYS):
-        raise InvalidInputError(f"A token lasts 1 to {MAX_DAYS:,} days.", "Say no days at all for one without end.")
+        raise InvalidInputError(
+            f"A token lasts 1 to {MAX_DAYS:,} days.", "Leave the days out for a token without expiration."
+        )
     expiry = FOREVER if days is None else ctx.at + days * DAY
     if not ctx.caller.token_id:
         return expiry

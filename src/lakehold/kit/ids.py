@@ -38,7 +38,7 @@ def valid_table_name(text: str) -> str:
     if not _TABLE_NAME.fullmatch(text):
         raise InvalidInputError(
             f"A table cannot be called {quote(text)}.",
-            "Use small letters, digits and _, with a letter first, 63 at the most.",
+            "Use small letters, digits and _, with a letter first, 63 at most.",
             field="table",
         )
     return text
@@ -55,14 +55,12 @@ def _validate(text: object, what: str, longest: int) -> str:
     if not text:
         raise InvalidInputError(f"{_article(what)} must not be empty.")
     if len(text) > longest:
-        raise InvalidInputError(
-            f"The {what} {quote(text)} has {len(text):,} characters.", f"Use {longest} at the most."
-        )
+        raise InvalidInputError(f"The {what} {quote(text)} has {len(text):,} characters.", f"Use at most {longest}.")
     if text.isascii() and text.isprintable():
         return text
     if any(unicodedata.category(letter) in {"Cc", "Cs", "Co", "Cn", "Zl", "Zp"} for letter in text):
         raise InvalidInputError(
-            f"The {what} {quote(text)} has a control character or one that is no character at all.",
+            f"The {what} {quote(text)} has a control character or an invalid one.",
             "Use letters, digits, spaces and punctuation.",
         )
     return text

@@ -116,7 +116,7 @@ def _decode_key(key: str) -> bytes:
     except (binascii.Error, ValueError):
         decoded = b""
     if len(decoded) != _LENGTH:
-        raise InvalidInputError("A key is 32 bytes in URL-safe base64.", "Make one: lakehold key new.")
+        raise InvalidInputError("A key is 32 bytes in URL-safe base64.", "Create one: lakehold key new.")
     return decoded
 
 

@@ -36,9 +36,9 @@ class Settings(BaseSettings):
     ] = ""
     smtp: Annotated[
         SecretStr,
-        Field(description="Where mails go: smtp://user:password@host:port, or smtps://. Without one: no mails."),
+        Field(description="The SMTP server: smtp://user:password@host:port, or smtps://. Without one: no mails."),
     ] = SecretStr("")
-    mail_from: Annotated[str, Field(description="Whom mails come from.")] = "lakehold@localhost"
+    mail_from: Annotated[str, Field(description="The sender of mails.")] = "lakehold@localhost"
     metrics_token: Annotated[
         SecretStr,
         Field(
@@ -51,7 +51,7 @@ class Settings(BaseSettings):
         int, Field(ge=1, le=1440, description="How long a sign-in or password link can be used.")
     ] = 60
     worker_silence: Annotated[
-        int, Field(ge=2, le=3600, description="After how many silent seconds a worker's runs are taken over.")
+        int, Field(ge=2, le=3600, description="Seconds without a heartbeat after which a worker's runs are taken over.")
     ] = 15
     spark: Annotated[str, Field(description="The Spark that workers use: a master URL.")] = "local[*]"
     spark_memory: Annotated[
@@ -69,22 +69,22 @@ class Settings(BaseSettings):
     volumes: Annotated[
         str, Field(description="Where the files of volumes lie: a folder. Without one: in the folder.")
     ] = ""
-    upload_megabytes: Annotated[int, Field(ge=1, description="How large a file may be that is uploaded.")] = 5_000
+    upload_megabytes: Annotated[int, Field(ge=1, description="How large an uploaded file may be.")] = 5_000
     private_addresses: Annotated[
-        bool, Field(description="Whether sources and destinations may be in the network that this machine stands in.")
+        bool, Field(description="Whether sources and destinations may be in private networks.")
     ] = False
     databases: Annotated[
         str,
-        Field(description="Beginnings of JDBC addresses that are allowed beside PostgreSQL's, separated by commas."),
+        Field(description="Prefixes of JDBC addresses that are allowed besides PostgreSQL's, separated by commas."),
     ] = ""
     drivers: Annotated[str, Field(description="The folder with the JDBC drivers that an admin adds, as jars.")] = ""
-    runs_at_once: Annotated[int, Field(ge=1, le=100, description="How many runs of one workspace go on at once.")] = 2
+    runs_at_once: Annotated[int, Field(ge=1, le=100, description="How many runs of one workspace execute at once.")] = 2
     queries_at_once: Annotated[int, Field(ge=1, le=100, description="How many queries one person may run at once.")] = 3
     query_seconds: Annotated[int, Field(ge=1, le=86400, description="How long a query may take.")] = 300
-    query_rows: Annotated[int, Field(ge=1, description="How many rows a query may give.")] = 100_000
+    query_rows: Annotated[int, Field(ge=1, description="How many rows a query may return.")] = 100_000
     query_megabytes: Annotated[int, Field(ge=1, description="How large the rows of a query may be.")] = 64
     query_patience: Annotated[
-        int, Field(ge=1, le=3600, description="How long others wait for a query that leaves nothing for them.")
+        int, Field(ge=1, le=3600, description="How long a query may block others before it is stopped.")
     ] = 15
     snapshot_days: Annotated[
         int, Field(ge=1, le=3650, description="How long a table can be read as it was and rolled back.")
@@ -94,7 +94,7 @@ class Settings(BaseSettings):
     ] = 30
     result_days: Annotated[int, Field(ge=1, le=365, description="How long the result of a job is kept.")] = 7
     trusted_proxies: Annotated[
-        str, Field(description="Addresses whose X-Forwarded-For and -Proto are believed, separated by commas.")
+        str, Field(description="Addresses whose X-Forwarded-For and -Proto are trusted, separated by commas.")
     ] = ""
 
     @field_validator("address")

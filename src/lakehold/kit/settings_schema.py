@@ -225,29 +225,29 @@ def _wording(error: ErrorDetails, name: str, owner: str) -> tuple[str, str]:
         case "extra_forbidden" | "unexpected_keyword_argument":
             return f"The {owner} has no setting {quote(name)}.", "Look for a spelling mistake, or leave it out."
         case "string_type":
-            return f"The {name} of the {owner} is a text.", f'Write "{name}": "…".'
+            return f"The {name} of the {owner} must be a text.", f'Write "{name}": "…".'
         case "bool_type":
-            return f"The {name} of the {owner} is true or false.", f'Write "{name}": true.'
+            return f"The {name} of the {owner} must be true or false.", f'Write "{name}": true.'
         case "literal_error" | "enum" | "union_tag_invalid":
             expected = str(context.get("expected", context.get("expected_tags", ""))).replace("'", "")
             given = value.get(name) if isinstance(value, Mapping) else value
             return f"The {name} of the {owner} cannot be {quote(str(given))}.", f"Use {expected}."
         case "tuple_type" | "list_type":
-            return f"The {name} of the {owner} is a list.", f'Write "{name}": [].'
+            return f"The {name} of the {owner} must be a list.", f'Write "{name}": [].'
         case "dict_type" | "dataclass_type" | "dataclass_exact_type" | "model_attributes_type":
-            return f"The {name} of the {owner} is a mapping.", f'Write "{name}": {{}}.'
+            return f"The {name} of the {owner} must be a mapping.", f'Write "{name}": {{}}.'
         case "int_type" | "int_from_float" | "int_parsing":
-            return f"The {name} of the {owner} is a whole number.", "Write one."
+            return f"The {name} of the {owner} must be a whole number.", "Write one."
         case "float_type" | "float_parsing":
-            return f"The {name} of the {owner} is a number.", "Write one."
+            return f"The {name} of the {owner} must be a number.", "Write one."
         case "greater_than_equal":
-            return f"The {name} of the {owner} is no number from {context['ge']}.", "Write one."
+            return f"The {name} of the {owner} must be at least {context['ge']}.", "Write one."
         case "less_than_equal":
-            return f"The {name} of the {owner} is no number up to {context['le']}.", "Write one."
+            return f"The {name} of the {owner} must be at most {context['le']}.", "Write one."
         case "string_pattern_mismatch":
             return (
                 f"The {name} of the {owner} cannot be {quote(str(value))}.",
-                "Use small letters, digits and _, with a letter first, 63 at the most.",
+                "Use small letters, digits and _, with a letter first, 63 at most.",
             )
     return f"The {name} of the {owner} is not valid: {error['msg']}.", "Correct it."
 

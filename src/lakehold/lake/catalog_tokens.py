@@ -92,6 +92,6 @@ def system_folder(token: str) -> Path:
     """Return the folder for system tables of the query with this token."""
     found = _folders.get(token)
     if found is None:
-        raise NotFoundError(f"There is no table of {SYSTEM} here.", "Ask for it in a query; it cannot be kept.")
+        raise NotFoundError(f"There is no table of {SYSTEM} here.", "Read it in a query; it cannot be stored.")
     found.mkdir(parents=True, exist_ok=True, mode=0o700)
     return found

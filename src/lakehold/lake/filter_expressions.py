@@ -40,11 +40,13 @@ def build_expression(where: PreviewFilter, schema: Schema) -> BooleanExpression:
             raise InvalidInputError(f"{where.operator.capitalize()!r} takes no value.", "Leave it out.")
     else:
         if where.operator is FilterOperator.STARTS and not isinstance(field.field_type, t.StringType):
-            raise InvalidInputError(f"{field.name} is no text, and starts with nothing.", "Compare it with a value.")
+            raise InvalidInputError(
+                f"{field.name} is not a text, so `starts with` does not apply.", "Compare it with a value."
+            )
         equality = where.operator in {FilterOperator.IS, FilterOperator.IS_NOT}
         if isinstance(field.field_type, t.BooleanType) and not equality:
-            message = f"{field.name} is true or false, and neither is more."
-            raise InvalidInputError(message, "Ask whether it is one of them.")
+            message = f"{field.name} is true or false, which have no order."
+            raise InvalidInputError(message, "Compare it by equality.")
         values = (_parse_value(field, where),)
     found: BooleanExpression = _EXPRESSIONS[where.operator](field.name, *values)
     return found
@@ -61,16 +63,16 @@ def find_field(schema: Schema, name: str) -> t.NestedField:
 
 def _parse_value(field: t.NestedField, where: PreviewFilter) -> Value:
     if where.value is None:
-        raise InvalidInputError(f"{field.name} is to be compared with nothing.", "Give a value, or ask what is empty.")
+        raise InvalidInputError(f"{field.name} has no value to compare with.", "Enter a value, or use `is empty`.")
     reads = next((reads for kinds, reads in _PARSERS.items() if isinstance(field.field_type, kinds)), None)
     if reads is None:
-        message = f"{field.name} is {field.field_type}, which has no value to compare with."
-        raise InvalidInputError(message, "Ask whether it is empty.")
+        message = f"{field.name} is {field.field_type}, which cannot be compared."
+        raise InvalidInputError(message, "Use `is empty`.")
     text = where.value.isoformat() if isinstance(where.value, date) else str(where.value)
     try:
         return reads(text, field.field_type)
     except (ValueError, ArithmeticError, KeyError) as error:
-        message = f"{text[:50]!r} is no value of {field.name}, which is {field.field_type}."
+        message = f"{text[:50]!r} is not a valid value of {field.name}, which is {field.field_type}."
         raise InvalidInputError(message, "Correct it.") from error
 
 

@@ -128,7 +128,7 @@ class IcebergCatalog:
         )
         with self._engine.begin() as connection:
             if not connection.execute(moved.values(table_name=new.table)).rowcount:
-                raise ConflictError("The rows of the table are gone.", "They may have been restored before.")
+                raise ConflictError("The rows of the table no longer exist.", "They may have been restored before.")
 
     def spark_settings(self) -> dict[str, str]:
         """Return the Spark settings of the catalog, which only the platform's own session may have."""

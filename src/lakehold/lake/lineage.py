@@ -43,7 +43,7 @@ class LineageDirection:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lineage:
-    """How the lineage of a kind is followed, and what its page says where there is none."""
+    """The lineage of a kind: its neighbours in both directions, and the texts of its page where there are none."""
 
     upstream_ids: Neighbours
     downstream_ids: Neighbours
@@ -52,17 +52,17 @@ class Lineage:
     no_downstream: str
 
     def upstream(self, ctx: RequestContext, uid: str, *, max_depth: int = MAX_DEPTH) -> LineageDirection:
-        """Return what the resource is made from."""
+        """Return the upstream lineage: the resources that this one is made from."""
         return self._walk(ctx, uid, self.upstream_ids, max_depth)
 
     def downstream(self, ctx: RequestContext, uid: str, *, max_depth: int = MAX_DEPTH) -> LineageDirection:
-        """Return what reads the resource, and what is made from that."""
+        """Return the downstream lineage: the resources that read this one, and those made from them."""
         return self._walk(ctx, uid, self.downstream_ids, max_depth)
 
     def visible_refs(
         self, ctx: RequestContext, eyes: VisibleRefs, uids: Iterable[str]
     ) -> tuple[list[ResourceRef], bool]:
-        """Return those that the caller sees, as they are shown, by name; and whether there are others."""
+        """Return the references that the caller may see, by name; and whether there are others."""
         found: dict[str, ResourceRef] = {}
         hidden = False
         for uid in uids:

@@ -53,7 +53,7 @@ def _chat_link(found: re.Match[str]) -> str:
 
 
 def _blocks(text: str) -> Iterator[list[str]]:
-    """Lines that belong together: between empty ones, and each heading by itself."""
+    """Split the text into blocks: lines between empty ones, and each heading by itself."""
     here: list[str] = []
     for line in [*text.splitlines(), ""]:
         heading = _HEADING.fullmatch(line.strip())
@@ -86,7 +86,7 @@ def _block(lines: list[str]) -> str:
 
 
 def _inline(text: str) -> str:
-    """What stands in a line. Between backticks everything is as it is."""
+    """Convert the markup inside a line. Code between backticks is left unchanged."""
     parts = _CODE.split(text)
     return "".join(
         f"<code>{html.escape(part)}</code>" if number % 2 else _style_html(part) for number, part in enumerate(parts)

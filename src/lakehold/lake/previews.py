@@ -88,13 +88,13 @@ def read_preview(lake: IcebergCatalog, place: TableIdentifier, options: PreviewO
     try:
         return scans.scan_table(_metadata_location(lake, place, options), options)
     except FileNotFoundError as error:
-        raise UnavailableError("Files of the table are missing.", "Ask an administrator to look after it.") from error
+        raise UnavailableError("Files of the table are missing.", "Ask an admin to check the storage.") from error
 
 
 def _metadata_location(lake: IcebergCatalog, place: TableIdentifier, options: PreviewOptions) -> str:
     found = lake.metadata_location(place)
     if found is None:
-        raise ConflictError("The table has no data yet.", "Run what fills it.")
+        raise ConflictError("The table has no data yet.", "Run the pipeline that fills it.")
     if options.snapshot is not None:
         # Refused if there is none.
         table_metadata.load_metadata(found).snapshot(options.snapshot)

@@ -53,7 +53,7 @@ def _list_entries(ctx: RequestContext, path: Sequence[str], *, tables: bool) -> 
 
 
 def resolve_table(ctx: RequestContext, path: Sequence[str], name: str) -> str:
-    """Return the id of the table that these names mean to the caller."""
+    """Return the id of the table that these names resolve to for the caller."""
     view, full = ctx.view, quote(".".join((*path, name)))
     places = _resolve_containers(ctx, path)
     called = [here for here in _children_named(ctx, places, name) if _is_table(view, here)] or _by_id(
@@ -92,7 +92,7 @@ def qualified_name(ctx: RequestContext, uid: str) -> str:
 
 
 def _resolve_containers(ctx: RequestContext, path: Sequence[str]) -> list[int]:
-    """Return all containers that the names mean to the caller; two workspaces may have the same name."""
+    """Return all containers that the names resolve to for the caller; two workspaces may have the same name."""
     here = [ctx.view.resource(ctx.caller.tenant)]
     for name in path:
         called = _children_named(ctx, here, name)

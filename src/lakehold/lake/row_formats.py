@@ -28,7 +28,7 @@ def to_json_value(value: object) -> object:
         case None | bool() | str() | int():
             return value
         case float():
-            # JSON knows neither infinity nor what is no number.
+            # JSON knows neither infinity nor what is not a number.
             return value if value - value == 0 else str(value)
         case Decimal():
             return format(value, "f")

@@ -74,7 +74,7 @@ class TableScan:
         if self.options.fields is None:
             return [field.name for field in self.schema.fields]
         if not self.options.fields:
-            raise InvalidInputError("A preview shows at least one field.", "Choose some, or ask for all.")
+            raise InvalidInputError("A preview shows at least one field.", "Select some, or all.")
         return list(dict.fromkeys(find_field(self.schema, name).name for name in self.options.fields))
 
     @cached_property
@@ -153,7 +153,7 @@ def _build_delete_index(location: str, lists: tuple[ManifestFile, ...]) -> Delet
             file.content != manifests.DataFileContent.POSITION_DELETES
             or file.file_format != manifests.FileFormat.PARQUET
         ):
-            raise ConflictError("Rows of this table were deleted in a way that only Spark knows.", "Run a query.")
+            raise ConflictError("This table has deleted rows that only Spark can filter out.", "Run a query.")
         found.add_delete_file(entry, partition_key=file.partition)
     # It sorts itself at the first lookup, which two threads must not do at once.
     found.referenced_delete_files()

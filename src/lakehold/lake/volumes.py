@@ -62,7 +62,7 @@ class Volume:
         with at_field("folder"):
             where = self.folder_on_disk(folder)
         if folder and not where.is_dir():
-            raise NotFoundError(f"There is no folder {quote(folder)}.", "Look at the folder above it.", field="folder")
+            raise NotFoundError(f"There is no folder {quote(folder)}.", "Check the parent folder.", field="folder")
         try:
             entries = list(os.scandir(where))
         except FileNotFoundError:
@@ -76,7 +76,7 @@ class Volume:
         """Return one file, or refuse if it does not exist."""
         at = self._at(path)
         if at.is_symlink() or not at.is_file():
-            raise NotFoundError(f"There is no file {quote(path)}.", "Look it up in the list of files.")
+            raise NotFoundError(f"There is no file {quote(path)}.", "Check the list of files.")
         stat = at.stat()
         return VolumeEntry(valid_path(path), is_folder=False, size=stat.st_size, changed_at=_moment(stat))
 
@@ -132,7 +132,7 @@ class Volume:
             raise _name_taken(path)
         above = next((parent for parent in at.parents if parent.exists()), self.folder)
         if not above.is_dir():
-            raise ConflictError(f"A part of {quote(path)} is a file and no folder.", "Choose another folder.")
+            raise ConflictError(f"A part of {quote(path)} is a file, not a folder.", "Choose another folder.")
 
     def remove(self, path: str) -> None:
         """Delete a file, and the folders that are empty afterwards."""
@@ -174,7 +174,7 @@ def valid_path(path: str) -> str:
     """Return the normalised path of a file, or refuse with the reason."""
     parts = unicodedata.normalize("NFC", path).split("/")
     if len(parts) > _MAX_DEPTH:
-        raise InvalidInputError(f"A file lies in {_MAX_DEPTH - 1} folders at the most.", "Choose fewer.")
+        raise InvalidInputError(f"A file lies in {_MAX_DEPTH - 1} folders at most.", "Choose fewer.")
     for part in parts:
         valid_name(part, "name of a file")
         if part.startswith(".") or part != part.strip() or "\\" in part or len(part.encode()) > _MAX_NAME_BYTES:
@@ -223,5 +223,5 @@ def _moment(stat: os.stat_result) -> Moment:
 def describe_disk_error(error: OSError) -> UnavailableError:
     """Translate an operating system error into one that the sender of a file can read."""
     if error.errno in _DISK_FULL:
-        return UnavailableError("The disk is full: the file was not kept.", "Make room, then send it again.")
-    return UnavailableError("The folder of the volume cannot be written.", "Ask whoever keeps the machine.")
+        return UnavailableError("The disk is full: the file was not stored.", "Free some space, then upload it again.")
+    return UnavailableError("The folder of the volume cannot be written.", "Ask an admin.")

@@ -58,7 +58,7 @@ class AuditLogEntry:
 
     at: Moment
     member: str
-    """The id of who did it; empty for the installation itself."""
+    """The id of the member who did it; empty for the installation itself."""
     action: str
     resource: str = ""
     outcome: str = DONE
@@ -66,7 +66,7 @@ class AuditLogEntry:
     resource_name: str = ""
     kind: str = ""
     token: str = ""
-    """The API token's id, if it was done through one."""
+    """The id of the API token, if one was used."""
     viewing_as: str = ""
     """The member whom the caller impersonated."""
     request: str = ""
@@ -191,9 +191,7 @@ class AuditLog:
                     )
                 head = _hash(head, self._tenant, n, body)
                 if head != written or _indexed_values(body) != columns:
-                    return AuditVerification(
-                        n - 1, head, f"Entry {n} is not what was written, or stands in another's place."
-                    )
+                    return AuditVerification(n - 1, head, f"Entry {n} was altered or moved.")
         return AuditVerification(n, head, self._seal_fault(n, head))
 
     def _seal_fault(self, count: int, head: str) -> str:
@@ -203,8 +201,8 @@ class AuditLog:
         if not self._keys.is_sealed(self._seal_payload(found.entries, found.head), found.seal):
             return "The seal was not made with this installation's key."
         if found.entries != count:
-            return f"The seal speaks of {found.entries} entries, and there are {count}: the tail was cut or added to."
-        return "" if found.head == head else f"The seal speaks of another entry {count}."
+            return f"The seal covers {found.entries} entries, but there are {count}: entries were cut off or appended."
+        return "" if found.head == head else f"The seal does not match entry {count}."
 
     def _rows_of_seal(self) -> TenantRows:
         return TenantRows(self._transaction, self._tenant, seal_table)

@@ -38,7 +38,7 @@ _TEXTS = {
 
 @dataclass(frozen=True, slots=True)
 class RunCause:
-    """Why a run was started, with the run or the schedule that it came from."""
+    """The cause of a run: its kind, with the run or the schedule that started it."""
 
     kind: CauseKind
     run: str = ""
@@ -48,7 +48,7 @@ class RunCause:
 
     @property
     def text(self) -> str:
-        """The cause as one text, for clients and audit logs that know it in the words of earlier releases."""
+        """The cause as text in the wording of earlier releases, for clients and audit logs."""
         return " ".join(part for part in (_TEXTS[self.kind], self.run, self.cron, self.zone) if part)
 
     def label(self, *, run: str = "another run", schedule: str = "") -> str:

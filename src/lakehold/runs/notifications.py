@@ -121,7 +121,7 @@ def _mail_body(settings: Settings, row: RunRow, name: str, notice: RunNotice) ->
     trigger = f"Trigger: {load_cause(row).label()}"
     parts = [f"{name} {notice.summary}.", notice.message, trigger, f"{settings.base_url}/runs/{row.id}"]
     if notice.settings_path:
-        parts.append(f"Who is told of this: {settings.base_url}{notice.settings_path}")
+        parts.append(f"Notification settings: {settings.base_url}{notice.settings_path}")
     return "\n\n".join(part for part in parts if part) + "\n"
 
 

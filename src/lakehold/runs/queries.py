@@ -88,9 +88,9 @@ def run_query(platform: Platform, scope: QueryScope, text: str, *, rows: int, ui
     if not text.strip():
         raise InvalidInputError("The query is empty.", "Write a SELECT.")
     if len(text) > MAX_QUERY_LENGTH:
-        raise InvalidInputError(f"The query has {len(text):,} characters.", f"Use {MAX_QUERY_LENGTH:,} at the most.")
+        raise InvalidInputError(f"The query has {len(text):,} characters.", f"Use at most {MAX_QUERY_LENGTH:,}.")
     began, at = time.perf_counter(), platform.clock()
-    record: dict[str, object] = {"rows": 0, "error": "It was not read to its end."}
+    record: dict[str, object] = {"rows": 0, "error": "The result was not read completely."}
     try:
         with worker_client.run_query(
             platform, scope.caller, uid=uid, workspace=scope.name, text=text, rows=rows

@@ -68,7 +68,7 @@ run_step_table = sa.Table(
     sa.Column("state", sa.Text, nullable=False),
     sa.Column("rows", IdType, nullable=False),
     sa.Column("size", IdType, nullable=False),
-    # Rows that were kept aside.
+    # Rows that were rejected.
     sa.Column("bad", IdType, nullable=False),
     sa.Column("saved_state", sa.Text, nullable=False),
     # How often it was begun: a step at which workers die is given up after some of them.

@@ -56,11 +56,11 @@ class RunSettings(SettingsRecord):
         parts = urlsplit(self.failure_webhook)
         if parts.scheme not in {"http", "https"} or not parts.hostname:
             raise InvalidSettingError(
-                "The failure_webhook is no address.", "Use https:// with host and path.", field=WEBHOOK_SETTING
+                "The failure_webhook is not a URL.", "Use https:// with host and path.", field=WEBHOOK_SETTING
             )
         if parts.username is not None or parts.password is not None:
             raise InvalidSettingError(
-                "The failure_webhook has a password in it.", "Leave it out: requests are signed.", field=WEBHOOK_SETTING
+                "The failure_webhook contains a password.", "Leave it out: requests are signed.", field=WEBHOOK_SETTING
             )
 
 
@@ -71,7 +71,7 @@ class StepResult:
     rows: int = 0
     size: int = 0
     bad: int = 0
-    """Rows that were kept aside, with the reason."""
+    """Rejected rows, stored with the reason."""
     state: Mapping[str, object] = field(default_factory=dict)
     """What the next run has to know: a cursor, a place."""
 
@@ -209,11 +209,15 @@ class RunOptions:
         if span is None:
             return self
         if self.reload:
-            raise InvalidInputError("A reload is all of it anew, and a span is a part.", "Ask for one of the two.")
+            raise InvalidInputError("A full refresh and a backfill cannot be combined.", "Choose one of them.")
         if not span.since and not span.until:
-            raise InvalidInputError("The span has no beginning and no end.", "Give one of them, or reload.")
+            raise InvalidInputError(
+                "The range has neither a start nor an end.", "Set one of them, or run a full refresh."
+            )
         if max(len(span.since), len(span.until)) > MAX_CURSOR_LENGTH:
-            raise InvalidInputError("The span is no value of a cursor.", f"Use {MAX_CURSOR_LENGTH} characters at most.")
+            raise InvalidInputError(
+                "The range is not valid for a cursor.", f"Use {MAX_CURSOR_LENGTH} characters at most."
+            )
         return self
 
     @property
@@ -229,7 +233,7 @@ class RunOptions:
 
 @dataclass(frozen=True, slots=True)
 class EndedRun:
-    """A run that has ended, for those who decide whom to notify."""
+    """A run that has ended, from which its notices are made."""
 
     run: str
     state: str
@@ -364,7 +368,7 @@ class RunnableRegistry:
             ]
             title = known[kind].schema.title.lower()
             raise InvalidInputError(
-                f"A {title} cannot be run.", f"What can be run here: {', '.join(runnable_titles) or 'nothing'}."
+                f"A {title} cannot be run.", f"These can be run: {', '.join(runnable_titles) or 'nothing'}."
             )
         return self._by_kind[kind]
 
@@ -379,6 +383,6 @@ def refuse_backfill(options: RunOptions, label: str) -> None:
     """Refuse a backfill of a pipeline that can only be run as a whole."""
     if options.span is not None:
         raise InvalidInputError(
-            f"A {label} is not run over a span.",
+            f"A {label} cannot be backfilled.",
             "Backfill a source that is read by a cursor, or a query that names one; then run this.",
         )

@@ -126,7 +126,9 @@ class Runs:
         """Stop a run. What it has written completely stays."""
         row = self._stoppable_row(ctx, run)
         if row.state not in states.OPEN:
-            raise ConflictError(f"The run {quote(run)} has {row.state} already.", "Only what runs can be stopped.")
+            raise ConflictError(
+                f"The run {quote(run)} has {row.state} already.", "Only queued or running runs can be stopped."
+            )
         if row.state in states.BUSY:
             _update_run(ctx, row, state=states.STOPPING)
         else:
@@ -138,7 +140,7 @@ class Runs:
         """Resume a run behind the last step that succeeded, as the caller."""
         row = self._stoppable_row(ctx, run)
         if row.state not in {states.FAILED, states.STOPPED}:
-            raise ConflictError(f"The run {quote(run)} is {row.state}.", "Only what failed or was stopped goes on.")
+            raise ConflictError(f"The run {quote(run)} is {row.state}.", "Only failed or stopped runs can be resumed.")
         plan_run(ctx, self.runnables[row.kind], _resource(ctx, row), load_options(row))
         caller = json.dumps(ctx.caller.to_stored())
         _update_run(ctx, row, state=states.QUEUED, error="", ended_at=None, caller=caller, tries=row.tries + 1)
@@ -157,7 +159,7 @@ class Runs:
         uid = _resource(ctx, row)
         right = self.runnables[row.kind].delete_right(ctx, uid)
         if right is None:
-            raise ForbiddenError("Nobody may delete this run.", "Its model names no action for it.")
+            raise ForbiddenError("Nobody may delete this run.", "Its model has no action for that.")
         ctx.need(right.action, right.resource)
         if row.state in states.OPEN:
             raise ConflictError(f"The run {quote(run)} is {row.state}.", "Stop it first.")

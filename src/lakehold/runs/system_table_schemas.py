@@ -1,4 +1,4 @@
-"""The schemas of the system tables, which of them a caller has, and of which resources they tell."""
+"""The schemas of the system tables, and which tables and resources a caller may see in them."""
 
 from collections.abc import Iterable, Iterator, Mapping
 

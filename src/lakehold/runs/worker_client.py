@@ -85,7 +85,7 @@ class QueryRows:
 def run_query(
     platform: Platform, caller: Caller, *, text: str, rows: int, uid: str = "", workspace: str = ""
 ) -> Iterator[QueryRows]:
-    """Run a query as the caller; which tables it may read is decided while it runs. The id is one to stop it by."""
+    """Run a query as the caller; which tables it may read is decided while it runs. `stop_query` stops it by its id."""
     body = {"id": uid or f"q_{token_hex(12)}", "workspace": workspace, "text": text, "rows": rows}
     with _client(platform, caller) as client, client.stream("POST", QUERY_PATH, json=body) as response:
         if response.is_error:
@@ -115,7 +115,7 @@ def probe(platform: Platform, caller: Caller, name: str, request: Mapping[str, o
 
 
 def check_connection(platform: Platform, caller: Caller, name: str, request: Mapping[str, object]) -> str:
-    """Test where something would be sent, without sending anything, and return the finding as a message."""
+    """Test a destination without sending anything, and return the result as a message."""
     return str(probe(platform, caller, name, request)["message"])
 
 
@@ -157,7 +157,7 @@ def _client(platform: Platform, caller: Caller) -> Iterator[httpx.Client]:
         ) as client:
             yield client
     except httpx.ReadTimeout:
-        raise LimitExceededError("It takes too long, and does not stop.", "Ask for less at once.") from None
+        raise LimitExceededError("The query takes too long and does not stop.", "Query less data at once.") from None
     except httpx.TransportError as error:
         raise NoWorkerError("The worker does not answer.", "It may be restarting; try again.") from error
 
@@ -177,7 +177,7 @@ def _error_from(response: httpx.Response) -> LakeholdError:
         error = _ERRORS_BY_CODE[problem["type"].rpartition(":")[2]]
         return error(problem["detail"], problem["hint"], field=problem.get("field", ""), code=problem["code"])
     except (ValueError, KeyError):
-        return NoWorkerError("The worker could not answer.", "Its log says why.")
+        return NoWorkerError("The worker could not answer.", "See its log.")
 
 
 class _ResponseFile:

@@ -35,7 +35,7 @@ from lakehold.workspaces.volume_files import FileService
 
 
 def file_holder(ctx: RequestContext, uid: str) -> FileService:
-    """Return how the files of a resource are kept; raise InvalidInputError if it has none."""
+    """Return the file service of a resource; raise InvalidInputError if it has none."""
     ctx.need_visible(uid)
     schema = ctx.session.read_view(lambda view: kinds.schema_of(view, uid))
     found = find_file_service(schema.id)

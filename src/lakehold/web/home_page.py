@@ -1,4 +1,4 @@
-"""The home page: workspaces, recent resources, failed runs, requests, and what the ways of working add to it."""
+"""The home page: workspaces, recent resources, failed runs, requests, and the sections that ways of working add."""
 
 from fastapi import Request, Response
 

@@ -102,7 +102,7 @@ class RunExecutor:
             record(state=states.STOPPED, error=STOPPED_MESSAGE, ended_at=at)
             return STOPPED_MESSAGE
         if state.begun >= _MAX_ATTEMPTS + row.tries:
-            return f"The worker was stopped {state.begun} times while it did this; it is not tried again."
+            return f"The worker was stopped {state.begun} times meanwhile; there are no more retries."
         record(state=states.RUNNING, begun=state.begun + 1, started_at=at, ended_at=None, error="")
         _log.info("run %s: %s started", row.id, state.name)
         self._busy.add((number, place))
@@ -116,7 +116,7 @@ class RunExecutor:
         return problem
 
     def release_steps(self, transaction: Transaction) -> None:
-        """Do not count the attempts of this process, which exits for its own reasons: others begin the steps again."""
+        """Take back the attempts of this process, which exits for its own reasons; others execute the steps."""
         c = run_step_table.c
         for number, place in list(self._busy):
             mine = run_step_table.update().where(c.run == number, c.number == place, c.state == states.RUNNING)
@@ -218,7 +218,7 @@ def spark_job_tag(number: int) -> str:
 def _resource(ctx: RequestContext, row: RunRow) -> str:
     uid = ctx.view.uids.get(row.resource_id)
     if uid is None:
-        raise NotFoundError("What was to be run is gone.", "Make it anew.")
+        raise NotFoundError("The resource was deleted.", "Create it again.")
     return uid
 
 

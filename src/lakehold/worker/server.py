@@ -148,5 +148,5 @@ def _caller(request: Request) -> Caller:
     platform = get_platform(request)
     found = catalog_tokens.verify_token(platform.keys, read_credentials(request).token, platform.clock())
     if found is None:
-        raise UnauthorizedError("This ticket is invalid or has expired.", "Ask the server, not the worker.")
+        raise UnauthorizedError("This token is invalid or has expired.", "Use the server, not the worker.")
     return found

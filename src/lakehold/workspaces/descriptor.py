@@ -88,7 +88,7 @@ class Probe(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class HomeSection:
-    """A part of the home page that a way of working adds for those whom it concerns."""
+    """A section of the home page that a way of working adds for some members."""
 
     template: str
     values: Mapping[str, object]

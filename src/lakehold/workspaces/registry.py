@@ -67,13 +67,13 @@ def settings_schemas() -> Mapping[str, SettingsSchema[Any]]:
 
 
 def find_lineage(kind: str) -> Lineage | None:
-    """Return how the lineage of a kind is followed; None if it has none."""
+    """Return the lineage of a kind; None if it has none."""
     workspace = find_workspace(kind)
     return workspace.lineage().get(kind) if workspace else None
 
 
 def find_file_service(kind: str) -> FileService | None:
-    """Return how the files of a kind are kept; None if it has none."""
+    """Return the file service of a kind; None if it has none."""
     workspace = find_workspace(kind)
     return workspace.file_services().get(kind) if workspace else None
 

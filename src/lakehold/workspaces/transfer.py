@@ -29,7 +29,7 @@ def probe_source(source: SourceConnector, stream: str) -> dict[str, Any]:
 
 
 def sync_mode(mode: SyncMode, *, reload: bool) -> SyncMode:
-    """Return how rows are loaded: a reload of what is loaded bit by bit replaces everything."""
+    """Return the sync mode of a run: a reload of an incremental stream replaces everything."""
     return SyncMode.FULL if reload and mode in {SyncMode.INCREMENTAL, SyncMode.APPEND} else mode
 
 

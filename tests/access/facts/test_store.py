@@ -208,7 +208,7 @@ def test_circles_are_refused(access: AccessEngine) -> None:
             session.store.create("marts.data_mart", uid, uid=uid, edges={"project": "p"})
         make(session, ("a", "b"), ("b", "c"))
         for circle in (("c", "a"), ("a", "a")):
-            with pytest.raises(ConflictError, match="circle"):
+            with pytest.raises(ConflictError, match="cycle"):
                 make(session, circle)
 
 

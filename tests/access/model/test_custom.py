@@ -186,7 +186,7 @@ def test_two_custom_models_stand_beside_each_other() -> None:
     both = Policy([*models(), parse_model(LIBRARY), archive])
     assert both.kind("archive.note").parent == both.kind("archive.note").steps["book"]
     assert both.kind("archive.note").steps["book"].kinds == ("library.book",)
-    with pytest.raises(ModelError, match="it extends 'library', which is not there"):
+    with pytest.raises(ModelError, match="it extends 'library', which does not exist"):
         Policy([*models(), archive])
 
 

@@ -45,13 +45,11 @@ MISSING = {
     "when": InvalidModel(kinds("a: {actions: [see], gates: [{for: see}]} # <-"), "a rule needs 'when' and 'for'."),
     "for": InvalidModel(kinds("a: {gates: [{when: everyone}]} # <-"), "a rule needs 'when' and 'for'."),
     "empty may": InvalidModel(
-        kinds("a:\n  actions: [see]\n  allow:\n    - who: everyone\n      may: [] # <-"), "`may:` names nothing."
+        kinds("a:\n  actions: [see]\n  allow:\n    - who: everyone\n      may: [] # <-"), "`may:` is empty."
     ),
-    "empty for": InvalidModel(kinds("a: {actions: [see], gates: [{when: x, for: []}]} # <-"), "`for:` names nothing."),
-    "empty to": InvalidModel(
-        kinds("a:\n  edges:\n    r:\n      to: [] # <-"), "`to:` names nothing.", "Name at least one"
-    ),
-    "empty values": InvalidModel(kinds("a: {attributes: {r: {values: []}}} # <-"), "`values:` names nothing."),
+    "empty for": InvalidModel(kinds("a: {actions: [see], gates: [{when: x, for: []}]} # <-"), "`for:` is empty."),
+    "empty to": InvalidModel(kinds("a:\n  edges:\n    r:\n      to: [] # <-"), "`to:` is empty.", "Name at least one"),
+    "empty values": InvalidModel(kinds("a: {attributes: {r: {values: []}}} # <-"), "`values:` is empty."),
 }
 
 SHAPES = {
@@ -93,22 +91,22 @@ SHAPES = {
 }
 
 TWICE = {
-    "model": InvalidModel("model: m\nmodel: n # <-\n", "'model' stands twice in a model.", "Keep one of them."),
-    "kinds": InvalidModel(kinds("a: {}\nb: {}\na: {} # <-"), "'a' stands twice in kinds.", "Keep one of them."),
-    "kind": InvalidModel(kinds("a:\n  in: b\n  in: c # <-"), "'in' stands twice in kind 'a'."),
-    "roles": InvalidModel(kinds("a:\n  roles:\n    r: {}\n    r: {} # <-"), "'r' stands twice in roles."),
-    "role": InvalidModel(kinds("a: {roles: {r: {to: person, to: person}}} # <-"), "'to' stands twice in role 'r'."),
-    "define": InvalidModel(kinds("a:\n  define:\n    r: b\n    r: c # <-"), "'r' stands twice in define."),
-    "actions": InvalidModel(kinds("a:\n  actions:\n    - see\n    - see # <-"), "'see' stands twice in actions."),
+    "model": InvalidModel("model: m\nmodel: n # <-\n", "'model' appears twice in a model.", "Keep one of them."),
+    "kinds": InvalidModel(kinds("a: {}\nb: {}\na: {} # <-"), "'a' appears twice in kinds.", "Keep one of them."),
+    "kind": InvalidModel(kinds("a:\n  in: b\n  in: c # <-"), "'in' appears twice in kind 'a'."),
+    "roles": InvalidModel(kinds("a:\n  roles:\n    r: {}\n    r: {} # <-"), "'r' appears twice in roles."),
+    "role": InvalidModel(kinds("a: {roles: {r: {to: person, to: person}}} # <-"), "'to' appears twice in role 'r'."),
+    "define": InvalidModel(kinds("a:\n  define:\n    r: b\n    r: c # <-"), "'r' appears twice in define."),
+    "actions": InvalidModel(kinds("a:\n  actions:\n    - see\n    - see # <-"), "'see' appears twice in actions."),
     "may": InvalidModel(
-        kinds("a:\n  actions: [see]\n  allow: [{who: x, may: [see, see]}] # <-"), "'see' stands twice in may."
+        kinds("a:\n  actions: [see]\n  allow: [{who: x, may: [see, see]}] # <-"), "'see' appears twice in may."
     ),
-    "values": InvalidModel(kinds("a: {attributes: {b: {values: [c, c]}}} # <-"), "'c' stands twice in values."),
+    "values": InvalidModel(kinds("a: {attributes: {b: {values: [c, c]}}} # <-"), "'c' appears twice in values."),
     "set_with": InvalidModel(
-        kinds("a: {attributes: {b: {set_with: {true: x, true: x}}}} # <-"), "'true' stands twice in set_with."
+        kinds("a: {attributes: {b: {set_with: {true: x, true: x}}}} # <-"), "'true' appears twice in set_with."
     ),
-    "to": InvalidModel(kinds("a: {edges: {b: {to: [c, c]}}} # <-"), "'c' stands twice in to."),
-    "extends": InvalidModel("model: m\nextends: [a, a] # <-\nkinds: {a: {}}\n", "'a' stands twice in extends."),
+    "to": InvalidModel(kinds("a: {edges: {b: {to: [c, c]}}} # <-"), "'c' appears twice in to."),
+    "extends": InvalidModel("model: m\nextends: [a, a] # <-\nkinds: {a: {}}\n", "'a' appears twice in extends."),
     "parent and edge": InvalidModel(
         kinds("a:\n  in: a\n  edges:\n    a: {to: a} # <-"), "'a' is already the edge to the parent.", "rename it"
     ),
@@ -192,7 +190,7 @@ def test_words_that_mean_something_already(what: str, word: str) -> None:
 @pytest.mark.parametrize("verb", ["create", "give", "invite"])
 def test_verbs_of_every_kind(verb: str) -> None:
     wrong = InvalidModel(
-        PLACES["an action"].replace("NAME", verb), f"{verb!r} is asked of every kind; it is no action of one."
+        PLACES["an action"].replace("NAME", verb), f"{verb!r} applies to every kind, and cannot be an action of one."
     )
     assert_error(load_error(wrong.text), wrong)
 

@@ -115,8 +115,8 @@ WRONG = {
     "any(a else)": "a name is expected, not ')'",
     "any(a where b or c)": "')' is missing before 'or'",
     "any(a else b where c)": "')' is missing before 'where'",
-    "every(a)": "every(…) needs what is asked of each",
-    "no(a).b": "no(…) asks only whether there is one",
+    "every(a)": "every(…) needs a relation",
+    "no(a).b": "no(…) only tests whether there is one",
     "as a": "'(' is missing before 'the end'",
     "as (a)": "a name is expected, not '('",
     "as a = b (c)": "'(' is missing before '='",
@@ -131,7 +131,7 @@ WRONG = {
     "a['b']": "\"['b']\" cannot be read",
     "__import__('os')": '"__import__(\'" cannot be read',
     "lambda: 0": "': 0' cannot be read",
-    "a" * 64: "a name has 63 letters at the most",
+    "a" * 64: "a name has 63 letters at most",
     "a\0b": "'\\x00b' cannot be read",
 }
 
@@ -167,7 +167,7 @@ def test_brackets_side_by_side_are_not_deep() -> None:
 
 @pytest.mark.parametrize("names", [21, 5000])
 def test_long_paths_are_refused(names: int) -> None:
-    with pytest.raises(ModelError, match="a path has 20 names at the most"):
+    with pytest.raises(ModelError, match="a path has 20 names at most"):
         parse_expression(".".join(["a"] * names), HERE)
 
 

@@ -36,7 +36,7 @@ LATER = (
 @pytest.mark.parametrize(("first", "then"), LATER)
 def test_nothing_is_left_of_a_query(shop: Shop, first: str, then: str) -> None:
     for caller in (ADA, RITA):
-        with pytest.raises(LakeholdError, match="may not have"):
+        with pytest.raises(LakeholdError, match=r"may not (use|contain)"):
             shop.ask(caller, first)
     for caller in (RITA, ED, ADA):
         with pytest.raises(LakeholdError):

@@ -215,11 +215,11 @@ def test_a_half_made_delivery_of_a_dead_process_is_made_anew(spark: SparkSession
         (".x", CsvFormat(), "cannot be called"),
         ("a\\b", CsvFormat(), "cannot be called"),
         ("", CsvFormat(), "must not be empty"),
-        ("x", CsvFormat(delimiter=""), "between fields"),
-        ("x", CsvFormat(delimiter="\n"), "between fields"),
-        ("x", CsvFormat(null="a,b"), "stand for nothing"),
-        ("x", CsvFormat(encoding="klingon"), "no encoding"),
-        ("x", CsvFormat(encoding="base64"), "no encoding"),
+        ("x", CsvFormat(delimiter=""), "cannot be a delimiter"),
+        ("x", CsvFormat(delimiter="\n"), "cannot be a delimiter"),
+        ("x", CsvFormat(null="a,b"), "stand for null"),
+        ("x", CsvFormat(encoding="klingon"), "not a text encoding"),
+        ("x", CsvFormat(encoding="base64"), "not a text encoding"),
     ],
 )
 def test_settings_that_make_no_file_are_refused(name: str, shape: CsvFormat, said: str) -> None:

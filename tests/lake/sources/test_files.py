@@ -64,7 +64,7 @@ def test_bad_lines_are_kept_with_their_reasons(spark: SparkSession, tmp_path: Pa
         ("It has a quote that is not closed.", '54,2024-01-02,1.5,"o'),
         ("It is 10,000,019 bytes long; at most 10,000,000 are read.", "57,2024-01-02,1.5,xx"),
         ("It has 200,003 values for 4 fields.", "58,2024-01-02,1.5,,,"),
-        ("It has bytes that are no text in this encoding.", "59,2024-01-02,1.5,ca"),
+        ("It has bytes that are not valid in this encoding.", "59,2024-01-02,1.5,ca"),
     }
     assert {place for _, _, place in bad} == {"a+b [1]%.csv"}
     assert max(len(raw) for _, raw, _ in bad) == 10_001
@@ -127,7 +127,7 @@ def test_types_and_cursors_can_be_chosen(spark: SparkSession, tmp_path: Path) ->
     found = source.read(spark, "a.csv", ReadSpan("AT", "2024-01-01T00:00:00.000000Z"))
     assert [tuple(map(str, row)) for row in sorted_rows(found.rows)] == [("2", "2.20", "2024-01-02 00:00:00")]
     assert bad_rows(found.bad) == [("price is '99999', which is no decimal(5,2).", "3,99999,", "a.csv")]
-    with pytest.raises(InvalidInputError, match="'soon' is no value of at"):
+    with pytest.raises(InvalidInputError, match="'soon' is not a valid value of at"):
         source.read(spark, "a.csv", ReadSpan("at", "soon"))
 
 
@@ -143,8 +143,8 @@ def test_json_lines_keep_what_is_nested_and_what_is_new(spark: SparkSession, tmp
     assert found.rows.columns == ["id", "who", "new"]
     assert [reason for reason, _, _ in bad_rows(found.bad)] == [
         "It is a list, not an object.",
-        "It is no JSON: expecting ',' delimiter, at character 9.",
-        "It is no JSON: extra data, at character 11.",
+        "It is not JSON: expecting ',' delimiter, at character 9.",
+        "It is not JSON: extra data, at character 11.",
         "It is null, not an object.",
         "id is 'three', which is no bigint.",
     ]
@@ -168,7 +168,7 @@ def test_a_json_array_is_read_record_by_record(spark: SparkSession, tmp_path: Pa
     ]
     found.close()
     broken = write_file(tmp_path, "e.json", f'[{many}, {{"id": 1] ')
-    with pytest.raises(DataError, match=r"e\.json is no JSON from its record 3,001 on"):
+    with pytest.raises(DataError, match=r"e\.json is not valid JSON from record 3,001 on"):
         read(spark, broken)
 
 
@@ -218,5 +218,5 @@ def test_a_file_that_spark_would_pass_over_is_refused(spark: SparkSession, tmp_p
         read(spark, write_file(tmp_path, "_a.csv", "a\nx\n"))
     gone = FileSource((write_file(tmp_path, "b.csv", "a\nx\n"),)).read(spark, "b.csv")
     (tmp_path / "b.csv").unlink()
-    with pytest.raises(DataError, match="damaged or has gone"), translate_source_errors("b.csv"):
+    with pytest.raises(DataError, match="damaged or missing file"), translate_source_errors("b.csv"):
         gone.rows.collect()

@@ -58,7 +58,7 @@ def test_an_admin_verifies_the_chain_and_hears_of_what_was_altered(shop: Shop, o
     with shop.platform.database.write() as transaction:
         transaction.connection.execute(sa.update(audit_table).where(audit_table.c.n == 2).values(action="nothing"))
     page.get_by_role("link", name="Verify").click()
-    expect(page.get_by_role("dialog").get_by_text("Entry 2 is not what was written")).to_be_visible()
+    expect(page.get_by_role("dialog").get_by_text("Entry 2 was altered or moved")).to_be_visible()
 
 
 @browser

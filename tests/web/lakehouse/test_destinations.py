@@ -130,7 +130,7 @@ def test_each_way_of_sending_keeps_what_it_needs_and_its_secret_apart(shop: Shop
         ({**FILE, "kind": "pdf"}, "kind-about", "Select CSV"),
         ({**FILE, "file": ".hidden"}, "file-error", "A file cannot be called"),
         ({**HOOK, "address": "ftp://there"}, "address-about", "starts with https"),
-        ({**HOOK, "address": f"https://{NOWHERE}/rows"}, "address-about", "There is no host"),
+        ({**HOOK, "address": f"https://{NOWHERE}/rows"}, "address-about", "The host in the address does not exist"),
         ({**HOOK, "batch": "none"}, "batch-about", "Enter a number"),
         ({**HOOK, "headers": "Host: here"}, "headers-error", "cannot be set"),
         ({**MAIL, "receivers": ""}, "receivers-error", "Enter at least one receiver."),

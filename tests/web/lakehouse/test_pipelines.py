@@ -222,7 +222,7 @@ def test_a_schedule_that_is_none_is_refused_at_its_field_and_nothing_is_lost(sho
     here, client = f"/resources/{query(shop)}/triggers", shop.client("erik")
     answer = send(client, here, here, by="cron", cron="every day", zone="Europe/Berlin")
     assert answer.status_code == 422
-    assert "is no schedule" in answer.text
+    assert "is not a cron schedule" in answer.text
     assert 'value="every day"' in answer.text
     assert 'value="Europe/Berlin"' in answer.text
     assert "There is no time zone" in send(client, here, here, by="cron", cron="0 6 * * *", zone="Mars").text

@@ -255,7 +255,7 @@ def test_signs_and_types_are_changed_and_looked_at_before_they_are_kept(shop: Sh
     assert find_resource(shop, "lakehouse.stream", "orders.csv").settings == kept
     bad = send(client, here, here, **signs, delimiter='"', do="save")
     assert bad.status_code == 422
-    assert "The delimiter cannot be the quote too." in bad.text
+    assert "Delimiter and quote must differ." in bad.text
 
 
 def test_types_of_an_api_are_kept_with_its_endpoint(shop: Shop) -> None:

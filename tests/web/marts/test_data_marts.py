@@ -91,7 +91,7 @@ def test_a_mart_is_tried_out_and_made_of_a_file(served: Shop, open_there: Open, 
     page.get_by_role("radio", name="Upsert by key").check()
     page.get_by_label("Primary key").fill("number")
     page.get_by_role("button", name="Preview").click()
-    expect(page.get_by_role("alert")).to_contain_text("There is no field 'number' that is kept.")
+    expect(page.get_by_role("alert")).to_contain_text("There is no stored field 'number'.")
     page.get_by_label("Primary key").fill("id")
     page.get_by_label("Copy in the storage").fill("sales.csv")
     page.get_by_role("button", name="Preview").click()
@@ -269,7 +269,7 @@ def test_checks_are_added_changed_and_taken_away(filled: Shop) -> None:
     ]
     for wrong, message in (
         ({"check": "not null"}, "Enter a field."),
-        ({"check": "not null", "fields": "id, day"}, "of one field"),
+        ({"check": "not null", "fields": "id, day"}, "exactly one field"),
         ({"check": "row count", "least": "many"}, "Enter a whole number."),
         ({"check": "unique", "fields": "id, store"}, "already"),
     ):

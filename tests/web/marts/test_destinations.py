@@ -117,7 +117,7 @@ def test_one_is_tried_out_before_it_is_made_and_after(kept: Shop) -> None:
     bella = kept.client("bella")
     answer = send(bella, NEW, NEW, **HOOK, secret=SECRET, do="test")
     assert answer.status_code == 422
-    assert "There is no host" in answer.text
+    assert "The host in the address does not exist" in answer.text
     assert SECRET not in answer.text
     assert "report.csv can be written." in send(bella, NEW, NEW, to="files", name="Sheets", do="test").text
     send(bella, NEW, NEW, to="files", name="Sheets", kind="csv", do="save")

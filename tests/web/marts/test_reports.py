@@ -136,7 +136,7 @@ def test_a_row_is_added_and_taken_away_by_a_button_and_nothing_is_lost(filled: S
         ({"name": ""}, "name", "Enter a name."),
         ({"destination": ""}, "destination", "Select a destination."),
         ({"limit": "many"}, "limit", "Enter a number"),
-        ({"where_value": ["yesterday", "Ulm", ""]}, "where-0", "is no day"),
+        ({"where_value": ["yesterday", "Ulm", ""]}, "where-0", "is not a date"),
         ({"where_value": [":nothing", "Ulm", ""]}, "where-0", "has no value"),
         ({"where_column": ["day", "nowhere", "id"]}, "where-1", "no column"),
         ({"sum_how": ["twice"]}, "sum-0", "cannot be"),

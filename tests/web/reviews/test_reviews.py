@@ -96,7 +96,7 @@ def test_an_admin_filters_decides_about_many_and_closes(shop: Shop, open_as: Ope
     assert "kind=lakehouse.lakehouse" in page.url
     page.get_by_role("checkbox", name="All on this page").check()
     page.get_by_role("button", name="Keep selected").click()
-    expect(page.get_by_text("2 roles kept. 2 roles left as they were: It has been taken away.")).to_be_visible()
+    expect(page.get_by_text("2 roles kept. 2 roles left as they were: The role was removed.")).to_be_visible()
     page.goto(f"/reviews/{uid}")
     page.get_by_role("button", name="Close review").click()
     page.get_by_role("button", name="Close", exact=True).click()
@@ -205,7 +205,7 @@ def test_a_form_that_is_not_right_is_shown_again_with_what_was_filled_in(shop: S
     assert "Select a workspace." in empty_platform.text
     assert "This date is in the past" in late.text
     assert 'value="Mine"' in late.text
-    assert "does not ask about" in wrong.text
+    assert "cannot review" in wrong.text
 
 
 def test_it_is_searched_filtered_and_sorted_by_the_address(shop: Shop) -> None:

@@ -80,7 +80,7 @@ def test_with_keys_the_rows_of_the_span_are_found_by_them(
 def test_what_is_no_value_of_the_cursor_is_told(here: InlineRuns, server: postgres.Server, database: str) -> None:
     source = visits(here, server, database, "span_wrong")
     run = here.run(source, span=BackfillSpan("yesterday"))
-    assert (run.state, run.error.partition(",")[0]) == ("failed", "'yesterday' is no value of day")
+    assert (run.state, run.error.partition(",")[0]) == ("failed", "'yesterday' is not a valid value of day")
     assert words(here, "span_wrong_visits") == dict.fromkeys(range(1, 10), "old")
 
 
@@ -118,7 +118,7 @@ def test_where_a_span_has_no_meaning_it_is_refused_at_once(here: InlineRuns) -> 
     mirror = made(here, "span_mirror", sql="SELECT 1 AS one", cursor="one", mode="mirror", keys=["one"])
     assert "mirrors" in refusal(here, mirror, span).message
     history = made(here, "span_history", "history", keys=["id"])
-    assert refusal(here, history, span).message == "A history is not run over a span."
+    assert refusal(here, history, span).message == "A history cannot be backfilled."
     cursor = made(here, "span_cursor", sql="SELECT 1 AS one", cursor="one")
     for wrong in (
         RunOptions(span=BackfillSpan()),

@@ -83,7 +83,7 @@ def test_more_bad_rows_than_are_let_pass_are_refused_with_an_example(here: Inlin
     here.put_file("many_bad.csv", "id,word\n3,c\nx,d\ny,e\n")
     run = here.run(source)
     assert run.state == "failed"
-    assert "2 rows cannot be read and 1 are let pass" in run.error
+    assert "2 rows cannot be read, and 1 are allowed" in run.error
     assert "'x'" in run.error
     assert here.rows("many_bad_rows") == [(1, "a"), (2, "b")]
 
@@ -131,7 +131,7 @@ def test_an_api_without_a_record_is_told_of_and_empties_nothing(here: InlineRuns
         assert here.run(source).state == "succeeded"
         api.routes["/v1/x"] = lambda _: ApiResponse({"rows": []})
         run = here.run(source)
-    assert (run.state, "There is no record" in run.error) == ("failed", True), run.error
+    assert (run.state, "No record has a field" in run.error) == ("failed", True), run.error
     assert here.rows(f"quiet_{mode}_x") == [(1,)]
 
 

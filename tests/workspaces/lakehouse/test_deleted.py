@@ -22,7 +22,7 @@ from tests.lake.shop import ADA, ED, TENANT
 from tests.web.forms import send
 from tests.web.site import running
 from tests.workspaces.lakehouse.inline_runs import InlineRuns
-from tests.workspaces.lakehouse.test_upkeep import table
+from tests.workspaces.lakehouse.test_table_maintenance import table
 
 HERE = "/workspaces/shop/deleted"
 Visitor = Callable[[str], httpx.Client]

@@ -61,7 +61,7 @@ def source(here: InlineRuns, name: str, stream: str, into: str) -> str:
 
 def reports_full_disk(run: Run) -> bool:
     """Whether it says that, and nothing of the machine."""
-    return run.state == "failed" and "no room left" in run.error and "/" not in run.error
+    return run.state == "failed" and "disk is full" in run.error and "/" not in run.error
 
 
 @pytest.mark.parametrize("part", ["data", "metadata"])

@@ -112,17 +112,17 @@ ORDERS = {"name": "orders", "path": "/orders"}
     [
         ({"connector": "ftp"}, "cannot be 'ftp'", "connector"),
         ({"connector": "files"}, "no volume", "volume"),
-        ({"connector": "database", "address": "nonsense"}, "no address of a database", "address"),
+        ({"connector": "database", "address": "nonsense"}, "not a JDBC address", "address"),
         ({"connector": "database", "adress": "jdbc:postgresql://h/d"}, "no address", "address"),
         (
             {"connector": "api", "address": "file:///etc", "endpoints": [ORDERS]},
-            "address of the API is none",
+            "address of the API is not valid",
             "address",
         ),
         ({"connector": "api", "address": "http://127.0.0.1"}, "needs endpoints", "endpoints"),
         (
             {"connector": "api", "address": "http://127.0.0.1", "endpoints": [{"name": "a", "path": ""}]},
-            "no path",
+            "not a path",
             "endpoints.0.path",
         ),
         (
@@ -207,4 +207,4 @@ def test_an_address_in_this_network_is_refused_unless_that_is_allowed(
     with inline_runs(spark, template_file, tmp_path, private_addresses=False) as strict:
         source = strict.source("near", {"connector": "database", "address": "jdbc:postgresql://127.0.0.1/x"})
         strict.stream(source, "some", stream="public.people")
-        assert "nothing may be sent to" in strict.run(source).error
+        assert "this address are not allowed" in strict.run(source).error

@@ -202,7 +202,7 @@ def test_whoever_has_left_pulls_nothing(here: MartsProject, api: Api, live: tupl
     assert "Gus" in problem(pull(api, live, report), 403, "forbidden")["detail"]
     with platform.write(ADA) as ctx:
         member_removal.remove(ctx, "gus")
-    assert "no longer here" in problem(pull(api, live, report), 403, "forbidden")["detail"]
+    assert "was removed" in problem(pull(api, live, report), 403, "forbidden")["detail"]
 
 
 def test_a_deleted_destination_gives_nothing_until_it_is_back(

@@ -90,7 +90,7 @@ def test_a_folder_of_files_is_a_storage(here: MartsProject) -> None:
         here.create_refreshed_mart({"by": "pattern", "pattern": "*.csv"}, storage=storage), "sum(sold)"
     ) == [(20,)]
     refused = here.mart({"by": "sql", "sql": "SELECT 1"}, storage=storage)
-    assert "not asked in SQL" in here.run(refused, by=ED).error
+    assert "cannot be queried in SQL" in here.run(refused, by=ED).error
 
 
 def test_who_may_not_edit_it_may_not_refresh_it(here: MartsProject) -> None:

@@ -88,7 +88,7 @@ def test_a_chart_draws_each_row_as_a_bar() -> None:
 
 
 def test_what_cannot_be_drawn_is_told() -> None:
-    with pytest.raises(InvalidInputError, match="'shop': it is no number"):
+    with pytest.raises(InvalidInputError, match="'shop': it is not a number"):
         MessageTemplate("{{ chart sold shop }}").render(FIRST)
     with pytest.raises(InvalidInputError, match="cannot be drawn"):
         MessageTemplate("{{ chart shop }}").check(FIRST.columns)

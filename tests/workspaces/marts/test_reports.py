@@ -74,11 +74,11 @@ def test_conditions_are_of_their_columns_types(
     ("settings", "said"),
     [
         ({"columns": ["nothing"]}, "no column 'nothing'"),
-        ({"where": [{"column": "id", "is": "=", "value": "1 OR 1=1"}]}, "is no number"),
-        ({"where": [{"column": "day", "is": "=", "value": "soon"}]}, "is no day"),
+        ({"where": [{"column": "id", "is": "=", "value": "1 OR 1=1"}]}, "is not a number"),
+        ({"where": [{"column": "day", "is": "=", "value": "soon"}]}, "is not a date"),
         ({"where": [{"column": "id", "value": ":unknown"}]}, "parameter 'unknown'"),
         ({"columns": ["id"], "sort": [{"column": "day"}]}, "does not show"),
-        ({"sums": [{"how": "average", "column": "day"}]}, "it has no numbers"),
+        ({"sums": [{"how": "average", "column": "day"}]}, "it is not numeric"),
         ({"columns": ["id"], "sums": [{"how": "count", "name": "id"}]}, "Two columns of the report are called 'id'"),
     ],
 )
@@ -96,8 +96,8 @@ def test_what_cannot_be_asked_is_told_by_name(
     ("settings", "said", "field"),
     [
         ({"where": [{"column": "id", "is": "like", "value": "1"}]}, "cannot be 'like'", "where.0.is"),
-        ({"where": [{"column": "id", "value": 1}]}, "is a text", "where.0.value"),
-        ({"sums": [{"how": "sum"}]}, "of a column", "sums.0.column"),
+        ({"where": [{"column": "id", "value": 1}]}, "must be a text", "where.0.value"),
+        ({"sums": [{"how": "sum"}]}, "needs a column", "sums.0.column"),
         ({"delivery": {"address": "http://127.0.0.1"}}, "no setting 'address'", "delivery.address"),
         ({"zone": "Mars/Base"}, "no time zone 'Mars/Base'", "zone"),
         ({"colums": ["id"]}, "no setting 'colums'", "colums"),

@@ -48,9 +48,9 @@ def test_a_lake_shows_the_tables_that_its_looker_may_read(here: MartsProject, ap
 @pytest.mark.parametrize(
     ("asked", "said"),
     [
-        ({}, "not said which storage"),
-        ({"project": "sales"}, "not said which storage"),
-        ({"project": "sales", "settings": {"kind": "lake", "lakehouse": "sales"}}, "'sales' is no lakehouse"),
+        ({}, "No storage is named"),
+        ({"project": "sales"}, "No storage is named"),
+        ({"project": "sales", "settings": {"kind": "lake", "lakehouse": "sales"}}, "'sales' is not a lakehouse"),
         ({"project": "sales", "settings": {"kind": 7}}, "kind of the storage cannot be '7'"),
         # It begins as the installation allows, and leads elsewhere.
         ({"project": "sales", "settings": {"kind": "database", "address": "jdbc:sqlite:/a/../b"}}, "not allowed here"),
@@ -133,7 +133,7 @@ def test_a_mart_is_tried_out_before_it_is_kept(api: Api) -> None:
         ({"mode": "incremental", "cursor": "later"}, "later"),
         ({"columns": [{"name": "price"}]}, "price"),
         ({"keys": []}, "primary key"),
-        ({"checks": [{"check": "unique"}]}, "of a field"),
+        ({"checks": [{"check": "unique"}]}, "needs a field"),
         ({"keys": [], "mode": "full", "columns": hidden}, "All fields are hidden"),
     ):
         refused = api.post("/api/v1/marts/try", "ed", {"storage": LAKE, "settings": {**settings, **wrong}})

@@ -137,16 +137,16 @@ class DecisionEvaluator:
         return Explanation(allowed, _member_id(principal), action, resource, paths, gates, ways, hidden)
 
     def can_see(self, principal: Principal, resource: str) -> bool:
-        """Return whether the principal may know of the resource. To others it answers like one that does not exist."""
+        """Return whether the principal may know that the resource exists."""
         return self._visibility(principal)(self.view.resource(resource))
 
     def ways(self, principal: Principal, action: str, resource: str, *, role: str | None = None) -> tuple[Way, ...]:
-        """Return what would let the principal do this, as in `explain`; also for actions that carry a role."""
+        """Return the ways to allow the principal this action, as in `explain`; also for actions that carry a role."""
         here = self.view.resource(resource)
         return self._ways_to(principal, self._relation(self.view.kind(here), action, role), here)
 
     def ways_to_change(self, principal: Principal, change: Add | Remove) -> tuple[Way, ...]:
-        """Return what would let the principal make this change."""
+        """Return the ways to allow the principal this change."""
         fact = change.fact
         here = self.view.resource(fact.source if isinstance(fact, Edge) else fact.resource)
         return self._ways_to(principal, self._change_relation(fact, here, isinstance(change, Remove)), here)
@@ -178,7 +178,7 @@ class DecisionEvaluator:
         return tuple(visible_ways), hidden
 
     def _visibility(self, principal: Principal) -> Callable[[int], bool]:
-        """Return the test of what the principal may know of; a narrowed token knows of its resources."""
+        """Return the test whether the principal may know of a resource; a narrowed token may know of its own."""
         viewing_subject = self._subject(principal)
         places = principal.resources if isinstance(principal, TokenPrincipal) else None
         if places is None:
@@ -228,7 +228,7 @@ class DecisionEvaluator:
     def _relation(self, kind: str, action: str, role: str | None) -> str:
         if role is not None:
             if require_text(action, "action") not in _ROLE_ACTIONS:
-                raise InvalidInputError(f"{quote(action)} carries no role.", "Use give or invite.")
+                raise InvalidInputError(f"{quote(action)} takes no role.", "Use give or invite.")
             self.view.policy.role(kind, require_text(role, "role"))
             return _ROLE_ACTIONS[action](role)
         self.view.policy.action(kind, require_text(action, "action"))
@@ -298,7 +298,7 @@ class DecisionEvaluator:
             yield from (Add(Edge(edge, uid, self.view.uid(end))) for end in new_ends - there)
 
     def _edges_allowed(self, principal: Principal, name: str, here: int, changes: Sequence[Add | Remove]) -> bool:
-        """Return whether the edges may be set: as it is before, at their new ends, and as it is after."""
+        """Return whether the edges may be set: as it is before the change, at their new ends, and after it."""
         view, subject = self.view, self._subject(principal)
         kind = view.kind(here)
         also_after = False

@@ -20,7 +20,7 @@ VisibilityTest = Callable[[int], bool]
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """A part of a path: what was asked, whether it held, and by which facts."""
+    """A part of a path: its condition, whether it held, and by which facts."""
 
     text: str
     held: bool

@@ -17,7 +17,7 @@ class TokenPrincipal:
     resources: frozenset[str] | None = None
 
     def __post_init__(self) -> None:
-        """Validate the narrowing: a single text is refused, since its letters are not meant."""
+        """Validate the narrowing; a single string is refused, because it would be read letter by letter."""
         for name, narrowing in (("actions", self.actions), ("resources", self.resources)):
             if narrowing is not None:
                 validated = frozenset(

@@ -75,7 +75,7 @@ class WayFinder:
     # Search
 
     def _ways(self, expression: expr.Expression, kind: str, subject: MemberSubject, here: int) -> list[FactSet]:
-        """Return the ways of one expression, searched once: twenty tables lie in one lakehouse."""
+        """Return the ways of one expression, cached because resources share their containers."""
         question = (id(expression), subject.id, here)
         known = self._known.get(question)
         if known is None:
@@ -176,7 +176,7 @@ class WayFinder:
     def _new_edges(
         self, item: expr.QuantifierItem, then: dict[str, expr.Expression], kind: str, subject: MemberSubject, here: int
     ) -> Iterator[FactSet]:
-        """Yield edges that could be added to resources for which it holds already: a context that the person has."""
+        """Yield edges to resources for which the expression holds already, such as a context that the person has."""
         step = item.step
         if step.back or item.where or (kind, expr.link_relation(step.edge)) not in self._view.policy.relations:
             return

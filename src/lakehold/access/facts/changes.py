@@ -58,8 +58,8 @@ def require_change(change: object) -> None:
     """Refuse anything that is neither `Add` nor `Remove`."""
     if not isinstance(change, Add | Remove):
         raise InvalidInputError(
-            f"A change adds, removes or adopts something; {type(change).__name__} does not.",
-            "Say Add(…), Remove(…) or Adopt(…).",
+            f"A change is an Add, a Remove or an Adopt, not {type(change).__name__}.",
+            "Use Add(…), Remove(…) or Adopt(…).",
         )
 
 
@@ -75,7 +75,7 @@ def resolve_fact(view: FactView, fact: Fact) -> FactRow:
         case _:
             raise InvalidInputError(
                 f"A fact is a grant, an attribute or an edge, not {type(fact).__name__}.",
-                "Say Grant(…), Attribute(…) or Edge(…).",
+                "Use Grant(…), Attribute(…) or Edge(…).",
             )
 
 
@@ -162,7 +162,7 @@ def validate_value(attribute: AttributeKind, value: str | bool) -> str:  # noqa:
     stored = FLAG[value] if isinstance(value, bool) else value
     if stored not in attribute.values:
         raise InvalidInputError(
-            f"{quote(str(value))} is no value of {attribute.name}.", did_you_mean(str(value), attribute.values)
+            f"{quote(str(value))} is not a valid value of {attribute.name}.", did_you_mean(str(value), attribute.values)
         )
     return stored
 
@@ -172,8 +172,8 @@ def _resolve_edge(view: FactView, fact: Edge) -> EdgeRow:
     _refuse_wrong_end(view, view.kind(source), fact.name, target)
     if is_reachable(view, fact.name, target, source):
         raise ConflictError(
-            f"{quote(fact.source)} cannot point at {quote(fact.target)} as {fact.name}: that would close a circle.",
-            "Break the circle elsewhere first.",
+            f"{quote(fact.source)} cannot point at {quote(fact.target)} as {fact.name}: that would create a cycle.",
+            "Remove another edge of the cycle first.",
         )
     return EdgeRow(fact.name, source, target)
 
@@ -244,7 +244,7 @@ def _refuse_losing_ends(after: FactView, kind: str, edge: str) -> None:
             )
         if len(there) > 1 and not many:
             raise ConflictError(
-                f"{edge} of {quote(after.uid(here))} points at {len(there)}, and at one under the new model.",
+                f"{edge} of {quote(after.uid(here))} points at {len(there)}, but only at one under the new model.",
                 "Remove the others first.",
             )
 
@@ -258,7 +258,7 @@ def with_draft(view: FactView, draft: Draft) -> tuple[FactView, int]:
     require_mapping(draft.edges, "edges")
     require_mapping(draft.attributes, "attributes")
     if schema.parent and not draft.edges.get(schema.parent):
-        raise InvalidInputError(f"A {draft.kind} lies in a {schema.parent}.", f"Name it as the edge {schema.parent}.")
+        raise InvalidInputError(f"A {draft.kind} lies in a {schema.parent}.", f"Set the edge {schema.parent}.")
     after = FactView(view.policy, view)
     after.open(ResourceRow(_DRAFT, "", draft.kind, ""))
     for name, value in draft.attributes.items():

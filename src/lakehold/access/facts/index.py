@@ -57,7 +57,7 @@ class FactIndex(FactView):
 
     @classmethod
     def load(cls, transaction: Transaction, tenant: int, at: Moment) -> FactIndex:
-        """Load everything that holds, or will."""
+        """Load the facts that hold now or later."""
         seq = change_log.head_seq(transaction, tenant)
         # A clock that lags behind the one that wrote must not hide what was written.
         at = max(at, change_log.last_change_time(transaction, tenant))

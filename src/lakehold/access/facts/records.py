@@ -34,9 +34,7 @@ def to_texts(value: object, what: str) -> tuple[str, ...]:
 def require_collection(value: object, what: str) -> Iterable[object]:
     """Return the value if it is a sequence or a set; raise `InvalidInputError` otherwise."""
     if isinstance(value, str | bytes) or not isinstance(value, Sequence | AbstractSet):
-        raise InvalidInputError(
-            f"Several of the kind {what} are wanted, not {type(value).__name__}.", "Put them into a list."
-        )
+        raise InvalidInputError(f"A list of {what} is expected, not {type(value).__name__}.", "Put them into a list.")
     return value
 
 

@@ -84,7 +84,7 @@ class FactStore:
         return self.overlay.view
 
     def append_to_log(self) -> None:
-        """Append what was written to the change log. The last thing before the commit."""
+        """Append the written facts to the change log, as the last step before the commit."""
         if self.entries:
             change_log.append_changes(self.transaction, self.tenant, self.at, self.entries)
 
@@ -121,7 +121,7 @@ class FactStore:
         return chosen
 
     def create_tenant(self, uid: str, name: str) -> None:
-        """Create the tenant itself, the first row of all that is its own."""
+        """Create the resource of the tenant itself, which is its first row."""
         self.tenant = self._insert_resource(uid, TENANT, name, {})
         table = tables.resource
         self.transaction.connection.execute(
@@ -186,12 +186,12 @@ class FactStore:
             FOREVER if until is None else require_moment(until),
         )
         if begin < self.at:
-            raise InvalidInputError("A fact cannot begin in the past.", "History is not rewritten: let it begin now.")
+            raise InvalidInputError("A fact cannot begin in the past.", "Let it begin now or later.")
         if end <= begin:
             raise InvalidInputError("A fact must end after it begins.", "Choose a later end.")
         if isinstance(change, Adopt):
             if (since, until) != (None, None):
-                raise InvalidInputError("A model is adopted now, and until another takes its place.", "Name no time.")
+                raise InvalidInputError("A model cannot be adopted for a period.", "Leave the times out.")
             self.adopt([require_text(change.source, "model")])
             return
         require_change(change)

@@ -155,7 +155,7 @@ class FactView:
         """Return the number of the member of this id."""
         found = self.ids.get(uid) if isinstance(uid, str) else None
         if found is None or self.kinds.get(found) != MEMBER:
-            raise NotFoundError(f"There is no member {quote(valid_id(uid))}.", "Look the id up among the members.")
+            raise NotFoundError(f"There is no member {quote(valid_id(uid))}.", "Check the ID in the list of members.")
         return found
 
     def subject(self, member: int) -> MemberSubject:

@@ -2,23 +2,24 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from lakehold.access.model import expressions as expr
+from lakehold.access.model.policy import Policy
 from lakehold.access.model.schema import AccessModel, AttributeKind, Clause, EdgeKind, KindSchema, PolicyRule, RoleKind
-from lakehold.access.model.syntax import PathNode
 
 YES, NO = "✓", "–"
 
 
-def to_markdown(model: AccessModel) -> str:
+def to_markdown(model: AccessModel, policy: Policy) -> str:
     """Return the documentation page of one model."""
-    return "\n".join(_page(model)).rstrip() + "\n"
+    return "\n".join(_page(model, policy)).rstrip() + "\n"
 
 
-def _page(model: AccessModel) -> Iterator[str]:
+def _page(model: AccessModel, policy: Policy) -> Iterator[str]:
     yield f"# {model.title}: who may do what"
     yield ""
     yield "Written from the model by `make docs`; change the model, not this page."
-    yield "Every ✓ is a path that allows the action, by its role or by one that it implies; a decision is the union of"
-    yield "all paths. Nothing denies."
+    yield "Every ✓ is a path that allows the action, by its role or by one that it implies or inherits; a decision is"
+    yield "the union of all paths. Nothing denies."
     yield ""
     if model.everyone:
         yield f"The group All means those who hold a role on the {model.everyone.replace('_', ' ')}."
@@ -26,21 +27,21 @@ def _page(model: AccessModel) -> Iterator[str]:
         yield "The group All means every member of the tenant."
     for kind in model.kinds.values():
         yield ""
-        yield from _kind(model, kind)
+        yield from _kind(policy, kind)
 
 
-def _kind(model: AccessModel, kind: KindSchema) -> Iterator[str]:
+def _kind(policy: Policy, kind: KindSchema) -> Iterator[str]:
     yield f"## {kind.title}"
     yield ""
-    where = f"Lies in a {kind.parent.replace('_', ' ')}. " if kind.parent else ""
-    created_by = f"Made by: {_code(kind.create)}. " if kind.create else ""
+    where = f"Parent: {kind.parent.replace('_', ' ')}. " if kind.parent else ""
+    created_by = f"Created with: {_code(kind.create)}. " if kind.create else ""
     rights = _edit_and_delete_rights(kind)
-    becomes = f"Who makes it becomes {kind.roles[kind.creator].title}." if kind.creator else ""
+    becomes = f"The creator becomes {kind.roles[kind.creator].title}." if kind.creator else ""
     if where or created_by or becomes or rights:
         yield " ".join((where + created_by + becomes + " " + rights).split())
         yield ""
     if kind.actions:
-        yield from _matrix(model, kind)
+        yield from _matrix(policy, kind)
     if kind.gates:
         yield ""
         yield from _table(["gate", "for"], ([_code(gate.when), ", ".join(gate.may)] for gate in kind.gates))
@@ -53,11 +54,13 @@ def _kind(model: AccessModel, kind: KindSchema) -> Iterator[str]:
         "Attributes", ["attribute", "values", "default", "set with"], map(_attribute, kind.attributes.values())
     )
     yield from _section(
-        "Of a membership", ["attribute", "values", "default", "set with"], map(_attribute, kind.membership.values())
+        "Membership attributes",
+        ["attribute", "values", "default", "set with"],
+        map(_attribute, kind.membership.values()),
     )
     edges = (edge for edge in kind.edges.values() if edge.name != kind.parent or edge.set_with)
     yield from _section("Edges", ["edge", "leads to", "set with", "needs there"], map(_edge, edges))
-    yield from _section("In other words", ["name", "means"], ([n, _code(c)] for n, c in kind.define.items()))
+    yield from _section("Definitions", ["name", "means"], ([n, _code(c)] for n, c in kind.define.items()))
 
 
 def _edit_and_delete_rights(kind: KindSchema) -> str:
@@ -66,39 +69,39 @@ def _edit_and_delete_rights(kind: KindSchema) -> str:
     return " ".join(f"{words}: {_code(clause)}." for clause, usual, words in clauses if clause and clause.text != usual)
 
 
-def _matrix(model: AccessModel, kind: KindSchema) -> Iterator[str]:
-    columns = [(_path(rule), _actions(model, kind, rule)) for rule in kind.allow]
-    rows = ([action, *(YES if action in may else NO for _, may in columns)] for action in kind.actions)
-    yield from _table(["action", *(path for path, _ in columns)], rows)
+def _matrix(policy: Policy, kind: KindSchema) -> Iterator[str]:
+    rules = policy.rules[kind.id]
+    columns = [
+        {action for other, wider in rules if _entails(policy, narrow, wider) for action in other.may}
+        for _, narrow in rules
+    ]
+    rows = ([action, *(YES if action in may else NO for may in columns)] for action in kind.actions)
+    yield from _table(["action", *(_path(rule) for rule, _ in rules)], rows)
 
 
-def _actions(model: AccessModel, kind: KindSchema, rule: PolicyRule) -> set[str]:
-    """Return what a rule allows, and what its role may do by the roles that it implies, under the same condition."""
-    found, names = set(rule.may), _role_path(rule)
-    if names is None:
-        return found
-    *edges, name = names
-    owner: KindSchema | None = kind
-    for edge in edges:
-        known = owner.edges.get(edge) if owner else None
-        owner = model.kinds.get(known.to[0]) if known else None
-    role = owner.roles.get(name) if owner else None
-    while owner and role and role.implies:
-        role = owner.roles.get(role.implies)
-        path = (*edges, role.name) if role else ()
-        found |= {
-            action
-            for other in kind.allow
-            if _role_path(other) == path and (other.when is None or (rule.when and other.when.text == rule.when.text))
-            for action in other.may
-        }
+def _entails(policy: Policy, one: expr.Expression, other: expr.Expression) -> bool:
+    """Return whether the second expression surely holds wherever the first does, by the roles that others imply."""
+    if other in {one, expr.ALWAYS}:
+        return True
+    match one, other:
+        case expr.AnyOf(parts), _ if parts:
+            return all(_entails(policy, part, other) for part in parts)
+        case _, expr.AllOf(parts):
+            return all(_entails(policy, one, part) for part in parts)
+        case expr.HasRole(kind, roles, person), expr.HasRole(other_kind, wider, other_person):
+            return kind == other_kind and roles <= wider and person >= other_person
+        case expr.Some(items, then), expr.Some(other_items, other_then) if items == other_items:
+            return all(_entails(policy, a, b) for (_, a), (_, b) in zip(then, other_then, strict=True))
+    found = False
+    if isinstance(other, expr.AnyOf):
+        found = any(_entails(policy, one, part) for part in other.parts)
+    if not found and isinstance(one, expr.AllOf):
+        found = any(_entails(policy, part, other) for part in one.parts)
+    if not found and isinstance(other, expr.Relation):
+        found = _entails(policy, one, policy.relation(other.kind, other.name))
+    if not found and isinstance(one, expr.Relation):
+        found = _entails(policy, policy.relation(one.kind, one.name), other)
     return found
-
-
-def _role_path(rule: PolicyRule) -> tuple[str, ...] | None:
-    """Return the names that lead to the one role which a rule is about; None if it is about more than a role."""
-    tree = rule.who.tree if rule.who else None
-    return tuple(tree.names) if isinstance(tree, PathNode) and tree.equals is None else None
 
 
 def _path(rule: PolicyRule) -> str:

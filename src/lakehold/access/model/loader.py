@@ -126,7 +126,7 @@ class _ModelReader(NodeReader):
         bases = self._words(node, "extends") if node else ()
         for base in bases:
             if base == model:
-                raise ModelError(base.place, f"{model!r} extends itself.", "Name the models that it stands on.")
+                raise ModelError(base.place, f"{model!r} extends itself.", "Name the models that it is based on.")
         return bases
 
     def _kind(self, model: str, name: str, key: yaml.Node, node: yaml.Node) -> KindSchema:
@@ -172,7 +172,9 @@ class _ModelReader(NodeReader):
             )
         for part in self._parts(node):
             if self._name(part, "an action") in _VERBS:
-                raise ModelError(self._place(part), f"{part.value!r} is asked of every kind; it is no action of one.")
+                raise ModelError(
+                    self._place(part), f"{part.value!r} applies to every kind, and cannot be an action of one."
+                )
         return tuple(map(str, actions))
 
     def _visible(self, node: yaml.Node | None, actions: tuple[str, ...], key: yaml.Node) -> str:
@@ -192,7 +194,9 @@ class _ModelReader(NodeReader):
             return Clause(usual, PathNode((usual,)), self._place(key)) if usual in actions else None
         clause = self._clause(node, field)
         if clause is not None and (not isinstance(clause.tree, PathNode) or clause.tree.equals is not None):
-            raise ModelError(clause.place, f"{field} names one action.", "Say edit, or tenant.create_workspace.")
+            raise ModelError(
+                clause.place, f"{field} names one action.", "Use one action, such as edit or tenant.create_workspace."
+            )
         return clause
 
     def _edges(self, parent: yaml.Node | None, further: yaml.Node | None) -> tuple[str | None, dict[str, EdgeKind]]:

@@ -229,5 +229,5 @@ def _models_by_name(models: Iterable[AccessModel]) -> dict[str, AccessModel]:
     for model in named.values():
         for base in model.extends:
             if base not in named:
-                raise ModelError(base.place, f"it extends {base!r}, which is not there.", did_you_mean(base, named))
+                raise ModelError(base.place, f"it extends {base!r}, which does not exist.", did_you_mean(base, named))
     return named

@@ -164,7 +164,7 @@ class Resolver:
             raise ModelError(
                 place,
                 f"{names[0]!r} may lead from a {kind.schema.name} to many.",
-                f"Say any({names[0]}).{names[1]} or every({names[0]}).{names[1]}.",
+                f"Use any({names[0]}).{names[1]} or every({names[0]}).{names[1]}.",
             )
         return expr.Some((expr.QuantifierItem(step),), self._at_ends((step,), names[1:], equals, place))
 
@@ -178,7 +178,7 @@ class Resolver:
         # Edges that lead to several kinds multiply with every step.
         self._steps[place] += 1
         if self._steps[place] > _MOST_STEPS:
-            raise ModelError(place, f"this leads to more than {_MOST_STEPS:,} ends.", "Ask it in fewer steps.")
+            raise ModelError(place, f"this leads to more than {_MOST_STEPS:,} ends.", "Use fewer steps.")
         if name not in kind.steps:
             raise ModelError(place, f"a {kind.schema.name} has no edge {name!r}.", did_you_mean(name, kind.steps))
         return kind.steps[name]
@@ -189,18 +189,18 @@ class Resolver:
             if name in attributes:
                 attribute = attributes[name]
                 if equals is None and not attribute.is_flag:
-                    raise ModelError(place, f"{name!r} is not on or off.", f"Say {name} = {attribute.values[0]}.")
+                    raise ModelError(place, f"{name!r} is not on or off.", f"Use {name} = {attribute.values[0]}.")
                 if equals is not None and equals not in attribute.values:
                     hint = did_you_mean(equals, attribute.values)
-                    raise ModelError(place, f"{equals!r} is no value of {name!r}.", hint)
+                    raise ModelError(place, f"{equals!r} is not a valid value of {name!r}.", hint)
                 return what(name, equals or "true", attribute.default)
         known = {"everyone", *schema.roles, *schema.define, *schema.actions}
         if equals is not None or name not in known:
             if equals is not None and name in known:
-                raise ModelError(place, f"{name!r} has no values: it is no attribute.", f"Say {name} alone.")
+                raise ModelError(place, f"{name!r} has no values: it is not an attribute.", f"Use {name} alone.")
             hint = did_you_mean(name, known | {*schema.attributes, *schema.membership})
             if name in kind.steps:
-                hint = f"{name!r} is an edge: say what is asked at its end, as in {name}.see, or any({name})."
+                hint = f"{name!r} is an edge: name a relation at its end, as in {name}.see, or any({name})."
             raise ModelError(place, f"a {schema.name} has no role, action, definition or attribute {name!r}.", hint)
         return expr.ALWAYS if name == "everyone" else expr.Relation(kind.id, name)
 

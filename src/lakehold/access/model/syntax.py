@@ -165,7 +165,7 @@ class _Parser:
         if not name or not name[0].isalpha() or name in KEYWORDS or "." in name:
             raise self._error(f"a name is expected, not {name or 'the end'!r}")
         if len(name) > _LONGEST:
-            raise self._error(f"a name has {_LONGEST} letters at the most, and {quote_excerpt(name)} has {len(name):,}")
+            raise self._error(f"a name has {_LONGEST} letters at most, and {quote_excerpt(name)} has {len(name):,}")
         self._at += 1
         return name
 
@@ -247,9 +247,9 @@ class _Parser:
         self._expect(")")
         then = self._comparison() if self._take(".") else None
         if word == "every" and then is None:
-            raise self._error("every(…) needs what is asked of each, as in every(reads).viewer")
+            raise self._error("every(…) needs a relation, as in every(reads).viewer")
         if word == "no" and then is not None:
-            raise self._error("no(…) asks only whether there is one, and takes nothing after it")
+            raise self._error("no(…) only tests whether there is one, and takes nothing after it")
         return QuantifierNode(word, tuple(items), then)
 
     def _item(self) -> ItemNode:
@@ -263,7 +263,7 @@ class _Parser:
         while self._take("."):
             names.append(self._name())
         if len(names) > _MOST_STEPS:
-            raise self._error(f"a path has {_MOST_STEPS} names at the most, and this one has {len(names):,}")
+            raise self._error(f"a path has {_MOST_STEPS} names at most, and this one has {len(names):,}")
         return PathNode(tuple(names))
 
     def _comparison(self) -> PathNode:

@@ -47,7 +47,7 @@ def refuse_cycles(
             circle = [*way[way.index(here) :], here]
             cycle_text = " → ".join(f"{kind}.{name}" for kind, name in circle)
             place = _reference_location(circle[0], circle[1], clauses, kinds)
-            raise ModelError(place, f"a cyclic definition: {cycle_text}.", "Break the circle at one place.")
+            raise ModelError(place, f"a cyclic definition: {cycle_text}.", "Remove one of the references.")
         if here in depths:
             return
         further = list(references(relations[here]))
@@ -69,8 +69,8 @@ def _too_deep(
     # Whatever walks over a policy does so by recursion, and must not run out of stack.
     return ModelError(
         _reference_location(here, further, clauses, kinds),
-        f"{'.'.join(here)} stands on others that stand on others, more than {_DEEPEST} deep.",
-        "Say it with fewer definitions between.",
+        f"{'.'.join(here)} depends on a chain of more than {_DEEPEST} definitions.",
+        "Use fewer definitions in between.",
     )
 
 
@@ -132,7 +132,7 @@ def refuse_negated_rights(
             raise ModelError(
                 place,
                 "`not`, `no` and `where` go with attributes and edges, not with what a person may do.",
-                "Models only allow; say who may instead.",
+                "Models only allow: state who may instead.",
             )
         for part in expr.subexpressions(expression):
             look(part, place)
@@ -165,7 +165,7 @@ def implied_roles(roles: Mapping[str, RoleKind], role: RoleKind) -> set[str]:
     while here.implies is not None:
         if here.implies in found:
             message = f"a cyclic definition: {str(here.implies)!r} implies itself."
-            raise ModelError(here.implies.place, message, "Break the circle.")
+            raise ModelError(here.implies.place, message, "Remove one of the references.")
         here = roles[here.implies]
         found.add(here.name)
     return found
@@ -252,7 +252,9 @@ def _refuse_redundant_gates(gates: Sequence[_RuleLine], kinds: Mapping[str, Kind
     for gate, other in itertools.permutations(reversed(gates), 2):
         if set(gate.rule.may) <= set(other.rule.may) and _covers(gate.ways, other.ways, kinds):
             line = other.rule.place.line
-            raise ModelError(gate.rule.place, f"a duplicate rule: line {line} already asks all of it.", "Remove it.")
+            raise ModelError(
+                gate.rule.place, f"a duplicate rule: line {line} already requires all of it.", "Remove it."
+            )
 
 
 def _refuse_gated_off(line: _RuleLine, gates: Sequence[_RuleLine]) -> None:

@@ -74,9 +74,9 @@ class _ComposeLoader(yaml.SafeLoader):
         place = SourceLocation(self._file, event.start_mark.line + 1)
         tag = getattr(event, "tag", None)
         if tag is not None:
-            raise ModelError(place, f"the tag {quote_excerpt(tag)} has no meaning in a model.", "Remove it.")
+            raise ModelError(place, f"the tag {quote_excerpt(tag)} is not allowed in a model.", "Remove it.")
         if self._depth == _DEEPEST:
-            raise ModelError(place, f"the file is nested more than {_DEEPEST} deep.", "A model is not as deep as that.")
+            raise ModelError(place, f"the file is nested more than {_DEEPEST} deep.", "Flatten it.")
         self._depth += 1
         node = super().compose_node(parent, index)
         self._depth -= 1
@@ -129,7 +129,7 @@ class NodeReader:
             raise ModelError(
                 self._place(node),
                 f"{quote_excerpt(name)} cannot be the name of {what}.",
-                "Use small letters, digits and _, beginning with a letter, 63 at the most.",
+                "Use small letters, digits and _, beginning with a letter, 63 at most.",
             )
         if name in reserved:
             raise ModelError(self._place(node), f"{name!r} is a word of the language, not a name for {what}.")
@@ -155,7 +155,7 @@ class NodeReader:
 
     def _refuse_twice(self, name: str, found: Iterable[str], node: yaml.Node, what: str) -> None:
         if name in found:
-            raise ModelError(self._place(node), f"{quote_excerpt(name)} stands twice in {what}.", "Keep one of them.")
+            raise ModelError(self._place(node), f"{quote_excerpt(name)} appears twice in {what}.", "Keep one of them.")
 
     def _fields(self, node: yaml.Node, what: str, known: Iterable[str]) -> dict[str, yaml.Node]:
         fields = self._map(node, what)
@@ -190,7 +190,7 @@ class NodeReader:
     def _some_words(self, node: yaml.Node, what: str) -> tuple[LocatedName, ...]:
         words = self._words(node, what)
         if not words:
-            raise ModelError(self._place(node), f"`{what}:` names nothing.", "Name at least one, or remove the line.")
+            raise ModelError(self._place(node), f"`{what}:` is empty.", "Name at least one, or remove the line.")
         return words
 
     def _flag(self, node: yaml.Node | None, what: str) -> bool:

@@ -69,7 +69,7 @@ class ConditionWriter(StatementBuilder):
         )
 
     def _moved_out(self, expression: expr.Expression, kind: str, member: SqlTerm, resource: SqlTerm) -> str:
-        """Return the same condition, evaluated beforehand for all that it may be asked of."""
+        """Return the same condition as a lookup in a set that is evaluated once."""
         if member.fixed:
             return f"{unindexed(resource.sql)} IN ({self.resources_where(expression, kind)})"
         a, d, pairs = self.alias(), self.alias(), self.pairs_at(resource)
@@ -330,7 +330,7 @@ class ConditionWriter(StatementBuilder):
         )
 
     def _held_by(self, holder: expr.RoleHolder, kind: str, resource: SqlTerm, g: str) -> str:
-        """Return the condition on a grant that its subject is the person who is asked instead."""
+        """Return the condition that the subject of a grant is the role holder whose rights are checked."""
         here, here_kind = resource, kind
         for step in holder.steps:
             here = self.end(step, here_kind, here)
@@ -339,7 +339,7 @@ class ConditionWriter(StatementBuilder):
         return f"{g}.resource_id = {here.sql} AND {g}.role {roles} AND {self.is_live(g)}"
 
     def _pairs_held(self, holder: expr.RoleHolder, kind: str) -> str:
-        """Return every resource of the kind with the person who is asked there."""
+        """Return every resource of the kind with the role holder whose rights are checked there."""
         g, x = self.alias(), self.alias()
         held = self._held_by(holder, kind, SqlTerm(f"{x}.id", fixed=False), g)
         return self.cte(

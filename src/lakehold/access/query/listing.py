@@ -68,7 +68,7 @@ class SqlStatement:
 
 @dataclass(frozen=True, slots=True)
 class ListRequest:
-    """What a listing is of: an action on a kind, in a container of some kind, narrowed by a token's resources."""
+    """The subject of a listing: an action on a kind, in a container of some kind, narrowed by a token's resources."""
 
     kind: str
     action: str
@@ -77,7 +77,7 @@ class ListRequest:
 
 
 class ListStrategy(Enum):
-    """How the principal's resources are distinguished from others."""
+    """The strategy by which a statement finds the principal's resources."""
 
     GRANTS = 1
     """They are found from the principal's grants, and then sorted."""
@@ -230,7 +230,7 @@ class ResourceListing:
             raise InvalidInputError(f"Cannot sort by {quote(sort)}.", f"Sort by: {', '.join(_SORTS)}.")
         if type(limit) is not int or not 1 <= limit <= MAX_PAGE_SIZE:
             raise InvalidInputError(
-                f"A page of {repr(limit)[:_MAX_QUOTED]} is not to be had.", f"Ask for 1 to {MAX_PAGE_SIZE}."
+                f"{repr(limit)[:_MAX_QUOTED]} is not a valid page size.", f"Use 1 to {MAX_PAGE_SIZE}."
             )
         request = self._list_request(principal, action, kind, within)
         if request is None:
@@ -373,4 +373,4 @@ def _parse_cursor(cursor: object, sort: str) -> dict[str, object]:
                 }
         except (ValueError, TypeError, RecursionError, InvalidInputError):
             pass
-    raise InvalidInputError("The cursor cannot be read.", "Begin again without one, or with the last page's.")
+    raise InvalidInputError("The cursor is not valid.", "Start again without a cursor, or use that of the last page.")

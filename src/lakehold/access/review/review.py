@@ -1,4 +1,4 @@
-"""The access review: who may do what with what, as DataFrames that nobody has to collect; and Spark's passes over the
+"""The access review: who may do what with what, as lazy DataFrames; and Spark's passes over the
 facts, one for each level of what kinds ask of each other, and one for the result.
 
 All facts are handed over once, in pieces: some resources of one kind are one row, which only workers open. So Spark

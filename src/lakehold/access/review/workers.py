@@ -169,7 +169,7 @@ class RowWorker:
 def _slices(
     layout: BitLayout, batch: ReviewBatch, questions: Sequence[ReviewQuestion]
 ) -> Iterator[tuple[slice, list[Matrix]]]:
-    """Yield what is allowed, some resources at a time."""
+    """Yield the allowed actions of a batch, some resources at a time."""
     sets = [batch.evaluate(question.operation) for question in questions]
     step = max(_UNFOLDED // layout.members, 1)
     for start in range(0, batch.rows, step):

@@ -74,8 +74,8 @@ class ModelPreviewJson(ResponseModel):
     title: str = Field(examples=["Library"])
     kinds: list[str] = Field(examples=[["library.library", "library.book"]])
     new: bool = Field(description="Whether there is no model of this name yet.")
-    changes: bool = Field(description="Whether it differs from the one that is in force.")
-    effects: list[EffectGroupJson] = Field(description="Who would win and lose what.")
+    changes: bool = Field(description="Whether it differs from the current one.")
+    effects: list[EffectGroupJson] = Field(description="Who would gain and lose which actions.")
     confirm: str = Field(description="Send it with `PUT` to confirm these effects.")
 
 
@@ -83,7 +83,7 @@ class ModelVersion(ResponseModel):
     """A source that was in force for some time."""
 
     since: RecordTime
-    until: RecordEnd = Field(examples=[None], description="Null for the one that is in force.")
+    until: RecordEnd = Field(examples=[None], description="Null for the current one.")
     source: ModelSource
 
 
@@ -149,7 +149,7 @@ def replace_model(ctx: WriteContext, name: ModelName, body: ModelReplacement, se
     model = parse_model(body.source)
     if model.name != name:
         raise InvalidInputError(
-            f"The text is of the model {quote(model.name)}, not {quote(name)}.", "Send it to its own address."
+            f"The text is of the model {quote(model.name)}, not {quote(name)}.", "Send it to the URL of that model."
         )
     if body.source != ctx.view.sources.get(name):
         access_models.need_confirmed(ctx, body.source, body.confirm)
@@ -200,4 +200,4 @@ def _model_statuses(ctx: RequestContext) -> dict[str, ModelStatus]:
 
 
 def _unknown_model(name: str) -> NotFoundError:
-    return NotFoundError(f"There is no model {quote(name)}.", "Look its name up in the list of models.")
+    return NotFoundError(f"There is no model {quote(name)}.", "Check the name in the list of models.")

@@ -31,14 +31,16 @@ class AuditEntry(ResponseModel):
 
     n: int = Field(description="Its number.")
     at: RecordTime
-    member: str = Field(examples=["ana"], description="The id of who did it; empty for the installation itself.")
+    member: str = Field(
+        examples=["ana"], description="The id of the member who did it; empty for the installation itself."
+    )
     member_name: str = Field(examples=["Ana, Analyst"])
     action: str = Field(examples=["grant"])
     resource: str = Field(examples=["orders"])
     resource_name: str = Field(examples=["orders"])
     kind: str = Field(examples=["lakehouse.table"])
     outcome: str = Field(examples=["done"])
-    token: str = Field(examples=[""], description="The API token's id, if it was done through one.")
+    token: str = Field(examples=[""], description="The id of the API token, if one was used.")
     viewing_as: str = Field(examples=[""], description="The member whom the caller impersonated.")
     request: str = Field(examples=["5f0c3f1de1a44d54"])
     address: str = Field(examples=["127.0.0.1"])
@@ -58,9 +60,9 @@ class AuditVerificationJson(ResponseModel):
 
 
 async def _filter(
-    member: Annotated[IdText | None, Query(description="Who did it.")] = None,
+    member: Annotated[IdText | None, Query(description="Only entries of this member.")] = None,
     resource: Annotated[IdText | None, Query(description="To what.")] = None,
-    action: Annotated[Word | None, Query(description="What they did.")] = None,
+    action: Annotated[Word | None, Query(description="Only this action.")] = None,
     outcome: Annotated[AuditOutcome | None, Query(description="Whether it was done or denied.")] = None,
     since: Annotated[Time | None, Query(description="From this moment on.")] = None,
     until: Annotated[Time | None, Query(description="Before this moment.")] = None,

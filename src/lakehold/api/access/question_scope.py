@@ -43,7 +43,7 @@ class QuestionScope:
             self.questions = ctx.session.as_of(to_moment(at))
 
     def resolve_subject(self, given: str | None) -> Principal:
-        """Return whom the question is about: the caller, or somebody else if they may ask.
+        """Return the member that the question is about: the caller, or another one if they may ask.
 
         A narrowed token that asks about its own member gets what the token itself may do.
         """

@@ -25,9 +25,7 @@ routes = make_router("/api/v1/access", "Access")
 _MAX_QUESTIONS = 1_000
 Ends = Annotated[list[IdText], Field(max_length=_MAX_QUESTIONS, examples=[["clean"]])]
 Edges = Annotated[dict[Word, Ends], Field(max_length=50, examples=[{"layer": ["clean"]}])]
-OptionalSubjectId = Annotated[
-    IdText | None, Field(description="A member's id; without one the caller.", examples=["ana"])
-]
+OptionalSubjectId = Annotated[IdText | None, Field(description="A member's id; default: the caller.", examples=["ana"])]
 
 
 class ProposedResource(RequestModel):
@@ -45,7 +43,7 @@ class CheckQuestion(RequestModel):
     action: Word
     resource: IdText | None = None
     new: ProposedResource | None = Field(default=None, examples=[None])
-    role: Word | None = Field(default=None, examples=[None], description="With `give` and `invite`: which role.")
+    role: Word | None = Field(default=None, examples=[None], description="The role, with `give` and `invite`.")
     edges: Edges | None = Field(default=None, examples=[None], description="May they, so that these edges point there?")
 
     @model_validator(mode="after")
@@ -58,7 +56,7 @@ class CheckQuestion(RequestModel):
 class CheckBody(CheckQuestion):
     """A question, optionally as of another moment."""
 
-    at: Time | None = Field(default=None, examples=[None], description="Ask as of this moment instead of now.")
+    at: Time | None = Field(default=None, examples=[None], description="Evaluate at this moment instead of now.")
 
 
 class CheckResultJson(ResponseModel):
@@ -149,7 +147,7 @@ class PathJson(ResponseModel):
     """A rule of the model that could allow it."""
 
     rule: str = Field(examples=["editor"])
-    place: str = Field(examples=["lakehouse/model.yaml:54"], description="Where the line stands in its model.")
+    place: str = Field(examples=["lakehouse/model.yaml:54"], description="The position of the rule in its model.")
     held: bool
     reason: ReasonJson
 
@@ -176,9 +174,11 @@ class ExplanationJson(ResponseModel):
     subject: IdText
     action: Word
     resource: IdText
-    paths: list[PathJson] = Field(description="For a yes every line that held; for a no all that speak of the action.")
-    gates: list[PathJson] = Field(description="What every path has to pass.")
-    ways: list[WayJson] = Field(description="For a no what would have to be added, fewest facts first.")
+    paths: list[PathJson] = Field(
+        description="If allowed, every rule that held; else all rules that mention the action."
+    )
+    gates: list[PathJson] = Field(description="Conditions that every path must pass.")
+    ways: list[WayJson] = Field(description="If denied, the facts that would have to be added, fewest first.")
     hidden_ways: bool = Field(description="Whether there are ways that would name what the caller may not see.")
 
 
@@ -220,7 +220,7 @@ def _needed_fact_json(scope: QuestionScope, needed: MissingFact) -> NeededFactJs
 
 
 AsOf = Annotated[
-    Time | None, Query(description="Ask as of this moment instead of now.", examples=["2031-05-04T10:30:00Z"])
+    Time | None, Query(description="Evaluate at this moment instead of now.", examples=["2031-05-04T10:30:00Z"])
 ]
 
 
@@ -247,7 +247,7 @@ def _sort_key(member: NamedRefJson) -> tuple[str, str]:
 
 
 SubjectParam = Annotated[
-    IdText | None, Query(description="A member's id; without one the caller.", examples=["ana"], max_length=200)
+    IdText | None, Query(description="A member's id; default: the caller.", examples=["ana"], max_length=200)
 ]
 
 
@@ -260,7 +260,7 @@ class AllowedActionsJson(ResponseModel):
 
 @routes.get("/can/actions")
 def actions_on(ctx: ReadContext, resource: IdText, subject: SubjectParam = None, at: AsOf = None) -> AllowedActionsJson:
-    """List what a member may do with a resource."""
+    """List the actions that a member may perform on a resource."""
     scope = QuestionScope(ctx, at)
     principal = scope.resolve_subject(subject)
     scope.require_visible((resource,))
@@ -274,8 +274,8 @@ def resources_for(
     action: Word,
     kind: Word,
     subject: SubjectParam = None,
-    within: Annotated[IdText | None, Query(description="A container above: a layer, a workspace.")] = None,
-    search: Annotated[SearchText, Query(description="A part of the name, without case.")] = "",
+    within: Annotated[IdText | None, Query(description="Only inside this container: a layer, a workspace.")] = None,
+    search: Annotated[SearchText, Query(description="A part of the name, in any case.")] = "",
     sort: Annotated[Sort, Query()] = "name",
     at: AsOf = None,
 ) -> PageResponse[NamedResourceJson]:

@@ -25,9 +25,9 @@ class NewReview(RequestModel):
 
     format: Literal["arrow", "csv", "parquet"] = "parquet"
     kinds: Annotated[list[Word], Field(max_length=200)] | None = Field(
-        default=None, examples=[["lakehouse.table"]], description="Only these kinds; all without it."
+        default=None, examples=[["lakehouse.table"]], description="Only these kinds; default: all."
     )
-    inside: IdText | None = Field(default=None, examples=["clean"], description="Only what lies in this resource.")
+    inside: IdText | None = Field(default=None, examples=["clean"], description="Only resources inside this one.")
 
 
 class ReviewJson(ResponseModel):
@@ -40,7 +40,7 @@ class ReviewJson(ResponseModel):
     progress: int = Field(description="In percent.")
     activity: str = Field(serialization_alias="doing", examples=[""])
     error: str = Field(examples=[""])
-    rows: int = Field(description="How many rows the result has.")
+    rows: int = Field(description="Number of rows of the result.")
     made_at: RecordTime
     started_at: RecordEnd = Field(examples=["2031-05-04T10:30:00Z"])
     ended_at: RecordEnd = Field(examples=["2031-05-04T10:30:00Z"])

@@ -99,9 +99,9 @@ class EffectGroupJson(ResponseModel):
     kind: str = Field(examples=["lakehouse.table"])
     action: Word
     gained: bool
-    members: int = Field(description="How many members win or lose it on one resource at least.")
-    resources: int = Field(description="On how many resources.")
-    pairs: int = Field(description="How many members on how many resources, counted one by one.")
+    members: int = Field(description="Number of members who gain or lose it on at least one resource.")
+    resources: int = Field(description="Number of resources.")
+    pairs: int = Field(description="Number of pairs of a member and a resource.")
 
 
 class EffectGroupsJson(ResponseModel):

@@ -91,7 +91,7 @@ class AuthzenDecision(ResponseModel):
 
     decision: bool
     context: dict[str, object] | None = Field(
-        default=None, examples=[None], description="Why there is no proper decision, if there is none."
+        default=None, examples=[None], description="The reason, if there is no decision."
     )
 
 
@@ -232,7 +232,7 @@ def _with_defaults(one: PartialEvaluation, defaults: PartialEvaluation, place: s
         own = getattr(one, name)
         found[name] = getattr(defaults, name) if own is None else own
         if found[name] is None and name != "context":
-            raise InvalidInputError(f"{place}{name} is missing.", "Give it there, or once for all at the top.")
+            raise InvalidInputError(f"{place}{name} is missing.", "Set it there, or once as a default.")
     return Evaluation(**found | {"context": found["context"] or {}})
 
 
@@ -245,7 +245,7 @@ def with_properties(
 
 
 def resolve_asker(ctx: RequestContext, subject: AuthzenSubject) -> Principal:
-    """Return whom the question is about. Asking about others needs a right; its lack is not audited here."""
+    """Return the member that the question is about. Asking about others needs a right; its lack is not audited here."""
     need_subject_type(subject.type)
     if subject.id != ctx.caller.member:
         need_others(ctx)
@@ -255,7 +255,9 @@ def resolve_asker(ctx: RequestContext, subject: AuthzenSubject) -> Principal:
 def need_others(ctx: RequestContext) -> None:
     """Raise unless the caller may ask about others."""
     if not ctx.session.check(ctx.principal, "ask_about_others", ctx.caller.tenant):
-        raise ForbiddenError("You may not ask about others.", "Ask about yourself, or ask an admin for the right.")
+        raise ForbiddenError(
+            "You may not check the access of others.", "Check your own access, or ask an admin for the right."
+        )
 
 
 def resolve_resource(ctx: RequestContext, resource: AuthzenResource) -> str:
@@ -277,7 +279,7 @@ def resolve_kind(ctx: RequestContext, name: str) -> str:
     if len(short) == 1:
         return short[0]
     if short:
-        raise InvalidInputError(f"Several models have a {quote(name)}.", f"Say which: {', '.join(sorted(short))}.")
+        raise InvalidInputError(f"Several models have a {quote(name)}.", f"Use one of: {', '.join(sorted(short))}.")
     raise InvalidInputError(f"There is no resource type {quote(name)}.", did_you_mean(name, kinds))
 
 

@@ -35,7 +35,7 @@ class SearchPageInfo(ResponseModel):
     """The token of the next page, and the size of this one."""
 
     next_token: str = Field(examples=[""], description="Empty after the last page.")
-    count: int = Field(description="How many results this page has.")
+    count: int = Field(description="Number of results on this page.")
 
 
 class SearchResults(ResponseModel, Generic[T]):

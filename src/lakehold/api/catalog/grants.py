@@ -34,7 +34,7 @@ class NewGrant(RequestModel):
 
     subject: SubjectId
     role: RoleName
-    since: Time | None = Field(default=None, description="When it begins; now without.")
+    since: Time | None = Field(default=None, description="Start time; default: now.")
     until: Time | None = Field(default=None, description="When it ends.")
 
 

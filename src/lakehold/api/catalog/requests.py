@@ -44,14 +44,14 @@ class NewAccessRequest(RequestModel):
     action: ActionText
     reason: ReasonText = ""
     facts: Annotated[list[FactJson], Field(min_length=1, max_length=50)] | None = Field(
-        default=None, description="One of the ways that explain proposes, as it is; the nearest one without."
+        default=None, description="One of the ways that explain proposes; default: the nearest."
     )
 
 
 class Approval(RequestModel):
     """The approval of a request, permanently or for a time."""
 
-    until: Time | None = Field(default=None, description="When what is given ends.")
+    until: Time | None = Field(default=None, description="End time of the grant.")
     answer: ReasonText = ""
 
 
@@ -68,20 +68,20 @@ class RequestJson(ResponseModel):
     asker: RefJson | None
     asked_for: OptionalId = Field(
         examples=["orders"],
-        description="The id that was asked for; there may be nothing of this id. Empty if the caller may not know it.",
+        description="The requested id, which may not exist. Empty if the caller may not know it.",
     )
-    resource: RefJson | None = Field(description="What it is, if the caller may see it or find it by name.")
+    resource: RefJson | None = Field(description="The resource, if the caller may see it or find it by name.")
     action: Word
     reason: str = Field(examples=["For the yearly report."])
     state: RequestState
-    facts: list[FactJson] = Field(description="What would have to be given, if the caller may see all of it.")
-    may_answer: bool = Field(description="Whether the caller can give some of it.")
+    facts: list[FactJson] = Field(description="The facts to grant, if the caller may see all of them.")
+    may_answer: bool = Field(description="Whether the caller can grant a part of it.")
     asked_at: RecordTime
     expires_at: RecordTime
     decided_at: RecordEnd
-    decided_by: str = Field(examples=[""], description="The id of who answered last.")
+    decided_by: str = Field(examples=[""], description="The id of the member who answered last.")
     answer: str = Field(examples=[""])
-    until: RecordEnd = Field(description="When what was given ends.")
+    until: RecordEnd = Field(description="End time of what was granted.")
 
 
 @routes.post("", status_code=201)
@@ -160,7 +160,7 @@ def discover(
     ctx: ReadContext,
     paged: PageParams,
     search: Annotated[SearchText, Query(description="A part of the name.")] = "",
-    kind: Annotated[KindName | None, Query(description="Of this kind.")] = None,
+    kind: Annotated[KindName | None, Query(description="Only this kind.")] = None,
 ) -> PageResponse[DiscoverableResourceJson]:
     """List resources that the caller may not see but may request.
 

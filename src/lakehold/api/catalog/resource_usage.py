@@ -33,10 +33,10 @@ class LastUseJson(ResponseModel):
 def list_usage_of_member(
     ctx: ReadContext,
     member: Annotated[
-        IdText | None, Query(description="Whose; one's own without. Others need `ask_about_others`.")
+        IdText | None, Query(description="The member; default: the caller. Others need `ask_about_others`.")
     ] = None,
 ) -> ItemsResponse[LastUseJson]:
-    """List what a member last used, of what the caller may see."""
+    """List the resources that a member last used, as far as the caller may see them."""
     return ItemsResponse[LastUseJson].of(usage.list_for_member(ctx, ctx.caller.member if member is None else member))
 
 

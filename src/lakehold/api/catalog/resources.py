@@ -45,7 +45,7 @@ class NewResource(RequestModel):
 
     kind: KindName
     name: NameText
-    id: IdText | None = Field(default=None, examples=["orders"], description="Without one it is made.")
+    id: IdText | None = Field(default=None, examples=["orders"], description="Generated if it is missing.")
     edges: Edges = Field(default_factory=dict)
     attributes: Attributes = Field(default_factory=dict)
     description: Description = ""
@@ -60,7 +60,7 @@ class ResourceUpdate(RequestModel):
     settings: SettingsJson | None = None
     attributes: Attributes = Field(default_factory=dict)
     edges: Edges = Field(
-        default_factory=dict, description="All ends of each edge that is named. Ends out of the caller's sight stay."
+        default_factory=dict, description="All targets of each named edge. Targets that the caller cannot see are kept."
     )
 
 
@@ -90,11 +90,14 @@ class DeletionResultJson(ResponseModel):
 def list_resources(
     ctx: ReadContext,
     listed: ListParams,
-    kind: Annotated[list[KindName] | None, Query(max_length=50, description="Of these kinds; of all without.")] = None,
+    kind: Annotated[list[KindName] | None, Query(max_length=50, description="Only these kinds; default: all.")] = None,
     action: Annotated[
-        Word | None, Query(description="That the caller may do this with; goes with one kind.", examples=["read"])
+        Word | None,
+        Query(
+            description="Only those on which the caller may perform this action; requires one kind.", examples=["read"]
+        ),
     ] = None,
-    within: Annotated[ResourceId | None, Query(description="In this layer, project, workspace …")] = None,
+    within: Annotated[ResourceId | None, Query(description="Only in this layer, project, workspace …")] = None,
 ) -> PageResponse[SummaryJson]:
     """List the resources that the caller may see, of one kind, of some, or of all."""
     needed = action if kind is not None and len(kind) == 1 else None
@@ -195,7 +198,7 @@ def delete_resource(ctx: WriteContext, resource: ResourceId) -> DeletionResultJs
 @routes.post(
     "/{resource}/restore",
     response_model=ResourceJson,
-    responses={204: {"description": "It is back, and not visible to the caller"}},
+    responses={204: {"description": "Restored, and not visible to the caller"}},
 )
 def restore_resource(ctx: WriteContext, resource: ResourceId) -> ResourceJson | Response:
     """Restore a resource that was deleted while others pointed at it.

@@ -40,7 +40,7 @@ SettingsJson = Annotated[
     dict[str, Any],
     Field(
         examples=[{}],
-        description="What they are depends on the kind: see the schemas `settings.<kind>`. Empty settings are a draft.",
+        description="They depend on the kind: see the schemas `settings.<kind>`. Empty settings are a draft.",
     ),
     AfterValidator(_validate_settings),
 ]
@@ -82,7 +82,7 @@ class SummaryJson(RefJson):
     parent: RefJson | None = Field(description="Null if the caller may not see it.")
     description: str = Field(examples=["One line for each order."])
     since: RecordTime
-    actions: list[str] = Field(examples=[["see", "read"]], description="What the caller may do with it.")
+    actions: list[str] = Field(examples=[["see", "read"]], description="Actions that the caller may perform on it.")
     settings_problems: SettingsProblems
 
 
@@ -97,15 +97,15 @@ class ResourceJson(RefJson, TaggedResponse):
     )
     settings_problems: SettingsProblems
     attributes: dict[str, str] = Field(examples=[{"discoverable": "false"}])
-    edges: dict[str, list[RefJson]] = Field(description="Where it points, as far as the caller may see.")
-    owners: dict[str, list[RefJson]] = Field(description="Who holds the roles that go to a person.")
-    actions: list[str] = Field(examples=[["see", "read"]], description="What the caller may do with it.")
+    edges: dict[str, list[RefJson]] = Field(description="Targets of its edges, as far as the caller may see.")
+    owners: dict[str, list[RefJson]] = Field(description="Holders of the roles that only a person can have.")
+    actions: list[str] = Field(examples=[["see", "read"]], description="Actions that the caller may perform on it.")
     may_edit: bool
     may_delete: bool
     revision: int = Field(
         validation_alias=AliasChoices("revision", "version"),
         examples=[1],
-        description="Counts the changes of what the resource itself says.",
+        description="Version of the resource's own metadata.",
     )
     created_at: RecordEnd
     created_by: RefJson | None

@@ -38,7 +38,7 @@ class NewWorkspace(RequestModel):
 
     model: ModelName
     name: NameText = Field(examples=["Sales marts"])
-    id: IdText | None = Field(default=None, examples=["sales"], description="Without one it is made.")
+    id: IdText | None = Field(default=None, examples=["sales"], description="Generated if it is missing.")
     description: Description = ""
     attributes: Attributes = Field(default_factory=dict)
 
@@ -58,7 +58,7 @@ class WorkspaceMember(ResponseModel):
     subject: RefJson
     roles: list[WorkspaceRoleJson]
     attributes: dict[str, str] = Field(
-        examples=[{"scope": "entire_project"}], description="What belongs to the membership."
+        examples=[{"scope": "entire_project"}], description="Attributes of the membership."
     )
 
 
@@ -67,7 +67,7 @@ class WorkspaceMemberUpdate(RequestModel):
 
     subject: SubjectId
     roles: Annotated[list[Word], Field(max_length=50, examples=[["technical_user"]])] | None = Field(
-        default=None, description="All roles that they are to have on the workspace."
+        default=None, description="The complete list of roles on the workspace."
     )
     attributes: Attributes = Field(default_factory=dict, examples=[{"scope": "selected_contexts"}])
     until: Time | None = Field(default=None, description="When the roles end.")
@@ -77,7 +77,7 @@ class WorkspaceMemberUpdate(RequestModel):
 def list_workspaces(
     ctx: ReadContext,
     listed: ListParams,
-    model: Annotated[ModelName | None, Query(description="Of one model.")] = None,
+    model: Annotated[ModelName | None, Query(description="Only this model.")] = None,
 ) -> PageResponse[SummaryJson]:
     """List the workspaces that the caller may see."""
     return PageResponse[SummaryJson].model_validate(workspaces.page(ctx, model=model, **asdict(listed)))
@@ -119,7 +119,10 @@ def remove_workspace_member(
     workspace: WorkspaceId,
     subject: SubjectId,
     receiver: Annotated[
-        IdText | None, Query(examples=["mona"], description="Who gets what they own in it. Without one it waits.")
+        IdText | None,
+        Query(
+            examples=["mona"], description="New owner of what they own in it; without one, ownership does not change."
+        ),
     ] = None,
 ) -> None:
     """Remove a member or group from a workspace.
@@ -167,12 +170,12 @@ class KindJson(ResponseModel):
     title: str = Field(examples=["Table"])
     model: str = Field(examples=["lakehouse"])
     is_workspace: bool
-    parent: str | None = Field(examples=["layer"], description="The edge to what it lies in.")
-    visible: Word = Field(description="The action that says who may know of it.")
+    parent: str | None = Field(examples=["layer"], description="The edge to its parent.")
+    visible: Word = Field(description="The action that makes it visible.")
     actions: list[str] = Field(examples=[["see", "edit"]])
     roles: list[RoleJson]
     attributes: list[AttributeJson]
-    membership: list[AttributeJson] = Field(description="What belongs to a membership in it.")
+    membership: list[AttributeJson] = Field(description="Attributes of a membership in it.")
     edges: list[EdgeJson]
     settings: dict[str, Any] | None = Field(
         examples=[{"type": "object"}], description="The JSON schema of its settings; null if they are free."
@@ -181,7 +184,8 @@ class KindJson(ResponseModel):
 
 @kind_routes.get("")
 def list_kinds(
-    ctx: ReadContext, model: Annotated[Word | None, Query(description="Of one model.", examples=["lakehouse"])] = None
+    ctx: ReadContext,
+    model: Annotated[Word | None, Query(description="Only this model.", examples=["lakehouse"])] = None,
 ) -> ItemsResponse[KindJson]:
     """List all kinds of resources, by model."""
     policy = ctx.view.policy

@@ -67,7 +67,7 @@ class InviteJson(ResponseModel):
 
     id: SecretId
     email: str = Field(examples=["nils@example.org"])
-    roles: list[InviteRole] = Field(description="Those on what the caller may see.")
+    roles: list[InviteRole] = Field(description="Roles on resources that the caller may see.")
     settings: list[MembershipValueBody]
     made_by: str = Field(examples=["tara"])
     made_at: RecordTime
@@ -116,7 +116,7 @@ def make_invite(ctx: CreateContext, platform: CurrentPlatform, body: NewInvite) 
 
 @routes.get("/by-link/{secret}", responses=problem_responses(401))
 def look_at_invite(platform: CurrentPlatform, secret: PathSecret) -> OpenInvite:
-    """Get what an invite is about, without accepting it."""
+    """Get an invite by its link, without accepting it."""
     return OpenInvite.model_validate(invite_acceptance.get_info(platform, secret))
 
 

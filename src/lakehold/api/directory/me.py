@@ -30,9 +30,9 @@ class Me(ResponseModel):
     tenant_name: NameText = Field(examples=["Corner & Main"])
     member: MemberJson
     everybody: str | None = Field(
-        examples=["corner/all"], description="The id of the group All; null if it is not for the caller."
+        examples=["corner/all"], description="The id of the group All; null if the caller may not see it."
     )
-    may: list[str] = Field(examples=[["see"]], description="What they may do with the tenant itself.")
+    may: list[str] = Field(examples=[["see"]], description="Actions that they may perform on the tenant itself.")
 
 
 class PasswordChange(RequestModel):
@@ -97,16 +97,16 @@ class ViewAsBody(RequestModel):
 
 
 class ViewAsState(ResponseModel):
-    """Whom the caller views as."""
+    """The member that the caller views as."""
 
-    member: RefJson | None = Field(description="Null: with their own.")
-    behind: str | None = Field(examples=["adam"], description="Who really looks.")
-    until: RecordEnd = Field(description="When it ends by itself.")
+    member: RefJson | None = Field(description="Null if the caller does not view as anyone.")
+    behind: str | None = Field(examples=["adam"], description="The member who views as them.")
+    until: RecordEnd = Field(description="When it expires.")
 
 
 @view_as_routes.get("")
 def get_view_as(ctx: ReadContext) -> ViewAsState:
-    """Get whom the caller views as."""
+    """Get the member that the caller views as."""
     if not ctx.caller.impersonator:
         return ViewAsState(member=None, behind=None, until=None)
     seen, until = resource_view.VisibleRefs(ctx).ref(ctx.caller.member), impersonation.active_until(ctx)

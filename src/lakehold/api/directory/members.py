@@ -34,7 +34,7 @@ class NewMember(RequestModel):
 
     name: NameText = Field(examples=["Ana, Analyst"])
     email: EmailText | None = None
-    id: IdText | None = Field(default=None, examples=["ana"], description="Without one it is made.")
+    id: IdText | None = Field(default=None, examples=["ana"], description="Generated if it is missing.")
 
 
 class MemberUpdate(RequestModel):
@@ -148,7 +148,7 @@ class OwnedResourceJson(ResponseModel):
 
 
 class RemovalPreview(ResponseModel):
-    """What a removal would affect."""
+    """The resources, tokens and sign-ins that a removal would affect."""
 
     member: IdText = Field(examples=["ana"])
     name: NameText = Field(examples=["Ana, Analyst"])
@@ -156,8 +156,8 @@ class RemovalPreview(ResponseModel):
     owns_more: bool = Field(
         validation_alias=AliasChoices("owns_more", "more"), description="Whether they own more than the caller may see."
     )
-    tokens: int = Field(description="How many API tokens end with them.")
-    sign_ins: int = Field(description="On how many devices they are signed out.")
+    tokens: int = Field(description="Number of API tokens that are revoked.")
+    sign_ins: int = Field(description="Number of sign-ins that end.")
 
 
 class RemovalResultJson(ResponseModel):
@@ -165,14 +165,14 @@ class RemovalResultJson(ResponseModel):
 
     member: IdText = Field(examples=["ana"])
     name: NameText = Field(examples=["Ana, Analyst"])
-    moved: list[OwnedResourceJson] = Field(description="What the receiver holds now.")
-    left: list[OwnedResourceJson] = Field(description="What nobody was given. Nothing of it was deleted.")
+    moved: list[OwnedResourceJson] = Field(description="Transferred to the new owner.")
+    left: list[OwnedResourceJson] = Field(description="Left without this owner. Nothing was deleted.")
     more: bool = Field(description="Whether there is more that the caller may not see.")
 
 
 @routes.get("/{member}/removal")
 def preview_removal(ctx: ReadContext, member: MemberId) -> RemovalPreview:
-    """Preview what a member owns, before removing them."""
+    """Preview the removal of a member: what they own, and their tokens and sign-ins."""
     return RemovalPreview.model_validate(member_removal.preview(ctx, member))
 
 
@@ -181,7 +181,8 @@ def remove_member(
     ctx: WriteContext,
     member: MemberId,
     receiver: Annotated[
-        IdText | None, Query(examples=["mona"], description="Who gets what they own. Without one it is left.")
+        IdText | None,
+        Query(examples=["mona"], description="New owner of what they own; without one, it is left without an owner."),
     ] = None,
 ) -> RemovalResultJson:
     """Remove a member, or leave.
@@ -202,7 +203,7 @@ class NewServiceAccount(RequestModel):
     """A service account to create."""
 
     name: NameText = Field(examples=["Nightly import"])
-    id: IdText | None = Field(default=None, examples=["nightly"], description="Without one it is made.")
+    id: IdText | None = Field(default=None, examples=["nightly"], description="Generated if it is missing.")
 
 
 @service_account_routes.get("")
@@ -229,7 +230,7 @@ class NewGroup(RequestModel):
     """A group to create."""
 
     name: NameText = Field(examples=["Analysts"])
-    id: IdText | None = Field(default=None, examples=["analysts"], description="Without one it is made.")
+    id: IdText | None = Field(default=None, examples=["analysts"], description="Generated if it is missing.")
 
 
 class GroupUpdate(RequestModel):
@@ -248,7 +249,7 @@ class GroupSummary(ResponseModel):
 class GroupJson(GroupSummary, TaggedResponse):
     """A group with its members."""
 
-    built_in: bool = Field(description="Whether it is All, which is whoever is there and cannot be changed.")
+    built_in: bool = Field(description="Whether it is the built-in group All, which cannot be changed.")
     member_ids: list[str] = Field(
         validation_alias=AliasChoices("member_ids", "members"),
         examples=[["ana"]],

@@ -34,7 +34,7 @@ class SignInJson(ResponseModel):
     used_at: RecordTime
     address: str = Field(examples=["192.0.2.7"])
     agent: str = Field(examples=["Firefox"])
-    current: bool = Field(description="Whether it is the one that asks.")
+    current: bool = Field(description="Whether it is the sign-in of this request.")
 
 
 class SignOutResultJson(ResponseModel):
@@ -49,7 +49,7 @@ class MemberJson(TaggedResponse):
     id: RecordId = Field(examples=["ana"])
     name: NameText = Field(examples=["Ana, Analyst"])
     email: str | None = Field(
-        examples=["ana@example.org"], description="Null if there is none, or if it is not for the caller."
+        examples=["ana@example.org"], description="Null if there is none, or if the caller may not see it."
     )
     service: bool = Field(description="Whether it is a service account, to which nobody signs in.")
     roles: list[str] = Field(examples=[["editor"]], description="The tenant and security roles of their own.")

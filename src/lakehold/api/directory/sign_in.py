@@ -195,7 +195,7 @@ first_run_routes = make_router("/api/v1/first-run", "First run")
 class FirstRunState(ResponseModel):
     """Whether the platform has been set up."""
 
-    open: bool = Field(description="Whether nobody has come yet: then whoever comes first becomes the Owner.")
+    open: bool = Field(description="Whether the platform still has to be set up.")
 
 
 class FirstOwnerBody(RequestModel):
@@ -205,7 +205,7 @@ class FirstOwnerBody(RequestModel):
     name: NameText = Field(examples=["Olga, Owner"], description="The Owner's name.")
     email: EmailText
     password: NewPassword
-    secret: SecretText = Field(examples=["lhf_4fK0aQx9Zb…"], description="What `lakehold up` printed.")
+    secret: SecretText = Field(examples=["lhf_4fK0aQx9Zb…"], description="The secret that `lakehold up` printed.")
 
 
 @first_run_routes.get("")

@@ -26,14 +26,12 @@ class NewToken(RequestModel):
     member: IdText | None = Field(
         default=None, examples=["nightly"], description="A service account; without one the token is one's own."
     )
-    days: int | None = Field(
-        default=DEFAULT_DAYS, ge=1, le=MAX_DAYS, description="How long it lasts; null for one without end."
-    )
+    days: int | None = Field(default=DEFAULT_DAYS, ge=1, le=MAX_DAYS, description="Lifetime; null for no expiration.")
     actions: Annotated[list[Word], Field(min_length=1, max_length=100)] | None = Field(
-        default=None, examples=[["see", "read"]], description="Narrow it to these actions."
+        default=None, examples=[["see", "read"]], description="Limit it to these actions."
     )
     resources: Annotated[list[IdText], Field(min_length=1, max_length=100)] | None = Field(
-        default=None, examples=[["orders"]], description="Narrow it to these resources, and all that lies in them."
+        default=None, examples=[["orders"]], description="Limit it to these resources, and all that lies in them."
     )
 
 
@@ -41,7 +39,7 @@ class TokenJson(ResponseModel):
     """A token, without its secret."""
 
     id: SecretId
-    prefix: str = Field(examples=["lh_4fK0aQx9Zb"], description="How its secret begins.")
+    prefix: str = Field(examples=["lh_4fK0aQx9Zb"], description="The first characters of its secret.")
     name: NameText = Field(examples=["Nightly import"])
     member: IdText = Field(examples=["nightly"])
     actions: list[str] | None = Field(examples=[["see", "read"]], description="Null if it is not narrowed by actions.")
@@ -65,7 +63,9 @@ class CreatedTokenJson(ResponseModel):
 def list_tokens(
     ctx: ReadContext,
     paged: PageParams,
-    member: Annotated[IdText | None, Query(examples=["nightly"], description="Whose; without one, one's own.")] = None,
+    member: Annotated[
+        IdText | None, Query(examples=["nightly"], description="The member; default: the caller.")
+    ] = None,
 ) -> PageResponse[TokenJson]:
     """List the tokens of a member, newest first."""
     found = tokens.list_of_member(ctx, member or ctx.caller.member)

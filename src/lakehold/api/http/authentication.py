@@ -84,7 +84,7 @@ def authenticate(
         if found is not None and not credentials.safe and not platform.keys.is_sealed(seal, credentials.csrf):
             raise CsrfError("This change did not come from our own pages.", "Reload the page and try again.")
     if found is None:
-        raise UnauthorizedError("This token or sign-in is invalid or has expired.", "Sign in, or make a new token.")
+        raise UnauthorizedError("This token or sign-in is invalid or has expired.", "Sign in, or create a new token.")
     return impersonation.apply_impersonation(
         platform, transaction, replace(found, request=credentials.request, address=credentials.address)
     )

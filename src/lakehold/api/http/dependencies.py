@@ -150,7 +150,7 @@ async def _pending_create(
             max_length=200,
             pattern=r"^[\x21-\x7e]+$",
             description="Any text of your own. Sent again with the same body within 24 hours, it gets the same answer,"
-            " and nothing is made twice.",
+            " and nothing is created twice.",
             examples=["4b0a9c1e"],
         ),
     ] = None,

@@ -22,9 +22,9 @@ from lakehold.runs.run_table import RunMetrics, run_metrics
 _BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 _RUN_GAUGES = {
     "runs": "Runs, by kind and state.",
-    "run_seconds": "How long they took in all.",
+    "run_seconds": "Their total duration.",
     "run_rows": "Rows that they moved.",
-    "run_bad_rows": "Rows that were kept aside.",
+    "run_bad_rows": "Rows that were rejected.",
 }
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
@@ -120,7 +120,7 @@ def _head_revision() -> str:
 
 @router.get(
     "/metrics",
-    summary="Figures for Prometheus",
+    summary="Prometheus metrics",
     operation_id="metrics",
     response_class=Response,
     responses={200: {"description": "The figures", "content": {"text/plain": {"schema": {"type": "string"}}}}},

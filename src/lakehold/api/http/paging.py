@@ -104,7 +104,7 @@ def _list_digest(of: str) -> str:
 
 
 async def _page_request(
-    limit: Annotated[int, Query(ge=1, le=MAX_LIMIT, description="How many at the most.")] = DEFAULT_LIMIT,
+    limit: Annotated[int, Query(ge=1, le=MAX_LIMIT, description="Maximum number of results.")] = DEFAULT_LIMIT,
     after: Annotated[
         str | None,
         Query(max_length=_MAX_CURSOR_LENGTH, description="`next` of the page before.", examples=["WyJvcmRlcnMiXQ"]),

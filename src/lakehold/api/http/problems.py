@@ -59,8 +59,8 @@ ERROR_FORMATS: dict[str, ErrorFormat] = {}
 
 _TEXT_BY_STATUS = {
     400: ("bad_request", "The request cannot be read.", "Send a body of valid JSON in UTF-8."),
-    404: ("not_found", "There is nothing at this address.", "See /api/v1/openapi.json for all there is."),
-    405: ("method_not_allowed", "This address does not know that method.", "The header Allow names those it knows."),
+    404: ("not_found", "There is nothing at this address.", "See /api/v1/openapi.json for all endpoints."),
+    405: ("method_not_allowed", "This method is not allowed here.", "The header Allow lists the allowed methods."),
     413: ("too_large", "The body is too large.", "Send less at once."),
 }
 
@@ -70,7 +70,7 @@ class FieldProblem(BaseModel):
 
     field: str = Field(examples=["limit"], description="Where: a path into the body, or the name of a parameter.")
     source: str = Field(examples=["query"], description="body, query, path, header or cookie.")
-    message: str = Field(examples=["Input should be less than or equal to 200"], description="What would be right.")
+    message: str = Field(examples=["Input should be less than or equal to 200"], description="How to correct it.")
 
 
 class Giver(BaseModel):
@@ -90,17 +90,15 @@ class Problem(BaseModel):
     status: int = Field(examples=[404])
     code: str = Field(examples=["not_found"], description="The same for every error of this sort.")
     detail: str = Field(examples=["There is no resource 'orders'."])
-    field: str | None = Field(
-        default=None, examples=["endpoints.0.path"], description="The setting that is wrong, if it is one."
-    )
+    field: str | None = Field(default=None, examples=["endpoints.0.path"], description="The invalid setting, if any.")
     hint: str = Field(default="", examples=["Check the ID."], description="What to do next.")
     retryable: bool = Field(default=False, description="Whether the very same request may succeed later.")
     request_id: str = Field(default="", examples=["5f0c3f1de1a44d54"])
-    errors: list[FieldProblem] | None = Field(default=None, description="The fields that are wrong, if it is fields.")
+    errors: list[FieldProblem] | None = Field(default=None, description="The invalid fields, if any.")
     missing: str | None = Field(
-        default=None, examples=["Editor on table orders"], description="The right that was missing, if that is why."
+        default=None, examples=["Editor on table orders"], description="The missing right, if any."
     )
-    givers: list[Giver] | None = Field(default=None, description="Who could give the missing right.")
+    givers: list[Giver] | None = Field(default=None, description="Members who can grant the missing right.")
 
 
 def make_problem(code: str, status: int, detail: str, hint: str = "", /, **more: object) -> Problem:
@@ -174,7 +172,7 @@ def _describe_error(error: Exception) -> tuple[Problem, Mapping[str, str]]:
     """Return the problem of an error, and the response headers."""
     match error:
         case sa.exc.TimeoutError():
-            text = "The server has more to do than it can at the moment."
+            text = "The server is overloaded."
             return _describe_error(OverloadedError(text, "Try again in a second."))
         case LakeholdError():
             return problem_from_error(error), error_headers(error)

@@ -17,14 +17,14 @@ from lakehold.workspaces.registry import find_lineage
 
 routes = make_router("/api/v1/lineage", "Lineage")
 
-Depth = Annotated[int, Query(ge=1, le=MAX_DEPTH, description="How many steps away is looked.")]
+Depth = Annotated[int, Query(ge=1, le=MAX_DEPTH, description="Maximum distance in steps.")]
 """A table to the pipeline that writes it is one step."""
 
 
 class LineageItemJson(RefJson):
     """A resource that rows come from or go to."""
 
-    steps: int = Field(examples=[1], description="How many steps it is away.")
+    steps: int = Field(examples=[1], description="Distance in steps.")
 
 
 class LineageLinkJson(ResponseModel):
@@ -40,19 +40,19 @@ class LineageSideJson(ResponseModel):
     items: list[LineageItemJson] = Field(description="The nearest first.")
     links: list[LineageLinkJson] = Field(description="In the direction in which rows go.")
     more: bool = Field(description="Whether there is more that you may not see.")
-    cut: bool = Field(description="Whether there is more than is listed: ask for one of these to go on.")
+    cut: bool = Field(description="Whether the list was cut off.")
 
 
 class LineageJson(ResponseModel):
     """Upstream and downstream lineage."""
 
-    up: LineageSideJson = Field(description="What it is made from.")
-    down: LineageSideJson = Field(description="What reads it, and what is made from that.")
+    up: LineageSideJson = Field(description="Upstream lineage.")
+    down: LineageSideJson = Field(description="Downstream lineage.")
 
 
 @routes.get("/{resource}")
 def get_lineage(ctx: ReadContext, resource: IdText, depth: Depth = MAX_DEPTH) -> LineageJson:
-    """Get what a table, volume or pipeline is made from, and what reads it."""
+    """Get the upstream and downstream lineage of a table, volume or pipeline."""
     lineage = _need_lineage(ctx, resource)
     up, down = lineage.upstream(ctx, resource, max_depth=depth), lineage.downstream(ctx, resource, max_depth=depth)
     return LineageJson(up=_side_json(ctx, up, upward=True), down=_side_json(ctx, down))
@@ -60,12 +60,12 @@ def get_lineage(ctx: ReadContext, resource: IdText, depth: Depth = MAX_DEPTH) ->
 
 @routes.get("/{resource}/impact")
 def get_impact(ctx: ReadContext, resource: IdText, depth: Depth = MAX_DEPTH) -> LineageSideJson:
-    """Get what a change of this resource may affect."""
+    """Get the resources that a change of this one may affect."""
     return _side_json(ctx, _need_lineage(ctx, resource).downstream(ctx, resource, max_depth=depth))
 
 
 def _need_lineage(ctx: RequestContext, uid: str) -> Lineage:
-    """Return how the lineage of a resource is followed, if the caller sees it and it can have one."""
+    """Return the lineage of a resource's kind, if the caller sees the resource and it can have one."""
     ctx.need_visible(uid)
     schema = kinds.schema_of(ctx.view, uid)
     found = find_lineage(schema.id)

@@ -54,12 +54,14 @@ QueryUid = Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{8,64}$")]
 class NewQuery(RequestModel):
     """A query to run."""
 
-    workspace: IdText = Field(examples=["shop_lake"], description="The lakehouse in which names are looked for.")
+    workspace: IdText = Field(examples=["shop_lake"], description="The lakehouse in which names are resolved.")
     sql: SqlText
     limit: Annotated[int, Field(ge=1, le=_MAX_ROWS)] = Field(
-        default=_DEFAULT_ROWS, description="How many rows at the most; the installation has a limit of its own."
+        default=_DEFAULT_ROWS, description="Maximum number of rows; the installation may have a lower limit."
     )
-    id: QueryUid | None = Field(default=None, examples=["q_1f0c3f1d"], description="A name of your own, to stop it by.")
+    id: QueryUid | None = Field(
+        default=None, examples=["q_1f0c3f1d"], description="An id of your own, by which it can be stopped."
+    )
 
 
 class ResultFieldJson(ResponseModel):
@@ -253,7 +255,7 @@ def get_rows(
     ] = None,
     operator: Annotated[
         list[FilterOperator] | None,
-        Query(max_length=20, description="One for each field. Without: =", examples=[["="]]),
+        Query(max_length=20, description="One operator for each field; default: =", examples=[["="]]),
     ] = None,
     value: Annotated[
         list[PlainText] | None, Query(max_length=20, description="One for each field.", examples=[["10"]])

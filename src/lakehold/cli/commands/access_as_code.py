@@ -67,7 +67,7 @@ def apply(
         chosen_plan = chosen_plan or result["plan"]
         typer.confirm("Apply this?", abort=True)
     done = cmd.request("POST", f"{_CODE}/apply", body={"files": files, "plan": chosen_plan})
-    cmd.print_result(done, f"{done['steps']} steps made, something else told of {done['told']} things.")
+    cmd.print_result(done, f"{done['steps']} steps made, metadata of {done['told']} entries changed.")
 
 
 @command
@@ -103,7 +103,7 @@ def _post(cmd: CommandContext, verb: str, folder: Path, **options: object) -> Js
 
 
 def _read_texts(cmd: CommandContext, folder: Path) -> dict[str, str]:
-    """Read the files, once there is somebody to send them to."""
+    """Read the files, after it is certain where they are sent."""
     _ = cmd.transport
     from lakehold.access_as_code.desired_state import load_texts  # noqa: PLC0415 - as above
 

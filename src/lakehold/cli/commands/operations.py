@@ -230,7 +230,7 @@ def docs(
     from lakehold.api.http import app  # noqa: PLC0415
 
     folder.mkdir(parents=True, exist_ok=True)
-    pages = {folder / f"{model.name}.md": to_markdown(model) for model in workspaces.models()}
+    pages = {folder / f"{model.name}.md": to_markdown(model, workspaces.policy()) for model in workspaces.models()}
     for page, text in {**pages, folder.parent / "openapi.json": app.openapi_text()}.items():
         if not page.exists() or page.read_text(encoding="utf-8") != text:
             page.write_text(text, encoding="utf-8")

@@ -77,8 +77,8 @@ class ApiClient:
             number += 1
             found = _extract_records(answer.data, endpoint.records, where)
             if isinstance(endpoint.paging, PageNumberPaging) and found and answer.text == before:
-                hint = f"It does not know the parameter {endpoint.paging.parameter!r}; choose another way of paging."
-                raise SourceError(f"The API gives the same page again, at {where}.", hint)
+                hint = f"It ignores the parameter {endpoint.paging.parameter!r}; choose another way of paging."
+                raise SourceError(f"The API returns the same page again, at {where}.", hint)
             before = answer.text
             count += len(found)
             if number > self._limits.most_pages or count > self._limits.most_records:
@@ -89,7 +89,7 @@ class ApiClient:
             url, params = _next_page(endpoint, answer, url, params, more=bool(found))
             step = f"{url} {sorted(params.items())}"
             if url is not None and step in seen:
-                message = f"The API leads back to a page that was read, at {self._describe_url(url)}."
+                message = f"The API links to a page that was already read, at {self._describe_url(url)}."
                 raise SourceError(message, "Check how it pages.")
             seen.add(step)
 
@@ -97,7 +97,7 @@ class ApiClient:
         try:
             return httpx.URL(f"{self._settings.base.rstrip('/')}/{path.lstrip('/')}")
         except httpx.InvalidURL:
-            raise InvalidInputError(f"{path!r} is no path of an API.", "Write it like orders/all.") from None
+            raise InvalidInputError(f"{path!r} is not a path of an API.", "Use a path such as orders/all.") from None
 
     def _describe_url(self, url: httpx.URL) -> str:
         """Return a request's path below the API's base URL, for messages."""
@@ -176,7 +176,7 @@ class ApiClient:
             size += len(chunk)
             if size > self._limits.most_bytes:
                 most, where = f"{self._limits.most_bytes:,} bytes", self._describe_url(url)
-                raise DataError(f"An answer of the API is longer than {most}, at {where}.", "Ask for smaller pages.")
+                raise DataError(f"A response of the API is larger than {most}, at {where}.", "Use smaller pages.")
             if time.monotonic() > until:
                 raise httpx.ReadTimeout("slow")
         return b"".join(found)
@@ -189,7 +189,7 @@ def _resolve_link(here: httpx.URL, location: str) -> httpx.URL:
     except httpx.InvalidURL:
         there = httpx.URL()
     if there.scheme not in {"http", "https"} or not there.host:
-        raise SourceError("The API leads to something that is no address.", "Check its settings.")
+        raise SourceError("The API links to an invalid address.", "Check its settings.")
     return there
 
 
@@ -203,7 +203,7 @@ def _parse_response(where: str, status: int, headers: httpx.Headers, text: bytes
     except (ValueError, RecursionError):
         kind = headers.get("Content-Type", "").partition(";")[0].strip().lower()
         said = f" but {kind}" if kind in _KNOWN_CONTENT_TYPES else ""
-        raise SourceError(f"What the API answers at {where} is no JSON{said}.", "Check the path.") from None
+        raise SourceError(f"The response of the API at {where} is not JSON{said}.", "Check the path.") from None
     return ApiResponse(data, httpx.Response(200, headers=headers).links.get("next", {}).get("url", ""), text)
 
 
@@ -214,7 +214,7 @@ def _describe_error(error: httpx.RequestError) -> str:
         case httpx.ConnectError() if said := describe_tls_error(error):
             return f"it {said}"
         case httpx.ConnectError():
-            return "nobody answers there"
+            return "nothing answers there"
     return "the connection breaks"
 
 
@@ -224,7 +224,7 @@ def _extract_records(data: Any, path: str, where: str) -> list[Any]:  # noqa: AN
     for step in filter(None, path.split(".")):
         if not isinstance(here, dict) or step not in here:
             there = ", ".join(list(here)[:_EXAMPLES]) if isinstance(here, dict) else "no object"
-            message = f"There is no {path!r} in what the API answers at {where}."
+            message = f"There is no {path!r} in the response of the API at {where}."
             raise SourceError(message, f"Where {step!r} should be is: {there}.")
         here = here[step]
     match here:
@@ -234,7 +234,7 @@ def _extract_records(data: Any, path: str, where: str) -> list[Any]:  # noqa: AN
             return here
         case dict():
             return [here]
-    raise SourceError(f"What stands at {path!r} is no list of records, at {where}.", "Check where the records are.")
+    raise SourceError(f"The value at {path!r} is not a list of records, at {where}.", "Check where the records are.")
 
 
 def _first_page_params(endpoint: ApiEndpoint) -> dict[str, str]:

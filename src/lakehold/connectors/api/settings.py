@@ -17,7 +17,7 @@ from lakehold.kit.settings_schema import InvalidSettingError, SettingsRecord, Te
 
 @dataclass(frozen=True, slots=True)
 class PageNumberPaging(SettingsRecord):
-    """Pages have numbers. The first page without a record is the end, as an API may return fewer than requested."""
+    """Paging by page number. The first page without a record is the end, as an API may return fewer than requested."""
 
     parameter: str = "page"
     first: int = 1
@@ -28,7 +28,7 @@ class PageNumberPaging(SettingsRecord):
 
 @dataclass(frozen=True, slots=True)
 class CursorPaging(SettingsRecord):
-    """Each response contains the cursor of the next page; the last one does not."""
+    """Paging by cursor: each response but the last contains the cursor of the next page."""
 
     path: Text
     """Of the next cursor in the response, such as `meta.next`."""
@@ -38,7 +38,7 @@ class CursorPaging(SettingsRecord):
 
 @dataclass(frozen=True, slots=True)
 class LinkHeaderPaging(SettingsRecord):
-    """Each response links to the next page in its `Link` header."""
+    """Paging by link: each response links to the next page in its `Link` header."""
 
     by: Literal["link"] = field(default="link", kw_only=True)
 
@@ -65,7 +65,7 @@ class ApiEndpoint(SettingsRecord):
 
 @dataclass(frozen=True, slots=True)
 class ApiAuthSettings(SettingsRecord):
-    """How requests are authenticated; the secret itself is a credential."""
+    """The authentication of requests; the secret itself is a credential."""
 
     kind: Literal["none", "bearer", "basic", "key"] = "none"
     user: str = ""
@@ -77,7 +77,9 @@ class ApiAuthSettings(SettingsRecord):
     def __post_init__(self) -> None:
         needed = {"basic": "user", "key": "name"}.get(self.kind)
         if needed and not getattr(self, needed).strip():
-            raise InvalidSettingError(f"The auth of the source has no {needed}.", f"Set {needed}.", field=needed)
+            raise InvalidSettingError(
+                f"The authentication of the source has no {needed}.", f"Set {needed}.", field=needed
+            )
 
     @property
     def credential(self) -> str:
@@ -142,7 +144,7 @@ class ApiSettings:
     """Whether it may be in the network that this machine stands in."""
 
     def check(self) -> None:
-        """Refuse settings that cannot be an API's."""
+        """Refuse invalid settings."""
         check_api(self.base, self.endpoints, (*self.auth.headers(self.secret).values(), *self.headers.values()))
 
 
@@ -163,17 +165,17 @@ class ApiSourceSettings(SourceSettings):
 
     @property
     def credential(self) -> str:
-        """What its authentication needs."""
+        """The name of the secret that its authentication needs."""
         return self.auth.credential
 
 
 def check_api(address: str, endpoints: Sequence[ApiEndpoint], header_values: Iterable[str]) -> None:
-    """Refuse an address of no API, headers that cannot be sent, and endpoints that cannot be told apart."""
+    """Refuse an invalid address, headers that cannot be sent, and endpoints without unique names."""
     with at_field("address"):
         _check_address(address)
     if not all(text.isascii() and text.isprintable() for text in header_values):
-        message = "The credentials or headers have a character that no header can have."
-        raise InvalidSettingError(message, "Look for line breaks and letters with marks in them.", field="headers")
+        message = "The credentials or headers have a character that is not allowed in a header."
+        raise InvalidSettingError(message, "Remove line breaks and letters that are not ASCII.", field="headers")
     names = [endpoint.name for endpoint in endpoints]
     if not names or len(set(names)) < len(names):
         message = "An API needs endpoints with different names."
@@ -191,7 +193,9 @@ def _check_address(address: str) -> None:
     except ValueError:
         whole = False
     if not whole:
-        raise InvalidSettingError("The address of the API is none.", "Write one that begins with http or https.")
+        raise InvalidSettingError(
+            "The address of the API is not valid.", "Use one that begins with http:// or https://."
+        )
     if parts.username or parts.password or parts.query or parts.fragment:
-        message = "The address of the API has more in it than scheme, host and path."
-        raise InvalidSettingError(message, "Give credentials and parameters apart from it.")
+        message = "The address of the API must consist of scheme, host and path only."
+        raise InvalidSettingError(message, "Enter credentials and parameters in their own fields.")

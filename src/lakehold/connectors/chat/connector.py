@@ -10,7 +10,7 @@ from lakehold.connectors.registry import Connector
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChatSettings(DestinationSettings):
-    """A message to a chat; its address is a secret."""
+    """Settings of a chat that messages are posted to; its address is a secret."""
 
     takes_rows: ClassVar[bool] = False
     takes_message: ClassVar[bool] = True

@@ -59,8 +59,8 @@ class JdbcDestination:
             with at_field("schema"):
                 valid_name(self.schema, "name of a schema")
         if self.mode is DeliveryMode.UPSERT and not self.keys:
-            hint = "Name the fields that tell them apart."
-            raise InvalidInputError("To change rows, their keys must be known.", hint, field="keys")
+            hint = "Name the key fields."
+            raise InvalidInputError("To upsert rows, keys are needed.", hint, field="keys")
         if self.at_once < 1:
             raise InvalidInputError("At least one connection is needed.")
 
@@ -113,7 +113,7 @@ def _claim_table(connection: JdbcConnection, receipts: str, how: JdbcDestination
     if _delivered_rows(connection, receipts, _OWN_TABLE_MARK, how.name) is not None:
         return
     if table_columns(connection, qualified_table(connection, how.schema, how.table)) is not None:
-        message = f"There is a table {how.name} already, and it is not ours to replace."
+        message = f"There is a table {how.name} already, which was not created by Lakehold."
         raise ConflictError(message, "Choose another name.")
     _insert_receipt(connection, receipts, _OWN_TABLE_MARK, how.name, 0)
 
@@ -145,7 +145,7 @@ def _target_table(
     for key in how.keys:
         if key.lower() not in by_field:
             there = f"They have: {', '.join(rows.columns)}."
-            raise DataError(f"The key {key!r} is no field of the rows.", there, field="keys")
+            raise DataError(f"The key {key!r} is not a field of the rows.", there, field="keys")
     return TargetTable(
         connection.quote_identifier(how.table),
         full,
@@ -202,6 +202,6 @@ def open_destination(
     def check() -> str:
         to.check()
         with connect(SparkSession.active(), to.database):
-            return "The database lets us in."
+            return "Connection successful."
 
     return Destination(check, lambda rows: deliver_rows(rows, to, request.mark))

@@ -219,7 +219,7 @@ def open_database(environment: ConnectorEnvironment, settings: DatabaseSettings)
             resolve_host(host, port, private=environment.settings.private_addresses)
     # Two dots lead out of where the beginning leads to.
     elif ".." in database.url or not database.url.startswith(tuple(allowed)):
-        hint = "Use PostgreSQL, or ask whoever keeps the installation to allow them: LAKEHOLD_DATABASES."
+        hint = "Use PostgreSQL, or ask an admin to allow them with LAKEHOLD_DATABASES."
         raise InvalidInputError("Databases of this kind are not allowed here.", hint, field="address")
     return database
 
@@ -231,7 +231,7 @@ def _postgresql_hosts(url: str) -> list[tuple[str, int]]:
     for each in (found[1] if found else "localhost").split(","):
         host, _, port = each.rpartition(":") if ":" in each and not each.endswith("]") else (each, "", "")
         if not host or (port and not port.isdigit()):
-            message = f"The database's address has a host that is none: {quote(each)}."
+            message = f"The address of the database has an invalid host: {quote(each)}."
             raise InvalidInputError(message, "Correct it.", field="address")
         hosts.append((host, int(port) if port else _DEFAULT_PORT))
     return hosts

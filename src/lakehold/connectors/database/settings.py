@@ -63,7 +63,7 @@ class DatabaseSourceSettings(DatabaseSettings, SourceSettings):
 
 
 class DeliveryMode(StrEnum):
-    """How a delivery treats the rows that are in the table."""
+    """The delivery mode: how the existing rows of the table are treated."""
 
     APPEND = "append"
     OVERWRITE = "overwrite"
@@ -86,12 +86,12 @@ class DatabaseDestinationSettings(DatabaseSettings, DestinationSettings):
     def __post_init__(self) -> None:
         DatabaseSettings.__post_init__(self)
         if self.mode is DeliveryMode.UPSERT and not self.keys:
-            raise InvalidSettingError("To change rows, their keys are needed.", "Set keys.", field="keys")
+            raise InvalidSettingError("To upsert rows, keys are needed.", "Set keys.", field="keys")
 
 
 @dataclass(frozen=True, slots=True)
 class TablePartitioning(SettingsRecord):
-    """Into how many partitions a table is split, and by which column: a number, a date or a timestamp."""
+    """The partitioning of a read: the number of partitions, and the column (number, date or timestamp) to split by."""
 
     column: Text
     count: Annotated[int, Field(ge=1, le=MAX_PARTITIONS)] = 4
@@ -113,17 +113,17 @@ def driver_class(address: str, driver: str) -> str:
 def check_address(address: str, driver: str, properties: Mapping[str, str]) -> None:
     """Refuse an invalid address, one that contains credentials, and properties that could harm this machine."""
     if not re.fullmatch(r"jdbc:[a-z0-9+_-]+:\S+", address):
-        hint = "Write jdbc:postgresql://host:5432/name, or what the driver takes."
-        raise InvalidSettingError("This is no address of a database.", hint, field="address")
+        hint = "Use jdbc:postgresql://host:5432/name, or the format of the driver."
+        raise InvalidSettingError("This is not a JDBC address.", hint, field="address")
     if SECRET_PATTERN.search(address):
-        hint = "Give user name and password apart from it."
-        raise InvalidSettingError("The address of the database has a password in it.", hint, field="address")
+        hint = "Enter user name and password in their own fields."
+        raise InvalidSettingError("The address of the database contains a password.", hint, field="address")
     if not driver_class(address, driver):
         hint = "Give the name of the driver's class too."
         raise InvalidSettingError("The driver of this database is not known.", hint, field="driver")
     if address.startswith(POSTGRESQL):
         given = {name for name, _ in parse_qsl(address.partition("?")[2], keep_blank_values=True)}
         if refused := (given | set(properties)) - _POSTGRESQL_PROPERTIES:
-            message = f"PostgreSQL's driver may not be told {', '.join(sorted(refused))} here."
-            hint = f"It may be told: {', '.join(sorted(_POSTGRESQL_PROPERTIES))}."
+            message = f"These properties of PostgreSQL's driver are not allowed: {', '.join(sorted(refused))}."
+            hint = f"Allowed are: {', '.join(sorted(_POSTGRESQL_PROPERTIES))}."
             raise InvalidSettingError(message, hint, field="address" if refused & given else "properties")

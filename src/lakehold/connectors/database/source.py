@@ -67,7 +67,7 @@ def _partition_bound(value: object, column: str, rounded: Callable[[float | Deci
         return str(rounded(value))
     if isinstance(value, datetime | date):
         return value.isoformat(" ") if isinstance(value, datetime) else value.isoformat()
-    message = f"{column} is no number, date or timestamp, so the table cannot be cut into parts by it."
+    message = f"{column} is not a number, date or timestamp, so the table cannot be partitioned by it."
     raise DataError(message, "Choose another column, or read it in one part.")
 
 
@@ -163,7 +163,7 @@ class JdbcSource(source.SourceConnector):
         """Return the stream's query as a subquery, so that nothing but a query can be run."""
         text = self.queries.get(stream, "").strip().rstrip(";")
         if ";" in text:
-            raise InvalidInputError("The query has a semicolon in it.", "Write one query; in a text, use chr(59).")
+            raise InvalidInputError("The query contains a semicolon.", "Write one query; in a text, use chr(59).")
         return f"({text}\n) lakehold_query" if text else ""
 
 

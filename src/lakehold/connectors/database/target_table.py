@@ -140,7 +140,7 @@ def match_columns(fields: t.StructType, columns: list[TargetColumn], table: str)
         if _is_lossy(field.dataType, column)
     ]
     if lossy:
-        message = f"The table {table} would lose something: {'; '.join(lossy)}."
+        message = f"The table {table} would lose values: {'; '.join(lossy)}."
         raise DataError(message, "Convert it before, or change the column.")
     return tuple(column.name for column in there)
 
@@ -195,15 +195,15 @@ def refuse_staged_duplicates(connection: JdbcConnection, target: TargetTable, ke
     names = " and ".join(keys)
     without = query_number(connection, f"SELECT COUNT(*) FROM {target.staging} WHERE {empty}")
     if without:
-        raise DataError(f"{without:,} rows have no {names}.", "A key must be there in every row.")
+        raise DataError(f"{without:,} rows have no {names}.", "Every row needs a key.")
     doubles = f"SELECT {named} FROM {target.staging} GROUP BY {named} HAVING COUNT(*) > 1"
     with connection.query(doubles) as answer:
         if not answer.next():
             return
         example = ", ".join(shorten(str(answer.getString(number)), longest=40) for number in range(1, len(staged) + 1))
     many = query_number(connection, f"SELECT COUNT(*) FROM ({doubles}) d")
-    message = f"{many:,} keys are there more than once, such as {example}."
-    raise DataError(message, f"Choose a key that tells rows apart, or keep one row for each {names}.")
+    message = f"{many:,} keys appear more than once, such as {example}."
+    raise DataError(message, f"Choose a unique key, or keep one row for each {names}.")
 
 
 def drop_staging(connection: JdbcConnection, own: str) -> None:

@@ -1,4 +1,4 @@
-"""What all destinations have in common: each delivery takes rows, options and a mark, and returns a result.
+"""Code that all destinations share: each delivery takes rows, options and a mark, and returns a result.
 
 The mark identifies the delivery and is the same when a step is repeated. Where the other side can store it, in a folder
 or a database, the rows arrive exactly once. A request or a mail cannot be taken back: there the receiver can recognise

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class DeliveryResult:
-    """What was delivered, and where."""
+    """The result of a delivery: what was delivered, and where."""
 
     rows: int
     size: int
@@ -48,7 +48,7 @@ def mark_digest(mark: str, *more: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class DeliveryProgress:
-    """What the receiver has acknowledged so far."""
+    """The progress of a delivery: what the receiver has acknowledged so far."""
 
     parts: int = 0
     """Batches, or mails."""

@@ -47,7 +47,7 @@ _NESTED_TYPES = (t.ArrayType, t.MapType, t.StructType, t.VariantType)
 
 
 def refuse_invalid_fields(rows: DataFrame) -> DataFrame:
-    """Return the rows; refuse them if they have no fields, or two that are one to SQL."""
+    """Return the rows; refuse them if they have no fields, or two with the same name in SQL."""
     if not rows.columns:
         raise DataError("The rows have no fields, so there is nothing to deliver.", "Choose at least one field.")
     refuse_duplicate_fields(rows.schema)
@@ -105,15 +105,15 @@ class CsvFormat:
         """Refuse options that cannot be written."""
         if len(self.delimiter) != 1 or self.delimiter in '"\r\n\0':
             hint = "Use one character, such as a semicolon."
-            raise InvalidInputError(f"{quote(self.delimiter)} cannot stand between fields.", hint, field="delimiter")
+            raise InvalidInputError(f"{quote(self.delimiter)} cannot be a delimiter.", hint, field="delimiter")
         if any(letter in self.null for letter in f'{self.delimiter}"\r\n'):
-            message = f"{quote(self.null)} cannot stand for nothing."
+            message = f"{quote(self.null)} cannot stand for null."
             raise InvalidInputError(message, "Leave delimiters, quotes and line ends out of it.")
         try:
             known = codecs.lookup(self.encoding)
             known.incrementalencoder().encode("a")
         except (LookupError, TypeError, ValueError, AttributeError):
-            message = f"{quote(self.encoding)} is no encoding of texts."
+            message = f"{quote(self.encoding)} is not a text encoding."
             raise InvalidInputError(message, "Use utf-8, utf-8-sig, cp1252 or another one.", field="encoding") from None
 
     def write_parts(self, rows: DataFrame, folder: Path) -> None:

@@ -45,14 +45,14 @@ _LONGEST_PAUSE = 30
 _RETRY_STATUSES = frozenset({408, 425, 429})
 # The one who answers is not the one who would know.
 _UNCERTAIN_STATUSES = frozenset({502, 504})
-_RESUME_HINT = "Run it again: it goes on here."
+_RESUME_HINT = "Run it again: it continues here."
 
 SleepFunction = Callable[[float], None]
 
 
 @dataclass(frozen=True, slots=True)
 class RetryPolicy:
-    """How often and how long a receiver that does not answer is retried."""
+    """The retry policy: how often and how long a receiver that does not answer is retried."""
 
     tries: int = 5
     seconds: float = 30
@@ -70,7 +70,7 @@ class WebhookDestination:
     """Shared with the receiver; batches are signed with it."""
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     batch: int = 500
-    """How many rows at the most."""
+    """How many rows at most."""
     size: int = 1_000_000
     """How many bytes; a row that has more goes alone."""
     retry_policy: RetryPolicy = field(default_factory=RetryPolicy)
@@ -88,7 +88,7 @@ class WebhookDestination:
                 if not _HEADER_NAME.fullmatch(name) or name.lower() in _FORBIDDEN_HEADERS:
                     raise InvalidInputError(f"The header {quote_text(name)} cannot be set.", "Choose another name.")
                 if not (value.isascii() and value.isprintable()):
-                    message = f"The header {quote_text(name)} has letters that none can have."
+                    message = f"The header {quote_text(name)} has characters that are not allowed."
                     raise InvalidInputError(message, "Use plain ASCII.")
 
     def _check_address(self) -> None:
@@ -100,14 +100,14 @@ class WebhookDestination:
         if parts.scheme not in ({"http", "https"} if self.private else {"https"}) or not parts.host:
             raise InvalidInputError("Rows are not sent to an address of this kind.", hint)
         if parts.userinfo:
-            raise InvalidInputError("The address has a password in it.", "Send it as a header instead.")
+            raise InvalidInputError("The address contains a password.", "Send it as a header instead.")
 
     def test(self) -> str:
         """Return that the address can be found, or refuse. Nothing is sent."""
         self.check()
         parts = urlsplit(self.url)
         resolve_host(parts.hostname or "", parts.port or _PORTS[parts.scheme], private=self.private)
-        return "The address can be found. Nothing was sent to it."
+        return "The host was found. Nothing was sent."
 
     @property
     def label(self) -> str:
@@ -214,11 +214,11 @@ class HttpPoster:
     def _check_status(self, status: int, headers: Mapping[str, str], message: str, batch: int) -> _FailedAttempt | None:
         if 200 <= status < 300:  # noqa: PLR2004 - what HTTP calls success
             return None
-        phrase = HTTPStatus(status).phrase if status in _KNOWN_STATUSES else "of a kind that nobody knows"
+        phrase = HTTPStatus(status).phrase if status in _KNOWN_STATUSES else "with an unknown status"
         words = f"{status} {phrase}" + (f": {message}" if message else "")
-        answered = f"{self._word.format(batch)} was not taken: the receiver answered {words}"
+        answered = f"{self._word.format(batch)} was not accepted: the receiver answered {words}"
         if 300 <= status < 400:  # noqa: PLR2004 - what HTTP calls elsewhere
-            hint = "What is signed goes nowhere else: give the address that it leads to."
+            hint = "Signed requests follow no redirects: enter the target address."
             return _FailedAttempt(DeliveryError(f"{answered}.", hint), again=False)
         if status in _RETRY_STATUSES or status >= 500:  # noqa: PLR2004 - what HTTP calls the server's fault
             retry_after, doubtful = parse_retry_after(headers.get("retry-after")), status in _UNCERTAIN_STATUSES
@@ -240,6 +240,6 @@ class HttpPoster:
     def _unreachable_error(self, error: httpx.HTTPError, batch: int) -> LakeholdError:
         what = describe_tls_error(error) or "cannot be reached"
         if isinstance(error, httpx.TimeoutException):
-            what = f"gave no answer in {self._to.retry_policy.seconds:g} seconds"
-        message = f"{self._word.format(batch)} was not taken: the receiver {what}."
+            what = f"did not answer within {self._to.retry_policy.seconds:g} seconds"
+        message = f"{self._word.format(batch)} was not accepted: the receiver {what}."
         return UnavailableError(message, f"Check the address. {_RESUME_HINT}", field="address")

@@ -1,4 +1,4 @@
-"""Settings that all destinations have in common: what a destination needs."""
+"""Settings that all destinations have in common."""
 
 from typing import ClassVar
 

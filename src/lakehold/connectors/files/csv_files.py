@@ -73,7 +73,7 @@ def _first_line(file: str, shape: FileFormat) -> str:
         found = _first_record(text) if shape.multiline else _LINE.split(text, maxsplit=1)[0]
         if start.whole or len(found) < len(text):
             return found
-    raise DataError(f"The first line of {start.name} is longer than a million characters.", "It is no table.")
+    raise DataError(f"The first line of {start.name} is longer than a million characters.", "It is not a table.")
 
 
 def _first_record(text: str) -> str:

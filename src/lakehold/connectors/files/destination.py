@@ -26,7 +26,7 @@ _CHUNK_SIZE = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class FileDestination:
-    """Where the rows go, and in which format."""
+    """A folder as a destination, and the format of its files."""
 
     folder: str
     """From the platform, never from a person."""
@@ -80,7 +80,7 @@ def _claim_file(folder: Path, how: FileDestination) -> None:
     if note.exists():
         return
     if (folder / how.file_name).exists():
-        message = f"There is a file {quote(how.file_name)} already, and it is not ours to replace."
+        message = f"There is a file {quote(how.file_name)} already, which was not created by Lakehold."
         raise ConflictError(message, "Rename one.", field="name")
     delivery_folder.write_json(note, {"file": how.file_name})
 

@@ -82,7 +82,7 @@ def open_workbook(path: str) -> Iterator[CalamineWorkbook]:
     except WorksheetNotFound as error:
         raise NotFoundError(f"{name} has no such sheet: {error}.", "Choose one of those that it has.") from None
     except CalamineError as error:
-        raise DataError(f"{name} is no workbook, or it is damaged.", "Open and save it in Excel.") from error
+        raise DataError(f"{name} is not a workbook, or is damaged.", "Open and save it in Excel.") from error
 
 
 def read_file(path: str, shape: FileFormat) -> Iterator[PlacedRecord]:

@@ -59,7 +59,7 @@ class FileHead:
         if b"\0" in self.data:
             even, odd = self.data[0::2].count(0), self.data[1::2].count(0)
             if max(even, odd) < len(self.data) / 8:
-                raise DataError(f"{self.name} is no text.", "Choose a CSV, JSON, Parquet or Excel file.")
+                raise DataError(f"{self.name} is not a text file.", "Choose a CSV, JSON, Parquet or Excel file.")
             return "utf-16be" if even > odd else "utf-16le"
         try:
             codecs.getincrementaldecoder("utf-8")().decode(self.data, final=self.whole)
@@ -82,16 +82,20 @@ def read_head(path: str, size: int = HEAD_SIZE) -> FileHead:
             # Spark goes by the name alone; an empty file that is called .gz is no gzip either.
             called = file.suffix.lower() == ".gz"
             if packed and not called:
-                raise DataError(f"{file.name} is packed by gzip but not called so.", "Let its name end in .gz.")
+                raise DataError(
+                    f"{file.name} is compressed by gzip but does not end in .gz.", "Rename it to end in .gz."
+                )
             if called and not packed:
-                hint = "Take .gz off its name, or pack it."
-                raise DataError(f"{file.name} is called .gz but is not packed by gzip.", hint)
+                hint = "Remove .gz from its name, or compress it."
+                raise DataError(f"{file.name} ends in .gz but is not compressed by gzip.", hint)
             opened.seek(0)
             data = (gzip.GzipFile(fileobj=opened) if packed else opened).read(size + 1)
     except FileNotFoundError:
         raise NotFoundError(f"There is no file {file.name}.", "It may have been deleted; upload it again.") from None
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise DataError(f"{file.name} is damaged: it cannot be unpacked.", "Pack it again and upload it.") from error
+        raise DataError(
+            f"{file.name} is damaged: it cannot be decompressed.", "Compress it again and upload it."
+        ) from error
     except OSError as error:
         raise UnavailableError(f"{file.name} cannot be read: {error.strerror or 'no reason is known'}.") from error
     return FileHead(file.name, data[:size], whole=len(data) <= size)
@@ -116,7 +120,7 @@ def parse_rows(text: str, delimiter: str, quote: str, escape: str, *, whole: boo
         # Over single lines, so that a quote that is never closed does not swallow the rest for nothing.
         found = list(csv_reader(text.splitlines(keepends=True), delimiter, quote, escape))
     except csv.Error as error:
-        raise DataError(f"The values cannot be told apart: {error}.", "Check quote and delimiter.") from error
+        raise DataError(f"The values cannot be separated: {error}.", "Check quote and delimiter.") from error
     rows = [row for row in found if row]
     return rows if whole else rows[:-1]
 
@@ -163,12 +167,12 @@ def _detect_csv_format(start: FileHead, encoding: str, text: str) -> FileFormat:
     sign = max(_DELIMITERS, key=lambda sign: _score_delimiter(text, sign, quote, escape))
     rows = parse_rows(text, sign, quote, escape, whole=start.whole)
     if not rows:
-        raise DataError(f"The first line of {start.name} is longer than a million characters.", "It is no table.")
+        raise DataError(f"The first line of {start.name} is longer than a million characters.", "It is not a table.")
     # Names are not empty, and no numbers, times or booleans.
     header = any(rows[0]) and all(field_types.infer_from_texts([name]) == field_types.STRING for name in rows[0])
     fields, notes = _infer_columns(rows, header=header)
     if encoding == "windows-1252":
-        notes = (*notes, "It is no utf-8; it is read as windows-1252.")
+        notes = (*notes, "It is not UTF-8; it is read as windows-1252.")
     return FileFormat(
         FileKind.SEPARATED,
         fields,
@@ -250,7 +254,7 @@ def _detect_kind(start: FileHead, text: str) -> FileKind:
         return FileKind.JSON
     if first != "{":
         if path.suffix == ".json":
-            raise DataError(f"{start.name} is no JSON: it begins with {first!r}.", "Choose another file.")
+            raise DataError(f"{start.name} is not JSON: it begins with {first!r}.", "Choose another file.")
         return FileKind.SEPARATED
     try:
         json.loads(text.lstrip().split("\n", 1)[0])

@@ -90,9 +90,9 @@ def _decode(file: BinaryIO, name: str) -> Iterator[str]:
             yield decoder.decode(chunk)
         yield decoder.decode(b"", final=True)
     except UnicodeDecodeError:
-        raise DataError(f"{name} has bytes that are no utf-8.", "Save it as utf-8.") from None
+        raise DataError(f"{name} is not valid UTF-8.", "Save it as utf-8.") from None
     except (EOFError, zlib.error, gzip.BadGzipFile):
-        raise DataError(f"{name} is damaged: it cannot be unpacked.", "Pack it again.") from None
+        raise DataError(f"{name} is damaged: it cannot be decompressed.", "Compress it again.") from None
 
 
 def _iterate_values(chunks: Iterator[str], name: str) -> Iterator[tuple[str, int]]:
@@ -100,20 +100,20 @@ def _iterate_values(chunks: Iterator[str], name: str) -> Iterator[tuple[str, int
     if text.skip_blanks() != "[":
         yield text.read_value(name, 1), 1
         if text.skip_blanks():
-            raise _broken_error(name, 1, "something stands behind the object")
+            raise _broken_error(name, 1, "there is text after the object")
         return
     text.skip(1)
     while text.skip_blanks() != "]":
         if number:
             if text.skip_blanks() != ",":
-                raise _broken_error(name, number, "no comma stands behind it")
+                raise _broken_error(name, number, "a comma is missing after it")
             text.skip(1)
             text.skip_blanks()
         number += 1
         yield text.read_value(name, number), number
     text.skip(1)
     if text.skip_blanks():
-        raise _broken_error(name, number, "something stands behind the array")
+        raise _broken_error(name, number, "there is text after the array")
 
 
 class _TextBuffer:
@@ -168,5 +168,5 @@ class _TextBuffer:
 
 
 def _broken_error(name: str, number: int, problem: str) -> DataError:
-    message = f"{name} is no JSON from its record {number:,} on: {problem}."
+    message = f"{name} is not valid JSON from record {number:,} on: {problem}."
     return DataError(message, "Correct the file and load it again.")

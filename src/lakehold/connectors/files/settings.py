@@ -49,7 +49,7 @@ ENCODINGS = ("utf-8", "windows-1252", "iso-8859-1", "utf-16", "utf-16le", "utf-1
 
 @dataclass(frozen=True, slots=True)
 class FileFormat(SettingsRecord):
-    """How a file is read: detected, shown to users, and changed by them where the detection is wrong."""
+    """The format of a file to read: detected, and changed by users where the detection is wrong."""
 
     kind: FileKind
     fields: tuple[StreamField, ...] = ()
@@ -86,7 +86,7 @@ class FileFormat(SettingsRecord):
             if len(sign) > 1 or sign in {"\n", "\r"} or (name == "delimiter" and not sign):
                 raise InvalidInputError(f"The {name} must be one character, not {sign!r}.")
         if self.delimiter in {self.quote, self.escape}:
-            raise InvalidInputError("The delimiter cannot be the quote too.", "Choose another one.")
+            raise InvalidInputError("Delimiter and quote must differ.", "Choose another one.")
         fields = tuple(StreamField(field.name, field_types.valid_type(field.type)) for field in self.fields)
         return replace(self, encoding=encoding, fields=fields)
 
@@ -101,7 +101,7 @@ OutputKind = Literal["csv", "jsonl", "parquet", "xlsx"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileOptions(SettingsRecord):
-    """How a file is called and written."""
+    """The name and format of a file to write."""
 
     name: str = ""
     """Without its ending."""

@@ -12,7 +12,7 @@ from lakehold.kit.settings_schema import InvalidSettingError, Text
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MailSettings(FileOptions, DestinationSettings):
-    """A file to people."""
+    """Settings of a mail that has the rows as an attached file."""
 
     takes_message: ClassVar[bool] = True
 

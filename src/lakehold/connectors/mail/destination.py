@@ -33,7 +33,7 @@ _CONTENT_TYPES = {
     "parquet": ("application", "vnd.apache.parquet"),
     "xlsx": ("application", "vnd.openxmlformats-officedocument.spreadsheetml.sheet"),
 }
-_RESUME_HINT = "Run it again: it goes on with this receiver."
+_RESUME_HINT = "Run it again: it continues with this receiver."
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +93,7 @@ def deliver_mail(  # noqa: PLR0917 - the parts of a mail
         doubt = False
     if reached.refused:
         raise DeliveryError(
-            f"{many - len(reached.refused)} of {many} receivers have got the mail; not: {'; '.join(reached.refused)}.",
+            f"{many - len(reached.refused)} of {many} receivers got the mail; not: {'; '.join(reached.refused)}.",
             "Correct the receivers.",
         )
     reached = replace(reached, ended=True)
@@ -133,31 +133,31 @@ def _send_mail(post: SmtpServer, made: EmailMessage, before: DeliveryProgress, *
     except smtplib.SMTPRecipientsRefused as error:
         code, reply = next(iter(error.recipients.values()))
         if code < 500:  # noqa: PLR2004 - what SMTP calls for ever
-            message = f"{who.capitalize()} has not got the mail: {_smtp_message(code, reply, hidden)}."
+            message = f"{who.capitalize()} has not received the mail: {_smtp_message(code, reply, hidden)}."
             raise DeliveryError(message, _RESUME_HINT) from error
         return replace(after, refused=(*before.refused, f"{who} ({_smtp_message(code, reply, hidden)})"))
     except (smtplib.SMTPException, OSError) as error:
         raise _translate_error(error, who, hidden) from error
     if not doubt:
         return after
-    twice = f"{who.capitalize()} may have got it twice; both times with the same Message-ID."
+    twice = f"{who.capitalize()} may have received it twice, both times with the same Message-ID."
     return replace(after, sure=False, words=" ".join(filter(None, (before.words, twice))))
 
 
 def _translate_error(error: smtplib.SMTPException | OSError, who: str, hidden: tuple[str, ...]) -> LakeholdError:
     if isinstance(error, smtplib.SMTPAuthenticationError):
         hint = "Correct user name and password. " + _RESUME_HINT
-        return DeliveryError("The mail server does not know the user name and password.", hint)
+        return DeliveryError("The mail server rejected the user name and password.", hint)
     if isinstance(error, smtplib.SMTPResponseException):
         reply = _smtp_message(error.smtp_code, error.smtp_error, hidden)
-        return DeliveryError(f"The mail server did not take the mail to {who}: {reply}.", _RESUME_HINT)
+        return DeliveryError(f"The mail server did not accept the mail to {who}: {reply}.", _RESUME_HINT)
     if isinstance(error, smtplib.SMTPNotSupportedError):
         reply = shorten(str(error), *hidden).rstrip(".")
-        return DeliveryError(f"The mail server did not take the mail to {who}: {reply}.", _RESUME_HINT)
+        return DeliveryError(f"The mail server did not accept the mail to {who}: {reply}.", _RESUME_HINT)
     if isinstance(error, ssl.SSLError):
-        words = f"The mail server's certificate is not one that we trust; {who} has not got the mail."
-        return UnavailableError(words, f"Whoever keeps the installation can correct it. {_RESUME_HINT}")
-    return UnavailableError(f"The mail server cannot be reached; {who} has not got the mail.", _RESUME_HINT)
+        words = f"The mail server's certificate is not trusted; {who} has not received the mail."
+        return UnavailableError(words, f"Ask an admin to correct it. {_RESUME_HINT}")
+    return UnavailableError(f"The mail server cannot be reached; {who} has not received the mail.", _RESUME_HINT)
 
 
 def _smtp_message(code: int, reply: bytes | str, hidden: tuple[str, ...]) -> str:
@@ -184,7 +184,7 @@ def open_destination(
         to.check()
         file.check()
         server()
-        return "Mails can be sent. None was."
+        return "Mails can be sent. No mail was sent."
 
     return Destination(
         check, lambda rows: deliver_mail(rows, to, file, server(), request.mark, request.need_progress())

@@ -1,4 +1,4 @@
-"""What all sources have in common: each holds its settings and reads one of its streams as rows.
+"""Code that all sources share: each holds its settings and reads one of its streams as rows.
 
 What cannot be read as a row is kept as a bad row with its reason, never dropped. `sync` writes good and bad rows, once
 for each mark.

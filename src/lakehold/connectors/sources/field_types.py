@@ -135,7 +135,7 @@ def distinct_names(names: Iterable[str]) -> tuple[tuple[str, ...], tuple[str, ..
     """Return the names, completed and made distinct for SQL, and messages about what was changed."""
     cleaned = [" ".join(name.split())[:MAX_NAME_LENGTH] for name in names]
     taken: set[str] = set()
-    # A name that is there as it should be keeps its place against those that are made up.
+    # A name that is there passed keeps its place against those that are made up.
     reserved = {name.lower() for name in cleaned if name}
     found: list[str] = []
     notes: list[str] = []

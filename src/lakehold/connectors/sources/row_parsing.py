@@ -38,7 +38,7 @@ def explain_json_row(fields: tuple[StreamField, ...], raw: str) -> str:
     except RecursionError:
         return "It is nested too deeply."
     except ValueError as error:
-        return _describe_bad_encoding(raw) or f"It is no JSON: {_describe_json_error(error)}."
+        return _describe_bad_encoding(raw) or f"It is not JSON: {_describe_json_error(error)}."
     if not isinstance(found, dict):
         return f"It is {_describe_json_type(found)}, not an object."
     return _describe_type_errors(found, fields) or _describe_bad_encoding(raw) or _UNKNOWN_REASON
@@ -83,7 +83,7 @@ def _describe_type_errors(values: dict[str, Any], fields: tuple[StreamField, ...
 
 
 def _describe_bad_encoding(raw: str) -> str:
-    return "It has bytes that are no text in this encoding." if UNREADABLE in raw else ""
+    return "It has bytes that are not valid in this encoding." if UNREADABLE in raw else ""
 
 
 def _describe_json_error(error: ValueError) -> str:
@@ -212,17 +212,17 @@ def _with_unexpected_fields(texts: DataFrame, fields: tuple[StreamField, ...]) -
     found = {row[0] for row in names.limit(MAX_FIELDS + 1).collect()}
     if len(found) > MAX_FIELDS:
         message = f"The records have more than {MAX_FIELDS:,} different fields."
-        raise DataError(message, "Names that are data belong into a list, or one level deeper.")
+        raise DataError(message, "Keys that are data should be values in a list.")
     others = sorted(found - {field.name for field in fields})
     every = (*fields, *(StreamField(name) for name in others))
     if not every:
-        message = "There is no record with a field in it."
+        message = "No record has a field."
         raise DataError(message, "Check where the records are, and that there are any.")
     twins: dict[str, str] = {}
     for field in every:
         other = twins.setdefault(field.name.lower(), field.name)
         if other != field.name:
-            raise DataError(f"Two fields are called {other!r} and {field.name!r}.", "SQL cannot tell them apart.")
+            raise DataError(f"Two fields are called {other!r} and {field.name!r}.", "SQL treats both names as one.")
     return every
 
 

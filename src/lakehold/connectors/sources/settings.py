@@ -1,4 +1,4 @@
-"""Settings that all sources have in common: what a source needs, and how a stream is loaded."""
+"""Settings that all sources have in common, and sync modes."""
 
 from enum import StrEnum
 from typing import ClassVar

@@ -56,7 +56,7 @@ class StreamSample:
 
 @dataclass(frozen=True, slots=True)
 class ReadSpan:
-    """Which part of a stream to read: what follows the cursor of the last sync, or a span that is read again."""
+    """The part of a stream to read: the rows after the cursor of the last sync, or a span that is read again."""
 
     field: str
     value: str
@@ -90,7 +90,7 @@ class IncomingRows:
 
 @dataclass(frozen=True, slots=True)
 class StreamOptions:
-    """How one stream of a source is read, beside what the source's own settings say."""
+    """The options of one stream, in addition to the settings of its source."""
 
     name: str
     """As the source calls it; one with a star is all files that match it."""
@@ -101,7 +101,7 @@ class StreamOptions:
 
 
 class SourceConnector:
-    """A source of rows. What a source has no use for stays as it is here."""
+    """Base class of source connectors. Methods that a connector does not need have defaults."""
 
     @property
     def redactions(self) -> tuple[str, ...]:
@@ -117,7 +117,7 @@ class SourceConnector:
 
     def sample(self, stream: str, limit: int) -> StreamSample:
         """Return a sample of a stream, without reading all of it."""
-        raise NotFoundError(f"There is no sample of {quote(stream)}.", f"Ask for {limit} rows in SQL.")
+        raise NotFoundError(f"There is no sample of {quote(stream)}.", f"Query {limit} rows in SQL.")
 
     def read(self, spark: SparkSession, stream: str, since: ReadSpan | None = None) -> IncomingRows:
         """Read the rows of a stream."""
@@ -196,7 +196,7 @@ def _cursor_literal(field: str, text: str, kind: t.DataType) -> Column:
         case _:
             name = field_types.DOUBLE
     if not field_types.fits(text, name):
-        message = f"{text!r} is no value of {field}, which is {kind.simpleString()}."
+        message = f"{text!r} is not a valid value of {field}, which is {kind.simpleString()}."
         raise InvalidInputError(message, "Correct the cursor, or read the stream in full.")
     return f.lit(text).cast(kind)
 
@@ -205,8 +205,8 @@ def orderable_field(rows: DataFrame, field: str) -> tuple[str, t.DataType]:
     """Return the name and type of the field; refuse it if it does not exist or has no order."""
     found = next((each for each in rows.schema.fields if each.name.lower() == field.lower()), None)
     if found is None:
-        raise DataError(f"The cursor {field!r} is no field of the rows.", f"They have: {', '.join(rows.columns)}.")
+        raise DataError(f"The cursor {field!r} is not a field of the rows.", f"They have: {', '.join(rows.columns)}.")
     if not isinstance(found.dataType, _ORDERED):
         message = f"The cursor {field!r} is {found.dataType.simpleString()}, which has no order."
-        raise DataError(message, "Choose a number, a date, a timestamp or a text that only grows.")
+        raise DataError(message, "Choose a number, a date, a timestamp or a text that only increases.")
     return found.name, found.dataType

@@ -66,7 +66,7 @@ class StreamSelection(source.SourceConnector):
             return [self.stream]
         found = sorted(each.name for each in self.connector.streams() if fnmatchcase(each.name, self.stream))
         if not found:
-            raise NotFoundError(f"Nothing fits {quote(self.stream)}.", "Write it with * for any letters.")
+            raise NotFoundError(f"Nothing matches {quote(self.stream)}.", "Use * for any characters.")
         return found
 
     def _apply_fields(self, rows: DataFrame) -> DataFrame:

@@ -56,7 +56,7 @@ class SyncOptions:
 
 @dataclass(frozen=True, slots=True)
 class SyncResult:
-    """What a sync did."""
+    """The result of a sync."""
 
     written: TableWriteResult
     bad: int
@@ -109,10 +109,10 @@ def _previous_result(tables: Tables, place: TableIdentifier, how: SyncOptions, m
 
 def _refuse_invalid_options(how: SyncOptions) -> None:
     if how.mode is SyncMode.INCREMENTAL and not how.cursor:
-        hint = "Name a field that only grows."
-        raise InvalidInputError("To read only what is new, a cursor is needed.", hint, field="cursor")
+        hint = "Name a field whose values only increase."
+        raise InvalidInputError("Incremental loading needs a cursor.", hint, field="cursor")
     if how.mode in {SyncMode.MERGE, SyncMode.MIRROR} and not how.keys:
-        hint = "Name the fields that tell one row from another."
+        hint = "Name the key fields."
         raise InvalidInputError("To merge, the stream needs a key.", hint, field="keys")
 
 
@@ -164,10 +164,10 @@ def _refuse_bad_rows(incoming: IncomingRows, how: SyncOptions) -> None:
     if incoming.bad is None or most is None or (count := incoming.bad.count()) <= most:
         return
     some = "; ".join(f"{row['place']}: {row['reason']}" for row in incoming.bad.limit(_EXAMPLES).collect())
-    hint = "Correct them at the source, change how they are read, or let more of them pass."
+    hint = "Correct them at the source, change how they are read, or allow more of them."
     if how.mode is SyncMode.MIRROR:
-        hint = "A row that cannot be read would be taken for one that is gone. Correct them at the source, or merge."
-    raise DataError(f"{count:,} rows cannot be read and {most:,} are let pass. {some}", hint)
+        hint = "A row that cannot be read would count as deleted. Correct them at the source, or merge."
+    raise DataError(f"{count:,} rows cannot be read, and {most:,} are allowed. {some}", hint)
 
 
 def _refuse_empty(tables: Tables, place: TableIdentifier, incoming: IncomingRows, how: SyncOptions) -> None:

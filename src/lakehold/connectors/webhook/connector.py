@@ -14,7 +14,7 @@ from lakehold.kit.settings_schema import Text
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WebhookSettings(DestinationSettings):
-    """Rows as JSON to an address, in batches."""
+    """Settings of a webhook that receives rows as JSON, in batches."""
 
     to: Literal["webhook"] = "webhook"
     address: Text

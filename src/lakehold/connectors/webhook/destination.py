@@ -66,7 +66,7 @@ def _duplicate_warning(before: DeliveryProgress | None, spool: RowSpool) -> str:
     if before is None:
         return ""
     if before.rows and not spool.is_complete:
-        return "The rows that were laid aside are gone and were read anew: some may have arrived twice or not at all."
+        return "The spooled rows were lost and have been read again: some may have arrived twice or not at all."
     return "" if before.paused else _batch_duplicate_warning(before.parts + 1)
 
 

@@ -171,7 +171,7 @@ class FairShare:
         if held:
             found = known[str(max(held, key=lambda each: each.running).group)]
             _log.warning("a query of %s is stopped: others wait for it", found.owner[1])
-            self._stop(found, "The query left nothing for others, who were waiting.")
+            self._stop(found, "The query blocked others, who were waiting.")
 
     def _task_sets(self, running: list[RunningQuery]) -> Iterator[TaskSet]:
         """Yield all task sets of Spark, orphaned or not."""

@@ -74,7 +74,7 @@ def update_history(
         fields = [key, *source.schema.fields, *times, t.StructField(CURRENT, t.BooleanType())]
         tables.create(place, t.StructType(fields), partitioned_by=[CURRENT])
     elif missing := set(OWN) - set(tables.schema(place).fieldNames()):
-        message = f"The table is no history: it has no {', '.join(sorted(missing))}."
+        message = f"The table is not a history: it has no {', '.join(sorted(missing))}."
         raise DataError(message, "Keep the history in a table of its own.")
 
     def write(session: SparkSession) -> None:
@@ -93,7 +93,7 @@ def _merge_changes(
         seen = scd2.refuse_invalid_rows(found, rule, at=how.at, last_by=how.last_by)
         if seen.missing and not seen.arriving and not how.may_be_empty and rows.isEmpty():
             message = f"The source is empty, which would end all {seen.missing:,} rows of the history."
-            raise DataError(message, "Look why it is empty; if it is right, let the history accept an empty source.")
+            raise DataError(message, "Check the source; if that is right, let the history accept an empty source.")
         if not seen.missing and not seen.arriving:
             return
         with _persisted(scd2.affected_versions(found, stored, rule)) as known:
@@ -119,7 +119,7 @@ def _refuse_invalid_options(source: t.StructType, how: HistoryOptions) -> None:
     if taken := [name for name in OWN if name in there]:
         raise DataError(f"The source has a field {taken[0]!r}, which every history has.", "Rename it in the source.")
     if not how.keys:
-        raise InvalidInputError("A history needs a key.", "Name the fields that tell one row from another.")
+        raise InvalidInputError("A history needs a key.", "Name the key fields.")
     for name in (*how.keys, *filter(None, (how.at, how.last_by))):
         if name.lower() not in there:
             raise DataError(f"The source has no field {name!r}.", f"It has: {', '.join(source.fieldNames())}.")
@@ -127,7 +127,7 @@ def _refuse_invalid_options(source: t.StructType, how: HistoryOptions) -> None:
         return
     kind = there[how.at.lower()].dataType
     if not isinstance(kind, _TIMES):
-        raise DataError(f"{how.at} is {kind.simpleString()}, and no time.", "Convert it to a date or a timestamp.")
+        raise DataError(f"{how.at} is {kind.simpleString()}, not a time.", "Convert it to a date or a timestamp.")
     if how.at.lower() in {key.lower() for key in how.keys}:
         raise InvalidInputError(f"{how.at} cannot be key and time at once.", "Leave it out of the key.")
 

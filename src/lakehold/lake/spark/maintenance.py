@@ -22,7 +22,7 @@ from lakehold.lake.spark.tables import Tables
 
 @dataclass(frozen=True, slots=True)
 class ExpireResult:
-    """What `expire` removed."""
+    """The result of `expire`: the numbers of what it removed."""
 
     snapshots: int
     files: int
@@ -31,7 +31,7 @@ class ExpireResult:
 
 @dataclass(frozen=True, slots=True)
 class CompactResult:
-    """How many files `compact` rewrote and wrote."""
+    """The result of `compact`: the numbers of files that it read and wrote."""
 
     rewritten: int
     made: int
@@ -43,7 +43,7 @@ class CompactResult:
 def expire(tables: Tables, place: TableIdentifier, *, days: float, at_least: int, now: datetime) -> ExpireResult:
     """Expire snapshots older than so many days, except the last few, and delete the files that only they had."""
     if days < 0 or at_least < 1:
-        raise InvalidInputError("A table keeps at least one snapshot, for no less than no time.")
+        raise InvalidInputError("At least one snapshot must be kept, and the days must not be negative.")
     before = len(tables.current_metadata(place).snapshots)
     until = (now - timedelta(days=days)).astimezone(UTC)
     counts = _call_procedure(
@@ -101,7 +101,7 @@ def sweep(tables: Tables, place: TableIdentifier, *, grace: timedelta = timedelt
 
 
 def _delete_folder(session: SparkSession, place: TableIdentifier) -> int:
-    with _hide_details("What a table has left behind could not be deleted"):
+    with _hide_details("The orphan files of a table could not be deleted"):
         warehouse = session.conf.get(f"spark.sql.catalog.{CATALOG_NAME}.warehouse")
         folder = jvm_of(session).org.apache.hadoop.fs.Path(f"{warehouse}/{place.namespace}/{place.table}")
         system = folder.getFileSystem(java_session(session).sessionState().newHadoopConf())
@@ -115,7 +115,7 @@ def _delete_folder(session: SparkSession, place: TableIdentifier) -> int:
 def _call_procedure(tables: Tables, procedure: str, place: TableIdentifier, how: str) -> Row:
     table = f"{place.namespace}.{place.table}"
     tables.current_metadata(place)
-    with _hide_details("The upkeep of the table failed"):
+    with _hide_details("The table maintenance failed"):
         found: Any = tables.session.sql(f"CALL {CATALOG_NAME}.system.{procedure}(table => '{table}', {how})").first()
         return found if isinstance(found, Row) else Row()
 
@@ -126,5 +126,5 @@ def _hide_details(what: str) -> Iterator[None]:
     try:
         yield
     except (PySparkException, Py4JError) as error:
-        hint = "The rows are as they were. Try again; the worker's log says more."
+        hint = "No rows were changed. Try again; see the worker's log."
         raise UnavailableError(f"{what}.", hint) from error

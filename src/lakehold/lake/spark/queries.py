@@ -90,7 +90,7 @@ def _collect_batches(rows: DataFrame, schema: pa.Schema, most_bytes: int) -> Ite
         size += len(part)
         if size > most_bytes:
             message = f"The result is larger than {most_bytes // 1_000_000:,} MB."
-            raise LimitExceededError(message, "Ask for fewer columns or rows, or save the query as a table.")
+            raise LimitExceededError(message, "Select fewer columns or rows, or save the query as a table.")
         yield pa.ipc.read_record_batch(pa.py_buffer(part), schema)
 
 
@@ -170,7 +170,7 @@ class QueryService:
                 raise _stopped_error(running) from None
             raise query_errors.translate_error(error) from error
         except (Py4JError, OSError) as error:
-            raise UnavailableError("Spark has ended meanwhile.", "It is starting anew; try again.") from error
+            raise UnavailableError("Spark has stopped.", "It is restarting; try again.") from error
 
     def stop(self, uid: str, caller: Caller, reason: str = "The query was stopped.") -> None:
         """Stop a query of the caller's own."""
@@ -238,4 +238,4 @@ class QueryService:
 
 
 def _stopped_error(running: RunningQuery) -> StoppedError:
-    return StoppedError(running.stop_reason, "Ask for less, or save the query as a table.")
+    return StoppedError(running.stop_reason, "Query less data, or save the query as a table.")

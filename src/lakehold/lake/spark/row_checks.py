@@ -35,7 +35,7 @@ def latest_time(rows: DataFrame, field: str) -> datetime | None:
     column = _column(rows, field)
     kind = rows.select(column).schema.fields[0].dataType
     if not isinstance(kind, DateType | TimestampType | TimestampNTZType):
-        raise InvalidInputError(f"The field {quote(field)} is no date or time.", "Choose one that is.")
+        raise InvalidInputError(f"The field {quote(field)} is not a date or time.", "Choose one that is.")
     found = rows.agg(f.unix_micros(f.max(column).cast("timestamp")).alias("newest")).first()
     if found is None or found["newest"] is None:
         return None

@@ -121,8 +121,8 @@ def _fetch(jars: list[Jar], place: Path) -> None:
             fetched = found / f"{jar.group}_{jar.file}"
             if not fetched.is_file():
                 last_line = next((line.strip() for line in reversed(done.stderr.splitlines()) if line.strip()), "")
-                message = f"Spark could not fetch {jar.coordinate}: {last_line or 'it said nothing'}."
-                hint = f"Give this machine a way to Maven's central repository, or put {jar.file} into {place}."
+                message = f"Spark could not fetch {jar.coordinate}: {last_line or 'no output'}."
+                hint = f"Give this machine access to Maven Central, or put {jar.file} into {place}."
                 raise UnavailableError(message, hint)
             if not _has_checksum(fetched, jar):
                 message = f"{jar.coordinate} has another checksum than it should have; it is not used."
@@ -214,7 +214,7 @@ the key of the platform and the password of its database are among them.
 
 @dataclass(frozen=True, slots=True)
 class SparkOptions:
-    """What the Spark of a process is started with."""
+    """The options that Spark is started with."""
 
     master: str
     conf: Mapping[str, str] = field(default_factory=dict)
@@ -274,7 +274,7 @@ class JvmProcess:
         while not file.exists():
             if self.process.poll() is not None or monotonic() > end:
                 self.process.kill()
-                raise UnavailableError("The JVM of Spark has not started.", "Its own words are above, in the log.")
+                raise UnavailableError("The JVM of Spark did not start.", "See its output above, in the log.")
             sleep(_PAUSE)
         answer = file.read_bytes()
         shutil.rmtree(self.folder)
@@ -298,7 +298,7 @@ def launch(options: SparkOptions) -> JvmProcess:
 
 
 def _private_conf(address: str, place: Path) -> dict[str, str]:
-    """Return the settings that keep others out: what listens asks for a secret, and files lie where nobody looks."""
+    """Return the settings that protect Spark: its ports require a secret, and its files lie in a private folder."""
     return {
         "spark.driver.bindAddress": address,
         "spark.driver.host": address,

@@ -202,14 +202,14 @@ def refuse_invalid_rows(found: DataFrame, rule: VersionRule, *, at: str | None, 
     assert counts is not None  # noqa: S101 - an aggregate has one row
     if counts.nameless:
         names = " and ".join(rule.keys)
-        raise DataError(f"Rows of the source have no {names}.", "A key must be there in every row.")
+        raise DataError(f"Rows of the source have no {names}.", "Every row needs a key.")
     if counts.timeless:
-        raise DataError(f"Rows of the source have no {at}.", "Fill it, or keep the history without.")
+        raise DataError(f"Rows of the source have no {at}.", "Fill it, or keep the history without it.")
     if counts.twice:
         such = ", ".join(str(value) for value in counts.such[:-1])
         raise DataError(
             f"{counts.twice:,} keys have several different rows for one time, such as {such} at {counts.such[-1]}.",
-            f"Make {last_by} tell them apart." if last_by else "Name a field that says which of them is the last.",
+            f"Make {last_by} unique." if last_by else "Name a field that says which of them is the last.",
         )
     return counts
 

@@ -22,7 +22,7 @@ from lakehold.lake.table_metadata import IcebergSnapshot
 
 
 class SchemaEvolution(StrEnum):
-    """How a write handles rows with other fields than the table has."""
+    """The schema evolution of a write: how rows with other fields than the table has are handled."""
 
     MERGE = "merge"
     """New fields are added, types are widened where nothing is lost; a missing field is empty."""
@@ -81,7 +81,7 @@ _EXAMPLES = 3
 
 
 class WriteMode(StrEnum):
-    """How a write treats the rows that are in the table."""
+    """The write mode: how the existing rows of the table are treated."""
 
     APPEND = "append"
     """They stay."""
@@ -109,7 +109,7 @@ class TableWriteOptions:
 
 @dataclass(frozen=True, slots=True)
 class TableWriteResult:
-    """What a write did."""
+    """The result of a write."""
 
     snapshot: int | None
     """None if there was nothing to do."""
@@ -161,21 +161,21 @@ def _write_mode(
 def refuse_duplicate_keys(rows: DataFrame, keys: Sequence[str]) -> None:
     """Refuse rows with duplicate or missing keys."""
     if not keys:
-        raise InvalidInputError("To merge, the table needs a key.", "Name the fields that tell one row from another.")
+        raise InvalidInputError("To merge, the table needs a key.", "Name the key fields.")
     names = {name.lower(): name for name in rows.columns}
     for key in keys:
         if key.lower() not in names:
-            raise DataError(f"The key {key!r} is no field of the rows.", f"They have: {', '.join(rows.columns)}.")
+            raise DataError(f"The key {key!r} is not a field of the rows.", f"They have: {', '.join(rows.columns)}.")
     columns = [f.col(quote_identifier(names[key.lower()])) for key in keys]
     empty = rows.filter(reduce(lambda one, other: one | other, (column.isNull() for column in columns)))
     if empty.limit(1).count():
-        raise DataError(f"{empty.count():,} rows have no {' and '.join(keys)}.", "A key must be there in every row.")
+        raise DataError(f"{empty.count():,} rows have no {' and '.join(keys)}.", "Every row needs a key.")
     doubles = rows.groupBy(*columns).count().filter(f.col("count") > 1)
     some = doubles.limit(_EXAMPLES).collect()
     if some:
         examples = "; ".join(", ".join(str(value) for value in row[:-1]) for row in some)
-        message = f"{doubles.count():,} keys are there more than once, such as {examples}."
-        raise DataError(message, f"Choose a key that tells rows apart, or keep one row for each {' and '.join(keys)}.")
+        message = f"{doubles.count():,} keys appear more than once, such as {examples}."
+        raise DataError(message, f"Choose a unique key, or keep one row for each {' and '.join(keys)}.")
 
 
 def _merge(session: SparkSession, place: TableIdentifier, rows: DataFrame, how: TableWriteOptions) -> None:
@@ -243,7 +243,7 @@ def apply_types_if_empty(tables: Tables, place: TableIdentifier, rows: DataFrame
 
 
 def refuse_duplicate_fields(schema: t.StructType) -> None:
-    """Refuse two fields whose names differ by case alone, which are one to SQL."""
+    """Refuse two fields whose names differ by case alone, because they are the same name in SQL."""
     seen: dict[str, str] = {}
     for field in schema.fields:
         other = seen.setdefault(field.name.lower(), field.name)

@@ -81,7 +81,7 @@ class Tables:
         """Return the current metadata of a table, or refuse if it does not exist yet."""
         found = self.lake.current_metadata(place)
         if found is None:
-            raise ConflictError("The table has no data yet.", "Run what fills it.")
+            raise ConflictError("The table has no data yet.", "Run the pipeline that fills it.")
         return found
 
     def read(self, place: TableIdentifier, *, snapshot: int | None = None) -> DataFrame:

@@ -1,4 +1,4 @@
-"""Accounts, sign-ins, links, invites, API tokens, and attempts that are counted."""
+"""Accounts, sign-ins, links, invites, API tokens, and counted sign-in attempts."""
 
 import sqlalchemy as sa
 from alembic import op

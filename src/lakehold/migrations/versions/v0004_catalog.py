@@ -1,4 +1,4 @@
-"""What is told of resources, requests for access, credentials, and when something was last used."""
+"""Metadata of resources, access requests, credentials, and last use."""
 
 import sqlalchemy as sa
 from alembic import op

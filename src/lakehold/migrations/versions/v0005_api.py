@@ -1,4 +1,4 @@
-"""Answers that are kept under an Idempotency-Key."""
+"""Stored responses by Idempotency-Key."""
 
 import sqlalchemy as sa
 from alembic import op

@@ -1,4 +1,4 @@
-"""Jobs, and the workers that do them."""
+"""Background jobs, and workers."""
 
 import sqlalchemy as sa
 from alembic import op

@@ -1,4 +1,4 @@
-"""Access reviews over a workspace, and what was decided in them."""
+"""Access reviews over a workspace, and their decisions."""
 
 import sqlalchemy as sa
 from alembic import op

@@ -1,4 +1,4 @@
-"""Where workers can be asked, and what was asked of them."""
+"""Addresses of workers, and the query history."""
 
 import sqlalchemy as sa
 from alembic import op

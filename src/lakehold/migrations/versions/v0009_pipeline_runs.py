@@ -1,4 +1,4 @@
-"""Runs of pipelines with their steps and logs, and what starts them."""
+"""Runs of pipelines with their steps and logs, and triggers."""
 
 import sqlalchemy as sa
 from alembic import op

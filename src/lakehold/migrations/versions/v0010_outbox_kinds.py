@@ -8,5 +8,5 @@ down_revision = "0009"
 
 
 def upgrade() -> None:
-    """What waits there by now are mails."""
+    """Add the kind of each message; those that exist are mails."""
     op.add_column("outbox", sa.Column("kind", sa.Text(), nullable=False, server_default="mail"))

@@ -1,4 +1,4 @@
-"""How the checks of data marts have come out."""
+"""Results of the data quality checks of data marts."""
 
 import sqlalchemy as sa
 from alembic import op

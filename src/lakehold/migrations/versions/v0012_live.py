@@ -1,4 +1,4 @@
-"""Live destinations: their secrets and what was pulled; and as whom a resource was last saved."""
+"""Live destinations: their secrets and pulls; and the member who last saved a resource."""
 
 import sqlalchemy as sa
 from alembic import op

@@ -1,4 +1,4 @@
-"""Who is told of what in a project, and the checks of a run."""
+"""Notification preferences of a project, and an index of check results."""
 
 import sqlalchemy as sa
 from alembic import op

@@ -1,4 +1,4 @@
-"""Tokens that are the way in of something."""
+"""API tokens of integrations."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -10,5 +10,5 @@ _number = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
 
 
 def upgrade() -> None:
-    """Say of what."""
+    """Add the column that references the integration."""
     op.add_column("token", sa.Column("through_id", _number))

@@ -81,7 +81,7 @@ def execute_job(platform: Platform, uid: str) -> JobOutcome:
     """Execute the job; give it up after several attempts in which the worker died."""
     row = table.load_row(platform, uid)
     if row.tries >= _MAX_ATTEMPTS:
-        return {"error": f"The worker was stopped {row.tries} times while it did this; it is not tried again."}
+        return {"error": f"The worker was stopped {row.tries} times meanwhile; there are no more retries."}
     with platform.database.write() as transaction:
         table.update_job(transaction, uid, {"tries": row.tries + 1})
     _log.info("job %s started: %s", uid, row.kind)
@@ -93,7 +93,7 @@ def execute_job(platform: Platform, uid: str) -> JobOutcome:
         return {"error": str(error)}
     except Exception:  # noqa: BLE001 - the edge: the job gets a message, and the log the rest
         _log.exception("job %s failed", uid)
-        return {"error": "It failed for a reason of our own; the worker's log has it."}
+        return {"error": "Internal error. See the worker's log."}
     return {"result": file.name, "rows": rows}
 
 

@@ -45,7 +45,7 @@ class Job:
     """What it is busy with, in a word or two."""
     error: str
     rows: int
-    """How many rows the result has."""
+    """Number of rows of the result."""
     made_at: Moment
     started_at: Moment | None
     ended_at: Moment | None
@@ -109,12 +109,12 @@ def get_result(ctx: RequestContext, uid: str, data: Path) -> JobResult:
     job = get_job(ctx, uid)
     need_job(ctx, job.kind, job.options)
     if job.state not in table.ENDED:
-        raise ConflictError(f"The job {quote(uid)} is not done yet.", "Ask again later.")
+        raise ConflictError(f"The job {quote(uid)} is not done yet.", "Try again later.")
     if job.state == table.FAILED:
         raise ConflictError(f"The job {quote(uid)} has failed.", job.error)
     file = table.results_folder(data, ctx.session.tenant) / job.result
     if not job.result or not file.is_file():
-        raise NotFoundError(f"The result of the job {quote(uid)} is no longer kept.", "Start it again.")
+        raise NotFoundError(f"The result of the job {quote(uid)} has expired.", "Start it again.")
     ctx.note(f"take {job.kind}", ctx.caller.tenant, after={"job": uid})
     return JobResult(file, MEDIA_TYPES[file.suffix])
 
@@ -162,5 +162,5 @@ def _check_kind(kind: str) -> None:
 
 def _texts(value: object) -> list[str]:
     if not isinstance(value, Sequence) or isinstance(value, str) or not all(isinstance(part, str) for part in value):
-        raise InvalidInputError("kinds is a list of texts.", "For example: lakehouse.table.")
+        raise InvalidInputError("kinds must be a list of texts.", "For example: lakehouse.table.")
     return list(value)

@@ -45,7 +45,7 @@ class DueTriggers:
         return sum(self._start_batch(platform, batch, now) for batch in together)
 
     def start_dependents(self, platform: Platform, number: int) -> int:
-        """Start what waits for the success of a run; return how many. A run that is reported twice counts once."""
+        """Start the runs that wait for the success of this one; return how many. A repeated report starts nothing."""
         run, c = states.load_run(platform, number), trigger_table.c
         if run.state != states.SUCCEEDED:
             return 0

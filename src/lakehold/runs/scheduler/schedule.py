@@ -32,7 +32,7 @@ class TriggerSchedule:
         """Return the schedule itself, or raise if it can never be due."""
         if bool(self.cron) == bool(self.after):
             raise InvalidInputError(
-                "A trigger has a schedule, or others that it comes after.", "Give one of the two.", field="cron"
+                "A trigger needs either a schedule or pipelines to run after.", "Set one of them.", field="cron"
             )
         if self.cron:
             self.next_time(datetime.now(self._zone_info()))
@@ -44,13 +44,13 @@ class TriggerSchedule:
             return next(CronSim(self.cron[:_MAX_CRON_LENGTH], behind.astimezone(self._zone_info())))
         except CronSimError:
             raise InvalidInputError(
-                f"{quote(self.cron)} is no schedule.",
-                "Write minute, hour, day, month and weekday: 30 6 * * 1-5.",
+                f"{quote(self.cron)} is not a cron schedule.",
+                "Use minute, hour, day, month and weekday: 30 6 * * 1-5.",
                 field="cron",
             ) from None
         except StopIteration:
             raise InvalidInputError(
-                f"{quote(self.cron)} is never due.", "Choose days that there are.", field="cron"
+                f"{quote(self.cron)} is never due.", "Choose days that exist.", field="cron"
             ) from None
 
     def next_moment(self, at: Moment) -> Moment | None:

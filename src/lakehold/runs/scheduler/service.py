@@ -71,7 +71,7 @@ class Triggers:
             ctx.need(self._runs.runnables.for_resource(ctx, other).see, other)
         _refuse_cycle(ctx, self._runs.runnables, resource, checked, uid)
         if uid is not None and self.get(ctx, uid).resource != resource:
-            raise InvalidInputError("A trigger stays with what it runs.", "Make another one.")
+            raise InvalidInputError("A trigger cannot be moved to another resource.", "Create another one.")
         # By number: a name may change, and an id is resolved where it is rendered.
         after = [str(ctx.view.resource(other)) for other in checked.after]
         values = {
@@ -171,7 +171,7 @@ def _valid_parameters(runnable: Runnable, parameters: Mapping[str, str]) -> dict
         if value not in among:
             what = f"{name} cannot be {quote(value)}" if among else f"there is no parameter {quote(name)}"
             raise InvalidInputError(
-                f"Of what it runs, {what}.", f"Use {', '.join(among or runnable.choices) or 'none'}."
+                f"Invalid parameters: {what}.", f"Use {', '.join(among or runnable.choices) or 'none'}."
             )
     return dict(parameters)
 
@@ -192,7 +192,7 @@ def _refuse_cycle(
         before |= waiting
         waiting = {earlier for each in waiting for earlier in after.get(each, ())} - before
     if ctx.view.resource(resource) in before:
-        raise InvalidInputError("It would come after itself, and never end.", "Let it come after others.")
+        raise InvalidInputError("The trigger would wait for itself.", "Choose other pipelines.")
 
 
 def _build_trigger(ctx: RequestContext, row: TriggerRow) -> Trigger:

@@ -215,7 +215,7 @@ class PathDrawing:
         return self._visible_node(uid, HIDDEN.capitalize(), note, held=held)
 
     def _visible_node(self, uid: str, hidden: str, note: str, *, title: str = "", held: bool = True) -> AccessPathNode:
-        """Return the node of what the viewer may see; else one that does not tell more than `hidden`."""
+        """Return the node of a resource; if the viewer may not see it, a node with the text `hidden`."""
         seen = self._eyes.ref(uid)
         if seen is None:
             return AccessPathNode("Hidden", hidden, "eye-off", note=note, held=held)

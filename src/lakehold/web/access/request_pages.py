@@ -140,7 +140,7 @@ def _draft_form(
 
 
 def _list_ways(ctx: RequestContext, found: Explanation) -> dict[int, tuple[str, str, str]]:
-    """Return what could be given, by its number: as it is sent, in words, and by whom. The nearest comes first."""
+    """Return the ways to the right by number, nearest first: form value, description, and who can grant it."""
     me, ways = ctx.caller.member, {}
     missing = MissingAccess(ctx, me, found.resource)
     for n, way in rank_ways(ctx.view, found.resource, found.ways):

@@ -89,7 +89,7 @@ def parse_list(described: FieldList, sent: FormData) -> list[Record]:
 def write_settings(
     settings: dict[str, Any], fields: Sequence[FormField], texts: Record, *, omit_empty: bool = True
 ) -> None:
-    """Write what the fields say into settings. The setting of a field that does not count stays as it is."""
+    """Write the values of fields into settings. The setting of a field that does not apply is left unchanged."""
     parents: set[str] = set()
     for each in fields:
         if not each.path:

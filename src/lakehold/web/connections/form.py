@@ -33,7 +33,7 @@ from lakehold.web.form_values import row_settings
 
 @dataclass(frozen=True, slots=True)
 class FormType:
-    """A type of connection that a form is for, as it is offered, and all cards of its form."""
+    """A type of connection: its label, and all cards of its form."""
 
     word: str
     label: str
@@ -148,7 +148,7 @@ class ResourceForm:
 
     @property
     def fields(self) -> list[FormField]:
-        """The fields that count beside the values of the others, without those of lists."""
+        """The fields that apply, given the values of the others, without those of lists."""
         return [each for each in self.design.fields_of(self.word) if each.counts(self.texts)]
 
     @property
@@ -167,7 +167,7 @@ class ResourceForm:
         )
 
     def label_of(self, name: str) -> str:
-        """Return what a chosen option is called."""
+        """Return the label of a chosen option."""
         known = {option[0]: option[1] for option in self.design.options_of(self.word, name)}
         return self.labels.get(name) or known.get(self.text(name), self.text(name))
 

@@ -102,9 +102,9 @@ def create_link(
         title=f"Sign-in link for {member.name}" if signs_in else f"Password link for {member.name}",
         label="Link",
         secret=created.link,
-        text="Signs in whoever opens it. Works once."
+        text="Anyone who opens it is signed in. Works once."
         if signs_in
-        else "Whoever opens it can set the password. Works once and ends all sessions.",
+        else "Anyone who opens it can set the password. Works once and ends all sessions.",
         until=created.until,
         back=urls.member(uid),
         mail=[urls.member(uid, "links"), created.purpose] if links.can_send_mail(platform.settings) else (),

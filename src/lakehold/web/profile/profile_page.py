@@ -35,7 +35,7 @@ def render_tab(
 ) -> Response:
     """Render one of the profile pages. An impersonator sees neither the member's profile nor their own."""
     if ctx.caller.impersonator:
-        return pages.render(request, "profile/viewing.html")
+        return pages.render(request, "profile/impersonation.html")
     return pages.render_form(request, f"profile/{template}", values, errors)
 
 

@@ -172,7 +172,7 @@ def start_report(request: Request, ctx: WriteContext, uid: str, sent: SubmittedF
 def report_page(request: Request, ctx: ReadContext, uid: str) -> Response:
     """Show the progress of the job. The campaign's page polls this fragment while the job runs."""
     detail = campaigns.get(ctx, uid)
-    return pages.render(request, "reviews/worked_out.html", {"review": detail, **report_values(ctx, detail)})
+    return pages.render(request, "reviews/report.html", {"review": detail, **report_values(ctx, detail)})
 
 
 @routes.get("/{uid}/worked-out/{job}")

@@ -39,7 +39,7 @@ _FIELDS = ("tenant", "name", "email", "start")
 def first_run_page(
     request: Request, platform: CurrentPlatform, visit: CurrentClient, secret: str, sent: SubmittedForm
 ) -> Response:
-    """Show the form to whoever has the secret; create the tenant and its Owner, and sign the Owner in."""
+    """Show the form to a visitor with the secret; create the tenant and its Owner, and sign the Owner in."""
     if refusal := _refused_page(request, platform, secret):
         return refusal
     filled, errors = {"start": EMPTY}, FieldErrors()

@@ -113,7 +113,7 @@ def closed_page(
     href: str = "/sign-in",
     status: int = 404,
 ) -> Response:
-    """Return a page that says why a link leads nowhere, with a button to continue."""
+    """Return a page that says why a link is not valid, with a button to continue."""
     values: dict[str, object] = {"name": title, "text": str(reason), "label": label, "href": href}
     refusal = reason if isinstance(reason, LakeholdError) else None
     return render_bare(request, "shut.html", values, refusal=refusal, status=status)

@@ -105,7 +105,7 @@ def value_fields(ctx: RequestContext, uid: str) -> list[AttributeField]:
 def attribute_field(
     ctx: RequestContext, uid: str, declared: AttributeKind, value: str, *, member: str | None = None, hint: str = ""
 ) -> AttributeField:
-    """Return an attribute with all its values as options; whoever may set one of them alone may not choose."""
+    """Return an attribute with all its values as options; it is read-only unless the caller may set all of them."""
     facts = [Attribute(uid, declared.name, each, member) for each in declared.values]
     may = all(ctx.session.check_change(ctx.principal, Add(fact)) for fact in facts)
     options = [(each, humanize(each)) for each in declared.values]

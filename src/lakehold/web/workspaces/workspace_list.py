@@ -23,7 +23,7 @@ from lakehold.workspaces.registry import all_workspaces
 
 
 def attribute_hint(name: str) -> str:
-    """Return what an attribute does when it is on; empty if nobody says."""
+    """Return the description of what an attribute does when it is on; empty if there is none."""
     return next((hint for each in all_workspaces() if (hint := each.attribute_hints.get(name, ""))), "")
 
 

@@ -20,7 +20,7 @@ TOKEN_ACTIONS = ("see", "read")
 
 def create_token(ctx: RequestContext, uid: str, days: int | None = None) -> CreatedToken:
     """Return a token that reads the integration's tables and nothing else, limited by its member's rights."""
-    need_kind(ctx, uid, "edit", (INTEGRATION_KIND,), refusal="A {} is no integration.", hint="Choose one.")
+    need_kind(ctx, uid, "edit", (INTEGRATION_KIND,), refusal="A {} is not an integration.", hint="Choose one.")
     reads = edge_targets(ctx, uid, "reads")
     if not reads:
         raise ConflictError(f"The integration {quote(uid)} reads no table.", "Let it read at least one.")

@@ -11,7 +11,7 @@ _PIPELINES = ("source", "stream", "query", "notebook", "history", "destination",
 
 
 def writers(ctx: RequestContext, uid: str) -> tuple[list[ResourceRef], bool]:
-    """Return what writes the table, and whether there is more that the caller may not see."""
+    """Return the pipelines that write the table, and whether there are more that the caller may not see."""
     return LINEAGE.visible_refs(ctx, VisibleRefs(ctx), edge_sources(ctx, uid, "writes"))
 
 

@@ -95,7 +95,7 @@ def restore_table(ctx: RequestContext, lake: IcebergCatalog, uid: str, name: str
     found = None if row is None else _restorable(ctx, row)
     if found is None:
         raise NotFoundError(
-            f"There is no deleted table {quote(uid)}.", "Its rows may be gone by now; look in the list."
+            f"There is no deleted table {quote(uid)}.", "Its rows may have been deleted; check the list."
         )
     new_name = name or found.name
     beside = (ctx.view.names.get(ctx.view.resource(each)) or "" for each in edge_sources(ctx, found.layer, "layer"))
@@ -186,19 +186,19 @@ def describe_fields(ctx: RequestContext, lake: IcebergCatalog, uid: str, fields:
                 f"The description of {quote(name)} is too long.", f"Use {_MAX_DESCRIPTION:,} at most."
             )
     if not fields or len(fields) > _MAX_FIELDS:
-        raise InvalidInputError("No field is named, or too many are.", f"Name one, or {_MAX_FIELDS:,} at the most.")
+        raise InvalidInputError("No field is named, or too many are.", f"Name one, or {_MAX_FIELDS:,} at most.")
     return _start_run(ctx, uid, {MAINTENANCE_PARAMETER: DESCRIBE, "fields": dict(fields)})
 
 
 def need_table(ctx: RequestContext, uid: str, action: str) -> None:
     """Refuse unless it is a table with which the caller may do this."""
-    need_kind(ctx, uid, action, (TABLE_KIND,), refusal="A {} is no table.", hint="Choose a table.")
+    need_kind(ctx, uid, action, (TABLE_KIND,), refusal="A {} is not a table.", hint="Choose a table.")
 
 
 def _current_metadata(ctx: RequestContext, lake: IcebergCatalog, uid: str) -> IcebergMetadata:
     found = lake.current_metadata(TableIdentifier(ctx.session.tenant, ctx.view.resource(uid)))
     if found is None:
-        raise NotFoundError("The table has no data yet.", "Run what fills it.")
+        raise NotFoundError("The table has no data yet.", "Run the pipeline that fills it.")
     return found
 
 
@@ -277,7 +277,7 @@ def _table_needs_maintenance(location: str, last: Moment | None, at: Moment, day
         return needs_maintenance(table_metadata.load_metadata(location), last, at, days)
     except OSError as error:
         # The files of one table are missing; the others are kept up all the same.
-        _log.warning("a table cannot be kept up: %s", type(error).__name__)
+        _log.warning("table maintenance failed: %s", type(error).__name__)
         return False
 
 

@@ -37,7 +37,7 @@ _KINDS = (SAVED_QUERY, "lakehouse.query")
 
 def query_scope(ctx: RequestContext, uid: str) -> queries.QueryScope:
     """Return the scope of a query; refuse unless the caller may edit it and run queries there."""
-    need_kind(ctx, uid, "edit", _KINDS, refusal="A {} has no text of a query.", hint="Choose a query.")
+    need_kind(ctx, uid, "edit", _KINDS, refusal="A {} has no SQL.", hint="Choose a query.")
     return queries.open_scope(ctx, kinds.workspace_of(ctx.view, uid) or uid)
 
 

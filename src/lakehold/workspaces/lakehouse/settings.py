@@ -36,7 +36,7 @@ class LakehouseSettings(SettingsRecord):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StreamSettings(SettingsRecord):
-    """How a stream of a source is loaded."""
+    """Settings of a stream: how it is loaded."""
 
     stream: Text
     """Its name at the source; one with a star is all files that match it."""
@@ -62,7 +62,7 @@ class StreamSettings(SettingsRecord):
         if self.mode in {SyncMode.MERGE, SyncMode.MIRROR} and not self.keys:
             raise InvalidSettingError("To merge, the stream needs a primary key.", "Set keys.", field="keys")
         if self.mode is SyncMode.INCREMENTAL and not self.cursor:
-            raise InvalidSettingError("To read only what is new, a cursor is needed.", "Set cursor.", field="cursor")
+            raise InvalidSettingError("Incremental loading needs a cursor.", "Set cursor.", field="cursor")
         if self.format is not None:
             try:
                 self.format.validated()
@@ -106,9 +106,7 @@ class HistorySettings(SettingsRecord):
 
     def __post_init__(self) -> None:
         if not self.keys:
-            raise InvalidSettingError(
-                "The history has no keys.", "Name the fields by which a row is known.", field="keys"
-            )
+            raise InvalidSettingError("The history has no keys.", "Name the key fields.", field="keys")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

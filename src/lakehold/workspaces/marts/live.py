@@ -80,7 +80,7 @@ def create_secret(ctx: RequestContext, uid: str) -> NewDestinationSecret:
     ctx.need_writable()
     mart_kinds.need_action(ctx, uid, mart_kinds.DESTINATION_KIND, "edit")
     if resource_metadata.load(ctx, uid).settings.get("to") != LIVE_TYPE:
-        raise ConflictError(f"The destination {quote(uid)} is not live.", "Only what is pulled has a secret.")
+        raise ConflictError(f"The destination {quote(uid)} is not live.", "Only live destinations have a secret.")
     before = _row(ctx, uid)
     fresh = secret_tokens.generate(secret_tokens.LIVE, "" if before is None else str(before.id))
     values = {"hash": fresh.hash, "made_by": ctx.caller.member, "made_at": ctx.at, "used_at": 0}
@@ -212,7 +212,7 @@ def begin_pull(platform: Platform, access: LiveAccess, lake: IcebergCatalog, rep
     with platform.read(access.visit.to_caller(access.tenant)) as ctx:
         _need_live(ctx, access.destination)
         if not ctx.view.ids.get(report) or access.destination not in edge_targets(ctx, report, "destination"):
-            raise NotFoundError(f"There is no report {quote(report)} here.", "Ask for the list of reports.")
+            raise NotFoundError(f"There is no report {quote(report)} here.", "Check the list of reports.")
         author = resource_metadata.load_author(ctx, report)
     with platform.write(_author_caller(access, author, report)) as ctx:
         text = _pull_sql(ctx, access, lake, report)
@@ -225,7 +225,7 @@ def _pull_sql(ctx: RequestContext, access: LiveAccess, lake: IcebergCatalog, rep
     """Return the query of the report if its author and the starter of pulls may do everything that it takes."""
     if ctx.view.ids.get(ctx.caller.member) is None:
         raise DeniedError(
-            f"Whoever last changed the report {quote(report)} is no longer here.",
+            f"The member who last changed the report {quote(report)} was removed.",
             "Let somebody who may run it take it over.",
             action="run",
             resource=report,
@@ -260,7 +260,8 @@ def _need_of_author(ctx: RequestContext, action: str, uid: str, report: str) -> 
         who, missing = _name(ctx, ctx.caller.member), error.hint if isinstance(error, DeniedError) else ""
         raise DeniedError(
             f"The report is pulled as {who}, who may not {humanize(action)} {describe_resource(ctx.view, uid)}.",
-            missing or f"Let {who} see it again, or let somebody who may run it take over the report {quote(report)}.",
+            missing
+            or f"Grant {who} access again, or let somebody who may run it take over the report {quote(report)}.",
             action=action,
             resource=uid,
         ) from error

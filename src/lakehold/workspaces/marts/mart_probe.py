@@ -96,7 +96,7 @@ def prepare_storage_probe(ctx: RequestContext, probe: StorageProbeTarget) -> Pre
     storage = storages.need_probe(ctx, probe)
     if probe.by and probe.by not in _PROBED_TYPES:
         raise InvalidInputError(
-            f"What is defined by {quote(probe.by)} is not looked at in a storage.", f"Use {', '.join(_PROBED_TYPES)}."
+            f"A definition by {quote(probe.by)} cannot be sampled in a storage.", f"Use {', '.join(_PROBED_TYPES)}."
         )
     lake = None
     if isinstance(storage, LakeStorageSettings):
@@ -110,7 +110,7 @@ def probe_storage(platform: Platform, prepared: PreparedProbe) -> StorageProbeRe
     if prepared.lake is not None:
         return _probe_lakehouse(platform, prepared, prepared.lake)
     if prepared.where is StorageType.FILES and not prepared.probe.storage:
-        return StorageProbeResult(notes=["It has a folder of its own as soon as it is made. Files are brought there."])
+        return StorageProbeResult(notes=["It gets a folder of its own when it is created. Upload files there."])
     return StorageProbeResult(**worker_client.probe(platform, prepared.caller, "marts.storage", asdict(prepared.probe)))
 
 
@@ -118,7 +118,7 @@ def matching_tables(pattern: str, tables: Sequence[str]) -> list[str]:
     """Return the tables that a pattern matches."""
     found = sorted(name for name in tables if fnmatchcase(name, pattern))
     if not found:
-        raise NotFoundError(f"Nothing fits {quote(pattern)}.", "Write it with * for any letters.")
+        raise NotFoundError(f"Nothing matches {quote(pattern)}.", "Use * for any characters.")
     return found
 
 
@@ -139,13 +139,13 @@ def definition_errors(definition: MartSettings, fields: Sequence[Mapping[str, st
     hidden = {column.name for column in definition.columns if column.hidden}
     for name in definition.keys:
         if name not in names or name in hidden:
-            found["keys"] = f"There is no field {quote(name)} that is kept.{there}"
+            found["keys"] = f"There is no stored field {quote(name)}.{there}"
     named = [("cursor", definition.cursor), *(("columns", column.name) for column in definition.columns)]
     for setting, name in named:
         if name and name not in names:
             found[setting] = f"There is no field {quote(name)}.{there}"
     if names and hidden.issuperset(names):
-        found["columns"] = "All fields are hidden, and nothing is kept. Show one."
+        found["columns"] = "All fields are hidden. Show at least one."
     return found
 
 

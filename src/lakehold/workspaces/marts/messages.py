@@ -43,7 +43,7 @@ class MessageData:
         if column not in self.columns:
             there = ", ".join(self.columns[:MAX_BLOCK_ROWS]) or "none"
             raise InvalidInputError(
-                f"The message speaks of a column {quote(column)}, which the report does not have.",
+                f"The message uses a column {quote(column)}, which the report does not have.",
                 f"Its columns: {there}. Beside them there are rows, day, name, table, and chart with two columns.",
             )
         return self.columns.index(column)
@@ -75,7 +75,7 @@ def is_numeric(value: object) -> bool:
 
 
 class _MessagePart(ABC):
-    """What stands for a placeholder of a message."""
+    """The content that replaces a placeholder of a message."""
 
     block: ClassVar = True
     """Whether it is no part of a paragraph."""
@@ -210,7 +210,7 @@ class ChartBlock(_MessagePart):
             return 0.0
         if not is_numeric(value):
             raise InvalidInputError(
-                f"The chart of the message cannot draw {quote(self.y)}: it is no number.", "Choose another column."
+                f"The chart of the message cannot draw {quote(self.y)}: it is not a number.", "Choose another column."
             )
         number = float(value)  # type: ignore[arg-type]
         return number if math.isfinite(number) else 0.0

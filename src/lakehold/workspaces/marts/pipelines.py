@@ -89,7 +89,7 @@ class _ProjectPipeline(Runnable):
 
 
 class DataMartPipeline(_ProjectPipeline):
-    """Refreshes a data mart. Whoever edits it may refresh it; whoever sees it sees its runs."""
+    """Refreshes a data mart. Those who may edit it may refresh it, and those who see it see its runs."""
 
     kind = mart_kinds.DATA_MART_KIND
     trigger, schedule, stop, see = "edit", "manage_triggers", "edit", "see"
@@ -108,7 +108,7 @@ class DataMartPipeline(_ProjectPipeline):
         looks = [RunChecks(name="check", reads=(uid,), mart=uid, settings=stored)] if settings.checks else []
         if options.parameters.get(TASK_PARAMETER) == CHECK_TASK:
             if not looks:
-                raise ConflictError(f"The {describe_resource(ctx.view, uid)} has no checks.", "Write some first.")
+                raise ConflictError(f"The {describe_resource(ctx.view, uid)} has no checks.", "Add one first.")
             return looks
         storage = storage_of(ctx, uid)
         ctx.need("use", storage)
@@ -156,12 +156,12 @@ def _refuse_copy_name(ctx: RequestContext, uid: str, storage: str, name: str) ->
     """Refuse a copy whose name another data mart of the storage uses."""
     if isinstance(storages.storage_settings(ctx, storage), LakeStorageSettings):
         raise ConflictError(
-            "A data mart of a lakehouse is kept in the lake as it is.", "Leave the name of the copy, kept_as, empty."
+            "A data mart of a lakehouse has no copy in its storage.", "Leave the name of the copy, kept_as, empty."
         )
     others = (each for each in edge_sources(ctx, storage, "storage") if each != uid)
     names = (str(resource_metadata.load(ctx, each).settings.get("kept_as", "")) for each in others)
     if any(each.casefold() == name.casefold() for each in names):
-        raise ConflictError(f"Another data mart of this storage is kept as {quote(name)}.", "Choose another name.")
+        raise ConflictError(f"Another data mart of this storage has the copy {quote(name)}.", "Choose another name.")
 
 
 def mart_settings(ctx: RequestContext, uid: str) -> MartSettings:

@@ -46,18 +46,18 @@ def typed_literal(value: str, kind: str, at: datetime) -> str:
     if kind in {"timestamp", "timestamptz"}:
         word = "TIMESTAMP" if kind == "timestamptz" else "TIMESTAMP_NTZ"
         return f"{word} {quote_literal(_parse_moment(value, at))}"
-    raise InvalidInputError(f"Columns of the type {kind} are not compared.", "Leave the condition out.")
+    raise InvalidInputError(f"Columns of the type {kind} cannot be compared.", "Leave the condition out.")
 
 
 def _number_literal(value: str, *, whole: bool) -> str:
     try:
         found = Decimal(value.strip())
     except InvalidOperation:
-        raise InvalidInputError(f"{quote(value)} is no number.", "Write one, such as 12.5.") from None
+        raise InvalidInputError(f"{quote(value)} is not a number.", "Write one, such as 12.5.") from None
     # Checked before it is written out: a few letters can stand for a number of a million digits.
     small = found.is_finite() and abs(found.adjusted()) < _MAX_DIGITS and len(found.as_tuple().digits) <= _MAX_DIGITS
     if not small or (whole and found != found.to_integral_value()):
-        raise InvalidInputError(f"{quote(value)} is no number that the column could have.", "Write another one.")
+        raise InvalidInputError(f"{quote(value)} is out of range for the column.", "Write another one.")
     return f"{found:f}"
 
 
@@ -67,7 +67,7 @@ def _parse_day(value: str, at: datetime) -> date:
     try:
         return date.fromisoformat(value.strip())
     except ValueError:
-        raise InvalidInputError(f"{quote(value)} is no day.", "Write 2026-11-30, or today - 7.") from None
+        raise InvalidInputError(f"{quote(value)} is not a date.", "Write 2026-11-30, or today - 7.") from None
 
 
 def _parse_moment(value: str, at: datetime) -> str:
@@ -76,7 +76,9 @@ def _parse_moment(value: str, at: datetime) -> str:
     try:
         return datetime.fromisoformat(value.strip()).isoformat()
     except ValueError:
-        raise InvalidInputError(f"{quote(value)} is no moment.", "Write 2026-11-30 12:00, or today - 7.") from None
+        raise InvalidInputError(
+            f"{quote(value)} is not a timestamp.", "Write 2026-11-30 12:00, or today - 7."
+        ) from None
 
 
 def _parse_relative(value: str, today: date) -> date | None:
@@ -94,7 +96,7 @@ def _parse_relative(value: str, today: date) -> date | None:
         start = today.year * _MONTHS_IN_YEAR + (today.month - 1) // months * months + away * months
         return date(start // _MONTHS_IN_YEAR, start % _MONTHS_IN_YEAR + 1, 1)
     except (OverflowError, ValueError):
-        raise InvalidInputError(f"{quote(value)} is no day that there is.", "Choose one nearer to today.") from None
+        raise InvalidInputError(f"{quote(value)} is not a valid date.", "Choose one nearer to today.") from None
 
 
 _UNARY_OPERATORS = {"is empty": "{0} IS NULL", "is not empty": "{0} IS NOT NULL"}
@@ -201,7 +203,7 @@ class ReportQuery:
             return value
         found = self.parameters.get(value[1:])
         if found is None:
-            raise InvalidInputError(f"The parameter {quote(value[1:])} has no value.", "Give it one in the report.")
+            raise InvalidInputError(f"The parameter {quote(value[1:])} has no value.", "Set it in the report.")
         return found
 
     def _order_by(self, selected: Mapping[str, str]) -> Sequence[str]:
@@ -220,6 +222,6 @@ def _aggregated_column(source: QuerySource, how: str, name: str) -> str:
     column = source.column(name)
     if how in _NUMERIC_AGGREGATES and not is_numeric_type(column.type):
         raise InvalidInputError(
-            f"The {how} of {quote(name)} cannot be told: it has no numbers.", "Count it, or choose another column."
+            f"The {how} of {quote(name)} cannot be computed: it is not numeric.", "Count it, or choose another column."
         )
     return column.sql

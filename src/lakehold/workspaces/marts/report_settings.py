@@ -28,7 +28,7 @@ class ReportAggregate(SettingsRecord):
 
     def __post_init__(self) -> None:
         if not self.column and self.how != "count":
-            raise InvalidSettingError(f"A {self.how} is of a column.", "Name one.", field="column")
+            raise InvalidSettingError(f"A {self.how} needs a column.", "Name one.", field="column")
 
     @property
     def title(self) -> str:
@@ -49,7 +49,7 @@ class ReportCondition(SettingsRecord):
     def __post_init__(self) -> None:
         if self.operator == "in" and not self.values:
             raise InvalidSettingError(
-                "To be in a list, the list needs a value.", "Name one, or leave it out.", field="values"
+                "A list of values needs at least one.", "Name one, or leave it out.", field="values"
             )
         if self.operator not in _UNARY_OPERATORS and self.operator != "in" and not self.value.strip():
             raise InvalidSettingError("The condition has no value.", "Set value.", field="value")
@@ -65,7 +65,7 @@ class ReportSort(SettingsRecord):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReportDelivery(SettingsRecord):
-    """What a report says of its delivery before what its destination says."""
+    """Delivery options of a report, which override those of its destination."""
 
     name: str | None = None
     subject: str | None = None
@@ -96,7 +96,7 @@ class ReportSettings(SettingsRecord):
             ZoneInfo(self.zone)
         except (ZoneInfoNotFoundError, ValueError, OSError):
             raise InvalidSettingError(
-                f"There is no time zone {quote(self.zone)}.", "Write Europe/Berlin.", field="zone"
+                f"There is no time zone {quote(self.zone)}.", "Use a name such as Europe/Berlin.", field="zone"
             ) from None
 
 

@@ -77,11 +77,9 @@ class _JoinBuilder:
         allowed = {*self.marts, *edge_targets(self.work, mart, "joins")}
         for each in DATA_MART.parse(stored).joins:
             if each.mart not in allowed:
-                raise InvalidInputError(f"The join {quote(each.name)} was not saved.", "Save its joins anew.")
+                raise InvalidInputError(f"The join {quote(each.name)} was not saved.", "Save its joins again.")
             if prefix.count(".") >= _MAX_DEPTH:
-                raise ConflictError(
-                    f"More than {_MAX_DEPTH} data marts are joined one behind the other.", "Join fewer."
-                )
+                raise ConflictError(f"More than {_MAX_DEPTH} data marts are joined in a chain.", "Join fewer.")
             self.add(each.mart, f"{prefix}{each.name}.", each)
 
     def _add_columns(self, mart: str, prefix: str, alias: str) -> None:
@@ -95,7 +93,7 @@ class _JoinBuilder:
     def _condition(self, prefix: str, join: MartJoin) -> str:
         if not join.on:
             raise InvalidInputError(
-                f"The join {quote(prefix.rstrip('.'))} has no columns.", "Say which are the same: on."
+                f"The join {quote(prefix.rstrip('.'))} has no columns.", "Set on to the columns that are equal."
             )
         before = prefix.removesuffix(f"{join.name}.")
         pairs = [(f"{before}{ours}", f"{prefix}{theirs}") for ours, theirs in join.on.items()]

@@ -53,7 +53,7 @@ class StorageType(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LakeStorageSettings(SettingsRecord):
-    """Tables of a lakehouse of the tenant, read with the rights of whoever reads."""
+    """Tables of a lakehouse of the tenant, read with the rights of the reader."""
 
     kind: Literal["lake"] = "lake"
     lakehouse: Text
@@ -81,7 +81,7 @@ StorageSettings = LakeStorageSettings | DatabaseStorageSettings | FileStorageSet
 
 
 class DefinitionType(StrEnum):
-    """How a data mart is defined."""
+    """The definition type of a data mart."""
 
     SQL = "sql"
     TABLE = "table"
@@ -105,7 +105,7 @@ class MartColumn(SettingsRecord):
         if self.type and not _TYPE.fullmatch(self.type):
             raise InvalidSettingError(
                 f"There is no type {quote(self.type)}.",
-                "Use one of SQL, such as bigint or decimal(10,2).",
+                "Use an SQL type, such as bigint or decimal(10,2).",
                 field="type",
             )
 
@@ -165,13 +165,13 @@ class QualityCheck(SettingsRecord):
     def __post_init__(self) -> None:
         kind = self.kind
         if kind not in {CheckKind.ROW_COUNT, CheckKind.SQL} and not self.fields:
-            raise InvalidSettingError(f"A check of {kind} is of a field.", "Name it in fields.", field="fields")
+            raise InvalidSettingError(f"A check of {kind} needs a field.", "Name it in fields.", field="fields")
         if kind in {CheckKind.NOT_NULL, CheckKind.ACCEPTED_VALUES, CheckKind.FRESHNESS} and len(self.fields) > 1:
             raise InvalidSettingError(
-                f"A check of {kind} is of one field.", "Write one check for each.", field="fields"
+                f"A check of {kind} takes exactly one field.", "Write one check for each.", field="fields"
             )
         if kind is CheckKind.ACCEPTED_VALUES and not self.values:
-            raise InvalidSettingError(f"A check of {kind} names them.", "Write them in values.", field="values")
+            raise InvalidSettingError(f"A check of {kind} needs values.", "Write them in values.", field="values")
         if kind is CheckKind.SQL and not self.sql.strip():
             raise InvalidSettingError("A check by SQL has no sql.", "Write a SELECT of the wrong rows.", field="sql")
         if self.most is not None and self.most < self.least:
@@ -218,10 +218,10 @@ class MartSettings(SettingsRecord):
         if self.mode in {SyncMode.MERGE, SyncMode.MIRROR} and not self.keys:
             raise InvalidSettingError("To merge, the data mart needs a primary key.", "Set keys.", field="keys")
         if self.mode is SyncMode.INCREMENTAL and not self.cursor:
-            raise InvalidSettingError("To read only what is new, a cursor is needed.", "Set cursor.", field="cursor")
+            raise InvalidSettingError("Incremental loading needs a cursor.", "Set cursor.", field="cursor")
         if self.by is not None and reads_from(self.by, self.text, self.kept_as):
             raise InvalidSettingError(
-                f"The data mart cannot be kept as {quote(self.kept_as)}: it draws from that.",
+                f"The copy cannot be named {quote(self.kept_as)}: the data mart reads from that.",
                 "Give the copy another name.",
                 field="kept_as",
             )
@@ -261,7 +261,7 @@ class MartSettings(SettingsRecord):
 
 def _refuse_doubles(noun: str, names: list[str]) -> None:
     if twice := next((name for name in names if names.count(name) > 1), ""):
-        message = f"The {noun} {quote(twice)} of the data mart stands twice."
+        message = f"The {noun} {quote(twice)} of the data mart appears twice."
         raise InvalidSettingError(message, "Keep one of them, or choose another name.", field=f"{noun}s")
 
 

@@ -26,7 +26,7 @@ MAX_TABLES = 500
 
 @dataclass(frozen=True, slots=True)
 class StorageProbeTarget:
-    """What to probe: an existing storage, as it is or with other settings, or one that would be created."""
+    """The storage to probe: an existing one, as it is or with other settings, or one that would be created."""
 
     storage: str = ""
     project: str = ""
@@ -59,7 +59,7 @@ def need_probe(ctx: RequestContext, probe: StorageProbeTarget) -> StorageSetting
     else:
         if not probe.project or probe.settings is None:
             raise InvalidInputError(
-                "It is not said which storage.", "Name a storage; or a project, and the settings of one there."
+                "No storage is named.", "Name a storage; or a project, and the settings of one there."
             )
         ctx.need_visible(probe.project)
         ctx.need_draft(Draft(mart_kinds.STORAGE_KIND, {"project": probe.project}))
@@ -99,11 +99,13 @@ def lake_tables(ctx: RequestContext, storage: LakeStorageSettings, search: str |
         # Its id is in the settings, which a user of the storage need not know.
         raise ForbiddenError(
             "The storage is a lakehouse that you do not see.",
-            "Ask whoever keeps the lakehouse to let you in.",
+            "Ask a manager of the lakehouse for access.",
             field="lakehouse",
         )
     if ctx.view.kind(ctx.view.resource(uid)) != _LAKEHOUSE:
-        raise InvalidInputError(f"{quote(uid)} is no lakehouse.", "Set lakehouse to the id of one.", field="lakehouse")
+        raise InvalidInputError(
+            f"{quote(uid)} is not a lakehouse.", "Set lakehouse to the id of one.", field="lakehouse"
+        )
     name = ctx.view.names.get(ctx.view.resource(uid)) or uid
     return LakeTables(name, _all_tables(ctx, name) if search is None else _matching_tables(ctx, uid, search))
 
@@ -148,7 +150,7 @@ def _open_volume(ctx: RequestContext, settings: Settings, uid: str, action: str)
     hint = "Choose a storage or a destination of files."
     kind = need_kind(ctx, uid, action, among, refusal="A {} has no files of its own.", hint=hint)
     if resource_metadata.load(ctx, uid).settings.get(_TYPE_SETTINGS[kind]) != "files":
-        raise ConflictError(f"{quote(uid)} keeps no files.", "Choose one that does.")
+        raise ConflictError(f"{quote(uid)} has no files.", "Choose one that does.")
     return Volume(settings, readable_tables.identifier_of(ctx, uid))
 
 

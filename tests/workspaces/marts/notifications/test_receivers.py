@@ -182,7 +182,7 @@ def test_changes_are_written_down_once(sales_project: SalesProject) -> None:
         ("ben", {"failed_rums": True}, "no channel 'failed_rums'.*failed_runs"),
         ("ben", {"failed_runs": "yes"}, "on or off, not 'yes'"),
         ("ned", {"failed_runs": True}, "'ned' is not in the project"),
-        (ALL, {"failed_runs": True}, "is no member"),
+        (ALL, {"failed_runs": True}, "is not a member"),
     ],
 )
 def test_what_cannot_be_is_refused_by_name(

@@ -22,7 +22,7 @@ _QUERY_EXCEPTIONS = (
     *(errors.ArithmeticException, errors.ArrayIndexOutOfBoundsException, errors.DateTimeException),
     errors.NumberFormatException,
 )
-_FAILED = ("The query could not be run to its end.", "Try again; if it stays so, tell your admin when.")
+_FAILED = ("The query could not be completed.", "Try again; if it fails again, tell your admin the time.")
 _MEMORY = ("OutOfMemory", "OutOfDirectMemory", "OversizedAllocation", "maxResultSize", "BROADCAST_TABLE")
 _FULL = "No space left on device"
 # What a client makes of the catalog's conflict: a name that means several tables. The words are the catalog's own.
@@ -42,9 +42,9 @@ _FILE = re.compile(r"(?:file:|[a-z0-9]+://)?/[^\s'\"`,;)]+")
 def translate_error(error: PySparkException | Py4JJavaError) -> LakeholdError:
     """Return the error as its caller may read it."""
     if any(word in str(error) for word in _MEMORY):
-        return QueryMemoryError("The query needs more memory than there is for it.", "Ask for less at once.")
+        return QueryMemoryError("The query needs more memory than is available.", "Query less data at once.")
     if any(_FULL in str(each.getMessage()) for each in jvm.exception_chain(error)):
-        return UnavailableError("There is no room left on the disk.", "Make room, then run it again.")
+        return UnavailableError("The disk is full.", "Free some space, then run it again.")
     several = next((each for each in jvm.exception_chain(error) if each.getClass().getName() == _AMBIGUOUS_NAME), None)
     if several is not None:
         return QueryError(str(several.getMessage()))
@@ -93,7 +93,7 @@ def error_message(error: Exception, *, values: bool = True) -> str:
     """Return the message for any error of a run; without values, only what kind of error it is."""
     if isinstance(error, PySparkException | Py4JJavaError):
         return str(translate_error(error) if values else without_values(error))
-    return "It failed for a reason of our own; the worker's log has it."
+    return "Internal error. See the worker's log."
 
 
 def without_values(error: Exception) -> LakeholdError:

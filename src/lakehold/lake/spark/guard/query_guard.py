@@ -35,7 +35,7 @@ def plan_nodes_of(plan: JavaObject) -> PlanNodes:
     try:
         return list(_walk_dicts(json.loads(plan.toJSON())))
     except (Py4JJavaError, PySparkException, ValueError, RecursionError) as error:
-        raise RefusedQueryError("This query has a part that cannot be looked into.", "Write it simpler.") from error
+        raise RefusedQueryError("This query has a part that cannot be checked.", "Simplify it.") from error
 
 
 def parsed_plan_nodes(session: SparkSession, plan: JavaObject) -> Iterator[PlanNodes]:
@@ -50,7 +50,7 @@ def parsed_plan_nodes(session: SparkSession, plan: JavaObject) -> Iterator[PlanN
             waiting.extend(iterate_sequence(placed.subqueriesAll()))
         seen += 1
         if seen > _MAX_NESTED:
-            raise RefusedQueryError("Too many queries lie within each other.", "Give their windows no names.")
+            raise RefusedQueryError("The query is nested too deeply.", "Use windows without names.")
 
 
 def node_classes(found: PlanNodes) -> set[str]:
@@ -112,11 +112,11 @@ def refuse_relations(plan: JavaObject, plan_nodes: PlanNodes) -> None:
     found = list(plan_leaves(plan, allow_list.READ_NODES))
     seen = {_column_ids(node) for leaf in found for node in _read_nodes(plan_nodes_of(leaf))}
     if not seen.issuperset(_column_ids(node) for node in _read_nodes(plan_nodes)):
-        raise RefusedQueryError("This query has a table that cannot be looked into.", "Write it simpler.")
+        raise RefusedQueryError("This query has a table that cannot be checked.", "Simplify it.")
     for leaf in found:
         _refuse_table(leaf)
     if _uses_file_column(plan_nodes) and not all(_has_own_file_column(leaf) for leaf in found):
-        raise RefusedQueryError(f"A query may not ask for {_FILE}.", "Where rows lie is the platform's business.")
+        raise RefusedQueryError(f"A query may not use {_FILE}.", "File locations cannot be queried.")
 
 
 def _refuse_table(leaf: JavaObject) -> None:
@@ -124,7 +124,7 @@ def _refuse_table(leaf: JavaObject) -> None:
         raise RefusedQueryError("A query may not give options to a table.", "Leave WITH (…) out.")
     table = leaf.table()
     if table.getClass().getName() != _TABLE or table.table().getClass().getName() != _ROWS:
-        message = "A query reads the rows of tables, and not what is known of their files."
+        message = "A query reads rows of tables, not metadata tables."
         raise RefusedQueryError(message, "Look at the snapshots on the page of the table.")
 
 
@@ -184,10 +184,10 @@ class QueryGuard:
         # What a statement does says more than what it names: DropTable before UnresolvedIdentifier.
         wrong = sorted(node_classes(plan_nodes) - allowed, key=lambda name: (".Unresolved" in name, name))
         if wrong:
-            raise RefusedQueryError(f"A query may not have {self._describe_class(wrong[0])} in it.", _HINT)
+            raise RefusedQueryError(f"A query may not contain {self._describe_class(wrong[0])}.", _HINT)
 
     def _describe_class(self, name: str) -> str:
-        """Return what people call a class: the function, or the statement."""
+        """Return the readable name of a class: the function, or the statement."""
         if name in self._named:
             return f"the function {self._named[name]}"
         return name.rpartition(".")[2].removesuffix("$").removesuffix("Command")
@@ -198,4 +198,4 @@ def _refuse_functions(plan_nodes: PlanNodes) -> None:
     for node in plan_nodes:
         name = allow_list.called_function(node)
         if name is not None and name not in allow_list.ALLOWED_FUNCTIONS:
-            raise RefusedQueryError(f"A query may not have the function {quote(name)} in it.", _HINT)
+            raise RefusedQueryError(f"A query may not use the function {quote(name)}.", _HINT)

@@ -25,8 +25,8 @@ class SourceProbeBody(RequestModel):
     """A source to probe, either an existing one, or one that would be created."""
 
     settings: SettingsJson = Field(examples=[{"connector": "files", "volume": "raw_files"}])
-    source: OptionalId = Field(default="", description="One that is there: its credentials are used.")
-    lakehouse: OptionalId = Field(default="", description="Where one would be made.")
+    source: OptionalId = Field(default="", description="An existing one, whose credentials are used.")
+    lakehouse: OptionalId = Field(default="", description="Where a new one would be created.")
     layer: OptionalId = Field(default="", description="The layer that it would write into.")
     credentials: SecretTexts = Field(default_factory=dict, examples=[{}], description="Not kept.")
     stream: PlainText = Field(default="", description="The stream to sample.")

@@ -44,7 +44,7 @@ class SavedQueryJson(ResponseModel):
 class SaveAsTableBody(DescribeQueryBody):
     """A query, and the table to save its result as."""
 
-    layer: IdText = Field(examples=["service"], description="The layer that it is made in.")
+    layer: IdText = Field(examples=["service"], description="The layer in which it is created.")
     name: NameText = Field(examples=["order_count"], description="Small letters, digits and _.")
 
 
@@ -110,7 +110,7 @@ class FieldDescriptionsBody(RequestModel):
 class RestoreTableBody(RequestModel):
     """The name of the restored table."""
 
-    name: NameText | None = Field(default=None, examples=[None], description="Without one: as it was.")
+    name: NameText | None = Field(default=None, examples=[None], description="Default: the old name.")
 
 
 class FormerGrantJson(ResponseModel):
@@ -127,9 +127,7 @@ class DroppedTableJson(ResponseModel):
     name: NameText
     layer: IdText = Field(examples=["clean"])
     dropped_at: RecordTime
-    held: list[FormerGrantJson] = Field(
-        description="Who had a level on the table itself; nobody gets it back by itself."
-    )
+    held: list[FormerGrantJson] = Field(description="Former grants on the table itself, which are not restored.")
 
 
 @routes.post("/{table}/upkeep", status_code=202)

@@ -116,7 +116,7 @@ def materialise_query(step: steps.MaterialiseQuery, step_ctx: StepContext) -> St
     rows, read = step_ctx.run_query(step.workspace, step.sql)
     if not read <= set(step.reads):
         # Who sees and edits the query is settled by what it says that it reads.
-        raise ConflictError("The query reads tables that it does not name.", "Save it anew.")
+        raise ConflictError("The query reads tables that were not stored with it.", "Save it again.")
     place = output_place(step_ctx, step.into)
     step_ctx.check_stopped()
     mode, evolution = WriteMode(step.how.mode), SchemaEvolution(step.how.evolution)
@@ -145,7 +145,7 @@ def maintain_table(step: steps.MaintainTable, step_ctx: StepContext) -> StepResu
     place = _place(step_ctx, step.table)
     if step.part == "sweep":
         swept = maintenance.sweep(step_ctx.tables, place)
-        step_ctx.log(f"{swept:,} files of nobody deleted")
+        step_ctx.log(f"{swept:,} orphan files deleted")
         return StepResult()
     if not step_ctx.tables.exists(place):
         step_ctx.log("The table has no data yet")
@@ -153,7 +153,7 @@ def maintain_table(step: steps.MaintainTable, step_ctx: StepContext) -> StepResu
     if step.part == "compact":
         done = maintenance.compact(step_ctx.tables, place)
         step_ctx.log(
-            f"{done.rewritten:,} files became {done.made:,}, and {done.deletes_rewritten:,} lists of deleted rows"
+            f"{done.rewritten:,} files compacted into {done.made:,}, and {done.deletes_rewritten:,} delete files"
         )
         return StepResult(size=done.size)
     now = datetime.fromtimestamp(step_ctx.platform.clock() / SECOND, UTC)
@@ -166,7 +166,7 @@ def maintain_table(step: steps.MaintainTable, step_ctx: StepContext) -> StepResu
 def roll_back_table(step: steps.RollBackTable, step_ctx: StepContext) -> StepResult:
     """Roll the table back to a snapshot."""
     step_ctx.tables.rollback(_place(step_ctx, step.table), step.snapshot)
-    step_ctx.log(f"The table is as it was at snapshot {step.snapshot}")
+    step_ctx.log(f"Rolled back to snapshot {step.snapshot}")
     return StepResult()
 
 

@@ -111,7 +111,7 @@ class _RejectedTable:
 
 @dataclass(frozen=True, slots=True)
 class SourceProbeTarget:
-    """What to probe: an existing source, or one that would be created in a layer."""
+    """The source to probe: an existing one, or one that would be created in a layer."""
 
     settings: Mapping[str, object]
     source: str = ""
@@ -152,7 +152,7 @@ def _stream_options(probe: SourceProbeTarget) -> StreamOptions | None:
 
 @dataclass(frozen=True, slots=True)
 class LakehouseDestinationCheck:
-    """What to test: an existing destination, or one that would be created."""
+    """The destination to test: an existing one, or one that would be created."""
 
     settings: Mapping[str, object]
     destination: str = ""
@@ -166,7 +166,7 @@ class LakehouseDestinationCheck:
 def check_destination(
     platform: Platform, caller: Caller, request: Mapping[str, Any], start_spark: Callable[[], object]
 ) -> dict[str, str]:
-    """Test a destination and return the finding as a message; refused if nothing could be sent."""
+    """Test a destination and return the result as a message; raise if nothing could be sent."""
     check = LakehouseDestinationCheck(**request)
     to = DESTINATION.parse(check.settings)
     if to.needs_drivers:

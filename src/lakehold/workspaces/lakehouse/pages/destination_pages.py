@@ -41,7 +41,7 @@ class LakehouseDestinationFormPage(LakehouseFormPage):
         return {"reads": table_options.readable_tables(ctx, self.within), "volume": writable}
 
     def edges(self, filled: ResourceForm) -> dict[str, list[str]]:
-        """Return what it reads, and the volume that it writes, if any."""
+        """Return the edges to what it reads, and to the volume that it writes, if any."""
         return {"writes": [], **super().edges(filled)}
 
     def test(self, filled: ResourceForm, secrets: Mapping[str, str]) -> ConnectionTest:

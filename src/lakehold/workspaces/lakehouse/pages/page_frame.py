@@ -1,4 +1,4 @@
-"""What the pages of a lakehouse share: access checks, and the base of its form pages."""
+"""Access checks, and the base class of form pages, that the pages of a lakehouse share."""
 
 from dataclasses import replace
 from pathlib import Path

@@ -33,7 +33,7 @@ RECORDS = {"query": QuerySettings, "history": HistorySettings, "notebook": Noteb
 class PipelineFormPage(LakehouseFormPage):
     """The form page of a query, history, notebook or integration."""
 
-    design, template = load_design(FORMS, "pipeline", RECORDS), "lakehouse/making.html"
+    design, template = load_design(FORMS, "pipeline", RECORDS), "lakehouse/pipeline_form.html"
     new_part, edit_part = "pipelines/new/{word}", "pipeline/edit"
     carried: ClassVar[Mapping[str, str]] = {"table": "reads", "sql": "sql"}
 
@@ -83,7 +83,7 @@ class PipelineFormPage(LakehouseFormPage):
         return replace(filled, texts={**filled.texts, "output": output, "layer": layer, "there": there})
 
     def edges(self, filled: ResourceForm) -> dict[str, list[str]]:
-        """Return what it reads and where it writes: a table, or the layer in which one is created."""
+        """Return the edges to what it reads and writes: a table, or the layer in which one is created."""
         reads, layer = list(filled.ends.get("reads", ())), [filled.text("layer")]
         match filled.text("output"):
             case "new":

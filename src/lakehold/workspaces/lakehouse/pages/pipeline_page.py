@@ -110,7 +110,7 @@ def _value_label(name: str, value: object) -> str:
 
 
 def menu_actions(ctx: RequestContext, found: ResourceView) -> list[PageAction]:
-    """Return what the menu of a pipeline offers beside what all resources that are run have."""
+    """Return the menu actions that only pipelines have."""
     if found.kind not in PIPELINE_KINDS:
         return []
     actions = []

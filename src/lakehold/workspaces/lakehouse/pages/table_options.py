@@ -36,7 +36,7 @@ class WriteTargets:
 
 
 def write_targets(ctx: RequestContext, workspace: str) -> WriteTargets:
-    """Return what the caller may write in a lakehouse."""
+    """Return the tables and layers of a lakehouse that the caller may write."""
     layers = options_for(ctx, "create_table", LAYER_KIND, workspace, MAX_TARGETS)
     tables = options_for(ctx, "write", TABLE_KIND, workspace, MAX_TARGETS)
     return WriteTargets({name: uid for uid, name in layers}, {name: uid for uid, name in tables})

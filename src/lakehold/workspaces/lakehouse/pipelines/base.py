@@ -17,7 +17,7 @@ class LakehousePipeline(Runnable):
     """A kind of pipeline. It has no level of its own: levels are needed on what it reads and writes."""
 
     label: str
-    """What people call it."""
+    """Its name."""
     trigger, schedule, stop, see = "trigger", "trigger", "stop", "see_runs"
 
     def outputs(self, ctx: RequestContext, uid: str) -> Sequence[str]:
@@ -38,7 +38,7 @@ class LakehousePipeline(Runnable):
         if len(found) != 1:
             raise ConflictError(
                 f"The {self.label} {quote(uid)} writes {'no table' if not found else 'several tables'}.",
-                "Let it write one table, or one layer in which the table is made.",
+                "Let it write one table, or one layer in which the table is created.",
             )
         return resolve_output(ctx, uid, found[0], table)
 
@@ -59,7 +59,7 @@ def need_writable_target(ctx: RequestContext, target: str) -> None:
 
 
 def readable_inputs(ctx: RequestContext, uid: str, edge: str = "reads") -> tuple[str, ...]:
-    """Return what the pipeline reads; refused if the caller may not read it."""
+    """Return the tables and volumes that the pipeline reads; refused if the caller may not read one."""
     found = edge_targets(ctx, uid, edge)
     for each in found:
         ctx.need("read", each)

@@ -107,7 +107,7 @@ def _incremental_streams(ctx: RequestContext, uid: str, found: Sequence[str]) ->
     some = [stream for stream in found if stream_settings(ctx, stream).mode is SyncMode.INCREMENTAL]
     if not some:
         raise ConflictError(
-            f"No stream of the source {quote(uid)} is read by a cursor, so it has no span.",
+            f"No stream of the source {quote(uid)} is read by a cursor, so it cannot be backfilled.",
             f"Set the mode of a stream to {SyncMode.INCREMENTAL}, or reload it.",
         )
     return some

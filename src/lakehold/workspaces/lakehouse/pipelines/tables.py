@@ -88,10 +88,10 @@ def _backfill_cursor(settings: QuerySettings) -> str:
     """Return the field that a backfill is limited by; refused where a part of the rows has no meaning."""
     if not settings.cursor:
         raise ConflictError(
-            "The query names no cursor, so it has no span.", "Set cursor to a field of its rows, or reload it."
+            "The query names no cursor, so it cannot be backfilled.", "Set cursor to a field of its rows, or reload it."
         )
     if settings.mode == "mirror":
-        raise ConflictError("A query that mirrors gives all of its rows each time.", "Run it as a whole.")
+        raise ConflictError("A query in mirror mode returns all of its rows each time.", "Run it as a whole.")
     return settings.cursor
 
 
@@ -141,14 +141,14 @@ def maintenance_steps(ctx: RequestContext, uid: str, options: RunOptions) -> Seq
 def _number_parameter(parameters: Mapping[str, object], name: str) -> int:
     found = parameters.get(name)
     if not isinstance(found, int):
-        raise InvalidInputError(f"The run has no {name}.", "Start it anew.")
+        raise InvalidInputError(f"The run has no {name}.", "Start it again.")
     return found
 
 
 def _fields_parameter(parameters: Mapping[str, object]) -> tuple[tuple[str, str], ...]:
     found = parameters.get("fields")
     if not isinstance(found, Mapping):
-        raise InvalidInputError("The run has no fields.", "Start it anew.")
+        raise InvalidInputError("The run has no fields.", "Start it again.")
     return tuple((str(name), str(text)) for name, text in found.items())
 
 

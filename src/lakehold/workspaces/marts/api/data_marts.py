@@ -28,8 +28,8 @@ storage_routes = make_router("/api/v1/storages", "Storages")
 class StorageConnectionBody(RequestModel):
     """A storage to connect to, either an existing one, or one that would be created in a project."""
 
-    storage: OptionalId = Field(default="", description="One that is there: its credentials are used.")
-    project: OptionalId = Field(default="", description="Where one would be made.")
+    storage: OptionalId = Field(default="", description="An existing one, whose credentials are used.")
+    project: OptionalId = Field(default="", description="Where a new one would be created.")
     settings: SettingsJson | None = Field(
         default=None, examples=[{"kind": "lake", "lakehouse": "store_lake"}], description="Other ones than it has."
     )
@@ -140,20 +140,22 @@ class CheckOutcomeJson(ResponseModel):
     """The outcome of a check."""
 
     name: str = Field(examples=["unique id"])
-    state: str = Field(examples=["kept"], description="kept, broken, or unknown if it could not be looked at.")
-    said: str = Field(examples=["as it should be"])
+    state: str = Field(
+        examples=["kept"], description="kept (passed), broken (failed), or unknown if it could not be evaluated."
+    )
+    said: str = Field(examples=["passed"])
     at: RecordTime
 
 
 class MartPreviewBody(RequestModel):
     """A data mart to preview before it is saved."""
 
-    storage: IdText = Field(examples=["lake"], description="Where it would draw from.")
+    storage: IdText = Field(examples=["lake"], description="The storage that it would read.")
     settings: SettingsJson = Field(examples=[{"by": "table", "table": "shaped.daily_sales"}])
     mart: OptionalId = Field(
-        default="", description="One that is there: where a connector feeds it, its credentials are used."
+        default="", description="An existing one; if a connector feeds it, its credentials are used."
     )
-    credentials: SecretTexts = Field(default_factory=dict, examples=[{}], description="Of a connector. Not kept.")
+    credentials: SecretTexts = Field(default_factory=dict, examples=[{}], description="Of a connector; not stored.")
 
 
 @routes.post("/try", **WORKER_CALL)

@@ -36,7 +36,7 @@ routes = make_router("/api/v1/destinations", "Destinations")
 class LiveSecretJson(ResponseModel):
     """The metadata of a live destination's secret."""
 
-    prefix: str = Field(examples=["lhp_4fK0aQx9Zb"], description="How it begins.")
+    prefix: str = Field(examples=["lhp_4fK0aQx9Zb"], description="The first characters.")
     made_by: str = Field(examples=["tara"])
     made_at: RecordTime
     used_at: RecordEnd = Field(description="When something was last pulled with it; null if never.")
@@ -101,7 +101,7 @@ class LiveReportJson(ResponseModel):
 
     id: RecordId
     name: str = Field(examples=["Sales by day"])
-    refused: str = Field(examples=[""], description="What stands against pulling it now; empty if nothing does.")
+    refused: str = Field(examples=[""], description="Why it cannot be pulled now; empty if it can.")
 
 
 @live_routes.get("/{destination}", openapi_extra=_LIVE_SECURITY, responses=problem_responses(401, 403, 404, 409))

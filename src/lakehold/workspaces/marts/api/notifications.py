@@ -40,9 +40,9 @@ class NotificationSettingsJson(ResponseModel):
 
     channels: NotificationChannelsJson
     mails: bool = Field(description="Whether this installation sends mails at all.")
-    may_manage: bool = Field(description="Whether you switch channels, and choose for others.")
+    may_manage: bool = Field(description="Whether you may switch channels and change others' subscriptions.")
     owners_too_low: list[OwnerTooLowJson] = Field(
-        description="For who manages it all that you see; for others themself."
+        description="All that you see if you manage the project; else only yourself."
     )
 
 

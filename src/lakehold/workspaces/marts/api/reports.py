@@ -38,8 +38,8 @@ class MessagePreviewBody(ReportPreviewBody):
 class RenderedMessageJson(ResponseModel):
     """A rendered message."""
 
-    text: str = Field(examples=["4 rows"], description="As a mail says it in plain text.")
-    html: str = Field(examples=["<p>4 rows</p>"], description="As a mail shows it; values in it are escaped.")
+    text: str = Field(examples=["4 rows"], description="The plain text of a mail.")
+    html: str = Field(examples=["<p>4 rows</p>"], description="The HTML of a mail; values in it are escaped.")
     chat: str = Field(examples=["4 rows"], description="As chat markup.")
 
 

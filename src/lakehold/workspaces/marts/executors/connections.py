@@ -81,7 +81,7 @@ def storage_connector(
         database = open_database(environment, storage)
         return JdbcSource(database, queries={sql: sql}) if sql else JdbcSource(database, storage.schemas)
     if sql:
-        raise InvalidInputError("Files are not asked in SQL.", "Define the data mart by a table or a pattern.")
+        raise InvalidInputError("Files cannot be queried in SQL.", "Define the data mart by a table or a pattern.")
     return open_folder(environment, storage.folder)
 
 
@@ -122,7 +122,7 @@ def _sample(connector: SourceConnector, probe: StorageProbeTarget) -> dict[str, 
 
 @dataclass(frozen=True, slots=True)
 class MartsDestinationCheck:
-    """What to test: an existing destination, or one that would be created in a project."""
+    """The destination to test: an existing one, or one that would be created in a project."""
 
     settings: Mapping[str, object]
     project: str
@@ -134,7 +134,7 @@ class MartsDestinationCheck:
 def check_destination(
     platform: Platform, caller: Caller, request: Mapping[str, Any], start_spark: Callable[[], object]
 ) -> dict[str, str]:
-    """Test a destination and return the finding as a message; refused if nothing could be sent."""
+    """Test a destination and return the result as a message; raise if nothing could be sent."""
     check = MartsDestinationCheck(**request)
     to = DESTINATION.parse(check.settings)
     if to.needs_drivers:
@@ -144,7 +144,7 @@ def check_destination(
         stored = credentials.load_for_test(ctx, check.destination, check.settings) if check.destination else {}
         volume = Volume(platform.settings, readable_tables.identifier_of(ctx, check.destination or check.project))
     if isinstance(to, LiveSettings):
-        return {"message": "It sends nothing: it is asked. Make a secret for whoever asks it."}
+        return {"message": "Nothing is sent: BI tools pull the reports. Create a secret for them."}
     environment = ConnectorEnvironment(platform.settings, {**stored, **check.secrets}, volume)
     # Each report says these itself.
     named = transfer.with_report_name(to, "report")

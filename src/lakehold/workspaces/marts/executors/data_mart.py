@@ -168,7 +168,7 @@ def run_checks(step: RunChecks, step_ctx: StepContext) -> StepResult:
         step_ctx.log(f"{outcome.name}: {outcome.said}", "warning" if broken else "info")
         stopping = stopping or (f"{outcome.name}: {outcome.said}" if broken and check.stops else "")
     if stopping:
-        raise DataError(f"A check of the data mart is broken. {stopping}", "Correct the rows where they come from.")
+        raise DataError(f"A data quality check failed. {stopping}", "Correct the rows at their source.")
     return StepResult(state={"broken": sum(outcome.state != KEPT for outcome in found)})
 
 
@@ -180,7 +180,7 @@ def _check_result(check: QualityCheck, rows: DataFrame, step_ctx: StepContext) -
             wrong = _violation(check, rows, step_ctx)
     except LakeholdError as error:
         return CheckResult(check.name, UNKNOWN, str(error), at)
-    return CheckResult(check.name, BROKEN if wrong else KEPT, wrong or "as it should be", at)
+    return CheckResult(check.name, BROKEN if wrong else KEPT, wrong or "passed", at)
 
 
 def _violation(check: QualityCheck, rows: DataFrame, step_ctx: StepContext) -> str:
@@ -209,15 +209,15 @@ def _count_message(count: int, what: str) -> str:
 
 def _row_count_message(check: QualityCheck, count: int) -> str:
     if count < check.least:
-        return f"there are {count:,} rows, and {check.least:,} at the least should be there"
+        return f"there are {count:,} rows, expected at least {check.least:,}"
     if check.most is not None and count > check.most:
-        return f"there are {count:,} rows, and {check.most:,} at the most should be there"
+        return f"there are {count:,} rows, expected at most {check.most:,}"
     return ""
 
 
 def _freshness_message(check: QualityCheck, newest: datetime | None, now: datetime) -> str:
     if newest is None:
-        return "there is no time in it"
+        return "it has no values"
     if (now - newest) / timedelta(hours=1) > check.hours:
-        return f"the newest is of {newest:%Y-%m-%d %H:%M}, more than {check.hours:g} hours ago"
+        return f"the newest value is {newest:%Y-%m-%d %H:%M}, more than {check.hours:g} hours ago"
     return ""

@@ -127,7 +127,7 @@ MANAGE_SETTINGS = "manage_settings"
 
 
 class MemberSide(StrEnum):
-    """The side on which a member is."""
+    """The side of a member: technical, business, or above the project."""
 
     TECHNICAL = "technical"
     BUSINESS = "business"

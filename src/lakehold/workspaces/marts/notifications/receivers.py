@@ -42,7 +42,7 @@ class Subscription:
 
     @property
     def by(self) -> Literal["default", "choice"]:
-        """What decides it: the role of the member, or their preference."""
+        """The origin of the subscription: the role of the member, or their preference."""
         return "choice" if self.chosen else "default"
 
 
@@ -65,7 +65,7 @@ class MemberSubscriptions:
 
 
 def need_project(ctx: RequestContext, uid: str) -> None:
-    """Refuse what is no project, or what the caller does not see."""
+    """Refuse a resource that is not a project, or that the caller does not see."""
     mart_kinds.need_kind(ctx, uid, mart_kinds.PROJECT_KIND)
 
 
@@ -210,7 +210,7 @@ def set_subscription(
 def _existing_receiver(ctx: RequestContext, project: str, member: str) -> MemberSubscriptions:
     ctx.need_visible(member)
     if ctx.view.kind(ctx.view.resource(member)) != MEMBER:
-        raise InvalidInputError(f"{quote(member)} is no member.", "Only people receive mails; choose each of them.")
+        raise InvalidInputError(f"{quote(member)} is not a member.", "Only people receive mails; choose each of them.")
     found = find_receiver(ctx, project, member)
     if found is None:
         raise InvalidInputError(f"{quote(member)} is not in the project.", "Give them a role in it first.")
@@ -243,9 +243,7 @@ class UnderprivilegedOwner(NamedTuple):
 
 
 def underprivileged_owners(ctx: RequestContext, project: str) -> list[UnderprivilegedOwner]:
-    """Return such owners of data marts that the caller sees: all for those who manage the project, for others
-    themselves.
-    """
+    """Return underprivileged owners of visible data marts: all for those who manage the project, else the caller."""
     need_project(ctx, project)
     marts = ctx.session.ids(ctx.principal, "see", mart_kinds.DATA_MART_KIND, within=project)
     held, bit = (
@@ -272,7 +270,7 @@ def underprivileged_owners(ctx: RequestContext, project: str) -> list[Underprivi
 
 _SUMMARIES = {
     NotificationChannel.FAILED_RUNS: "has failed",
-    NotificationChannel.BROKEN_CHECKS: "has broken checks",
+    NotificationChannel.BROKEN_CHECKS: "has failed checks",
     NotificationChannel.SUCCEEDED_RUNS: "has succeeded",
 }
 
@@ -285,7 +283,7 @@ def run_notices(ctx: RequestContext, uid: str, mart: str, ended: EndedRun) -> li
     if ended.state not in {FAILED, SUCCEEDED}:
         return []
     broken = checks.failed_results(ctx, ended.run, ended.since)
-    failed_checks = "\n".join(["Checks that did not hold:", *(f"- {each.name}: {each.said}" for each in broken)])
+    failed_checks = "\n".join(["Failed checks:", *(f"- {each.name}: {each.said}" for each in broken)])
     messages: dict[NotificationChannel, str] = {}
     if ended.state == FAILED:
         messages[NotificationChannel.FAILED_RUNS] = "\n\n".join([ended.problem, *([failed_checks] if broken else [])])

@@ -119,7 +119,7 @@ def stop(request: Request, platform: CurrentPlatform, uid: str, sent: SubmittedF
     caller = read_transaction(request).run(lambda ctx: ctx.caller)
     query = str(sent.get("query", ""))
     if not _UID.fullmatch(query):
-        raise InvalidInputError("This is no query.", "Send the id of one.")
+        raise InvalidInputError("This is not a query.", "Send the id of one.")
     try:
         worker_client.stop_query(platform, caller, query)
     except NotFoundError:

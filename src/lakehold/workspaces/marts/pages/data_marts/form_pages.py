@@ -46,7 +46,7 @@ from lakehold.workspaces.marts.storages import StorageProbeTarget
 
 
 class MartFormPage(ConnectionFormPage):
-    """What both forms of a data mart share: who may open them, and where they lead."""
+    """Base class of both forms of a data mart: who may open them, and the page after saving."""
 
     kind, workspace_edge, list_view = DATA_MART_KIND, "project", "data_mart"
     saved_message: ClassVar[str]
@@ -135,7 +135,7 @@ _DEFINITIONS = {_STORAGE: MartSettings, _CONNECTOR: MartSettings}
 
 
 class DefinitionFormPage(MartFormPage):
-    """The form page of a data mart on a storage. Whatever a worker finds is read outside of any transaction."""
+    """The form page of a data mart on a storage. Workers are called outside of any transaction."""
 
     design, saved_message = load_design(page_frame.FORMS, "definition", _DEFINITIONS), "Saved."
     template = "marts/mart_form.html"

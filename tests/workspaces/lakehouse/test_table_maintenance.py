@@ -1,0 +1,187 @@
+"""Tables are kept up, rolled back, described, dropped and restored: each as a run, by who may, over HTTP."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from pyspark.sql import SparkSession
+
+from lakehold.access import Grant
+from lakehold.catalog import resource_edit, resources
+from lakehold.catalog.resource_edit import ResourceEdit
+from lakehold.kit.clock import DAY, SECOND, now
+from lakehold.lake.iceberg_catalog import TableIdentifier
+from lakehold.lake.spark.table_writer import TableWriteOptions, WriteMode, write_rows
+from lakehold.lake.table_metadata import IcebergMetadata, IcebergSnapshot
+from lakehold.runs.cause import CauseKind, RunCause
+from lakehold.workspaces.lakehouse import maintenance
+from lakehold.workspaces.lakehouse.executors import tables
+from tests.api.client import Api, Json, json_body, problem, serve_api
+from tests.lake.shop import ADA, ED, TENANT
+from tests.workspaces.lakehouse.inline_runs import RUNS, InlineRuns
+
+
+@pytest.fixture(scope="module")
+def api(here: InlineRuns) -> Iterator[Api]:
+    with serve_api(here.shop.platform, TENANT) as found:
+        yield found
+
+
+def table(here: InlineRuns, spark: SparkSession, name: str, writes: int) -> TableIdentifier:
+    """A table of the layer raw with so many writes of one row each, and one snapshot of when it was empty."""
+    with here.shop.platform.write(ED) as ctx:
+        resources.create(ctx, "lakehouse.table", name, uid=name, edges={"layer": "raw"})
+    place = here.shop.place(name)
+    for number in range(writes):
+        rows = spark.sql(f"SELECT {number} AS id, 'word {number}' AS word")
+        write_rows(here.shop.tables, place, rows, TableWriteOptions(WriteMode.APPEND, f"{name} {number}"))
+    return place
+
+
+def done(here: InlineRuns, begun: Json) -> list[str]:
+    run = here.execute(begun["id"] if "id" in begun else begun["run"])
+    assert (run.state, run.error) == ("succeeded", "")
+    return here.lines(run)
+
+
+def snapshots(here: InlineRuns, place: TableIdentifier) -> list[IcebergSnapshot]:
+    return list(here.shop.tables.current_metadata(place).snapshots)
+
+
+def test_upkeep_changes_files_and_no_row(here: InlineRuns, api: Api, spark: SparkSession) -> None:
+    place = table(here, spark, "crumbs", 6)
+    before = here.rows("crumbs")
+    begun = json_body(api.post("/api/v1/tables/crumbs/upkeep", "ed"), 202)
+    first, second, third = done(here, begun)
+    assert first.startswith("6 files compacted into 1")
+    assert second.startswith("0 snapshots older than 30 days")
+    assert third == "0 orphan files deleted"
+    assert here.rows("crumbs") == before
+    later = now() + 31 * DAY
+    here.shop.platform.clock = lambda: later
+    try:
+        run = here.execute(json_body(api.post("/api/v1/tables/crumbs/upkeep", "ed"), 202)["id"])
+    finally:
+        here.shop.platform.clock = now
+    assert here.lines(run)[1].startswith("3 snapshots older than 30 days")
+    assert len(snapshots(here, place)) == 5
+    assert here.rows("crumbs") == before
+
+
+def test_a_table_is_rolled_back_by_who_may(here: InlineRuns, api: Api, spark: SparkSession) -> None:
+    place = table(here, spark, "back", 3)
+    then = snapshots(here, place)[1].id
+    body = {"snapshot": str(then)}
+    done(here, json_body(api.post("/api/v1/tables/back/rollback", "ed", body), 202))
+    assert here.rows("back") == [(0, "word 0")]
+    problem(api.post("/api/v1/tables/back/rollback", "ed", {"snapshot": "7"}), 404, "not_found")
+    problem(api.post("/api/v1/tables/back/rollback", "sam", body), 404, "not_found")
+    with here.shop.platform.access.write(TENANT) as session:
+        session.store.add(Grant("rita", "viewer", "back"))
+    for path, request_body in (("rollback", body), ("upkeep", None), ("descriptions", {"descriptions": {"id": "x"}})):
+        problem(api.post(f"/api/v1/tables/back/{path}", "rita", request_body), 403, "forbidden")
+    problem(api.post("/api/v1/tables/raw/upkeep", "ed"), 422, "invalid_input")
+
+
+def test_fields_say_what_they_mean(here: InlineRuns, api: Api, spark: SparkSession) -> None:
+    table(here, spark, "meaning", 1)
+    path = "/api/v1/tables/meaning/descriptions"
+    done(here, json_body(api.post(path, "ed", {"descriptions": {"word": "It's \\ a word."}}), 202))
+    found = json_body(api.get("/api/v1/tables/meaning", "ed"))["fields"]
+    assert [(field["name"], field["description"]) for field in found] == [("id", ""), ("word", "It's \\ a word.")]
+    problem(api.post(path, "ed", {"descriptions": {"nosuch": "x"}}), 422, "invalid_input")
+    problem(api.post(path, "ed", {"descriptions": {}}), 422, "invalid_input")
+
+
+def dropped(api: Api, member: str) -> dict[str, dict[str, Any]]:
+    """What they could bring back, by its id; tests beside this one delete tables too."""
+    return {each["id"]: each for each in json_body(api.get("/api/v1/dropped-tables", member))["items"]}
+
+
+def test_a_deleted_table_comes_back_with_its_rows(here: InlineRuns, api: Api, spark: SparkSession) -> None:
+    table(here, spark, "mislaid", 2)
+    with here.shop.platform.access.write(TENANT) as session:
+        session.store.add(Grant("rita", "manager", "mislaid"))
+    with here.shop.platform.write(ADA) as ctx:
+        resource_edit.apply_edit(ctx, "mislaid", ResourceEdit(description="What was lost."))
+    json_body(api.call("DELETE", "/api/v1/resources/mislaid", "ada"))
+    assert dropped(api, "ada")["mislaid"]["held"] == [{"subject": "rita", "role": "manager"}]
+    # Ed could not delete it, and Rita cannot make one there.
+    for member in ("ed", "rita", "sam"):
+        assert "mislaid" not in dropped(api, member)
+        problem(api.post("/api/v1/dropped-tables/mislaid/restore", member, {}), 404, "not_found")
+    table(here, spark, "taken", 0)
+    problem(api.post("/api/v1/dropped-tables/mislaid/restore", "ada", {"name": "taken"}), 409, "conflict")
+    begun = json_body(api.post("/api/v1/dropped-tables/mislaid/restore", "ada", {}), 202)
+    assert done(here, begun) == ["The table has 2 rows again"]
+    back = json_body(api.get(f"/api/v1/resources/{begun['table']}", "ada"))
+    assert (back["name"], back["description"]) == ("mislaid", "What was lost.")
+    # What was hers alone has ended with it.
+    problem(api.get(f"/api/v1/resources/{begun['table']}", "rita"), 404, "not_found")
+    assert here.rows("mislaid") == [(0, "word 0"), (1, "word 1")]
+    assert "mislaid" not in dropped(api, "ada")
+    problem(api.post("/api/v1/dropped-tables/mislaid/restore", "ada", {}), 404, "not_found")
+    done(here, json_body(api.post(f"/api/v1/tables/{begun['table']}/upkeep", "ed"), 202))
+    assert len(here.rows("mislaid")) == 2
+
+
+def test_the_rows_of_a_deleted_table_go_in_the_end(here: InlineRuns, api: Api, spark: SparkSession) -> None:
+    place = table(here, spark, "old", 2)
+    json_body(api.call("DELETE", "/api/v1/resources/old", "ada"))
+    platform = here.shop.platform
+    assert place not in maintenance.expired_places(platform)
+    platform.clock = lambda: now() + 31 * DAY
+    try:
+        gone = maintenance.expired_places(platform)
+        assert place in gone
+        assert tables.purge_dropped_tables(platform, here.shop.tables) == len(gone)
+    finally:
+        platform.clock = now
+    assert here.shop.tables.lake.metadata_location(place) is None
+    assert "old" not in dropped(api, "ada")
+
+
+def test_upkeep_is_begun_by_itself_where_there_is_something_to_do(here: InlineRuns, spark: SparkSession) -> None:
+    platform = here.shop.platform
+    assert maintenance.schedule_maintenance(platform) == 0
+    table(here, spark, "busy", 20)
+    with platform.write(ADA) as ctx:
+        resource_edit.apply_edit(ctx, "shop", ResourceEdit(settings={"upkeep": False}))
+    assert maintenance.schedule_maintenance(platform) == 0
+    with platform.write(ADA) as ctx:
+        resource_edit.apply_edit(ctx, "shop", ResourceEdit(settings={}))
+    assert maintenance.schedule_maintenance(platform) == 1
+    assert maintenance.schedule_maintenance(platform) == 0
+    with platform.read(ADA) as ctx:
+        (run,) = RUNS.page(ctx, resource="busy")
+    assert (run.cause, run.started_by) == (RunCause(CauseKind.MAINTENANCE), "")
+    ended = here.execute(run.id)
+    assert (ended.state, ended.error, len(ended.steps)) == ("succeeded", "", 3)
+    assert maintenance.schedule_maintenance(platform) == 0
+    with platform.read(ED) as ctx:
+        assert len(ctx.session.list("ed", "see", "lakehouse.table", search="busy").items) == 1
+
+
+@pytest.mark.parametrize(
+    ("ages", "last", "is_due"),
+    [
+        ([], None, False),
+        ([1], None, False),
+        ([8], None, True),
+        ([8], 2, False),
+        ([9, 8], 10, True),
+        ([60, *[1] * 4], 0, False),
+        ([60, *[1] * 5], 0, True),
+        ([1] * 20, None, True),
+        ([3] * 20, 2, False),
+    ],
+)
+def test_when_there_is_something_to_do(ages: list[int], last: int | None, is_due: bool) -> None:
+    at = now()
+    day = [datetime.fromtimestamp((at - age * DAY) / SECOND, UTC) for age in ages]
+    found = tuple(IcebergSnapshot(number, None, each, "append", {}) for number, each in enumerate(day))
+    known = IcebergMetadata("", (), found, found[-1] if found else None)
+    assert maintenance.needs_maintenance(known, None if last is None else at - last * DAY, at, 30) is is_due
