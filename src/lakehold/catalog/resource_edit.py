@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from lakehold.access import Add, Attribute, Edge, Remove
 from lakehold.access.decisions.what_if import AccessEffects
@@ -15,6 +15,7 @@ from lakehold.catalog import change_preview, credentials, kinds, resource_metada
 from lakehold.directory.request_context import EdgeTargets, RequestContext
 from lakehold.kit.errors import ConflictError, InvalidInputError
 from lakehold.kit.ids import quote, valid_name
+from lakehold.kit.secret_headers import split_secrets
 
 FactChange = Add | Remove
 
@@ -43,6 +44,8 @@ class EditPlan:
     before: resource_metadata.ResourceMetadata
     changed_fields: AbstractSet[str]
     changes: Sequence[FactChange]
+    header_secrets: Mapping[str, str] = field(default_factory=dict, repr=False)
+    """Credentials that came in the headers of the settings."""
 
     @property
     def is_empty(self) -> bool:
@@ -69,7 +72,11 @@ def plan_edit(ctx: RequestContext, uid: str, edit: ResourceEdit) -> EditPlan:
     edit = _with_valid_settings(kind, before.settings, edit)
     if edit.settings is not None:
         resource_view.need_references(ctx, kind, before.settings, edit.settings, uid)
-    changed_fields = _changed_fields(ctx, uid, edit, before)
+    secrets: dict[str, str] = {}
+    if edit.settings is not None:
+        settings, secrets = split_secrets(edit.settings)
+        edit = replace(edit, settings=settings)
+    changed_fields = _changed_fields(ctx, uid, edit, before) | ({"settings"} if secrets else set())
     values = find_attribute_changes(ctx, uid, edit.attributes)
     edge_changes = _edge_changes(ctx, uid, edit.edges)
     for change in values:
@@ -78,7 +85,7 @@ def plan_edit(ctx: RequestContext, uid: str, edit: ResourceEdit) -> EditPlan:
     if changed_fields:
         kinds.need_right(ctx, ctx.session.read_view(lambda view: kinds.edit_right(view, uid)), uid, "edit")
     changes = (*values, *(change for some in edge_changes.values() for change in some))
-    return EditPlan(uid, edit, before, changed_fields, changes)
+    return EditPlan(uid, edit, before, changed_fields, changes, secrets)
 
 
 def _with_valid_settings(kind: str, before: Mapping[str, object], edit: ResourceEdit) -> ResourceEdit:
@@ -101,6 +108,7 @@ def apply_edit_plan(ctx: RequestContext, plan: EditPlan) -> int:
         _audit(ctx, plan)
     if plan.edit.settings is not None:
         credentials.drop_if_redirected(ctx, plan.uid, plan.before.settings, plan.edit.settings)
+        credentials.save_headers(ctx, plan.uid, plan.edit.settings, plan.header_secrets)
     return resource_metadata.save(ctx, plan.uid, description=plan.edit.description, settings=plan.edit.settings)
 
 

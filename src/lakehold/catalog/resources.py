@@ -15,6 +15,7 @@ from lakehold.kit.clock import Moment
 from lakehold.kit.database import CursorPage
 from lakehold.kit.errors import ConflictError
 from lakehold.kit.ids import fold_name, quote
+from lakehold.kit.secret_headers import split_secrets
 
 
 def create(
@@ -38,8 +39,11 @@ def create(
     resource_metadata.valid_settings({} if settings is None else settings)
     settings = resource_metadata.valid_for_kind(kind, {}, settings or {}, managed)
     resource_view.need_references(ctx, kind, {}, settings)
+    settings, secrets = split_secrets(settings)
     created = ctx.create(kind, name, uid=uid, edges=edges, attributes=attributes)
     resource_metadata.create(ctx, created, description=description, settings=settings)
+    if secrets:
+        credentials.save_headers(ctx, created, settings, secrets)
     return created
 
 

@@ -20,6 +20,7 @@ from lakehold.connectors.destinations.settings import DestinationSettings
 from lakehold.connectors.form_fields import ConnectionFields
 from lakehold.connectors.sources.settings import SourceSettings
 from lakehold.kit.errors import InvalidInputError
+from lakehold.kit.secret_headers import fill_secrets
 from lakehold.kit.settings import Settings
 from lakehold.lake.volumes import Volume
 
@@ -60,6 +61,10 @@ class ConnectorEnvironment:
             hint = "Choose the volume that they are in."
             raise InvalidInputError("There is no volume for the files.", hint, field="volume")
         return self.volume
+
+    def headers(self, headers: Mapping[str, str]) -> dict[str, str]:
+        """Return headers with those values that are credentials."""
+        return fill_secrets(headers, self.secrets)
 
     def need_secret(self, name: str) -> str:
         """Return a secret, or refuse if it is not set; empty for no name."""

@@ -8,6 +8,7 @@
 - `keys`: the key ring that encrypts secrets and seals the audit log
 - `mail`: mail messages, and the SMTP server that they are sent to
 - `parent_watch`: ends a process whose parent has gone
+- `secret_headers`: HTTP headers whose values are credentials
 - `settings_schema`: schemas of the settings of resources, and errors that name the setting
 - `settings`: the platform's settings, from environment variables
 """
