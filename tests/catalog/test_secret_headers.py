@@ -55,7 +55,7 @@ def test_they_are_credentials_and_not_settings(corner: DemoPlatform) -> None:
         secrets = credentials.load_for_use(ctx, uid)
         assert secrets == {NAME: SECRET}
         environment = ConnectorEnvironment(load_settings(), secrets)
-        assert environment.headers(stored["headers"]) == HEADERS  # type: ignore[arg-type]
+        assert environment.headers(stored["headers"]) == HEADERS
         # What is saved again as it was read keeps it.
         resource_edit.apply_edit(ctx, uid, ResourceEdit(settings={**stored, "batch": 7}))
         assert credentials.load_for_use(ctx, uid) == {NAME: SECRET}
