@@ -18,7 +18,7 @@ from tests.demo_company import DemoPlatform, as_member
 
 SECRET = "Bearer hunter2-and-more"
 HEADERS = {"Authorization": SECRET, "X-Team": "shop"}
-HOOK = {"to": "webhook", "address": "https://hook.example/in", "headers": HEADERS}
+HOOK = {"to": "webhook", "address": "https://127.0.0.1/in", "headers": HEADERS}
 NAME = "header:authorization"
 
 
