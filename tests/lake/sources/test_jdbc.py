@@ -170,7 +170,7 @@ def test_moments_do_not_depend_on_the_zone_of_the_database(spark: SparkSession, 
 WIPE = """CREATE TABLE wiped (id int);
 INSERT INTO wiped VALUES (1), (2);
 CREATE FUNCTION wipe() RETURNS int LANGUAGE sql AS 'DELETE FROM wiped; SELECT 1';
-CREATE FUNCTION planned() RETURNS int LANGUAGE plpgsql IMMUTABLE AS 'BEGIN DELETE FROM wiped; RETURN 1; END';
+CREATE FUNCTION planned() RETURNS int LANGUAGE plpgsql IMMUTABLE AS 'BEGIN RETURN wipe(); END';
 CREATE FUNCTION unlocked() RETURNS int LANGUAGE plpgsql AS
     'BEGIN PERFORM set_config(''transaction_read_only'', ''off'', true); DELETE FROM wiped; RETURN 1; END';
 CREATE FUNCTION later() RETURNS int LANGUAGE plpgsql AS
