@@ -169,6 +169,17 @@ def test_fields_that_do_not_fit_are_refused_by_name(
     assert there(tables, place) == [(1,)]
 
 
+def test_a_name_within_a_new_field_is_only_a_name(spark: SparkSession, tables: Tables, place: TableIdentifier) -> None:
+    write_rows(tables, place, rows(spark, "id int", "1"), TableWriteOptions(WriteMode.APPEND, "w1"))
+    names = ("a: int>, z array<string", "back`tick", "two words")
+    parts = ", ".join(f"'{name}', {n}" for n, name in enumerate(names))
+    more = spark.sql(f"SELECT 2 AS id, array(map('k', named_struct({parts}))) AS s")
+    write_rows(tables, place, more, TableWriteOptions(WriteMode.APPEND, "w2"))
+    assert tables.schema(place).fieldNames() == ["id", "s"]
+    (row,) = tables.read(place).filter("id = 2").collect()
+    assert row["s"][0]["k"].asDict() == {name: n for n, name in enumerate(names)}
+
+
 def test_two_fields_that_are_one_to_sql_are_refused(
     spark: SparkSession, tables: Tables, place: TableIdentifier
 ) -> None:

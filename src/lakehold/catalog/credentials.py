@@ -3,13 +3,16 @@
 Their values are never in an answer but that of `copy`, never in a log, and never in an export.
 """
 
+import json
 from collections.abc import Mapping
 
 import sqlalchemy as sa
 
 from lakehold.access.facts.records import require_mapping
 from lakehold.catalog import kinds, resource_metadata
+from lakehold.directory.platform import Platform
 from lakehold.directory.request_context import RequestContext
+from lakehold.kit import secret_headers
 from lakehold.kit.database import ExactText, IdType, TenantRows, Transaction, metadata
 from lakehold.kit.errors import ConflictError, InvalidInputError
 from lakehold.kit.ids import valid_id
@@ -31,6 +34,7 @@ DESTINATION_SETTINGS = ("address", "driver", "properties")
 """The settings that say where secrets are sent."""
 MAX_LENGTH = 20_000
 _AT_ONCE = 500
+_HEADER = secret_headers.credential_name("")
 
 
 def save(ctx: RequestContext, uid: str, secrets: Mapping[str, str | None]) -> None:
@@ -45,6 +49,47 @@ def save(ctx: RequestContext, uid: str, secrets: Mapping[str, str | None]) -> No
         if secret is not None:
             rows.insert(name=name, secret=ctx.keys.encrypt(secret), **saved)
     ctx.note("set credentials", uid, after={"credentials": sorted(secrets)})
+
+
+def save_headers(ctx: RequestContext, uid: str, settings: Mapping[str, object], secrets: Mapping[str, str]) -> None:
+    """Save the values of secret headers that came with settings, and delete those of headers that are gone."""
+    c, rows, number = credential_table.c, ctx.rows(credential_table), ctx.view.resource(uid)
+    stored = {name for name in _load(ctx, uid) if name.startswith(_HEADER)}
+    gone = stored - secret_headers.credential_names(settings)
+    for name in {*gone, *secrets}:
+        rows.delete(c.resource_id == number, c.name == name)
+    for name, value in secrets.items():
+        secret = ctx.keys.encrypt(_valid_secret(value) or value)
+        rows.insert(resource_id=number, name=name, secret=secret, updated_at=ctx.at, updated_by=ctx.caller.member)
+    if changed := {*gone, *secrets}:
+        ctx.note("set credentials", uid, after={"credentials": sorted(changed)})
+
+
+def protect_headers(platform: Platform) -> int:
+    """Move secrets that earlier releases kept in the headers of settings to credentials, and return how many."""
+    d, count = resource_metadata.detail_table.c, 0
+    query = sa.select(d.tenant_id, d.resource_id, d.settings, d.updated_by).where(d.settings.contains('"headers"'))
+    with platform.database.read() as transaction:
+        found = [
+            (row, *secret_headers.split_secrets(json.loads(row.settings)))
+            for row in transaction.connection.execute(query)
+        ]
+    for row, masked, secrets in found:
+        if not secrets:
+            continue
+        with platform.database.write() as transaction:
+            details = TenantRows(transaction, row.tenant_id, resource_metadata.detail_table)
+            same = (d.resource_id == row.resource_id, d.settings == row.settings)
+            if not details.update(*same, settings=resource_metadata.valid_settings(masked)):
+                # Another process has just done it, or somebody has saved it.
+                continue
+            rows, c = TenantRows(transaction, row.tenant_id, credential_table), credential_table.c
+            for name, value in secrets.items():
+                rows.delete(c.resource_id == row.resource_id, c.name == name)
+                kept = {"secret": platform.keys.encrypt(value), "updated_at": platform.clock()}
+                rows.insert(resource_id=row.resource_id, name=name, updated_by=row.updated_by, **kept)
+        count += len(secrets)
+    return count
 
 
 def list_names(ctx: RequestContext, uid: str) -> list[str]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from lakehold.access import Add, Attribute, Edge, Remove
 from lakehold.access.decisions.what_if import AccessEffects
@@ -15,6 +15,7 @@ from lakehold.catalog import change_preview, credentials, kinds, resource_metada
 from lakehold.directory.request_context import EdgeTargets, RequestContext
 from lakehold.kit.errors import ConflictError, InvalidInputError
 from lakehold.kit.ids import quote, valid_name
+from lakehold.kit.secret_headers import split_secrets
 
 FactChange = Add | Remove
 
@@ -43,6 +44,8 @@ class EditPlan:
     before: resource_metadata.ResourceMetadata
     changed_fields: AbstractSet[str]
     changes: Sequence[FactChange]
+    header_secrets: Mapping[str, str] = field(default_factory=dict, repr=False)
+    """Credentials that came in the headers of the settings."""
 
     @property
     def is_empty(self) -> bool:
@@ -66,12 +69,13 @@ def plan_edit(ctx: RequestContext, uid: str, edit: ResourceEdit) -> EditPlan:
     kinds.catalog_kind(ctx.view.policy, kinds.schema_of(ctx.view, uid).id)
     before = resource_metadata.load(ctx, uid)
     kind = kinds.schema_of(ctx.view, uid).id
-    edit = _with_valid_settings(kind, before.settings, edit)
+    edit, secrets = _with_valid_settings(kind, before.settings, edit), dict[str, str]()
     if edit.settings is not None:
         resource_view.need_references(ctx, kind, before.settings, edit.settings, uid)
-        follow = resource_view.reference_edges(kind, edit.settings)
-        edit = replace(edit, edges={**(edit.edges or {}), **follow}) if follow else edit
-    changed_fields = _changed_fields(ctx, uid, edit, before)
+        settings, secrets = split_secrets(edit.settings)
+        edges = {**(edit.edges or {}), **resource_view.reference_edges(kind, settings)}
+        edit = replace(edit, settings=settings, edges=edges or edit.edges)
+    changed_fields = _changed_fields(ctx, uid, edit, before) | ({"settings"} if secrets else set())
     values = find_attribute_changes(ctx, uid, edit.attributes)
     edge_changes = _edge_changes(ctx, uid, edit.edges)
     for change in values:
@@ -80,7 +84,7 @@ def plan_edit(ctx: RequestContext, uid: str, edit: ResourceEdit) -> EditPlan:
     if changed_fields:
         kinds.need_right(ctx, ctx.session.read_view(lambda view: kinds.edit_right(view, uid)), uid, "edit")
     changes = (*values, *(change for some in edge_changes.values() for change in some))
-    return EditPlan(uid, edit, before, changed_fields, changes)
+    return EditPlan(uid, edit, before, changed_fields, changes, secrets)
 
 
 def _with_valid_settings(kind: str, before: Mapping[str, object], edit: ResourceEdit) -> ResourceEdit:
@@ -103,6 +107,7 @@ def apply_edit_plan(ctx: RequestContext, plan: EditPlan) -> int:
         _audit(ctx, plan)
     if plan.edit.settings is not None:
         credentials.drop_if_redirected(ctx, plan.uid, plan.before.settings, plan.edit.settings)
+        credentials.save_headers(ctx, plan.uid, plan.edit.settings, plan.header_secrets)
     return resource_metadata.save(
         ctx,
         plan.uid,
@@ -114,7 +119,7 @@ def apply_edit_plan(ctx: RequestContext, plan: EditPlan) -> int:
 
 def _changes_definition(ctx: RequestContext, plan: EditPlan) -> bool:
     """Return whether the edit changes what runs: settings that members set, or edges."""
-    if any(isinstance(change.fact, Edge) for change in plan.changes):
+    if plan.header_secrets or any(isinstance(change.fact, Edge) for change in plan.changes):
         return True
     if plan.edit.settings is None:
         return False

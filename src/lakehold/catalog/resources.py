@@ -15,6 +15,7 @@ from lakehold.kit.clock import Moment
 from lakehold.kit.database import CursorPage
 from lakehold.kit.errors import ConflictError
 from lakehold.kit.ids import fold_name, quote
+from lakehold.kit.secret_headers import split_secrets
 
 
 def create(
@@ -39,8 +40,11 @@ def create(
     settings = resource_metadata.valid_for_kind(kind, {}, settings or {}, managed)
     resource_view.need_references(ctx, kind, {}, settings)
     edges = {**(edges or {}), **resource_view.reference_edges(kind, settings)}
+    settings, secrets = split_secrets(settings)
     created = ctx.create(kind, name, uid=uid, edges=edges, attributes=attributes)
     resource_metadata.create(ctx, created, description=description, settings=settings)
+    if secrets:
+        credentials.save_headers(ctx, created, settings, secrets)
     return created
 
 

@@ -10,6 +10,7 @@ from uvicorn import Server
 from lakehold import workspaces
 from lakehold.api.http import json_logging
 from lakehold.api.http.app import server_config
+from lakehold.catalog import credentials
 from lakehold.directory import model_upgrade
 from lakehold.directory.platform import Platform
 from lakehold.kit import parent_watch
@@ -23,6 +24,7 @@ def run(settings: Settings, descriptor: int | None = None) -> None:
     parent_watch.watch_parent()
     platform = Platform(settings)
     model_upgrade.migrate(platform, workspaces.models())
+    credentials.protect_headers(platform)
     # Made here if it was not there, so that two servers that start at once do not each make one later.
     _ = platform.keys
     _set_upload_folder(settings)

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import IO
 
 from lakehold import workspaces
+from lakehold.catalog import credentials
 from lakehold.directory import model_upgrade, tenants
 from lakehold.directory.platform import Platform
 from lakehold.kit import parent_watch
@@ -169,5 +170,6 @@ def prepare_installation(settings: Settings) -> str:
     """Migrate the platform and create the key. Return the path of the first-run link if nobody has signed up yet."""
     with closing(Platform(settings)) as platform:
         model_upgrade.migrate(platform, workspaces.models())
+        credentials.protect_headers(platform)
         _ = platform.keys
         return f"/first-run/{tenants.setup_secret(platform)}" if tenants.is_setup_open(platform) else ""

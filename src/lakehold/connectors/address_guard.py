@@ -16,8 +16,8 @@ import httpx
 from lakehold.kit.errors import InvalidInputError, UnavailableError
 
 _Address = ipaddress.IPv4Address | ipaddress.IPv6Address
-# IPv4 addresses inside IPv6 ones, as gateways translate them.
-_TRANSLATED = ipaddress.IPv6Network("64:ff9b::/96")
+# IPv4 addresses inside IPv6 ones, as gateways translate them; the second network is for gateways of one's own.
+_TRANSLATED = (ipaddress.IPv6Network("64:ff9b::/96"), ipaddress.IPv6Network("64:ff9b:1::/48"))
 _HALF = 0xFFFFFFFF
 
 
@@ -96,6 +96,9 @@ def is_allowed(text: str, *, private: bool) -> bool:
         return False
     if address.is_link_local or address.is_multicast or address.is_unspecified:
         return False
+    if isinstance(address, ipaddress.IPv6Address) and address.is_site_local:
+        # Private networks of before fc00::/7, which Python takes for reserved.
+        return private
     if address.is_global and not address.is_reserved:
         return True
     # Those of the host itself and of networks of its owner's.
@@ -106,6 +109,6 @@ def _embedded_ipv4(address: _Address) -> _Address:
     """Return the IPv4 address that an IPv6 address stands for."""
     if isinstance(address, ipaddress.IPv4Address):
         return address
-    if address in _TRANSLATED:
+    if any(address in network for network in _TRANSLATED):
         return ipaddress.IPv4Address(int(address) & _HALF)
     return address.ipv4_mapped or address.sixtofour or (address.teredo[1] if address.teredo else None) or address

@@ -17,6 +17,7 @@ from lakehold.connectors.form_fields import ConnectionFields
 from lakehold.connectors.sources.settings import SourceSettings
 from lakehold.kit.errors import InvalidInputError
 from lakehold.kit.plugins import load_descriptors
+from lakehold.kit.secret_headers import fill_secrets
 from lakehold.kit.settings import Settings
 from lakehold.lake.volumes import Volume
 
@@ -57,6 +58,10 @@ class ConnectorEnvironment:
             hint = "Choose the volume that they are in."
             raise InvalidInputError("There is no volume for the files.", hint, field="volume")
         return self.volume
+
+    def headers(self, headers: Mapping[str, str]) -> dict[str, str]:
+        """Return headers with those values that are credentials."""
+        return fill_secrets(headers, self.secrets)
 
     def need_secret(self, name: str) -> str:
         """Return a secret, or refuse if it is not set; empty for no name."""

@@ -4,10 +4,12 @@
 - `ids`: validation and comparison of ids and names
 - `clock`: moments as whole microseconds since 1970, UTC
 - `database`: SQLite or PostgreSQL behind one URL; one transaction per request or run step
+- `jdbc_address`: JDBC addresses in their parts, and the databases that the installation allows
 - `keys`: the key ring that encrypts secrets and seals the audit log
 - `mail`: mail messages, and the SMTP server that they are sent to
 - `parent_watch`: ends a process whose parent has gone
 - `plugins`: packages with a descriptor, found by their folders or named by an environment variable
+- `secret_headers`: HTTP headers whose values are credentials
 - `settings_schema`: schemas of the settings of resources, and errors that name the setting
 - `settings`: the platform's settings, from environment variables
 """

@@ -7,6 +7,7 @@ from pydantic import Field, SecretStr, ValidationError, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from lakehold.kit.errors import InvalidInputError
+from lakehold.kit.jdbc_address import AllowedDatabase, parse_allowed
 
 
 class Settings(BaseSettings):
@@ -75,7 +76,10 @@ class Settings(BaseSettings):
     ] = False
     databases: Annotated[
         str,
-        Field(description="Prefixes of JDBC addresses that are allowed besides PostgreSQL's, separated by commas."),
+        Field(
+            description="Databases that are allowed beside PostgreSQL's, separated by commas: JDBC addresses with exact"
+            " host and port, each with the driver's properties that may be set."
+        ),
     ] = ""
     drivers: Annotated[str, Field(description="The folder with the JDBC drivers that an admin adds, as jars.")] = ""
     runs_at_once: Annotated[int, Field(ge=1, le=100, description="How many runs of one workspace execute at once.")] = 2
@@ -101,6 +105,17 @@ class Settings(BaseSettings):
     @classmethod
     def _without_slash(cls, address: str) -> str:
         return address.rstrip("/")
+
+    @field_validator("databases")
+    @classmethod
+    def _exact_databases(cls, databases: str) -> str:
+        parse_allowed(databases)
+        return databases
+
+    @property
+    def allowed_databases(self) -> tuple[AllowedDatabase, ...]:
+        """The databases that are allowed beside PostgreSQL's."""
+        return parse_allowed(self.databases)
 
     @property
     def database_url(self) -> str:

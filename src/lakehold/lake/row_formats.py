@@ -22,6 +22,15 @@ def quote_literal(text: str) -> str:
     return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
 
 
+# With one of these a cell is a formula to some spreadsheet; the wide ones are typed in East Asia.
+FORMULA_SIGNS = "=+-@\t\r\n＝＋－＠"
+
+
+def escape_formula(text: str) -> str:
+    """Put a ' before a text that a spreadsheet would run as a formula."""
+    return f"'{text}" if text.startswith(tuple(FORMULA_SIGNS)) else text
+
+
 def to_json_value(value: object) -> object:
     """Return a value as JSON can hold it. Numbers that JSON would round become text, and so do times."""
     match value:
@@ -60,13 +69,18 @@ def rows_as_lists(batches: Iterable[pa.RecordBatch]) -> Iterator[list[object]]:
 
 
 def as_csv(schema: pa.Schema, batches: Iterable[pa.RecordBatch]) -> Iterator[bytes]:
-    """Yield the rows as CSV with a header line. Nested values are JSON, null is an empty cell."""
+    """Yield the rows as CSV with a header line. Nested values are JSON, null is an empty cell, and no text is one that
+    a spreadsheet would run as a formula.
+    """
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(schema.names)
+    writer.writerow(map(escape_formula, schema.names))
+    # Numbers that JSON cannot hold are texts by now; they may have a sign.
+    numbers = [pa.types.is_decimal(field.type) or pa.types.is_floating(field.type) for field in schema]
     for batch in batches:
         for row in rows_as_lists([batch]):
-            writer.writerow([_csv_cell(value) for value in row])
+            cells = zip(map(_csv_cell, row), numbers, strict=True)
+            writer.writerow([escape_formula(c) if isinstance(c, str) and not number else c for c, number in cells])
         yield text.getvalue().encode()
         text.seek(0)
         text.truncate()

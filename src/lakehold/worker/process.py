@@ -14,6 +14,7 @@ import sqlalchemy as sa
 
 from lakehold import workspaces
 from lakehold.api.http import json_logging
+from lakehold.catalog import credentials
 from lakehold.directory import model_upgrade
 from lakehold.directory.platform import Platform
 from lakehold.kit import parent_watch
@@ -174,6 +175,7 @@ def run_worker(settings: Settings) -> None:
     parent_watch.watch_parent()
     platform = Platform(settings)
     model_upgrade.migrate(platform, workspaces.models())
+    credentials.protect_headers(platform)
     try:
         with serve(platform) as (address, spark_runtime):
             run_executor = RunExecutor(platform, workspaces.runnables(), step_executors, spark_runtime)

@@ -11,8 +11,10 @@ from time import monotonic
 
 import psycopg
 import pytest
+from py4j.protocol import Py4JError
 from pyspark.sql import SparkSession
 
+from lakehold.connectors.database import jdbc
 from lakehold.connectors.database.jdbc import JdbcDatabase
 from lakehold.connectors.database.settings import TablePartitioning
 from lakehold.connectors.database.source import JdbcSource
@@ -163,3 +165,70 @@ def test_what_is_wrong_is_told_soon_and_without_the_password(spark: SparkSession
 def test_moments_do_not_depend_on_the_zone_of_the_database(spark: SparkSession, shop: JdbcDatabase) -> None:
     rows = JdbcSource(shop).read(spark, "public.orders", ReadSpan("zoned", "2024-01-05T03:00:00.000000Z")).rows
     assert sorted_rows(rows.select("at")) == [(datetime(2024, 1, 5, 4),)]  # noqa: DTZ001 - it has none
+
+
+WIPE = """CREATE TABLE wiped (id int);
+INSERT INTO wiped VALUES (1), (2);
+CREATE FUNCTION wipe() RETURNS int LANGUAGE sql AS 'DELETE FROM wiped; SELECT 1';
+CREATE FUNCTION planned() RETURNS int LANGUAGE plpgsql IMMUTABLE AS 'BEGIN RETURN wipe(); END';
+CREATE FUNCTION unlocked() RETURNS int LANGUAGE plpgsql AS
+    'BEGIN PERFORM set_config(''transaction_read_only'', ''off'', true); DELETE FROM wiped; RETURN 1; END';
+CREATE FUNCTION later() RETURNS int LANGUAGE plpgsql AS
+    'BEGIN PERFORM set_config(''default_transaction_read_only'', ''off'', false); DELETE FROM wiped; RETURN 1; END';
+"""
+
+
+@pytest.fixture
+def wiped(server: postgres.Server) -> Iterator[tuple[psycopg.Connection, JdbcDatabase]]:
+    name = server.create()
+    with psycopg.connect(server.url(name), autocommit=True) as connection:
+        connection.execute(WIPE.encode())
+        yield connection, JdbcDatabase(f"jdbc:postgresql://127.0.0.1:{server.port}/{name}", postgres.USER)
+    server.drop(name)
+
+
+def test_a_query_cannot_write(spark: SparkSession, wiped: tuple[psycopg.Connection, JdbcDatabase]) -> None:
+    there, database = wiped
+    # A role's own default does not go before ours.
+    there.execute(f"ALTER DATABASE {there.info.dbname} SET default_transaction_read_only = off".encode())
+    for name in ("wipe", "planned", "unlocked", "later"):
+        for query in (f"SELECT {name}() AS n", f"SELECT * FROM (SELECT {name}() AS n) q WHERE n > 0"):
+            source = JdbcSource(database, queries={"q": query})
+            with pytest.raises(LakeholdError, match=r"read-only|read-write"):
+                source.sample("q", 5)
+            with pytest.raises((LakeholdError, Py4JError)):
+                source.read(spark, "q").rows.collect()
+            assert there.execute("SELECT count(*) FROM wiped").fetchone() == (2,), query
+    asked = JdbcSource(database, queries={"q": "SELECT current_setting('transaction_read_only') AS said"})
+    assert asked.sample("q", 1).rows == (("on",),)
+
+
+def test_what_the_server_does_not_say_is_read_only_is_not_asked(
+    wiped: tuple[psycopg.Connection, JdbcDatabase], spark: SparkSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    there, database = wiped
+    # As if something between us and the server had left the options out.
+    monkeypatch.setattr(jdbc, "_READ_ONLY_PROPERTIES", {})
+    source = JdbcSource(database, queries={"q": "SELECT wipe() AS n"})
+    with pytest.raises(LakeholdError, match="not_read_only"):
+        source.sample("q", 5)
+    assert spark is not None
+    assert there.execute("SELECT count(*) FROM wiped").fetchone() == (2,)
+
+
+def test_a_file_is_opened_to_be_read_and_loads_no_code(spark: SparkSession, tmp_path: Path) -> None:
+    file = tmp_path / "other.sqlite"
+    with sqlite3.connect(file) as connection:
+        connection.execute("CREATE TABLE t (id INTEGER PRIMARY KEY)")
+    connection.close()
+    properties = {"enable_load_extension": "true", "open_mode": "6"}
+    database = JdbcDatabase(f"jdbc:sqlite:{file}", properties=properties)
+    source = JdbcSource(database, queries={"q": f"SELECT load_extension('{tmp_path}/evil.so') AS n"})
+    with pytest.raises(LakeholdError, match="not authorized"):
+        source.sample("q", 1)
+    with source._connect(spark) as about, pytest.raises(Py4JError, match="readonly"):
+        about.execute("INSERT INTO t VALUES (1)")
+    gone = tmp_path / "gone.sqlite"
+    with pytest.raises(LakeholdError):
+        JdbcSource(JdbcDatabase(f"jdbc:sqlite:{gone}")).check()
+    assert not gone.exists()

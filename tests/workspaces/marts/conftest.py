@@ -17,7 +17,7 @@ from tests.workspaces.marts.project import MartsProject, create_project
 
 @pytest.fixture(scope="package")
 def here(spark: SparkSession, template_file: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[MartsProject]:
-    with inline_runs(spark, template_file, tmp_path_factory.mktemp("marts"), databases="jdbc:sqlite:") as found:
+    with inline_runs(spark, template_file, tmp_path_factory.mktemp("marts")) as found:
         yield create_project(found)
 
 
@@ -29,3 +29,12 @@ def _delete_schedules(request: pytest.FixtureRequest) -> Iterator[None]:
         found: MartsProject = request.getfixturevalue("here")
         with found.inline_runs.shop.platform.database.write() as transaction:
             transaction.connection.execute(trigger_table.delete())
+
+
+@pytest.fixture(autouse=True)
+def _allow_its_database(request: pytest.FixtureRequest, tmp_path: Path) -> None:
+    """The database file of the test itself is allowed, and no other."""
+    if "here" in request.fixturenames:
+        platform = request.getfixturevalue("here").inline_runs.shop.platform
+        databases = f"jdbc:sqlite:{tmp_path / 'shop.sqlite'}"
+        platform.settings = platform.settings.model_copy(update={"databases": databases})

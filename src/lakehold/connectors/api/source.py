@@ -140,7 +140,7 @@ def open_source(
         settings.endpoints,
         settings.auth,
         environment.need_secret(settings.auth.credential),
-        settings.headers,
+        environment.headers(settings.headers),
         ApiLimits(per_second=settings.limits.per_second, retries=settings.limits.retries),
         environment.settings.private_addresses,
     )

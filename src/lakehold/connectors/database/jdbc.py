@@ -3,10 +3,9 @@
 Spark's own drivers and dialects are used, so that every database that Spark can write to can be delivered to.
 """
 
-import re
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from py4j.protocol import Py4JError
@@ -15,7 +14,7 @@ from pyspark.sql.types import DataType
 
 from lakehold.connectors.address_guard import resolve_host
 from lakehold.connectors.database.settings import (
-    POSTGRESQL,
+    POSTGRESQL_PROPERTIES,
     SECRET_PATTERN,
     DatabaseSettings,
     check_address,
@@ -25,37 +24,66 @@ from lakehold.connectors.error_translation import translate_delivery_errors
 from lakehold.connectors.redaction import hosts_of_url
 from lakehold.connectors.registry import ConnectorEnvironment
 from lakehold.kit.errors import InvalidInputError, UnavailableError
-from lakehold.kit.ids import quote
+from lakehold.kit.jdbc_address import (
+    DRIVER_CLASSES,
+    FORCED_PROPERTIES,
+    POSTGRESQL,
+    AllowedDatabase,
+    JdbcAddress,
+    parse_address,
+    permitted_properties,
+)
+from lakehold.kit.settings import Settings
 from lakehold.lake.spark.jvm import jvm_of
 
 _TIMEOUT = 10
-_HOSTS = re.compile(r"jdbc:postgresql://([^/?]+)")
-_DEFAULT_PORT = 5432
+_READ_ONLY_PROPERTIES = {
+    # From the first transaction on, by the server's own default and by how the driver begins each of them.
+    POSTGRESQL: {"options": "-c default_transaction_read_only=on", "readOnly": "true", "readOnlyMode": "always"},
+    "sqlite": {"open_mode": "1"},
+}
+# Fails unless the server says that this very transaction is read-only.
+READ_ONLY_CHECK = (
+    "SELECT CASE current_setting('transaction_read_only') WHEN 'on' THEN 'on'"
+    " ELSE current_setting('lakehold.the_connection_is_not_read_only') END"
+)
+# Spark runs it on every connection that it opens, in the transaction of the query; PostgreSQL's moments need a zone.
+_READ_ONLY_STATEMENTS = {
+    POSTGRESQL: f"SET TIME ZONE 'UTC'; {READ_ONLY_CHECK}",
+    **dict.fromkeys(("mysql", "mariadb"), "SET SESSION TRANSACTION READ ONLY"),
+}
+_VERIFIED_BY_NAME = {"verify-full", ""}
 _TABLE_TYPES = {"TABLE", "BASE TABLE", "PARTITIONED TABLE", "FOREIGN TABLE", "VIEW", "MATERIALIZED VIEW"}
 
 
 @dataclass(frozen=True, slots=True)
 class JdbcDatabase:
-    """URL, credentials and driver of a database. The URL comes from somebody who may set up drivers: with many of them
-    a URL can reach files of this machine.
-    """
+    """URL, credentials and driver of a database, as they are given to Spark."""
 
     url: str
     user: str = ""
     password: str = field(default="", repr=False)
     driver: str = ""
-    """The driver's class; those of PostgreSQL and SQLite are known."""
+    """The driver's class; those of well-known products are known."""
     properties: Mapping[str, str] = field(default_factory=dict, repr=False)
     """More properties for the driver."""
+    fixed: Mapping[str, str] = field(default_factory=dict, repr=False)
+    """Properties that the installation sets; they go before those."""
+    read_only: bool = False
+    """Whether every connection is read-only, as far as the product has that."""
 
     def check(self) -> None:
         """Refuse an invalid URL, or one that contains credentials."""
-        check_address(self.url, self.driver, self.properties)
+        check_address(self.url, self.properties)
+        if not self.driver_class:
+            hint = "Use a database that the installation has a driver for."
+            raise InvalidInputError("The driver of this database is not known.", hint, field="driver")
 
     @property
     def redactions(self) -> tuple[str, ...]:
         """Texts to redact from messages: the password, the URL with its hosts, and the quoted user name."""
-        secrets = tuple(value for name, value in self.properties.items() if SECRET_PATTERN.search(f"{name}="))
+        given = {**self.properties, **self.fixed}
+        secrets = tuple(value for name, value in given.items() if SECRET_PATTERN.search(f"{name}="))
         return (
             self.password,
             *secrets,
@@ -66,9 +94,14 @@ class JdbcDatabase:
         )
 
     @property
+    def product(self) -> str:
+        """The product that the URL names."""
+        return self.url.split(":", 2)[1]
+
+    @property
     def is_postgresql(self) -> bool:
         """Whether it is a PostgreSQL database."""
-        return self.url.startswith(POSTGRESQL)
+        return self.product == POSTGRESQL
 
     @property
     def driver_class(self) -> str:
@@ -77,7 +110,7 @@ class JdbcDatabase:
 
     @property
     def options(self) -> dict[str, str]:
-        """Options for Spark's JDBC reader and writer."""
+        """Options for Spark's JDBC reader and writer. What keeps the driver safe comes last."""
         login = {"user": self.user, "password": self.password}
         given = {name: value for name, value in login.items() if value}
         if self.is_postgresql:
@@ -85,7 +118,12 @@ class JdbcDatabase:
             ours = {"connectTimeout": f"{_TIMEOUT}", "loginTimeout": f"{2 * _TIMEOUT}", "stringtype": "unspecified"}
             quick = {"tcpKeepAlive": "true", "reWriteBatchedInserts": "true"}
             given = {**ours, **quick, "ApplicationName": "lakehold", **given}
-        return {**given, **self.properties, "url": self.url, "driver": self.driver_class}
+        forced = {**self.fixed, **FORCED_PROPERTIES.get(self.product, {})}
+        if self.read_only:
+            forced |= _READ_ONLY_PROPERTIES.get(self.product, {})
+            if self.product in _READ_ONLY_STATEMENTS:
+                forced["sessionInitStatement"] = _READ_ONLY_STATEMENTS[self.product]
+        return {**given, **self.properties, **forced, "url": self.url, "driver": self.driver_class}
 
 
 class JdbcConnection:
@@ -209,29 +247,46 @@ def connect(spark: SparkSession, database: JdbcDatabase) -> Iterator[JdbcConnect
 
 
 def open_database(environment: ConnectorEnvironment, settings: DatabaseSettings) -> JdbcDatabase:
-    """Return the database with its password, or refuse an address that the platform does not allow."""
-    password = environment.secrets.get("password", "")
-    database = JdbcDatabase(settings.address, settings.user, password, settings.driver, settings.properties)
-    database.check()
-    allowed = [start.strip() for start in environment.settings.databases.split(",") if start.strip()]
-    if database.is_postgresql:
-        for host, port in _postgresql_hosts(database.url):
-            resolve_host(host, port, private=environment.settings.private_addresses)
-    # Two dots lead out of where the beginning leads to.
-    elif ".." in database.url or not database.url.startswith(tuple(allowed)):
-        hint = "Use PostgreSQL, or ask an admin to allow them with LAKEHOLD_DATABASES."
-        raise InvalidInputError("Databases of this kind are not allowed here.", hint, field="address")
-    return database
+    """Return the database with its password, or refuse one that the platform does not allow."""
+    check_address(settings.address, settings.properties)
+    address = parse_address(settings.address)
+    entry = next((each for each in environment.settings.allowed_databases if each.matches(address)), None)
+    if entry is None:
+        entry = _public_postgresql(address)
+        # A listed host is the installation's own choice. Any other is checked, and reached at the address checked.
+        address = _resolve_hosts(address, settings, environment.settings)
+    if settings.driver not in {"", entry.driver}:
+        message = "The driver of this database is chosen by the installation."
+        raise InvalidInputError(message, f"Leave it empty, or write {entry.driver}.", field="driver")
+    permitted = entry.permitted | (POSTGRESQL_PROPERTIES if address.product == POSTGRESQL else frozenset())
+    return JdbcDatabase(
+        address.url,
+        settings.user,
+        environment.secrets.get("password", ""),
+        entry.driver,
+        permitted_properties(address, settings.properties, permitted),
+        entry.fixed,
+    )
 
 
-def _postgresql_hosts(url: str) -> list[tuple[str, int]]:
-    """Return the hosts in the address of a PostgreSQL; one without a host is this machine."""
-    found = _HOSTS.match(url)
-    hosts = []
-    for each in (found[1] if found else "localhost").split(","):
-        host, _, port = each.rpartition(":") if ":" in each and not each.endswith("]") else (each, "", "")
-        if not host or (port and not port.isdigit()):
-            message = f"The address of the database has an invalid host: {quote(each)}."
-            raise InvalidInputError(message, "Correct it.", field="address")
-        hosts.append((host, int(port) if port else _DEFAULT_PORT))
-    return hosts
+def _public_postgresql(address: JdbcAddress) -> AllowedDatabase:
+    if address.product != POSTGRESQL:
+        hint = "Use PostgreSQL, or ask whoever keeps the installation to list it: LAKEHOLD_DATABASES."
+        raise InvalidInputError("This database is not allowed here.", hint, field="address")
+    return AllowedDatabase(address, DRIVER_CLASSES[POSTGRESQL])
+
+
+def _resolve_hosts(address: JdbcAddress, settings: DatabaseSettings, platform: Settings) -> JdbcAddress:
+    """Return the address with its hosts resolved, so that a name cannot lead elsewhere after it was checked."""
+    hosts = tuple((resolve_host(host, port, private=platform.private_addresses), port) for host, port in address.hosts)
+    given = {**address.properties, **settings.properties}
+    # The driver's own default for "ssl" is to compare the certificate with the name.
+    if (
+        ("ssl" in given or "sslmode" in given)
+        and given.get("sslmode", "") in _VERIFIED_BY_NAME
+        and hosts != address.hosts
+    ):
+        hint = "Use sslmode=verify-ca, or ask whoever keeps the installation to list the host: LAKEHOLD_DATABASES."
+        message = "The certificate of this database cannot be compared with its name, as it is reached by its address."
+        raise InvalidInputError(message, hint, field="address")
+    return replace(address, hosts=hosts)

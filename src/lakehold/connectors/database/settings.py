@@ -14,15 +14,15 @@ from pydantic import Field
 from lakehold.connectors.destinations.settings import DestinationSettings
 from lakehold.connectors.sources.settings import SourceSettings
 from lakehold.kit.errors import InvalidInputError
+from lakehold.kit.jdbc_address import DRIVER_CLASSES
 from lakehold.kit.settings_schema import InvalidSettingError, SettingsRecord, Text
 from lakehold.lake.errors import DataError
 
 MAX_PARTITIONS = 256
 POSTGRESQL = "jdbc:postgresql:"
-_DRIVERS = {POSTGRESQL: "org.postgresql.Driver", "jdbc:sqlite:": "org.sqlite.JDBC"}
 SECRET_PATTERN = re.compile(r"(password|passwd|pwd|secret)\s*=|//[^/@]*:[^/@]*@", re.IGNORECASE)
 # Other options let its driver load a class or write a file.
-_POSTGRESQL_PROPERTIES = frozenset(
+POSTGRESQL_PROPERTIES = frozenset(
     {
         *("ssl", "sslmode", "currentSchema", "ApplicationName", "targetServerType", "prepareThreshold"),
         *("connectTimeout", "loginTimeout", "socketTimeout", "tcpKeepAlive"),
@@ -38,12 +38,12 @@ class DatabaseSettings(SettingsRecord):
     """As its driver takes it: `jdbc:postgresql://host:5432/name`."""
     user: str = ""
     driver: str = ""
-    """The driver's class; those of PostgreSQL and SQLite are known."""
+    """The driver's class. The installation decides it: another one than its own is refused."""
     properties: Mapping[str, str] = field(default_factory=dict)
     """More properties for the driver."""
 
     def __post_init__(self) -> None:
-        check_address(self.address, self.driver, self.properties)
+        check_address(self.address, self.properties)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,10 +107,10 @@ class TablePartitioning(SettingsRecord):
 
 def driver_class(address: str, driver: str) -> str:
     """Return the class of the driver; empty if it is not known."""
-    return driver or next((name for start, name in _DRIVERS.items() if address.startswith(start)), "")
+    return driver or DRIVER_CLASSES.get(address.removeprefix("jdbc:").partition(":")[0], "")
 
 
-def check_address(address: str, driver: str, properties: Mapping[str, str]) -> None:
+def check_address(address: str, properties: Mapping[str, str]) -> None:
     """Refuse an invalid address, one that contains credentials, and properties that could harm this machine."""
     if not re.fullmatch(r"jdbc:[a-z0-9+_-]+:\S+", address):
         hint = "Use jdbc:postgresql://host:5432/name, or the format of the driver."
@@ -118,12 +118,9 @@ def check_address(address: str, driver: str, properties: Mapping[str, str]) -> N
     if SECRET_PATTERN.search(address):
         hint = "Enter user name and password in their own fields."
         raise InvalidSettingError("The address of the database contains a password.", hint, field="address")
-    if not driver_class(address, driver):
-        hint = "Give the name of the driver's class too."
-        raise InvalidSettingError("The driver of this database is not known.", hint, field="driver")
     if address.startswith(POSTGRESQL):
         given = {name for name, _ in parse_qsl(address.partition("?")[2], keep_blank_values=True)}
-        if refused := (given | set(properties)) - _POSTGRESQL_PROPERTIES:
+        if refused := (given | set(properties)) - POSTGRESQL_PROPERTIES:
             message = f"These properties of PostgreSQL's driver are not allowed: {', '.join(sorted(refused))}."
-            hint = f"Allowed are: {', '.join(sorted(_POSTGRESQL_PROPERTIES))}."
+            hint = f"Allowed are: {', '.join(sorted(POSTGRESQL_PROPERTIES))}."
             raise InvalidSettingError(message, hint, field="address" if refused & given else "properties")

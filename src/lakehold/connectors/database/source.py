@@ -8,7 +8,7 @@ whose lowest and highest values the database reports.
 import math
 from collections.abc import Callable, Mapping
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 from decimal import Decimal
 from itertools import pairwise
@@ -17,12 +17,12 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StringType, TimestampNTZType
 
 from lakehold.connectors.database.jdbc import JdbcConnection, JdbcDatabase, open_database
+from lakehold.connectors.database.query_text import parenthesize
 from lakehold.connectors.database.settings import DatabaseSourceSettings, TablePartitioning
 from lakehold.connectors.error_translation import translate_source_errors
 from lakehold.connectors.registry import ConnectorEnvironment
 from lakehold.connectors.sources import row_parsing, source
 from lakehold.connectors.sources.field_types import StreamField
-from lakehold.kit.errors import InvalidInputError
 from lakehold.lake.errors import DataError
 
 
@@ -133,9 +133,13 @@ class JdbcSource(source.SourceConnector):
                 rows = spark.read.format("jdbc").options(**options).load()
             return source.IncomingRows(source.filter_span(rows, since))
 
+    @property
+    def _read_only(self) -> JdbcDatabase:
+        return replace(self.database, read_only=True)
+
     def _connect(self, spark: SparkSession) -> closing[JdbcConnection]:
         self.database.check()
-        return closing(JdbcConnection(spark, self.database))
+        return closing(JdbcConnection(spark, self._read_only))
 
     def _read_options(self, spark: SparkSession, stream: str) -> tuple[dict[str, str], str]:
         """Return the options for Spark, and the quoted partition column."""
@@ -145,14 +149,11 @@ class JdbcSource(source.SourceConnector):
                 name = about.quote_name(*source.get_stream(about.tables(self.schemas), stream))
             column = about.quote_name(self.parts[stream].column) if stream in self.parts else ""
         options = {
-            **self.database.options,
+            **self._read_only.options,
             "dbtable": name,
             "fetchsize": str(self.at_once),
             "preferTimestampNTZ": "true",
         }
-        if self.database.is_postgresql:
-            # A moment that stands in a question has no zone there.
-            options["sessionInitStatement"] = "SET TIME ZONE 'UTC'; SET default_transaction_read_only = on"
         return options, column
 
     def _label(self, stream: str) -> str:
@@ -161,10 +162,8 @@ class JdbcSource(source.SourceConnector):
 
     def _subquery(self, stream: str) -> str:
         """Return the stream's query as a subquery, so that nothing but a query can be run."""
-        text = self.queries.get(stream, "").strip().rstrip(";")
-        if ";" in text:
-            raise InvalidInputError("The query contains a semicolon.", "Write one query; in a text, use chr(59).")
-        return f"({text}\n) lakehold_query" if text else ""
+        text = self.queries.get(stream, "")
+        return f"{parenthesize(text, self.database.product)} lakehold_query" if text.strip() else ""
 
 
 def open_source(

@@ -28,7 +28,7 @@ from lakehold.connectors.destinations.delivery_folder import RowSpool, write_par
 from lakehold.kit.errors import InvalidInputError
 from lakehold.kit.ids import quote
 from lakehold.lake.errors import DataError
-from lakehold.lake.row_formats import quote_identifier
+from lakehold.lake.row_formats import FORMULA_SIGNS, escape_formula, quote_identifier
 from lakehold.lake.spark.table_writer import refuse_duplicate_fields
 
 # To the microsecond, with the zone: as much as a timestamp holds.
@@ -81,8 +81,6 @@ def _flatten_column(column: Column, kind: t.DataType, *, binary: bool) -> Column
     return f.to_json(column, JSON_OPTIONS) if isinstance(kind, _NESTED_TYPES) else _as_json_type(column, kind)
 
 
-# With one of these a cell is a formula to some spreadsheet; the wide ones are typed in East Asia.
-_FORMULA = "=+-@\t\r\n＝＋－＠"
 _UTF8 = "utf-8"
 
 
@@ -141,7 +139,7 @@ class CsvFormat:
         if not self.header:
             return b""
         line = io.StringIO()
-        safe = (f"'{name}" if self.guarded and name[:1] in _FORMULA else name for name in names)
+        safe = map(escape_formula, names) if self.guarded else names
         csv.writer(line, delimiter=self.delimiter, lineterminator="\n").writerow(safe)
         return line.getvalue().encode()
 
@@ -165,7 +163,7 @@ class CsvFormat:
     def _cell(self, column: Column, kind: t.DataType) -> Column:
         if not (self.guarded and isinstance(kind, t.StringType)):
             return column
-        risky = f.substring(column, 1, 1).isin(*_FORMULA)
+        risky = f.substring(column, 1, 1).isin(*FORMULA_SIGNS)
         return f.when(risky, f.concat(f.lit("'"), column)).otherwise(column)
 
 

@@ -120,6 +120,7 @@ def open_destination(
 ) -> Destination:
     """Open the webhook for one table."""
     secret, private = environment.secrets.get("secret", ""), environment.settings.private_addresses
-    to = WebhookDestination(settings.address, secret, settings.headers, settings.batch, private=private)
+    headers = environment.headers(settings.headers)
+    to = WebhookDestination(settings.address, secret, headers, settings.batch, private=private)
     folder = str(request.retained_folder)
     return Destination(to.test, lambda rows: deliver_batches(rows, to, request.mark, folder, request.need_progress()))

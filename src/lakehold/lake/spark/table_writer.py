@@ -294,11 +294,23 @@ def _alter_table(tables: Tables, place: TableIdentifier, has: t.StructType, come
         if old is None:
             session.sql(f"ALTER TABLE {place.sql} ADD COLUMN {quote_identifier(field.name)} {_sql_type(field)}")
         elif _is_widening(old.dataType, field.dataType):
-            column, new_type = quote_identifier(old.name), field.dataType.simpleString()
+            column, new_type = quote_identifier(old.name), _type_sql(field.dataType)
             session.sql(f"ALTER TABLE {place.sql} ALTER COLUMN {column} TYPE {new_type}")
 
 
 def _sql_type(field: t.StructField) -> str:
     if field.dataType.simpleString() == "void":
         return "string"
-    return _STORED_AS.get(type(field.dataType), field.dataType).simpleString()
+    return _type_sql(_STORED_AS.get(type(field.dataType), field.dataType))
+
+
+def _type_sql(kind: t.DataType) -> str:
+    """Return a type in SQL, with the names of struct fields quoted, which come from outside."""
+    match kind:
+        case t.ArrayType():
+            return f"array<{_type_sql(kind.elementType)}>"
+        case t.MapType():
+            return f"map<{_type_sql(kind.keyType)}, {_type_sql(kind.valueType)}>"
+        case t.StructType():
+            return f"struct<{', '.join(f'{quote_identifier(e.name)}: {_type_sql(e.dataType)}' for e in kind.fields)}>"
+    return kind.simpleString()

@@ -18,6 +18,7 @@ from lakehold.catalog.campaign_table import Campaign
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import FOREVER, Moment, format_moment
 from lakehold.kit.errors import InvalidInputError
+from lakehold.lake.row_formats import escape_formula
 from lakehold.web import confirmation, pages
 from lakehold.web.cookies import Flash
 from lakehold.web.labels import format_count
@@ -123,7 +124,6 @@ EXPORT_FIELDS = (
     *("holder", "holder_name", "role", "resource", "resource_name", "kind", "since", "until", "last_used"),
     *("decision", "decided_by", "decided_at"),
 )
-_FORMULAS = ("=", "+", "-", "@", "\t", "\r")
 
 
 @routes.get("/{uid}/result.csv")
@@ -133,7 +133,7 @@ def result_as_csv(ctx: WriteContext, uid: str) -> Response:
     writer = csv.DictWriter(text, EXPORT_FIELDS)
     writer.writeheader()
     writer.writerows(
-        {name: _escape_formula(value) for name, value in line.items()} for line in _export_lines(ctx, uid, "csv")
+        {name: escape_formula(value) for name, value in line.items()} for line in _export_lines(ctx, uid, "csv")
     )
     return _file_response(text.getvalue(), "text/csv; charset=utf-8", f"review-{uid}.csv")
 
@@ -172,11 +172,6 @@ def _export_lines(ctx: RequestContext, uid: str, format_: str) -> list[dict[str,
 
 def _format_time(at: Moment | None) -> str:
     return "" if at is None or at >= FOREVER else format_moment(at)
-
-
-def _escape_formula(value: str) -> str:
-    """Escape a value that a spreadsheet would read as a formula."""
-    return f"'{value}" if value.startswith(_FORMULAS) else value
 
 
 def _file_response(text: str, media: str, name: str) -> Response:

@@ -1,0 +1,90 @@
+"""Which databases may be opened, and how: by the setting of the installation and the address that was checked."""
+
+from __future__ import annotations
+
+import socket
+from typing import Any
+
+import pytest
+
+from lakehold.connectors.database.jdbc import JdbcDatabase, open_database
+from lakehold.connectors.database.settings import DatabaseSettings
+from lakehold.connectors.registry import ConnectorEnvironment
+from lakehold.kit.errors import InvalidInputError
+from lakehold.kit.settings import load_settings
+
+MYSQL = "jdbc:mysql://db.shop:3306?connectTimeout&sslMode=REQUIRED"
+
+
+def open_with(
+    allowed: str,
+    address: str,
+    *,
+    private: bool = False,
+    **settings: Any,  # noqa: ANN401 - of several types
+) -> JdbcDatabase:
+    environment = ConnectorEnvironment(
+        load_settings(databases=allowed, private_addresses=private), {"password": "hunter2"}
+    )
+    return open_database(environment, DatabaseSettings(address=address, **settings))
+
+
+def test_a_driver_gets_the_installations_class_and_safe_properties_last() -> None:
+    found = open_with(MYSQL, "jdbc:mysql://DB.shop/x?connecttimeout=5", user="u").options
+    assert (found["url"], found["driver"]) == ("jdbc:mysql://db.shop:3306/x", "com.mysql.cj.jdbc.Driver")
+    assert (found["connectTimeout"], found["sslMode"], found["user"]) == ("5", "REQUIRED", "u")
+    assert {found[name] for name in ("allowLoadLocalInfile", "autoDeserialize", "allowUrlInLocalInfile")} == {"false"}
+
+
+@pytest.mark.parametrize(
+    ("address", "settings", "said"),
+    [
+        ("jdbc:mysql://db.shop.attacker.example/x", {}, "not allowed here"),
+        ("jdbc:mysql://db.shop:3307/x", {}, "not allowed here"),
+        ("jdbc:mysql://db.shop,evil/x", {}, "not allowed here"),
+        ("jdbc:mysql://db.shop@evil/x", {}, "not allowed here"),
+        ("jdbc:sqlite:/srv/x", {}, "not allowed here"),
+        ("jdbc:derby:memory:x;create=true", {}, "not allowed here"),
+        ("jdbc:mysql://db.shop/x", {"driver": "org.evil.Driver"}, "chosen by the installation"),
+        ("jdbc:mysql://db.shop/x", {"properties": {"autoDeserialize": "true"}}, "may not be told"),
+        ("jdbc:mysql://db.shop/x", {"properties": {"AllowLoadLocalInfile": "true"}}, "may not be told"),
+        ("jdbc:mysql://db.shop/x?allow%4coadLocalInfile=true", {}, "may not be told"),
+        ("jdbc:mysql://db.shop/x", {"properties": {"sessionInitStatement": "DROP"}}, "may not be told"),
+        ("jdbc:postgresql://8.8.8.8/x", {"driver": "org.sqlite.JDBC"}, "chosen by the installation"),
+        ("jdbc:postgresql://8.8.8.8/x?socketFactory=x", {}, "may not be told"),
+        ("jdbc:postgresql://127.0.0.1/x", {}, "nothing may be sent to"),
+        ("jdbc:postgresql://8.8.8.8,[::1]/x", {}, "nothing may be sent to"),
+        ("jdbc:postgresql:x", {}, "nothing may be sent to"),
+        ("jdbc:postgresql://0x7f.1/x", {}, "nothing may be sent to"),
+    ],
+)
+def test_nothing_else_is_opened(address: str, settings: dict[str, Any], said: str) -> None:
+    with pytest.raises(InvalidInputError, match=said):
+        open_with(MYSQL, address, **settings)
+
+
+def test_a_name_is_resolved_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    answers = iter(["8.8.8.8", "127.0.0.1"])
+
+    def resolve(_host: str, port: int, **_: object) -> list[object]:
+        return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (next(answers), port))]
+
+    monkeypatch.setattr(socket, "getaddrinfo", resolve)
+    assert open_with("", "jdbc:postgresql://rebind.example/x").url == "jdbc:postgresql://8.8.8.8:5432/x"
+
+
+@pytest.mark.parametrize("query", ["ssl=true", "sslmode=verify-full"])
+def test_a_certificate_is_compared_with_the_name_of_a_listed_host_only(
+    query: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    address = f"jdbc:postgresql://localhost:5432/x?{query}"
+    with pytest.raises(InvalidInputError, match="certificate"):
+        open_with("", address, private=True)
+
+    def refuse(*_: object, **__: object) -> None:
+        raise AssertionError
+
+    monkeypatch.setattr(socket, "getaddrinfo", refuse)
+    listed = open_with("jdbc:postgresql://localhost:5432?sslrootcert=/srv/ca.crt", address)
+    assert listed.url == "jdbc:postgresql://localhost:5432/x"
+    assert listed.options["sslrootcert"] == "/srv/ca.crt"
