@@ -48,6 +48,9 @@ def save(ctx: RequestContext, uid: str, secrets: Mapping[str, str | None]) -> No
         rows.delete(c.resource_id == number, c.name == name)
         if secret is not None:
             rows.insert(name=name, secret=ctx.keys.encrypt(secret), **saved)
+    if not set(secrets).isdisjoint(DESTINATION_SETTINGS):
+        # Where rows are sent to is a part of what runs.
+        resource_metadata.record_author(ctx, uid)
     ctx.note("set credentials", uid, after={"credentials": sorted(secrets)})
 
 

@@ -9,7 +9,7 @@ from lakehold.access.decisions.what_if import AccessEffects
 from lakehold.access.facts.changes import resolve_targets, validate_value
 from lakehold.access.facts.records import require_mapping, require_text
 from lakehold.access.model.errors import did_you_mean
-from lakehold.access.model.schema import EdgeKind
+from lakehold.access.model.schema import EdgeKind, KindSchema
 from lakehold.access.model.syntax import PathNode
 from lakehold.catalog import change_preview, credentials, kinds, resource_metadata, resource_view
 from lakehold.directory.request_context import EdgeTargets, RequestContext
@@ -73,8 +73,11 @@ def plan_edit(ctx: RequestContext, uid: str, edit: ResourceEdit) -> EditPlan:
     if edit.settings is not None:
         resource_view.need_references(ctx, kind, before.settings, edit.settings, uid)
         settings, secrets = split_secrets(edit.settings)
-        edges = {**(edit.edges or {}), **resource_view.reference_edges(kind, settings)}
-        edit = replace(edit, settings=settings, edges=edges or edit.edges)
+        edit = replace(edit, settings=settings)
+    if edit.settings is not None or edit.edges:
+        # Also if only edges are given: those that follow settings are not cut loose from them.
+        follow = resource_view.reference_edges(kind, before.settings if edit.settings is None else edit.settings)
+        edit = replace(edit, edges={**(edit.edges or {}), **follow})
     changed_fields = _changed_fields(ctx, uid, edit, before) | ({"settings"} if secrets else set())
     values = find_attribute_changes(ctx, uid, edit.attributes)
     edge_changes = _edge_changes(ctx, uid, edit.edges)
@@ -118,16 +121,18 @@ def apply_edit_plan(ctx: RequestContext, plan: EditPlan) -> int:
 
 
 def _changes_definition(ctx: RequestContext, plan: EditPlan) -> bool:
-    """Return whether the edit changes what runs: settings that members set, or edges."""
-    if plan.header_secrets or any(isinstance(change.fact, Edge) for change in plan.changes):
+    """Return whether the edit changes what runs: settings that members set, or edges that editors set."""
+    schema = kinds.schema_of(ctx.view, plan.uid)
+    edges = [change.fact.name for change in plan.changes if isinstance(change.fact, Edge)]
+    if plan.header_secrets or any(_is_definition_edge(schema, name) for name in edges):
         return True
-    if plan.edit.settings is None:
-        return False
-    kind = kinds.schema_of(ctx.view, plan.uid).id
-    before, after = (
-        resource_metadata.without_managed(kind, settings) for settings in (plan.before.settings, plan.edit.settings)
-    )
-    return before != after
+    after = plan.edit.settings
+    return after is not None and not resource_metadata.mean_the_same(schema.id, plan.before.settings, after)
+
+
+def _is_definition_edge(schema: KindSchema, name: str) -> bool:
+    """Return whether an edge says what runs. Sharing labels and the place of a table have rights of their own."""
+    return _own_action(schema.edges[name], schema.actions) in {None, "edit"}
 
 
 def take_over(ctx: RequestContext, uid: str) -> int:
@@ -276,7 +281,10 @@ def reparent(ctx: RequestContext, uid: str, to: str, *, expect_version: int | No
     if kinds.parent_of(ctx.view, uid) == to:
         return resource_metadata.load(ctx, uid).version
     ctx.make_unchecked(change)
-    return resource_metadata.save(ctx, uid)
+    # What a report reads is what it lies in.
+    schema = kinds.schema_of(ctx.view, uid)
+    as_author = schema.parent is not None and _is_definition_edge(schema, schema.parent)
+    return resource_metadata.save(ctx, uid, as_author=as_author)
 
 
 def need_reparent(ctx: RequestContext, uid: str, to: str) -> Add:

@@ -151,6 +151,11 @@ def _author(ctx: RequestContext) -> dict[str, object]:
     return {"author": json.dumps(ctx.caller.to_stored()), "authored_at": ctx.at}
 
 
+def record_author(ctx: RequestContext, uid: str) -> None:
+    """Make the caller the author of the definition without another change."""
+    ctx.rows(detail_table).update(detail_table.c.resource_id == ctx.view.resource(uid), **_author(ctx))
+
+
 def save_managed(ctx: RequestContext, uid: str, managed: Mapping[str, object]) -> None:
     """Save settings that only the platform sets. This does not count as an edit of the resource."""
     before = load(ctx, uid).settings
@@ -239,6 +244,15 @@ def without_managed(kind: str, settings: Settings) -> dict[str, object]:
     """Return the settings without those that only the platform sets."""
     schema = registry.find_settings_schema(kind)
     return {name: value for name, value in settings.items() if schema is None or name not in schema.managed}
+
+
+def mean_the_same(kind: str, before: Settings, after: Settings) -> bool:
+    """Return whether settings differ at most in how they are written, or in those that only the platform sets."""
+    schema = registry.find_settings_schema(kind)
+    one, other = without_managed(kind, before), without_managed(kind, after)
+    if one == other or schema is None or schema.problems(one) or schema.problems(other):
+        return one == other
+    return schema.normalize(one) == schema.normalize(other)
 
 
 def find_problems(kind: str, settings: Settings) -> list[InvalidSettingError]:

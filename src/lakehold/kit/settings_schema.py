@@ -124,6 +124,12 @@ class SettingsSchema(Generic[T]):
             return []
         return list(self._references(self.parse(settings)))
 
+    def normalize(self, settings: Mapping[str, object]) -> tuple[object, object]:
+        """Return valid settings in a form that is equal for all that mean the same."""
+        common = {name: settings[name] for name in self._common_names if settings.get(name) is not None}
+        own = None if self.is_draft(settings) else self._validate(settings)
+        return own, _validate(self._common, common) if self._common else None
+
     def edges(self, settings: Mapping[str, object]) -> dict[str, list[str]]:
         """Return the ends of the edges that follow the settings."""
         found: dict[str, list[str]] = {edge: [] for edge in self._edges}

@@ -16,7 +16,7 @@ _TAKE_OVER = "Whoever may edit it and read what it reads can take the definition
 
 
 def load_authors(ctx: RequestContext, uid: str, definition: Sequence[str]) -> tuple[Caller, ...]:
-    """Return the authors of what a run of a resource executes, besides the caller.
+    """Return the authors of what a run of a resource executes.
 
     These are the author of the resource itself, and of each part of its definition that was changed after that: before,
     its author took the part as it was.
@@ -25,20 +25,24 @@ def load_authors(ctx: RequestContext, uid: str, definition: Sequence[str]) -> tu
         return ()
     own = resource_metadata.load_author(ctx, uid)
     parts = (resource_metadata.load_author(ctx, part) for part in definition if part != uid)
-    found = [own, *(each for each in parts if each and (own is None or each.at > own.at))]
-    callers = {each.caller.principal: each.caller for each in found if each and each.caller.member}
-    return tuple(each for principal, each in callers.items() if principal != ctx.principal)
+    found = [own, *(each for each in parts if each and (own is None or each.at >= own.at))]
+    return tuple({each.caller.principal: each.caller for each in found if each and each.caller.member}.values())
+
+
+def describe_author(ctx: RequestContext, author: Caller, uid: str) -> str:
+    """Return the subject of a sentence about the author of a definition."""
+    number = ctx.view.ids.get(author.member)
+    name = (ctx.view.names.get(number) if number is not None else None) or author.member
+    return f"{name}, who last changed the definition of {describe_resource(ctx.view, uid)},"
 
 
 def need_authors(
     ctx: RequestContext, authors: Iterable[Caller], uid: str, need: Callable[[RequestContext], object]
 ) -> None:
-    """Refuse unless each author of a definition has the rights that `need` asks for."""
-    for author in authors:
-        number = ctx.view.ids.get(author.member)
-        name = (ctx.view.names.get(number) if number is not None else None) or author.member
-        who = f"{name}, who last changed the definition of {describe_resource(ctx.view, uid)},"
-        if number is None:
+    """Refuse unless each author of a definition has the rights that `need` asks for, as the caller has."""
+    for author in (each for each in authors if each.principal != ctx.principal):
+        who = describe_author(ctx, author, uid)
+        if ctx.view.ids.get(author.member) is None:
             raise DeniedError(f"{who} is no longer a member.", _TAKE_OVER, action="run", resource=uid)
         try:
             need(RequestContext(ctx.session, author, ctx.keys))

@@ -6,6 +6,7 @@ import json
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -18,11 +19,11 @@ from lakehold.directory.caller import Caller
 from lakehold.directory.platform import Platform
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import Moment
-from lakehold.kit.errors import InvalidInputError
+from lakehold.kit.errors import InvalidInputError, LakeholdError
 from lakehold.kit.settings_schema import InvalidSettingError, SettingsRecord
-from lakehold.lake.errors import StoppedError
+from lakehold.lake.errors import QueryError, StoppedError
 from lakehold.runs import run_table
-from lakehold.runs.authors import need_authors
+from lakehold.runs.authors import describe_author, need_authors
 from lakehold.runs.run_table import FAILED, RunRow
 from lakehold.workspaces import registry
 
@@ -123,9 +124,22 @@ class StepContext:
 
         It is run through the guard as the caller of the run, and refused if an author may not read what it reads.
         """
-        rows, reads = self.spark_runtime.queries.analyse(self.caller, workspace, text, seconds=_QUERY_SECONDS)
+        analyse = partial(self.spark_runtime.queries.analyse, workspace=workspace, text=text, seconds=_QUERY_SECONDS)
+        for author in self.authors:
+            # Before the caller: an error must not tell the author what only the caller may know.
+            if author.principal != self.caller.principal:
+                self._need_query_of(author, analyse)
+        rows, reads = analyse(self.caller)
         self.need_readable_by_authors(reads)
         return rows, reads
+
+    def _need_query_of(self, author: Caller, analyse: Callable[..., object]) -> None:
+        try:
+            analyse(author)
+        except LakeholdError as error:
+            with self.platform.read(self.caller) as ctx:
+                who = describe_author(ctx, author, ctx.view.uid(self.row.resource_id))
+            raise QueryError(f"{who} cannot run its query: {error.message}", error.hint) from error
 
     def need_readable_by_authors(self, tables: Iterable[str]) -> None:
         """Refuse tables that an author of the definition may not read."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from lakehold.access import Grant
-from lakehold.catalog import credentials, resources
+from lakehold.catalog import credentials, resource_metadata, resources
 from lakehold.runs.scheduler.schedule import TriggerSchedule
 from lakehold.web.runs.services import TRIGGERS
 from tests.web.conftest import Open, Violations
@@ -130,6 +130,21 @@ def test_it_is_deactivated_and_activated(shop: Shop) -> None:
         with shop.platform.read(as_member("erik")) as ctx:
             assert [each.active for each in TRIGGERS.for_resource(ctx, uid)] == [active]
     assert send(shop.client("ana"), "/", f"{here}/deactivate").status_code in {403, 404}
+
+
+def test_somebody_else_takes_its_definition_over(shop: Shop) -> None:
+    uid, here = source(shop), "pipeline/take-over"
+    overview = f"/resources/{uid}/pipeline"
+    assert "Take over definition" not in shop.client("erik").get(overview).text
+    olga = shop.client("olga")
+    assert "instead of those of Erik" in olga.get(overview).text
+    assert send(shop.client("ana"), "/", f"/resources/{uid}/{here}").status_code in {403, 404}
+    assert send(olga, overview, f"/resources/{uid}/{here}").status_code == 303
+    with shop.platform.read(as_member("erik")) as ctx:
+        author = resource_metadata.load_author(ctx, uid)
+    assert author is not None
+    assert author.caller.member == "olga"
+    assert "Take over definition" in shop.client("erik").get(overview).text
 
 
 def test_one_that_says_nothing_yet_is_connected_later(shop: Shop) -> None:

@@ -72,6 +72,10 @@ def test_an_editor_cannot_point_a_source_at_a_volume_of_others(here: InlineRuns)
     uid = here.source("pointed", {"connector": "files", "volume": "raw_files", "folder": "a"})
     with here.shop.platform.read(ADA) as ctx:
         assert resources.get(ctx, uid).edges["reads"][0].uid == "raw_files"
+    # The edge follows the setting, also if only edges are given.
+    with here.shop.platform.write(ED) as ctx:
+        resource_edit.apply_edit(ctx, uid, ResourceEdit(edges={"reads": []}))
+        assert resources.get(ctx, uid).edges["reads"][0].uid == "raw_files"
     settings = {"connector": "files", "volume": "vault", "folder": "a"}
     with here.shop.platform.write(ED) as ctx, pytest.raises(InvalidSettingError, match="no volume"):
         resource_edit.apply_edit(ctx, uid, ResourceEdit(settings=settings))

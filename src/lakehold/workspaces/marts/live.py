@@ -6,12 +6,14 @@ definition, and needs the rights of whoever created the secret too, both at this
 days.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import NamedTuple
 
 import sqlalchemy as sa
 
-from lakehold.access.facts.descriptions import describe_resource, humanize
+from lakehold.access.facts.descriptions import humanize
 
 # past the access filter: the tenant is known by the secret, and found here
 from lakehold.access.facts.tables import resource
@@ -25,10 +27,11 @@ from lakehold.directory.request_context import RequestContext
 from lakehold.directory.secret_tokens import PresentedSecret
 from lakehold.kit.clock import DAY, FOREVER, Moment
 from lakehold.kit.database import ExactText, IdType, Transaction, metadata
-from lakehold.kit.errors import ConflictError, InvalidInputError, NotFoundError
+from lakehold.kit.errors import ConflictError, ForbiddenError, InvalidInputError, NotFoundError
 from lakehold.kit.ids import quote
 from lakehold.lake.iceberg_catalog import IcebergCatalog
 from lakehold.ledger.audit import DENIED
+from lakehold.runs.authors import load_authors, need_authors
 from lakehold.runs.scheduler.housekeeping import PeriodicTask
 from lakehold.workspaces.graph import edge_sources, edge_targets
 from lakehold.workspaces.marts import destinations, mart_kinds, reports
@@ -79,6 +82,8 @@ def create_secret(ctx: RequestContext, uid: str) -> NewDestinationSecret:
     """Create a secret and invalidate the previous one."""
     ctx.need_writable()
     mart_kinds.need_action(ctx, uid, mart_kinds.DESTINATION_KIND, "edit")
+    if ctx.caller.narrowed:
+        raise ForbiddenError("A narrowed token creates no secrets.", "Sign in, or use a token that is not narrowed.")
     if resource_metadata.load(ctx, uid).settings.get("to") != LIVE_TYPE:
         raise ConflictError(f"The destination {quote(uid)} is not live.", "Only live destinations have a secret.")
     before = _row(ctx, uid)
@@ -231,12 +236,19 @@ def _pull_sql(ctx: RequestContext, access: LiveAccess, lake: IcebergCatalog, rep
             resource=report,
         )
     mart = mart_of(ctx, report)
+    marts = tuple(joined_marts(ctx, mart))
     _need_of_author(ctx, "run", report, report)
-    for uid in (*joined_marts(ctx, mart), access.destination):
+    for uid in (*marts, access.destination):
         _need_of_author(ctx, "use", uid, report)
         _need_of_starter(ctx, access, uid)
+    need_authors(ctx, load_authors(ctx, report, (report, *marts)), report, partial(_need_use, marts=marts))
     need_published(ctx, mart)
     return reports.report_sql(ctx, lake, reports.report_settings(ctx, report), mart)
+
+
+def _need_use(ctx: RequestContext, marts: Sequence[str]) -> None:
+    for mart in marts:
+        ctx.need("use", mart)
 
 
 def _need_of_starter(ctx: RequestContext, access: LiveAccess, uid: str) -> None:
@@ -245,7 +257,7 @@ def _need_of_starter(ctx: RequestContext, access: LiveAccess, uid: str) -> None:
     member = str(row.made_by) if row else ""
     if ctx.view.ids.get(member) is None or not ctx.session.check(member, "use", uid):
         raise DeniedError(
-            f"{_name(ctx, member)}, who created the secret, may not use {describe_resource(ctx.view, uid)}.",
+            f"{_name(ctx, member)}, who created the secret, may not use a {_title(ctx, uid)} that it needs.",
             "Let somebody who may use it rotate the secret.",
             action="use",
             resource=uid,
@@ -257,11 +269,11 @@ def _need_of_author(ctx: RequestContext, action: str, uid: str, report: str) -> 
     try:
         ctx.need(action, uid)
     except (DeniedError, HiddenError) as error:
-        who, missing = _name(ctx, ctx.caller.member), error.hint if isinstance(error, DeniedError) else ""
+        who = _name(ctx, ctx.caller.member)
+        # What it reads is not named: whoever pulls may not know it.
         raise DeniedError(
-            f"The report is pulled as {who}, who may not {humanize(action)} {describe_resource(ctx.view, uid)}.",
-            missing
-            or f"Grant {who} access again, or let somebody who may run it take over the report {quote(report)}.",
+            f"The report is pulled as {who}, who may not {humanize(action)} a {_title(ctx, uid)} that it needs.",
+            f"Grant {who} access again, or let somebody who may run it take over the report {quote(report)}.",
             action=action,
             resource=uid,
         ) from error
@@ -297,6 +309,10 @@ def _author_caller(access: LiveAccess, author: DefinitionAuthor | None, report: 
     # The audit log names the secret where it names a token.
     visit = access.visit
     return replace(author.caller, token_id=access.secret, request=visit.request, address=visit.address)
+
+
+def _title(ctx: RequestContext, uid: str) -> str:
+    return ctx.view.policy.kinds[ctx.view.kind(ctx.view.resource(uid))].schema.title.lower()
 
 
 def _name(ctx: RequestContext, uid: str) -> str:

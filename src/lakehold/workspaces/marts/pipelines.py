@@ -248,9 +248,9 @@ class ReportPipeline(_ProjectPipeline):
         return [step]
 
     def definition(self, ctx: RequestContext, uid: str, options: RunOptions) -> Sequence[str]:
-        """Return the report and its destination, which says where rows go. A data mart was read by its own runs."""
+        """Return the report, its destination, which says where rows go, and its data mart with those that it joins."""
         del options
-        return (uid, *edge_targets(ctx, uid, "destination"))
+        return (uid, *edge_targets(ctx, uid, "destination"), *joined_marts(ctx, mart_of(ctx, uid)))
 
     def need_step(self, ctx: RequestContext, uid: str, step: Step) -> None:
         """Refuse a data mart that the caller may no longer use, or that has become a draft meanwhile."""

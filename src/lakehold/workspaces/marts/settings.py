@@ -307,7 +307,7 @@ def _storage_references(settings: StorageSettings) -> Iterator[SettingReference]
 
 def _mart_references(settings: MartSettings) -> Iterator[SettingReference]:
     for n, join in enumerate(settings.joins):
-        yield SettingReference(f"joins.{n}.mart", "marts.data_mart", join.mart)
+        yield SettingReference(f"joins.{n}.mart", "marts.data_mart", join.mart, edge="joins")
 
 
 PROJECT = SettingsSchema[NoSettings]("project", NoSettings, common=RunSettings)
@@ -323,6 +323,7 @@ DATA_MART = SettingsSchema[MartSettings](
     managed=("published", "reads"),
     common=RunSettings,
     references=_mart_references,
+    edges=("joins",),
 )
 DESTINATION = SettingsSchema[DestinationSettings](
     "destination", {**registry.destination_records(), LIVE_TYPE: LiveSettings}, tag="to"
