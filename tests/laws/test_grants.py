@@ -19,11 +19,7 @@ FAR = 4
 DAYS = st.tuples(st.integers(0, FAR), st.none() | st.integers(1, FAR))
 """In how many days it begins, and for how many it lasts."""
 HISTORIES = st.lists(st.tuples(st.integers(0, 3), st.booleans(), DAYS), min_size=1, max_size=4)
-FACTS: list[Grant | Edge] = [
-    Grant("ann", "viewer", "raw"),
-    Edge("member_of", "ann", "crew"),
-    Grant("crew", "viewer", "raw"),
-]
+FACTS = [Grant("ann", "viewer", "raw"), Edge("member_of", "ann", "crew"), Grant("crew", "viewer", "raw")]
 _tenants = iter(range(1, 1_000_000))
 
 
