@@ -39,11 +39,11 @@ def test_what_cannot_be_used_is_named(name: str, value: str, monkeypatch: pytest
 
 
 EARLIER = """
-    data=d database=sqlite:///d key=k host=::1 port=1 address=http://a smtp=smtp://h mail_from=a@b session_days=1
-    invite_days=1 link_minutes=1 worker_silence=2 spark=local[1] spark_memory=2g warehouse=w volumes=v
-    upload_megabytes=1 private_addresses=true databases=jdbc:x drivers=j runs_at_once=1 queries_at_once=1
-    query_seconds=1 query_rows=1 query_megabytes=1 query_patience=1 snapshot_days=1 dropped_days=1 result_days=1
-    trusted_proxies=p
+    data=d database=sqlite:///d key=k host=::1 port=1 address=http://localhost smtp=smtp://h mail_from=a@b
+    session_days=1 invite_days=1 link_minutes=1 worker_silence=2 spark=local[1] spark_memory=2g warehouse=w volumes=v
+    upload_megabytes=1 private_addresses=true databases=jdbc:mysql://localhost:3306 drivers=j runs_at_once=1
+    queries_at_once=1 query_seconds=1 query_rows=1 query_megabytes=1 query_patience=1 snapshot_days=1
+    dropped_days=1 result_days=1 trusted_proxies=p
 """
 """The settings of commit 6be130b, each with a value that is not its default."""
 

@@ -142,7 +142,7 @@ def test_what_does_not_fit_is_refused_and_nothing_is_lost(
     differing = people(spark, (1, "ann", 1), (1, "bob", 1), (1, "ann", 1))
     refusals = [
         (differing, SEEN, "1 keys have several different rows for one time, such as 1 at 2024-01-03"),
-        (differing, replace(SEEN, last_by="since"), "Make since tell them apart"),
+        (differing, replace(SEEN, last_by="since"), "Make since unique"),
         (people(spark, (None, "ann", 1)), SEEN, "have no id"),
         (people(spark, (1, "ann", None)), TIMED, "have no since"),
         (one.limit(0), SEEN, "would end all 1 rows"),

@@ -73,7 +73,7 @@ def test_old_snapshots_expire_with_their_files_but_for_the_last(
     after = as_of_each(tables, place)
     assert after == {number: before[number] for number in after}
     assert len(after) == 2
-    with pytest.raises(InvalidInputError, match="at least one"):
+    with pytest.raises(InvalidInputError, match="At least one"):
         expire(tables, place, days=1, at_least=0, now=now)
 
 

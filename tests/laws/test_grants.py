@@ -19,7 +19,11 @@ FAR = 4
 DAYS = st.tuples(st.integers(0, FAR), st.none() | st.integers(1, FAR))
 """In how many days it begins, and for how many it lasts."""
 HISTORIES = st.lists(st.tuples(st.integers(0, 3), st.booleans(), DAYS), min_size=1, max_size=4)
-FACTS = [Grant("ann", "viewer", "raw"), Edge("member_of", "ann", "crew"), Grant("crew", "viewer", "raw")]
+FACTS: list[Grant | Edge] = [
+    Grant("ann", "viewer", "raw"),
+    Edge("member_of", "ann", "crew"),
+    Grant("crew", "viewer", "raw"),
+]
 _tenants = iter(range(1, 1_000_000))
 
 
@@ -41,7 +45,8 @@ def company(database: Database, clock: StoppedClock) -> tuple[AccessEngine, str]
 def decisions(access: AccessEngine, tenant: str, start: Moment) -> set[Moment]:
     """The half days at which Ann sees the layer, by what is known now."""
     with access.read(tenant) as session:
-        moments = (start + half * DAY // 2 for half in range(6 * FAR))
+        # Four pauses of three days, then what begins and lasts as long as it can.
+        moments = (start + half * DAY // 2 for half in range(2 * (4 * 3 + 2 * FAR + 1)))
         return {at for at in moments if at >= session.at and session.as_of(at).check("ann", "see", "raw")}
 
 

@@ -71,6 +71,8 @@ class History:
     platform: Platform
     uid: str
     author: str = "ada"
+    named: frozenset[str] = frozenset({"open"})
+    """The tables of the definition: who saves the same again does not change it."""
     arrived: list[frozenset[str]] = field(default_factory=list)
 
     def apply(self, operation: str, member: str, what: Any) -> None:  # noqa: ANN401 - as drawn
@@ -86,8 +88,9 @@ class History:
                         resource_edit.take_over(ctx, self.uid)
         except (DeniedError, HiddenError):
             return
-        if operation in {"define", "take over"}:
+        if operation == "take over" or (operation == "define" and what != self.named):
             self.author = member
+            self.named = frozenset(what or self.named)
         elif operation in {"grant", "revoke"}:
             self.change_level(member, what, gives=operation == "grant")
         elif operation == "run":

@@ -69,8 +69,8 @@ def test_who_may_not_read_an_input_may_not_run_it(platform: Platform) -> None:
         ({"table": "daily"}, "no sql"),
         ({"sql": "SELECT 1", "table": "Daily sales"}, "table of the query cannot be 'Daily sales'"),
         ({"sql": "SELECT 1", "table": "daily", "mode": "replace"}, "mode of the query cannot be 'replace'"),
-        ({"sql": "SELECT 1", "table": "daily", "keys": "id"}, "keys of the query is a list"),
-        ({"sql": 7, "table": "daily"}, "The sql of the query is a text"),
+        ({"sql": "SELECT 1", "table": "daily", "keys": "id"}, "keys of the query must be a list"),
+        ({"sql": 7, "table": "daily"}, "The sql of the query must be a text"),
     ],
 )
 def test_settings_that_cannot_be_run_are_refused_by_name(

@@ -103,7 +103,7 @@ class AccessQueries(ABC):
             may = self.evaluator.check_change(principal, change)
             if isinstance(change, Remove):
                 view = self.current_view()
-                refuse_losing_last_holder(self.transaction, view, resolve_fact(view, change.fact), self.at)
+                refuse_losing_last_holder(self.transaction, view, resolve_fact(view, change.fact), self.at, self.at)
             return may
 
     def actions(self, principal: Principal, resource: str) -> Sequence[str]:

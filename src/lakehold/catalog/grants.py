@@ -14,7 +14,7 @@ from lakehold.access.model.policy import MEMBER
 from lakehold.catalog import change_preview, kinds
 from lakehold.catalog.resource_view import ResourceRef, VisibleRefs
 from lakehold.directory.request_context import MomentLike, RequestContext
-from lakehold.kit.clock import Moment
+from lakehold.kit.clock import FOREVER, Moment
 from lakehold.kit.errors import InvalidInputError, NotFoundError
 from lakehold.kit.ids import quote
 
@@ -60,7 +60,7 @@ def change_role(ctx: RequestContext, grant: Grant, role: str, *, until: MomentLi
 
 def set_end_unchecked(ctx: RequestContext, grant: Grant, until: MomentLike | None) -> None:
     """Let a role be held from now until a moment and not after it, or without an end. The right has been checked."""
-    if until is not None and require_moment(until) > ctx.at:
+    if until is not None and ctx.at < require_moment(until) < FOREVER:
         ctx.make_unchecked(Remove(grant), since=until)
     ctx.make_unchecked(Add(grant), until=until)
 

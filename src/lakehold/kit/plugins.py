@@ -24,7 +24,7 @@ def load_descriptors(registry: str, module: str, variable: str, noun: str) -> di
             descriptor = getattr(import_module(f"{package}.{module}"), module.upper())
         except (ImportError, AttributeError) as error:
             hint = f"Name packages in {variable} that have a module `{module}` with a {module.upper()} in it."
-            raise InvalidInputError(f"{package} is no {module} package: {error}.", hint) from error
+            raise InvalidInputError(f"{package} is not a {module} package: {error}.", hint) from error
         if found.setdefault(descriptor.name, (package, descriptor))[0] != package:
             message = f"{package} is the second {noun} that is called {quote(descriptor.name)}."
             raise InvalidInputError(message, f"Rename it, or take the package out of {variable}.")

@@ -121,7 +121,7 @@ def test_rows_fit_the_columns_that_are_there(
     assert (found, made) == (f'({uid},"{{""a"": 1}}",7,1.25,0.5)', True)
     for text, said in (
         ("1 AS n, 2 AS extra", "sales.facts has no column for extra"),
-        ("1.5D AS n", "would lose something: n is double and the column int4"),
+        ("1.5D AS n", "would lose values: n is double and the column int4"),
         ("1.255BD AS price", r"price is decimal\(4,3\) and the column numeric"),
         ("5000000000L AS n", "does not accept the rows: .*out of range"),
         ("'x' AS id", "does not accept the rows: .*invalid input syntax for type uuid"),

@@ -51,11 +51,11 @@ def test_a_driver_gets_the_installations_class_and_safe_properties_last() -> Non
         ("jdbc:mysql://db.shop/x?allow%4coadLocalInfile=true", {}, "may not be told"),
         ("jdbc:mysql://db.shop/x", {"properties": {"sessionInitStatement": "DROP"}}, "may not be told"),
         ("jdbc:postgresql://8.8.8.8/x", {"driver": "org.sqlite.JDBC"}, "chosen by the installation"),
-        ("jdbc:postgresql://8.8.8.8/x?socketFactory=x", {}, "may not be told"),
-        ("jdbc:postgresql://127.0.0.1/x", {}, "nothing may be sent to"),
-        ("jdbc:postgresql://8.8.8.8,[::1]/x", {}, "nothing may be sent to"),
-        ("jdbc:postgresql:x", {}, "nothing may be sent to"),
-        ("jdbc:postgresql://0x7f.1/x", {}, "nothing may be sent to"),
+        ("jdbc:postgresql://8.8.8.8/x?socketFactory=x", {}, "not allowed"),
+        ("jdbc:postgresql://127.0.0.1/x", {}, "Connections to this address are not allowed"),
+        ("jdbc:postgresql://8.8.8.8,[::1]/x", {}, "Connections to this address are not allowed"),
+        ("jdbc:postgresql:x", {}, "Connections to this address are not allowed"),
+        ("jdbc:postgresql://0x7f.1/x", {}, "Connections to this address are not allowed"),
     ],
 )
 def test_nothing_else_is_opened(address: str, settings: dict[str, Any], said: str) -> None:

@@ -154,7 +154,7 @@ def test_how_long_an_api_asks_us_to_wait() -> None:
         (ApiResponse(status=403), SourceError, "answers 403"),
         (ApiResponse(status=404), NotFoundError, "nothing at /orders"),
         (ApiResponse(status=400), SourceError, "refuses: it answers 400"),
-        (ApiResponse(raw=b"<html>", headers={"Content-Type": "text/html"}), SourceError, "no JSON but text/html"),
+        (ApiResponse(raw=b"<html>", headers={"Content-Type": "text/html"}), SourceError, "not JSON but text/html"),
         (ApiResponse({"items": []}), SourceError, "no 'data.rows'.*Where 'data' should be is: items"),
         (ApiResponse({"data": {"rows": "x"}}), SourceError, "not a list of records"),
         (ApiResponse({"data": {"rows": ["x" * 2_000]}}), DataError, "larger than 1,000 bytes"),

@@ -116,7 +116,7 @@ def test_where_a_span_has_no_meaning_it_is_refused_at_once(here: InlineRuns) -> 
     plain = refusal(here, made(here, "span_none", sql="SELECT 1 AS one"), span)
     assert (type(plain), "names no cursor" in plain.message) == (ConflictError, True)
     mirror = made(here, "span_mirror", sql="SELECT 1 AS one", cursor="one", mode="mirror", keys=["one"])
-    assert "mirrors" in refusal(here, mirror, span).message
+    assert "mirror mode" in refusal(here, mirror, span).message
     history = made(here, "span_history", "history", keys=["id"])
     assert refusal(here, history, span).message == "A history cannot be backfilled."
     cursor = made(here, "span_cursor", sql="SELECT 1 AS one", cursor="one")

@@ -122,7 +122,7 @@ ORDERS = {"name": "orders", "path": "/orders"}
         ({"connector": "api", "address": "http://127.0.0.1"}, "needs endpoints", "endpoints"),
         (
             {"connector": "api", "address": "http://127.0.0.1", "endpoints": [{"name": "a", "path": ""}]},
-            "not a path",
+            "no path",
             "endpoints.0.path",
         ),
         (

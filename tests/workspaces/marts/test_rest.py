@@ -90,7 +90,7 @@ def test_from_a_storage_to_a_report(here: MartsProject, by: As) -> None:
     [
         ('{"limit": 1e999}', "cannot be written as JSON"),
         (r'{"where": [{"column": "id", "value": "\ud800"}]}', "incomplete character"),
-        ('{"where": ' + "[" * 60 + "]" * 60 + "}", "more than 50 deep"),
+        ('{"where": ' + "[" * 60 + "]" * 60 + "}", "more than 50 levels deep"),
     ],
 )
 @pytest.mark.parametrize("path", ["/api/v1/reports/preview", "/api/v1/marts/try", "/api/v1/storages/test"])

@@ -106,6 +106,9 @@ class FactIndex(FactView):
 
     def _schedule(self, span: TimedRow, at: Moment) -> None:
         """Schedule what begins or ends after this moment."""
+        if span.since >= span.until:
+            # Another period has taken its place: it never begins, and so it must not end.
+            return
         self._scheduled[span.key] = span
         for moment in (span.since, span.until):
             if at < moment < FOREVER:

@@ -1,5 +1,7 @@
 """Roles that must always be held: a tenant without an Owner could never have one again."""
 
+from collections.abc import Sequence
+
 import sqlalchemy as sa
 
 from lakehold.access.facts import tables
@@ -10,10 +12,12 @@ from lakehold.kit.errors import ConflictError
 from lakehold.kit.ids import quote
 
 
-def refuse_losing_last_holder(transaction: Transaction, view: FactView, row: FactRow, at: Moment) -> None:
-    """Refuse to end a role at a moment, unless somebody else holds it then and without an end.
+def refuse_losing_last_holder(
+    transaction: Transaction, view: FactView, row: FactRow, since: Moment, now: Moment
+) -> None:
+    """Refuse to end a role from a moment on, if there would be a time from now on in which nobody holds it.
 
-    The view does not say when a grant ends, so the table is read.
+    The view does not say when a grant begins and ends, so the table is read.
     """
     if not isinstance(row, GrantRow):
         return
@@ -22,14 +26,23 @@ def refuse_losing_last_holder(transaction: Transaction, view: FactView, row: Fac
     if not role.last_stays:
         return
     c = tables.grant.c
-    query = sa.select(c.subject_id, c.until).where(
-        c.resource_id == row.resource, c.role == f"{kind}.{row.role}", c.since <= at, c.until > at
+    query = sa.select(c.subject_id, c.since, c.until).where(
+        c.resource_id == row.resource, c.role == f"{kind}.{row.role}", c.until > now, c.until > c.since
     )
     held = transaction.connection.execute(query).all()
-    if any(found.subject_id == row.subject for found in held) and not any(
-        found.subject_id != row.subject and found.until == FOREVER for found in held
-    ):
+    before = [(each.since, each.until) for each in held]
+    after = [(each.since, min(each.until, since) if each.subject_id == row.subject else each.until) for each in held]
+    if _is_always_held(before, now) and not _is_always_held(after, now):
         raise ConflictError(
             f"{quote(view.uid(row.subject))} is the last {role.title} of {quote(view.uid(row.resource))}.",
             "Give the role to somebody else first, without an end.",
         )
+
+
+def _is_always_held(periods: Sequence[tuple[Moment, Moment]], now: Moment) -> bool:
+    """Return whether the periods leave no gap from now on."""
+    reached = now
+    for since, until in sorted(periods):
+        if since <= reached:
+            reached = max(reached, until)
+    return reached >= FOREVER

@@ -41,7 +41,6 @@ from lakehold.access.facts.view import (
     GrantRow,
     ModelRow,
     ResourceRow,
-    role_names,
 )
 from lakehold.access.model.loader import parse_model
 from lakehold.access.model.policy import TENANT
@@ -153,11 +152,11 @@ class FactStore:
                 f"{quote(uid)} still holds {len(inside)} others, {quote(self.view.uid(inside[0]))} among them.",
                 "Delete or move them first.",
             )
-        for resource, mask in (self.view.grants_by_subject.get(here) or {}).items():
-            for role in role_names(mask):
-                held = GrantRow(here, role, resource)
-                self._lock_rows(held)
-                refuse_losing_last_holder(self.transaction, self.view, held, self.at)
+        # Also what it will hold, which the view does not know.
+        for period in tables.grants_held_by(self.transaction, self.tenant, here, self.at):
+            held = GrantRow(here, period.role, period.resource)
+            self._lock_rows(held)
+            refuse_losing_last_holder(self.transaction, self.view, held, self.at, self.at)
         self.locks.lock_for_delete(here)
         grant, edge, attribute = tables.grant.c, tables.edge.c, tables.attribute.c
         self._close("grant", (grant.resource_id == here) | (grant.subject_id == here), self.at)
@@ -199,7 +198,7 @@ class FactStore:
         fact = _TABLE_NAMES[type(row)]
         self._lock_rows(row)
         if isinstance(change, Remove):
-            refuse_losing_last_holder(self.transaction, self.view, row, begin)
+            refuse_losing_last_holder(self.transaction, self.view, row, begin, self.at)
             self._close(
                 fact,
                 self._replaced_condition(row) if isinstance(row, AttributeRow) else self._row_condition(row),

@@ -12,7 +12,7 @@ from lakehold.catalog import kinds, resource_edit, resource_metadata
 from lakehold.catalog.kinds import RequiredRight
 from lakehold.catalog.resource_edit import ResourceEdit
 from lakehold.directory.request_context import RequestContext
-from lakehold.kit.errors import ConflictError
+from lakehold.kit.errors import ConflictError, InvalidInputError
 from lakehold.kit.ids import quote
 from lakehold.lake import readable_tables
 from lakehold.lake.iceberg_catalog import IcebergCatalog
@@ -280,7 +280,11 @@ def joined_marts(ctx: RequestContext, mart: str) -> dict[str, Mapping[str, objec
         uid = waiting.pop(0)
         if uid not in found:
             found[uid] = resource_metadata.load(ctx, uid).settings
-            waiting += [join.mart for join in DATA_MART.parse(found[uid]).joins]
+            saved = edge_targets(ctx, uid, "joins")
+            for join in DATA_MART.parse(found[uid]).joins:
+                if join.mart not in saved:
+                    raise InvalidInputError(f"The join {quote(join.name)} was not saved.", "Save its joins again.")
+                waiting.append(join.mart)
     return found
 
 

@@ -176,7 +176,7 @@ class QualityCheck(SettingsRecord):
             raise InvalidSettingError("A check by SQL has no sql.", "Write a SELECT of the wrong rows.", field="sql")
         if self.most is not None and self.most < self.least:
             raise InvalidSettingError(
-                f"{self.most:,} rows at the most are less than {self.least:,}.", "Correct least or most.", field="most"
+                f"{self.most:,} rows at most are less than {self.least:,}.", "Correct least or most.", field="most"
             )
 
 
@@ -307,7 +307,7 @@ def _storage_references(settings: StorageSettings) -> Iterator[SettingReference]
 
 def _mart_references(settings: MartSettings) -> Iterator[SettingReference]:
     for n, join in enumerate(settings.joins):
-        yield SettingReference(f"joins.{n}.mart", "marts.data_mart", join.mart, edge="joins")
+        yield SettingReference(f"joins.{n}.mart", "marts.data_mart", join.mart)
 
 
 PROJECT = SettingsSchema[NoSettings]("project", NoSettings, common=RunSettings)
@@ -323,7 +323,6 @@ DATA_MART = SettingsSchema[MartSettings](
     managed=("published", "reads"),
     common=RunSettings,
     references=_mart_references,
-    edges=("joins",),
 )
 DESTINATION = SettingsSchema[DestinationSettings](
     "destination", {**registry.destination_records(), LIVE_TYPE: LiveSettings}, tag="to"

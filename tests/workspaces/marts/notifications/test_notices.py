@@ -157,7 +157,7 @@ def test_those_that_a_mart_names_are_told_too_if_they_may_see_it(sales_project: 
     says(sales_project, MART, notify=["ben", "ned", "nobody", PROJECT, "pam"])
     sales_project.run_to_end(MART, "No.")
     assert sales_project.subjects_by_recipient() == {"ben": [FAILED], "pam": [FAILED], "tess": [FAILED]}
-    with pytest.raises(InvalidInputError, match="notify of the data mart is a list"):
+    with pytest.raises(InvalidInputError, match="notify of the data mart must be a list"):
         says(sales_project, MART, notify="ben")
 
 
