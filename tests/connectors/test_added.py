@@ -164,7 +164,7 @@ def test_it_is_opened_from_its_package(added: pytest.MonkeyPatch) -> None:
 
 def test_a_package_that_is_none_is_told_with_its_name(added: pytest.MonkeyPatch) -> None:
     added.setenv("LAKEHOLD_CONNECTORS", "no.such")
-    with pytest.raises(InvalidInputError, match=r"no\.such is no connector package"):
+    with pytest.raises(InvalidInputError, match=r"no\.such is not a connector package"):
         registry._packages()
 
 
