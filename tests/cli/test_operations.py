@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -11,15 +13,17 @@ from typer.testing import CliRunner
 
 from lakehold import workspaces
 from lakehold.cli import app, credentials_file
-from lakehold.directory import tenants
+from lakehold.directory import model_upgrade, tenants
 from lakehold.directory.authentication import PasswordMethod, sign_in
 from lakehold.directory.caller import Caller, ClientInfo
 from lakehold.directory.platform import Platform
 from lakehold.kit import keys
 from lakehold.kit.errors import InvalidInputError
 from lakehold.kit.settings import Settings
+from lakehold.lake.iceberg_catalog import IcebergCatalog, TableIdentifier, refuse_foreign_warehouse
 from lakehold.ledger import outbox
 from lakehold.ledger.audit import AuditFilter
+from lakehold.runs import heartbeat
 from tests.access.company import TENANT
 from tests.cli.command_runner import CommandRunner, serve_platform
 from tests.platform import ADA
@@ -32,6 +36,45 @@ def run(*words: str, typed: str = "", **env: str) -> tuple[int, str, str]:
     if done.exception and not isinstance(done.exception, SystemExit):
         raise done.exception
     return done.exit_code, done.stdout, done.stderr
+
+
+def test_a_copied_installation_does_not_start_until_it_is_relocated(tmp_path: Path) -> None:
+    original, data = tmp_path / "data", tmp_path / "copy"
+    (metadata := data / "warehouse" / "t1" / "r7" / "metadata").mkdir(parents=True)
+    location = f"{original}/warehouse/t1/r7/metadata/00000-a.metadata.json"
+    content = {"location": f"{original}/warehouse/t1/r7", "properties": {"write.data.path": f"{original}/warehouse/x"}}
+    with closing(IcebergCatalog(Settings(data=data))) as lake:
+        lake.create_namespace(TableIdentifier(1, 7))
+    with sqlite3.connect(data / "lake.sqlite") as connection:
+        row = ("lakehold", "t1", "r7", location, None, "TABLE")
+        connection.execute("INSERT INTO iceberg_tables VALUES (?, ?, ?, ?, ?, ?)", row)
+    for verb in ("up", "server", "worker"):
+        code, _, err = run(verb, LAKEHOLD_DATA=str(data))
+        assert (code, "lakehold relocate" in err) == (5, True)
+    code, _, err = run("relocate", LAKEHOLD_DATA=str(data))
+    assert (code, "Copy the whole warehouse" in err) == (5, True)
+    (metadata / "00000-a.metadata.json").write_text(json.dumps(content))
+    code, out, err = run("relocate", "--json", LAKEHOLD_DATA=str(data))
+    assert (code, json.loads(out)) == (0, {"relocated": 1, "warehouse": str(data / "warehouse")})
+    assert "1 of 1: t1.r7" in err
+    own = {"location": f"{data}/warehouse/t1/r7", "properties": {"write.data.path": f"{data}/warehouse/x"}}
+    assert json.loads((metadata / "00000-a.metadata.json").read_text()) == own
+    assert "already" in run("relocate", LAKEHOLD_DATA=str(data))[1]
+    refuse_foreign_warehouse(Settings(data=data))
+    assert not original.exists()
+
+
+def test_relocate_waits_for_a_worker_that_runs(tmp_path: Path) -> None:
+    platform = Platform(Settings(data=tmp_path, worker_silence=2))
+    model_upgrade.migrate(platform, workspaces.models())
+    heart = heartbeat.HeartbeatThread(platform, "here")
+    heart.start()
+    try:
+        code, _, err = run("relocate", LAKEHOLD_DATA=str(tmp_path), LAKEHOLD_WORKER_SILENCE="5")
+    finally:
+        heart.stop()
+        platform.close()
+    assert (code, "A worker of this installation is running" in err) == (5, True)
 
 
 # The first run

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -18,7 +20,7 @@ from lakehold.lake.spark.maintenance import compact, expire, sweep
 from lakehold.lake.spark.table_writer import TableWriteOptions, WriteMode, write_rows
 from lakehold.lake.spark.tables import Tables
 
-LATER = timedelta(days=9)
+LATER, NO_GRACE = timedelta(days=9), timedelta(0)
 
 
 @pytest.fixture
@@ -115,11 +117,11 @@ def test_what_a_killed_write_has_left_goes_and_nothing_else(
     assert orphans, ended.stderr.decode()[-2_000:]
     assert sweep(tables, place, grace=timedelta(hours=1)) == 0
     assert on_disk(tmp_path, place) == files | left
-    assert sweep(tables, place) == len(orphans)
+    assert sweep(tables, place, grace=NO_GRACE) == len(orphans)
     assert on_disk(tmp_path, place) == files
     assert as_of_each(tables, place) == before
     assert tables.current_metadata(place).snapshot_of_write("killed") is None
-    assert sweep(tables, place) == 0
+    assert sweep(tables, place, grace=NO_GRACE) == 0
 
 
 def test_of_a_table_that_is_not_there_everything_goes(
@@ -130,7 +132,13 @@ def test_of_a_table_that_is_not_there_everything_goes(
     left = tmp_path / "warehouse" / place.namespace / place.table / "data" / "half.parquet"
     left.parent.mkdir(parents=True)
     left.write_bytes(b"PAR1")
+    assert sweep(tables, place) == 0
+    os.utime(left, (time.time() - 4 * 86_400,) * 2)
+    young = left.with_name("young.parquet")
+    young.write_bytes(b"PAR1")
     assert sweep(tables, place) == 1
+    assert on_disk(tmp_path, place) == {young}
+    assert sweep(tables, place, grace=NO_GRACE) == 1
     assert not on_disk(tmp_path, place)
     assert sweep(tables, place) == 0
     assert tables.read(neighbour).count() == 3

@@ -6,7 +6,7 @@ import pytest
 
 from lakehold.connectors.database.jdbc import JdbcDatabase
 from lakehold.connectors.destinations.http_delivery import WebhookDestination
-from lakehold.connectors.redaction import hosts_of_url, redact
+from lakehold.connectors.error_translation import hosts_of_url, redact
 
 BASIC = "Basic YW5uOmh1bnRlcjI="
 API, HOOKS = "api.corp.test", "hooks.corp.test"

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
+
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
@@ -244,3 +247,17 @@ def test_nothing_arriving_is_no_error(spark: SparkSession, tables: Tables, place
     assert (done.added, done.total) == (0, 0)
     assert isinstance(done, TableWriteResult)
     assert there(tables, place) == []
+
+
+def test_the_first_tables_of_a_tenant_are_made_at_once(spark: SparkSession, tables: Tables) -> None:
+    _ = tables.session
+    for tenant in range(900, 905):
+        together = Barrier(4)
+
+        def make(number: int, tenant: int = tenant, together: Barrier = together) -> None:
+            together.wait()
+            tables.create(TableIdentifier(tenant, number), spark.range(1).schema)
+
+        with ThreadPoolExecutor(4) as threads:
+            list(threads.map(make, range(4)))
+        assert len(tables.lake.list_tables(tenant)) == 4

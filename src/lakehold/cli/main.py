@@ -53,7 +53,10 @@ _PANELS: tuple[tuple[str, tuple[Verb, ...], dict[str, typer.Typer]], ...] = (
     ("Access as code", (access_as_code.export, access_as_code.plan, access_as_code.apply), {}),
     (
         "Operations",
-        (operations.up, operations.server, operations.worker, operations.init, operations.login, operations.logout),
+        (
+            *(operations.up, operations.server, operations.worker, operations.init, operations.relocate),
+            *(operations.login, operations.logout),
+        ),
         {"key": operations.key_commands},
     ),
     ("Demo", (operations.demo, operations.tour, operations.docs), {}),

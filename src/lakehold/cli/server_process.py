@@ -15,6 +15,7 @@ from lakehold.directory import model_upgrade
 from lakehold.directory.platform import Platform
 from lakehold.kit import parent_watch
 from lakehold.kit.settings import Settings
+from lakehold.lake import iceberg_catalog
 from lakehold.web import app_factory
 
 
@@ -24,6 +25,7 @@ def run(settings: Settings, descriptor: int | None = None) -> None:
     parent_watch.watch_parent()
     platform = Platform(settings)
     model_upgrade.migrate(platform, workspaces.models())
+    iceberg_catalog.refuse_foreign_warehouse(platform.settings)
     credentials.protect_headers(platform)
     # Made here if it was not there, so that two servers that start at once do not each make one later.
     _ = platform.keys

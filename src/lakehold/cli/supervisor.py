@@ -24,6 +24,7 @@ from lakehold.directory.platform import Platform
 from lakehold.kit import parent_watch
 from lakehold.kit.errors import ConflictError, InvalidInputError
 from lakehold.kit.settings import Settings
+from lakehold.lake import iceberg_catalog
 
 _log = logging.getLogger("lakehold.processes")
 _MIN_BACKOFF, _MAX_BACKOFF = 0.5, 30.0
@@ -170,6 +171,7 @@ def prepare_installation(settings: Settings) -> str:
     """Migrate the platform and create the key. Return the path of the first-run link if nobody has signed up yet."""
     with closing(Platform(settings)) as platform:
         model_upgrade.migrate(platform, workspaces.models())
+        iceberg_catalog.refuse_foreign_warehouse(platform.settings)
         credentials.protect_headers(platform)
         _ = platform.keys
         return f"/first-run/{tenants.setup_secret(platform)}" if tenants.is_setup_open(platform) else ""

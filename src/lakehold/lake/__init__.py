@@ -3,6 +3,8 @@
 These modules may be imported by a server:
 
 - `iceberg_catalog`: the platform's Iceberg catalog; tables by number
+- `warehouse`: which locations are inside the warehouse, and which ones a table's metadata names
+- `relocation`, `avro_copy`: rewrites the locations of a copied or moved installation's tables
 - `table_metadata`: fields and snapshots of a table, from its metadata file
 - `readable_tables`: the tables that a caller may read, by their SQL names
 - `catalog_tokens`: short-lived tokens of user sessions, the tables loaded with them, and their system tables

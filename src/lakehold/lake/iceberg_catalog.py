@@ -7,14 +7,16 @@ Python reads the current metadata file of a table here; Spark writes through the
 """
 
 from collections.abc import Iterable
+from contextlib import closing
 from dataclasses import dataclass
 from functools import cached_property
 
 import sqlalchemy as sa
+from sqlalchemy.dialects import postgresql, sqlite
 
 from lakehold.kit.errors import ConflictError
 from lakehold.kit.settings import Settings
-from lakehold.lake import table_metadata
+from lakehold.lake import table_metadata, warehouse
 from lakehold.lake.table_metadata import IcebergMetadata
 
 CATALOG_NAME = "lakehold"
@@ -118,9 +120,58 @@ class IcebergCatalog:
             found = connection.execute(query).scalars().all()
         return sorted(TableIdentifier(tenant, int(name[1:])) for name in found if name[1:].isdigit())
 
+    def all_locations(self) -> dict[tuple[str, str], str]:
+        """Return the metadata locations of all tables of all tenants, by namespace and name."""
+        c = _tables.c
+        query = sa.select(c.table_namespace, c.table_name, c.metadata_location).where(c.catalog_name == CATALOG_NAME)
+        with self._engine.connect() as connection:
+            return {(row[0], row[1]): row[2] for row in connection.execute(query) if row[2]}
+
+    def need_own_warehouse(self) -> None:
+        """Refuse a catalog that names tables outside the warehouse, as that of a copied installation does."""
+        warehouse.need_inside(self.warehouse_url, self.all_locations().values())
+
+    def need_own_location(self, place: TableIdentifier) -> None:
+        """Refuse to write a table that has files outside the warehouse."""
+        location = self.metadata_location(place)
+        if location is not None:
+            # Its own place first: what lies elsewhere is not even read.
+            warehouse.need_inside(self.warehouse_url, [location])
+            warehouse.need_inside(self.warehouse_url, warehouse.named_locations(location))
+
+    def relocate_table(self, name: tuple[str, str], old: str, new: str, previous: str | None) -> None:
+        """Let a table have another metadata file, unless it has got one meanwhile."""
+        c = _tables.c
+        which = _tables.update().where(
+            c.catalog_name == CATALOG_NAME,
+            c.table_namespace == name[0],
+            c.table_name == name[1],
+            c.metadata_location == old,
+        )
+        with self._engine.begin() as connection:
+            values = {"metadata_location": new, "previous_metadata_location": previous}
+            if not connection.execute(which.values(values)).rowcount:
+                raise ConflictError("A table was written meanwhile.", "Stop all servers and workers, then try again.")
+
+    def create_namespace(self, place: TableIdentifier) -> None:
+        """Create the namespace of a tenant if it does not exist.
+
+        Iceberg would look first and insert then, so that of two runs that start at once one would fail.
+        """
+        insert = (sqlite if self._is_file else postgresql).insert(_namespaces)
+        row = {"catalog_name": CATALOG_NAME, "namespace": place.namespace, "property_key": "exists"}
+        with self._engine.begin() as connection:
+            connection.execute(insert.values(**row, property_value="true").on_conflict_do_nothing())
+
+    @property
+    def warehouse_url(self) -> str:
+        """The folder or URI of the tables' files."""
+        return self._settings.warehouse_url
+
     def rename_table(self, old: TableIdentifier, new: TableIdentifier) -> None:
         """Move the rows of one table to another that has none. The files stay where they are."""
         c = _tables.c
+        self.need_own_location(old)
         if self.metadata_location(old) is None and self.metadata_location(new) is not None:
             return
         moved = _tables.update().where(
@@ -190,3 +241,9 @@ def _create_tables(connection: sa.Connection) -> None:
             connection.execute(
                 table.update().where(table.c.catalog_name == _FORMER_NAME).values(catalog_name=CATALOG_NAME)
             )
+
+
+def refuse_foreign_warehouse(settings: Settings) -> None:
+    """Refuse to start an installation whose catalog names tables outside its warehouse."""
+    with closing(IcebergCatalog(settings)) as catalog:
+        catalog.need_own_warehouse()

@@ -16,7 +16,7 @@ import sqlalchemy as sa
 
 from lakehold.directory.platform import Platform
 from lakehold.kit.database import ExactText, IdType, Transaction, metadata
-from lakehold.kit.errors import LakeholdError
+from lakehold.kit.errors import ConflictError, LakeholdError
 
 # Of the installation, not of a tenant: a worker works for all of them.
 worker_table = sa.Table(
@@ -82,6 +82,22 @@ _log = logging.getLogger("lakehold.runs")
 _HEARTBEATS_PER_TIMEOUT = 6
 """In the time after which a worker counts as dead, it has tried so many times to say that it is not."""
 _EXIT_CODE_LOST = 75
+
+
+def refuse_live_workers(platform: Platform, report: Callable[[str], object]) -> None:
+    """Refuse if a worker is running. A row that a killed or copied one has left is no sign of life: a heartbeat is."""
+
+    def counts() -> dict[str, int]:
+        with platform.database.read() as transaction:
+            return heartbeat_counts(transaction)
+
+    first, end = counts(), time.monotonic() + platform.settings.worker_silence
+    if first:
+        report(f"Waiting up to {platform.settings.worker_silence} s to see whether a worker is running")
+    while first and time.monotonic() < end:
+        if counts() != first:
+            raise ConflictError("A worker of this installation is running.", "Stop all servers and workers first.")
+        time.sleep(0.2)
 
 
 class HeartbeatThread:

@@ -21,6 +21,7 @@ from lakehold.kit import parent_watch
 from lakehold.kit.clock import Moment
 from lakehold.kit.errors import LakeholdError
 from lakehold.kit.settings import Settings
+from lakehold.lake import iceberg_catalog
 from lakehold.ledger import outbox
 from lakehold.runs import heartbeat, queue
 from lakehold.runs import run_table as states
@@ -175,6 +176,7 @@ def run_worker(settings: Settings) -> None:
     parent_watch.watch_parent()
     platform = Platform(settings)
     model_upgrade.migrate(platform, workspaces.models())
+    iceberg_catalog.refuse_foreign_warehouse(platform.settings)
     credentials.protect_headers(platform)
     try:
         with serve(platform) as (address, spark_runtime):

@@ -32,9 +32,10 @@ from lakehold.runs.run_table import (
     update_step,
     write_log,
 )
-from lakehold.runs.runnable import EndedRun, RunnableRegistry, Step, StepContext, StepExecutors, StepResult
+from lakehold.runs.runnable import EndedRun, RunnableRegistry, Step, StepExecutors
 from lakehold.runs.scheduler.due import DueTriggers
 from lakehold.runs.service import Runs, load_options, need_start
+from lakehold.runs.step_context import StepContext, StepResult
 from lakehold.worker.spark_session import SparkRuntime
 from lakehold.workspaces import registry
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from lakehold.catalog import resources
@@ -124,7 +124,7 @@ class IntoTable:
     def left(self, world: CrashEnvironment) -> list[str]:
         """Files that no snapshot knows, after upkeep."""
         place, tables = self.place(world.here), world.here.shop.tables
-        sweep(tables, place)
+        sweep(tables, place, grace=timedelta(0))
         return sorted(table_files.files_on_disk(self.folder(world)) - table_files.referenced_files(tables.lake, place))
 
     def folder(self, world: CrashEnvironment) -> Path:

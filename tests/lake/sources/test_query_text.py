@@ -6,7 +6,7 @@ from time import monotonic
 
 import pytest
 
-from lakehold.connectors.database.query_text import parenthesize
+from lakehold.connectors.database.source import parenthesize
 from lakehold.kit.errors import InvalidInputError
 
 WHOLE = [

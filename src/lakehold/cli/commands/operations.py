@@ -1,4 +1,4 @@
-"""Commands that operate a platform (up, server, worker, init, login, logout, key), and demo, tour, docs."""
+"""Commands that operate a platform (up, server, worker, init, relocate, login, logout, key), and demo, tour, docs."""
 
 from __future__ import annotations
 
@@ -134,6 +134,28 @@ def logout(_cmd: CommandContext) -> None:
     from lakehold.cli import credentials_file  # noqa: PLC0415 - as above
 
     typer.echo("Forgotten." if credentials_file.delete() else "Not signed in.")
+
+
+@command
+def relocate(cmd: CommandContext) -> None:
+    """Let a copied or moved installation have its tables in its own warehouse.
+
+    Works on this machine's data folder, while all of its servers and workers are stopped. The files must have been
+    copied before; those of the original are not touched. If it is interrupted, run it again.
+    """
+    from lakehold.lake import relocation  # noqa: PLC0415 - loaded by this verb only
+    from lakehold.lake.iceberg_catalog import IcebergCatalog  # noqa: PLC0415
+    from lakehold.runs import heartbeat  # noqa: PLC0415
+
+    def report(text: str) -> None:
+        typer.echo(text, err=True)
+
+    with _open_platform() as platform, closing(IcebergCatalog(platform.settings)) as lake:
+        heartbeat.refuse_live_workers(platform, report)
+        count = relocation.relocate_tables(lake, report)
+    where = platform.settings.warehouse_url
+    text = f"{count:,} tables are in {where} now." if count else f"All tables are in {where} already."
+    cmd.print_result({"relocated": count, "warehouse": where}, text)
 
 
 key_commands = typer.Typer(no_args_is_help=True, help="The key that encrypts secrets and signs the audit log.")

@@ -15,6 +15,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import Row, SparkSession
 
 from lakehold.kit.errors import InvalidInputError, UnavailableError
+from lakehold.lake import warehouse
 from lakehold.lake.iceberg_catalog import CATALOG_NAME, TableIdentifier
 from lakehold.lake.spark.jvm import java_session, jvm_of
 from lakehold.lake.spark.tables import Tables
@@ -81,14 +82,23 @@ def compact(
     )
 
 
-def sweep(tables: Tables, place: TableIdentifier, *, grace: timedelta = timedelta(0)) -> int:
-    """Delete the files of a table that belong to no snapshot, which killed writes have left; return how many.
+ORPHAN_GRACE = timedelta(days=3)
+"""So old a file that nothing names has to be before it is deleted: whoever is writing it has had time to commit."""
 
-    If the table does not exist, because its creation or deletion was cut short, these are all files.
+
+def sweep(tables: Tables, place: TableIdentifier, *, grace: timedelta = ORPHAN_GRACE) -> int:
+    """Delete the files of a table that no metadata names, which killed writes have left; return how many.
+
+    If the table does not exist, because its creation or deletion was cut short, these are all files of its folder.
     """
     session = tables.session
     if not tables.exists(place):
-        return _delete_folder(session, place)
+        folder = f"{tables.lake.warehouse_url}/{place.namespace}/{place.table}"
+        return 0 if _is_used_by_others(tables, place, folder) else _delete_folder(session, folder, grace)
+    with _hide_details("Files that belong to no snapshot could not be deleted"):
+        tables.need_own_files(place)
+    if _is_used_by_others(tables, place, _folder_of_table(tables, place)):
+        return 0
     with _hide_details("Files that belong to no snapshot could not be deleted"):
         jvm, java = jvm_of(session), java_session(session)
         table = jvm.org.apache.iceberg.spark.Spark3Util.loadIcebergTable(java, place.sql)
@@ -100,15 +110,35 @@ def sweep(tables: Tables, place: TableIdentifier, *, grace: timedelta = timedelt
         return count
 
 
-def _delete_folder(session: SparkSession, place: TableIdentifier) -> int:
+def _folder_of_table(tables: Tables, place: TableIdentifier) -> str:
+    return str(tables.lake.metadata_location(place)).rpartition("/metadata/")[0]
+
+
+def _is_used_by_others(tables: Tables, place: TableIdentifier, folder: str) -> bool:
+    """Return whether another table has files in this folder, as one that was restored under a new number may have."""
+    others = {name: at for name, at in tables.lake.all_locations().items() if name != (place.namespace, place.table)}
+    return any(warehouse.is_inside(location, folder) for location in others.values())
+
+
+def _delete_folder(session: SparkSession, location: str, grace: timedelta) -> int:
+    """Delete the files of a folder that are old enough, and the folder if none is left."""
     with _hide_details("The orphan files of a table could not be deleted"):
-        warehouse = session.conf.get(f"spark.sql.catalog.{CATALOG_NAME}.warehouse")
-        folder = jvm_of(session).org.apache.hadoop.fs.Path(f"{warehouse}/{place.namespace}/{place.table}")
+        jvm = jvm_of(session)
+        folder = jvm.org.apache.hadoop.fs.Path(location)
         system = folder.getFileSystem(java_session(session).sessionState().newHadoopConf())
         if not system.exists(folder):
             return 0
-        count: int = system.getContentSummary(folder).getFileCount()
-        system.delete(folder, True)
+        until = jvm.java.lang.System.currentTimeMillis() - grace // timedelta(milliseconds=1)
+        files, count, left = system.listFiles(folder, True), 0, False
+        while files.hasNext():
+            file = files.next()
+            if file.getModificationTime() > until:
+                left = True
+            else:
+                system.delete(file.getPath(), False)
+                count += 1
+        if not left:
+            system.delete(folder, True)
         return count
 
 
@@ -116,6 +146,7 @@ def _call_procedure(tables: Tables, procedure: str, place: TableIdentifier, how:
     table = f"{place.namespace}.{place.table}"
     tables.current_metadata(place)
     with _hide_details("The table maintenance failed"):
+        tables.need_own_files(place)
         found: Any = tables.session.sql(f"CALL {CATALOG_NAME}.system.{procedure}(table => '{table}', {how})").first()
         return found if isinstance(found, Row) else Row()
 

@@ -133,7 +133,7 @@ def write_once(
     tables: Tables, place: TableIdentifier, mark: str, write: Callable[[SparkSession], None]
 ) -> TableWriteResult:
     """Make a write in a session that marks its snapshot, unless it was made before."""
-    if done := tables.current_metadata(place).snapshot_of_write(mark):
+    if done := tables.writable_metadata(place).snapshot_of_write(mark):
         return _result_of_snapshot(done, again=True)
     with tables.write_session(mark) as session:
         write(session)
@@ -288,6 +288,7 @@ def _is_widening(has: t.DataType, comes: t.DataType) -> bool:
 
 def _alter_table(tables: Tables, place: TableIdentifier, has: t.StructType, comes: t.StructType) -> None:
     session = tables.session
+    tables.lake.need_own_location(place)
     there = {field.name.lower(): field for field in has.fields}
     for field in comes.fields:
         old = there.get(field.name.lower())

@@ -5,11 +5,13 @@ from contextlib import contextmanager
 from functools import cached_property
 from queue import Empty, LifoQueue
 
+from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, DataFrameWriterV2, SparkSession
 from pyspark.sql import functions as f
 from pyspark.sql.types import StructType
 
 from lakehold.kit.errors import ConflictError, NotFoundError
+from lakehold.lake import warehouse
 from lakehold.lake.iceberg_catalog import CATALOG_NAME, IcebergCatalog, TableIdentifier
 from lakehold.lake.row_formats import quote_identifier, quote_literal
 from lakehold.lake.table_metadata import MARK, IcebergMetadata
@@ -84,6 +86,11 @@ class Tables:
             raise ConflictError("The table has no data yet.", "Run the pipeline that fills it.")
         return found
 
+    def writable_metadata(self, place: TableIdentifier) -> IcebergMetadata:
+        """Return the current metadata of a table that is to be written; refused if it lies outside the warehouse."""
+        self.lake.need_own_location(place)
+        return self.current_metadata(place)
+
     def read(self, place: TableIdentifier, *, snapshot: int | None = None) -> DataFrame:
         """Return the rows, as they are now or as of a snapshot."""
         now = self.current_metadata(place)
@@ -105,8 +112,16 @@ class Tables:
         if self.exists(place):
             return
         session = self.session
-        session.sql(f"CREATE NAMESPACE IF NOT EXISTS {CATALOG_NAME}.{place.namespace}")
+        self.lake.create_namespace(place)
         table_definition(place, session.createDataFrame([], schema), partitioned_by).create()
+
+    def need_own_files(self, place: TableIdentifier) -> None:
+        """Refuse to delete files of a table if any of its manifests names a file outside the warehouse."""
+        self.lake.need_own_location(place)
+        names = f"SELECT path FROM {place.sql}.all_manifests UNION SELECT file_path FROM {place.sql}.all_files"  # noqa: S608
+        folder = "coalesce(nullif(regexp_extract(path, '^(.*/t[0-9]+/r[0-9]+)/', 1), ''), path)"
+        found = self.session.sql(f"SELECT DISTINCT {folder} FROM ({names})").collect()  # noqa: S608 - from numbers
+        warehouse.need_inside(self.lake.warehouse_url, (row[0] for row in found))
 
     def schema(self, place: TableIdentifier) -> StructType:
         """Return the fields as Spark types."""
@@ -115,7 +130,7 @@ class Tables:
 
     def describe(self, place: TableIdentifier, fields: Mapping[str, str]) -> None:
         """Set the descriptions of fields."""
-        there = [field.name for field in self.current_metadata(place).fields]
+        there = [field.name for field in self.writable_metadata(place).fields]
         for name, text in fields.items():
             if name not in there:
                 raise NotFoundError(f"The table has no field {name!r}.", f"It has: {', '.join(there)}.")
@@ -125,10 +140,17 @@ class Tables:
 
     def rollback(self, place: TableIdentifier, snapshot: int) -> None:
         """Roll the table back to a snapshot. Later snapshots remain until they expire, and can be rolled back to."""
-        then = self.current_metadata(place).snapshot(snapshot).id
+        then = self.writable_metadata(place).snapshot(snapshot).id
         table = f"{place.namespace}.{place.table}"
         self.session.sql(f"CALL {CATALOG_NAME}.system.set_current_snapshot(table => '{table}', snapshot_id => {then})")
 
     def drop(self, place: TableIdentifier) -> None:
         """Drop the table and delete its files."""
-        self.session.sql(f"DROP TABLE IF EXISTS {place.sql} PURGE")
+        how = "PURGE"
+        try:
+            if self.exists(place):
+                self.need_own_files(place)
+        except PySparkException:
+            # Manifests are missing, so nobody knows what the others name: its own folder is swept afterwards.
+            how = ""
+        self.session.sql(f"DROP TABLE IF EXISTS {place.sql} {how}")
