@@ -20,13 +20,10 @@ from lakehold.kit.clock import Moment
 
 
 class DirectWriter:
-    """A writer that checks no rights and records nothing. With a `creator`, that member gets the role that the model
-    names.
-    """
+    """A writer that checks no rights and records nothing."""
 
-    def __init__(self, session: AccessSession, creator: str | None = None) -> None:
+    def __init__(self, session: AccessSession) -> None:
         self.session = session
-        self._creator = creator
 
     def create(
         self,
@@ -37,7 +34,7 @@ class DirectWriter:
         edges: Mapping[str, str | Sequence[str]] | None = None,
         attributes: Mapping[str, str | bool] | None = None,
     ) -> str:
-        return self.session.store.create(kind, name, uid=uid, edges=edges, attributes=attributes, creator=self._creator)
+        return self.session.store.create(kind, name, uid=uid, edges=edges, attributes=attributes)
 
     def make(self, change: Change, *, since: Moment | None = None, until: Moment | None = None) -> None:
         self.session.store.apply(change, since=since, until=until)

@@ -5,10 +5,11 @@ from __future__ import annotations
 import pytest
 
 from lakehold.access.facts.records import Grant
-from lakehold.access_as_code import apply_plan, export_tenant, make_plan, parse_files
+from lakehold.access_as_code import export_tenant, make_plan, parse_files
+from lakehold.access_as_code.tenant_writer import apply_as_caller
 from lakehold.directory.caller import Caller
-from lakehold.directory.errors import DeniedError
 from lakehold.directory.platform import Platform
+from lakehold.kit.errors import ForbiddenError
 from lakehold.ledger.audit import AuditFilter
 from tests.platform import ADA, ANN, BOB
 
@@ -30,7 +31,7 @@ def made(platform: Platform, caller: Caller, files: dict[str, str]) -> None:
     with platform.read(caller) as ctx:
         found = make_plan(ctx.session, declared)
     with platform.write(caller) as ctx:
-        apply_plan(ctx, found, declared)
+        apply_as_caller(ctx, found, declared)
 
 
 def test_an_owner_applies(platform: Platform) -> None:
@@ -50,7 +51,7 @@ def test_who_may_not_change_it_may_not_apply_it(platform: Platform) -> None:
     files = edited(platform)
     with platform.read(ADA) as ctx:
         before = export_tenant(ctx.session)
-    with pytest.raises(DeniedError):
+    with pytest.raises(ForbiddenError):
         made(platform, BOB, files)
     with platform.read(ADA) as ctx:
         assert export_tenant(ctx.session) == before

@@ -182,21 +182,6 @@ def test_refused_for_another_tenant(access: AccessEngine, files: dict[str, str])
         apply_plan(DirectWriter(session), made)
 
 
-def test_roles_of_creators_are_not_left_behind(access: AccessEngine, files: dict[str, str]) -> None:
-    shared = "shared_for_use: true, shared_for_maintenance: true"
-    edit(
-        files,
-        SALES,
-        "        till_files:",
-        f"        new_files: {{name: New, owner: tim, {shared}}}\n        till_files:",
-    )
-    declared = parse_files(files)
-    made = plan_files(access, CORNER, declared)
-    with access.write(CORNER) as session:
-        apply_plan(DirectWriter(session, creator="adam"), made, declared)
-    assert export_as_owner(access, CORNER) == files
-
-
 def test_refused_when_it_did_not_become_so(access: AccessEngine, files: dict[str, str]) -> None:
     class Idle(DirectWriter):
         def rename(self, uid: str, name: str) -> None:

@@ -5,7 +5,8 @@
 - `tenant_state`: that form, also as a view in memory
 - `plan`: the steps that bring a tenant to the files, and their effects; takes them all in one transaction
 - `plan_text`: a plan as text
-- `metadata`: addresses, descriptions and settings of a tenant, which facts do not have
+- `metadata`: addresses, descriptions, settings and schedules of a tenant, which facts do not have
+- `tenant_writer`: applies a plan as its caller: the rights to it, metadata, schedules, and what is missing
 - `diff`, `steps`: the differences, the steps that a plan has, and their order
 - `assertions`, `assertion_runner`, `assertion_report`: the tests in the files, their run, and its report
 - `parser`, `file_format`, `resources`: read the files

@@ -168,6 +168,7 @@ def _validate(state: TenantState, problems: ProblemList) -> None:
             _refuse_unknown(state, timed)
             good.append(timed)
     _refuse_overlaps(state, good, problems)
+    _refuse_unknown_in_schedules(state, problems)
     edges: dict[str, list[TimedFact]] = {}
     for timed in good:
         if isinstance(timed.fact, Edge):
@@ -199,6 +200,19 @@ def _refuse_unknown(state: TenantState, timed: TimedFact) -> None:
                     place, f"{quote_excerpt(source)} is a {kind.id}, and cannot be in a group.", "Name members."
                 )
             _need_known(entries, target, f"{name} of a {kind.id}", place, kind.steps[name].kinds)
+
+
+def _refuse_unknown_in_schedules(state: TenantState, problems: ProblemList) -> None:
+    known = {file_format.unescape_ref(ref): entry.kind for ref, entry in state.entries.items()}
+    for ref, metadata in state.metadata.items():
+        place = state.entries[ref].place
+        for trigger, schedule in metadata.schedules.items():
+            ends = [(end, "resource") for end in file_format.schedule_of(schedule).after]
+            starter = schedule.get("starter")
+            for end, what in [*ends, *([(str(starter), "member")] if starter else [])]:
+                if end not in known or (what == "member" and known[end] != MEMBER):
+                    message = f"there is no {what} {quote_excerpt(end)} in these files, which {trigger} names."
+                    problems.add(place, message, "Declare it, or remove it here.")
 
 
 def _need_known(

@@ -208,7 +208,9 @@ class FileLayout:
         if entry.name != _default_name(entry):
             tree["name"] = YamlLeaf(yaml_writer.quote_scalar(entry.name))
         if ref in self._state.metadata:
-            tree |= _metadata_tree(self._state.metadata[ref])
+            tree |= _metadata_tree(
+                self._state.metadata[ref], tenant_state.schedule_keyword(self._state.policy, entry.kind)
+            )
         if ("loose", "") in about.facts:
             tree["loose"] = YamlLeaf("true")
         tree |= self._fact_trees(entry, about)
@@ -266,17 +268,24 @@ class FileLayout:
 _KEY = {Grant: "who", Edge: "to", Attribute: "is"}
 
 
-def _metadata_tree(metadata: EntryMetadata) -> dict[str, YamlTree]:
+def _metadata_tree(metadata: EntryMetadata, schedule_keyword: str) -> dict[str, YamlTree]:
     found: dict[str, YamlTree] = {"email": YamlLeaf(yaml_writer.quote_scalar(metadata.email))} if metadata.email else {}
     if metadata.service:
         found["service"] = YamlLeaf("true")
     if metadata.description:
         found["description"] = yaml_writer.block_scalar(metadata.description)
     if metadata.settings:
-        found["settings"] = {
-            name: YamlLeaf(yaml_writer.flow_value(value)) for name, value in sorted(metadata.settings.items())
-        }
+        found["settings"] = _leaves(dict(sorted(metadata.settings.items())))
+    schedules = {uid: _leaves(schedule) for uid, schedule in sorted(metadata.schedules.items())}
+    if schedules and schedule_keyword:
+        found[schedule_keyword] = schedules if schedule_keyword == "schedules" else next(iter(schedules.values()))
+    if metadata.credentials:
+        found["credentials"] = YamlLeaf(yaml_writer.flow_value(list(metadata.credentials)))
     return found
+
+
+def _leaves(values: Mapping[str, object]) -> dict[str, YamlTree]:
+    return {name: YamlLeaf(yaml_writer.flow_value(value)) for name, value in values.items()}
 
 
 def _default_name(entry: ResourceEntry) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
@@ -13,6 +13,7 @@ from lakehold.access.model.errors import SourceLocation, did_you_mean, quote_exc
 from lakehold.access_as_code.parser import ListNode, MappingNode, Node, ScalarNode, error_at
 from lakehold.kit.clock import FOREVER, Moment
 from lakehold.kit.errors import InvalidInputError
+from lakehold.runs.scheduler.schedule import TriggerSchedule
 
 TENANT_REF = "/"
 ALL_REF = "/all"
@@ -140,7 +141,10 @@ def parse_moment(text: str) -> Moment:
 
 
 SECTIONS = ("tenant", "all", "members", "groups", "workspaces", "models", "tests")
-KEYWORDS = ("kind", "name", "email", "service", "description", "settings", "members", "membership", "loose", "holds")
+KEYWORDS = (
+    "kind", "name", "email", "service", "description", "settings", "schedule", "schedules", "credentials", "members",
+    "membership", "loose", "holds",
+)  # fmt: skip
 """The format's own words in a thing. Everything else in it is a role, an edge or an attribute of its kind."""
 
 
@@ -208,3 +212,15 @@ def read_entries(node: Node, what: str, key: str) -> Iterator[tuple[str, TimeSpa
         if span.end <= span.begin:
             raise error_at(part.place, f"{what} ends before it begins.", "Choose a later end.")
         yield read_text(found[key], what), span, part.place
+
+
+SCHEDULE_FIELDS = ("cron", "zone", "after", "every", "parameters", "starter", "enabled")
+
+
+def schedule_of(values: Mapping[str, object]) -> TriggerSchedule:
+    """Return the schedule that the fields of a file describe."""
+    after = values.get("after") or ()
+    ends = tuple(map(str, after)) if isinstance(after, Sequence) and not isinstance(after, str) else (str(after),)
+    return TriggerSchedule(
+        str(values.get("cron") or ""), str(values.get("zone") or "UTC"), ends, values.get("every") is True
+    )

@@ -7,7 +7,7 @@ from lakehold.access.facts.view import ALL_MEMBERS
 from lakehold.access.model.policy import GROUP, MEMBER, TENANT, KindPolicy, Policy
 from lakehold.access.model.schema import AttributeKind, RoleKind
 from lakehold.access_as_code import file_format
-from lakehold.access_as_code.tenant_state import child_kinds
+from lakehold.access_as_code.tenant_state import child_kinds, schedule_keyword
 
 JsonSchema = dict[str, object]
 
@@ -41,6 +41,7 @@ def build_schema(policy: Policy) -> JsonSchema:
         **_object(sections),
         "$defs": {
             "time": _TIME,
+            "schedule": _schedule(),
             "who": _some(_entry("who", _described("A member or group by id; /all is everybody.", _ID))),
             "to": _some(_entry("to", _described("Another resource by id.", _ID))),
             "flag": _some(_entry("is", {"type": "boolean"})),
@@ -93,6 +94,11 @@ def _kind_schema(policy: Policy, kind: KindPolicy) -> JsonSchema:
         properties["service"] = {"description": "A service account: nobody signs in to it.", "const": True}
     properties["description"] = {"description": "What it is for.", "type": ["string", "number"]}
     properties["settings"] = {"description": "Its settings.", "type": "object"}
+    keyword = schedule_keyword(policy, kind.id)
+    if keyword:
+        one = _ref("schedule")
+        properties[keyword] = one if keyword == "schedule" else _described("When it is run, by trigger.", _map(one))
+    properties["credentials"] = _described("Names of its credentials, whose values are not in files.", _some(_ID))
     if kind.id == GROUP:
         properties["members"] = _described("Members of the group.", _ref("who"))
     for role in found.roles.values():
@@ -111,6 +117,19 @@ def _kind_schema(policy: Policy, kind: KindPolicy) -> JsonSchema:
         properties["holds"] = _described("Resources in it, by kind and id.", _object(inside))
     # Nothing said is written as `orders:` or `orders: {}`.
     return {"description": found.title, **_object(properties), "type": ["object", "null"]}
+
+
+def _schedule() -> JsonSchema:
+    properties = {
+        "cron": _described("Minute, hour, day, month, weekday.", {"type": "string", "examples": ["30 6 * * 1-5"]}),
+        "zone": _described("The time zone; UTC unless said otherwise.", {"type": "string"}),
+        "after": _described("Instead of cron: run after these have succeeded.", _some(_ID)),
+        "every": _described("Whether all of these must succeed; else any one.", {"type": "boolean"}),
+        "parameters": _described("Parameters of its runs.", {"type": "object"}),
+        "starter": _described("The member that it runs as; whoever applies the files unless said otherwise.", _ID),
+        "enabled": _described("false for a paused one.", {"type": "boolean"}),
+    }
+    return _described("When something is run: by cron, or after others.", _object(properties))
 
 
 def _role(role: RoleKind) -> JsonSchema:

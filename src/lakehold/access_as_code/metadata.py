@@ -1,18 +1,20 @@
-"""The metadata of a tenant's members and resources: addresses, descriptions and settings."""
+"""The metadata of a tenant's members and resources: addresses, descriptions, settings, schedules."""
 
-from collections.abc import Mapping
+from dataclasses import replace
 
+from lakehold import workspaces
 from lakehold.access.facts.view import FactView
 from lakehold.access_as_code.tenant_state import EntryMetadata
-from lakehold.catalog import resource_edit, resource_metadata
-from lakehold.catalog.resource_edit import ResourceEdit
-from lakehold.directory import accounts, members
+from lakehold.catalog import credentials, resource_metadata
+from lakehold.directory import accounts
 from lakehold.directory.request_context import RequestContext
+from lakehold.runs.scheduler.service import Trigger, Triggers
+from lakehold.runs.service import Runs
 
 
-def load_metadata(ctx: RequestContext, declared: Mapping[str, EntryMetadata] | None = None) -> dict[str, EntryMetadata]:
-    """Load the metadata of members and resources by id. E-mail addresses come from the directory, descriptions and
-    settings from the catalog. Settings that only the platform sets are left out, unless the files declare them.
+def load_metadata(ctx: RequestContext) -> dict[str, EntryMetadata]:
+    """Load the metadata of members and resources by id, for those who may export the tenant. Addresses come from the
+    directory, schedules from the scheduler, the rest from the catalog; of credentials there are names only.
     """
 
     def numbers(view: FactView) -> tuple[dict[int, str], dict[int, str]]:
@@ -31,23 +33,28 @@ def load_metadata(ctx: RequestContext, declared: Mapping[str, EntryMetadata] | N
         for number, account in accounts.get_many(ctx, people).items()
     }
     for number, detail in resource_metadata.load_many(ctx, rest).items():
-        uid = rest[number]
-        named = declared[uid].settings if declared and uid in declared else {}
-        kept = resource_metadata.without_managed(ctx.view.kind(number), detail.settings)
-        settings = {name: value for name, value in detail.settings.items() if name in kept or name in named}
-        found[uid] = EntryMetadata(description=detail.description, settings=settings)
+        found[rest[number]] = EntryMetadata(description=detail.description, settings=detail.settings)
+    for uid, names in credentials.load_all_names(ctx).items():
+        found[uid] = replace(found.get(uid, EntryMetadata()), credentials=tuple(names))
+    for trigger in Triggers(Runs(workspaces.runnables())).load_all(ctx):
+        # Where a model has a kind for triggers, each is an entry itself.
+        uid = trigger.id if ctx.view.ids.get(trigger.id) is not None else trigger.resource
+        entry = found.get(uid, EntryMetadata())
+        found[uid] = replace(entry, schedules={**entry.schedules, trigger.id: _schedule_fields(ctx, trigger)})
     return {uid: entry for uid, entry in found.items() if entry != EntryMetadata()}
 
 
-def save_metadata(ctx: RequestContext, entries: Mapping[str, EntryMetadata]) -> None:
-    """Save metadata, with the right that each change needs."""
-    people = ctx.session.read_view(lambda view: {view.uid(number) for number in view.members})
-    for uid, entry in entries.items():
-        if uid not in people:
-            resource_edit.apply_edit(ctx, uid, ResourceEdit(description=entry.description, settings=entry.settings))
-        elif entry.service:
-            if accounts.get(ctx, uid) is None:
-                accounts.add(ctx, uid, service=True)
-                ctx.note("make service account", uid)
-        elif entry.email:
-            members.set_email(ctx, uid, entry.email)
+def _schedule_fields(ctx: RequestContext, trigger: Trigger) -> dict[str, object]:
+    when = trigger.when
+    starter = trigger.saved_by if ctx.view.ids.get(trigger.saved_by) is not None else ""
+    fields = {
+        "cron": when.cron,
+        "zone": when.zone if when.cron and when.zone != "UTC" else "",
+        "after": sorted(when.after),
+        "every": when.every,
+        "parameters": dict(trigger.parameters),
+        "starter": starter,
+    }
+    # Without its starter it runs no more.
+    stops = {} if trigger.active and starter else {"enabled": False}
+    return {name: value for name, value in fields.items() if value} | stops

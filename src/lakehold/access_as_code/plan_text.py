@@ -28,13 +28,25 @@ class _Block:
 def render_plan(plan: ChangePlan, *, rows: bool = False) -> str:
     """Return the plan as a diff. With `rows`, it lists every single effect on a member."""
     if plan.is_empty:
-        return "\n".join(("No changes: the tenant matches the files.", *plan.notes)) + "\n"
+        return "\n".join(("No changes: the tenant matches the files.", *plan.notes, *_warnings(plan))) + "\n"
     parts = [*_changes(plan), "", _summary(plan), *plan.notes]
     if plan.effects is not None:
         parts += ["", *_effects(plan.effects, rows=rows)]
     if plan.later:
         parts.append(f"{plan.later} of the facts begin later; their effects are not counted.")
+    parts += _warnings(plan)
     return "\n".join(parts) + "\n"
+
+
+def _warnings(plan: ChangePlan) -> Iterator[str]:
+    missing = [f"{uid}: {', '.join(names)}" for uid, names in plan.missing_credentials.items()]
+    for title, lines in (
+        ("Credentials to enter again:", missing),
+        ("WARNING: by applying this, you lose:", plan.applier_losses),
+        ("This cannot be applied:", plan.refusals),
+    ):
+        if lines:
+            yield from ("", title, *(f"  {line}" for line in lines))
 
 
 def _changes(plan: ChangePlan) -> Iterator[str]:

@@ -13,10 +13,18 @@ from lakehold.access.model.schema import AttributeKind
 from lakehold.access_as_code import file_format
 from lakehold.access_as_code.file_format import ALWAYS, TimeSpan
 from lakehold.access_as_code.parser import ListNode, MappingNode, Node, ProblemList, ScalarNode, error_at
-from lakehold.access_as_code.tenant_state import EntryMetadata, ResourceEntry, TenantState, TimedFact, child_kinds
+from lakehold.access_as_code.tenant_state import (
+    EntryMetadata,
+    ResourceEntry,
+    TenantState,
+    TimedFact,
+    child_kinds,
+    schedule_keyword,
+)
+from lakehold.kit.errors import InvalidInputError
 from lakehold.kit.ids import valid_id, valid_name
 
-_COMMON_KEYWORDS = ("name", "description", "settings", "membership", "loose", "holds")
+_COMMON_KEYWORDS = ("name", "description", "settings", "credentials", "membership", "loose", "holds")
 _EXTRA_KEYWORDS = {MEMBER: ("email", "service"), GROUP: ("members",)}
 _NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?")
 _LONGEST_NUMBER = 300
@@ -83,7 +91,8 @@ class ResourceReader:
         # What the model sets for imported entries that leave it out.
         for attribute in policy.schema.attributes.values():
             if attribute.imported and file_format.escape_keyword(attribute.name) not in found:
-                self._add_fact(Attribute(entry.ref, attribute.name, attribute.imported), ALWAYS, entry.place)
+                fact = Attribute(entry.ref, attribute.name, attribute.imported)
+                self._state.facts.append(TimedFact(fact, ALWAYS, entry.place, implied=True))
 
     def _name(self, ref: str, place: SourceLocation, found: dict[str, tuple[ScalarNode, Node]]) -> str:
         own = ref in {file_format.TENANT_REF, file_format.ALL_REF}
@@ -163,12 +172,14 @@ class ResourceReader:
                     self._add_fact(Edge(MEMBER_OF, member, entry.ref), span, place)
             case "email" | "service" if entry.kind == MEMBER:
                 self._read_metadata(entry, key.value, node)
-            case "description" | "settings":
+            case "description" | "settings" | "credentials":
+                self._read_metadata(entry, key.value, node)
+            case "schedule" | "schedules" if key.value == schedule_keyword(self._state.policy, entry.kind):
                 self._read_metadata(entry, key.value, node)
             case "kind":
                 if entry.kind != file_format.read_text(node, "kind") or entry.kind in _SECTIONS:
                     raise error_at(key.place, "`kind:` follows from the place of the entry here.", "Remove the line.")
-            case "members" | "email" | "service":
+            case "members" | "email" | "service" | "schedule" | "schedules":
                 raise self._unknown_field(policy, key)
 
     def _read_children(self, entry: ResourceEntry, node: Node) -> None:
@@ -204,7 +215,7 @@ class ResourceReader:
 
     def _read_metadata(self, entry: ResourceEntry, word: str, node: Node) -> None:
         found = self._state.metadata[entry.ref] = _with_field(
-            self._state.metadata.get(entry.ref, EntryMetadata()), word, node
+            self._state.metadata.get(entry.ref, EntryMetadata()), word, node, entry.ref
         )
         if found.email and found.service:
             raise error_at(
@@ -222,9 +233,17 @@ class ResourceReader:
         self._state.facts.append(TimedFact(fact, span, place))
 
 
-def _with_field(metadata: EntryMetadata, field_name: str, node: Node) -> EntryMetadata:
+def _with_field(metadata: EntryMetadata, field_name: str, node: Node, ref: str) -> EntryMetadata:
     """Return the metadata with one more field, read from a node."""
     match field_name:
+        case "schedule":
+            return replace(metadata, schedules={file_format.unescape_ref(ref): _read_schedule(node)})
+        case "schedules":
+            by_id = file_format.read_mapping(node, "`schedules:`").entries.values()
+            return replace(metadata, schedules={valid_id(key.value): _read_schedule(value) for key, value in by_id})
+        case "credentials":
+            names = {file_format.read_text(each, "a credential") for each in file_format.read_items(node)}
+            return replace(metadata, credentials=tuple(sorted(names)))
         case "email":
             return replace(metadata, email=_valid_email(node))
         case "service":
@@ -237,6 +256,24 @@ def _with_field(metadata: EntryMetadata, field_name: str, node: Node) -> EntryMe
             file_format.read_mapping(node, "`settings:`")
             found = _to_json_value(node)
             return replace(metadata, settings=found if isinstance(found, dict) else {})
+
+
+def _read_schedule(node: Node) -> dict[str, object]:
+    """Return the fields of a schedule, in the form in which the tenant's own are compared with them."""
+    nodes = file_format.read_fields(node, "a schedule", file_format.SCHEDULE_FIELDS)
+    found = {name: _to_json_value(value) for name, value in nodes.items()}
+    if "after" in found:
+        found["after"] = sorted(file_format.read_text(each, "after") for each in file_format.read_items(nodes["after"]))
+    for name, default in (("zone", "UTC"), ("every", False), ("enabled", True), ("parameters", {})):
+        if name in found and type(found[name]) is not type(default):
+            raise error_at(nodes[name].place, f"`{name}:` of a schedule cannot be {quote_excerpt(str(found[name]))}.")
+        if found.get(name) == default:
+            del found[name]
+    try:
+        file_format.schedule_of(found).validate()
+    except InvalidInputError as error:
+        raise error_at(node.place, error.message, error.hint) from error
+    return found
 
 
 def _valid_email(node: Node) -> str:

@@ -4,21 +4,22 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from lakehold import workspaces
 from lakehold.access.facts.loader import load_rows
 from lakehold.access.facts.records import Attribute, Edge, Fact, Grant
 from lakehold.access.facts.view import ALL_MEMBERS, AttributeRow, EdgeRow, FactRow, FactView, GrantRow, ResourceRow
 from lakehold.access.model.errors import SourceLocation
-from lakehold.access.model.policy import GROUP, MEMBER, Policy
+from lakehold.access.model.policy import GROUP, MEMBER, Policy, compile_policy
 from lakehold.access.session import AccessSession
-from lakehold.access_as_code.file_format import IdMapping, TimeSpan
+from lakehold.access_as_code.file_format import ALL_REF, TENANT_REF, IdMapping, TimeSpan, unescape_ref
 from lakehold.kit.clock import FOREVER, Moment
+from lakehold.workspaces import registry
 
 SUBJECTS = (MEMBER, GROUP, ALL_MEMBERS)
 NOWHERE = SourceLocation("", 0)
-METADATA_FIELDS = ("email", "service", "description", "settings")
+METADATA_FIELDS = ("email", "service", "description", "settings", "schedules", "credentials")
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,16 +31,31 @@ class EntryMetadata:
     """Whether the member is a service account."""
     description: str = ""
     settings: Mapping[str, object] = field(default_factory=dict)
+    schedules: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
+    """When it is run, by trigger; of a trigger that is an entry itself, under its own id."""
+    credentials: Sequence[str] = ()
+    """The names of its secrets, whose values are nowhere in files."""
 
     def is_same(self, other: EntryMetadata) -> bool:
         """Whether both are equal as JSON, where true and 1 differ."""
         one, two = (json.dumps(each.to_json(), sort_keys=True) for each in (self, other))
         return one == two
 
+    def merge(self, other: EntryMetadata) -> EntryMetadata:
+        """Return this metadata with that which the other one has."""
+        found = {name: getattr(other, name) or getattr(self, name) for name in ("email", "service", "description")}
+        return EntryMetadata(
+            **found,
+            settings={**self.settings, **other.settings},
+            schedules={**self.schedules, **other.schedules},
+            credentials=tuple(sorted({*self.credentials, *other.credentials})),
+        )
+
     def to_json(self) -> dict[str, object]:
         """Return the metadata as a JSON object, without what is empty."""
         found = {name: getattr(self, name) for name in METADATA_FIELDS}
-        return {name: dict(value) if isinstance(value, Mapping) else value for name, value in found.items() if value}
+        plain = {name: list(value) if isinstance(value, tuple) else value for name, value in found.items() if value}
+        return {name: dict(value) if isinstance(value, Mapping) else value for name, value in plain.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +75,8 @@ class TimedFact:
     fact: Fact
     span: TimeSpan
     place: SourceLocation = field(default=NOWHERE, compare=False)
+    implied: bool = field(default=False, compare=False)
+    """Whether files leave it out, and it is what the model sets for imported entries."""
 
 
 @dataclass(slots=True)
@@ -89,7 +107,7 @@ SlotFacts = dict[Slot, list[tuple[Fact, TimeSpan]]]
 
 def slot_of(policy: Policy, entries: Mapping[str, ResourceEntry], fact: Fact) -> Slot | None:
     """Return the slot of a fact; None for one that the models do not know (any more)."""
-    owner = entries.get(fact.source if isinstance(fact, Edge) else fact.resource)
+    owner = entries.get(_about(fact))
     if owner is None or owner.kind not in policy.kinds:
         return None
     schema = policy.kinds[owner.kind].schema
@@ -159,6 +177,16 @@ def child_kinds(policy: Policy, kind: str) -> Sequence[str]:
     return [other.id for other in policy.kinds.values() if other.parent and kind in other.parent.kinds]
 
 
+def schedule_keyword(policy: Policy, kind: str) -> str:
+    """Return where files write schedules: `schedule` in a trigger, `schedules` in what is run if its model has no kind
+    for triggers; empty for other kinds.
+    """
+    if registry.describe_kind(kind).is_trigger:
+        return "schedule"
+    has_triggers = any(registry.describe_kind(child).is_trigger for child in child_kinds(policy, kind))
+    return "schedules" if kind in registry.runnable_kinds() and not has_triggers else ""
+
+
 def view_at(state: TenantState, at: Moment) -> FactView:
     """Return a view of the facts that hold at a moment, with the ids that files use."""
     view = FactView(state.policy)
@@ -180,6 +208,33 @@ def _to_row(timed: TimedFact, numbers: dict[str, int]) -> FactRow:
             return EdgeRow(name, numbers[source], numbers[target])
         case Attribute(resource, name, value, member):
             return AttributeRow(numbers[resource], numbers[member] if member else 0, name, value)
+
+
+def merge_states(current: TenantState, desired: TenantState, at: Moment) -> TenantState:
+    """Return the desired state with everything of the present one that it does not name."""
+    models = {**current.models, **desired.models}
+    policy = compile_policy(tuple(sorted({**current.policy.sources, **desired.models}.items())))
+    entries = {**current.entries, **desired.entries}
+    for ref, entry in current.entries.items():
+        if ref not in desired.entries or desired.entries[ref].name == default_name(entry):
+            entries[ref] = replace(entries[ref], name=entry.name)
+    named = [each for each in desired.facts if not (each.implied and _about(each.fact) in current.entries)]
+    slots = {slot_of(policy, entries, each.fact) for each in named if each.span.clip_from(at) is not None}
+    kept = [each for each in current.facts if slot_of(policy, entries, each.fact) not in slots]
+    metadata = {
+        ref: current.metadata.get(ref, EntryMetadata()).merge(desired.metadata.get(ref, EntryMetadata()))
+        for ref in {**current.metadata, **desired.metadata}
+    }
+    return TenantState(policy, models, entries, [*kept, *named], metadata)
+
+
+def default_name(entry: ResourceEntry) -> str:
+    """Return the name of an entry whose files name none."""
+    return {TENANT_REF: "Tenant", ALL_REF: "All"}.get(entry.ref, unescape_ref(entry.ref))
+
+
+def _about(fact: Fact) -> str:
+    return fact.source if isinstance(fact, Edge) else fact.resource
 
 
 def load_current_state(session: AccessSession, metadata: Mapping[str, EntryMetadata] | None = None) -> TenantState:

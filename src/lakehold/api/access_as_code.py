@@ -1,17 +1,17 @@
 """Endpoints of access as code. Export, plan, apply and test a tenant as files."""
 
 import json
+from dataclasses import replace
 from typing import Annotated, Any
 
 from pydantic import Field
 
 from lakehold import access_as_code
-from lakehold.access_as_code import ChangePlan, DesiredState, assertion_report, metadata, plan_text
+from lakehold.access_as_code import assertion_report, metadata, plan_text, tenant_writer
 from lakehold.access_as_code.plan import dump_plan, load_plan
 from lakehold.api.http.dependencies import ReadContext, WriteContext
 from lakehold.api.http.models import RequestModel, ResponseModel
 from lakehold.api.http.routing import make_router
-from lakehold.directory.request_context import RequestContext
 
 routes = make_router("/api/v1/code", "Access as code")
 
@@ -43,11 +43,17 @@ class PlanResultJson(ResponseModel):
     empty: bool = Field(description="Whether there is nothing to do.")
     text: str = Field(examples=["No changes: the tenant matches the files.\n"], description="The plan as text.")
     plan: dict[str, object] = Field(examples=[{}], description="Send it to apply exactly this plan.")
+    refusals: list[str] = Field(examples=[[]], description="Every right that you lack for it, and who can give it.")
+    applier_losses: list[str] = Field(examples=[[]], description="What you would lose by applying it.")
+    missing_credentials: dict[str, list[str]] = Field(
+        examples=[{"shop_db": ["password"]}], description="Names of secrets to be entered again afterwards, by id."
+    )
 
 
 class PlanBody(FilesBody):
     """Files, and how detailed the plan is to be."""
 
+    keep: bool = Field(default=False, description="Whether what the files do not name stays; else it is removed.")
     rows: bool = Field(default=False, description="Every single effect on a member, not only counts.")
 
 
@@ -57,6 +63,8 @@ class ApplyBody(FilesBody):
     plan: dict[str, object] | None = Field(
         default=None, examples=[None], description="Only this plan, if nothing has changed since; else a new one."
     )
+    keep: bool = Field(default=False, description="Whether what the files do not name stays; else it is removed.")
+    accept_loss: bool = Field(default=False, description="Whether to go on if you lose rights by it.")
 
 
 class ApplyResultJson(ResponseModel):
@@ -65,7 +73,10 @@ class ApplyResultJson(ResponseModel):
     steps: int
     metadata: int = Field(
         serialization_alias="told",
-        description="The number of entries whose metadata changed: addresses, descriptions, settings.",
+        description="The number of entries whose metadata changed: addresses, descriptions, settings, schedules.",
+    )
+    missing_credentials: dict[str, list[str]] = Field(
+        examples=[{"shop_db": ["password"]}], description="Names of secrets to be entered again, by id."
     )
 
 
@@ -90,15 +101,22 @@ def export_tenant(ctx: ReadContext) -> TenantFilesJson:
 
 
 @routes.post("/plan", openapi_extra=_EXPORT_RIGHT)
-def plan_files(ctx: ReadContext, body: PlanBody) -> PlanResultJson:
+def plan_files(ctx: WriteContext, body: PlanBody) -> PlanResultJson:
     """Plan the changes that make the tenant match these files, and preview their effects.
 
-    Needs the right `export`.
+    Needs the right `export`. Names every other right that you lack for them, and what you would lose.
     """
     ctx.need("export", ctx.caller.tenant)
-    made = _make_plan(ctx, access_as_code.parse_files(body.files))
+    declared = access_as_code.parse_files(body.files)
+    made = tenant_writer.plan_as_caller(ctx, declared, keep=body.keep)
+    made = replace(made, refusals=tenant_writer.find_refusals(ctx, made, declared))
     return PlanResultJson(
-        empty=made.is_empty, text=plan_text.render_plan(made, rows=body.rows), plan=json.loads(dump_plan(made))
+        empty=made.is_empty,
+        text=plan_text.render_plan(made, rows=body.rows),
+        plan=json.loads(dump_plan(made)),
+        refusals=list(made.refusals),
+        applier_losses=list(made.applier_losses),
+        missing_credentials={uid: list(names) for uid, names in made.missing_credentials.items()},
     )
 
 
@@ -106,14 +124,18 @@ def plan_files(ctx: ReadContext, body: PlanBody) -> PlanResultJson:
 def apply_files(ctx: WriteContext, body: ApplyBody) -> ApplyResultJson:
     """Make the tenant match these files, all or nothing.
 
-    Needs the right `export`, and the right to every single change.
+    Needs the right `export`, and the right to every change of what exists already.
     """
     ctx.need("export", ctx.caller.tenant)
     declared = access_as_code.parse_files(body.files)
-    made = _make_plan(ctx, declared) if body.plan is None else load_plan(json.dumps(body.plan))
-    access_as_code.apply_plan(ctx, made, declared)
-    metadata.save_metadata(ctx, made.metadata)
-    return ApplyResultJson(steps=len(made.steps), metadata=len(made.metadata))
+    kept = None if body.plan is None else load_plan(json.dumps(body.plan))
+    made = tenant_writer.plan_as_caller(ctx, declared, keep=body.keep if kept is None else kept.keep, kept=kept)
+    tenant_writer.apply_as_caller(ctx, made, declared, accept_loss=body.accept_loss)
+    return ApplyResultJson(
+        steps=len(made.steps),
+        metadata=len(made.metadata),
+        missing_credentials={uid: list(names) for uid, names in made.missing_credentials.items()},
+    )
 
 
 @routes.post("/test", openapi_extra=_EXPORT_RIGHT)
@@ -125,7 +147,3 @@ def run_file_tests(ctx: ReadContext, body: FilesBody) -> FileTestReportJson:
     ctx.need("export", ctx.caller.tenant)
     report = access_as_code.run_session(access_as_code.parse_files(body.files), ctx.session)
     return FileTestReportJson(**assertion_report.render_all(report))
-
-
-def _make_plan(ctx: RequestContext, declared: DesiredState) -> ChangePlan:
-    return access_as_code.make_plan(ctx.session, declared, metadata.load_metadata(ctx, declared.state.metadata))

@@ -4,7 +4,7 @@ Their values are never in an answer but that of `copy`, never in a log, and neve
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 import sqlalchemy as sa
 
@@ -34,6 +34,8 @@ DESTINATION_SETTINGS = ("address", "driver", "properties")
 """The settings that say where secrets are sent."""
 MAX_LENGTH = 20_000
 _AT_ONCE = 500
+_NOT_ENTERED = ""
+"""In the place of a secret that has to be entered again."""
 _HEADER = secret_headers.credential_name("")
 
 
@@ -125,7 +127,7 @@ def load_for_use(ctx: RequestContext, uid: str) -> dict[str, str]:
 def load_for_step(ctx: RequestContext, uid: str, settings: Mapping[str, object]) -> dict[str, str]:
     """Return the secrets for a step that was planned with these settings; refused if they belong to another place."""
     present, found = resource_metadata.load(ctx, uid).settings, load_for_use(ctx, uid)
-    if found and any(present.get(name) != settings.get(name) for name in DESTINATION_SETTINGS):
+    if found and not _is_same_destination(present, settings):
         raise ConflictError("The connection was changed after the run had begun.", "Start a new run.")
     return found
 
@@ -159,7 +161,7 @@ def reencrypt(transaction: Transaction, keys: KeyRing) -> int:
         place = sa.tuple_(c.tenant_id, c.resource_id, c.name)
         query = (
             sa.select(c.tenant_id, c.resource_id, c.name, c.secret)
-            .where(place > sa.tuple_(*(sa.literal(part) for part in last)))
+            .where(c.secret != _NOT_ENTERED, place > sa.tuple_(*(sa.literal(part) for part in last)))
             .order_by(c.tenant_id, c.resource_id, c.name)
             .limit(_AT_ONCE)
         )
@@ -177,7 +179,11 @@ def _destination_unchanged(
     ctx: RequestContext, uid: str, before: Mapping[str, object], after: Mapping[str, object]
 ) -> bool:
     """Whether the secrets go to the same destination, or the caller may copy them anyway."""
-    return all(before.get(name) == after.get(name) for name in DESTINATION_SETTINGS) or _may_copy(ctx, uid)
+    return _is_same_destination(before, after) or _may_copy(ctx, uid)
+
+
+def _is_same_destination(before: Mapping[str, object], after: Mapping[str, object]) -> bool:
+    return all(before.get(name) == after.get(name) for name in DESTINATION_SETTINGS)
 
 
 def _may_copy(ctx: RequestContext, uid: str) -> bool:
@@ -185,8 +191,29 @@ def _may_copy(ctx: RequestContext, uid: str) -> bool:
 
 
 def _load(ctx: RequestContext, uid: str) -> dict[str, str]:
-    found = ctx.rows(credential_table).select(credential_table.c.resource_id == ctx.view.resource(uid))
+    c = credential_table.c
+    found = ctx.rows(credential_table).select(c.resource_id == ctx.view.resource(uid), c.secret != _NOT_ENTERED)
     return {row.name: row.secret for row in found}
+
+
+def expect(ctx: RequestContext, uid: str, names: Iterable[str]) -> None:
+    """Record which secrets a resource is to have, as an export names them. They have to be entered again."""
+    rows, number = ctx.rows(credential_table), ctx.view.resource(uid)
+    known = set(rows.select(credential_table.c.resource_id == number, columns=(credential_table.c.name,)).scalars())
+    for name in sorted({valid_id(each, "name of a credential") for each in names} - known):
+        saved = {"resource_id": number, "updated_at": ctx.at, "updated_by": ctx.caller.member}
+        rows.insert(name=name, secret=_NOT_ENTERED, **saved)
+
+
+def load_all_names(ctx: RequestContext, *, missing: bool = False) -> dict[str, list[str]]:
+    """Return the names of all secrets by resource, or of those to be entered, for those who may export the tenant."""
+    ctx.need("export", ctx.caller.tenant)
+    c, found = credential_table.c, dict[str, list[str]]()
+    which = [c.secret == _NOT_ENTERED] if missing else []
+    for row in ctx.rows(credential_table).select(*which, order_by=(c.resource_id, c.name)):
+        if (uid := ctx.view.uids.get(row.resource_id)) is not None:
+            found.setdefault(uid, []).append(row.name)
+    return found
 
 
 def _valid_secret(secret: object) -> str | None:

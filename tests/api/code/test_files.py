@@ -33,7 +33,7 @@ def test_a_plan_that_was_looked_at_is_what_is_applied(api: Api) -> None:
     assert "zoe" in planned["text"]
     assert api.get("/api/v1/members/zoe", "ada").status_code == 404
     done = api.post(f"{CODE}/apply", "ada", {"files": changed, "plan": planned["plan"]})
-    assert done.json() == {"steps": 2, "told": 2}
+    assert done.json() == {"steps": 2, "told": 2, "missing_credentials": {}}
     assert api.get("/api/v1/members/zoe", "ada").json()["email"] == "zoe@example.org"
     assert api.get("/api/v1/members/robot", "ada").json()["service"]
     assert api.post(f"{CODE}/plan", "ada", {"files": changed}).json()["empty"]

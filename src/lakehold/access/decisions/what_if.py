@@ -63,6 +63,13 @@ class AccessEffects:
         keys = ((group.kind, group.action, group.gained) for group in self.groups)
         return AccessEffects(tuple(counted[key] for key in keys if key in counted), visible, self._members)
 
+    def lost_by(self, member: str) -> list[AccessEffect]:
+        """Return what one member loses."""
+        bit = 1 << self._members.index(member) if member in self._members else 0
+        return [
+            AccessEffect(member, each.action, each.resource, False) for each in self._differences if each.lost & bit
+        ]
+
     def rows(self) -> Iterator[AccessEffect]:
         """Yield each member, action and resource lazily."""
         for difference in self._differences:

@@ -13,6 +13,7 @@ from lakehold.cli.transport import Json
 
 _CODE = "/api/v1/code"
 
+_Keep = Annotated[bool, typer.Option("--keep", help="Keep what the files do not name, instead of removing it.")]
 _Folder = Annotated[Path, typer.Argument(help="Folder with the files, or one file.")]
 
 
@@ -33,13 +34,14 @@ def plan(
     folder: _Folder,
     *,
     out: Annotated[Path | None, typer.Option(help="Save the plan to this file, for `apply --plan`.")] = None,
+    keep: _Keep = False,
     rows: Annotated[bool, typer.Option("--rows", help="Show every effect on members, not only counts.")] = False,
 ) -> None:
-    """Show the changes needed to match the files, and their effect on members.
+    """Show the changes needed to match the files, their effect on members, and every right that you lack for them.
 
     Exit code 0 if there is nothing to do, 1 if there is.
     """
-    result = _post(cmd, "plan", folder, rows=rows)
+    result = _post(cmd, "plan", folder, rows=rows, keep=keep)
     if out is not None:
         out.write_text(json.dumps(result["plan"], ensure_ascii=False, indent=1), encoding="utf-8")
     cmd.print_value(result["plan"], human=lambda: typer.echo(result["text"], nl=False))
@@ -53,21 +55,30 @@ def apply(
     folder: _Folder,
     *,
     kept: Annotated[Path | None, typer.Option("--plan", help="Apply this plan, if nothing has changed since.")] = None,
+    keep: _Keep = False,
+    accept_loss: Annotated[
+        bool, typer.Option("--accept-loss", help="Go on although you lose rights by it, as Owner for example.")
+    ] = False,
     yes: Yes = False,
 ) -> None:
     """Apply the files to the tenant, in one transaction."""
     files = _read_texts(cmd, folder)
     chosen_plan = _read_plan(kept)
     if not yes and not cmd.json:
-        result = cmd.request("POST", f"{_CODE}/plan", body={"files": files})
+        result = cmd.request("POST", f"{_CODE}/plan", body={"files": files, "keep": keep})
         typer.echo(result["text"], nl=False)
         if result["empty"]:
             return
+        if result["applier_losses"] and not accept_loss:
+            accept_loss = typer.confirm("You would lose what the warning names. Is that intended?", abort=True)
         # The plan that was reviewed is applied, or nothing is.
         chosen_plan = chosen_plan or result["plan"]
         typer.confirm("Apply this?", abort=True)
-    done = cmd.request("POST", f"{_CODE}/apply", body={"files": files, "plan": chosen_plan})
-    cmd.print_result(done, f"{done['steps']} steps made, metadata of {done['told']} entries changed.")
+    body = {"files": files, "plan": chosen_plan, "keep": keep, "accept_loss": accept_loss}
+    done = cmd.request("POST", f"{_CODE}/apply", body=body)
+    lines = [f"{done['steps']} steps made, metadata of {done['told']} entries changed."]
+    missing = [f"  {uid}: {', '.join(names)}" for uid, names in done["missing_credentials"].items()]
+    cmd.print_result(done, "\n".join([*lines, *(["Credentials to enter again:", *missing] if missing else [])]))
 
 
 @command

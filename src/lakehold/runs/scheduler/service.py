@@ -8,13 +8,15 @@ resource.
 import json
 import secrets
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 
 from lakehold.catalog import kinds
+from lakehold.directory.caller import Caller
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import Moment
 from lakehold.kit.errors import InvalidInputError, NotFoundError
 from lakehold.kit.ids import quote
+from lakehold.runs.run_table import load_caller
 from lakehold.runs.runnable import Runnable, RunnableRegistry
 from lakehold.runs.scheduler.schedule import (
     TriggerRow,
@@ -36,10 +38,10 @@ class Trigger:
     resource: str
     when: TriggerSchedule
     active: bool
-    saved_by: str
-    saved_at: Moment
-    next_at: Moment | None
-    last_at: Moment | None
+    saved_by: str = ""
+    saved_at: Moment = 0
+    next_at: Moment | None = None
+    last_at: Moment | None = None
     parameters: Mapping[str, str] = field(default_factory=dict)
     """What its runs do instead of all."""
     more: bool = False
@@ -66,30 +68,43 @@ class Triggers:
         ctx.need_writable()
         runnable = self._runs.runnables.for_resource(ctx, resource)
         ctx.need(runnable.schedule, resource)
-        checked, checked_parameters = when.validate(), _valid_parameters(runnable, parameters or {})
-        for other in checked.after:
+        for other in when.after:
             ctx.need(self._runs.runnables.for_resource(ctx, other).see, other)
-        _refuse_cycle(ctx, self._runs.runnables, resource, checked, uid)
         if uid is not None and self.get(ctx, uid).resource != resource:
             raise InvalidInputError("A trigger cannot be moved to another resource.", "Create another one.")
-        # By number: a name may change, and an id is resolved where it is rendered.
-        after = [str(ctx.view.resource(other)) for other in checked.after]
-        values = {
-            "settings": json.dumps({**asdict(checked), "after": after, "parameters": checked_parameters}),
-            "caller": json.dumps(ctx.caller.to_stored()),
-            "saved_by": ctx.caller.member,
-            "saved_at": ctx.at,
-            "active": active,
-            "heard": "{}",
-            "next_at": checked.next_moment(ctx.at) if active else None,
-        }
         chosen = uid or f"trigger_{secrets.token_hex(8)}"
-        if uid is None:
-            self._insert(ctx, runnable, resource, chosen, values)
-        else:
-            ctx.rows(trigger_table).update(trigger_table.c.id == chosen, **values)
-        ctx.note("save trigger", resource, after={"trigger": chosen, "cron": checked.cron, "after": [*checked.after]})
+        parent = (
+            ctx.view.policy.kinds[runnable.trigger_kind].schema.parent if uid is None and runnable.trigger_kind else ""
+        )
+        if parent:
+            name = ctx.view.names.get(ctx.view.resource(resource)) or resource
+            ctx.create(runnable.trigger_kind, f"Trigger of {name}", uid=chosen, edges={parent: resource})
+        self.save_unchecked(ctx, Trigger(chosen, resource, when, active, parameters=parameters or {}), ctx.caller)
         return self.get(ctx, chosen)
+
+    def save_unchecked(self, ctx: RequestContext, trigger: Trigger, starter: Caller) -> None:
+        """Save a trigger that runs as the starter. The right to it has been checked by another rule."""
+        ctx.need_writable()
+        runnables = self._runs.runnables
+        runnable = runnables[ctx.view.kind(ctx.view.resource(trigger.resource))]
+        when, parameters = trigger.when.validate(), _valid_parameters(runnable, trigger.parameters)
+        _refuse_cycle(ctx, runnables, trigger.resource, when, trigger.id)
+        # By number: a name may change, and an id is resolved where it is rendered.
+        after = [str(ctx.view.resource(other)) for other in when.after]
+        values = {
+            "resource_id": ctx.view.resource(trigger.resource),
+            "settings": json.dumps({**asdict(when), "after": after, "parameters": parameters}),
+            "caller": json.dumps(starter.to_stored()),
+            "saved_by": starter.member,
+            "saved_at": ctx.at,
+            "active": trigger.active,
+            "heard": "{}",
+            "next_at": when.next_moment(ctx.at) if trigger.active else None,
+        }
+        if not ctx.rows(trigger_table).update(trigger_table.c.id == trigger.id, **values):
+            ctx.rows(trigger_table).insert(id=trigger.id, tenant=ctx.caller.tenant, last_at=None, **values)
+        noted = {"trigger": trigger.id, "cron": when.cron, "after": [*when.after]}
+        ctx.note("save trigger", trigger.resource, after=noted)
 
     def get(self, ctx: RequestContext, uid: str) -> Trigger:
         """Return a trigger that the caller may see."""
@@ -142,21 +157,28 @@ class Triggers:
         found = self.get(ctx, uid)
         ctx.need_writable()
         ctx.need(self._runs.runnables.for_resource(ctx, found.resource).schedule, found.resource)
-        ctx.rows(trigger_table).delete(trigger_table.c.id == uid)
+        self.delete_unchecked(ctx, found)
         if ctx.view.ids.get(uid) is not None:
             ctx.delete_unchecked(uid)
-        ctx.note("remove trigger", found.resource, before={"trigger": uid})
 
-    def _insert(
-        self, ctx: RequestContext, runnable: Runnable, resource: str, uid: str, values: Mapping[str, object]
-    ) -> None:
-        made = {"tenant": ctx.caller.tenant, "resource_id": ctx.view.resource(resource), "last_at": None}
-        ctx.rows(trigger_table).insert(id=uid, **made, **values)
-        if runnable.trigger_kind:
-            parent = ctx.view.policy.kinds[runnable.trigger_kind].schema.parent
-            assert parent is not None  # noqa: S101 - it lies in what it runs
-            name = ctx.view.names.get(ctx.view.resource(resource)) or resource
-            ctx.create(runnable.trigger_kind, f"Trigger of {name}", uid=uid, edges={parent: resource})
+    def delete_unchecked(self, ctx: RequestContext, trigger: Trigger) -> None:
+        """Delete the schedule of a trigger without a check, and without its resource."""
+        ctx.rows(trigger_table).delete(trigger_table.c.id == trigger.id)
+        ctx.note("remove trigger", trigger.resource, before={"trigger": trigger.id})
+
+    def load_all(self, ctx: RequestContext) -> list[Trigger]:
+        """Return all triggers of the tenant, for those who may export it. One that was saved with a narrowed token is
+        paused here: elsewhere it would run with all rights of the token's member.
+        """
+        ctx.need("export", ctx.caller.tenant)
+        rows = ctx.rows(trigger_table).select(order_by=(trigger_table.c.id,)).all()
+        known = [
+            row
+            for row in rows
+            if ctx.view.uids.get(row.resource_id) is not None and exists(ctx, self._runs.runnables, row)
+        ]
+        found = [(_build_trigger(ctx, row, every_end=True), load_caller(row)) for row in known]
+        return [replace(each, active=each.active and caller.narrowed is None) for each, caller in found]
 
 
 def exists(ctx: RequestContext, runnables: RunnableRegistry, row: TriggerRow) -> bool:
@@ -195,10 +217,10 @@ def _refuse_cycle(
         raise InvalidInputError("The trigger would wait for itself.", "Choose other pipelines.")
 
 
-def _build_trigger(ctx: RequestContext, row: TriggerRow) -> Trigger:
+def _build_trigger(ctx: RequestContext, row: TriggerRow, *, every_end: bool = False) -> Trigger:
     when = load_schedule(row)
     uids = [uid for number in when.after if (uid := ctx.view.uids.get(int(number))) is not None]
-    seen = tuple(uid for uid in uids if ctx.session.can_see(ctx.principal, uid))
+    seen = tuple(uid for uid in uids if every_end or ctx.session.can_see(ctx.principal, uid))
     return Trigger(
         resource=ctx.view.uid(row.resource_id),
         when=TriggerSchedule(when.cron, when.zone, seen, when.every),

@@ -1,0 +1,180 @@
+"""A whole tenant through the command: exported, applied to an empty tenant by its Owner, and exported again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from lakehold import workspaces
+from lakehold.access import Attribute, TokenPrincipal
+from lakehold.access.facts.records import Grant
+from lakehold.access_as_code.metadata import load_metadata
+from lakehold.catalog import credentials, resource_metadata, resources
+from lakehold.cli import app
+from lakehold.demo import company, web_shop
+from lakehold.directory.caller import Caller
+from lakehold.directory.platform import Platform
+from lakehold.kit.errors import InvalidInputError
+from lakehold.kit.settings import Settings
+from lakehold.runs.scheduler.schedule import TriggerSchedule
+from lakehold.runs.scheduler.service import Triggers
+from lakehold.runs.service import Runs
+
+TRIGGERS = Triggers(Runs(workspaces.runnables()))
+
+
+@pytest.fixture(scope="module")
+def corner(tmp_path_factory: pytest.TempPathFactory, template_file: Path) -> Iterator[Platform]:
+    """The whole demo company, with the web shop and its data marts."""
+    folder = tmp_path_factory.mktemp("corner")
+    platform = Platform(Settings(data=folder, database=f"sqlite:///{folder}/lakehold.sqlite"))
+    (folder / "lakehold.sqlite").write_bytes(template_file.read_bytes())
+    company.load(platform.access)
+    web_shop.create_web_shop(platform, folder)
+    web_shop.create_web_shop_marts(platform)
+    with platform.write(company.caller("olga")) as ctx:
+        credentials.save(ctx, "report_files", {"password": "geheim"})
+        TRIGGERS.set_active(ctx, TRIGGERS.for_resource(ctx, "sales_file")[0].id, active=False)
+    yield platform
+    platform.close()
+
+
+def create_empty(platform: Platform, tenant: str, owner: str) -> None:
+    platform.access.create_tenant(tenant, "Empty", workspaces.models())
+    with platform.access.write(tenant) as session:
+        session.store.create("tenant.member", owner.title(), uid=owner, edges={"tenant": tenant})
+        session.store.add(Grant(owner, "owner", tenant))
+
+
+def run(platform: Platform, tenant: str, *words: str, by: str = "olga", typed: str = "") -> tuple[int, str]:
+    env = {"LAKEHOLD_DATA": str(platform.settings.data), "LAKEHOLD_DATABASE": platform.settings.database_url}
+    done = CliRunner().invoke(app, [*words, "--local", "--as", by, "--tenant", tenant], env=env, input=typed)
+    if done.exception and not isinstance(done.exception, SystemExit):
+        raise done.exception
+    return done.exit_code, done.output
+
+
+def export(platform: Platform, tenant: str, folder: Path, by: str = "olga") -> dict[str, str]:
+    assert run(platform, tenant, "export", str(folder), by=by)[0] == 0
+    return {file.relative_to(folder).as_posix(): file.read_text() for file in folder.rglob("*") if file.is_file()}
+
+
+def edit(folder: Path, name: str, old: str, new: str) -> None:
+    text = (folder / name).read_text()
+    assert text.count(old) == 1, (name, old)
+    (folder / name).write_text(text.replace(old, new))
+
+
+def test_an_owner_restores_the_whole_demo_company(corner: Platform, tmp_path: Path) -> None:
+    there = export(corner, company.TENANT, tmp_path / "there")
+    assert "geheim" not in "".join(there.values())
+    create_empty(corner, "one", "olga")
+    code, text = run(corner, "one", "plan", str(tmp_path / "there"))
+    assert code == 1, text
+    assert "This cannot be applied" not in text
+    assert "WARNING" not in text
+    code, text = run(corner, "one", "apply", str(tmp_path / "there"), "--yes")
+    assert code == 0, text
+    assert "Credentials to enter again:\n  report_files: password\n" in text
+    assert export(corner, "one", tmp_path / "back") == there
+    code, text = run(corner, "one", "plan", str(tmp_path / "there"))
+    assert code == 0, text
+    assert "Credentials to enter again:\n  report_files: password\n" in text
+    with corner.write(Caller("one", "olga")) as ctx:
+        (nightly,) = TRIGGERS.for_resource(ctx, "orders_source")
+        berlin = TriggerSchedule("0 4 * * *", "Europe/Berlin")
+        assert (nightly.when, nightly.active, nightly.saved_by) == (berlin, True, "erik")
+        assert nightly.next_at is not None
+        (paused,) = TRIGGERS.for_resource(ctx, "sales_file")
+        assert (paused.when.after, paused.active) == (("make_sales_by_day",), False)
+        author = resource_metadata.load_author(ctx, "make_sales_by_day")
+        assert author is not None
+        assert author.caller.member == "olga"
+        published = [resource_metadata.load(ctx, uid).settings["published"] for uid in web_shop._CONTENT["data_marts"]]
+        assert published == [True] * len(published)
+        assert credentials.load_for_use(ctx, "report_files") == {}
+        credentials.save(ctx, "report_files", {"password": "neu"})
+    assert "Credentials" not in run(corner, "one", "plan", str(tmp_path / "there"))[1]
+
+
+def test_the_applier_is_told_what_they_lose(corner: Platform, tmp_path: Path) -> None:
+    there = export(corner, company.TENANT, tmp_path / "there")
+    create_empty(corner, "two", "max")
+    folder = str(tmp_path / "there")
+    _, text = run(corner, "two", "plan", folder, by="max")
+    assert "WARNING: by applying this, you lose:\n  membership in this tenant\n" in text
+    assert "manage_owners" in text.partition("WARNING")[2].splitlines()[2]
+    code, text = run(corner, "two", "apply", folder, "--yes", by="max")
+    assert (code, "you would lose" in text, "--accept-loss" in text) == (5, True, True)
+    code, text = run(corner, "two", "apply", folder, by="max", typed="n\n")
+    assert (code, "Is that intended?" in text) == (1, True)
+    code, text = run(corner, "two", "apply", folder, "--yes", "--accept-loss", by="max")
+    assert code == 0, text
+    assert export(corner, "two", tmp_path / "back") == there
+
+
+def test_an_owner_without_end_always_remains(corner: Platform, tmp_path: Path) -> None:
+    export(corner, company.TENANT, tmp_path)
+    edit(tmp_path, "tenant.yaml", "owner: olga", "owner: {who: olga, until: 2999-01-01}")
+    code, text = run(corner, company.TENANT, "apply", str(tmp_path), "--yes", "--accept-loss")
+    assert (code, "is the last Owner" in text) == (5, True)
+
+
+def test_all_missing_rights_are_named_at_once(corner: Platform, tmp_path: Path) -> None:
+    """What exists already is changed with the right of its model, which also an Owner may lack."""
+    with corner.access.write(company.TENANT) as session:
+        session.store.add(Attribute("serving", "personal", "true"))
+    there = export(corner, company.TENANT, tmp_path / "there")
+    edit(tmp_path / "there", "workspaces/serving.yaml", "owner: bella, viewer: nils", "owner: bella, viewer: ana")
+    edit(tmp_path / "there", "workspaces/sources.yaml", "Till link, owner", "Till link, description: New, owner")
+    _, text = run(corner, company.TENANT, "plan", str(tmp_path / "there"))
+    refusals = text.partition("This cannot be applied:\n")[2]
+    assert "Sales cockpit, which you do not see. Can be changed by Bella, Business User." in refusals
+    assert "Owner on data connection Till link for member Olga, Owner. Can be given by Dana" in refusals
+    code, refused = run(corner, company.TENANT, "apply", str(tmp_path / "there"), "--yes")
+    assert (code, "Sales cockpit" in refused, "Till link" in refused) == (4, True, True)
+    assert export(corner, company.TENANT, tmp_path / "after") == there
+
+
+def test_what_files_do_not_name_is_kept(corner: Platform, tmp_path: Path) -> None:
+    before = export(corner, company.TENANT, tmp_path / "before")
+    (tmp_path / "more.yaml").write_text("members: {nils: {}}\ngroups: {guests: {members: nils}}\n")
+    assert run(corner, company.TENANT, "plan", str(tmp_path / "more.yaml"))[0] == 2
+    code, text = run(corner, company.TENANT, "apply", str(tmp_path / "more.yaml"), "--keep", "--yes")
+    assert code == 0, text
+    after = export(corner, company.TENANT, tmp_path / "after")
+    assert "  guests: {members: nils}\n" in after["people.yaml"]
+    assert {**after, "people.yaml": after["people.yaml"].replace("  guests: {members: nils}\n", "")} == before
+
+
+def test_a_trigger_has_a_schedule(corner: Platform, tmp_path: Path) -> None:
+    with (
+        corner.write(company.caller("olga")) as ctx,
+        pytest.raises(InvalidInputError, match="is created with its schedule"),
+    ):
+        resources.create(ctx, "marts.data_mart_trigger", "Shell", edges={"data_mart": "daily_sales"})
+    text = "workspaces: {shell: {kind: marts.data_mart_trigger, data_mart: daily_sales}}\n"
+    export(corner, company.TENANT, tmp_path)
+    (tmp_path / "shell.yaml").write_text(text)
+    code, said = run(corner, company.TENANT, "apply", str(tmp_path), "--yes")
+    assert (code, "The trigger 'shell' has no schedule." in said) == (2, True)
+    (tmp_path / "shell.yaml").write_text(text.replace("daily_sales}", "daily_sales, schedule: {cron: 0 5 * * *}}"))
+    code, said = run(corner, company.TENANT, "apply", str(tmp_path), "--yes")
+    assert code == 0, said
+    with corner.read(company.caller("olga")) as ctx:
+        (made,) = TRIGGERS.for_resource(ctx, "daily_sales")
+    assert (made.id, made.when.cron, made.saved_by, made.active) == ("shell", "0 5 * * *", "olga", True)
+
+
+def test_a_schedule_of_a_narrowed_token_comes_back_paused(corner: Platform) -> None:
+    token = Caller(
+        company.TENANT, "olga", narrowed=TokenPrincipal("olga", frozenset({"see", "edit", "activate"}), None)
+    )
+    with corner.write(company.caller("olga")) as ctx:
+        saved = TRIGGERS.save(ctx, "make_sales_by_day", TriggerSchedule("0 1 * * *"))
+        TRIGGERS.save_unchecked(ctx, saved, token)
+        schedule = load_metadata(ctx)["make_sales_by_day"].schedules[saved.id]
+    assert schedule == {"cron": "0 1 * * *", "starter": "olga", "enabled": False}
