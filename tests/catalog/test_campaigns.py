@@ -209,15 +209,18 @@ def test_who_gives_no_roles_there_knows_nothing_of_it(corner: DemoPlatform) -> N
 
 
 def test_each_sees_and_counts_what_they_may_know_of(corner: DemoPlatform) -> None:
-    uid = begun(corner, "dana", "sources")
-    hidden = {"shop_gateway"}
-    seen = {who: {one.resource.uid for one in rows(corner, who, uid)} for who in ("dana", "adam")}
-    assert hidden <= seen["dana"]
-    assert seen["adam"] == seen["dana"] - hidden
-    assert load_campaign(corner, "adam", uid).progress.total == load_campaign(corner, "dana", uid).progress.total - 1
-    number = row(corner, uid, Grant("dana", "owner", "shop_gateway"), "dana").n
+    """An app is seen by its owner, by those it is shared with, and by admins: not by managers of its space."""
+    uid = begun(corner, "adam", "serving")
+    hidden = {"sales_cockpit"}
+    seen = {who: {one.resource.uid for one in rows(corner, who, uid)} for who in ("adam", "mona")}
+    assert hidden <= seen["adam"]
+    assert seen["mona"] == seen["adam"] - hidden
+    apps = sum(one.resource.uid in hidden for one in rows(corner, "adam", uid))
+    totals = {who: load_campaign(corner, who, uid).progress.total for who in ("adam", "mona")}
+    assert totals["mona"] == totals["adam"] - apps
+    number = row(corner, uid, Grant("bella", "owner", "sales_cockpit"), "adam").n
     with pytest.raises(NotFoundError):
-        decided(corner, campaign_decisions.remove, uid, number)
+        decided(corner, campaign_decisions.remove, uid, number, who="mona")
 
 
 def test_a_row_of_another_campaign_is_none_of_this_one(corner: DemoPlatform) -> None:

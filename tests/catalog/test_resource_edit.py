@@ -183,11 +183,13 @@ def test_each_kind_is_edited_with_the_action_that_its_model_names(corner: DemoPl
         "landing": ("petra", "erik"),  # rename
         "ingest": ("erik", "otto"),  # update
         "land_tills": ("erik", "otto"),  # update
-        "daily_sales_refresh": ("tara", "bella"),  # manage
+        "refresh": ("tara", "bella"),  # manage
         "masters": ("mona", "ana"),  # edit_metadata
         "customer": ("mona", "carla"),  # edit_metadata
         "masters_workflow": ("mona", "edith"),  # manage
     }
+    with corner.write(as_member("tara")) as ctx:
+        ctx.create("marts.data_mart_trigger", "Refresh", uid="refresh", edges={"data_mart": "daily_sales"})
     for uid, (may, may_not) in edits.items():
         with corner.write(as_member(may)) as ctx:
             apply_edit(ctx, uid, ResourceEdit(description="New."))

@@ -144,3 +144,25 @@ def test_003_apps_another_task_needs_can_consume_data_on_it() -> None:
     assert not change(world, "mia")
     world.grant("mia", "can_consume_data", "depot")
     assert change(world, "mia")
+
+
+# Our choice: nothing without an owner is stuck.
+GOVERNING = ("owner", "admin", "data_admin")
+
+
+@rows("who", [(f"003 apps | deleted and given another owner by tenant {who}", who) for who in GOVERNING])
+def test_security_roles_delete_and_re_own_apps_and_gateways(who: str) -> None:
+    world = app()
+    world.revoke("mia", "owner", "chart")
+    world.revoke("paul", "owner", "edge")
+    assert world.actions(who, "chart") == {"see", "delete", "change_owner"}
+    for uid in ("chart", "edge"):
+        assert world.decisions.check_change(who, Add(Grant("olga", "owner", uid)))
+        assert not world.decisions.check_change("mia", Add(Grant("olga", "owner", uid)))
+
+
+@rows("who", [(f"003 apps | not in a personal space | tenant {who}", who) for who in GOVERNING])
+def test_security_roles_leave_personal_spaces_alone(who: str) -> None:
+    world = app()
+    world.set("sales", personal=True)
+    assert world.actions(who, "chart") == world.actions(who, "edge") == set()

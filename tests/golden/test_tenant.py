@@ -132,7 +132,7 @@ MARTS_ADMIN = (
 )
 LAKEHOUSE_ADMIN = "see execute_query save_query create_layer see_all_layers see_settings manage_members manage_groups"
 LAYER_ADMIN = "see edit create_table create_volume delete grant_viewer_editor grant_manager"
-SPACE_ADMIN = "see rename manage_members delete change_owner list_projects list_tasks list_connections"
+SPACE_ADMIN = "see rename manage_members delete change_owner list_projects list_tasks list_connections list_gateways"
 PRODUCTS_VIEWER = "see_in_menu list_products browse_360"
 PRODUCTS_EDITOR = f"{PRODUCTS_VIEWER} edit_metadata add_source view_source edit_source add_product"
 PRODUCTS_ADMIN = f"{PRODUCTS_EDITOR} delete delete_source manage_workflows manage_destinations assign_roles"

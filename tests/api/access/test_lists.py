@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from lakehold.access import Attribute
 from tests.api.client import Api, json_body, problem
 
 WHO, ACTIONS, RESOURCES = "/api/v1/access/who", "/api/v1/access/can/actions", "/api/v1/access/can/resources"
@@ -71,6 +72,9 @@ def test_searched_and_within(corner: Api) -> None:
 
 
 def test_of_somebody_else_only_what_the_asker_sees_is_told_and_counted(corner: Api) -> None:
+    with corner.platform.access.write("corner") as session:
+        # Not even an Admin sees what lies in a personal space.
+        session.store.add(Attribute("serving", "personal", "true"))
     with corner.platform.access.read("corner") as session:
         theirs = {
             member: {item.uid for item in session.list(member, "see", "spaces.app").items}

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from lakehold.access import Attribute
 from tests.api.client import Api, json_body, problem
 
 SEARCH = "/access/v1/search"
@@ -58,6 +59,9 @@ def test_what_is_unknown_or_unseen_has_no_results(corner: Api) -> None:
     for uid in ("salaries", "no_table"):
         asked = {"subject": ERIK, "resource": {"type": "table", "id": uid}}
         assert found(corner, "erik", "action", None, **asked) == []
+    with corner.platform.access.write("corner") as session:
+        # Not even an Admin sees what lies in a personal space.
+        session.store.add(Attribute("serving", "personal", "true"))
     who = {"subject": {"type": "member"}, "action": {"name": "see"}, "resource": {"type": "app", "id": "sales_cockpit"}}
     assert found(corner, "adam", "subject", None, **who) == []
     ghost = {"subject": {"type": "member", "id": "ghost"}, "action": {"name": "see"}, "resource": {"type": "table"}}

@@ -122,7 +122,7 @@ class Rest:
 
     def _makes(self, kind: str, name: str, settings: dict[str, Any], **edges: str) -> str:
         ends = {edge: [self.place[end]] for edge, end in edges.items()}
-        body = {"kind": f"marts.{kind}", "name": name, "id": self.place[name], "edges": ends, "settings": settings}
+        body = {"kind": f"marts.{kind}", "name": name, "edges": ends, "settings": settings}
         return outcome(self.call("POST", "resources", json=body))
 
     def at(self, name: str, part: str = "") -> str:

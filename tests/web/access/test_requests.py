@@ -7,6 +7,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
+from lakehold.access import Attribute
 from lakehold.directory.caller import Caller
 from tests.web.access.keys import tab_to
 from tests.web.conftest import Open
@@ -158,7 +159,9 @@ def test_lists_say_what_waits_and_what_became_of_it(shop: Shop) -> None:
 def test_there_is_nothing_to_ask_for_where_one_may(shop: Shop) -> None:
     assert "Nothing to request" in shop.client("ana").get("/requests/new?resource=orders&action=read").text
     assert "Nothing to request" in shop.client("olga").get("/requests/new?resource=orders&action=").text
-    assert "Cannot be granted" in shop.client("erik").get("/requests/new?resource=shop_gateway&action=edit").text
+    with shop.platform.write(Caller("corner", "olga")) as ctx:
+        ctx.session.store.add(Attribute("sources", "personal", "true"))
+    assert "Cannot be granted" in shop.client("dana").get("/requests/new?resource=stock_link&action=edit").text
 
 
 def test_a_request_that_cannot_be_right_is_shown_again(shop: Shop) -> None:

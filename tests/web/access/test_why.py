@@ -87,8 +87,10 @@ def test_nothing_hidden_is_named(shop: Shop) -> None:
 
 
 def test_what_nobody_can_give_is_said(shop: Shop) -> None:
-    """A gateway is edited by whoever made it, and that cannot be handed over."""
-    text = shop.client("erik").get("/resources/shop_gateway/why?action=edit").text
+    """A connection is edited by its owner, and in a personal space nobody changes whose it is."""
+    with shop.platform.write(Caller("corner", "olga")) as ctx:
+        ctx.session.store.add(Attribute("sources", "personal", "true"))
+    text = shop.client("dana").get("/resources/stock_link/why?action=edit").text
     assert "Cannot be granted" in text
     assert "Request" not in text.partition("<main")[2].partition("</main>")[0].replace("Requests", "")
 

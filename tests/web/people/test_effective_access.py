@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import expect
 
+from lakehold.access import Attribute
 from lakehold.directory import members
 from lakehold.directory.caller import Caller
 from tests.web.conftest import Open
@@ -54,6 +55,9 @@ def test_what_the_asker_may_not_see_is_neither_named_nor_counted(shop: Shop) -> 
     mine = shop.client("bella").get("/people/bella/reach?q=cockpit").text
     assert "Sales cockpit" in mine.partition("<tbody")[2]
     assert "1 app" in shop.client("bella").get("/people/bella/counts").text
+    with shop.platform.write(Caller("corner", "olga")) as ctx:
+        # Not even an Admin sees what lies in a personal space.
+        ctx.session.store.add(Attribute("serving", "personal", "true"))
     admin = shop.client("adam")
     assert "cockpit" not in admin.get("/people/bella/reach?q=cockpit").text.partition("<tbody")[2]
     assert "1 app" not in admin.get("/people/bella/counts").text
