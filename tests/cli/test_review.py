@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet
 import pytest
 
+from lakehold.access import Attribute
 from lakehold.demo import company
 from lakehold.directory import tokens
 from lakehold.directory.caller import Caller
@@ -56,7 +57,9 @@ def rows(file: Path) -> set[Row]:
 
 @pytest.mark.slow
 def test_a_worker_or_whoever_asks_works_it_out(corner: Platform, tmp_path: Path) -> None:
-    # There is an app, and Olga may not know of it.
+    with corner.access.write("corner") as session:
+        session.store.add(Attribute("serving", "personal", "true"))
+    # There is an app in a personal space, and Olga may not know of it.
     assert not decided(corner, "spaces.app")
     expected = decided(corner, "lakehouse.layer")
     assert expected

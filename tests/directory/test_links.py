@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from lakehold.access import Edge, Grant, TokenPrincipal
-from lakehold.directory import authentication, links, member_removal, members, sign_ins
+from lakehold.directory import authentication, links, member_removal, members, sign_ins, tokens
 from lakehold.directory.authentication import MagicLinkMethod, sign_in
 from lakehold.directory.caller import Caller, ClientInfo
 from lakehold.directory.errors import DeniedError, ThrottledError, UnauthorizedError
@@ -93,6 +93,35 @@ def test_a_new_password_ends_sign_ins_and_links(acme: AcmePlatform) -> None:
         acme.sign_in("Bob")
     assert acme.sign_in("Bob", password=NEW).member == "bob"
     assert ("bob", "set password", "bob", "done") in acme.audit_summary()
+
+
+def test_a_new_password_ends_api_tokens_on_demand(acme: AcmePlatform) -> None:
+    bob, old = acme.person("Bob"), SECRET
+
+    def token() -> str:
+        with acme.platform.write(bob) as ctx:
+            return tokens.create(ctx, "Nightly").secret
+
+    def is_valid(secret: str) -> bool:
+        try:
+            return tokens.authenticate(acme.platform, secret).member == "bob"
+        except UnauthorizedError:
+            return False
+
+    kept = token()
+    authentication.change_password(acme.platform, bob, old, NEW)
+    assert is_valid(kept)
+    authentication.change_password(acme.platform, bob, NEW, old, revoke_tokens=True)
+    assert not is_valid(kept)
+    kept, reset = token(), made(acme, acme.olga, "bob", PASSWORD)
+    authentication.set_password_with_link(acme.platform, reset, NEW, HOME, revoke_tokens=True)
+    assert not is_valid(kept)
+    kept = token()
+    with acme.platform.write(acme.olga) as ctx:
+        links.create(ctx, acme.platform.settings, "bob", PASSWORD, revoke_tokens=True)
+    assert not is_valid(kept)
+    by = [line[0] for line in acme.audit_summary() if line[1] == "revoke tokens"]
+    assert sorted(by) == sorted(["bob", "bob", acme.olga.member])
 
 
 def test_a_password_that_may_not_be_used_leaves_the_link_as_it_was(acme: AcmePlatform) -> None:

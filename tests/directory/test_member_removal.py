@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from lakehold.access import Add, Edge, Grant, TokenPrincipal
+from lakehold.access import Add, Attribute, Edge, Grant, TokenPrincipal
 from lakehold.directory import groups, member_removal, members, sign_ins, tokens
 from lakehold.directory.caller import Caller
 from lakehold.directory.errors import DeniedError, UnauthorizedError
@@ -209,6 +209,7 @@ def test_what_the_remover_may_not_see_moves_too_and_is_not_named(acme: AcmePlatf
     acme.create_resource("spaces.space", "lab", "cleo", tenant=acme.tenant)
     acme.create_resource("spaces.app", "dashboard", "bob", space="lab")
     with acme.platform.write(acme.admin()) as ctx:
+        ctx.session.store.add(Attribute("lab", "personal", "true"))
         preview = member_removal.preview(ctx, "bob")
         assert (preview.owns, preview.more) == ((), True)
         removed = member_removal.remove(ctx, "bob", receiver="cleo")

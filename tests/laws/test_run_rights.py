@@ -27,8 +27,9 @@ from lakehold.kit.settings import Settings
 from lakehold.lake.errors import QueryError
 from lakehold.runs import queue
 from lakehold.runs.run_table import run_table
-from lakehold.runs.runnable import RunOptions, StepContext, StepExecutors, StepResult
+from lakehold.runs.runnable import RunOptions, StepExecutors
 from lakehold.runs.service import MANUAL_CAUSE, Runs
+from lakehold.runs.step_context import StepContext, StepResult
 from lakehold.worker.run_executor import RunExecutor
 from lakehold.worker.spark_session import SparkRuntime
 from lakehold.workspaces.lakehouse.steps import MaterialiseQuery

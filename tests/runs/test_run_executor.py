@@ -12,7 +12,7 @@ from lakehold.kit.errors import ConflictError
 from lakehold.runs import heartbeat, queue
 from lakehold.runs import run_table as states
 from lakehold.runs.run_table import run_table
-from lakehold.runs.runnable import StepResult
+from lakehold.runs.step_context import StepResult
 from lakehold.worker import process
 from lakehold.worker.process import Worker
 from lakehold.worker.run_executor import RunExecutor

@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from lakehold.connectors.form_fields import FieldList, FormField, all_fields
-from lakehold.connectors.form_schema import schema_fields
+from lakehold.connectors.form_fields import FieldList, FormField, all_fields, schema_fields
 from lakehold.web.connections.form import FormDesign
 from lakehold.workspaces.lakehouse.pages import pipeline_form_pages
 from lakehold.workspaces.lakehouse.pages.destination_pages import LakehouseDestinationFormPage

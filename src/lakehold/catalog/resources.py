@@ -13,9 +13,10 @@ from lakehold.catalog.resource_view import ResourceSummary, ResourceView
 from lakehold.directory.request_context import EdgeTargets, RequestContext
 from lakehold.kit.clock import Moment
 from lakehold.kit.database import CursorPage
-from lakehold.kit.errors import ConflictError
+from lakehold.kit.errors import ConflictError, InvalidInputError
 from lakehold.kit.ids import fold_name, quote
 from lakehold.kit.secret_headers import split_secrets
+from lakehold.workspaces import registry
 
 
 def create(
@@ -34,7 +35,13 @@ def create(
 
     `managed` are settings that only the platform sets.
     """
-    kinds.catalog_kind(ctx.view.policy, kind)
+    schema = kinds.catalog_kind(ctx.view.policy, kind)
+    if registry.describe_kind(kind).is_trigger:
+        raise InvalidInputError(
+            f"A {schema.title.lower()} is created with its schedule.",
+            "Add a trigger to what it runs (POST /api/v1/triggers).",
+            field="kind",
+        )
     resource_metadata.valid_description(description)
     resource_metadata.valid_settings({} if settings is None else settings)
     settings = resource_metadata.valid_for_kind(kind, {}, settings or {}, managed)

@@ -4,11 +4,9 @@ Only a worker imports more of it than the registry and settings, which know noth
 
 - `registry`: all connectors, found by folder; opens sources and destinations with settings, secrets and a volume
 - `form_fields`: descriptors of forms; each connector has those of its own in its `form.yaml`
-- `form_schema`: what a form takes from the schema of its settings
 - `files`, `database`, `api`, `webhook`, `mail`, `chat`: the connectors
 - `sources`: what all sources have in common: sync modes, cursors, bad rows, field types
 - `destinations`: what all destinations have in common: progress, folders, file formats, requests
 - `address_guard`: keeps requests out of private networks
-- `error_translation`: errors of sources and deliveries as users may read them
-- `redaction`: messages of other systems without hosts, users and files
+- `error_translation`: errors of sources and deliveries as users may read them, without hosts, users and files
 """

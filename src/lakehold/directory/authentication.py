@@ -6,7 +6,7 @@ exists.
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from lakehold.directory import accounts, links, passwords, secret_tokens, sign_ins, tenants, throttle
+from lakehold.directory import accounts, links, passwords, secret_tokens, sign_ins, tenants, throttle, tokens
 from lakehold.directory.accounts import email_key
 from lakehold.directory.act_for import need_unrestricted
 from lakehold.directory.caller import Caller, ClientInfo
@@ -141,8 +141,10 @@ def sign_in(platform: Platform, method: SignInMethod, client: ClientInfo) -> Cre
     raise method.refusal()
 
 
-def set_password_with_link(platform: Platform, secret: str, password: str, client: ClientInfo) -> None:
-    """Set a password with a link for it. All sign-ins and all other links end."""
+def set_password_with_link(
+    platform: Platform, secret: str, password: str, client: ClientInfo, *, revoke_tokens: bool = False
+) -> None:
+    """Set a password with a link for it. All sign-ins and all other links end, and API tokens on demand."""
     with platform.database.read() as transaction:
         link = links.find(transaction, secret, PASSWORD, platform.clock())
         if link is None:
@@ -154,11 +156,13 @@ def set_password_with_link(platform: Platform, secret: str, password: str, clien
     with platform.write(client.to_caller(link.tenant, link.member)) as ctx:
         if not links.use(ctx, secret, PASSWORD):
             raise links.refusal()
-        _replace_password(ctx, new_hash)
+        _replace_password(ctx, new_hash, revoke_tokens=revoke_tokens)
 
 
-def change_password(platform: Platform, caller: Caller, old: str, password: str) -> None:
-    """Change one's own password with the old one. All other sign-ins end."""
+def change_password(
+    platform: Platform, caller: Caller, old: str, password: str, *, revoke_tokens: bool = False
+) -> None:
+    """Change one's own password with the old one. All other sign-ins end, and API tokens on demand."""
     attempt_keys = throttle.attempt_keys(
         "old password", caller.member, caller.address, throttle.ACCOUNT, throttle.ADDRESS
     )
@@ -182,12 +186,14 @@ def change_password(platform: Platform, caller: Caller, old: str, password: str)
         if account is None or account.password != old_hash:
             raise ConflictError("The password was changed meanwhile.", "Sign in again.")
         throttle.record_success(ctx.session.transaction, ctx.session.tenant, attempt_keys)
-        _replace_password(ctx, new_hash, but=caller.sign_in_id)
+        _replace_password(ctx, new_hash, but=caller.sign_in_id, revoke_tokens=revoke_tokens)
 
 
-def _replace_password(ctx: RequestContext, new_hash: str, *, but: str = "") -> None:
+def _replace_password(ctx: RequestContext, new_hash: str, *, but: str = "", revoke_tokens: bool) -> None:
     member = ctx.caller.member
     accounts.set_password(ctx, member, new_hash)
     links.delete_all(ctx, member)
     sign_ins.end_all_unchecked(ctx, member, but=but)
+    if revoke_tokens:
+        tokens.revoke_all_unchecked(ctx, member)
     ctx.note("set password", member)

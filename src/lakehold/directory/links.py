@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 import sqlalchemy as sa
 
-from lakehold.directory import accounts, secret_tokens, tenants, throttle
+from lakehold.directory import accounts, secret_tokens, tenants, throttle, tokens
 from lakehold.directory.accounts import email_key
 from lakehold.directory.act_for import need_act_for
 from lakehold.directory.caller import ClientInfo
@@ -92,8 +92,20 @@ class LinkInfo:
     until: Moment
 
 
-def create(ctx: RequestContext, settings: Settings, member: str, purpose: str, *, mail: bool = False) -> CreatedLink:
-    """Create a link for a member, to be handed over or mailed. Older ones for the same purpose end."""
+def create(
+    ctx: RequestContext,
+    settings: Settings,
+    member: str,
+    purpose: str,
+    *,
+    mail: bool = False,
+    revoke_tokens: bool = False,
+) -> CreatedLink:
+    """Create a link for a member, to be handed over or mailed. Older ones for the same purpose end.
+
+    With `revoke_tokens` the member's API tokens end now, not when the link is used: who resets a password because it
+    is known to somebody else does not wait.
+    """
     ctx.need_writable()
     _refuse_unknown_purpose(purpose)
     need_act_for(ctx, "make links", member)
@@ -106,6 +118,8 @@ def create(ctx: RequestContext, settings: Settings, member: str, purpose: str, *
         raise ConflictError(f"{quote(member)} has no account yet.", "Give them an e-mail address first.")
     if mail and not can_send_mail(settings):
         raise ConflictError("This installation sends no mails.", "Share the link yourself, or set LAKEHOLD_SMTP.")
+    if revoke_tokens:
+        tokens.revoke_all_unchecked(ctx, member)
     return _create(ctx, settings, member, purpose, account.email if mail else "")
 
 

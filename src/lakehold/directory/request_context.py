@@ -110,6 +110,17 @@ class RequestContext:
             f"You may not {verb} {describe_fact(self.view, fact)}.", _audit_action(change), resource, ways
         )
 
+    def accept_id(self, uid: str | None) -> str | None:
+        """Return the id that a client has chosen for a new resource, if any, or refuse.
+
+        A taken id answers that something has it, or had it. Those who may see the audit log can read all ids there;
+        everybody else is answered alike for every id.
+        """
+        if uid is None or self.session.check(self.principal, "see_audit", self.caller.tenant):
+            return uid
+        hint = "Leave out the id: the platform gives one. Those who may see the audit log can choose ids."
+        raise DeniedError("You may not choose the id.", hint, action="choose id", resource=self.caller.tenant)
+
     def _denied(
         self, message: str, action: str, resource: str, ways: Sequence[Way] = (), otherwise: str = ""
     ) -> DeniedError:
@@ -141,8 +152,13 @@ class RequestContext:
         self.need_writable()
         draft = Draft(kind, {} if edges is None else edges, {} if attributes is None else attributes)
         self.need_draft(draft)
+        return self.create_unchecked(draft, name, uid=uid, creator=self.caller.member or None)
+
+    def create_unchecked(self, draft: Draft, name: str, *, uid: str | None = None, creator: str | None = None) -> str:
+        """Create a resource without a check. The right to it has been checked by another rule."""
+        self.need_writable()
         made = self.session.store.create(
-            kind, name, uid=uid, edges=draft.edges, attributes=draft.attributes, creator=self.caller.member or None
+            draft.kind, name, uid=uid, edges=draft.edges, attributes=draft.attributes, creator=creator
         )
         after = {"name": name, **_to_plain(draft.edges), **_to_plain(draft.attributes)}
         self.note("create", made, after=after)

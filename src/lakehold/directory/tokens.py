@@ -181,6 +181,14 @@ def revoke(ctx: RequestContext, id_: str) -> None:
     ctx.note("revoke token", token.member, before={"token": token.id, "name": token.name})
 
 
+def revoke_all_unchecked(ctx: RequestContext, member: str) -> None:
+    """Revoke all tokens of a member without a check, as part of a new password."""
+    names = [f"{token.name} ({token.id})" for token in _list(ctx, token_table.c.member_id == ctx.view.member(member))]
+    if names:
+        delete_of_member(ctx, member)
+        ctx.note("revoke tokens", member, before={"tokens": names})
+
+
 def delete_of_member(ctx: RequestContext, member: str) -> None:
     """Delete all tokens of a member without a check, as part of a removal."""
     ctx.rows(token_table).delete(token_table.c.member_id == ctx.view.member(member))

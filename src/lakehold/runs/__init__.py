@@ -6,6 +6,7 @@ after a crash where it was. Interactive queries do not wait in a queue.
 
 - `service`: start, stop, resume, retry, list and delete runs; their logs
 - `runnable`: the interface of a kind that can be run, its steps and the options of a run
+- `step_context`: what an executor is given for a step, and what it returns
 - `run_table`: the tables of runs, their steps, outputs and logs, and the totals for metrics
 - `run_plan`: the plan of a run, frozen when it begins
 - `authors`: who last changed what a run executes, whose rights it needs too

@@ -75,6 +75,8 @@ class KindDescriptor:
     """Whether the navigation folds it away, because other pages lead to it."""
     reads_rows: str = ""
     """The action that lets a member read its rows in SQL; empty if it is no table."""
+    is_trigger: bool = False
+    """Whether it says when its parent runs, and so is created with a schedule, never by itself."""
 
 
 class Probe(Protocol):

@@ -12,7 +12,7 @@ from lakehold.connectors.destinations.settings import DestinationSettings
 from lakehold.connectors.files.source import FileSource
 from lakehold.connectors.sources.settings import SyncMode
 from lakehold.connectors.sources.source import SourceConnector
-from lakehold.runs.runnable import StepContext, StepResult
+from lakehold.runs.step_context import StepContext, StepResult
 
 _SAMPLE_ROWS = 20
 

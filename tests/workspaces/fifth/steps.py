@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from lakehold.catalog import resource_metadata
 from lakehold.directory.request_context import RequestContext
-from lakehold.runs.runnable import Runnable, RunOptions, Step, StepContext, StepExecutors, StepResult
+from lakehold.runs.runnable import Runnable, RunOptions, Step, StepExecutors
+from lakehold.runs.step_context import StepContext, StepResult
 from tests.workspaces.fifth.settings import BED
 
 

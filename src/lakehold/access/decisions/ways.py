@@ -37,6 +37,11 @@ class Way:
 
     needed: tuple[MissingFact, ...]
 
+    @property
+    def is_grantable(self) -> bool:
+        """Whether there is somebody for each of the facts who may add it."""
+        return all(each.givers for each in self.needed)
+
 
 class WayFinder:
     """Finds ways to access in one view."""

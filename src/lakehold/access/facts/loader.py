@@ -195,6 +195,12 @@ def parse_row(fact: str, fact_json: str) -> tuple[FactRow, Moment]:
     return _COLUMNS[fact][2](*columns), since
 
 
+def to_row(fact: str, stored: sa.RowMapping) -> FactRow:
+    """Return a stored fact as a row of a view."""
+    _, columns, make = _COLUMNS[fact]
+    return make(*(stored[name] for name in columns.split(", ")))
+
+
 def load_into(view: FactView, transaction: Transaction, tenant: int, at: Moment) -> list[TimedRow]:
     """Open every fact of the tenant that holds at this moment in a view. Return those that begin or end after it."""
     timed: list[TimedRow] = []

@@ -18,6 +18,7 @@ from lakehold.access.facts.changes import (
     with_models,
 )
 from lakehold.access.facts.last_holder import refuse_losing_last_holder
+from lakehold.access.facts.loader import to_row
 from lakehold.access.facts.records import (
     Add,
     Adopt,
@@ -382,7 +383,7 @@ class FactStore:
         for found in self.transaction.connection.execute(query).mappings().all():
             self._set_end(fact, found["id"], found["until"], until)
             if until <= self.at and found["since"] <= self.at:
-                self.overlay.close(_to_row(fact, found))
+                self.overlay.close(to_row(fact, found))
 
 
 def _new_id(result: sa.CursorResult[tuple[object, ...]]) -> int:
@@ -393,17 +394,3 @@ def _new_id(result: sa.CursorResult[tuple[object, ...]]) -> int:
 
 def _where(table: sa.Table, **values: object) -> sa.ColumnElement[bool]:
     return sa.and_(*(table.c[name] == value for name, value in values.items()))
-
-
-def _to_row(fact: str, found: sa.RowMapping) -> FactRow:
-    match fact:
-        case "resource":
-            return ResourceRow(found["id"], found["uid"], found["kind"], found["name"])
-        case "grant":
-            return GrantRow(found["subject_id"], found["role"].rpartition(".")[2], found["resource_id"])
-        case "attribute":
-            return AttributeRow(found["resource_id"], found["member_id"], found["name"], found["value"])
-        case "edge":
-            return EdgeRow(found["name"].rpartition(".")[2], found["source_id"], found["target_id"])
-        case _:
-            return ModelRow(found["name"], found["source"])

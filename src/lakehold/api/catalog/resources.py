@@ -27,7 +27,7 @@ from lakehold.api.http.dependencies import (
     get_platform,
     read_transaction,
 )
-from lakehold.api.http.models import IdText, IfMatch, NameText, RequestModel, ResponseModel, Word
+from lakehold.api.http.models import GENERATED_ID, IdText, IfMatch, NameText, RequestModel, ResponseModel, Word
 from lakehold.api.http.paging import ListParams, PageResponse
 from lakehold.api.http.routing import make_router, problem_responses
 from lakehold.catalog import credentials, kinds, ownership, resource_edit, resource_view, resources
@@ -45,7 +45,7 @@ class NewResource(RequestModel):
 
     kind: KindName
     name: NameText
-    id: IdText | None = Field(default=None, examples=["orders"], description="Generated if it is missing.")
+    id: IdText | None = Field(default=None, examples=["orders"], description=GENERATED_ID)
     edges: Edges = Field(default_factory=dict)
     attributes: Attributes = Field(default_factory=dict)
     description: Description = ""
@@ -146,7 +146,7 @@ def create_resource(ctx: CreateContext, body: NewResource, reads: NewReads) -> R
         ctx,
         body.kind,
         body.name,
-        uid=body.id,
+        uid=ctx.accept_id(body.id),
         edges=body.edges,
         attributes=body.attributes,
         description=body.description,

@@ -12,6 +12,7 @@ from lakehold.api.catalog import schemas
 from lakehold.api.catalog.schemas import Attributes, Description, RefJson, ResourceJson, SubjectId, SummaryJson
 from lakehold.api.http.dependencies import CreateContext, ReadContext, WriteContext
 from lakehold.api.http.models import (
+    GENERATED_ID,
     IdText,
     ItemsResponse,
     NameText,
@@ -38,7 +39,7 @@ class NewWorkspace(RequestModel):
 
     model: ModelName
     name: NameText = Field(examples=["Sales marts"])
-    id: IdText | None = Field(default=None, examples=["sales"], description="Generated if it is missing.")
+    id: IdText | None = Field(default=None, examples=["sales"], description=GENERATED_ID)
     description: Description = ""
     attributes: Attributes = Field(default_factory=dict)
 
@@ -90,7 +91,7 @@ def create_workspace(ctx: CreateContext, body: NewWorkspace) -> ResourceJson:
     Its creator gets the role that the model names. It is edited and deleted like every other resource.
     """
     made = workspaces.create(
-        ctx, body.model, body.name, uid=body.id, attributes=body.attributes, description=body.description
+        ctx, body.model, body.name, uid=ctx.accept_id(body.id), attributes=body.attributes, description=body.description
     )
     return schemas.load_resource_json(ctx, made)
 

@@ -40,6 +40,7 @@ class PasswordChange(RequestModel):
 
     old: TypedPassword
     new: NewPassword
+    revoke_tokens: bool = Field(default=False, description="Also revoke all API tokens of the member.")
 
 
 @routes.get("")
@@ -66,7 +67,9 @@ def change_password(platform: CurrentPlatform, request: Request, body: PasswordC
     """
     caller = authenticate_now(request, platform)
     old, new = body.old.get_secret_value(), body.new.get_secret_value()
-    retry_when_busy(lambda: authentication.change_password(platform, caller, old, new))
+    retry_when_busy(
+        lambda: authentication.change_password(platform, caller, old, new, revoke_tokens=body.revoke_tokens)
+    )
 
 
 @routes.get("/sign-ins")

@@ -9,6 +9,7 @@ from pydantic import AliasChoices, Field
 from lakehold.api.directory.schemas import EmailText, MailedLink, MemberJson, SecretId, SignInJson, SignOutResultJson
 from lakehold.api.http.dependencies import CreateContext, CurrentPlatform, ReadContext, WriteContext
 from lakehold.api.http.models import (
+    GENERATED_ID,
     IdText,
     IfMatch,
     NameText,
@@ -34,7 +35,7 @@ class NewMember(RequestModel):
 
     name: NameText = Field(examples=["Ana, Analyst"])
     email: EmailText | None = None
-    id: IdText | None = Field(default=None, examples=["ana"], description="Generated if it is missing.")
+    id: IdText | None = Field(default=None, examples=["ana"], description=GENERATED_ID)
 
 
 class MemberUpdate(RequestModel):
@@ -55,6 +56,7 @@ class NewMemberLink(RequestModel):
 
     purpose: Literal["sign_in", "password"] = "sign_in"
     mail: bool = Field(default=False, description="Mail it to the member instead of showing it here.")
+    revoke_tokens: bool = Field(default=False, description="Also revoke all API tokens of the member.")
 
 
 class CreatedMemberLinkJson(ResponseModel):
@@ -77,7 +79,7 @@ def add_member(ctx: CreateContext, body: NewMember) -> MemberJson:
 
     With an e-mail address they can sign in as soon as they have a link.
     """
-    return _member_json(ctx, members.add(ctx, body.name, email=body.email or "", uid=body.id))
+    return _member_json(ctx, members.add(ctx, body.name, email=body.email or "", uid=ctx.accept_id(body.id)))
 
 
 @routes.get("/{member}")
@@ -116,7 +118,7 @@ def make_member_link(
     ctx: CreateContext, platform: CurrentPlatform, member: MemberId, body: NewMemberLink
 ) -> CreatedMemberLinkJson:
     """Create a link with which a member signs in, or sets a password."""
-    made = links.create(ctx, platform.settings, member, body.purpose, mail=body.mail)
+    made = links.create(ctx, platform.settings, member, body.purpose, mail=body.mail, revoke_tokens=body.revoke_tokens)
     return CreatedMemberLinkJson.model_validate(made)
 
 
@@ -203,7 +205,7 @@ class NewServiceAccount(RequestModel):
     """A service account to create."""
 
     name: NameText = Field(examples=["Nightly import"])
-    id: IdText | None = Field(default=None, examples=["nightly"], description="Generated if it is missing.")
+    id: IdText | None = Field(default=None, examples=["nightly"], description=GENERATED_ID)
 
 
 @service_account_routes.get("")
@@ -218,7 +220,7 @@ def create_service_account(ctx: CreateContext, body: NewServiceAccount) -> Membe
 
     It can do nothing until it is given roles and a token. For the rest it is a member like others.
     """
-    return _member_json(ctx, members.create_service_account(ctx, body.name, uid=body.id))
+    return _member_json(ctx, members.create_service_account(ctx, body.name, uid=ctx.accept_id(body.id)))
 
 
 group_routes = make_router("/api/v1/groups", "Groups")
@@ -230,7 +232,7 @@ class NewGroup(RequestModel):
     """A group to create."""
 
     name: NameText = Field(examples=["Analysts"])
-    id: IdText | None = Field(default=None, examples=["analysts"], description="Generated if it is missing.")
+    id: IdText | None = Field(default=None, examples=["analysts"], description=GENERATED_ID)
 
 
 class GroupUpdate(RequestModel):
@@ -267,7 +269,7 @@ def list_groups(ctx: ReadContext, listed: ListParams) -> PageResponse[GroupSumma
 @group_routes.post("", status_code=201)
 def create_group(ctx: CreateContext, body: NewGroup) -> GroupJson:
     """Create a group without members."""
-    return _group_json(ctx, groups.create(ctx, body.name, uid=body.id))
+    return _group_json(ctx, groups.create(ctx, body.name, uid=ctx.accept_id(body.id)))
 
 
 @group_routes.get("/{group}")

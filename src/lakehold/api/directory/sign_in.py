@@ -117,6 +117,7 @@ class PasswordResetBody(LinkSignInBody):
     """The secret of a link, and the new password."""
 
     password: NewPassword
+    revoke_tokens: bool = Field(default=False, description="Also revoke all API tokens of the member.")
 
 
 class LinkRequestResultJson(ResponseModel):
@@ -177,7 +178,11 @@ def set_password_with_link(platform: CurrentPlatform, client: CurrentClient, bod
     All sign-ins and all other links of the member end.
     """
     secret, password = body.secret.get_secret_value(), body.password.get_secret_value()
-    retry_when_busy(lambda: authentication.set_password_with_link(platform, secret, password, client))
+    retry_when_busy(
+        lambda: authentication.set_password_with_link(
+            platform, secret, password, client, revoke_tokens=body.revoke_tokens
+        )
+    )
 
 
 @routes.delete("", status_code=204)

@@ -139,6 +139,7 @@ Time = Annotated[AwareDatetime, Field(examples=["2031-05-04T10:30:00Z"])]
 """A moment with its time zone. In a query a `+` must be written as `%2B`; `Z` needs no care."""
 
 
+GENERATED_ID = "Generated if it is missing. Only callers with the right `see_audit` may choose one."
 RecordId = Annotated[IdText, Field(validation_alias=AliasChoices("uid", "id"))]
 """The id of a response that is read from a record."""
 RecordTime = Annotated[

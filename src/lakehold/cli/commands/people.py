@@ -63,9 +63,10 @@ def link(
     *,
     password: Annotated[bool, typer.Option("--password", help="Link to set a password instead of signing in.")] = False,
     mail: Annotated[bool, typer.Option("--mail", help="Mail it instead of showing it.")] = False,
+    revoke_tokens: Annotated[bool, typer.Option("--revoke-tokens", help="Also revoke all their API tokens.")] = False,
 ) -> Json:
     """Create a link to sign in or to set a password."""
-    return {"purpose": "password" if password else "sign_in", "mail": mail}
+    return {"purpose": "password" if password else "sign_in", "mail": mail, "revoke_tokens": revoke_tokens}
 
 
 @members.verb("remove")

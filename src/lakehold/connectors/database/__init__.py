@@ -3,8 +3,7 @@
 - `connector`: the descriptor, and the address of a database as form fields
 - `settings`: address and driver of a database, what of it is read, and where rows are written
 - `jdbc`: a database behind JDBC, and a connection to it
-- `query_text`: queries in parentheses that they cannot leave
-- `source`: tables, views and queries as a source, and partitioned reads
+- `source`: tables, views and queries (in parentheses that they cannot leave) as a source, and partitioned reads
 - `destination`: rows in a table, exactly once
 - `target_table`: the target table, its columns and its staging table
 """

@@ -20,8 +20,7 @@ from lakehold.connectors.database.settings import (
     check_address,
     driver_class,
 )
-from lakehold.connectors.error_translation import translate_delivery_errors
-from lakehold.connectors.redaction import hosts_of_url
+from lakehold.connectors.error_translation import hosts_of_url, translate_delivery_errors
 from lakehold.connectors.registry import ConnectorEnvironment
 from lakehold.kit.errors import InvalidInputError, UnavailableError
 from lakehold.kit.jdbc_address import (

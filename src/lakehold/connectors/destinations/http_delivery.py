@@ -22,8 +22,7 @@ from urllib.parse import quote, urlsplit
 import httpx
 
 from lakehold.connectors.address_guard import GuardedTransport, describe_tls_error, parse_retry_after, resolve_host
-from lakehold.connectors.error_translation import shorten
-from lakehold.connectors.redaction import hosts_of_url
+from lakehold.connectors.error_translation import hosts_of_url, shorten
 from lakehold.kit.errors import InvalidInputError, LakeholdError, UnavailableError, at_field
 from lakehold.kit.ids import quote as quote_text
 from lakehold.lake.errors import DeliveryError

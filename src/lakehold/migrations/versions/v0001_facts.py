@@ -2,50 +2,44 @@
 
 import sqlalchemy as sa
 from alembic import op
-from sqlalchemy.dialects.postgresql import TEXT
+
+from lakehold.migrations.columns import EXACT, NUMBER, required
 
 revision = "0001"
 down_revision = None
-
-_number = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
-_exact = sa.Text().with_variant(TEXT(collation="C"), "postgresql")
 
 
 def _facts(name: str, *columns: sa.Column) -> None:
     op.create_table(
         name,
-        sa.Column("id", _number, primary_key=True, autoincrement=True),
-        sa.Column("tenant_id", _number, nullable=False),
+        sa.Column("id", NUMBER, primary_key=True, autoincrement=True),
+        sa.Column("tenant_id", NUMBER, nullable=False),
         *columns,
-        sa.Column("since", _number, nullable=False),
-        sa.Column("until", _number, nullable=False),
+        sa.Column("since", NUMBER, nullable=False),
+        sa.Column("until", NUMBER, nullable=False),
     )
-
-
-def _column(name: str, kind: sa.types.TypeEngine) -> sa.Column:
-    return sa.Column(name, kind, nullable=False)
 
 
 def upgrade() -> None:
     """Make the tables."""
     _facts(
         "resource",
-        _column("uid", _exact),
-        _column("kind", sa.Text()),
-        _column("workspace_id", _number),
-        _column("name", sa.Text()),
-        _column("sort_name", _exact),
+        required("uid", EXACT),
+        required("kind", sa.Text()),
+        required("workspace_id", NUMBER),
+        required("name", sa.Text()),
+        required("sort_name", EXACT),
     )
-    _facts("access_grant", _column("subject_id", _number), _column("role", sa.Text()), _column("resource_id", _number))
+    _facts("access_grant", required("subject_id", NUMBER), required("role", sa.Text()), required("resource_id", NUMBER))
     _facts(
         "access_attribute",
-        _column("resource_id", _number),
-        _column("member_id", _number),
-        _column("name", sa.Text()),
-        _column("value", sa.Text()),
+        required("resource_id", NUMBER),
+        required("member_id", NUMBER),
+        required("name", sa.Text()),
+        required("value", sa.Text()),
     )
-    _facts("access_edge", _column("name", sa.Text()), _column("source_id", _number), _column("target_id", _number))
-    _facts("access_model", _column("name", sa.Text()), _column("source", sa.Text()))
+    _facts("access_edge", required("name", sa.Text()), required("source_id", NUMBER), required("target_id", NUMBER))
+    _facts("access_model", required("name", sa.Text()), required("source", sa.Text()))
     op.create_index("resource_uid", "resource", ["tenant_id", "uid"], unique=True)
     op.create_index("resource_sorted", "resource", ["tenant_id", "kind", "sort_name", "id"])
     op.create_index("resource_in_workspace", "resource", ["workspace_id", "kind", "sort_name", "id"])
@@ -60,14 +54,14 @@ def upgrade() -> None:
         op.create_index(name, table, [*columns, "since", "until"])
     op.create_table(
         "change",
-        sa.Column("tenant_id", _number, primary_key=True),
-        sa.Column("seq", _number, primary_key=True),
+        sa.Column("tenant_id", NUMBER, primary_key=True),
+        sa.Column("seq", NUMBER, primary_key=True),
         sa.Column("n", sa.Integer(), primary_key=True),
-        sa.Column("made_at", _number, nullable=False),
+        sa.Column("made_at", NUMBER, nullable=False),
         sa.Column("fact", sa.Text(), nullable=False),
-        sa.Column("fact_id", _number, nullable=False),
-        sa.Column("was_until", _number, nullable=False),
-        sa.Column("until", _number, nullable=False),
+        sa.Column("fact_id", NUMBER, nullable=False),
+        sa.Column("was_until", NUMBER, nullable=False),
+        sa.Column("until", NUMBER, nullable=False),
     )
     if op.get_bind().dialect.name == "postgresql":
         op.execute("CREATE SEQUENCE change_seq")

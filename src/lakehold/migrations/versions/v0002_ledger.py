@@ -2,53 +2,47 @@
 
 import sqlalchemy as sa
 from alembic import op
-from sqlalchemy.dialects.postgresql import TEXT
+
+from lakehold.migrations.columns import EXACT, NUMBER, required
 
 revision = "0002"
 down_revision = "0001"
-
-_number = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
-_exact = sa.Text().with_variant(TEXT(collation="C"), "postgresql")
-
-
-def _column(name: str, kind: sa.types.TypeEngine) -> sa.Column:
-    return sa.Column(name, kind, nullable=False)
 
 
 def upgrade() -> None:
     """Make the tables."""
     op.create_table(
         "audit",
-        sa.Column("tenant_id", _number, primary_key=True),
-        sa.Column("n", _number, primary_key=True),
-        _column("at", _number),
-        _column("member", _exact),
-        _column("action", sa.Text()),
-        _column("resource", _exact),
-        _column("outcome", sa.Text()),
-        _column("body", sa.Text()),
-        _column("hash", sa.Text()),
+        sa.Column("tenant_id", NUMBER, primary_key=True),
+        sa.Column("n", NUMBER, primary_key=True),
+        required("at", NUMBER),
+        required("member", EXACT),
+        required("action", sa.Text()),
+        required("resource", EXACT),
+        required("outcome", sa.Text()),
+        required("body", sa.Text()),
+        required("hash", sa.Text()),
     )
     for name, column in (("member", "member"), ("resource", "resource"), ("action", "action"), ("time", "at")):
         op.create_index(f"audit_by_{name}", "audit", ["tenant_id", column, "n"])
     op.create_table(
         "audit_seal",
-        sa.Column("tenant_id", _number, primary_key=True),
-        _column("entries", _number),
-        _column("head", sa.Text()),
-        _column("seal", sa.Text()),
+        sa.Column("tenant_id", NUMBER, primary_key=True),
+        required("entries", NUMBER),
+        required("head", sa.Text()),
+        required("seal", sa.Text()),
     )
     op.create_table(
         "outbox",
-        sa.Column("id", _number, primary_key=True, autoincrement=True),
-        _column("tenant_id", _number),
-        _column("made_at", _number),
-        _column("due_at", _number),
-        _column("receiver", sa.Text()),
-        _column("subject", sa.Text()),
-        _column("body", sa.Text()),
-        _column("tries", sa.Integer()),
-        sa.Column("sent_at", _number),
-        _column("error", sa.Text()),
+        sa.Column("id", NUMBER, primary_key=True, autoincrement=True),
+        required("tenant_id", NUMBER),
+        required("made_at", NUMBER),
+        required("due_at", NUMBER),
+        required("receiver", sa.Text()),
+        required("subject", sa.Text()),
+        required("body", sa.Text()),
+        required("tries", sa.Integer()),
+        sa.Column("sent_at", NUMBER),
+        required("error", sa.Text()),
     )
     op.create_index("outbox_due", "outbox", ["sent_at", "due_at"])

@@ -2,27 +2,21 @@
 
 import sqlalchemy as sa
 from alembic import op
-from sqlalchemy.dialects.postgresql import TEXT
+
+from lakehold.migrations.columns import EXACT, NUMBER, required
 
 revision = "0003"
 down_revision = "0002"
-
-_number = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
-_exact = sa.Text().with_variant(TEXT(collation="C"), "postgresql")
-
-
-def _column(name: str, kind: sa.types.TypeEngine) -> sa.Column:
-    return sa.Column(name, kind, nullable=False)
 
 
 def _secret(name: str, *columns: sa.Column) -> None:
     op.create_table(
         name,
-        sa.Column("id", _exact, primary_key=True),
-        _column("tenant_id", _number),
-        _column("hash", sa.Text()),
-        _column("made_at", _number),
-        _column("until", _number),
+        sa.Column("id", EXACT, primary_key=True),
+        required("tenant_id", NUMBER),
+        required("hash", sa.Text()),
+        required("made_at", NUMBER),
+        required("until", NUMBER),
         *columns,
     )
 
@@ -31,53 +25,53 @@ def upgrade() -> None:
     """Make the tables."""
     op.create_table(
         "account",
-        sa.Column("tenant_id", _number, primary_key=True),
-        sa.Column("member_id", _number, primary_key=True),
+        sa.Column("tenant_id", NUMBER, primary_key=True),
+        sa.Column("member_id", NUMBER, primary_key=True),
         sa.Column("email", sa.Text()),
-        sa.Column("email_key", _exact),
-        _column("password", sa.Text()),
-        _column("service", sa.Boolean()),
-        _column("made_at", _number),
+        sa.Column("email_key", EXACT),
+        required("password", sa.Text()),
+        required("service", sa.Boolean()),
+        required("made_at", NUMBER),
     )
     op.create_index("account_by_email", "account", ["tenant_id", "email_key"], unique=True)
     op.create_table(
         "attempt",
-        sa.Column("tenant_id", _number, primary_key=True),
-        sa.Column("key", _exact, primary_key=True),
-        _column("tries", sa.Integer()),
-        _column("last_at", _number),
-        _column("free_at", _number),
+        sa.Column("tenant_id", NUMBER, primary_key=True),
+        sa.Column("key", EXACT, primary_key=True),
+        required("tries", sa.Integer()),
+        required("last_at", NUMBER),
+        required("free_at", NUMBER),
     )
     op.create_index("attempt_by_time", "attempt", ["last_at"])
     _secret(
         "sign_in",
-        _column("member_id", _number),
-        _column("method", sa.Text()),
-        _column("used_at", _number),
-        _column("address", sa.Text()),
-        _column("agent", sa.Text()),
+        required("member_id", NUMBER),
+        required("method", sa.Text()),
+        required("used_at", NUMBER),
+        required("address", sa.Text()),
+        required("agent", sa.Text()),
     )
     op.create_index("sign_in_by_member", "sign_in", ["tenant_id", "member_id"])
     op.create_index("sign_in_by_end", "sign_in", ["until"])
-    _secret("link", _column("member_id", _number), _column("purpose", sa.Text()))
+    _secret("link", required("member_id", NUMBER), required("purpose", sa.Text()))
     op.create_index("link_by_member", "link", ["tenant_id", "member_id"])
     op.create_index("link_by_end", "link", ["until"])
     _secret(
         "invite",
-        _column("email", sa.Text()),
-        _column("email_key", _exact),
-        _column("carries", sa.Text()),
-        _column("made_by", _exact),
+        required("email", sa.Text()),
+        required("email_key", EXACT),
+        required("carries", sa.Text()),
+        required("made_by", EXACT),
     )
     op.create_index("invite_by_time", "invite", ["tenant_id", "made_at", "id"])
     _secret(
         "token",
-        _column("member_id", _number),
-        _column("name", sa.Text()),
+        required("member_id", NUMBER),
+        required("name", sa.Text()),
         sa.Column("actions", sa.Text()),
         sa.Column("resources", sa.Text()),
-        _column("made_by", _exact),
-        _column("used_at", _number),
+        required("made_by", EXACT),
+        required("used_at", NUMBER),
     )
     op.create_index("token_by_member", "token", ["tenant_id", "member_id"])
     op.create_index("token_by_time", "token", ["tenant_id", "made_at", "id"])

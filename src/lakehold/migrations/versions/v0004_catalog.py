@@ -2,20 +2,14 @@
 
 import sqlalchemy as sa
 from alembic import op
-from sqlalchemy.dialects.postgresql import TEXT
+
+from lakehold.migrations.columns import EXACT, NUMBER, required
 
 revision = "0004"
 down_revision = "0003"
 
-_number = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
-_exact = sa.Text().with_variant(TEXT(collation="C"), "postgresql")
 
-
-def _column(name: str, kind: sa.types.TypeEngine) -> sa.Column:
-    return sa.Column(name, kind, nullable=False)
-
-
-def _key(name: str, kind: sa.types.TypeEngine = _number) -> sa.Column:
+def _key(name: str, kind: sa.types.TypeEngine = NUMBER) -> sa.Column:
     return sa.Column(name, kind, primary_key=True)
 
 
@@ -25,31 +19,31 @@ def upgrade() -> None:
         "detail",
         _key("tenant_id"),
         _key("resource_id"),
-        _column("description", sa.Text()),
-        _column("settings", sa.Text()),
-        _column("version", _number),
-        sa.Column("created_at", _number),
-        _column("created_by", _exact),
-        sa.Column("updated_at", _number),
-        _column("updated_by", _exact),
+        required("description", sa.Text()),
+        required("settings", sa.Text()),
+        required("version", NUMBER),
+        sa.Column("created_at", NUMBER),
+        required("created_by", EXACT),
+        sa.Column("updated_at", NUMBER),
+        required("updated_by", EXACT),
     )
     op.create_table(
         "access_request",
-        sa.Column("n", _number, primary_key=True, autoincrement=True),
-        _column("tenant_id", _number),
-        _column("uid", _exact),
-        _column("asker", _exact),
-        _column("resource", _exact),
-        _column("action", _exact),
-        _column("facts", sa.Text()),
-        _column("reason", sa.Text()),
-        _column("state", sa.Text()),
-        _column("asked_at", _number),
-        _column("expires_at", _number),
-        sa.Column("decided_at", _number),
-        _column("decided_by", _exact),
-        _column("answer", sa.Text()),
-        sa.Column("until", _number),
+        sa.Column("n", NUMBER, primary_key=True, autoincrement=True),
+        required("tenant_id", NUMBER),
+        required("uid", EXACT),
+        required("asker", EXACT),
+        required("resource", EXACT),
+        required("action", EXACT),
+        required("facts", sa.Text()),
+        required("reason", sa.Text()),
+        required("state", sa.Text()),
+        required("asked_at", NUMBER),
+        required("expires_at", NUMBER),
+        sa.Column("decided_at", NUMBER),
+        required("decided_by", EXACT),
+        required("answer", sa.Text()),
+        sa.Column("until", NUMBER),
     )
     op.create_index("request_by_uid", "access_request", ["tenant_id", "uid"], unique=True)
     op.create_index("request_by_asker", "access_request", ["tenant_id", "asker", "n"])
@@ -58,10 +52,10 @@ def upgrade() -> None:
         "credential",
         _key("tenant_id"),
         _key("resource_id"),
-        _key("name", _exact),
-        _column("secret", sa.Text()),
-        _column("updated_at", _number),
-        _column("updated_by", _exact),
+        _key("name", EXACT),
+        required("secret", sa.Text()),
+        required("updated_at", NUMBER),
+        required("updated_by", EXACT),
     )
     op.create_table(
         "last_use",
@@ -69,14 +63,14 @@ def upgrade() -> None:
         _key("resource_id"),
         _key("member_id"),
         _key("action", sa.Text()),
-        _column("day", sa.Integer()),
+        required("day", sa.Integer()),
     )
     op.create_index("last_use_by_member", "last_use", ["tenant_id", "member_id", "day"])
     op.create_table(
         "viewing",
-        _key("through", _exact),
-        _column("tenant_id", _number),
-        _column("behind", _exact),
-        _column("member", _exact),
-        _column("until", _number),
+        _key("through", EXACT),
+        required("tenant_id", NUMBER),
+        required("behind", EXACT),
+        required("member", EXACT),
+        required("until", NUMBER),
     )

@@ -3,12 +3,12 @@
 import sqlalchemy as sa
 from alembic import op
 
+from lakehold.migrations.columns import NUMBER
+
 revision = "0014"
 down_revision = "0013"
-
-_number = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
 
 
 def upgrade() -> None:
     """Add the column that references the integration."""
-    op.add_column("token", sa.Column("through_id", _number))
+    op.add_column("token", sa.Column("through_id", NUMBER))

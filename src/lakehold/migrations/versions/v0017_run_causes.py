@@ -4,12 +4,12 @@ import json
 
 import sqlalchemy as sa
 from alembic import op
-from sqlalchemy.dialects.postgresql import TEXT
+
+from lakehold.migrations.columns import EXACT
 
 revision = "0017"
 down_revision = "0016"
 
-_exact = sa.Text().with_variant(TEXT(collation="C"), "postgresql")
 _run = sa.table(
     "run", *map(sa.column, ("n", "cause", "options", "cause_kind", "cause_run", "cause_cron", "cause_zone"))
 )
@@ -18,7 +18,7 @@ _BACKFILLED, _BATCH = '%"span"%', 500
 
 def upgrade() -> None:
     op.add_column("run", sa.Column("cause_kind", sa.Text(), nullable=False, server_default="manual"))
-    op.add_column("run", sa.Column("cause_run", _exact, nullable=False, server_default=""))
+    op.add_column("run", sa.Column("cause_run", EXACT, nullable=False, server_default=""))
     op.add_column("run", sa.Column("cause_cron", sa.Text(), nullable=False, server_default=""))
     op.add_column("run", sa.Column("cause_zone", sa.Text(), nullable=False, server_default=""))
     for kind, begin in (("dependency", "after "), ("retry", "again after ")):

@@ -5,10 +5,11 @@ import json
 import sqlalchemy as sa
 from alembic import op
 
+from lakehold.migrations.columns import NUMBER
+
 revision = "0018"
 down_revision = "0017"
 
-_number = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
 _detail = sa.table(
     "detail",
     *map(
@@ -22,7 +23,7 @@ _edge = sa.table("access_edge", *map(sa.column, ("tenant_id", "name", "source_id
 
 def upgrade() -> None:
     op.add_column("detail", sa.Column("author", sa.Text()))
-    op.add_column("detail", sa.Column("authored_at", _number))
+    op.add_column("detail", sa.Column("authored_at", NUMBER))
     # Nothing else is known of earlier edits: the last editor counts as the author.
     c = _detail.c
     known = _detail.update().where(c.updated_by != "")

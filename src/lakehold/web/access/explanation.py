@@ -31,8 +31,9 @@ class MissingAccess(PathDrawing):
     """The paths to a right that a member does not have, with what is missing and who could give it."""
 
     def draw_paths(self, found: Explanation) -> list[AccessPath]:
-        """Draw each way to the right; the member themself can request it."""
-        return [self._draw_path(found, way, n) for n, way in rank_ways(self._ctx.view, self._here, found.ways)]
+        """Draw each way to the right that somebody can grant; the member themself can request it."""
+        ways = rank_ways(self._ctx.view, self._here, found.ways)
+        return [self._draw_path(found, way, n) for n, way in ways if way.is_grantable]
 
     def describe_givers(self, way: Way) -> tuple[str, ...]:
         """Name those who could give everything that is missing; where nobody could alone, who could give which part."""

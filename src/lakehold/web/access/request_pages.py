@@ -143,7 +143,8 @@ def _list_ways(ctx: RequestContext, found: Explanation) -> dict[int, tuple[str, 
     """Return the ways to the right by number, nearest first: form value, description, and who can grant it."""
     me, ways = ctx.caller.member, {}
     missing = MissingAccess(ctx, me, found.resource)
-    for n, way in rank_ways(ctx.view, found.resource, found.ways):
+    ranked = rank_ways(ctx.view, found.resource, found.ways)
+    for n, way in [(n, way) for n, way in ranked if way.is_grantable]:
         facts = request_table.way_facts(way)
         words = " and ".join(describe_fact(ctx.view, fact, me) for fact in facts)
         givers = " or ".join(missing.describe_givers(way))

@@ -9,6 +9,16 @@ from lakehold.directory.request_context import RequestContext
 from lakehold.web import urls
 from lakehold.web.components import PageAction
 
+_LINKS = {
+    "sign_in": ("Create sign-in link", "link", (("purpose", "sign_in"),)),
+    "password": ("Create password link", "key-round", (("purpose", "password"),)),
+    "reset": (
+        "Create password link and revoke API tokens",
+        "key-round",
+        (("purpose", "password"), ("revoke_tokens", "1")),
+    ),
+}
+
 
 class MemberActions:
     """Builds the actions on members. The caller's rights are read once for a page, not once for each row."""
@@ -33,7 +43,7 @@ class MemberActions:
 
     def page_actions(self, member: Member) -> list[PageAction]:
         """Return the further actions on a member's page."""
-        links = [] if member.service else [self.create_link(member, "sign_in"), self.create_link(member, "password")]
+        links = [] if member.service else [self.create_link(member, purpose) for purpose in _LINKS]
         return [*links, self.view_as(member), self.remove(member)]
 
     def edit(self, member: Member) -> PageAction:
@@ -50,8 +60,8 @@ class MemberActions:
         """Return the action that creates a sign-in or password link. Nobody may for a member with roles that they could
         not give.
         """
-        label, icon = {"sign_in": ("Create sign-in link", "link")}.get(purpose, ("Create password link", "key-round"))
-        action = PageAction(label, urls.member(member.uid, "links"), "post", icon, (("purpose", purpose),))
+        label, icon, values = _LINKS[purpose]
+        action = PageAction(label, urls.member(member.uid, "links"), "post", icon, values)
         if not self.keeps:
             return self.offer(action, MANAGE)
         if above := next((role for role in member.roles if not self._may_give(role)), ""):

@@ -92,7 +92,9 @@ def create_link(
     """Create a link to sign in or to set a password. Older links become invalid."""
     member = members.get(ctx, uid)
     try:
-        created = links.create(ctx, platform.settings, uid, str(sent.get("purpose", "")), mail=bool(sent.get("mail")))
+        ends, mail = bool(sent.get("revoke_tokens")), bool(sent.get("mail"))
+        purpose = str(sent.get("purpose", ""))
+        created = links.create(ctx, platform.settings, uid, purpose, mail=mail, revoke_tokens=ends)
     except ConflictError as error:
         return pages.redirect(request, urls.member(uid), Flash(str(error), "bad"))
     if created.mailed:

@@ -101,9 +101,10 @@ def change_password(request: Request, platform: CurrentPlatform, sent: Submitted
     """Replace the password. Hashing is slow and runs outside of any transaction."""
     caller = authenticate_now(request, platform)
     old, new = text_field(sent, "old"), text_field(sent, "new")
+    ends = bool(sent.get("revoke_tokens"))
     errors = {}
     try:
-        retry_when_busy(lambda: authentication.change_password(platform, caller, old, new))
+        retry_when_busy(lambda: authentication.change_password(platform, caller, old, new, revoke_tokens=ends))
     except UnauthorizedError as error:
         errors["old"] = error.message
     except ThrottledError as error:

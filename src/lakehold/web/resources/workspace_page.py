@@ -17,6 +17,7 @@ from lakehold.web.labels import pluralize
 from lakehold.web.list_view import ListState
 from lakehold.web.navigation_context import listed_kinds
 from lakehold.web.routing import router
+from lakehold.workspaces.registry import describe_kind
 
 routes = router("/workspaces")
 
@@ -67,6 +68,10 @@ def create_action(ctx: RequestContext, kind: KindSchema, uid: str) -> PageAction
     label = f"New {kind.title.lower()}"
     if kind.create is None:
         return PageAction(label, icon="plus", why_not=f"A {kind.title.lower()} is created automatically.")
+    if describe_kind(kind.id).is_trigger:
+        return PageAction(
+            label, icon="plus", why_not="A trigger is created with its schedule, on the page of what it runs."
+        )
     why_not = "" if _may_create(ctx, kind, uid) else "You do not have permission to create one."
     return PageAction(label, href, icon="plus", why_not=why_not)
 

@@ -123,7 +123,8 @@ def set_password(
     password, errors = text_field(sent, "password"), FieldErrors()
 
     def save() -> None:
-        authentication.set_password_with_link(platform, secret, password, visit)
+        ends = bool(sent.get("revoke_tokens"))
+        authentication.set_password_with_link(platform, secret, password, visit, revoke_tokens=ends)
 
     try:
         if request.method == "POST":

@@ -52,7 +52,7 @@ WORKSPACE = Workspace(
             LINEAGE_PAGE,
             reads_rows="use",
         ),
-        KindDescriptor(name="data_mart_trigger", icon="calendar-clock", collapsed=True),
+        KindDescriptor(name="data_mart_trigger", icon="calendar-clock", collapsed=True, is_trigger=True),
         _kind("destination", "send", "destination"),
         _kind(
             *("report", "file-chart-column", "report"),
@@ -60,7 +60,7 @@ WORKSPACE = Workspace(
             *(RUNS_PAGE, TRIGGERS_PAGE),
             PageLink("Insights", "insights", "chart-line"),
         ),
-        KindDescriptor(name="report_trigger", icon="calendar-clock", collapsed=True),
+        KindDescriptor(name="report_trigger", icon="calendar-clock", collapsed=True, is_trigger=True),
         KindDescriptor(name="run", icon="play", collapsed=True),
     ),
     pages=(RUNS_PAGE, PageLink("Insights", "insights", "chart-line")),

@@ -7,7 +7,7 @@ caller of the run, if it does not exist. The run locks the table, so that nobody
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 from lakehold.access import Add, Edge, Remove
@@ -24,7 +24,7 @@ from lakehold.lake.spark import maintenance
 from lakehold.lake.spark.history import HistoryOptions, update_history
 from lakehold.lake.spark.table_writer import SchemaEvolution, TableWriteOptions, ValueSpan, WriteMode, write_rows
 from lakehold.lake.spark.tables import Tables
-from lakehold.runs.runnable import StepContext, StepResult
+from lakehold.runs.step_context import StepContext, StepResult
 from lakehold.workspaces.graph import edge_targets
 from lakehold.workspaces.lakehouse import steps
 from lakehold.workspaces.lakehouse.maintenance import MIN_SNAPSHOTS, expired_places
@@ -136,7 +136,8 @@ def purge_dropped_tables(platform: Platform, tables: Tables) -> int:
     found = expired_places(platform)
     for place in found:
         tables.drop(place)
-        maintenance.sweep(tables, place)
+        # Nobody can write a table any more that was deleted so long ago.
+        maintenance.sweep(tables, place, grace=timedelta(0))
     return len(found)
 
 

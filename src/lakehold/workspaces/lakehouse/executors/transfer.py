@@ -18,7 +18,7 @@ from lakehold.directory.caller import Caller
 from lakehold.directory.platform import Platform
 from lakehold.lake.iceberg_catalog import TableIdentifier
 from lakehold.lake.spark.table_writer import SchemaEvolution
-from lakehold.runs.runnable import StepContext, StepResult
+from lakehold.runs.step_context import StepContext, StepResult
 from lakehold.workspaces import transfer
 from lakehold.workspaces.descriptor import Probe
 from lakehold.workspaces.lakehouse import connection_access, volumes

@@ -28,7 +28,7 @@ from lakehold.lake import readable_tables
 from lakehold.lake.spark import row_checks
 from lakehold.lake.volumes import Volume
 from lakehold.runs import run_table
-from lakehold.runs.runnable import StepContext, StepResult
+from lakehold.runs.step_context import StepContext, StepResult
 from lakehold.workspaces import transfer
 from lakehold.workspaces.descriptor import Probe
 from lakehold.workspaces.graph import edge_sources

@@ -29,7 +29,7 @@ from lakehold.lake.iceberg_catalog import TableIdentifier
 from lakehold.lake.spark import row_checks
 from lakehold.lake.spark.guard import query_errors
 from lakehold.lake.volumes import Volume
-from lakehold.runs.runnable import StepContext, StepResult
+from lakehold.runs.step_context import StepContext, StepResult
 from lakehold.workspaces import transfer
 from lakehold.workspaces.marts import checks, storages
 from lakehold.workspaces.marts.checks import BROKEN, KEPT, UNKNOWN, CheckResult
