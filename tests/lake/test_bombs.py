@@ -111,9 +111,11 @@ def asking_on(platform: Platform) -> Iterator[list[int]]:
 def test_whoever_wants_all_memory_is_told_so_and_others_are_answered(
     platform: Platform, up: Process, name: str
 ) -> None:
-    with asking_on(platform) as beside, pytest.raises(LakeholdError, match=r"more memory|larger than") as raised:
+    # On a busy machine it may have held up the others for too long before its memory was used up.
+    refusals = r"more memory|larger than|blocked others"
+    with asking_on(platform) as beside, pytest.raises(LakeholdError, match=refusals) as raised:
         asked(platform, RITA, BOMBS[name])
-    assert raised.value.code == "limit_reached"
+    assert raised.value.code == ("stopped" if "blocked" in raised.value.message else "limit_reached")
     assert beside
     assert asked(platform, ED, SMALL) == 1
     assert up.process.poll() is None
