@@ -57,7 +57,7 @@ _PANELS: tuple[tuple[str, tuple[Verb, ...], dict[str, typer.Typer]], ...] = (
             *(operations.up, operations.server, operations.worker, operations.init, operations.relocate),
             *(operations.login, operations.logout),
         ),
-        {"key": operations.key_commands},
+        {"key": operations.key_commands, "tls": operations.tls_commands},
     ),
     ("Demo", (operations.demo, operations.tour, operations.docs), {}),
 )

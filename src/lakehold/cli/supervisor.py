@@ -9,6 +9,7 @@ import logging
 import os
 import signal
 import socket
+import ssl
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -21,7 +22,7 @@ from lakehold import workspaces
 from lakehold.catalog import credentials
 from lakehold.directory import model_upgrade, tenants
 from lakehold.directory.platform import Platform
-from lakehold.kit import parent_watch
+from lakehold.kit import certificates, parent_watch
 from lakehold.kit.errors import ConflictError, InvalidInputError
 from lakehold.kit.settings import Settings
 from lakehold.lake import iceberg_catalog
@@ -150,25 +151,33 @@ async def _supervise(
 
     for number in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(number, stop)
-    there = f"[{host}]" if ":" in str(host) else str(host)
-    waiting = asyncio.create_task(
-        _wait_until_ready(host, port, lambda: ready(settings.address or f"http://{there}:{port}"))
-    )
+    address = settings.address or settings.url_of(str(host), port)
+    waiting = asyncio.create_task(_wait_until_ready(settings, host, port, lambda: ready(address)))
     await asyncio.gather(*(child.keep_running() for child in children))
     waiting.cancel()
 
 
-async def _wait_until_ready(host: str, port: int, ready: Callable[[], object]) -> None:
+async def _wait_until_ready(settings: Settings, host: str, port: int, ready: Callable[[], object]) -> None:
     """Request the health endpoint once: the port is open already, so the response comes when the server is up."""
-    reader, writer = await asyncio.open_connection(host, port)
+    reader, writer = await asyncio.open_connection(host, port, ssl=_own_tls() if settings.certificate else None)
     writer.write(f"GET /healthz HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n".encode())
     if b" 200 " in await reader.readline():
         ready()
     writer.close()
 
 
+def _own_tls() -> ssl.SSLContext:
+    """Return a context for the socket that this process opened itself: whoever answers there is the own server."""
+    context = ssl.create_default_context()
+    context.check_hostname = False
+    context.verify_mode = ssl.CERT_NONE
+    return context
+
+
 def prepare_installation(settings: Settings) -> str:
     """Migrate the platform and create the key. Return the path of the first-run link if nobody has signed up yet."""
+    if settings.certificate:
+        certificates.refuse_unusable(settings.certificate, settings.certificate_key)
     with closing(Platform(settings)) as platform:
         model_upgrade.migrate(platform, workspaces.models())
         iceberg_catalog.refuse_foreign_warehouse(platform.settings)

@@ -2,6 +2,7 @@
 
 - `errors`: the error hierarchy; every error says what is wrong, where, and what to do next
 - `ids`: validation and comparison of ids and names
+- `certificates`: an own certificate authority, and certificates of the server
 - `clock`: moments as whole microseconds since 1970, UTC
 - `database`: SQLite or PostgreSQL behind one URL; one transaction per request or run step
 - `jdbc_address`: JDBC addresses in their parts, and the databases that the installation allows

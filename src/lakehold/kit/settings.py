@@ -1,9 +1,9 @@
 """The platform's settings, read from the environment variables `LAKEHOLD_…` and from nothing else."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Self
 
-from pydantic import Field, SecretStr, ValidationError, field_validator
+from pydantic import Field, SecretStr, ValidationError, field_validator, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from lakehold.kit.errors import InvalidInputError
@@ -35,6 +35,10 @@ class Settings(BaseSettings):
     address: Annotated[
         str, Field(description="How people reach the server, for links in mails. Without one: host and port.")
     ] = ""
+    certificate: Annotated[
+        str, Field(description="The server's TLS certificate with its chain: a PEM file. Without one: plain HTTP.")
+    ] = ""
+    certificate_key: Annotated[str, Field(description="The key of the certificate: a PEM file without password.")] = ""
     smtp: Annotated[
         SecretStr,
         Field(description="The SMTP server: smtp://user:password@host:port, or smtps://. Without one: no mails."),
@@ -106,6 +110,13 @@ class Settings(BaseSettings):
     def _without_slash(cls, address: str) -> str:
         return address.rstrip("/")
 
+    @model_validator(mode="after")
+    def _certificate_with_key(self) -> Self:
+        if bool(self.certificate) != bool(self.certificate_key):
+            message = "LAKEHOLD_CERTIFICATE and LAKEHOLD_CERTIFICATE_KEY belong together"
+            raise ValueError(message)
+        return self
+
     @field_validator("databases")
     @classmethod
     def _exact_databases(cls, databases: str) -> str:
@@ -135,7 +146,12 @@ class Settings(BaseSettings):
     @property
     def base_url(self) -> str:
         """The URL at which people reach the server."""
-        return self.address or f"http://{self.host}:{self.port}"
+        return self.address or self.url_of(self.host, self.port)
+
+    def url_of(self, host: str, port: int) -> str:
+        """Return the URL of an address that the server listens on."""
+        scheme = "https" if self.certificate else "http"
+        return f"{scheme}://[{host}]:{port}" if ":" in host else f"{scheme}://{host}:{port}"
 
     def environment(self) -> dict[str, str]:
         """Return the settings as environment variables for another process of the platform."""
@@ -154,6 +170,5 @@ def load_settings(**overrides: object) -> Settings:
     except ValidationError as error:
         first = error.errors()[0]
         name = "LAKEHOLD_" + "_".join(str(part) for part in first["loc"]).upper()
-        raise InvalidInputError(
-            f"The setting {name} cannot be used: {first['msg']}.", "Correct it or unset it."
-        ) from error
+        what = f"The setting {name} cannot be used" if first["loc"] else "These settings cannot be used"
+        raise InvalidInputError(f"{what}: {first['msg']}.", "Correct it or unset it.") from error

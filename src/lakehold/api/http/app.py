@@ -23,6 +23,7 @@ from lakehold.api.http.health import Metrics
 from lakehold.api.http.middleware import RequestMiddleware
 from lakehold.api.http.problems import FieldProblem, Giver, Problem
 from lakehold.directory.platform import Platform
+from lakehold.kit import certificates
 from lakehold.kit.settings import Settings
 from lakehold.workspaces import registry
 
@@ -113,6 +114,8 @@ def server_config(app: FastAPI, settings: Settings) -> uvicorn.Config:
     are trusted from the configured proxies only.
     """
     trusted = settings.trusted_proxies
+    if settings.certificate:
+        certificates.refuse_unusable(settings.certificate, settings.certificate_key)
     return uvicorn.Config(
         app,
         host=settings.host,
@@ -123,6 +126,8 @@ def server_config(app: FastAPI, settings: Settings) -> uvicorn.Config:
         proxy_headers=bool(trusted),
         forwarded_allow_ips=[address.strip() for address in trusted.split(",") if address.strip()],
         timeout_graceful_shutdown=10,
+        ssl_certfile=settings.certificate or None,
+        ssl_keyfile=settings.certificate_key or None,
     )
 
 

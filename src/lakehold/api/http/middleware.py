@@ -23,6 +23,8 @@ _BODY_LIMIT_KEY = "lakehold.most_bytes"
 _CLIENT_CLOSED_REQUEST = 499
 """What the log says of a caller who went before all was sent."""
 _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
+_TRANSPORT_SECURITY = (b"strict-transport-security", b"max-age=31536000")
+"""For a year, browsers ask this host by HTTPS only."""
 _DEFAULT_HEADERS = [
     (b"x-content-type-options", b"nosniff"),
     (b"cache-control", b"no-store"),
@@ -113,6 +115,8 @@ class _RequestTracker:
             self.status = message["status"]
             there = {name for name, _ in message["headers"]}
             always = [header for header in _DEFAULT_HEADERS if header[0] not in there]
+            if self._scope["scheme"] == "https":
+                always.append(_TRANSPORT_SECURITY)
             message["headers"] = [*message["headers"], *always, (b"x-request-id", self.id.encode())]
         await self._send(message)
 

@@ -1,4 +1,4 @@
-"""Commands that operate a platform (up, server, worker, init, relocate, login, logout, key), and demo, tour, docs."""
+"""Commands that operate a platform (up, server, worker, init, relocate, login, key, tls …), and demo, tour, docs."""
 
 from __future__ import annotations
 
@@ -202,6 +202,34 @@ def finish(_cmd: CommandContext) -> None:
     else:
         keys.drop_old_keys(platform.settings.data / "key")
         typer.echo("All secrets use the newest key; older keys were removed.")
+
+
+tls_commands = typer.Typer(no_args_is_help=True, help="Certificates of an own authority, for HTTPS.")
+
+
+@tls_commands.command("init")
+@command
+def init_tls(
+    cmd: CommandContext,
+    names: Annotated[list[str] | None, typer.Argument(help="Host names and addresses of the server.")] = None,
+) -> None:
+    """Create a certificate for the server, signed by an authority of your own.
+
+    The authority is created at the first time, in `tls` in the data folder. Later calls renew the server's
+    certificate, which is valid for 13 months; localhost is always among its names. Restart the server afterwards.
+    """
+    from lakehold.kit import certificates, settings  # noqa: PLC0415 - loaded by this verb only
+
+    read = settings.load_settings()
+    files = certificates.issue(read.data.absolute() / "tls", ["localhost", "127.0.0.1", "::1", *(names or ())])
+    result = {"certificate": files.server, "certificate_key": files.server_key, "authority": files.authority}
+    lines = [
+        f"LAKEHOLD_CERTIFICATE={files.server}",
+        f"LAKEHOLD_CERTIFICATE_KEY={files.server_key}",
+        f"Set these two, restart the server, and let clients trust {files.authority}",
+        f"(browsers: import it; the command: SSL_CERT_FILE={files.authority}).",
+    ]
+    cmd.print_result({name: str(file) for name, file in result.items()}, "\n".join(lines))
 
 
 def demo(
