@@ -3,43 +3,30 @@
 import sqlalchemy as sa
 from alembic import op
 
-from lakehold.migrations.columns import EXACT, NUMBER, required
+from lakehold.migrations.columns import EXACT, INTEGER, NUMBER, TEXT, counter, keys, required
 
 revision = "0001"
 down_revision = None
 
 
 def _facts(name: str, *columns: sa.Column) -> None:
-    op.create_table(
-        name,
-        sa.Column("id", NUMBER, primary_key=True, autoincrement=True),
-        sa.Column("tenant_id", NUMBER, nullable=False),
-        *columns,
-        sa.Column("since", NUMBER, nullable=False),
-        sa.Column("until", NUMBER, nullable=False),
-    )
+    op.create_table(name, counter("id"), *required(NUMBER, "tenant_id"), *columns, *required(NUMBER, "since", "until"))
 
 
 def upgrade() -> None:
     """Make the tables."""
     _facts(
         "resource",
-        required("uid", EXACT),
-        required("kind", sa.Text()),
-        required("workspace_id", NUMBER),
-        required("name", sa.Text()),
-        required("sort_name", EXACT),
+        *required(EXACT, "uid"),
+        *required(TEXT, "kind"),
+        *required(NUMBER, "workspace_id"),
+        *required(TEXT, "name"),
+        *required(EXACT, "sort_name"),
     )
-    _facts("access_grant", required("subject_id", NUMBER), required("role", sa.Text()), required("resource_id", NUMBER))
-    _facts(
-        "access_attribute",
-        required("resource_id", NUMBER),
-        required("member_id", NUMBER),
-        required("name", sa.Text()),
-        required("value", sa.Text()),
-    )
-    _facts("access_edge", required("name", sa.Text()), required("source_id", NUMBER), required("target_id", NUMBER))
-    _facts("access_model", required("name", sa.Text()), required("source", sa.Text()))
+    _facts("access_grant", *required(NUMBER, "subject_id"), *required(TEXT, "role"), *required(NUMBER, "resource_id"))
+    _facts("access_attribute", *required(NUMBER, "resource_id", "member_id"), *required(TEXT, "name", "value"))
+    _facts("access_edge", *required(TEXT, "name"), *required(NUMBER, "source_id", "target_id"))
+    _facts("access_model", *required(TEXT, "name", "source"))
     op.create_index("resource_uid", "resource", ["tenant_id", "uid"], unique=True)
     op.create_index("resource_sorted", "resource", ["tenant_id", "kind", "sort_name", "id"])
     op.create_index("resource_in_workspace", "resource", ["workspace_id", "kind", "sort_name", "id"])
@@ -54,14 +41,11 @@ def upgrade() -> None:
         op.create_index(name, table, [*columns, "since", "until"])
     op.create_table(
         "change",
-        sa.Column("tenant_id", NUMBER, primary_key=True),
-        sa.Column("seq", NUMBER, primary_key=True),
-        sa.Column("n", sa.Integer(), primary_key=True),
-        sa.Column("made_at", NUMBER, nullable=False),
-        sa.Column("fact", sa.Text(), nullable=False),
-        sa.Column("fact_id", NUMBER, nullable=False),
-        sa.Column("was_until", NUMBER, nullable=False),
-        sa.Column("until", NUMBER, nullable=False),
+        *keys(NUMBER, "tenant_id", "seq"),
+        *keys(INTEGER, "n"),
+        *required(NUMBER, "made_at"),
+        *required(TEXT, "fact"),
+        *required(NUMBER, "fact_id", "was_until", "until"),
     )
     if op.get_bind().dialect.name == "postgresql":
         op.execute("CREATE SEQUENCE change_seq")

@@ -1,9 +1,8 @@
 """Background jobs, and workers."""
 
-import sqlalchemy as sa
 from alembic import op
 
-from lakehold.migrations.columns import EXACT, NUMBER, required
+from lakehold.migrations.columns import EXACT, INTEGER, NUMBER, TEXT, keys, optional, required
 
 revision = "0006"
 down_revision = "0005"
@@ -11,26 +10,19 @@ down_revision = "0005"
 
 def upgrade() -> None:
     """Make the tables."""
-    op.create_table("worker", sa.Column("id", EXACT, primary_key=True), required("beat", NUMBER))
+    op.create_table("worker", *keys(EXACT, "id"), *required(NUMBER, "beat"))
     op.create_table(
         "job",
-        sa.Column("tenant_id", NUMBER, primary_key=True),
-        sa.Column("id", EXACT, primary_key=True),
-        required("tenant", EXACT),
-        required("kind", sa.Text()),
-        required("state", sa.Text()),
-        required("started_by", EXACT),
-        required("caller", sa.Text()),
-        required("wanted", sa.Text()),
-        required("tries", sa.Integer()),
-        required("progress", sa.Integer()),
-        required("doing", sa.Text()),
-        required("error", sa.Text()),
-        required("result", sa.Text()),
-        required("rows", NUMBER),
-        required("made_at", NUMBER),
-        sa.Column("started_at", NUMBER),
-        sa.Column("ended_at", NUMBER),
+        *keys(NUMBER, "tenant_id"),
+        *keys(EXACT, "id"),
+        *required(EXACT, "tenant"),
+        *required(TEXT, "kind", "state"),
+        *required(EXACT, "started_by"),
+        *required(TEXT, "caller", "wanted"),
+        *required(INTEGER, "tries", "progress"),
+        *required(TEXT, "doing", "error", "result"),
+        *required(NUMBER, "rows", "made_at"),
+        *optional(NUMBER, "started_at", "ended_at"),
     )
     op.create_index("job_by_state", "job", ["state", "made_at"])
     op.create_index("job_by_time", "job", ["tenant_id", "made_at"])
