@@ -88,6 +88,13 @@ class IcebergCatalog:
         """Return the location of the table's current metadata file; None if the table does not exist yet."""
         return self.metadata_locations([place]).get(place)
 
+    def need_location(self, place: TableIdentifier) -> str:
+        """Return the location of the table's current metadata file, or refuse if the table does not exist yet."""
+        found = self.metadata_location(place)
+        if found is None:
+            raise ConflictError("The table has no data yet.", "Run the pipeline that fills it.")
+        return found
+
     def current_metadata(self, place: TableIdentifier) -> IcebergMetadata | None:
         """Return the current metadata of a table; None if the table does not exist yet."""
         location = self.metadata_location(place)
@@ -126,10 +133,6 @@ class IcebergCatalog:
         query = sa.select(c.table_namespace, c.table_name, c.metadata_location).where(c.catalog_name == CATALOG_NAME)
         with self._engine.connect() as connection:
             return {(row[0], row[1]): row[2] for row in connection.execute(query) if row[2]}
-
-    def need_own_warehouse(self) -> None:
-        """Refuse a catalog that names tables outside the warehouse, as that of a copied installation does."""
-        warehouse.need_inside(self.warehouse_url, self.all_locations().values())
 
     def need_own_location(self, place: TableIdentifier) -> None:
         """Refuse to write a table that has files outside the warehouse."""
@@ -244,6 +247,6 @@ def _create_tables(connection: sa.Connection) -> None:
 
 
 def refuse_foreign_warehouse(settings: Settings) -> None:
-    """Refuse to start an installation whose catalog names tables outside its warehouse."""
+    """Refuse to start an installation whose catalog names tables outside its warehouse, as that of a copy does."""
     with closing(IcebergCatalog(settings)) as catalog:
-        catalog.need_own_warehouse()
+        warehouse.need_inside(catalog.warehouse_url, catalog.all_locations().values())
