@@ -51,10 +51,8 @@ def collect_result(rows: DataFrame, *, most_rows: int, most_bytes: int) -> Query
         raise QueryError("A column has a type that cannot be sent.", "Make it a text: CAST(… AS STRING).") from error
     with active_session(rows.sparkSession):
         found = list(_collect_batches(rows.limit(most_rows + 1), schema, most_bytes))
-    total = sum(batch.num_rows for batch in found)
-    if total <= most_rows:
-        return QueryResult(schema, found, complete=True)
-    return QueryResult(schema, list(_truncate(found, most_rows)), complete=False)
+    whole = pa.Table.from_batches(found, schema)
+    return QueryResult(schema, whole.slice(0, most_rows).to_batches(), complete=len(whole) <= most_rows)
 
 
 def _with_text_columns(rows: DataFrame) -> DataFrame:
@@ -92,14 +90,6 @@ def _collect_batches(rows: DataFrame, schema: pa.Schema, most_bytes: int) -> Ite
             message = f"The result is larger than {most_bytes // 1_000_000:,} MB."
             raise LimitExceededError(message, "Select fewer columns or rows, or save the query as a table.")
         yield pa.ipc.read_record_batch(pa.py_buffer(part), schema)
-
-
-def _truncate(batches: list[pa.RecordBatch], most: int) -> Iterator[pa.RecordBatch]:
-    for batch in batches:
-        if most <= 0:
-            return
-        yield batch.slice(0, most)
-        most -= batch.num_rows
 
 
 _INTERRUPT = "spark.job.interruptOnCancel"
@@ -142,7 +132,7 @@ class QueryService:
         lent = self._session_pool.borrow(query.caller, query.workspace, self._settings.query_seconds + _GRACE)
         with (
             self._register(query) as running,
-            self._limit_time(query.id),
+            self._limit_time(running),
             lent as own,
             catalog_tokens.open_system_folder(own.token, self._settings.data),
         ):
@@ -172,12 +162,12 @@ class QueryService:
         except (Py4JError, OSError) as error:
             raise UnavailableError("Spark has stopped.", "It is restarting; try again.") from error
 
-    def stop(self, uid: str, caller: Caller, reason: str = "The query was stopped.") -> None:
+    def stop(self, uid: str, caller: Caller) -> None:
         """Stop a query of the caller's own."""
         running = self._running.get(uid)
         if running is None or running.owner != (caller.tenant, caller.member):
             raise NotFoundError("There is no such query.", "It may have ended.")
-        self._stop(running, reason)
+        self._stop(running, "The query was stopped.")
 
     def analyse(self, caller: Caller, workspace: str, text: str, *, seconds: int) -> tuple[DataFrame, frozenset[str]]:
         """Return the rows of a query, to be run within so many seconds, and the ids of the tables that it reads."""
@@ -219,8 +209,7 @@ class QueryService:
             set_local_properties(self._spark, {})
 
     @contextmanager
-    def _limit_time(self, uid: str) -> Iterator[None]:
-        running = self._running[uid]
+    def _limit_time(self, running: RunningQuery) -> Iterator[None]:
         seconds = self._settings.query_seconds
         timer = Timer(seconds, self._stop, (running, f"The query took longer than {seconds} seconds."))
         timer.daemon = True
