@@ -20,9 +20,9 @@ from lakehold.lake import table_metadata, warehouse
 from lakehold.lake.table_metadata import IcebergMetadata
 
 CATALOG_NAME = "lakehold"
-"""What the platform's own Spark session calls the catalog."""
+"""The name of the catalog in the platform's own Spark session."""
 _FORMER_NAME = "house"
-"""What releases up to 0.1 called it; their tables are taken over when the catalog is opened."""
+"""Its name in releases up to 0.1; their tables are taken over when the catalog is opened."""
 SCHEMA = "lakehold_lake"
 _BATCH_SIZE = 500
 
@@ -131,7 +131,7 @@ class IcebergCatalog:
             warehouse.need_inside(self.warehouse_url, warehouse.named_locations(location))
 
     def relocate_table(self, name: tuple[str, str], old: str, new: str, previous: str | None) -> None:
-        """Let a table have another metadata file, unless it has got one meanwhile."""
+        """Set the metadata file of a table, unless the table was written meanwhile."""
         which = _tables.update().where(
             _tables.c.catalog_name == CATALOG_NAME, _full_name == name, _tables.c.metadata_location == old
         )
@@ -169,30 +169,26 @@ class IcebergCatalog:
         """Return the Spark settings of the catalog, which only the platform's own session may have."""
         _ = self._engine
         here = f"spark.sql.catalog.{CATALOG_NAME}"
-        conf = {
+        if self._is_file:
+            uri, login = f"jdbc:sqlite:file:{self._file}?busy_timeout=30000&journal_mode=WAL", {}
+        else:
+            host = f"{self._url.host or 'localhost'}:{self._url.port or 5432}"
+            uri = f"jdbc:postgresql://{host}/{self._url.database}?currentSchema={SCHEMA}"
+            # The driver takes them by name, so that they stand in no URL that an error might repeat.
+            login = {"user": self._url.username, "password": self._url.password}
+        return {
             here: "org.apache.iceberg.spark.SparkCatalog",
             f"{here}.type": "jdbc",
-            f"{here}.uri": self._jdbc,
+            f"{here}.uri": uri,
             f"{here}.warehouse": self._settings.warehouse_url,
             f"{here}.jdbc.schema-version": "V1",
             f"{here}.cache-enabled": "false",
+            **{f"{here}.jdbc.{name}": value for name, value in login.items() if value},
         }
-        if self._is_file:
-            return conf
-        # The driver takes them by name, so that they stand in no URL that an error might repeat.
-        login = {"user": self._url.username, "password": self._url.password}
-        return conf | {f"{here}.jdbc.{name}": value for name, value in login.items() if value}
 
     @property
     def _is_file(self) -> bool:
         return self._url.get_backend_name() == "sqlite"
-
-    @property
-    def _jdbc(self) -> str:
-        if self._is_file:
-            return f"jdbc:sqlite:file:{self._file}?busy_timeout=30000&journal_mode=WAL"
-        host = self._url.host or "localhost"
-        return f"jdbc:postgresql://{host}:{self._url.port or 5432}/{self._url.database}?currentSchema={SCHEMA}"
 
     @property
     def _file(self) -> str:

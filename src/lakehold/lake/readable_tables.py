@@ -20,7 +20,7 @@ from lakehold.lake.row_formats import quote_identifier
 from lakehold.workspaces.registry import readable_kinds
 
 LAKE_CATALOG, WORKSPACE_CATALOG = "lake", "here"
-"""What a person's session calls the catalog of all workspaces, and that of one."""
+"""The names of the catalogs of all workspaces and of one, in a user's session."""
 
 NamePath = tuple[str, ...]
 

@@ -113,14 +113,12 @@ class _TableRelocation:
                 return self._new(manifest).encode()
             return self._size(manifest) if name == "manifest_length" else value
 
-        if location not in self._done:
-            self._done.add(location)
+        if self._is_first(location):
             self._write(location, copy_avro(self._read(location), replace))
 
     def _rewrite_manifest(self, location: str) -> None:
-        if location in self._done:
+        if not self._is_first(location):
             return
-        self._done.add(location)
         content = self._read(location)
         header, _ = read_header(content)
         has_deletes = header.get("content") == b"deletes"
@@ -144,9 +142,8 @@ class _TableRelocation:
 
     def _rewrite_deletes(self, location: str) -> None:
         """Rewrite the paths of data files in a delete file."""
-        if location in self._done or not location.endswith(".parquet"):
+        if not location.endswith(".parquet") or not self._is_first(location):
             return
-        self._done.add(location)
         rows = pq.read_table(pa.BufferReader(self._read(location)))
         column = rows.column("file_path")
         names = {name: self._new(name) for name in pc.unique(column).to_pylist()}
@@ -155,6 +152,12 @@ class _TableRelocation:
         sink = pa.BufferOutputStream()
         pq.write_table(rows.replace_schema_metadata(rows.schema.metadata), sink, compression="zstd")
         self._write(location, sink.getvalue().to_pybytes())
+
+    def _is_first(self, location: str) -> bool:
+        """Return whether a file is met for the first time: several snapshots name the same ones."""
+        is_first = location not in self._done
+        self._done.add(location)
+        return is_first
 
     def _open(self, location: str) -> tuple[pyarrow.fs.FileSystem, str]:
         system, path = pyarrow.fs.FileSystem.from_uri(self._new(location))

@@ -39,6 +39,7 @@ _FILTERED_BATCH, _MIN_BATCH = 65_536, 128
 _CACHE_SIZE = 16
 _CACHEABLE_DELETES = 5_000
 """So many delete files are worth remembering; more would take too much memory."""
+_load_table = lru_cache(maxsize=_CACHE_SIZE)(StaticTable.from_metadata)
 
 
 def scan_table(location: str, options: PreviewOptions) -> TablePreview:
@@ -175,11 +176,6 @@ def _manifest_entries(scan: TableScan, manifest: ManifestFile) -> Iterator[Manif
                     entry.sequence_number = manifest.sequence_number
                 entry.data_file.spec_id = manifest.partition_spec_id
                 yield entry
-
-
-@lru_cache(maxsize=_CACHE_SIZE)
-def _load_table(location: str) -> StaticTable:
-    return StaticTable.from_metadata(location)
 
 
 def _file_evaluator(scan: TableScan) -> Callable[[DataFile], bool]:

@@ -17,16 +17,16 @@ def counter(name: str) -> sa.Column[Any]:
     return sa.Column(name, NUMBER, primary_key=True, autoincrement=True)
 
 
-def keys(kind: Kind, *names: str) -> list[sa.Column[Any]]:
+def keys(**kinds: Kind) -> list[sa.Column[Any]]:
     """Return columns of the primary key."""
-    return [sa.Column(name, kind, primary_key=True) for name in names]
+    return [sa.Column(name, kind, primary_key=True) for name, kind in kinds.items()]
 
 
-def required(kind: Kind, *names: str) -> list[sa.Column[Any]]:
+def required(**kinds: Kind) -> list[sa.Column[Any]]:
     """Return columns that are never null."""
-    return [sa.Column(name, kind, nullable=False) for name in names]
+    return [sa.Column(name, kind, nullable=False) for name, kind in kinds.items()]
 
 
-def optional(kind: Kind, *names: str) -> list[sa.Column[Any]]:
+def optional(**kinds: Kind) -> list[sa.Column[Any]]:
     """Return columns that may be null."""
-    return [sa.Column(name, kind) for name in names]
+    return [sa.Column(name, kind) for name, kind in kinds.items()]

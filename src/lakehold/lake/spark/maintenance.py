@@ -83,7 +83,7 @@ def compact(
 
 
 ORPHAN_GRACE = timedelta(days=3)
-"""So old a file that nothing names has to be before it is deleted: whoever is writing it has had time to commit."""
+"""How old a file that nothing names must be before it is deleted: its writer has had time to commit."""
 
 
 def sweep(tables: Tables, place: TableIdentifier, *, grace: timedelta = ORPHAN_GRACE) -> int:

@@ -131,7 +131,7 @@ def _fetch(jars: list[Jar], place: Path) -> None:
 
 _ARCHIVE_TIMEOUT = 300
 QUIET = "-Xlog:cds=off -Xlog:cds+dynamic=off"
-"""What keeps a JVM from talking about its archive."""
+"""Options that keep a JVM from logging about its archive."""
 
 
 def archive_file(files: Sequence[Path]) -> Path:
@@ -219,7 +219,7 @@ class SparkOptions:
     address: str = LOOPBACK
     """Where the JVM listens. Executors on other machines must reach it there."""
     secret: str = ""
-    """What the processes of a standalone cluster know each other by. Elsewhere Spark makes one for each start."""
+    """The shared secret of a standalone cluster's processes. Elsewhere Spark makes one for each start."""
     scratch_parent: Path | None = None
     """Where the folder for shuffled rows and other temporary files is made."""
 
@@ -253,7 +253,7 @@ class JvmProcess:
     process: Popen[bytes]
     folder: Path
     conf: Mapping[str, str]
-    """What it was started with."""
+    """The settings that it was started with."""
 
     @contextmanager
     def connection_env(self) -> Iterator[None]:
@@ -274,7 +274,7 @@ class JvmProcess:
             sleep(_PAUSE)
         answer = file.read_bytes()
         shutil.rmtree(self.folder)
-        ((port,), (length,)) = struct.unpack(">i", answer[:4]), struct.unpack(">i", answer[4:8])
+        port, length = struct.unpack(">ii", answer[:8])
         return str(port), answer[8 : 8 + length].decode()
 
 

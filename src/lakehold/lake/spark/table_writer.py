@@ -40,11 +40,6 @@ _WIDER: dict[type[t.DataType], tuple[type[t.DataType], ...]] = {
 }
 # Iceberg keeps small whole numbers as int.
 _STORED_AS: dict[type[t.DataType], t.DataType] = {t.ByteType: t.IntegerType(), t.ShortType: t.IntegerType()}
-_SAFE: dict[type[t.DataType], tuple[type[t.DataType], ...]] = {
-    t.LongType: (t.IntegerType, t.ShortType, t.ByteType),
-    t.DoubleType: (t.FloatType,),
-    t.TimestampNTZType: (t.DateType,),
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -272,11 +267,11 @@ def _differences(has: t.StructType, comes: t.StructType) -> Iterator[tuple[str, 
 
 def _fits(comes: t.DataType, has: t.DataType) -> bool:
     """Return whether every value of the incoming type is a value of the table's type."""
-    if comes == has or type(comes) in _SAFE.get(type(has), ()) or comes.simpleString() in {"void", has.simpleString()}:
+    if comes == has or comes.simpleString() in {"void", has.simpleString()} or type(has) in _WIDER.get(type(comes), ()):
         return True
     if isinstance(comes, t.DecimalType) and isinstance(has, t.DecimalType):
         return comes.scale <= has.scale and comes.precision - comes.scale <= has.precision - has.scale
-    return type(comes) in _STORED_AS and isinstance(has, t.IntegerType)
+    return isinstance(comes, t.DateType) and isinstance(has, t.TimestampNTZType)
 
 
 def _is_widening(has: t.DataType, comes: t.DataType) -> bool:

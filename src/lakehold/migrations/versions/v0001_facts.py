@@ -10,23 +10,16 @@ down_revision = None
 
 
 def _facts(name: str, *columns: sa.Column) -> None:
-    op.create_table(name, counter("id"), *required(NUMBER, "tenant_id"), *columns, *required(NUMBER, "since", "until"))
+    op.create_table(name, counter("id"), *required(tenant_id=NUMBER), *columns, *required(since=NUMBER, until=NUMBER))
 
 
 def upgrade() -> None:
     """Make the tables."""
-    _facts(
-        "resource",
-        *required(EXACT, "uid"),
-        *required(TEXT, "kind"),
-        *required(NUMBER, "workspace_id"),
-        *required(TEXT, "name"),
-        *required(EXACT, "sort_name"),
-    )
-    _facts("access_grant", *required(NUMBER, "subject_id"), *required(TEXT, "role"), *required(NUMBER, "resource_id"))
-    _facts("access_attribute", *required(NUMBER, "resource_id", "member_id"), *required(TEXT, "name", "value"))
-    _facts("access_edge", *required(TEXT, "name"), *required(NUMBER, "source_id", "target_id"))
-    _facts("access_model", *required(TEXT, "name", "source"))
+    _facts("resource", *required(uid=EXACT, kind=TEXT, workspace_id=NUMBER, name=TEXT, sort_name=EXACT))
+    _facts("access_grant", *required(subject_id=NUMBER, role=TEXT, resource_id=NUMBER))
+    _facts("access_attribute", *required(resource_id=NUMBER, member_id=NUMBER, name=TEXT, value=TEXT))
+    _facts("access_edge", *required(name=TEXT, source_id=NUMBER, target_id=NUMBER))
+    _facts("access_model", *required(name=TEXT, source=TEXT))
     op.create_index("resource_uid", "resource", ["tenant_id", "uid"], unique=True)
     op.create_index("resource_sorted", "resource", ["tenant_id", "kind", "sort_name", "id"])
     op.create_index("resource_in_workspace", "resource", ["workspace_id", "kind", "sort_name", "id"])
@@ -41,11 +34,8 @@ def upgrade() -> None:
         op.create_index(name, table, [*columns, "since", "until"])
     op.create_table(
         "change",
-        *keys(NUMBER, "tenant_id", "seq"),
-        *keys(INTEGER, "n"),
-        *required(NUMBER, "made_at"),
-        *required(TEXT, "fact"),
-        *required(NUMBER, "fact_id", "was_until", "until"),
+        *keys(tenant_id=NUMBER, seq=NUMBER, n=INTEGER),
+        *required(made_at=NUMBER, fact=TEXT, fact_id=NUMBER, was_until=NUMBER, until=NUMBER),
     )
     if op.get_bind().dialect.name == "postgresql":
         op.execute("CREATE SEQUENCE change_seq")

@@ -12,28 +12,22 @@ def upgrade() -> None:
     """Make the tables."""
     op.create_table(
         "audit",
-        *keys(NUMBER, "tenant_id", "n"),
-        *required(NUMBER, "at"),
-        *required(EXACT, "member"),
-        *required(TEXT, "action"),
-        *required(EXACT, "resource"),
-        *required(TEXT, "outcome", "body", "hash"),
+        *keys(tenant_id=NUMBER, n=NUMBER),
+        *required(at=NUMBER, member=EXACT, action=TEXT, resource=EXACT, outcome=TEXT, body=TEXT, hash=TEXT),
     )
     for name, column in (("member", "member"), ("resource", "resource"), ("action", "action"), ("time", "at")):
         op.create_index(f"audit_by_{name}", "audit", ["tenant_id", column, "n"])
     op.create_table(
         "audit_seal",
-        *keys(NUMBER, "tenant_id"),
-        *required(NUMBER, "entries"),
-        *required(TEXT, "head", "seal"),
+        *keys(tenant_id=NUMBER),
+        *required(entries=NUMBER, head=TEXT, seal=TEXT),
     )
     op.create_table(
         "outbox",
         counter("id"),
-        *required(NUMBER, "tenant_id", "made_at", "due_at"),
-        *required(TEXT, "receiver", "subject", "body"),
-        *required(INTEGER, "tries"),
-        *optional(NUMBER, "sent_at"),
-        *required(TEXT, "error"),
+        *required(tenant_id=NUMBER, made_at=NUMBER, due_at=NUMBER, receiver=TEXT),
+        *required(subject=TEXT, body=TEXT, tries=INTEGER),
+        *optional(sent_at=NUMBER),
+        *required(error=TEXT),
     )
     op.create_index("outbox_due", "outbox", ["sent_at", "due_at"])

@@ -12,9 +12,7 @@ def upgrade() -> None:
     """Make the table."""
     op.create_table(
         "idempotency",
-        *keys(NUMBER, "tenant_id"),
-        *keys(EXACT, "member", "token", "key"),
-        *required(NUMBER, "made_at"),
-        *required(TEXT, "request", "answer"),
+        *keys(tenant_id=NUMBER, member=EXACT, token=EXACT, key=EXACT),
+        *required(made_at=NUMBER, request=TEXT, answer=TEXT),
     )
     op.create_index("idempotency_by_time", "idempotency", ["tenant_id", "made_at"])

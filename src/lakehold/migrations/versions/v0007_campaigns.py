@@ -13,25 +13,17 @@ def upgrade() -> None:
     op.create_table(
         "campaign",
         counter("n"),
-        *required(NUMBER, "tenant_id"),
-        *required(EXACT, "uid"),
-        *required(NUMBER, "workspace_id"),
-        *required(TEXT, "name", "asks"),
-        *required(NUMBER, "started_at"),
-        *required(EXACT, "started_by"),
-        *optional(NUMBER, "due_at", "closed_at"),
-        *required(EXACT, "closed_by"),
+        *required(tenant_id=NUMBER, uid=EXACT, workspace_id=NUMBER, name=TEXT),
+        *required(asks=TEXT, started_at=NUMBER, started_by=EXACT),
+        *optional(due_at=NUMBER, closed_at=NUMBER),
+        *required(closed_by=EXACT),
     )
     op.create_index("campaign_by_uid", "campaign", ["tenant_id", "uid"], unique=True)
     op.create_index("campaign_by_workspace", "campaign", ["tenant_id", "workspace_id", "n"])
     op.create_table(
         "campaign_decision",
-        *keys(NUMBER, "tenant_id", "campaign"),
-        *keys(INTEGER, "n"),
-        *required(NUMBER, "subject_id"),
-        *required(TEXT, "role"),
-        *required(NUMBER, "resource_id", "since", "until"),
-        *required(TEXT, "decision"),
-        *optional(NUMBER, "decided_at"),
-        *required(EXACT, "decided_by"),
+        *keys(tenant_id=NUMBER, campaign=NUMBER, n=INTEGER),
+        *required(subject_id=NUMBER, role=TEXT, resource_id=NUMBER, since=NUMBER, until=NUMBER, decision=TEXT),
+        *optional(decided_at=NUMBER),
+        *required(decided_by=EXACT),
     )

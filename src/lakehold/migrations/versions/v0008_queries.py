@@ -15,12 +15,8 @@ def upgrade() -> None:
     op.create_table(
         "query",
         counter("n"),
-        *required(NUMBER, "tenant_id"),
-        *required(EXACT, "member"),
-        *required(NUMBER, "workspace_id"),
-        *required(TEXT, "text"),
-        *required(NUMBER, "asked_at", "took", "rows"),
-        *required(TEXT, "error"),
+        *required(tenant_id=NUMBER, member=EXACT, workspace_id=NUMBER, text=TEXT),
+        *required(asked_at=NUMBER, took=NUMBER, rows=NUMBER, error=TEXT),
     )
     op.create_index("query_by_member", "query", ["tenant_id", "member", "n"])
     op.create_index("query_by_time", "query", ["asked_at"])

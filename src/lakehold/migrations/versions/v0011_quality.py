@@ -13,9 +13,6 @@ def upgrade() -> None:
     op.create_table(
         "quality",
         counter("n"),
-        *required(NUMBER, "tenant_id", "resource_id"),
-        *required(TEXT, "mark"),
-        *required(NUMBER, "at"),
-        *required(TEXT, "name", "state", "said"),
+        *required(tenant_id=NUMBER, resource_id=NUMBER, mark=TEXT, at=NUMBER, name=TEXT, state=TEXT, said=TEXT),
     )
     op.create_index("quality_by_resource", "quality", ["tenant_id", "resource_id", "n"])

@@ -10,20 +10,18 @@ down_revision = "0011"
 
 def upgrade() -> None:
     """Make the tables."""
-    op.add_column("detail", *optional(TEXT, "saved_as"))
+    op.add_column("detail", *optional(saved_as=TEXT))
     op.create_table(
         "live_secret",
-        *keys(NUMBER, "tenant_id", "resource_id"),
-        *required(EXACT, "id"),
-        *required(TEXT, "hash"),
-        *required(EXACT, "made_by"),
-        *required(NUMBER, "made_at", "used_at"),
+        *keys(tenant_id=NUMBER, resource_id=NUMBER),
+        *required(id=EXACT, hash=TEXT, made_by=EXACT, made_at=NUMBER, used_at=NUMBER),
     )
     op.create_index("live_secret_by_id", "live_secret", ["id"], unique=True)
     op.create_table(
         "live_pull",
         counter("n"),
-        *required(NUMBER, "tenant_id", "report_id", "destination_id", "at", "rows", "milliseconds"),
+        *required(tenant_id=NUMBER, report_id=NUMBER, destination_id=NUMBER),
+        *required(at=NUMBER, rows=NUMBER, milliseconds=NUMBER),
     )
     op.create_index("live_pull_by_report", "live_pull", ["tenant_id", "report_id", "n"])
     op.create_index("live_pull_by_time", "live_pull", ["at"])

@@ -12,10 +12,7 @@ def upgrade() -> None:
     """Make the table."""
     op.create_table(
         "notification",
-        *keys(NUMBER, "tenant_id", "resource_id", "member_id"),
-        *keys(EXACT, "channel"),
-        *required(BOOLEAN, "wanted"),
-        *required(NUMBER, "chosen_at"),
-        *required(EXACT, "chosen_by"),
+        *keys(tenant_id=NUMBER, resource_id=NUMBER, member_id=NUMBER, channel=EXACT),
+        *required(wanted=BOOLEAN, chosen_at=NUMBER, chosen_by=EXACT),
     )
     op.create_index("quality_by_mark", "quality", ["tenant_id", "mark"])
