@@ -71,7 +71,7 @@ def record_loaded_table(token: str, uid: str) -> None:
 
 
 SYSTEM = "system"
-"""What SQL calls the place of these tables."""
+"""The namespace of these tables in SQL."""
 
 _folders: dict[str, Path] = {}
 

@@ -20,9 +20,9 @@ from lakehold.lake import table_metadata, warehouse
 from lakehold.lake.table_metadata import IcebergMetadata
 
 CATALOG_NAME = "lakehold"
-"""What the platform's own Spark session calls the catalog."""
+"""The name of the catalog in the platform's own Spark session."""
 _FORMER_NAME = "house"
-"""What releases up to 0.1 called it; their tables are taken over when the catalog is opened."""
+"""Its name in releases up to 0.1; their tables are taken over when the catalog is opened."""
 SCHEMA = "lakehold_lake"
 _BATCH_SIZE = 500
 
@@ -39,6 +39,7 @@ _tables = sa.Table(
     sa.Column("previous_metadata_location", _LONG),
     sa.Column("iceberg_type", sa.String(5)),
 )
+_full_name = sa.tuple_(_tables.c.table_namespace, _tables.c.table_name)
 _namespaces = sa.Table(
     "iceberg_namespace_properties",
     _metadata,
@@ -88,6 +89,13 @@ class IcebergCatalog:
         """Return the location of the table's current metadata file; None if the table does not exist yet."""
         return self.metadata_locations([place]).get(place)
 
+    def need_location(self, place: TableIdentifier) -> str:
+        """Return the location of the table's current metadata file, or refuse if the table does not exist yet."""
+        found = self.metadata_location(place)
+        if found is None:
+            raise ConflictError("The table has no data yet.", "Run the pipeline that fills it.")
+        return found
+
     def current_metadata(self, place: TableIdentifier) -> IcebergMetadata | None:
         """Return the current metadata of a table; None if the table does not exist yet."""
         location = self.metadata_location(place)
@@ -95,41 +103,24 @@ class IcebergCatalog:
 
     def metadata_locations(self, places: Iterable[TableIdentifier]) -> dict[TableIdentifier, str]:
         """Return the metadata locations of several tables, leaving out those that do not exist."""
-        sorted_places = sorted(places)
-        found: dict[TableIdentifier, str] = {}
-        c = _tables.c
-        with self._engine.connect() as connection:
-            for start in range(0, len(sorted_places), _BATCH_SIZE):
-                some = {(place.namespace, place.table): place for place in sorted_places[start : start + _BATCH_SIZE]}
-                query = sa.select(c.table_namespace, c.table_name, c.metadata_location).where(
-                    c.catalog_name == CATALOG_NAME,
-                    c.table_namespace.in_({namespace for namespace, _ in some}),
-                    c.table_name.in_({table for _, table in some}),
-                )
-                for row in connection.execute(query):
-                    place = some.get((row.table_namespace, row.table_name))
-                    if place is not None and row.metadata_location:
-                        found[place] = row.metadata_location
+        by_name = {(place.namespace, place.table): place for place in sorted(places)}
+        names, found = list(by_name), dict[TableIdentifier, str]()
+        for start in range(0, len(names), _BATCH_SIZE):
+            some = self.all_locations(_full_name.in_(names[start : start + _BATCH_SIZE]))
+            found |= {by_name[name]: location for name, location in some.items()}
         return found
 
     def list_tables(self, tenant: int) -> list[TableIdentifier]:
         """Return all tables of a tenant in the catalog, including those that no resource refers to any more."""
-        c, namespace = _tables.c, TableIdentifier(tenant, 0).namespace
-        query = sa.select(c.table_name).where(c.catalog_name == CATALOG_NAME, c.table_namespace == namespace)
-        with self._engine.connect() as connection:
-            found = connection.execute(query).scalars().all()
-        return sorted(TableIdentifier(tenant, int(name[1:])) for name in found if name[1:].isdigit())
+        found = self.all_locations(_tables.c.table_namespace == TableIdentifier(tenant, 0).namespace)
+        return sorted(TableIdentifier(tenant, int(name[1:])) for _, name in found if name[1:].isdigit())
 
-    def all_locations(self) -> dict[tuple[str, str], str]:
-        """Return the metadata locations of all tables of all tenants, by namespace and name."""
-        c = _tables.c
-        query = sa.select(c.table_namespace, c.table_name, c.metadata_location).where(c.catalog_name == CATALOG_NAME)
+    def all_locations(self, *where: sa.ColumnElement[bool]) -> dict[tuple[str, str], str]:
+        """Return the metadata locations of the tables of all tenants, or of some, by namespace and name."""
+        query = sa.select(_tables).where(_tables.c.catalog_name == CATALOG_NAME, *where)
         with self._engine.connect() as connection:
-            return {(row[0], row[1]): row[2] for row in connection.execute(query) if row[2]}
-
-    def need_own_warehouse(self) -> None:
-        """Refuse a catalog that names tables outside the warehouse, as that of a copied installation does."""
-        warehouse.need_inside(self.warehouse_url, self.all_locations().values())
+            rows = connection.execute(query).all()
+        return {(row.table_namespace, row.table_name): row.metadata_location for row in rows if row.metadata_location}
 
     def need_own_location(self, place: TableIdentifier) -> None:
         """Refuse to write a table that has files outside the warehouse."""
@@ -140,13 +131,9 @@ class IcebergCatalog:
             warehouse.need_inside(self.warehouse_url, warehouse.named_locations(location))
 
     def relocate_table(self, name: tuple[str, str], old: str, new: str, previous: str | None) -> None:
-        """Let a table have another metadata file, unless it has got one meanwhile."""
-        c = _tables.c
+        """Set the metadata file of a table, unless the table was written meanwhile."""
         which = _tables.update().where(
-            c.catalog_name == CATALOG_NAME,
-            c.table_namespace == name[0],
-            c.table_name == name[1],
-            c.metadata_location == old,
+            _tables.c.catalog_name == CATALOG_NAME, _full_name == name, _tables.c.metadata_location == old
         )
         with self._engine.begin() as connection:
             values = {"metadata_location": new, "previous_metadata_location": previous}
@@ -170,13 +157,10 @@ class IcebergCatalog:
 
     def rename_table(self, old: TableIdentifier, new: TableIdentifier) -> None:
         """Move the rows of one table to another that has none. The files stay where they are."""
-        c = _tables.c
         self.need_own_location(old)
         if self.metadata_location(old) is None and self.metadata_location(new) is not None:
             return
-        moved = _tables.update().where(
-            c.catalog_name == CATALOG_NAME, c.table_namespace == old.namespace, c.table_name == old.table
-        )
+        moved = _tables.update().where(_tables.c.catalog_name == CATALOG_NAME, _full_name == (old.namespace, old.table))
         with self._engine.begin() as connection:
             if not connection.execute(moved.values(table_name=new.table)).rowcount:
                 raise ConflictError("The rows of the table no longer exist.", "They may have been restored before.")
@@ -185,30 +169,26 @@ class IcebergCatalog:
         """Return the Spark settings of the catalog, which only the platform's own session may have."""
         _ = self._engine
         here = f"spark.sql.catalog.{CATALOG_NAME}"
-        conf = {
+        if self._is_file:
+            uri, login = f"jdbc:sqlite:file:{self._file}?busy_timeout=30000&journal_mode=WAL", {}
+        else:
+            host = f"{self._url.host or 'localhost'}:{self._url.port or 5432}"
+            uri = f"jdbc:postgresql://{host}/{self._url.database}?currentSchema={SCHEMA}"
+            # The driver takes them by name, so that they stand in no URL that an error might repeat.
+            login = {"user": self._url.username, "password": self._url.password}
+        return {
             here: "org.apache.iceberg.spark.SparkCatalog",
             f"{here}.type": "jdbc",
-            f"{here}.uri": self._jdbc,
+            f"{here}.uri": uri,
             f"{here}.warehouse": self._settings.warehouse_url,
             f"{here}.jdbc.schema-version": "V1",
             f"{here}.cache-enabled": "false",
+            **{f"{here}.jdbc.{name}": value for name, value in login.items() if value},
         }
-        if self._is_file:
-            return conf
-        # The driver takes them by name, so that they stand in no URL that an error might repeat.
-        login = {"user": self._url.username, "password": self._url.password}
-        return conf | {f"{here}.jdbc.{name}": value for name, value in login.items() if value}
 
     @property
     def _is_file(self) -> bool:
         return self._url.get_backend_name() == "sqlite"
-
-    @property
-    def _jdbc(self) -> str:
-        if self._is_file:
-            return f"jdbc:sqlite:file:{self._file}?busy_timeout=30000&journal_mode=WAL"
-        host = self._url.host or "localhost"
-        return f"jdbc:postgresql://{host}:{self._url.port or 5432}/{self._url.database}?currentSchema={SCHEMA}"
 
     @property
     def _file(self) -> str:
@@ -235,15 +215,12 @@ def _create_tables(connection: sa.Connection) -> None:
     """Create the tables of the catalog, and take over what an earlier release kept under the former name."""
     _metadata.create_all(connection)
     for table in (_tables, _namespaces):
-        if connection.execute(
-            sa.select(table.c.catalog_name).where(table.c.catalog_name == _FORMER_NAME).limit(1)
-        ).first():
-            connection.execute(
-                table.update().where(table.c.catalog_name == _FORMER_NAME).values(catalog_name=CATALOG_NAME)
-            )
+        is_former = table.c.catalog_name == _FORMER_NAME
+        if connection.execute(sa.select(sa.exists().where(is_former))).scalar():
+            connection.execute(table.update().where(is_former).values(catalog_name=CATALOG_NAME))
 
 
 def refuse_foreign_warehouse(settings: Settings) -> None:
-    """Refuse to start an installation whose catalog names tables outside its warehouse."""
+    """Refuse to start an installation whose catalog names tables outside its warehouse, as that of a copy does."""
     with closing(IcebergCatalog(settings)) as catalog:
-        catalog.need_own_warehouse()
+        warehouse.need_inside(catalog.warehouse_url, catalog.all_locations().values())

@@ -13,8 +13,7 @@ from enum import StrEnum
 
 import pyarrow as pa
 
-from lakehold.kit.errors import ConflictError, InvalidInputError, UnavailableError
-from lakehold.lake import table_metadata
+from lakehold.kit.errors import InvalidInputError, UnavailableError
 from lakehold.lake.iceberg_catalog import IcebergCatalog, TableIdentifier
 
 MOST_ROWS = 100_000
@@ -51,19 +50,12 @@ class PreviewOptions:
     rows: int = _ROWS
     fields: Sequence[str] | None = None
     """In this order. Without: all."""
-    snapshot: int | None = None
-    """The table as it was then, with the fields of then. Without: as it is."""
-    where: PreviewFilter | Sequence[PreviewFilter] = ()
+    where: Sequence[PreviewFilter] = ()
     """Of several, all must hold."""
     size: int = _SIZE
     """Bytes in memory: rows that would make it more are left out."""
     scan_limit: int = _SCAN_LIMIT
     """How many rows are scanned before a filter with few matches gives up."""
-
-    @property
-    def filters(self) -> Sequence[PreviewFilter]:
-        """All filters, as a sequence."""
-        return (self.where,) if isinstance(self.where, PreviewFilter) else self.where
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,18 +76,8 @@ def read_preview(lake: IcebergCatalog, place: TableIdentifier, options: PreviewO
         raise InvalidInputError(f"A preview has at most {MOST_ROWS:,} rows.", "Run a query for more.")
     # Upkeep may take away what was valid a moment ago: then it is read as it is now.
     with suppress(FileNotFoundError):
-        return scans.scan_table(_metadata_location(lake, place, options), options)
+        return scans.scan_table(lake.need_location(place), options)
     try:
-        return scans.scan_table(_metadata_location(lake, place, options), options)
+        return scans.scan_table(lake.need_location(place), options)
     except FileNotFoundError as error:
         raise UnavailableError("Files of the table are missing.", "Ask an admin to check the storage.") from error
-
-
-def _metadata_location(lake: IcebergCatalog, place: TableIdentifier, options: PreviewOptions) -> str:
-    found = lake.metadata_location(place)
-    if found is None:
-        raise ConflictError("The table has no data yet.", "Run the pipeline that fills it.")
-    if options.snapshot is not None:
-        # Refused if there is none.
-        table_metadata.load_metadata(found).snapshot(options.snapshot)
-    return found

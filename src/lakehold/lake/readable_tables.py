@@ -6,7 +6,6 @@ share a name, the name is ambiguous, and the table's id can be used instead.
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import cast
 
 from lakehold.access.facts.view import FactView
 from lakehold.access.model.policy import TENANT
@@ -21,7 +20,7 @@ from lakehold.lake.row_formats import quote_identifier
 from lakehold.workspaces.registry import readable_kinds
 
 LAKE_CATALOG, WORKSPACE_CATALOG = "lake", "here"
-"""What a person's session calls the catalog of all workspaces, and that of one."""
+"""The names of the catalogs of all workspaces and of one, in a user's session."""
 
 NamePath = tuple[str, ...]
 
@@ -56,9 +55,8 @@ def resolve_table(ctx: RequestContext, path: Sequence[str], name: str) -> str:
     """Return the id of the table that these names resolve to for the caller."""
     view, full = ctx.view, quote(".".join((*path, name)))
     places = _resolve_containers(ctx, path)
-    called = [here for here in _children_named(ctx, places, name) if _is_table(view, here)] or _by_id(
-        view, places, name
-    )
+    named = [here for here in _children_named(ctx, places, name) if _is_table(view, here)]
+    called = named or _by_id(view, places, name)
     found = [here for here in called if _is_visible(ctx, here)]
     if len(found) > 1:
         raise ConflictError(f"Several tables are called {full}.", "Rename all but one, or write its id instead.")
@@ -118,18 +116,14 @@ def _by_id(view: FactView, places: Sequence[int], uid: str) -> list[int]:
 def _by_name(ctx: RequestContext, place: int) -> dict[str, list[int]]:
     """Return the children of a container by folded name, cached in the view until something changes."""
 
-    def sorted_out(view: FactView) -> dict[str, list[int]]:
-        key = (_by_name, place)
-        known = cast("dict[str, list[int]] | None", view.cache.get(key))
-        if known is None:
-            known, holding = {}, _container_kinds(view)
-            for here in view.children(place):
-                if view.kind(here) in holding:
-                    known.setdefault(fold_name(view.names.get(here) or view.uid(here)), []).append(here)
-            view.cache[key] = known
-        return known
+    def by_name(view: FactView) -> dict[str, list[int]]:
+        found, holding = dict[str, list[int]](), _container_kinds(view)
+        for here in view.children(place):
+            if view.kind(here) in holding:
+                found.setdefault(fold_name(view.names.get(here) or view.uid(here)), []).append(here)
+        return found
 
-    return ctx.session.read_view(sorted_out)
+    return ctx.session.cached((_by_name, place), lambda: ctx.session.read_view(by_name))
 
 
 def _container_kinds(view: FactView) -> frozenset[str]:

@@ -5,7 +5,6 @@ manifests, delete files and the catalog. Each file is replaced at once, and the 
 can be started again, and the files of the original are not opened.
 """
 
-import io
 import json
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -21,6 +20,7 @@ from lakehold.kit.errors import ConflictError
 from lakehold.lake import warehouse
 from lakehold.lake.avro_copy import Value, copy_avro, read_header
 from lakehold.lake.iceberg_catalog import IcebergCatalog
+from lakehold.lake.table_metadata import read_file
 
 _PATH_BOUND = 2_147_483_546
 """Iceberg's id of the path in a delete file, whose least and greatest value a manifest has."""
@@ -65,17 +65,16 @@ class _TableRelocation:
         content = json.loads(self._read(location))
         for snapshot in content.get("snapshots") or ():
             self._rewrite_list(snapshot["manifest-list"])
-        for entry in content.get("metadata-log") or ():
-            self._rewrite_metadata(entry["metadata-file"], required=False)
+        log = [entry["metadata-file"] for entry in content.get("metadata-log") or ()]
+        for earlier in log:
+            self._rewrite_metadata(earlier, required=False)
         self._rewrite_metadata(location)
-        log = content.get("metadata-log") or ()
-        previous = self._new(log[-1]["metadata-file"]) if log else None
+        previous = self._new(log[-1]) if log else None
         self.lake.relocate_table(name, location, self._new(location), previous)
 
     def _new(self, location: str) -> str:
         """Return the location in the own warehouse; one that lies elsewhere is refused."""
-        own, text = self.lake.warehouse_url, _without_file_scheme(location)
-        old = _without_file_scheme(self.old)
+        own, text, old = self.lake.warehouse_url, _without_file_scheme(location), _without_file_scheme(self.old)
         if text == old or text.startswith(f"{old}/"):
             return own.rstrip("/") + text[len(old) :]
         warehouse.need_inside(own, [location])
@@ -114,16 +113,15 @@ class _TableRelocation:
                 return self._new(manifest).encode()
             return self._size(manifest) if name == "manifest_length" else value
 
-        if location not in self._done:
-            self._done.add(location)
+        if self._is_first(location):
             self._write(location, copy_avro(self._read(location), replace))
 
     def _rewrite_manifest(self, location: str) -> None:
-        if location in self._done:
+        if not self._is_first(location):
             return
-        self._done.add(location)
         content = self._read(location)
-        has_deletes = read_header(io.BytesIO(content)).get("content") == b"deletes"
+        header, _ = read_header(content)
+        has_deletes = header.get("content") == b"deletes"
         path, bound = "", 0
 
         def replace(name: str, value: Value) -> Value:
@@ -144,15 +142,9 @@ class _TableRelocation:
 
     def _rewrite_deletes(self, location: str) -> None:
         """Rewrite the paths of data files in a delete file."""
-        if location in self._done or not location.endswith(".parquet"):
+        if not location.endswith(".parquet") or not self._is_first(location):
             return
-        self._done.add(location)
-        system, path = self._open(location)
-        try:
-            with system.open_input_file(path) as opened:
-                rows = pq.read_table(opened)
-        except OSError as error:
-            raise _missing_file(self._new(location)) from error
+        rows = pq.read_table(pa.BufferReader(self._read(location)))
         column = rows.column("file_path")
         names = {name: self._new(name) for name in pc.unique(column).to_pylist()}
         made = pa.array([names[name] for name in column.to_pylist()], pa.string())
@@ -161,19 +153,21 @@ class _TableRelocation:
         pq.write_table(rows.replace_schema_metadata(rows.schema.metadata), sink, compression="zstd")
         self._write(location, sink.getvalue().to_pybytes())
 
+    def _is_first(self, location: str) -> bool:
+        """Return whether a file is met for the first time: several snapshots name the same ones."""
+        is_first = location not in self._done
+        self._done.add(location)
+        return is_first
+
     def _open(self, location: str) -> tuple[pyarrow.fs.FileSystem, str]:
-        new = self._new(location)
-        system, path = pyarrow.fs.FileSystem.from_uri(new)
+        system, path = pyarrow.fs.FileSystem.from_uri(self._new(location))
         return system, path
 
     def _read(self, location: str) -> bytes:
-        system, path = self._open(location)
         try:
-            with system.open_input_file(path) as file:
-                content: bytes = file.read()
+            return read_file(self._new(location))
         except OSError as error:
             raise _missing_file(self._new(location)) from error
-        return content
 
     def _write(self, location: str, content: bytes) -> None:
         """Replace a file at once. One that shares its bytes with the original's, as a hard link, leaves those alone."""

@@ -28,7 +28,6 @@ from pyiceberg.manifest import DataFile, ManifestEntry, ManifestFile
 from pyiceberg.schema import Schema, prune_columns, visit_with_partner
 from pyiceberg.table import StaticTable
 from pyiceberg.table.delete_file_index import DeleteFileIndex
-from pyiceberg.table.snapshots import Snapshot
 from pyiceberg.types import ListType, MapType
 
 from lakehold.kit.errors import ConflictError, InvalidInputError
@@ -40,6 +39,7 @@ _FILTERED_BATCH, _MIN_BATCH = 65_536, 128
 _CACHE_SIZE = 16
 _CACHEABLE_DELETES = 5_000
 """So many delete files are worth remembering; more would take too much memory."""
+_load_table = lru_cache(maxsize=_CACHE_SIZE)(StaticTable.from_metadata)
 
 
 def scan_table(location: str, options: PreviewOptions) -> TablePreview:
@@ -51,22 +51,15 @@ def scan_table(location: str, options: PreviewOptions) -> TablePreview:
 
 @dataclass(frozen=True)
 class TableScan:
-    """One scan of a table, with its snapshot, schema and filters."""
+    """One scan of a table, with its schema and filters."""
 
     table: StaticTable
     options: PreviewOptions
 
     @cached_property
-    def snapshot(self) -> Snapshot | None:
-        """The scanned snapshot; None if nothing was ever written."""
-        number = self.options.snapshot
-        return self.table.current_snapshot() if number is None else self.table.snapshot_by_id(number)
-
-    @cached_property
     def schema(self) -> Schema:
-        """All fields of the scanned snapshot."""
-        then = None if self.snapshot is None or self.options.snapshot is None else self.snapshot.schema_id
-        return self.table.schema() if then is None else self.table.metadata.schema_by_id(then) or self.table.schema()
+        """All fields of the table."""
+        return self.table.schema()
 
     @cached_property
     def selected_names(self) -> list[str]:
@@ -80,14 +73,14 @@ class TableScan:
     @cached_property
     def read_schema(self) -> Schema:
         """The fields that are read: the selected ones and those of the filters."""
-        asked = [find_field(self.schema, each.field).name for each in self.options.filters]
+        asked = [find_field(self.schema, each.field).name for each in self.options.where]
         return self.schema.select(*self.selected_names, *asked)
 
     @cached_property
     def row_filter(self) -> BooleanExpression:
         """The filters as one Iceberg expression."""
         found: BooleanExpression = AlwaysTrue()
-        for each in self.options.filters:
+        for each in self.options.where:
             found = And(found, build_expression(each, self.schema))
         return found
 
@@ -122,9 +115,8 @@ def _count_fitting(rows: pa.Table, size: int) -> int:
 
 def _scan_rows(scan: TableScan) -> Iterator[tuple[pa.Table, int]]:
     """Yield rows as they are read, each time with how many rows were scanned for them."""
-    if scan.snapshot is None:
-        return
-    found = scan.snapshot.manifests(scan.table.io)
+    snapshot = scan.table.current_snapshot()
+    found = snapshot.manifests(scan.table.io) if snapshot else []
     deletes = _delete_index(scan, found)
     for manifest in found:
         if manifest.content == manifests.ManifestContent.DATA and _may_match(scan, manifest):
@@ -184,11 +176,6 @@ def _manifest_entries(scan: TableScan, manifest: ManifestFile) -> Iterator[Manif
                     entry.sequence_number = manifest.sequence_number
                 entry.data_file.spec_id = manifest.partition_spec_id
                 yield entry
-
-
-@lru_cache(maxsize=_CACHE_SIZE)
-def _load_table(location: str) -> StaticTable:
-    return StaticTable.from_metadata(location)
 
 
 def _file_evaluator(scan: TableScan) -> Callable[[DataFile], bool]:

@@ -72,13 +72,16 @@ class IcebergMetadata:
         raise NotFoundError(f"There is no snapshot {number}.", "It may have expired; choose another one.")
 
 
-@lru_cache(maxsize=_CACHE_SIZE)
-def read_metadata_file(location: str) -> bytes:
-    """Return the content of a metadata file."""
+def read_file(location: str) -> bytes:
+    """Return the content of a file in the warehouse."""
     system, path = pyarrow.fs.FileSystem.from_uri(location)
     with system.open_input_file(path) as file:
         content: bytes = file.read()
     return content
+
+
+read_metadata_file = lru_cache(maxsize=_CACHE_SIZE)(read_file)
+"""Returns the content of a metadata file."""
 
 
 @lru_cache(maxsize=_CACHE_SIZE)

@@ -28,7 +28,7 @@ from lakehold.lake.iceberg_catalog import TableIdentifier
 INTERNAL_FOLDER = ".lakehold"
 """The hidden folder in each volume: what is arriving, and receipts of what was delivered."""
 _PARTIAL_PREFIX, _PARTIAL_MAX_AGE = "arriving-", 24 * 3600
-"""What a file is called that is on its way, and after how many seconds without a byte nobody sends it any more."""
+"""The prefix of files that are arriving, and the seconds without a byte after which nobody sends them any more."""
 _MAX_DEPTH = 10
 _MAX_NAME_BYTES = 200
 _OWNER_ONLY = 0o700
@@ -136,8 +136,7 @@ class Volume:
 
     def remove(self, path: str) -> None:
         """Delete a file, and the folders that are empty afterwards."""
-        self.get_file(path)
-        at = self._at(path)
+        at = self.path_on_disk(path)
         at.unlink()
         for parent in at.parents:
             if parent == self.folder:

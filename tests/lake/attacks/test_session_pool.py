@@ -65,7 +65,7 @@ class Desk:
 
     @property
     def waiting(self) -> list[UserSession]:
-        return list(self.queries._session_pool._idle)
+        return list(self.persons._idle)
 
 
 @pytest.fixture
@@ -164,7 +164,7 @@ def test_a_ticket_that_would_end_meanwhile_is_not_used_again(desk: Desk) -> None
     assert desk.ask(RITA, ORDERS)
     assert desk.persons.made == 2
     desk.ahead = 100_000
-    assert desk.queries._session_pool._take_idle((RITA, "Shop"), desk.clock()) is None
+    assert desk.persons._take_idle((RITA, "Shop"), desk.clock()) is None
     assert first not in desk.waiting
 
 
@@ -186,7 +186,7 @@ def test_what_the_platform_tells_of_itself_is_made_anew(desk: Desk, change: Call
 
 
 def test_two_queries_at_once_have_each_their_own(desk: Desk) -> None:
-    lending = desk.queries._session_pool
+    lending = desk.persons
     with lending.borrow(RITA, "Shop", 60) as one, lending.borrow(RITA, "Shop", 60) as other:
         assert one.session is not other.session
         assert one.token != other.token

@@ -83,7 +83,7 @@ def compact(
 
 
 ORPHAN_GRACE = timedelta(days=3)
-"""So old a file that nothing names has to be before it is deleted: whoever is writing it has had time to commit."""
+"""How old a file that nothing names must be before it is deleted: its writer has had time to commit."""
 
 
 def sweep(tables: Tables, place: TableIdentifier, *, grace: timedelta = ORPHAN_GRACE) -> int:
@@ -97,9 +97,9 @@ def sweep(tables: Tables, place: TableIdentifier, *, grace: timedelta = ORPHAN_G
         return 0 if _is_used_by_others(tables, place, folder) else _delete_folder(session, folder, grace)
     with _hide_details("Files that belong to no snapshot could not be deleted"):
         tables.need_own_files(place)
-    if _is_used_by_others(tables, place, _folder_of_table(tables, place)):
-        return 0
-    with _hide_details("Files that belong to no snapshot could not be deleted"):
+        folder = tables.lake.need_location(place).rpartition("/metadata/")[0]
+        if _is_used_by_others(tables, place, folder):
+            return 0
         jvm, java = jvm_of(session), java_session(session)
         table = jvm.org.apache.iceberg.spark.Spark3Util.loadIcebergTable(java, place.sql)
         until = jvm.java.lang.System.currentTimeMillis() - grace // timedelta(milliseconds=1)
@@ -110,14 +110,10 @@ def sweep(tables: Tables, place: TableIdentifier, *, grace: timedelta = ORPHAN_G
         return count
 
 
-def _folder_of_table(tables: Tables, place: TableIdentifier) -> str:
-    return str(tables.lake.metadata_location(place)).rpartition("/metadata/")[0]
-
-
 def _is_used_by_others(tables: Tables, place: TableIdentifier, folder: str) -> bool:
     """Return whether another table has files in this folder, as one that was restored under a new number may have."""
-    others = {name: at for name, at in tables.lake.all_locations().items() if name != (place.namespace, place.table)}
-    return any(warehouse.is_inside(location, folder) for location in others.values())
+    own, locations = (place.namespace, place.table), tables.lake.all_locations()
+    return any(name != own and warehouse.is_inside(location, folder) for name, location in locations.items())
 
 
 def _delete_folder(session: SparkSession, location: str, grace: timedelta) -> int:

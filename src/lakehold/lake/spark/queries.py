@@ -27,7 +27,7 @@ from lakehold.lake.spark.fair_share import GROUP, POOL, FairShare, RunningQuery
 from lakehold.lake.spark.guard import query_errors
 from lakehold.lake.spark.guard.query_guard import QueryGuard
 from lakehold.lake.spark.jvm import active_session, set_local_properties
-from lakehold.lake.spark.session_pool import USER_SESSION_CONF, SessionPool, UserSession, UserSessions
+from lakehold.lake.spark.session_pool import USER_SESSION_CONF, UserSession, UserSessions
 
 _TEXTS = (CalendarIntervalType, VariantType, YearMonthIntervalType)
 
@@ -51,10 +51,8 @@ def collect_result(rows: DataFrame, *, most_rows: int, most_bytes: int) -> Query
         raise QueryError("A column has a type that cannot be sent.", "Make it a text: CAST(… AS STRING).") from error
     with active_session(rows.sparkSession):
         found = list(_collect_batches(rows.limit(most_rows + 1), schema, most_bytes))
-    total = sum(batch.num_rows for batch in found)
-    if total <= most_rows:
-        return QueryResult(schema, found, complete=True)
-    return QueryResult(schema, list(_truncate(found, most_rows)), complete=False)
+    whole = pa.Table.from_batches(found, schema)
+    return QueryResult(schema, whole.slice(0, most_rows).to_batches(), complete=len(whole) <= most_rows)
 
 
 def _with_text_columns(rows: DataFrame) -> DataFrame:
@@ -94,14 +92,6 @@ def _collect_batches(rows: DataFrame, schema: pa.Schema, most_bytes: int) -> Ite
         yield pa.ipc.read_record_batch(pa.py_buffer(part), schema)
 
 
-def _truncate(batches: list[pa.RecordBatch], most: int) -> Iterator[pa.RecordBatch]:
-    for batch in batches:
-        if most <= 0:
-            return
-        yield batch.slice(0, most)
-        most -= batch.num_rows
-
-
 _INTERRUPT = "spark.job.interruptOnCancel"
 _GRACE, _ANALYSIS_SECONDS = 60, 60
 
@@ -131,7 +121,6 @@ class QueryService:
         self._spark = spark
         self._settings = settings
         self._user_sessions = user_sessions
-        self._session_pool = SessionPool(user_sessions)
         self._guard = QueryGuard(spark)
         self._fair_share = FairShare(spark, settings.query_patience, self._stop, end)
         self._running: dict[str, RunningQuery] = {}
@@ -139,10 +128,9 @@ class QueryService:
 
     def run(self, query: Query) -> QueryResult:
         """Run a query and return its rows."""
-        lent = self._session_pool.borrow(query.caller, query.workspace, self._settings.query_seconds + _GRACE)
+        lent = self._user_sessions.borrow(query.caller, query.workspace, self._settings.query_seconds + _GRACE)
         with (
             self._register(query) as running,
-            self._limit_time(query.id),
             lent as own,
             catalog_tokens.open_system_folder(own.token, self._settings.data),
         ):
@@ -172,12 +160,12 @@ class QueryService:
         except (Py4JError, OSError) as error:
             raise UnavailableError("Spark has stopped.", "It is restarting; try again.") from error
 
-    def stop(self, uid: str, caller: Caller, reason: str = "The query was stopped.") -> None:
+    def stop(self, uid: str, caller: Caller) -> None:
         """Stop a query of the caller's own."""
         running = self._running.get(uid)
         if running is None or running.owner != (caller.tenant, caller.member):
             raise NotFoundError("There is no such query.", "It may have ended.")
-        self._stop(running, reason)
+        self._stop(running, "The query was stopped.")
 
     def analyse(self, caller: Caller, workspace: str, text: str, *, seconds: int) -> tuple[DataFrame, frozenset[str]]:
         """Return the rows of a query, to be run within so many seconds, and the ids of the tables that it reads."""
@@ -186,7 +174,7 @@ class QueryService:
 
     def describe(self, caller: Caller, workspace: str, text: str) -> tuple[StructType, frozenset[str]]:
         """Return the schema of a query's result, and the ids of the tables that it would read."""
-        with self._session_pool.borrow(caller, workspace, _ANALYSIS_SECONDS) as own:
+        with self._user_sessions.borrow(caller, workspace, _ANALYSIS_SECONDS) as own:
             rows, reads = self._analyse_tracked(own.session, own.token, text)
             return rows.schema, reads
 
@@ -200,6 +188,7 @@ class QueryService:
 
     @contextmanager
     def _register(self, query: Query) -> Iterator[RunningQuery]:
+        """Track a query while it runs, within the limits of its user and for so many seconds at most."""
         owner = (query.caller.tenant, query.caller.member)
         with self._lock:
             if query.id in self._running:
@@ -209,26 +198,19 @@ class QueryService:
                 raise LimitExceededError(f"You have {most} queries running.", "Wait for one to end, or stop one.")
             running = self._running[query.id] = RunningQuery(owner)
         self._fair_share.start(running)
+        seconds = self._settings.query_seconds
+        timer = Timer(seconds, self._stop, (running, f"The query took longer than {seconds} seconds."))
+        timer.daemon = True
         try:
+            timer.start()
             yield running
         finally:
+            timer.cancel()
             self._fair_share.finish(running)
             with self._lock:
                 del self._running[query.id]
             # The thread goes on to others.
             set_local_properties(self._spark, {})
-
-    @contextmanager
-    def _limit_time(self, uid: str) -> Iterator[None]:
-        running = self._running[uid]
-        seconds = self._settings.query_seconds
-        timer = Timer(seconds, self._stop, (running, f"The query took longer than {seconds} seconds."))
-        timer.daemon = True
-        timer.start()
-        try:
-            yield
-        finally:
-            timer.cancel()
 
     def _stop(self, running: RunningQuery, reason: str) -> None:
         with self._lock:

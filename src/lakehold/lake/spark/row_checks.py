@@ -55,8 +55,3 @@ def fingerprint(rows: DataFrame) -> str:
     assert found is not None  # noqa: S101 - an aggregate has a row
     names = hashlib.sha256("\n".join(rows.columns).encode()).hexdigest()[:16]
     return f"{names} {found['count']} {found['sum'] or 0}"
-
-
-def is_empty(rows: DataFrame) -> bool:
-    """Return whether there are no rows."""
-    return not rows.limit(1).count()

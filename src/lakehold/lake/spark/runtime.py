@@ -21,8 +21,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
-from importlib.metadata import version
-from importlib.util import find_spec
+from importlib.metadata import distribution, version
 from pathlib import Path
 from subprocess import PIPE, Popen
 from time import monotonic, sleep
@@ -35,10 +34,7 @@ from lakehold.lake.spark import scratch
 @cache
 def spark_home() -> Path:
     """Return the folder of the Spark distribution that PySpark brings."""
-    found = find_spec("pyspark")
-    assert found is not None  # noqa: S101 - a dependency
-    assert found.origin is not None  # noqa: S101 - and no namespace
-    return Path(found.origin).parent
+    return Path(str(distribution("pyspark").locate_file("pyspark")))
 
 
 def java_program() -> Path:
@@ -135,7 +131,7 @@ def _fetch(jars: list[Jar], place: Path) -> None:
 
 _ARCHIVE_TIMEOUT = 300
 QUIET = "-Xlog:cds=off -Xlog:cds+dynamic=off"
-"""What keeps a JVM from talking about its archive."""
+"""Options that keep a JVM from logging about its archive."""
 
 
 def archive_file(files: Sequence[Path]) -> Path:
@@ -223,7 +219,7 @@ class SparkOptions:
     address: str = LOOPBACK
     """Where the JVM listens. Executors on other machines must reach it there."""
     secret: str = ""
-    """What the processes of a standalone cluster know each other by. Elsewhere Spark makes one for each start."""
+    """The shared secret of a standalone cluster's processes. Elsewhere Spark makes one for each start."""
     scratch_parent: Path | None = None
     """Where the folder for shuffled rows and other temporary files is made."""
 
@@ -257,7 +253,7 @@ class JvmProcess:
     process: Popen[bytes]
     folder: Path
     conf: Mapping[str, str]
-    """What it was started with."""
+    """The settings that it was started with."""
 
     @contextmanager
     def connection_env(self) -> Iterator[None]:
@@ -278,14 +274,22 @@ class JvmProcess:
             sleep(_PAUSE)
         answer = file.read_bytes()
         shutil.rmtree(self.folder)
-        ((port,), (length,)) = struct.unpack(">i", answer[:4]), struct.unpack(">i", answer[4:8])
+        port, length = struct.unpack(">ii", answer[:8])
         return str(port), answer[8 : 8 + length].decode()
 
 
 def launch(options: SparkOptions) -> JvmProcess:
     """Start the JVM, with the jars of a driver folder besides Spark's own."""
     place = scratch.make_scratch_folder(options.scratch_parent or scratch.default_parent())
-    conf = {**_java_conf(options.master, options.drivers), **_private_conf(options.address, place), **options.conf}
+    conf = {
+        **_java_conf(options.master, options.drivers),
+        # Ports require a secret, and files lie in a private folder.
+        "spark.driver.bindAddress": options.address,
+        "spark.driver.host": options.address,
+        "spark.authenticate": "true",
+        _SCRATCH_CONF: str(place),
+        **options.conf,
+    }
     folder = Path(tempfile.mkdtemp(dir=place))
     process = Popen(  # noqa: S603 - our own command
         launch_command(conf),
@@ -295,16 +299,6 @@ def launch(options: SparkOptions) -> JvmProcess:
         umask=0o077,
     )
     return JvmProcess(process, folder, conf)
-
-
-def _private_conf(address: str, place: Path) -> dict[str, str]:
-    """Return the settings that protect Spark: its ports require a secret, and its files lie in a private folder."""
-    return {
-        "spark.driver.bindAddress": address,
-        "spark.driver.host": address,
-        "spark.authenticate": "true",
-        _SCRATCH_CONF: str(place),
-    }
 
 
 def _jvm_environment(address: str, place: Path) -> dict[str, str]:

@@ -171,7 +171,7 @@ def detect_changes(rows: DataFrame, stored: DataFrame, rule: VersionRule, gone_a
     return (
         both.withColumn(_HAS_NEWS, f.max(column(_HERE).isNull() | ~known | column(_TWICE)).over(key))
         .withColumn(_FIRST, f.min(FROM).over(key))
-        .filter(column(_HAS_NEWS) | _any_null(rule.key) | column(FROM).isNull())
+        .filter(column(_HAS_NEWS) | any_null(rule.key) | column(FROM).isNull())
         .withColumn(_NEEDS_PAST, since.isNull() | (column(_FIRST) <= since))
     )
 
@@ -194,7 +194,7 @@ def refuse_invalid_rows(found: DataFrame, rule: VersionRule, *, at: str | None, 
     counts = found.agg(
         f.count_if(here).alias("arriving"),
         f.count_if(~here & _current_from().isNotNull()).alias("missing"),
-        f.count_if(here & _any_null(rule.key)).alias("nameless"),
+        f.count_if(here & any_null(rule.key)).alias("nameless"),
         f.count_if(here & column(FROM).isNull()).alias("timeless"),
         f.count_if(here & column(_TWICE)).alias("twice"),
         f.min_by(f.struct(*rule.key, FROM), f.when(column(_TWICE), f.lit(1))).alias("such"),
@@ -260,5 +260,6 @@ def _current_from() -> Column:
     return f.col(f"`{_NOW}`.{FROM}")
 
 
-def _any_null(key: Sequence[Column]) -> Column:
+def any_null(key: Sequence[Column]) -> Column:
+    """Return whether any column of a key is null."""
     return reduce(lambda one, other: one | other, (part.isNull() for part in key))

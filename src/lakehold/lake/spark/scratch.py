@@ -1,7 +1,7 @@
 """The folder for a process's temporary files: private to its user, and removed when the process is gone.
 
 Spark leaves shuffled rows there, and does not clean up when it is killed. The folder is locked as long as its process
-lives; whoever makes the next one removes those that nobody holds.
+lives; the process that makes the next one removes those that nobody holds.
 """
 
 import fcntl
@@ -15,7 +15,7 @@ _LOCK = "lock"
 
 
 def default_parent() -> Path:
-    """Return where scratch folders are made if no data folder is known, as in tests: in this user's own place."""
+    """Return the parent of scratch folders if no data folder is known, as in tests; it is private to this user."""
     return Path(tempfile.gettempdir()) / f"lakehold-{os.getuid()}"
 
 

@@ -42,19 +42,38 @@ USER_SESSION_CONF = {
 }
 
 
+_POOL_SIZE = 32
+_IDLE_SECONDS = 600
+
+_Key = tuple[Caller, str]
+
+
+@dataclass(frozen=True, slots=True)
+class UserSession:
+    """A user's Spark session and the catalog token that it uses."""
+
+    session: SparkSession
+    token: str
+    until: Moment
+    """When the token expires."""
+
+
 class UserSessions:
-    """Creates Spark sessions for users. The address is that of the catalog in this process."""
+    """Creates Spark sessions for users and keeps idle ones. The address is that of the catalog in this process."""
 
     def __init__(self, spark: SparkSession, keys: KeyRing, clock: Clock, address: str) -> None:
         self._spark = spark
         self._keys = keys
-        self.clock = clock
+        self._clock = clock
         self._address = address
+        self._idle: OrderedDict[UserSession, _Key] = OrderedDict()
+        """The longest idle first."""
+        self._lock = Lock()
 
     def issue_token(self, caller: Caller, seconds: int) -> str:
         """Return a catalog token for the caller that is valid for so many seconds."""
         readable_tables.refuse_impersonated_caller(caller)
-        return catalog_tokens.issue_token(self._keys, caller, self.clock(), seconds)
+        return catalog_tokens.issue_token(self._keys, caller, self._clock(), seconds)
 
     def create_session(self, token: str, workspace: str) -> SparkSession:
         """Return a new session with access to the catalog. The workspace is given by name; empty for none."""
@@ -83,32 +102,6 @@ class UserSessions:
             f"{here}.rest-metrics-reporting-enabled": "false",
         }
 
-
-_POOL_SIZE = 32
-_IDLE_SECONDS = 600
-
-_Key = tuple[Caller, str]
-
-
-@dataclass(frozen=True, slots=True)
-class UserSession:
-    """A user's Spark session and the catalog token that it uses."""
-
-    session: SparkSession
-    token: str
-    until: Moment
-    """When the ticket is no longer taken."""
-
-
-class SessionPool:
-    """Pool of idle user sessions, the longest idle first."""
-
-    def __init__(self, user_sessions: UserSessions) -> None:
-        self._user_sessions = user_sessions
-        self._clock = user_sessions.clock
-        self._idle: OrderedDict[UserSession, _Key] = OrderedDict()
-        self._lock = Lock()
-
     @contextmanager
     def borrow(self, caller: Caller, workspace: str, seconds: int) -> Iterator[UserSession]:
         """Borrow a session for a query that takes so many seconds at most."""
@@ -135,5 +128,5 @@ class SessionPool:
     def _create(self, key: _Key, seconds: int) -> UserSession:
         caller, workspace = key
         until = self._clock() + (seconds + _IDLE_SECONDS) * SECOND
-        token = self._user_sessions.issue_token(caller, seconds + _IDLE_SECONDS)
-        return UserSession(self._user_sessions.create_session(token, workspace), token, until)
+        token = self.issue_token(caller, seconds + _IDLE_SECONDS)
+        return UserSession(self.create_session(token, workspace), token, until)

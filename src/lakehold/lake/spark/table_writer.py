@@ -6,7 +6,6 @@ Each write is one snapshot with its mark, so that a repeated write does nothing 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import reduce
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
@@ -17,6 +16,7 @@ from lakehold.lake.errors import DataError
 from lakehold.lake.iceberg_catalog import TableIdentifier
 from lakehold.lake.row_formats import quote_identifier, quote_literal
 from lakehold.lake.spark.jvm import move_to_session
+from lakehold.lake.spark.scd2 import any_null
 from lakehold.lake.spark.tables import Tables, table_definition
 from lakehold.lake.table_metadata import IcebergSnapshot
 
@@ -40,11 +40,6 @@ _WIDER: dict[type[t.DataType], tuple[type[t.DataType], ...]] = {
 }
 # Iceberg keeps small whole numbers as int.
 _STORED_AS: dict[type[t.DataType], t.DataType] = {t.ByteType: t.IntegerType(), t.ShortType: t.IntegerType()}
-_SAFE: dict[type[t.DataType], tuple[type[t.DataType], ...]] = {
-    t.LongType: (t.IntegerType, t.ShortType, t.ByteType),
-    t.DoubleType: (t.FloatType,),
-    t.TimestampNTZType: (t.DateType,),
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,9 +59,8 @@ class ValueSpan:
         return " AND ".join(parts)
 
 
-def replace_span(session: SparkSession, place: TableIdentifier, rows: DataFrame, span: ValueSpan) -> None:
+def _replace_span(session: SparkSession, place: TableIdentifier, ready: DataFrame, span: ValueSpan) -> None:
     """Replace the rows of a span in one write: concurrent readers see it as it was or as it will be."""
-    ready = move_to_session(session, rows)
     ready.createOrReplaceTempView("arriving")
     name = next(quote_identifier(each) for each in ready.columns if each.lower() == span.field.lower())
     # No row of one is the same as one of the other; said so that Spark can still join the two by a key.
@@ -144,18 +138,20 @@ def write_once(
 def _write_mode(
     tables: Tables, session: SparkSession, place: TableIdentifier, rows: DataFrame, how: TableWriteOptions
 ) -> None:
+    replaces_fields = how.mode is WriteMode.OVERWRITE and how.evolution is SchemaEvolution.OVERWRITE
+    if replaces_fields and rows.schema != tables.schema(place):
+        table_definition(place, move_to_session(session, rows), how.partitioned_by).replace()
+        return
+    ready = move_to_session(session, conform_rows(tables, place, rows, how.evolution))
     match how.mode:
-        case WriteMode.OVERWRITE if how.evolution is SchemaEvolution.OVERWRITE and rows.schema != tables.schema(place):
-            table_definition(place, move_to_session(session, rows), how.partitioned_by).replace()
         case WriteMode.OVERWRITE:
-            ready = move_to_session(session, conform_rows(tables, place, rows, how.evolution))
             ready.writeTo(place.sql).overwrite(f.lit(True))
         case WriteMode.APPEND if how.span is not None:
-            replace_span(session, place, conform_rows(tables, place, rows, how.evolution), how.span)
+            _replace_span(session, place, ready, how.span)
         case WriteMode.APPEND:
-            move_to_session(session, conform_rows(tables, place, rows, how.evolution)).writeTo(place.sql).append()
+            ready.writeTo(place.sql).append()
         case WriteMode.MERGE | WriteMode.MIRROR:
-            _merge(session, place, conform_rows(tables, place, rows, how.evolution), how)
+            _merge(session, place, ready, how)
 
 
 def refuse_duplicate_keys(rows: DataFrame, keys: Sequence[str]) -> None:
@@ -167,8 +163,8 @@ def refuse_duplicate_keys(rows: DataFrame, keys: Sequence[str]) -> None:
         if key.lower() not in names:
             raise DataError(f"The key {key!r} is not a field of the rows.", f"They have: {', '.join(rows.columns)}.")
     columns = [f.col(quote_identifier(names[key.lower()])) for key in keys]
-    empty = rows.filter(reduce(lambda one, other: one | other, (column.isNull() for column in columns)))
-    if empty.limit(1).count():
+    empty = rows.filter(any_null(columns))
+    if not empty.isEmpty():
         raise DataError(f"{empty.count():,} rows have no {' and '.join(keys)}.", "Every row needs a key.")
     doubles = rows.groupBy(*columns).count().filter(f.col("count") > 1)
     some = doubles.limit(_EXAMPLES).collect()
@@ -178,8 +174,7 @@ def refuse_duplicate_keys(rows: DataFrame, keys: Sequence[str]) -> None:
         raise DataError(message, f"Choose a unique key, or keep one row for each {' and '.join(keys)}.")
 
 
-def _merge(session: SparkSession, place: TableIdentifier, rows: DataFrame, how: TableWriteOptions) -> None:
-    ready = move_to_session(session, rows)
+def _merge(session: SparkSession, place: TableIdentifier, ready: DataFrame, how: TableWriteOptions) -> None:
     refuse_duplicate_keys(ready, how.keys)
     ready.createOrReplaceTempView("arriving")
     names = {name.lower(): name for name in ready.columns}
@@ -239,7 +234,7 @@ def apply_types_if_empty(tables: Tables, place: TableIdentifier, rows: DataFrame
         [t.StructField(field.name, kinds.get(field.name.lower(), field.dataType)) for field in rows.schema.fields]
     )
     same = [field.dataType for field in typed.fields] == [field.dataType for field in rows.schema.fields]
-    return rows if same or rows.limit(1).count() else tables.session.createDataFrame([], typed)
+    return rows if same or not rows.isEmpty() else tables.session.createDataFrame([], typed)
 
 
 def refuse_duplicate_fields(schema: t.StructType) -> None:
@@ -272,11 +267,11 @@ def _differences(has: t.StructType, comes: t.StructType) -> Iterator[tuple[str, 
 
 def _fits(comes: t.DataType, has: t.DataType) -> bool:
     """Return whether every value of the incoming type is a value of the table's type."""
-    if comes == has or type(comes) in _SAFE.get(type(has), ()) or comes.simpleString() in {"void", has.simpleString()}:
+    if comes == has or comes.simpleString() in {"void", has.simpleString()} or type(has) in _WIDER.get(type(comes), ()):
         return True
     if isinstance(comes, t.DecimalType) and isinstance(has, t.DecimalType):
         return comes.scale <= has.scale and comes.precision - comes.scale <= has.precision - has.scale
-    return type(comes) in _STORED_AS and isinstance(has, t.IntegerType)
+    return isinstance(comes, t.DateType) and isinstance(has, t.TimestampNTZType)
 
 
 def _is_widening(has: t.DataType, comes: t.DataType) -> bool:

@@ -10,11 +10,11 @@ from pyspark.sql import DataFrame, DataFrameWriterV2, SparkSession
 from pyspark.sql import functions as f
 from pyspark.sql.types import StructType
 
-from lakehold.kit.errors import ConflictError, NotFoundError
+from lakehold.kit.errors import NotFoundError
 from lakehold.lake import warehouse
 from lakehold.lake.iceberg_catalog import CATALOG_NAME, IcebergCatalog, TableIdentifier
 from lakehold.lake.row_formats import quote_identifier, quote_literal
-from lakehold.lake.table_metadata import MARK, IcebergMetadata
+from lakehold.lake.table_metadata import MARK, IcebergMetadata, load_metadata
 
 _MARK_PROPERTY = f"spark.sql.iceberg.snapshot-property.{MARK}"
 
@@ -81,10 +81,7 @@ class Tables:
 
     def current_metadata(self, place: TableIdentifier) -> IcebergMetadata:
         """Return the current metadata of a table, or refuse if it does not exist yet."""
-        found = self.lake.current_metadata(place)
-        if found is None:
-            raise ConflictError("The table has no data yet.", "Run the pipeline that fills it.")
-        return found
+        return load_metadata(self.lake.need_location(place))
 
     def writable_metadata(self, place: TableIdentifier) -> IcebergMetadata:
         """Return the current metadata of a table that is to be written; refused if it lies outside the warehouse."""

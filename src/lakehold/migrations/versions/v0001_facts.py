@@ -3,43 +3,23 @@
 import sqlalchemy as sa
 from alembic import op
 
-from lakehold.migrations.columns import EXACT, NUMBER, required
+from lakehold.migrations.columns import EXACT, INTEGER, NUMBER, TEXT, counter, keys, required
 
 revision = "0001"
 down_revision = None
 
 
 def _facts(name: str, *columns: sa.Column) -> None:
-    op.create_table(
-        name,
-        sa.Column("id", NUMBER, primary_key=True, autoincrement=True),
-        sa.Column("tenant_id", NUMBER, nullable=False),
-        *columns,
-        sa.Column("since", NUMBER, nullable=False),
-        sa.Column("until", NUMBER, nullable=False),
-    )
+    op.create_table(name, counter("id"), *required(tenant_id=NUMBER), *columns, *required(since=NUMBER, until=NUMBER))
 
 
 def upgrade() -> None:
     """Make the tables."""
-    _facts(
-        "resource",
-        required("uid", EXACT),
-        required("kind", sa.Text()),
-        required("workspace_id", NUMBER),
-        required("name", sa.Text()),
-        required("sort_name", EXACT),
-    )
-    _facts("access_grant", required("subject_id", NUMBER), required("role", sa.Text()), required("resource_id", NUMBER))
-    _facts(
-        "access_attribute",
-        required("resource_id", NUMBER),
-        required("member_id", NUMBER),
-        required("name", sa.Text()),
-        required("value", sa.Text()),
-    )
-    _facts("access_edge", required("name", sa.Text()), required("source_id", NUMBER), required("target_id", NUMBER))
-    _facts("access_model", required("name", sa.Text()), required("source", sa.Text()))
+    _facts("resource", *required(uid=EXACT, kind=TEXT, workspace_id=NUMBER, name=TEXT, sort_name=EXACT))
+    _facts("access_grant", *required(subject_id=NUMBER, role=TEXT, resource_id=NUMBER))
+    _facts("access_attribute", *required(resource_id=NUMBER, member_id=NUMBER, name=TEXT, value=TEXT))
+    _facts("access_edge", *required(name=TEXT, source_id=NUMBER, target_id=NUMBER))
+    _facts("access_model", *required(name=TEXT, source=TEXT))
     op.create_index("resource_uid", "resource", ["tenant_id", "uid"], unique=True)
     op.create_index("resource_sorted", "resource", ["tenant_id", "kind", "sort_name", "id"])
     op.create_index("resource_in_workspace", "resource", ["workspace_id", "kind", "sort_name", "id"])
@@ -54,14 +34,8 @@ def upgrade() -> None:
         op.create_index(name, table, [*columns, "since", "until"])
     op.create_table(
         "change",
-        sa.Column("tenant_id", NUMBER, primary_key=True),
-        sa.Column("seq", NUMBER, primary_key=True),
-        sa.Column("n", sa.Integer(), primary_key=True),
-        sa.Column("made_at", NUMBER, nullable=False),
-        sa.Column("fact", sa.Text(), nullable=False),
-        sa.Column("fact_id", NUMBER, nullable=False),
-        sa.Column("was_until", NUMBER, nullable=False),
-        sa.Column("until", NUMBER, nullable=False),
+        *keys(tenant_id=NUMBER, seq=NUMBER, n=INTEGER),
+        *required(made_at=NUMBER, fact=TEXT, fact_id=NUMBER, was_until=NUMBER, until=NUMBER),
     )
     if op.get_bind().dialect.name == "postgresql":
         op.execute("CREATE SEQUENCE change_seq")

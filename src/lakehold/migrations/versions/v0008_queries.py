@@ -3,7 +3,7 @@
 import sqlalchemy as sa
 from alembic import op
 
-from lakehold.migrations.columns import EXACT, NUMBER, required
+from lakehold.migrations.columns import EXACT, NUMBER, TEXT, counter, required
 
 revision = "0008"
 down_revision = "0007"
@@ -14,15 +14,9 @@ def upgrade() -> None:
     op.add_column("worker", sa.Column("address", EXACT, nullable=False, server_default=""))
     op.create_table(
         "query",
-        sa.Column("n", NUMBER, primary_key=True, autoincrement=True),
-        required("tenant_id", NUMBER),
-        required("member", EXACT),
-        required("workspace_id", NUMBER),
-        required("text", sa.Text()),
-        required("asked_at", NUMBER),
-        required("took", NUMBER),
-        required("rows", NUMBER),
-        required("error", sa.Text()),
+        counter("n"),
+        *required(tenant_id=NUMBER, member=EXACT, workspace_id=NUMBER, text=TEXT),
+        *required(asked_at=NUMBER, took=NUMBER, rows=NUMBER, error=TEXT),
     )
     op.create_index("query_by_member", "query", ["tenant_id", "member", "n"])
     op.create_index("query_by_time", "query", ["asked_at"])

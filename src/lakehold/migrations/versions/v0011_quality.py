@@ -1,9 +1,8 @@
 """Results of the data quality checks of data marts."""
 
-import sqlalchemy as sa
 from alembic import op
 
-from lakehold.migrations.columns import NUMBER
+from lakehold.migrations.columns import NUMBER, TEXT, counter, required
 
 revision = "0011"
 down_revision = "0010"
@@ -13,13 +12,7 @@ def upgrade() -> None:
     """Make the table."""
     op.create_table(
         "quality",
-        sa.Column("n", NUMBER, primary_key=True, autoincrement=True),
-        sa.Column("tenant_id", NUMBER, nullable=False),
-        sa.Column("resource_id", NUMBER, nullable=False),
-        sa.Column("mark", sa.Text(), nullable=False),
-        sa.Column("at", NUMBER, nullable=False),
-        sa.Column("name", sa.Text(), nullable=False),
-        sa.Column("state", sa.Text(), nullable=False),
-        sa.Column("said", sa.Text(), nullable=False),
+        counter("n"),
+        *required(tenant_id=NUMBER, resource_id=NUMBER, mark=TEXT, at=NUMBER, name=TEXT, state=TEXT, said=TEXT),
     )
     op.create_index("quality_by_resource", "quality", ["tenant_id", "resource_id", "n"])

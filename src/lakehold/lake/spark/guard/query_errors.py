@@ -28,7 +28,6 @@ _FULL = "No space left on device"
 # What a client makes of the catalog's conflict: a name that means several tables. The words are the catalog's own.
 _AMBIGUOUS_NAME = "org.apache.iceberg.exceptions.AlreadyExistsException"
 _MAX_LENGTH = 500
-_MAX_CAUSES = 10
 _CONDITION = re.compile(r"^\s*\[[A-Z0-9_.]+\]\s*")
 _STATE = re.compile(r"\s*SQLSTATE: \w+")
 _PLACE = re.compile(r"\(line (\d+), pos (\d+)\)|; line (\d+) pos (\d+);?")
@@ -68,16 +67,12 @@ def translate_error(error: PySparkException | Py4JJavaError) -> LakeholdError:
 
 def _translate_java_error(error: Py4JJavaError) -> LakeholdError:
     """Translate an error that Spark has wrapped in others, or that is none of Spark's."""
-    cause = error.java_exception
-    for _ in range(_MAX_CAUSES):
-        if cause is None:
-            break
+    for cause in jvm.exception_chain(error):
         if cause.getClass().getName() == "java.lang.StackOverflowError":
             return QueryError("The query is nested too deeply.", "Break it into parts: WITH … AS (…).")
         converted = convert_exception(cause)
         if not isinstance(converted, UnknownException):
             return translate_error(converted)
-        cause = cause.getCause()
     return QueryError(*_FAILED)
 
 

@@ -240,7 +240,7 @@ def _skip_reason(rows: DataFrame, report: ReportSettings, before: str) -> tuple[
     """
     match report.send:
         case "rows":
-            return ("there are no rows." if row_checks.is_empty(rows) else ""), ""
+            return ("there are no rows." if rows.isEmpty() else ""), ""
         case "changed":
             fingerprint = row_checks.fingerprint(rows)
             return ("nothing has changed since it was last sent." if fingerprint == before else ""), fingerprint
