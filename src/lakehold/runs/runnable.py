@@ -40,13 +40,11 @@ class RunSettings(SettingsRecord):
             return
         parts = urlsplit(self.failure_webhook)
         if parts.scheme not in {"http", "https"} or not parts.hostname:
-            raise InvalidSettingError(
-                "The failure_webhook is not a URL.", "Use https:// with host and path.", field=WEBHOOK_SETTING
-            )
+            hint = "Use https:// with host and path."
+            raise InvalidSettingError("The failure_webhook is not a URL.", hint, field=WEBHOOK_SETTING)
         if parts.username is not None or parts.password is not None:
-            raise InvalidSettingError(
-                "The failure_webhook contains a password.", "Leave it out: requests are signed.", field=WEBHOOK_SETTING
-            )
+            hint = "Leave it out: requests are signed."
+            raise InvalidSettingError("The failure_webhook contains a password.", hint, field=WEBHOOK_SETTING)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,30 +94,18 @@ class RunOptions:
 
     def validate(self) -> RunOptions:
         """Return the options themselves, or raise if they contradict each other."""
-        span = self.span
-        if span is None:
+        if self.span is None:
             return self
+        longest = max(len(self.span.since), len(self.span.until))
         if self.reload:
             raise InvalidInputError("A full refresh and a backfill cannot be combined.", "Choose one of them.")
-        if not span.since and not span.until:
-            raise InvalidInputError(
-                "The range has neither a start nor an end.", "Set one of them, or run a full refresh."
-            )
-        if max(len(span.since), len(span.until)) > MAX_CURSOR_LENGTH:
-            raise InvalidInputError(
-                "The range is not valid for a cursor.", f"Use {MAX_CURSOR_LENGTH} characters at most."
-            )
+        if not longest:
+            hint = "Set one of them, or run a full refresh."
+            raise InvalidInputError("The range has neither a start nor an end.", hint)
+        if longest > MAX_CURSOR_LENGTH:
+            hint = f"Use {MAX_CURSOR_LENGTH} characters at most."
+            raise InvalidInputError("The range is not valid for a cursor.", hint)
         return self
-
-    @property
-    def audit_action(self) -> str:
-        """The action that the audit log records."""
-        return "reload" if self.reload else "backfill" if self.span else "run"
-
-    @property
-    def is_special(self) -> bool:
-        """Whether it is a reload or a backfill."""
-        return self.reload or self.span is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,9 +133,9 @@ class RunNotice:
 
 
 class Runnable(ABC):
-    """A kind that can be run. Its methods are called as the caller of the run.
+    """A kind that can be run, with defaults for kinds whose runs need the same right each time.
 
-    The defaults are those of kinds whose runs need the same right each time.
+    Its methods are called as the caller of the run.
     """
 
     kind: str
@@ -253,14 +239,11 @@ class RunnableRegistry:
         ctx.need_visible(uid)
         kind = ctx.view.kind(ctx.view.resource(uid))
         if kind not in self._by_kind:
-            known, model = ctx.view.policy.kinds, kind.partition(".")[0]
-            runnable_titles = [
-                known[each].schema.title.lower() for each in self._by_kind if each.startswith(f"{model}.")
-            ]
-            title = known[kind].schema.title.lower()
-            raise InvalidInputError(
-                f"A {title} cannot be run.", f"These can be run: {', '.join(runnable_titles) or 'nothing'}."
-            )
+            model = kind.partition(".")[0]
+            alike = [kind, *(each for each in self._by_kind if each.startswith(f"{model}."))]
+            title, *runnable = (ctx.view.policy.kinds[each].schema.title.lower() for each in alike)
+            hint = f"These can be run: {', '.join(runnable) or 'nothing'}."
+            raise InvalidInputError(f"A {title} cannot be run.", hint)
         return self._by_kind[kind]
 
     def __getitem__(self, kind: str) -> Runnable:

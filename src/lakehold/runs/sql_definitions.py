@@ -45,10 +45,7 @@ def find_definition(ctx: RequestContext, kind: str, settings: Settings, ends: Ed
 
 
 def analyse(platform: Platform, caller: Caller, definition: SqlDefinition) -> list[str] | None:
-    """Return the tables that the query reads; None if no worker answers.
-
-    Raises an error at its setting if the query cannot be run.
-    """
+    """Return the tables that the query reads, None if no worker answers; refuse its setting if it cannot be run."""
     try:
         found = worker_client.describe_query(platform, caller, workspace=definition.workspace, text=definition.text)
     except UnavailableError:

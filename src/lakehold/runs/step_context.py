@@ -84,10 +84,7 @@ class StepContext:
         return self.spark_runtime.tables
 
     def run_query(self, workspace: str, text: str) -> tuple[DataFrame, frozenset[str]]:
-        """Return the rows of a query, and the tables that it reads.
-
-        It is run through the guard as the caller of the run, and refused if an author may not read what it reads.
-        """
+        """Return the rows of a query as the caller may read them, and its tables, which all authors must read too."""
         analyse = partial(self.spark_runtime.queries.analyse, workspace=workspace, text=text, seconds=_QUERY_SECONDS)
         for author in self.authors:
             # Before the caller: an error must not tell the author what only the caller may know.
@@ -117,9 +114,8 @@ class StepContext:
 
     def load_progress(self) -> Mapping[str, object]:
         """Return the progress that was saved for this step."""
-        progress: Mapping[str, object] = json.loads(
-            run_table.load_step(self.platform, self.row.n, self.number).saved_state
-        )
+        step = run_table.load_step(self.platform, self.row.n, self.number)
+        progress: Mapping[str, object] = json.loads(step.saved_state)
         return progress
 
     def save_progress(self, progress: Mapping[str, object]) -> None:
