@@ -14,7 +14,7 @@ from typing import Any, Self
 import httpx
 
 from lakehold.connectors.address_guard import GuardedTransport, describe_tls_error, parse_retry_after
-from lakehold.connectors.api.settings import ApiEndpoint, ApiSettings, CursorPaging, LinkHeaderPaging, PageNumberPaging
+from lakehold.connectors.api.connector import ApiEndpoint, ApiSettings, CursorPaging, LinkHeaderPaging, PageNumberPaging
 from lakehold.kit.errors import InvalidInputError, NotFoundError, UnavailableError
 from lakehold.lake.errors import DataError, SourceError
 

@@ -232,9 +232,8 @@ class HttpPoster:
             read += chunk
             if len(read) >= _MAX_READ or time.monotonic() > until:
                 break
-        return shorten(read[:_MAX_READ].decode("utf-8", "replace"), *self._to.redactions, longest=_MAX_MESSAGE).rstrip(
-            "."
-        )
+        text = read[:_MAX_READ].decode("utf-8", "replace")
+        return shorten(text, *self._to.redactions, longest=_MAX_MESSAGE).rstrip(".")
 
     def _unreachable_error(self, error: httpx.HTTPError, batch: int) -> LakeholdError:
         what = describe_tls_error(error) or "cannot be reached"
