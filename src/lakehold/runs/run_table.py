@@ -168,8 +168,8 @@ def run_metrics(transaction: Transaction) -> list[RunMetrics]:
     ]
 
 
-def last_run_state(ctx: RequestContext, uid: str, step: int = 0) -> Mapping[str, object]:
-    """Return the state that one step of the last successful run left. The caller's access was checked before."""
+def last_run_state(ctx: RequestContext, uid: str) -> Mapping[str, object]:
+    """Return the state that the first step of the last successful run left. The caller's access was checked before."""
     c, each = run_table.c, run_step_table.c
     query = (
         sa.select(each.saved_state)
@@ -178,7 +178,7 @@ def last_run_state(ctx: RequestContext, uid: str, step: int = 0) -> Mapping[str,
             c.tenant_id == ctx.session.tenant,
             c.resource_id == ctx.view.resource(uid),
             c.state == SUCCEEDED,
-            each.number == step,
+            each.number == 0,
         )
         .order_by(c.n.desc())
         .limit(1)

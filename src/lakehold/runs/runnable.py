@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections import UserDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
@@ -223,34 +224,20 @@ def members_allowed(ctx: RequestContext, members: Iterable[str], action: str, ui
     return [member for member in there if ctx.session.check(member, action, uid)]
 
 
-class RunnableRegistry:
-    """The registry of all kinds that can be run."""
-
-    def __init__(self, found: Sequence[Runnable] = ()) -> None:
-        self._by_kind = {each.kind: each for each in found}
-
-    @property
-    def kinds(self) -> Sequence[str]:
-        """The ids of the kinds."""
-        return tuple(self._by_kind)
+class RunnableRegistry(UserDict[str, Runnable]):
+    """The registry of all kinds that can be run, by the ids of the kinds."""
 
     def for_resource(self, ctx: RequestContext, uid: str) -> Runnable:
         """Return the runnable of a resource, or refuse if it cannot be run."""
         ctx.need_visible(uid)
         kind = ctx.view.kind(ctx.view.resource(uid))
-        if kind not in self._by_kind:
+        if kind not in self:
             model = kind.partition(".")[0]
-            alike = [kind, *(each for each in self._by_kind if each.startswith(f"{model}."))]
+            alike = [kind, *(each for each in self if each.startswith(f"{model}."))]
             title, *runnable = (ctx.view.policy.kinds[each].schema.title.lower() for each in alike)
             hint = f"These can be run: {', '.join(runnable) or 'nothing'}."
             raise InvalidInputError(f"A {title} cannot be run.", hint)
-        return self._by_kind[kind]
-
-    def __getitem__(self, kind: str) -> Runnable:
-        return self._by_kind[kind]
-
-    def __contains__(self, kind: str) -> bool:
-        return kind in self._by_kind
+        return self[kind]
 
 
 def refuse_backfill(options: RunOptions, label: str) -> None:

@@ -254,7 +254,7 @@ class Runs:
 
     def _matching_resources(self, ctx: RequestContext, within: str | None, search: str) -> list[int]:
         policy, found = ctx.view.policy, list[int]()
-        for kind in self.runnables.kinds:
+        for kind in self.runnables:
             sight = policy.kind(kind).schema.visible
             some = ctx.session.list(ctx.principal, sight, kind, within=within, search=search, limit=_MAX_MATCHES)
             found += [each.id for each in some.items]

@@ -20,7 +20,7 @@ from lakehold.runs.run_table import RunRow
 from lakehold.workspaces import registry
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import DataFrame
 
     from lakehold.lake.spark.tables import Tables
     from lakehold.worker.spark_session import SparkRuntime
@@ -72,11 +72,6 @@ class StepContext:
         folder = self.platform.settings.data / "runs" / "kept" / f"{self.row.n}-{self.number}"
         folder.mkdir(parents=True, exist_ok=True, mode=_OWNER_ONLY)
         return folder
-
-    @property
-    def spark(self) -> SparkSession:
-        """A Spark session that knows no table."""
-        return self.spark_runtime.spark
 
     @property
     def tables(self) -> Tables:
