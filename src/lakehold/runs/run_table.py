@@ -96,7 +96,7 @@ SUCCEEDED, FAILED, STOPPED = "succeeded", "failed", "stopped"
 OPEN = frozenset({QUEUED, WAITING, RUNNING, STOPPING})
 """Neither ended, nor given up."""
 BUSY = frozenset({RUNNING, STOPPING})
-"""What they write, nobody else writes."""
+"""The states in which nobody else may write what the run writes."""
 ENDED = frozenset({SUCCEEDED, FAILED, STOPPED})
 
 STOPPED_MESSAGE = "It was stopped."

@@ -58,7 +58,7 @@ class Step:
 
 
 StepExecutors = Mapping[type[Step], Callable[[Any, StepContext], StepResult]]
-"""How steps of each sort are done."""
+"""The executors of steps, by the class of the step."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +78,7 @@ class RunOptions:
     reload: bool = False
     """All of it anew, not what is new."""
     parameters: Mapping[str, object] = field(default_factory=dict)
-    """What else is to be done than what a run does; who may is what the kind says of them."""
+    """The values of the kind's own parameters; the kind also decides who may set them."""
     span: BackfillSpan | None = None
     """Only this part, anew: a backfill."""
 
@@ -151,7 +151,7 @@ class Runnable(ABC):
     trigger_kind = ""
     """The kind that its triggers are of; empty if its model has none."""
     choices: Mapping[str, Sequence[str]] = MappingProxyType({})
-    """What a trigger may ask of its runs, by parameter."""
+    """The values that a trigger may set for its runs, by parameter."""
     private_errors = False
     """Whether errors of its queries are told without values: those who see its runs may not see what it reads."""
     reloads = True

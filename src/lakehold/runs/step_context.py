@@ -1,4 +1,4 @@
-"""What an executor is given for a step of a run, and what it returns."""
+"""The context that an executor is given for a step of a run, and the result that it returns."""
 
 from __future__ import annotations
 

@@ -60,7 +60,7 @@ _MAX_ATTEMPTS = 3
 _OWNER_ONLY = 0o700
 
 JobOutcome = Mapping[str, object]
-"""What is to be written into the job's row in the end: `error`, or `result` and `rows`."""
+"""The values that end the job's row: `error`, or `result` and `rows`."""
 
 
 def begin_job(platform: Platform, uid: str) -> JobOutcome:

@@ -37,7 +37,7 @@ class Trigger:
     next_at: Moment | None = None
     last_at: Moment | None = None
     parameters: Mapping[str, str] = field(default_factory=dict)
-    """What its runs do instead of all."""
+    """The parameters that its runs are started with."""
     more: bool = False
     """Whether it comes after others too, which the caller may not see."""
 
