@@ -25,7 +25,6 @@ class SqlDefinition:
     workspace: str
     """The name of the workspace whose tables it reads."""
     text: str
-    field: str = "sql"
 
 
 EdgeEnds = Callable[[str], Sequence[str] | None]
@@ -51,7 +50,7 @@ def analyse(platform: Platform, caller: Caller, definition: SqlDefinition) -> li
     except UnavailableError:
         return None
     except (QueryError, RefusedQueryError) as error:
-        raise InvalidSettingError(error.message, error.hint, field=definition.field) from None
+        raise InvalidSettingError(error.message, error.hint, field="sql") from None
     return found.reads
 
 

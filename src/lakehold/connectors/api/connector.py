@@ -122,8 +122,6 @@ class ApiLimits(ApiLimitSettings):
     """How many seconds we wait for an answer."""
     backoff: float = 0.5
     """How many seconds we wait before the first retry; each time it is twice as long."""
-    longest_wait: float = 120
-    """An API that asks us to wait for longer is left alone."""
     most_pages: int = 100_000
     most_records: int = 100_000_000
     most_bytes: int = 50 * 1024 * 1024
