@@ -75,7 +75,7 @@ def deliver_rows(rows: DataFrame, how: JdbcDestination, mark: str) -> DeliveryRe
         if not connection.java.getMetaData().supportsTransactions():
             raise ConflictError("This database has no transactions.", "Deliver a file instead.")
         receipts = _receipts_table(connection, how)
-        own = connection.quote_name(how.schema, f"lakehold_{mark_digest(mark, how.name)}")
+        own = connection.quote_identifier(how.schema, f"lakehold_{mark_digest(mark, how.name)}")
         done = _delivered_rows(connection, receipts, key, how.name)
         if done is not None:
             # Who died behind the transaction has left it.
@@ -96,9 +96,9 @@ def deliver_rows(rows: DataFrame, how: JdbcDestination, mark: str) -> DeliveryRe
 
 def _receipts_table(connection: JdbcConnection, how: JdbcDestination) -> str:
     """Return the table of receipts, created if it does not exist."""
-    full = connection.quote_name(how.schema, target_table.RECEIPTS_TABLE)
+    full = connection.quote_identifier(how.schema, target_table.RECEIPTS_TABLE)
     if table_columns(connection, full) is None:
-        mark, target, at, rows = (connection.quote_name(name) for name in ("mark", "target", "at", "rows"))
+        mark, target, at, rows = (connection.quote_identifier(name) for name in ("mark", "target", "at", "rows"))
         text = f"VARCHAR({_MAX_MARK_LENGTH}) NOT NULL"
         columns = f"{at} {connection.sql_type(TimestampType())}, {rows} {connection.sql_type(LongType())}"
         statement = f"CREATE TABLE {full} ({mark} {text}, {target} {text}, {columns}, PRIMARY KEY ({mark}, {target}))"
@@ -110,7 +110,7 @@ def _claim_table(connection: JdbcConnection, receipts: str, how: JdbcDestination
     """Refuse to replace a table that was not made here. The claim is stored first, to be found again after a crash."""
     if _delivered_rows(connection, receipts, _OWN_TABLE_MARK, how.name) is not None:
         return
-    if table_columns(connection, connection.quote_name(how.schema, how.table)) is not None:
+    if table_columns(connection, connection.quote_identifier(how.schema, how.table)) is not None:
         message = f"There is a table {how.name} already, which was not created by Lakehold."
         raise ConflictError(message, "Choose another name.")
     _insert_receipt(connection, receipts, _OWN_TABLE_MARK, how.name, 0)
@@ -122,7 +122,7 @@ def _insert_receipt(connection: JdbcConnection, receipts: str, mark: str, target
 
 def _delivered_rows(connection: JdbcConnection, receipts: str, mark: str, target: str) -> int | None:
     """Return how many rows this delivery has delivered already; None if it has not been done."""
-    rows, at, to = (connection.quote_name(name) for name in ("rows", "mark", "target"))
+    rows, at, to = (connection.quote_identifier(name) for name in ("rows", "mark", "target"))
     statement = f"SELECT {rows} FROM {receipts} WHERE {at} = ? AND {to} = ?"  # noqa: S608 - quoted
     with connection.query(statement, mark, target) as answer:
         return int(answer.getLong(1)) if answer.next() else None
@@ -132,7 +132,7 @@ def _target_table(
     connection: JdbcConnection, rows: DataFrame, how: JdbcDestination, receipts: str, own: str
 ) -> TargetTable:
     """Return the table, created if it does not exist, with the columns of the fields."""
-    full = connection.quote_name(how.schema, how.table)
+    full = connection.quote_identifier(how.schema, how.table)
     columns = table_columns(connection, full)
     if columns is None:
         target_table.create_table(connection, full, _create_statement(connection, rows.schema, how, full))
@@ -145,26 +145,26 @@ def _target_table(
             there = f"They have: {', '.join(rows.columns)}."
             raise DataError(f"The key {key!r} is not a field of the rows.", there, field="keys")
     return TargetTable(
-        connection.quote_name(how.table),
+        connection.quote_identifier(how.table),
         full,
         own,
         receipts,
-        tuple(connection.quote_name(name) for name in names),
-        tuple(connection.quote_name(by_field[field.lower()]) for field in how.keys),
+        tuple(connection.quote_identifier(name) for name in names),
+        tuple(connection.quote_identifier(by_field[field.lower()]) for field in how.keys),
     )
 
 
 def _create_statement(connection: JdbcConnection, fields: StructType, how: JdbcDestination, full: str) -> str:
     keys = {key.lower() for key in how.keys} if how.mode is DeliveryMode.UPSERT else set()
     parts = [
-        f"{connection.quote_name(field.name)} {connection.sql_type(field.dataType)}"
+        f"{connection.quote_identifier(field.name)} {connection.sql_type(field.dataType)}"
         + (" NOT NULL" if field.name.lower() in keys else "")
         for field in fields.fields
     ]
     named = [field for field in fields.fields if field.name.lower() in keys]
     # Not every database can have a text of any length as a key.
     if named and (how.database.is_postgresql or not any(isinstance(field.dataType, StringType) for field in named)):
-        parts.append(f"PRIMARY KEY ({', '.join(connection.quote_name(field.name) for field in named)})")
+        parts.append(f"PRIMARY KEY ({', '.join(connection.quote_identifier(field.name) for field in named)})")
     return f"CREATE TABLE {full} ({', '.join(parts)})"
 
 

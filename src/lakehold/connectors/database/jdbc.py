@@ -131,8 +131,8 @@ class JdbcConnection:
         """Close the connection. Uncommitted changes are rolled back."""
         self.java.close()
 
-    def quote_name(self, *names: str) -> str:
-        """Quote the parts of a name for the database's SQL; empty ones are left out."""
+    def quote_identifier(self, *names: str) -> str:
+        """Quote the parts of a name as Spark's dialect does; empty ones are left out."""
         return ".".join(str(self._dialect.quoteIdentifier(name)) for name in names if name)
 
     def sql_type(self, kind: DataType) -> str:
@@ -182,6 +182,12 @@ class JdbcConnection:
         rows = self.java.getMetaData().getPrimaryKeys(self.java.getCatalog(), schema or None, table)
         found = self._fetch_rows(rows, "KEY_SEQ", "COLUMN_NAME")
         return tuple(name for _, name in sorted((int(place or 0), name) for place, name in found))
+
+    def quote_name(self, *names: str) -> str:
+        """Quote the parts of a name as the driver does, also for products that Spark has no dialect for."""
+        sign = str(self.java.getMetaData().getIdentifierQuoteString()).strip()
+        parts = (f"{sign}{name.replace(sign, sign * 2)}{sign}" if sign else name for name in names if name)
+        return ".".join(parts)
 
     def _escape_pattern(self, schema: str | None) -> str | None:
         """Escape a schema's name where the driver takes a pattern."""
