@@ -15,7 +15,7 @@ from lakehold.kit.clock import DAY
 from lakehold.kit.errors import ConflictError, ForbiddenError, InvalidInputError, NotFoundError
 from lakehold.ledger.audit import AuditFilter
 from lakehold.runs import run_table
-from lakehold.runs.jobs import runner, service, table
+from lakehold.runs.jobs import exports, runner, service, table
 from lakehold.runs.jobs.runner import JobContext
 from lakehold.runs.jobs.service import ACCESS_REVIEW, Job
 from lakehold.runs.scheduler import housekeeping
@@ -33,7 +33,7 @@ def write_lines(job_ctx: JobContext) -> tuple[Path, int]:
 
 @pytest.fixture(autouse=True)
 def _without_spark(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(runner, "_exporters", lambda: {ACCESS_REVIEW: write_lines})
+    monkeypatch.setattr(exports, "export_access_review", write_lines)
 
 
 def start(platform: Platform, caller: Caller = ADA, kind: str = ACCESS_REVIEW, **options: object) -> Job:
@@ -50,7 +50,7 @@ def done(platform: Platform, job: Job) -> Job:
 
 def text(platform: Platform, job: Job, caller: Caller = ADA) -> str:
     with platform.write(caller) as ctx:
-        return service.get_result(ctx, job.id, platform.settings.data).file.read_text()
+        return service.get_result(ctx, job.id, platform.settings.data).read_text()
 
 
 def test_a_review_becomes_a_file(platform: Platform) -> None:

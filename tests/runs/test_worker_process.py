@@ -56,7 +56,7 @@ def test_a_review_goes_on_after_its_worker_was_killed(platform: Platform) -> Non
     job = look(platform, uid)
     assert (job.state, job.error) == ("done", "")
     with platform.write(ADA) as ctx:
-        file = service.get_result(ctx, uid, platform.settings.data).file
+        file = service.get_result(ctx, uid, platform.settings.data)
         assert [line.entry.action for line in ctx.audit.page(AuditFilter(action="start review"))] == ["start review"]
     rows = pyarrow.dataset.dataset(file, format="arrow").to_table().to_pylist()
     assert len(rows) == job.rows

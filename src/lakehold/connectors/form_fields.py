@@ -104,10 +104,8 @@ def _attributes(schema: Attributes, types: list[Attributes]) -> dict[str, Any]:
         case "integer" | "number" as value:
             mode = "numeric" if value == "integer" else "decimal"
             return {**found, "value": value, "attrs": {"inputmode": mode}}
-        case "array":
-            return {**found, "value": "names"}
-        case "object":
-            return {**found, "value": "headers"}
+        case "array" | "object" as value:
+            return {**found, "value": "names" if value == "array" else "headers"}
         case _:
             return {**found, "default": default or ""}
 

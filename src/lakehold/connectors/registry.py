@@ -1,7 +1,7 @@
 """The registry of connectors: one folder for each, described by its module `connector`; and their environment.
 
-A folder has `settings` (no Spark), and `source` with `open_source` or `destination` with `open_destination`, which only
-a worker imports. A new connector is one folder, and nothing else; or a package that `LAKEHOLD_CONNECTORS` names.
+Only a worker imports the modules `source`, with `open_source`, and `destination`, with `open_destination`; `connector`
+knows nothing of Spark. A new connector is one folder, and nothing else; or a package that `LAKEHOLD_CONNECTORS` names.
 """
 
 from __future__ import annotations

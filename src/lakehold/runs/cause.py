@@ -18,21 +18,13 @@ class CauseKind(StrEnum):
     """Somebody started it over a past span."""
 
 
-_LABELS = {
-    CauseKind.MANUAL: "Manual",
-    CauseKind.SCHEDULE: "Schedule",
-    CauseKind.DEPENDENCY: "After",
-    CauseKind.RETRY: "Retry of",
-    CauseKind.MAINTENANCE: "Maintenance",
-    CauseKind.BACKFILL: "Backfill",
-}
-_TEXTS = {
-    CauseKind.MANUAL: "by hand",
-    CauseKind.SCHEDULE: "by schedule",
-    CauseKind.DEPENDENCY: "after",
-    CauseKind.RETRY: "again after",
-    CauseKind.MAINTENANCE: "for upkeep",
-    CauseKind.BACKFILL: "by hand",
+_LABEL_AND_TEXT = {
+    CauseKind.MANUAL: ("Manual", "by hand"),
+    CauseKind.SCHEDULE: ("Schedule", "by schedule"),
+    CauseKind.DEPENDENCY: ("After", "after"),
+    CauseKind.RETRY: ("Retry of", "again after"),
+    CauseKind.MAINTENANCE: ("Maintenance", "for upkeep"),
+    CauseKind.BACKFILL: ("Backfill", "by hand"),
 }
 
 
@@ -49,10 +41,11 @@ class RunCause:
     @property
     def text(self) -> str:
         """The cause as text in the wording of earlier releases, for clients and audit logs."""
-        return " ".join(part for part in (_TEXTS[self.kind], self.run, self.cron, self.zone) if part)
+        return " ".join(filter(None, (_LABEL_AND_TEXT[self.kind][1], self.run, self.cron, self.zone)))
 
     def label(self, *, run: str = "another run", schedule: str = "") -> str:
         """Return the label of the cause, with a run and a schedule as the reader may know them."""
+        label, _ = _LABEL_AND_TEXT[self.kind]
         if self.run:
-            return f"{_LABELS[self.kind]} {run}".strip()
-        return f"{_LABELS[self.kind]}: {schedule or self.cron} ({self.zone})" if self.cron else _LABELS[self.kind]
+            return f"{label} {run}".strip()
+        return f"{label}: {schedule or self.cron} ({self.zone})" if self.cron else label

@@ -1,7 +1,7 @@
 """Heartbeats of workers: which workers are alive, and the thread that reports that this one is.
 
 Each worker increments a counter in its row, from a thread of its own so that long work does not make it look dead.
-Whoever watches measures with its own clock how long a counter has stood still: the clocks of two machines are never
+A watching worker measures with its own clock how long a counter has stood still: the clocks of two machines are never
 compared.
 """
 

@@ -1,5 +1,4 @@
-"""Notifications of ended runs: mails to the members that the workspace names, and a signed webhook for
-failures.
+"""Notifications of ended runs: mails to the members that the workspace names, and a signed webhook for failures.
 
 The setting `failure_webhook` of the pipeline, else of its workspace, is the address of the webhook; the credential of
 the same name is the secret that signs it. It contains only what the member who saved the setting may see, and has one
@@ -22,24 +21,18 @@ from lakehold.kit.mail import SmtpServer, build_message
 from lakehold.kit.settings import Settings
 from lakehold.ledger import outbox
 from lakehold.runs.run_table import FAILED, RunRow, load_cause
-from lakehold.runs.runnable import WEBHOOK_SETTING, EndedRun, RunnableRegistry, RunNotice
+from lakehold.runs.runnable import WEBHOOK_SETTING, EndedRun, Runnable, RunnableRegistry, RunNotice
 
 _SECONDS = 10
 
 
-def queue_webhook(
-    ctx: RequestContext, settings: Settings, runnables: RunnableRegistry, row: RunRow, problem: str
-) -> bool:
-    """Put the webhook of a failed run into the outbox; return whether an address is set."""
-    uid = ctx.view.uids.get(row.resource_id)
-    holder, url, owner = _webhook_address(ctx, row)
-    if uid is None or not url or ctx.view.ids.get(owner) is None:
-        return False
-    runnable = runnables[row.kind]
-    if not ctx.session.check(owner, runnable.see, uid) or not ctx.session.can_see(
-        owner, runnable.visible_through(ctx, uid)
-    ):
-        return False
+def _queue_webhook(ctx: RequestContext, settings: Settings, runnable: Runnable, row: RunRow, problem: str) -> None:
+    """Put the webhook of a failed run into the outbox, if an address is set by a member who may see the run."""
+    uid, (holder, url, owner) = ctx.view.uid(row.resource_id), _webhook_address(ctx, row)
+    if not url or ctx.view.ids.get(owner) is None or not ctx.session.check(owner, runnable.see, uid):
+        return
+    if not ctx.session.can_see(owner, runnable.visible_through(ctx, uid)):
+        return
     cause = load_cause(row)
     payload = {
         "event": "run.failed",
@@ -65,7 +58,6 @@ def queue_webhook(
         body=ctx.keys.encrypt(json.dumps(envelope)),
         kind=outbox.WEBHOOK,
     )
-    return True
 
 
 def post_webhook(envelope: str, *, private: bool) -> None:
@@ -105,14 +97,13 @@ def notify(ctx: RequestContext, settings: Settings, runnables: RunnableRegistry,
     if uid is None:
         return 0
     if ended.state == FAILED:
-        queue_webhook(ctx, settings, runnables, row, ended.problem)
+        _queue_webhook(ctx, settings, runnables[row.kind], row, ended.problem)
     name, notified, mails = ctx.view.names.get(row.resource_id) or uid, set[str](), 0
     for notice in runnables[row.kind].notices(ctx, uid, ended):
         new = [member for member in notice.receivers if member not in notified]
         notified.update(new)
-        mails += accounts.queue_mails(
-            ctx, settings, new, f"{name} {notice.summary}", _mail_body(settings, row, name, notice)
-        )
+        body = _mail_body(settings, row, name, notice)
+        mails += accounts.queue_mails(ctx, settings, new, f"{name} {notice.summary}", body)
     return mails
 
 

@@ -21,6 +21,7 @@ from lakehold.runs.worker_client import QueryRows, RecordBatches
 from lakehold.workspaces.registry import sql_kinds
 
 RETENTION = 90 * DAY
+"""How long queries stay in the history."""
 MAX_QUERY_LENGTH = 200_000
 
 query_table = sa.Table(
@@ -130,13 +131,6 @@ def list_past_queries(
         PastQuery(row.n, uids.get(row.workspace_id) or "", row.text, row.asked_at, row.took, row.rows, row.error)
         for row in rows
     ]
-
-
-def delete_old_queries(platform: Platform) -> int:
-    """Delete old queries from the history; return how many."""
-    with platform.database.write() as transaction:
-        old = query_table.delete().where(query_table.c.asked_at < platform.clock() - RETENTION)
-        return transaction.connection.execute(old).rowcount
 
 
 class CountedBatches:

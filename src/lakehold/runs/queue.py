@@ -1,11 +1,11 @@
-"""The queue of runs: oldest first, limited per workspace, and one at a time for each table that is
-written.
+"""The queue of runs: oldest first, limited per workspace, and one at a time for each table that is written.
 
 Runs are claimed in one exclusive transaction, so that two workers never start runs that exclude each other.
 """
 
+from collections import Counter
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import sqlalchemy as sa
 
@@ -33,18 +33,15 @@ def claim_runs(transaction: Transaction, at: Moment, *, most: int, at_once: int)
     outputs = _outputs(transaction, [row.n for row in rows])
     busy = [row for row in rows if row.state in states.BUSY]
     taken = {output for row in busy for output in outputs.get(row.n, ())}
-    in_workspace: dict[tuple[int, int], int] = {}
-    for row in busy:
-        where = (row.tenant_id, row.workspace_id)
-        in_workspace[where] = in_workspace.get(where, 0) + 1
+    in_workspace = Counter((row.tenant_id, row.workspace_id) for row in busy)
     begun: list[ClaimedRun] = []
     for row in rows:
         if row.state in states.BUSY:
             continue
         where, writes = (row.tenant_id, row.workspace_id), outputs.get(row.n, set())
         waits = bool(writes & taken)
-        if not waits and in_workspace.get(where, 0) < at_once and len(begun) < most:
-            in_workspace[where] = in_workspace.get(where, 0) + 1
+        if not waits and in_workspace[where] < at_once and len(begun) < most:
+            in_workspace[where] += 1
             # From the random id: a workflow that is known by its id is not begun again.
             begun.append(ClaimedRun(row.n, f"{row.id}-{row.tries}"))
             _set_state(transaction, row.n, states.RUNNING, at)
@@ -55,14 +52,13 @@ def claim_runs(transaction: Transaction, at: Moment, *, most: int, at_once: int)
     return begun
 
 
-def _candidates(transaction: Transaction) -> Sequence[sa.Row[int, str, int, int, str, int]]:
+def _candidates(transaction: Transaction) -> Sequence[sa.Row[Any]]:
     """Return the first queued runs of each workspace, and all running ones."""
     c = run_table.c
     place = sa.func.row_number().over(partition_by=(c.tenant_id, c.workspace_id), order_by=c.n).label("place")
     open_ = sa.select(c.n, c.id, c.tenant_id, c.workspace_id, c.state, c.tries, place).where(c.state.in_(states.OPEN))
     o = open_.subquery().c
-    query = sa.select(o.n, o.id, o.tenant_id, o.workspace_id, o.state, o.tries)
-    first = query.where(sa.or_(o.place <= _MAX_CANDIDATES, o.state.in_(states.BUSY))).order_by(o.n)
+    first = sa.select(*o).where(sa.or_(o.place <= _MAX_CANDIDATES, o.state.in_(states.BUSY))).order_by(o.n)
     return transaction.connection.execute(first).all()
 
 

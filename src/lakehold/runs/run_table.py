@@ -96,7 +96,7 @@ SUCCEEDED, FAILED, STOPPED = "succeeded", "failed", "stopped"
 OPEN = frozenset({QUEUED, WAITING, RUNNING, STOPPING})
 """Neither ended, nor given up."""
 BUSY = frozenset({RUNNING, STOPPING})
-"""What they write, nobody else writes."""
+"""The states in which nobody else may write what the run writes."""
 ENDED = frozenset({SUCCEEDED, FAILED, STOPPED})
 
 STOPPED_MESSAGE = "It was stopped."
@@ -158,24 +158,18 @@ class RunMetrics:
 def run_metrics(transaction: Transaction) -> list[RunMetrics]:
     """Return the totals by kind and state over all tenants, without ids or names."""
     c, s = run_table.c, run_step_table.c
-    seconds = sa.func.coalesce(sa.func.sum(c.ended_at - c.started_at), 0)
-    of_runs = sa.select(c.kind, c.state, sa.func.count(), seconds).group_by(c.kind, c.state)
-    of_steps = (
-        sa.select(c.kind, c.state, sa.func.sum(s.rows), sa.func.sum(s.bad))
-        .join(run_step_table, s.run == c.n)
-        .group_by(c.kind, c.state)
-    )
-    moved = {
-        (kind, state): (int(rows), int(bad)) for kind, state, rows, bad in transaction.connection.execute(of_steps)
-    }
+    by_run = sa.select(s.run, sa.func.sum(s.rows).label("rows"), sa.func.sum(s.bad).label("bad")).group_by(s.run)
+    steps = by_run.subquery()
+    totals = [sa.func.coalesce(sa.func.sum(each), 0) for each in (c.ended_at - c.started_at, steps.c.rows, steps.c.bad)]
+    query = sa.select(c.kind, c.state, sa.func.count(), *totals).outerjoin(steps, steps.c.run == c.n)
     return [
-        RunMetrics(kind, state, count, float(took) / SECOND, *moved.get((kind, state), (0, 0)))
-        for kind, state, count, took in transaction.connection.execute(of_runs)
+        RunMetrics(kind, state, count, float(took) / SECOND, int(rows), int(bad))
+        for kind, state, count, took, rows, bad in transaction.connection.execute(query.group_by(c.kind, c.state))
     ]
 
 
-def last_run_state(ctx: RequestContext, uid: str, step: int = 0) -> Mapping[str, object]:
-    """Return the state that one step of the last successful run left. The caller's access was checked before."""
+def last_run_state(ctx: RequestContext, uid: str) -> Mapping[str, object]:
+    """Return the state that the first step of the last successful run left. The caller's access was checked before."""
     c, each = run_table.c, run_step_table.c
     query = (
         sa.select(each.saved_state)
@@ -184,7 +178,7 @@ def last_run_state(ctx: RequestContext, uid: str, step: int = 0) -> Mapping[str,
             c.tenant_id == ctx.session.tenant,
             c.resource_id == ctx.view.resource(uid),
             c.state == SUCCEEDED,
-            each.number == step,
+            each.number == 0,
         )
         .order_by(c.n.desc())
         .limit(1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections import UserDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
@@ -40,13 +41,11 @@ class RunSettings(SettingsRecord):
             return
         parts = urlsplit(self.failure_webhook)
         if parts.scheme not in {"http", "https"} or not parts.hostname:
-            raise InvalidSettingError(
-                "The failure_webhook is not a URL.", "Use https:// with host and path.", field=WEBHOOK_SETTING
-            )
+            hint = "Use https:// with host and path."
+            raise InvalidSettingError("The failure_webhook is not a URL.", hint, field=WEBHOOK_SETTING)
         if parts.username is not None or parts.password is not None:
-            raise InvalidSettingError(
-                "The failure_webhook contains a password.", "Leave it out: requests are signed.", field=WEBHOOK_SETTING
-            )
+            hint = "Leave it out: requests are signed."
+            raise InvalidSettingError("The failure_webhook contains a password.", hint, field=WEBHOOK_SETTING)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,7 +58,7 @@ class Step:
 
 
 StepExecutors = Mapping[type[Step], Callable[[Any, StepContext], StepResult]]
-"""How steps of each sort are done."""
+"""The executors of steps, by the class of the step."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +78,7 @@ class RunOptions:
     reload: bool = False
     """All of it anew, not what is new."""
     parameters: Mapping[str, object] = field(default_factory=dict)
-    """What else is to be done than what a run does; who may is what the kind says of them."""
+    """The values of the kind's own parameters; the kind also decides who may set them."""
     span: BackfillSpan | None = None
     """Only this part, anew: a backfill."""
 
@@ -96,30 +95,18 @@ class RunOptions:
 
     def validate(self) -> RunOptions:
         """Return the options themselves, or raise if they contradict each other."""
-        span = self.span
-        if span is None:
+        if self.span is None:
             return self
+        longest = max(len(self.span.since), len(self.span.until))
         if self.reload:
             raise InvalidInputError("A full refresh and a backfill cannot be combined.", "Choose one of them.")
-        if not span.since and not span.until:
-            raise InvalidInputError(
-                "The range has neither a start nor an end.", "Set one of them, or run a full refresh."
-            )
-        if max(len(span.since), len(span.until)) > MAX_CURSOR_LENGTH:
-            raise InvalidInputError(
-                "The range is not valid for a cursor.", f"Use {MAX_CURSOR_LENGTH} characters at most."
-            )
+        if not longest:
+            hint = "Set one of them, or run a full refresh."
+            raise InvalidInputError("The range has neither a start nor an end.", hint)
+        if longest > MAX_CURSOR_LENGTH:
+            hint = f"Use {MAX_CURSOR_LENGTH} characters at most."
+            raise InvalidInputError("The range is not valid for a cursor.", hint)
         return self
-
-    @property
-    def audit_action(self) -> str:
-        """The action that the audit log records."""
-        return "reload" if self.reload else "backfill" if self.span else "run"
-
-    @property
-    def is_special(self) -> bool:
-        """Whether it is a reload or a backfill."""
-        return self.reload or self.span is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,9 +134,9 @@ class RunNotice:
 
 
 class Runnable(ABC):
-    """A kind that can be run. Its methods are called as the caller of the run.
+    """A kind that can be run, with defaults for kinds whose runs need the same right each time.
 
-    The defaults are those of kinds whose runs need the same right each time.
+    Its methods are called as the caller of the run.
     """
 
     kind: str
@@ -164,7 +151,7 @@ class Runnable(ABC):
     trigger_kind = ""
     """The kind that its triggers are of; empty if its model has none."""
     choices: Mapping[str, Sequence[str]] = MappingProxyType({})
-    """What a trigger may ask of its runs, by parameter."""
+    """The values that a trigger may set for its runs, by parameter."""
     private_errors = False
     """Whether errors of its queries are told without values: those who see its runs may not see what it reads."""
     reloads = True
@@ -237,37 +224,20 @@ def members_allowed(ctx: RequestContext, members: Iterable[str], action: str, ui
     return [member for member in there if ctx.session.check(member, action, uid)]
 
 
-class RunnableRegistry:
-    """The registry of all kinds that can be run."""
-
-    def __init__(self, found: Sequence[Runnable] = ()) -> None:
-        self._by_kind = {each.kind: each for each in found}
-
-    @property
-    def kinds(self) -> Sequence[str]:
-        """The ids of the kinds."""
-        return tuple(self._by_kind)
+class RunnableRegistry(UserDict[str, Runnable]):
+    """The registry of all kinds that can be run, by the ids of the kinds."""
 
     def for_resource(self, ctx: RequestContext, uid: str) -> Runnable:
         """Return the runnable of a resource, or refuse if it cannot be run."""
         ctx.need_visible(uid)
         kind = ctx.view.kind(ctx.view.resource(uid))
-        if kind not in self._by_kind:
-            known, model = ctx.view.policy.kinds, kind.partition(".")[0]
-            runnable_titles = [
-                known[each].schema.title.lower() for each in self._by_kind if each.startswith(f"{model}.")
-            ]
-            title = known[kind].schema.title.lower()
-            raise InvalidInputError(
-                f"A {title} cannot be run.", f"These can be run: {', '.join(runnable_titles) or 'nothing'}."
-            )
-        return self._by_kind[kind]
-
-    def __getitem__(self, kind: str) -> Runnable:
-        return self._by_kind[kind]
-
-    def __contains__(self, kind: str) -> bool:
-        return kind in self._by_kind
+        if kind not in self:
+            model = kind.partition(".")[0]
+            alike = [kind, *(each for each in self if each.startswith(f"{model}."))]
+            title, *runnable = (ctx.view.policy.kinds[each].schema.title.lower() for each in alike)
+            hint = f"These can be run: {', '.join(runnable) or 'nothing'}."
+            raise InvalidInputError(f"A {title} cannot be run.", hint)
+        return self[kind]
 
 
 def refuse_backfill(options: RunOptions, label: str) -> None:

@@ -91,8 +91,9 @@ class Runs:
         # Checked now too, so that an invalid run is refused at once and not only in the background.
         plan_run(ctx, runnable, uid, checked)
         started_for = cause or (RunCause(CauseKind.BACKFILL) if checked.span else MANUAL_CAUSE)
+        run = self.insert(ctx, uid, checked, cause=started_for)
         # A caller who may run a report without seeing its data mart learns that it was started, and no more.
-        return _build_run(ctx, self._row(ctx, self.insert(ctx, uid, checked, cause=started_for)))
+        return _build_run(ctx, ctx.rows(run_table).select(run_table.c.id == run).one())
 
     def insert(self, ctx: RequestContext, uid: str, options: RunOptions, *, cause: RunCause) -> str:
         """Insert a run and return its id; access is checked when it begins."""
@@ -119,16 +120,16 @@ class Runs:
         )
         for output in sorted(set(runnable.locks(ctx, uid, options))):
             ctx.rows(run_output_table).insert(run=number, resource_id=view.resource(output))
-        ctx.note(options.audit_action, uid, after={"run": run, "cause": cause.text})
+        action = "reload" if options.reload else "backfill" if options.span else "run"
+        ctx.note(action, uid, after={"run": run, "cause": cause.text})
         return run
 
     def stop(self, ctx: RequestContext, run: str) -> Run:
         """Stop a run. What it has written completely stays."""
         row = self._stoppable_row(ctx, run)
         if row.state not in states.OPEN:
-            raise ConflictError(
-                f"The run {quote(run)} has {row.state} already.", "Only queued or running runs can be stopped."
-            )
+            hint = "Only queued or running runs can be stopped."
+            raise ConflictError(f"The run {quote(run)} has {row.state} already.", hint)
         if row.state in states.BUSY:
             _update_run(ctx, row, state=states.STOPPING)
         else:
@@ -253,7 +254,7 @@ class Runs:
 
     def _matching_resources(self, ctx: RequestContext, within: str | None, search: str) -> list[int]:
         policy, found = ctx.view.policy, list[int]()
-        for kind in self.runnables.kinds:
+        for kind in self.runnables:
             sight = policy.kind(kind).schema.visible
             some = ctx.session.list(ctx.principal, sight, kind, within=within, search=search, limit=_MAX_MATCHES)
             found += [each.id for each in some.items]
@@ -266,15 +267,9 @@ class Runs:
         return row
 
     def _visible_row(self, ctx: RequestContext, run: str) -> RunRow:
-        row = self._row(ctx, run)
-        if not self._is_visible(ctx, row):
-            raise _not_found(run)
-        return row
-
-    def _row(self, ctx: RequestContext, run: str) -> RunRow:
         row = ctx.rows(run_table).select(run_table.c.id == run).one_or_none()
-        if row is None:
-            raise _not_found(run)
+        if row is None or not self._is_visible(ctx, row):
+            raise NotFoundError(f"There is no run {quote(run)}.", "Check the ID.")
         return row
 
     def _is_visible(self, ctx: RequestContext, row: RunRow) -> bool:
@@ -294,7 +289,7 @@ def need_start(ctx: RequestContext, runnable: Runnable, uid: str, options: RunOp
     if not ctx.caller.member:
         return
     ctx.need(runnable.start_action(options), uid)
-    if options.is_special:
+    if options.reload or options.span:
         ctx.need(runnable.stop, uid)
 
 
@@ -303,10 +298,6 @@ def delete_run_rows(ctx: RequestContext, number: int) -> None:
     for table in (run_log_table, run_step_table, run_output_table):
         ctx.rows(table).delete(table.c.run == number)
     ctx.rows(run_table).delete(run_table.c.n == number)
-
-
-def _not_found(run: str) -> NotFoundError:
-    return NotFoundError(f"There is no run {quote(run)}.", "Check the ID.")
 
 
 def load_options(row: RunRow) -> RunOptions:

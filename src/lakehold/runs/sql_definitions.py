@@ -25,7 +25,6 @@ class SqlDefinition:
     workspace: str
     """The name of the workspace whose tables it reads."""
     text: str
-    field: str = "sql"
 
 
 EdgeEnds = Callable[[str], Sequence[str] | None]
@@ -45,16 +44,13 @@ def find_definition(ctx: RequestContext, kind: str, settings: Settings, ends: Ed
 
 
 def analyse(platform: Platform, caller: Caller, definition: SqlDefinition) -> list[str] | None:
-    """Return the tables that the query reads; None if no worker answers.
-
-    Raises an error at its setting if the query cannot be run.
-    """
+    """Return the tables that the query reads, None if no worker answers; refuse its setting if it cannot be run."""
     try:
         found = worker_client.describe_query(platform, caller, workspace=definition.workspace, text=definition.text)
     except UnavailableError:
         return None
     except (QueryError, RefusedQueryError) as error:
-        raise InvalidSettingError(error.message, error.hint, field=definition.field) from None
+        raise InvalidSettingError(error.message, error.hint, field="sql") from None
     return found.reads
 
 

@@ -1,4 +1,4 @@
-"""What an executor is given for a step of a run, and what it returns."""
+"""The context that an executor is given for a step of a run, and the result that it returns."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from lakehold.runs.run_table import RunRow
 from lakehold.workspaces import registry
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import DataFrame
 
     from lakehold.lake.spark.tables import Tables
     from lakehold.worker.spark_session import SparkRuntime
@@ -74,20 +74,12 @@ class StepContext:
         return folder
 
     @property
-    def spark(self) -> SparkSession:
-        """A Spark session that knows no table."""
-        return self.spark_runtime.spark
-
-    @property
     def tables(self) -> Tables:
         """The tables, as the platform sees them."""
         return self.spark_runtime.tables
 
     def run_query(self, workspace: str, text: str) -> tuple[DataFrame, frozenset[str]]:
-        """Return the rows of a query, and the tables that it reads.
-
-        It is run through the guard as the caller of the run, and refused if an author may not read what it reads.
-        """
+        """Return the rows of a query as the caller may read them, and its tables, which all authors must read too."""
         analyse = partial(self.spark_runtime.queries.analyse, workspace=workspace, text=text, seconds=_QUERY_SECONDS)
         for author in self.authors:
             # Before the caller: an error must not tell the author what only the caller may know.
@@ -117,9 +109,8 @@ class StepContext:
 
     def load_progress(self) -> Mapping[str, object]:
         """Return the progress that was saved for this step."""
-        progress: Mapping[str, object] = json.loads(
-            run_table.load_step(self.platform, self.row.n, self.number).saved_state
-        )
+        step = run_table.load_step(self.platform, self.row.n, self.number)
+        progress: Mapping[str, object] = json.loads(step.saved_state)
         return progress
 
     def save_progress(self, progress: Mapping[str, object]) -> None:

@@ -12,24 +12,11 @@ import pyarrow as pa
 
 from lakehold.directory.caller import Caller
 from lakehold.directory.platform import Platform
-from lakehold.kit.errors import (
-    ConflictError,
-    ForbiddenError,
-    InvalidInputError,
-    LakeholdError,
-    NotFoundError,
-    UnavailableError,
-)
+from lakehold.kit import errors
+from lakehold.kit.errors import LakeholdError, NotFoundError, UnavailableError
 from lakehold.lake import catalog_tokens
-from lakehold.lake.errors import (
-    DataError,
-    DeliveryError,
-    LimitExceededError,
-    QueryError,
-    RefusedQueryError,
-    SourceError,
-    StoppedError,
-)
+from lakehold.lake import errors as lake_errors
+from lakehold.lake.errors import LimitExceededError
 from lakehold.runs import heartbeat
 
 QUERY_PATH = "/query"
@@ -42,9 +29,9 @@ _CONNECT_SECONDS = 2
 _ERRORS_BY_CODE: dict[str, type[LakeholdError]] = {
     each.code: each
     for each in (
-        *(RefusedQueryError, QueryError, LimitExceededError, StoppedError),
-        *(InvalidInputError, NotFoundError, ConflictError, ForbiddenError, UnavailableError),
-        *(SourceError, DataError, DeliveryError),
+        *(lake_errors.RefusedQueryError, lake_errors.QueryError, LimitExceededError, lake_errors.StoppedError),
+        *(errors.InvalidInputError, errors.ConflictError, errors.ForbiddenError, NotFoundError, UnavailableError),
+        *(lake_errors.SourceError, lake_errors.DataError, lake_errors.DeliveryError),
     )
 }
 

@@ -171,7 +171,7 @@ class RunExecutor:
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True, mode=_OWNER_ONLY)
         step_ctx = StepContext(self._platform, self._spark_runtime, row, place, folder, authors)
-        context = step_ctx.spark.sparkContext
+        context = step_ctx.spark_runtime.spark.sparkContext
         context.addJobTag(spark_job_tag(row.n))
         try:
             yield step_ctx

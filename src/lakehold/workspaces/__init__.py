@@ -49,4 +49,5 @@ def runnables() -> RunnableRegistry:
     """Return the registry of the kinds that can be run, of every way of working."""
     from lakehold.runs.runnable import RunnableRegistry  # noqa: PLC0415
 
-    return RunnableRegistry([each for workspace in registry.all_workspaces() for each in workspace.runnables()])
+    found = (each for workspace in registry.all_workspaces() for each in workspace.runnables())
+    return RunnableRegistry({each.kind: each for each in found})

@@ -24,7 +24,7 @@ def probe_source(source: SourceConnector, stream: str) -> dict[str, Any]:
         return {"streams": [asdict(each) for each in source.streams()]}
     found = asdict(source.sample(stream, _SAMPLE_ROWS))
     if isinstance(source, FileSource):
-        found["format"] = source.stream_format(stream).to_json()
+        found["format"] = asdict(source.stream_format(stream))
     return found
 
 

@@ -246,7 +246,6 @@ def test_a_database_that_is_not_there_or_does_not_know_us_is_told_of(
         (JdbcDestination(JdbcDatabase("jdbc:postgresql://x/y"), ""), "must not be empty"),
         (JdbcDestination(JdbcDatabase("jdbc:postgresql://x/y"), "t", "a\nb"), "control character"),
         (JdbcDestination(JdbcDatabase("jdbc:postgresql://x/y"), "t", mode=DeliveryMode.UPSERT), "keys are needed"),
-        (JdbcDestination(JdbcDatabase("jdbc:postgresql://x/y"), "t", at_once=0), "At least one connection"),
     ],
 )
 def test_settings_that_lead_nowhere_are_refused(how: JdbcDestination, said: str) -> None:

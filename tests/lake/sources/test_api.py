@@ -10,7 +10,7 @@ from time import monotonic
 import pytest
 
 from lakehold.connectors.address_guard import parse_retry_after
-from lakehold.connectors.api.settings import (
+from lakehold.connectors.api.connector import (
     ApiAuthSettings,
     ApiEndpoint,
     ApiLimits,

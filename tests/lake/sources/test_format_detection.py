@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 from pathlib import Path
 
 import pyarrow as pa
@@ -95,7 +96,7 @@ def test_names_are_made_distinct_and_that_is_told(tmp_path: Path) -> None:
 
 def test_what_was_guessed_can_be_kept_and_changed(tmp_path: Path) -> None:
     shape = detect_format(write_file(tmp_path, "a.csv.gz", "id,price\n1,2.5\n"))
-    settings = json.loads(json.dumps(shape.to_json()))
+    settings = json.loads(json.dumps(asdict(shape)))
     assert FORMAT.parse(settings).validated() == shape
     settings["fields"][1]["type"] = "DECIMAL(10, 2)"
     assert FORMAT.parse(settings).validated().field_type("PRICE") == "decimal(10,2)"

@@ -83,7 +83,7 @@ def test_tables_and_views_are_streams(spark: SparkSession, shop: JdbcDatabase) -
 
 
 def test_a_table_is_read_in_parts(spark: SparkSession, shop: JdbcDatabase) -> None:
-    source = JdbcSource(shop, parts={"public.orders": TablePartitioning("id", 4)}, at_once=10)
+    source = JdbcSource(shop, parts={"public.orders": TablePartitioning("id", 4)})
     found = source.read(spark, "public.orders").rows
     assert found.rdd.getNumPartitions() == 4
     assert found.count() == 101

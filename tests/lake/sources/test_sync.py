@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from lakehold.connectors.api.settings import ApiAuthSettings, ApiEndpoint, ApiLimits, ApiSettings, PageNumberPaging
+from lakehold.connectors.api.connector import ApiAuthSettings, ApiEndpoint, ApiLimits, ApiSettings, PageNumberPaging
 from lakehold.connectors.api.source import RestSource
 from lakehold.connectors.files.settings import FileFormat, FileKind
 from lakehold.connectors.files.source import FileSource

@@ -74,8 +74,8 @@ def get_review(ctx: ReadContext, review: IdText) -> ReviewJson:
 def get_review_result(ctx: WriteContext, request: Request, review: IdText) -> Response:
     """Download the file of a review. The download is recorded in the audit log."""
     _get_review(ctx, review)
-    found = service.get_result(ctx, review, get_platform(request).settings.data)
-    return FileResponse(found.file, media_type=found.media_type, filename=f"review{found.file.suffix}")
+    file = service.get_result(ctx, review, get_platform(request).settings.data)
+    return FileResponse(file, media_type=service.MEDIA_TYPES[file.suffix], filename=f"review{file.suffix}")
 
 
 def _get_review(ctx: RequestContext, review: str) -> service.Job:

@@ -14,7 +14,7 @@ from typing import Any, Self
 import httpx
 
 from lakehold.connectors.address_guard import GuardedTransport, describe_tls_error, parse_retry_after
-from lakehold.connectors.api.settings import ApiEndpoint, ApiSettings, CursorPaging, LinkHeaderPaging, PageNumberPaging
+from lakehold.connectors.api.connector import ApiEndpoint, ApiSettings, CursorPaging, LinkHeaderPaging, PageNumberPaging
 from lakehold.kit.errors import InvalidInputError, NotFoundError, UnavailableError
 from lakehold.lake.errors import DataError, SourceError
 
@@ -22,6 +22,8 @@ from lakehold.lake.errors import DataError, SourceError
 for _name in ("httpx", "httpcore"):
     logging.getLogger(_name).setLevel(logging.WARNING)
 
+_LONGEST_WAIT = 120.0
+"""An API that asks us to wait for longer is left alone."""
 _MOST_REDIRECTS = 5
 _MAX_SLOWDOWN = 10
 _TEMPORARY = {408, 425, 429}
@@ -139,10 +141,10 @@ class ApiClient:
     def _wait_before_retry(self, attempt: int, retry_after: str | None, where: str) -> None:
         """Wait before a retry: as long as the API asks for, or longer each time."""
         seconds = parse_retry_after(retry_after)
-        if seconds is not None and seconds > self._limits.longest_wait:
+        if seconds is not None and seconds > _LONGEST_WAIT:
             message = f"The API is rate limited: retry after {seconds:,.0f} seconds, at {where}."
             raise UnavailableError(message, "Run it again later, or less often.", field="address")
-        time.sleep(min(max(seconds or 0.0, self._limits.backoff * 2**attempt), self._limits.longest_wait))
+        time.sleep(min(max(seconds or 0.0, self._limits.backoff * 2**attempt), _LONGEST_WAIT))
 
     def _follow_redirects(self, url: httpx.URL, params: Mapping[str, str]) -> tuple[int, httpx.Headers, bytes]:
         here = url.copy_merge_params(dict(params)) if params else url

@@ -16,7 +16,7 @@ from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 from pyspark.sql.types import StructType
 
 from lakehold.connectors.api.client import ApiClient
-from lakehold.connectors.api.settings import ApiEndpoint, ApiLimits, ApiSettings, ApiSourceSettings
+from lakehold.connectors.api.connector import ApiEndpoint, ApiLimits, ApiSettings, ApiSourceSettings
 from lakehold.connectors.error_translation import CarriedError, translate_source_errors
 from lakehold.connectors.registry import ConnectorEnvironment
 from lakehold.connectors.sources import row_parsing, source
@@ -111,9 +111,8 @@ class RestSource(source.SourceConnector):
                 # Nothing is new, so nothing is known of its fields either.
                 return source.IncomingRows(spark.range(0).select(), kept=(kept,))
             found = row_parsing.parse_records(kept, fields)
-            return replace(
-                found, rows=source.filter_span(found.rows, since), kept=(kept,), total=None if since else kept.count
-            )
+            rows = source.filter_span(found.rows, since)
+            return replace(found, rows=rows, kept=(kept,), total=None if since else kept.count)
 
     def _endpoint(self, stream: str) -> ApiEndpoint:
         return source.get_stream({each.name: each for each in self.settings.endpoints}, stream)

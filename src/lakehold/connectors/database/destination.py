@@ -15,7 +15,7 @@ from pyspark.sql.types import LongType, StringType, StructType, TimestampType
 from lakehold.connectors.database import target_table
 from lakehold.connectors.database.jdbc import JdbcConnection, JdbcDatabase, connect, open_database
 from lakehold.connectors.database.settings import DatabaseDestinationSettings, DeliveryMode
-from lakehold.connectors.database.target_table import TargetTable, qualified_table, table_columns
+from lakehold.connectors.database.target_table import TargetTable, table_columns
 from lakehold.connectors.destinations.delivery import DeliveryRequest, DeliveryResult, Destination, mark_digest
 from lakehold.connectors.destinations.file_formats import refuse_invalid_fields, to_flat_types
 from lakehold.connectors.error_translation import sql_state, translate_delivery_errors
@@ -61,8 +61,6 @@ class JdbcDestination:
         if self.mode is DeliveryMode.UPSERT and not self.keys:
             hint = "Name the key fields."
             raise InvalidInputError("To upsert rows, keys are needed.", hint, field="keys")
-        if self.at_once < 1:
-            raise InvalidInputError("At least one connection is needed.")
 
 
 def deliver_rows(rows: DataFrame, how: JdbcDestination, mark: str) -> DeliveryResult:
@@ -77,7 +75,7 @@ def deliver_rows(rows: DataFrame, how: JdbcDestination, mark: str) -> DeliveryRe
         if not connection.java.getMetaData().supportsTransactions():
             raise ConflictError("This database has no transactions.", "Deliver a file instead.")
         receipts = _receipts_table(connection, how)
-        own = qualified_table(connection, how.schema, f"lakehold_{mark_digest(mark, how.name)}")
+        own = connection.quote_identifier(how.schema, f"lakehold_{mark_digest(mark, how.name)}")
         done = _delivered_rows(connection, receipts, key, how.name)
         if done is not None:
             # Who died behind the transaction has left it.
@@ -98,7 +96,7 @@ def deliver_rows(rows: DataFrame, how: JdbcDestination, mark: str) -> DeliveryRe
 
 def _receipts_table(connection: JdbcConnection, how: JdbcDestination) -> str:
     """Return the table of receipts, created if it does not exist."""
-    full = qualified_table(connection, how.schema, target_table.RECEIPTS_TABLE)
+    full = connection.quote_identifier(how.schema, target_table.RECEIPTS_TABLE)
     if table_columns(connection, full) is None:
         mark, target, at, rows = (connection.quote_identifier(name) for name in ("mark", "target", "at", "rows"))
         text = f"VARCHAR({_MAX_MARK_LENGTH}) NOT NULL"
@@ -112,7 +110,7 @@ def _claim_table(connection: JdbcConnection, receipts: str, how: JdbcDestination
     """Refuse to replace a table that was not made here. The claim is stored first, to be found again after a crash."""
     if _delivered_rows(connection, receipts, _OWN_TABLE_MARK, how.name) is not None:
         return
-    if table_columns(connection, qualified_table(connection, how.schema, how.table)) is not None:
+    if table_columns(connection, connection.quote_identifier(how.schema, how.table)) is not None:
         message = f"There is a table {how.name} already, which was not created by Lakehold."
         raise ConflictError(message, "Choose another name.")
     _insert_receipt(connection, receipts, _OWN_TABLE_MARK, how.name, 0)
@@ -134,7 +132,7 @@ def _target_table(
     connection: JdbcConnection, rows: DataFrame, how: JdbcDestination, receipts: str, own: str
 ) -> TargetTable:
     """Return the table, created if it does not exist, with the columns of the fields."""
-    full = qualified_table(connection, how.schema, how.table)
+    full = connection.quote_identifier(how.schema, how.table)
     columns = table_columns(connection, full)
     if columns is None:
         target_table.create_table(connection, full, _create_statement(connection, rows.schema, how, full))

@@ -13,13 +13,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql.types import DataType
 
 from lakehold.connectors.address_guard import resolve_host
-from lakehold.connectors.database.settings import (
-    POSTGRESQL_PROPERTIES,
-    SECRET_PATTERN,
-    DatabaseSettings,
-    check_address,
-    driver_class,
-)
+from lakehold.connectors.database.settings import POSTGRESQL_PROPERTIES, SECRET_PATTERN, DatabaseSettings, check_address
 from lakehold.connectors.error_translation import hosts_of_url, translate_delivery_errors
 from lakehold.connectors.registry import ConnectorEnvironment
 from lakehold.kit.errors import InvalidInputError, UnavailableError
@@ -82,15 +76,9 @@ class JdbcDatabase:
     def redactions(self) -> tuple[str, ...]:
         """Texts to redact from messages: the password, the URL with its hosts, and the quoted user name."""
         given = {**self.properties, **self.fixed}
-        secrets = tuple(value for name, value in given.items() if SECRET_PATTERN.search(f"{name}="))
-        return (
-            self.password,
-            *secrets,
-            self.url,
-            self.url.split(":", 2)[-1],
-            *hosts_of_url(self.url),
-            *((f'"{self.user}"', f"'{self.user}'") if self.user else ()),
-        )
+        secrets = [value for name, value in given.items() if SECRET_PATTERN.search(f"{name}=")]
+        user = (f'"{self.user}"', f"'{self.user}'") if self.user else ()
+        return (self.password, *secrets, self.url, self.url.split(":", 2)[-1], *hosts_of_url(self.url), *user)
 
     @property
     def product(self) -> str:
@@ -105,7 +93,7 @@ class JdbcDatabase:
     @property
     def driver_class(self) -> str:
         """Class of the JDBC driver; empty if unknown."""
-        return driver_class(self.url, self.driver)
+        return self.driver or DRIVER_CLASSES.get(self.product, "")
 
     @property
     def options(self) -> dict[str, str]:
@@ -143,9 +131,9 @@ class JdbcConnection:
         """Close the connection. Uncommitted changes are rolled back."""
         self.java.close()
 
-    def quote_identifier(self, name: str) -> str:
-        """Quote a name for the database's SQL."""
-        return str(self._dialect.quoteIdentifier(name))
+    def quote_identifier(self, *names: str) -> str:
+        """Quote the parts of a name as Spark's dialect does; empty ones are left out."""
+        return ".".join(str(self._dialect.quoteIdentifier(name)) for name in names if name)
 
     def sql_type(self, kind: DataType) -> str:
         """Return the database's name of a Spark type."""
@@ -180,10 +168,7 @@ class JdbcConnection:
                 self.java.setAutoCommit(True)
 
     def tables(self, schemas: tuple[str, ...]) -> dict[str, tuple[str, str]]:
-        """Return schema and name of the tables and views of these schemas, by the names of their streams, in order.
-
-        Without schemas these are those of the connection's default schema.
-        """
+        """Return schema and name of the tables and views of these schemas, or of the default one, by stream name."""
         found: dict[str, tuple[str, str]] = {}
         for schema in schemas or (self.java.getSchema(),):
             rows = self.java.getMetaData().getTables(self.java.getCatalog(), self._escape_pattern(schema), "%", None)
@@ -199,7 +184,7 @@ class JdbcConnection:
         return tuple(name for _, name in sorted((int(place or 0), name) for place, name in found))
 
     def quote_name(self, *names: str) -> str:
-        """Quote names for the database's SQL."""
+        """Quote the parts of a name as the driver does, also for products that Spark has no dialect for."""
         sign = str(self.java.getMetaData().getIdentifierQuoteString()).strip()
         parts = (f"{sign}{name.replace(sign, sign * 2)}{sign}" if sign else name for name in names if name)
         return ".".join(parts)
@@ -280,11 +265,8 @@ def _resolve_hosts(address: JdbcAddress, settings: DatabaseSettings, platform: S
     hosts = tuple((resolve_host(host, port, private=platform.private_addresses), port) for host, port in address.hosts)
     given = {**address.properties, **settings.properties}
     # The driver's own default for "ssl" is to compare the certificate with the name.
-    if (
-        ("ssl" in given or "sslmode" in given)
-        and given.get("sslmode", "") in _VERIFIED_BY_NAME
-        and hosts != address.hosts
-    ):
+    is_verified = ("ssl" in given or "sslmode" in given) and given.get("sslmode", "") in _VERIFIED_BY_NAME
+    if is_verified and hosts != address.hosts:
         hint = "Use sslmode=verify-ca, or ask whoever keeps the installation to list the host: LAKEHOLD_DATABASES."
         message = "The certificate of this database cannot be compared with its name, as it is reached by its address."
         raise InvalidInputError(message, hint, field="address")

@@ -14,7 +14,6 @@ from pydantic import Field
 from lakehold.connectors.destinations.settings import DestinationSettings
 from lakehold.connectors.sources.settings import SourceSettings
 from lakehold.kit.errors import InvalidInputError
-from lakehold.kit.jdbc_address import DRIVER_CLASSES
 from lakehold.kit.settings_schema import InvalidSettingError, SettingsRecord, Text
 from lakehold.lake.errors import DataError
 
@@ -55,11 +54,6 @@ class DatabaseSourceSettings(DatabaseSettings, SourceSettings):
     connector: Literal["database"] = "database"
     schemas: tuple[str, ...] = ()
     """Only these; empty for all that the user sees."""
-
-    @property
-    def credential(self) -> str:
-        """The password of the user."""
-        return "password"
 
 
 class DeliveryMode(StrEnum):
@@ -103,11 +97,6 @@ class TablePartitioning(SettingsRecord):
         if not 1 <= self.count <= MAX_PARTITIONS:
             raise InvalidInputError(f"A table is read in 1 to {MAX_PARTITIONS} parts, not {self.count}.")
         return self
-
-
-def driver_class(address: str, driver: str) -> str:
-    """Return the class of the driver; empty if it is not known."""
-    return driver or DRIVER_CLASSES.get(address.removeprefix("jdbc:").partition(":")[0], "")
 
 
 def check_address(address: str, properties: Mapping[str, str]) -> None:

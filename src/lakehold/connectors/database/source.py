@@ -154,6 +154,7 @@ def _partition_bound(value: object, column: str, rounded: Callable[[float | Deci
 
 
 _MAX_KEY_LOOKUPS = 200
+_FETCH_SIZE = "10000"
 _LABEL = "The database"
 
 
@@ -168,8 +169,6 @@ class JdbcSource(source.SourceConnector):
     """The streams that are read in parts, several at a time."""
     queries: Mapping[str, str] = field(default_factory=dict)
     """Streams that are queries instead of tables, in the database's own SQL."""
-    at_once: int = 10_000
-    """How many rows the driver fetches at a time."""
 
     @property
     def redactions(self) -> tuple[str, ...]:
@@ -230,13 +229,8 @@ class JdbcSource(source.SourceConnector):
             if not name:
                 name = about.quote_name(*source.get_stream(about.tables(self.schemas), stream))
             column = about.quote_name(self.parts[stream].column) if stream in self.parts else ""
-        options = {
-            **self._read_only.options,
-            "dbtable": name,
-            "fetchsize": str(self.at_once),
-            "preferTimestampNTZ": "true",
-        }
-        return options, column
+        fetched = {"dbtable": name, "fetchsize": _FETCH_SIZE, "preferTimestampNTZ": "true"}
+        return {**self._read_only.options, **fetched}, column
 
     def _label(self, stream: str) -> str:
         """Return the label for error messages: a query has no name of its own."""

@@ -44,7 +44,7 @@ class TargetTable:
     def statements(self, mode: DeliveryMode, *, postgresql: bool) -> Iterator[str]:
         """Yield the statements that move all rows over."""
         others = [name for name in self.columns if name not in self.keys]
-        columns, staged = _comma_list(self.columns), _comma_list(self.staged_columns)
+        columns, staged = ", ".join(self.columns), ", ".join(self.staged_columns)
         insert = f"INSERT INTO {self.full_name} ({columns}) SELECT {staged} FROM {self.staging}"
         match mode:
             case DeliveryMode.APPEND:
@@ -55,9 +55,9 @@ class TargetTable:
                 yield insert
             case DeliveryMode.UPSERT if postgresql:
                 # This needs a unique index over the keys.
-                changes = _comma_list([f"{name} = EXCLUDED.{name}" for name in others])
+                changes = ", ".join([f"{name} = EXCLUDED.{name}" for name in others])
                 then = f"UPDATE SET {changes}" if others else "NOTHING"
-                yield f"{insert} ON CONFLICT ({_comma_list(self.keys)}) DO {then}"
+                yield f"{insert} ON CONFLICT ({', '.join(self.keys)}) DO {then}"
             case DeliveryMode.UPSERT:
                 yield from self._upsert_statements(others)
 
@@ -68,21 +68,12 @@ class TargetTable:
         found = f"FROM {self.staging} s WHERE {same}"
         changes = [f"{name} = (SELECT s.{pairs[name]} {found})" for name in others]
         if changes:
-            yield f"UPDATE {self.full_name} SET {_comma_list(changes)} WHERE EXISTS (SELECT 1 {found})"
+            yield f"UPDATE {self.full_name} SET {', '.join(changes)} WHERE EXISTS (SELECT 1 {found})"
         yield (
-            f"INSERT INTO {self.full_name} ({_comma_list(self.columns)})"
-            f" SELECT {_comma_list([f's.{name}' for name in self.staged_columns])}"
+            f"INSERT INTO {self.full_name} ({', '.join(self.columns)})"
+            f" SELECT {', '.join([f's.{name}' for name in self.staged_columns])}"
             f" FROM {self.staging} s WHERE NOT EXISTS (SELECT 1 FROM {self.full_name} WHERE {same})"
         )
-
-
-def qualified_table(connection: JdbcConnection, schema: str, table: str) -> str:
-    """Return a table with its schema, quoted."""
-    return ".".join(connection.quote_identifier(name) for name in (schema, table) if name)
-
-
-def _comma_list(names: Sequence[str]) -> str:
-    return ", ".join(names)
 
 
 # As java.sql.Types has them.
@@ -176,12 +167,11 @@ def fill_staging(
     if database.is_postgresql:
         # With the types of the table itself; and not logged, as it need not outlive a crash.
         pairs = ", ".join(f"{name} AS {new}" for name, new in zip(target.columns, target.staged_columns, strict=True))
-        connection.execute(
-            f"CREATE UNLOGGED TABLE {target.staging} AS SELECT {pairs} FROM {target.full_name} WITH NO DATA"
-        )
+        create = f"CREATE UNLOGGED TABLE {target.staging} AS SELECT {pairs} FROM {target.full_name} WITH NO DATA"
     else:
         types = ", ".join(f"{field.name} {connection.sql_type(field.dataType)}" for field in staged.schema.fields)
-        connection.execute(f"CREATE TABLE {target.staging} ({types})")
+        create = f"CREATE TABLE {target.staging} ({types})"
+    connection.execute(create)
     options = {**database.options, "dbtable": target.staging}
     writer = staged.write.format("jdbc").options(**options, batchsize=_BATCH_SIZE, numPartitions=at_once)
     with without_task_retries(rows.sparkSession):

@@ -86,16 +86,15 @@ _UTF8 = "utf-8"
 
 @dataclass(frozen=True, slots=True)
 class CsvFormat:
-    """CSV: quotes doubled, lines ended by a newline, times to the microsecond with their zone."""
+    """CSV: quotes doubled, lines ended by a newline, times to the microsecond with their zone.
+
+    An empty text is written as "" and so differs from null. A text that a spreadsheet would run as a formula gets a '.
+    """
 
     delimiter: str = ","
     header: bool = True
     encoding: str = _UTF8
     """As Python calls it; `utf-8-sig` is what Excel knows by itself."""
-    null: str = ""
-    """What stands for a value that is not there. An empty text is written as "" and so differs from nothing."""
-    guarded: bool = True
-    """Whether a text that a spreadsheet would run as a formula gets a ' before it."""
 
     ending = "csv"
 
@@ -104,9 +103,6 @@ class CsvFormat:
         if len(self.delimiter) != 1 or self.delimiter in '"\r\n\0':
             hint = "Use one character, such as a semicolon."
             raise InvalidInputError(f"{quote(self.delimiter)} cannot be a delimiter.", hint, field="delimiter")
-        if any(letter in self.null for letter in f'{self.delimiter}"\r\n'):
-            message = f"{quote(self.null)} cannot stand for null."
-            raise InvalidInputError(message, "Leave delimiters, quotes and line ends out of it.")
         try:
             known = codecs.lookup(self.encoding)
             known.incrementalencoder().encode("a")
@@ -116,8 +112,8 @@ class CsvFormat:
 
     def write_parts(self, rows: DataFrame, folder: Path) -> None:
         """Let Spark write the rows in parts, without header and as UTF-8."""
-        ready = _convert_columns(to_flat_types(rows), self._cell)
-        if len(ready.columns) == 1 and not self.null:
+        ready = _convert_columns(to_flat_types(rows), _escape_formulas)
+        if len(ready.columns) == 1:
             # A line with nothing on it is no row to anybody.
             ready = ready.select(f.coalesce(f.col(quote_identifier(ready.columns[0])).cast("string"), f.lit("")))
         ready.write.mode("overwrite").options(
@@ -125,7 +121,7 @@ class CsvFormat:
             header="false",
             quote='"',
             escape='"',
-            nullValue=self.null,
+            nullValue="",
             emptyValue='""',
             timestampFormat=TIMESTAMP_FORMAT,
             timestampNTZFormat=TIMESTAMP_NTZ_FORMAT,
@@ -139,8 +135,7 @@ class CsvFormat:
         if not self.header:
             return b""
         line = io.StringIO()
-        safe = map(escape_formula, names) if self.guarded else names
-        csv.writer(line, delimiter=self.delimiter, lineterminator="\n").writerow(safe)
+        csv.writer(line, delimiter=self.delimiter, lineterminator="\n").writerow(map(escape_formula, names))
         return line.getvalue().encode()
 
     def encode(self, chunks: Iterator[bytes]) -> Iterator[bytes]:
@@ -160,11 +155,12 @@ class CsvFormat:
                 "Choose utf-8, or replace it before.",
             ) from None
 
-    def _cell(self, column: Column, kind: t.DataType) -> Column:
-        if not (self.guarded and isinstance(kind, t.StringType)):
-            return column
-        risky = f.substring(column, 1, 1).isin(*FORMULA_SIGNS)
-        return f.when(risky, f.concat(f.lit("'"), column)).otherwise(column)
+
+def _escape_formulas(column: Column, kind: t.DataType) -> Column:
+    if not isinstance(kind, t.StringType):
+        return column
+    risky = f.substring(column, 1, 1).isin(*FORMULA_SIGNS)
+    return f.when(risky, f.concat(f.lit("'"), column)).otherwise(column)
 
 
 class CsvRowCounter:

@@ -40,7 +40,8 @@ _PORTS = {"http": 80, "https": 443}
 _KNOWN_STATUSES = frozenset(HTTPStatus)
 _MAX_READ = 2_000
 _MAX_MESSAGE = 200
-_LONGEST_PAUSE = 30
+_LONGEST_PAUSE, _LONGEST_RETRY_AFTER = 30, 300
+"""Between two tries: as we choose it, and as a receiver may ask for it."""
 _RETRY_STATUSES = frozenset({408, 425, 429})
 # The one who answers is not the one who would know.
 _UNCERTAIN_STATUSES = frozenset({502, 504})
@@ -56,8 +57,6 @@ class RetryPolicy:
     tries: int = 5
     seconds: float = 30
     """How long an answer may take."""
-    longest_wait: float = 300
-    """For how long a receiver may ask us to wait before the next try."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,7 +185,7 @@ class HttpPoster:
             pause = min(2.0 ** (number - 1), _LONGEST_PAUSE) if failed.asked is None else failed.asked
             if not failed.again or number == self._to.retry_policy.tries:
                 return PostResult(failed.error, sure)
-            if pause > self._to.retry_policy.longest_wait:
+            if pause > _LONGEST_RETRY_AFTER:
                 words = f"{failed.error.message} It asks us to wait {pause:,.0f} seconds."
                 return PostResult(UnavailableError(words, _RESUME_HINT), sure)
             self._wait(pause)
@@ -232,9 +231,8 @@ class HttpPoster:
             read += chunk
             if len(read) >= _MAX_READ or time.monotonic() > until:
                 break
-        return shorten(read[:_MAX_READ].decode("utf-8", "replace"), *self._to.redactions, longest=_MAX_MESSAGE).rstrip(
-            "."
-        )
+        text = read[:_MAX_READ].decode("utf-8", "replace")
+        return shorten(text, *self._to.redactions, longest=_MAX_MESSAGE).rstrip(".")
 
     def _unreachable_error(self, error: httpx.HTTPError, batch: int) -> LakeholdError:
         what = describe_tls_error(error) or "cannot be reached"

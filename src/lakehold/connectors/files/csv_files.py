@@ -112,9 +112,8 @@ def _parser_options(shape: FileFormat) -> dict[str, str]:
 
 def _parser_schema(fields: tuple[StreamField, ...]) -> str:
     """Return the schema with fields by number, as their names may be anything, and a column for malformed text."""
-    return ", ".join(
-        [*(f"c{place} {field.type}" for place, field in enumerate(fields)), f"{row_parsing.MALFORMED} string"]
-    )
+    numbered = [f"c{place} {field.type}" for place, field in enumerate(fields)]
+    return ", ".join([*numbered, f"{row_parsing.MALFORMED} string"])
 
 
 def _read_lines_part(spark: SparkSession, header: CsvHeader, shape: FileFormat) -> IncomingRows:
@@ -196,9 +195,8 @@ def _with_multiline_reason(rows: DataFrame, swallowed: Column, header: CsvHeader
     values = f.to_csv(f.struct(*(f.col(f"c{place}") for place in range(len(header.fields)))))
     raw = _correct_encoding(f.coalesce(f.col(row_parsing.MALFORMED), values), shape.encoding)
     said = row_parsing.reason_udf(_explain_row(header, shape))
-    lines = rows.select(
-        raw.alias("raw"), "place", (swallowed & f.col(row_parsing.MALFORMED).isNull()).alias("swallowed")
-    )
+    whole = swallowed & f.col(row_parsing.MALFORMED).isNull()
+    lines = rows.select(raw.alias("raw"), "place", whole.alias("swallowed"))
     return lines.select("*", said("raw", f.octet_length("raw")).alias("said")).select(
         f.when(f.col("swallowed"), f.lit(_SWALLOWED)).otherwise(f.col("said")).alias("reason"),
         f.substring("raw", 1, row_parsing.MAX_RAW_LENGTH).alias("raw"),
@@ -212,10 +210,8 @@ def _explain_row(header: CsvHeader, shape: FileFormat) -> Callable[[str], str]:
 
 def _may_swallow_rows(texts: list[Column], odd: list[str], shape: FileFormat) -> Column:
     over = _any_of([text.contains("\n") for text in texts])
-    begun = (
-        _any_of([text.contains("\n") & text.startswith(shape.quote) for text in texts]) if shape.quote else f.lit(False)
-    )
-    return begun | (over & f.col("place").isin(odd) if odd else f.lit(False))
+    quoted = [text.contains("\n") & text.startswith(shape.quote) for text in texts] if shape.quote else []
+    return _any_of(quoted) | (over & f.col("place").isin(odd) if odd else f.lit(False))
 
 
 def _files_with_odd_quotes(spark: SparkSession, header: CsvHeader, shape: FileFormat) -> list[str]:

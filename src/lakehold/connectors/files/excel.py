@@ -42,17 +42,14 @@ def detect_sheet_format(path: str, sheet: str = "") -> FileFormat:
     names, notes = distinct_names(_names(rows[0]) if header else [f"column_{n + 1}" for n in range(len(rows[0]))])
     columns = zip(*(rows[1:] if header else rows), strict=True)
     found = [_column_type(column) for column in columns] or [field_types.STRING] * len(names)
-    fields = tuple(StreamField(name, kind) for name, kind in zip(names, found, strict=True))
-    return FileFormat(FileKind.EXCEL, fields, header=header, sheet=name, notes=notes)
+    return FileFormat(FileKind.EXCEL, tuple(map(StreamField, names, found)), header=header, sheet=name, notes=notes)
 
 
 def sample_rows(path: str, shape: FileFormat, limit: int) -> list[tuple[Value, ...]]:
     """Return the first rows of a sheet."""
     with open_workbook(path) as book:
-        rows = islice(
-            _numbered_rows(book, shape.sheet or sheet_names(book)[0]), int(shape.header), limit + int(shape.header)
-        )
-        return [tuple(_cell_value(cell) for cell in row) for _, row in rows]
+        rows, first = _numbered_rows(book, shape.sheet or sheet_names(book)[0]), int(shape.header)
+        return [tuple(map(_cell_value, row)) for _, row in islice(rows, first, first + limit)]
 
 
 def list_sheets(path: str) -> list[str]:

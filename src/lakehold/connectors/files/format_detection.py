@@ -82,9 +82,8 @@ def read_head(path: str, size: int = HEAD_SIZE) -> FileHead:
             # Spark goes by the name alone; an empty file that is called .gz is no gzip either.
             called = file.suffix.lower() == ".gz"
             if packed and not called:
-                raise DataError(
-                    f"{file.name} is compressed by gzip but does not end in .gz.", "Rename it to end in .gz."
-                )
+                hint = "Rename it to end in .gz."
+                raise DataError(f"{file.name} is compressed by gzip but does not end in .gz.", hint)
             if called and not packed:
                 hint = "Remove .gz from its name, or compress it."
                 raise DataError(f"{file.name} ends in .gz but is not compressed by gzip.", hint)
@@ -93,9 +92,8 @@ def read_head(path: str, size: int = HEAD_SIZE) -> FileHead:
     except FileNotFoundError:
         raise NotFoundError(f"There is no file {file.name}.", "It may have been deleted; upload it again.") from None
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise DataError(
-            f"{file.name} is damaged: it cannot be decompressed.", "Compress it again and upload it."
-        ) from error
+        hint = "Compress it again and upload it."
+        raise DataError(f"{file.name} is damaged: it cannot be decompressed.", hint) from error
     except OSError as error:
         raise UnavailableError(f"{file.name} cannot be read: {error.strerror or 'no reason is known'}.") from error
     return FileHead(file.name, data[:size], whole=len(data) <= size)
@@ -143,10 +141,8 @@ def detect_format(path: str) -> FileFormat:
     if not start.data.strip():
         raise DataError(f"{start.name} is empty.", "Choose a file with at least the names of its fields.")
     if start.data.startswith(b"PAR1"):
-        return FileFormat(
-            FileKind.PARQUET,
-            tuple(StreamField(each.name, _spark_type(each.type)) for each in _read_parquet_schema(path)),
-        )
+        fields = (StreamField(each.name, _spark_type(each.type)) for each in _read_parquet_schema(path))
+        return FileFormat(FileKind.PARQUET, tuple(fields))
     if start.data.startswith(_WORKBOOK_MAGIC):
         return excel.detect_sheet_format(path)
     encoding = start.encoding()
@@ -239,10 +235,9 @@ def _infer_columns(rows: list[list[str]], *, header: bool) -> tuple[tuple[Stream
     body = rows[1:] if header else rows
     width = len(rows[0]) if header else Counter(map(len, rows)).most_common(1)[0][0]
     names, notes = distinct_names(rows[0] if header else [f"column_{number + 1}" for number in range(width)])
-    columns = [[row[place] for row in body if len(row) == width] for place in range(width)]
-    return tuple(
-        StreamField(name, field_types.infer_from_texts(values)) for name, values in zip(names, columns, strict=True)
-    ), notes
+    whole = [row for row in body if len(row) == width]
+    types = [field_types.infer_from_texts(row[place] for row in whole) for place in range(width)]
+    return tuple(map(StreamField, names, types)), notes
 
 
 def _detect_kind(start: FileHead, text: str) -> FileKind:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 from lakehold.connectors.destinations.settings import DestinationSettings
 from lakehold.connectors.sources import field_types
@@ -68,10 +68,6 @@ class FileFormat(SettingsRecord):
     """Of a workbook; the first one if it is not named."""
     notes: tuple[str, ...] = ()
     """What a person should know of the guess."""
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the format as JSON."""
-        return asdict(self)
 
     def validated(self) -> FileFormat:
         """Return the normalised format, or refuse it."""

@@ -69,9 +69,8 @@ class FileSource(source.SourceConnector):
         shape = self.stream_format(stream)
         with translate_source_errors(stream):
             found = _read_files(spark, files, shape)
-            return replace(
-                found, rows=source.filter_span(found.rows, since), total=found.total if since is None else None
-            )
+            rows = source.filter_span(found.rows, since)
+            return replace(found, rows=rows, total=found.total if since is None else None)
 
     def _files_by_stream(self) -> dict[str, tuple[list[str], str]]:
         files = sorted(self.paths)
@@ -143,13 +142,10 @@ def open_folder(
 ) -> FileSource:
     """Open the files of a folder of the volume; a stream with a star in its name is all files that match it."""
     volume = environment.need_volume()
-    paths = {
-        file.name: str(volume.path_on_disk(file.path)) for file in volume.list_folder(folder) if not file.is_folder
-    }
-    if stream is None:
-        return FileSource(tuple(paths.values()))
-    formats = {stream.name: stream.format.validated()} if stream.format else {}
-    if "*" not in stream.name:
+    files = (file for file in volume.list_folder(folder) if not file.is_folder)
+    paths = {file.name: str(volume.path_on_disk(file.path)) for file in files}
+    formats = {stream.name: stream.format.validated()} if stream and stream.format else {}
+    if stream is None or "*" not in stream.name:
         return FileSource(tuple(paths.values()), formats=formats)
     fitting = tuple(path for name, path in paths.items() if fnmatchcase(name, stream.name))
     return FileSource(fitting, together=stream.name, formats=formats)

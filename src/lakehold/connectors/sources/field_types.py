@@ -49,20 +49,12 @@ def valid_type(kind: str) -> str:
 
 def infer_from_texts(values: Iterable[str]) -> str:
     """Return the narrowest type that all texts fit; empty texts fit all."""
-    found = {_infer_text(value) for value in values if value}
-    if len(found) == 1:
-        return found.pop()
-    if found == {BIGINT, DOUBLE}:
-        return DOUBLE
-    return TIMESTAMP_NTZ if found == {DATE, TIMESTAMP_NTZ} else STRING
+    return _common_type({_infer_text(value) for value in values if value})
 
 
 def infer_from_json(values: Iterable[object]) -> str:
     """Return the type of JSON values. Texts stay text, and nested values are JSON text."""
-    found = {_infer_json_value(value) for value in values if value is not None}
-    if len(found) == 1:
-        return found.pop()
-    return DOUBLE if found == {BIGINT, DOUBLE} else STRING
+    return _common_type({_infer_json_value(value) for value in values if value is not None})
 
 
 def fits(value: object, kind: str) -> bool:
@@ -76,6 +68,14 @@ def fits(value: object, kind: str) -> bool:
     if kind in {DATE, TIMESTAMP, TIMESTAMP_NTZ}:
         return isinstance(value, str) and _is_time(value, kind)
     return _is_number(value, kind)
+
+
+def _common_type(found: set[str]) -> str:
+    if len(found) == 1:
+        return found.pop()
+    if found == {BIGINT, DOUBLE}:
+        return DOUBLE
+    return TIMESTAMP_NTZ if found == {DATE, TIMESTAMP_NTZ} else STRING
 
 
 def _infer_text(value: str) -> str:
@@ -121,9 +121,7 @@ def _is_number(value: object, kind: str) -> bool:
 
 def _is_time(value: str, kind: str) -> bool:
     try:
-        if kind == DATE:
-            return bool(date.fromisoformat(value))
-        return bool(datetime.fromisoformat(value))
+        return bool((date if kind == DATE else datetime).fromisoformat(value))
     except ValueError:
         return False
 

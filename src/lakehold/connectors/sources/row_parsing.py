@@ -156,11 +156,10 @@ def _with_reason(rows: DataFrame, explain: Callable[[str], str]) -> DataFrame:
     text = f.make_valid_utf8("raw")
     # A text of ordinary length is compared as a whole; of a very long one it is enough to know that it is.
     whole = f.when(f.octet_length("raw") <= MAX_ROW_BYTES, text).otherwise(f.substring(text, 1, MAX_RAW_LENGTH))
-    reason_column = reason_udf(explain)(whole, f.octet_length("raw"))
-    cut = f.when(f.length(text) > MAX_RAW_LENGTH, f.concat(f.substring(text, 1, MAX_RAW_LENGTH), f.lit("…"))).otherwise(
-        text
-    )
-    return rows.select(reason_column.alias("reason"), cut.alias("raw"), "place")
+    reason = reason_udf(explain)(whole, f.octet_length("raw"))
+    cut = f.concat(f.substring(text, 1, MAX_RAW_LENGTH), f.lit("…"))
+    shortened = f.when(f.length(text) > MAX_RAW_LENGTH, cut).otherwise(text)
+    return rows.select(reason.alias("reason"), shortened.alias("raw"), "place")
 
 
 MAX_FIELDS = 2_000

@@ -32,11 +32,6 @@ class SourceSettings(SettingsRecord):
     """Whether it reads files of a volume."""
 
     @property
-    def credential(self) -> str:
-        """The name of the secret that it needs; empty if it needs none."""
-        return ""
-
-    @property
     def volume_id(self) -> str:
         """The volume that it reads files of; empty if it reads none."""
         return ""

@@ -147,15 +147,7 @@ def get_stream(names: Mapping[str, Item], stream: str) -> Item:
     return names[stream]
 
 
-_ORDERED = (
-    t.IntegralType,
-    t.FractionalType,
-    t.DecimalType,
-    t.DateType,
-    t.TimestampType,
-    t.TimestampNTZType,
-    t.StringType,
-)
+_ORDERED = (t.NumericType, t.DateType, t.TimestampType, t.TimestampNTZType, t.StringType)
 _FORMS: dict[type[t.DataType], str] = {
     t.TimestampType: "yyyy-MM-dd'T'HH:mm:ss.SSSSSS'Z'",
     t.TimestampNTZType: "yyyy-MM-dd'T'HH:mm:ss.SSSSSS",

@@ -13,7 +13,7 @@ from lakehold.kit.ids import quote
 from lakehold.lake.row_formats import quote_identifier
 
 SELECTION_STREAM = "drawn"
-"""What it is called itself."""
+"""The name of the one stream of a selection."""
 
 
 @dataclass(frozen=True, slots=True)

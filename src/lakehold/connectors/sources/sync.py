@@ -83,9 +83,8 @@ def sync_stream(  # noqa: PLR0917 - as they are said
         if not done:
             _refuse_bad_rows(incoming, how)
             _refuse_empty(tables, place, incoming, how)
-        written = table_writer.write_rows(
-            tables, place, table_writer.apply_types_if_empty(tables, place, incoming.rows), _write_options(how, mark)
-        )
+        rows = table_writer.apply_types_if_empty(tables, place, incoming.rows)
+        written = table_writer.write_rows(tables, place, rows, _write_options(how, mark))
         bad = _store_bad_rows(tables, incoming, written, how, mark)
         return SyncResult(written, bad, _new_cursor(tables, place, written, how), incoming.notes)
 
@@ -187,20 +186,14 @@ def _store_bad_rows(
     """Write bad rows into their own table, and count them."""
     if incoming.bad is None:
         return 0
-    counted = (
-        incoming.total if not written.again and _write_mode(how) in {WriteMode.APPEND, WriteMode.OVERWRITE} else None
-    )
+    all_added = not written.again and _write_mode(how) in {WriteMode.APPEND, WriteMode.OVERWRITE}
     # What is known to be all good is not read again to find what is bad in it.
-    if counted is not None and counted() == written.added:
+    if all_added and incoming.total and incoming.total() == written.added:
         return 0
     count = incoming.bad.count()
     if count and how.bad is not None:
-        table_writer.write_rows(
-            tables,
-            how.bad.make(),
-            incoming.bad.withColumn("mark", f.lit(mark)),
-            TableWriteOptions(WriteMode.APPEND, mark),
-        )
+        marked = incoming.bad.withColumn("mark", f.lit(mark))
+        table_writer.write_rows(tables, how.bad.make(), marked, TableWriteOptions(WriteMode.APPEND, mark))
     return count
 
 

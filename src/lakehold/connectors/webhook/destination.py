@@ -40,9 +40,8 @@ def deliver_batches(  # noqa: PLR0917 - the first three are those of every deliv
     with translate_delivery_errors("The folder for rows on their way"):
         spool = _open_spool(mark, folder)
         doubt = _duplicate_warning(before, spool)
-        spool.fill(
-            refuse_invalid_fields(to_json_types(rows)).select(f.to_json(f.struct("*"), JSON_OPTIONS).alias("row"))
-        )
+        valid = refuse_invalid_fields(to_json_types(rows))
+        spool.fill(valid.select(f.to_json(f.struct("*"), JSON_OPTIONS).alias("row")))
         reached = replace(before or DeliveryProgress(), paused=False)
         # Who finds this after a crash knows that a batch may have left.
         progress.keep(reached)

@@ -3,7 +3,7 @@
 import json
 import logging
 import shutil
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -60,7 +60,7 @@ _MAX_ATTEMPTS = 3
 _OWNER_ONLY = 0o700
 
 JobOutcome = Mapping[str, object]
-"""What is to be written into the job's row in the end: `error`, or `result` and `rows`."""
+"""The values that end the job's row: `error`, or `result` and `rows`."""
 
 
 def begin_job(platform: Platform, uid: str) -> JobOutcome:
@@ -88,7 +88,10 @@ def execute_job(platform: Platform, uid: str) -> JobOutcome:
     folder = table.results_folder(platform.settings.data, row.tenant_id)
     folder.mkdir(parents=True, exist_ok=True, mode=_OWNER_ONLY)
     try:
-        file, rows = _exporters()[row.kind](JobContext(platform, row, folder))
+        # Here, not above: the first review is early enough to load Spark.
+        from lakehold.runs.jobs import exports  # noqa: PLC0415
+
+        file, rows = exports.export_access_review(JobContext(platform, row, folder))
     except LakeholdError as error:
         return {"error": str(error)}
     except Exception:  # noqa: BLE001 - the edge: the job gets a message, and the log the rest
@@ -104,10 +107,3 @@ def finish_job(platform: Platform, uid: str, outcome: JobOutcome) -> None:
     with platform.database.write() as transaction:
         table.update_job(transaction, uid, values)
     _log.info("job %s is %s", uid, state)
-
-
-def _exporters() -> Mapping[str, Callable[[JobContext], tuple[Path, int]]]:
-    # Here, not above: the first review is early enough to load Spark.
-    from lakehold.runs.jobs import exports  # noqa: PLC0415
-
-    return {service.ACCESS_REVIEW: exports.export_access_review}

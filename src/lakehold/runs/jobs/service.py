@@ -53,14 +53,6 @@ class Job:
     """The name of the file; empty unless there is one."""
 
 
-@dataclass(frozen=True, slots=True)
-class JobResult:
-    """The file that a job produced."""
-
-    file: Path
-    media_type: str
-
-
 def start_job(ctx: RequestContext, kind: str, options: Mapping[str, object] | None = None) -> Job:
     """Start a job in the background, as the caller."""
     ctx.need_writable()
@@ -104,7 +96,7 @@ def list_jobs(
     return [_build_job(row) for row in rows]
 
 
-def get_result(ctx: RequestContext, uid: str, data: Path) -> JobResult:
+def get_result(ctx: RequestContext, uid: str, data: Path) -> Path:
     """Return the file that the job produced, if the caller may still have it. Audited if the transaction writes."""
     job = get_job(ctx, uid)
     need_job(ctx, job.kind, job.options)
@@ -116,7 +108,7 @@ def get_result(ctx: RequestContext, uid: str, data: Path) -> JobResult:
     if not job.result or not file.is_file():
         raise NotFoundError(f"The result of the job {quote(uid)} has expired.", "Start it again.")
     ctx.note(f"take {job.kind}", ctx.caller.tenant, after={"job": uid})
-    return JobResult(file, MEDIA_TYPES[file.suffix])
+    return file
 
 
 def _visible_jobs(ctx: RequestContext) -> sa.ColumnElement[bool]:

@@ -48,10 +48,10 @@ def load_row(platform: Platform, uid: str) -> JobRow:
         return transaction.connection.execute(sa.select(job_table).where(job_table.c.id == uid)).one()
 
 
-def waiting_jobs(transaction: Transaction, limit: int = 50) -> list[str]:
-    """Return the ids of jobs that no worker has claimed yet, oldest first."""
+def waiting_jobs(transaction: Transaction) -> list[str]:
+    """Return the ids of some jobs that no worker has claimed yet, oldest first."""
     c = job_table.c
-    query = sa.select(c.id).where(c.state == WAITING).order_by(c.made_at, c.id).limit(limit)
+    query = sa.select(c.id).where(c.state == WAITING).order_by(c.made_at, c.id).limit(50)
     return list(transaction.connection.execute(query).scalars())
 
 

@@ -88,20 +88,18 @@ class DueTriggers:
                 return False
             heard = {name: each for name, each in seen.items() if name != _COUNTED} | {after: run}
             if load_schedule(row).every and set(heard) < set(load_schedule(row).after):
-                kept = json.dumps({**heard, _COUNTED: seen.get(_COUNTED, [])})
-                rows.update(this, heard=kept)
+                rows.update(this, heard=json.dumps({**heard, _COUNTED: seen.get(_COUNTED, [])}))
                 return False
-            counted = json.dumps({_COUNTED: sorted(heard.values())})
-            rows.update(this, heard=counted, last_at=platform.clock())
+            rows.update(this, heard=json.dumps({_COUNTED: sorted(heard.values())}), last_at=platform.clock())
             return self._start_run(ctx, row, RunCause(CauseKind.DEPENDENCY, run))
 
     def _start_run(self, ctx: RequestContext, row: TriggerRow, cause: RunCause) -> bool:
-        resource = ctx.view.uids.get(row.resource_id)
-        if resource is None or not exists(ctx, self._runs.runnables, row):
+        if not exists(ctx, self._runs.runnables, row):
             # There is nothing left to run, or to run it.
             return False
         # Their access is checked when it begins, so that a refusal is a failed run with a message.
-        self._runs.insert(ctx, resource, RunOptions(parameters=load_parameters(row)), cause=cause)
+        options = RunOptions(parameters=load_parameters(row))
+        self._runs.insert(ctx, ctx.view.uid(row.resource_id), options, cause=cause)
         return True
 
 

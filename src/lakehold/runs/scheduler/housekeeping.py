@@ -1,5 +1,4 @@
-"""Periodic tasks, which run once per interval however many workers there are, and those of the platform itself: expire,
-close and clean up.
+"""Periodic tasks, run once per interval however many workers there are; the platform's expire, close and clean up.
 
 Each may be called at any time, and twice.
 """
@@ -8,6 +7,7 @@ import logging
 import shutil
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 
 import sqlalchemy as sa
 
@@ -79,8 +79,8 @@ def housekeeping_tasks() -> list[PeriodicTask]:
         PeriodicTask("close campaigns", _MINUTE, close_campaigns),
         PeriodicTask("tidy", 10 * _MINUTE, delete_expired),
         PeriodicTask("clear results", _HOUR, delete_old_results),
-        PeriodicTask("forget mails", _HOUR, delete_old_mails),
-        PeriodicTask("forget queries", _HOUR, queries.delete_old_queries),
+        PeriodicTask("forget mails", _HOUR, partial(_delete_old, outbox_table.c.made_at, _MAIL_RETENTION)),
+        PeriodicTask("forget queries", _HOUR, partial(_delete_old, queries.query_table.c.asked_at, queries.RETENTION)),
         PeriodicTask("clear runs", _HOUR, delete_retained_folders),
     ]
 
@@ -140,13 +140,10 @@ def _in_every_tenant(platform: Platform, what: str, do: Callable[[RequestContext
     return count
 
 
-def delete_old_mails(platform: Platform) -> int:
-    """Delete mails that were sent or given up long ago; return how many."""
-    c = outbox_table.c
+def _delete_old(at: sa.Column[Moment], retention: Moment, platform: Platform) -> None:
+    """Delete the rows of a table whose moment is longer ago than the retention."""
     with platform.database.write() as transaction:
-        return transaction.connection.execute(
-            outbox_table.delete().where(c.made_at < platform.clock() - _MAIL_RETENTION)
-        ).rowcount
+        transaction.connection.execute(at.table.delete().where(at < platform.clock() - retention))
 
 
 _KEEP_LISTED = 30 * DAY

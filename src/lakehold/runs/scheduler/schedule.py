@@ -31,9 +31,8 @@ class TriggerSchedule:
     def validate(self) -> TriggerSchedule:
         """Return the schedule itself, or raise if it can never be due."""
         if bool(self.cron) == bool(self.after):
-            raise InvalidInputError(
-                "A trigger needs either a schedule or pipelines to run after.", "Set one of them.", field="cron"
-            )
+            message = "A trigger needs either a schedule or pipelines to run after."
+            raise InvalidInputError(message, "Set one of them.", field="cron")
         if self.cron:
             self.next_time(datetime.now(self._zone_info()))
         return self
@@ -43,15 +42,11 @@ class TriggerSchedule:
         try:
             return next(CronSim(self.cron[:_MAX_CRON_LENGTH], behind.astimezone(self._zone_info())))
         except CronSimError:
-            raise InvalidInputError(
-                f"{quote(self.cron)} is not a cron schedule.",
-                "Use minute, hour, day, month and weekday: 30 6 * * 1-5.",
-                field="cron",
-            ) from None
+            hint = "Use minute, hour, day, month and weekday: 30 6 * * 1-5."
+            raise InvalidInputError(f"{quote(self.cron)} is not a cron schedule.", hint, field="cron") from None
         except StopIteration:
-            raise InvalidInputError(
-                f"{quote(self.cron)} is never due.", "Choose days that exist.", field="cron"
-            ) from None
+            hint = "Choose days that exist."
+            raise InvalidInputError(f"{quote(self.cron)} is never due.", hint, field="cron") from None
 
     def next_moment(self, at: Moment) -> Moment | None:
         """Return the next moment of the schedule, or None if it has none."""
@@ -63,9 +58,8 @@ class TriggerSchedule:
         try:
             return ZoneInfo(self.zone)
         except (ZoneInfoNotFoundError, ValueError, OSError):
-            raise InvalidInputError(
-                f"There is no time zone {quote(self.zone)}.", "Write Europe/Berlin.", field="zone"
-            ) from None
+            message = f"There is no time zone {quote(self.zone)}."
+            raise InvalidInputError(message, "Write Europe/Berlin.", field="zone") from None
 
 
 trigger_table = sa.Table(

@@ -1,12 +1,12 @@
 """Triggers: start runs by a schedule with its time zone, or after the success of other runs.
 
-A trigger runs as the member who last saved it; access is checked when it is due, and a refusal is a failed run.
-Where a model has a kind for triggers, each is also a resource of that kind, with the rights of any other
-resource.
+A trigger runs as the member who last saved it; access is checked when it is due, and a refusal is a failed run. Where a
+model has a kind for triggers, each is also a resource of that kind, with the rights of any other resource.
 """
 
 import json
 import secrets
+from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 
@@ -18,13 +18,7 @@ from lakehold.kit.errors import InvalidInputError, NotFoundError
 from lakehold.kit.ids import quote
 from lakehold.runs.run_table import load_caller
 from lakehold.runs.runnable import Runnable, RunnableRegistry
-from lakehold.runs.scheduler.schedule import (
-    TriggerRow,
-    TriggerSchedule,
-    load_parameters,
-    load_schedule,
-    trigger_table,
-)
+from lakehold.runs.scheduler.schedule import TriggerRow, TriggerSchedule, load_parameters, load_schedule, trigger_table
 from lakehold.runs.service import Runs
 
 ACTIVATE, DEACTIVATE = "activate", "deactivate"
@@ -43,7 +37,7 @@ class Trigger:
     next_at: Moment | None = None
     last_at: Moment | None = None
     parameters: Mapping[str, str] = field(default_factory=dict)
-    """What its runs do instead of all."""
+    """The parameters that its runs are started with."""
     more: bool = False
     """Whether it comes after others too, which the caller may not see."""
 
@@ -88,7 +82,8 @@ class Triggers:
         runnables = self._runs.runnables
         runnable = runnables[ctx.view.kind(ctx.view.resource(trigger.resource))]
         when, parameters = trigger.when.validate(), _valid_parameters(runnable, trigger.parameters)
-        _refuse_cycle(ctx, runnables, trigger.resource, when, trigger.id)
+        if when.after:
+            _refuse_cycle(ctx, runnables, trigger)
         # By number: a name may change, and an id is resolved where it is rendered.
         after = [str(ctx.view.resource(other)) for other in when.after]
         values = {
@@ -109,13 +104,8 @@ class Triggers:
     def get(self, ctx: RequestContext, uid: str) -> Trigger:
         """Return a trigger that the caller may see."""
         row = ctx.rows(trigger_table).select(trigger_table.c.id == uid).one_or_none()
-        resource = None if row is None else ctx.view.uids.get(row.resource_id)
-        if (
-            row is None
-            or resource is None
-            or not ctx.session.can_see(ctx.principal, resource)
-            or not exists(ctx, self._runs.runnables, row)
-        ):
+        resource = ctx.view.uids.get(row.resource_id) if row and exists(ctx, self._runs.runnables, row) else None
+        if row is None or resource is None or not ctx.session.can_see(ctx.principal, resource):
             raise NotFoundError(f"There is no trigger {quote(uid)}.", "Check the ID.")
         ctx.need(self._runs.runnables.for_resource(ctx, resource).see, resource)
         return _build_trigger(ctx, row)
@@ -171,20 +161,17 @@ class Triggers:
         paused here: elsewhere it would run with all rights of the token's member.
         """
         ctx.need("export", ctx.caller.tenant)
-        rows = ctx.rows(trigger_table).select(order_by=(trigger_table.c.id,)).all()
-        known = [
-            row
-            for row in rows
-            if ctx.view.uids.get(row.resource_id) is not None and exists(ctx, self._runs.runnables, row)
-        ]
+        rows = ctx.rows(trigger_table).select(order_by=(trigger_table.c.id,))
+        known = [row for row in rows if exists(ctx, self._runs.runnables, row)]
         found = [(_build_trigger(ctx, row, every_end=True), load_caller(row)) for row in known]
         return [replace(each, active=each.active and caller.narrowed is None) for each, caller in found]
 
 
 def exists(ctx: RequestContext, runnables: RunnableRegistry, row: TriggerRow) -> bool:
-    """Return whether the resource of the trigger, if it has one, has not been deleted."""
-    kind = ctx.view.kind(row.resource_id)
-    return not runnables[kind].trigger_kind or ctx.view.ids.get(row.id) is not None
+    """Return whether what the trigger runs, and the trigger's own resource if it has one, have not been deleted."""
+    if ctx.view.uids.get(row.resource_id) is None:
+        return False
+    return not runnables[ctx.view.kind(row.resource_id)].trigger_kind or ctx.view.ids.get(row.id) is not None
 
 
 def _valid_parameters(runnable: Runnable, parameters: Mapping[str, str]) -> dict[str, str]:
@@ -192,28 +179,22 @@ def _valid_parameters(runnable: Runnable, parameters: Mapping[str, str]) -> dict
         among = runnable.choices.get(name, ())
         if value not in among:
             what = f"{name} cannot be {quote(value)}" if among else f"there is no parameter {quote(name)}"
-            raise InvalidInputError(
-                f"Invalid parameters: {what}.", f"Use {', '.join(among or runnable.choices) or 'none'}."
-            )
+            hint = f"Use {', '.join(among or runnable.choices) or 'none'}."
+            raise InvalidInputError(f"Invalid parameters: {what}.", hint)
     return dict(parameters)
 
 
-def _refuse_cycle(
-    ctx: RequestContext, runnables: RunnableRegistry, resource: str, when: TriggerSchedule, uid: str | None
-) -> None:
+def _refuse_cycle(ctx: RequestContext, runnables: RunnableRegistry, trigger: Trigger) -> None:
     """Refuse a trigger that would wait for itself, directly or through others."""
-    if not when.after:
-        return
-    rows = ctx.rows(trigger_table).select(trigger_table.c.id != (uid or ""))
-    after: dict[int, set[int]] = {}
-    for row in rows:
-        if ctx.view.uids.get(row.resource_id) is not None and exists(ctx, runnables, row):
-            after.setdefault(row.resource_id, set()).update(map(int, load_schedule(row).after))
-    waiting, before = {ctx.view.resource(other) for other in when.after}, set[int]()
+    after: defaultdict[int, set[int]] = defaultdict(set)
+    for row in ctx.rows(trigger_table).select(trigger_table.c.id != trigger.id):
+        if exists(ctx, runnables, row):
+            after[row.resource_id].update(map(int, load_schedule(row).after))
+    waiting, before = {ctx.view.resource(other) for other in trigger.when.after}, set[int]()
     while waiting:
         before |= waiting
-        waiting = {earlier for each in waiting for earlier in after.get(each, ())} - before
-    if ctx.view.resource(resource) in before:
+        waiting = {earlier for each in waiting for earlier in after[each]} - before
+    if ctx.view.resource(trigger.resource) in before:
         raise InvalidInputError("The trigger would wait for itself.", "Choose other pipelines.")
 
 

@@ -36,9 +36,7 @@ STATES = tuple(humanized_options(TONES))
 _PAGE_SIZE = 25
 _MAX_COUNTED = 50
 _COMMON_ACTIONS = tuple(
-    dict.fromkeys(
-        ["see", *readable_kinds().values(), "edit", *(RUNS.runnables[kind].trigger for kind in RUNS.runnables.kinds)]
-    )
+    dict.fromkeys(["see", *readable_kinds().values(), "edit", *(each.trigger for each in RUNS.runnables.values())])
 )
 """What one can ask for of something that one knows by its id alone: the same for whatever it is."""
 

@@ -18,7 +18,7 @@ from lakehold.kit.clock import Moment
 from lakehold.kit.errors import ConflictError, InvalidInputError, NotFoundError
 from lakehold.kit.ids import fold_name
 from lakehold.runs.jobs import service, table
-from lakehold.runs.jobs.service import ACCESS_REVIEW, FORMATS, Job
+from lakehold.runs.jobs.service import ACCESS_REVIEW, FORMATS, MEDIA_TYPES, Job
 from lakehold.web import form_values, pages, urls
 from lakehold.web.components import PageAction
 from lakehold.web.form_values import FieldErrors, collect_errors
@@ -182,9 +182,9 @@ def download_report(request: Request, ctx: WriteContext, uid: str, job: str) -> 
     found = service.get_job(ctx, job)
     if not _is_report_of(found, detail):
         raise NotFoundError("There is no such file.", "Open the review again.")
-    result = service.get_result(ctx, job, get_platform(request).settings.data)
-    name = f"who-could-do-what{result.file.suffix}"
-    return FileResponse(result.file, media_type=result.media_type, filename=name, headers={"cache-control": "no-store"})
+    file = service.get_result(ctx, job, get_platform(request).settings.data)
+    name, media_type = f"who-could-do-what{file.suffix}", MEDIA_TYPES[file.suffix]
+    return FileResponse(file, media_type=media_type, filename=name, headers={"cache-control": "no-store"})
 
 
 def report_values(ctx: RequestContext, detail: CampaignView) -> dict[str, object]:
