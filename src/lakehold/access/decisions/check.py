@@ -7,7 +7,7 @@ from functools import reduce
 
 from lakehold.access.facts.view import FactView, MemberSubject, role_bit
 from lakehold.access.model import expressions as expr
-from lakehold.access.model.policy import MEMBER, Policy, RelationKey
+from lakehold.access.model.policy import MEMBER, Policy
 
 RelationTest = Callable[[FactView, MemberSubject, int], bool]
 
@@ -28,7 +28,7 @@ class CompiledChecks:
         self._containers = {end for kind in policy.kinds.values() if kind.parent for end in kind.parent.kinds}
         # Not in the order of first use: a view caches answers by these numbers, and may outlive this object.
         self._numbers = {key: number for number, key in enumerate(policy.relations)}
-        self._tests: dict[RelationKey, RelationTest] = {}
+        self._tests: dict[expr.RelationKey, RelationTest] = {}
         self._parts: dict[int, tuple[expr.Expression, RelationTest]] = {}
         self.action_tests: dict[tuple[str | None, str], RelationTest] = {}
         """The actions that were requested, without names that are no actions."""

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator
 from lakehold.access.decisions.check import role_holders, role_mask, step_ends
 from lakehold.access.facts.view import FactView
 from lakehold.access.model import expressions as expr
-from lakehold.access.model.policy import MEMBER, MEMBER_OF, Policy, RelationKey
+from lakehold.access.model.policy import MEMBER, MEMBER_OF, Policy
 
 Members = int
 MemberSetFunction = Callable[[FactView, int], Members]
@@ -32,7 +32,7 @@ class CompiledMemberSets:
 
     def __init__(self, policy: Policy) -> None:
         self._policy = policy
-        self._sets: dict[RelationKey, MemberSetFunction] = {}
+        self._sets: dict[expr.RelationKey, MemberSetFunction] = {}
 
     def relation_set(self, kind: str, name: str) -> MemberSetFunction:
         """Return the function that computes the members of this relation."""
@@ -165,7 +165,7 @@ class CompiledMemberSets:
         return held
 
 
-def _cached(set_of: MemberSetFunction, key: RelationKey) -> MemberSetFunction:
+def _cached(set_of: MemberSetFunction, key: expr.RelationKey) -> MemberSetFunction:
     def remembered(view: FactView, resource: int) -> Members:
         question = (key, resource)
         answer = view.sets.get(question)

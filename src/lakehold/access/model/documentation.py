@@ -98,9 +98,9 @@ def _entails(policy: Policy, one: expr.Expression, other: expr.Expression) -> bo
     if not found and isinstance(one, expr.AllOf):
         found = any(_entails(policy, part, other) for part in one.parts)
     if not found and isinstance(other, expr.Relation):
-        found = _entails(policy, one, policy.relation(other.kind, other.name))
+        found = _entails(policy, one, policy.relations[other.kind, other.name])
     if not found and isinstance(one, expr.Relation):
-        found = _entails(policy, policy.relation(one.kind, one.name), other)
+        found = _entails(policy, policy.relations[one.kind, one.name], other)
     return found
 
 

@@ -8,6 +8,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+RelationKey = tuple[str, str]
+"""A kind, and the name of one of its relations."""
+
 CREATE_RELATION = "create it"
 EDIT_RELATION = "edit it"
 DELETE_RELATION = "delete it"
