@@ -22,7 +22,7 @@ from lakehold.access.facts.store import FactStore
 from lakehold.access.facts.transaction_state import Overlay
 from lakehold.access.facts.view import FactView
 from lakehold.access.model.policy import RequestProperties
-from lakehold.access.query.holders import ActionMembers
+from lakehold.access.query.holders import action_members
 from lakehold.access.query.listing import ListingPage, ResourceListing
 from lakehold.kit.clock import Moment
 from lakehold.kit.database import Transaction
@@ -158,7 +158,8 @@ class AccessQueries(ABC):
     def who(self, action: str, resource: str) -> Sequence[str]:
         """Return all members who may do this, by name, evaluated by the database."""
         with self.view_lock():
-            return ActionMembers(self.transaction, self.tenant, self.current_view(), self.at).who(action, resource)
+            view = self.current_view()
+            return action_members(self.transaction, self.tenant, view, self.at, action=action, resource=resource)
 
     def _listing(self) -> ResourceListing:
         return ResourceListing(self.transaction, self.tenant, self.current_view(), self.at)

@@ -3,7 +3,7 @@ policy.
 """
 
 from collections.abc import Callable, Iterable
-from functools import reduce
+from functools import lru_cache, reduce
 
 from lakehold.access.facts.view import FactView, MemberSubject, role_bit
 from lakehold.access.model import expressions as expr
@@ -161,6 +161,10 @@ class CompiledChecks:
             )
 
         return held
+
+
+compiled_checks = lru_cache(maxsize=32)(CompiledChecks)
+"""The compiled checks of a policy, compiled once."""
 
 
 def role_holders(view: FactView, steps: tuple[expr.EdgeStep, ...], mask: int, resource: int) -> list[int]:

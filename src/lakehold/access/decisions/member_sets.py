@@ -1,6 +1,7 @@
 """Sets of members: for one resource all members for whom a relation holds, as the bits of one whole number."""
 
 from collections.abc import Callable, Iterable, Iterator
+from functools import lru_cache
 
 from lakehold.access.decisions.check import role_holders, role_mask, step_ends
 from lakehold.access.facts.view import FactView
@@ -163,6 +164,10 @@ class CompiledMemberSets:
             return all_members(view) if any(yes >> view.members[person] & 1 for person in persons) else 0
 
         return held
+
+
+compiled_member_sets = lru_cache(maxsize=32)(CompiledMemberSets)
+"""The compiled member sets of a policy, compiled once."""
 
 
 def _cached(set_of: MemberSetFunction, key: expr.RelationKey) -> MemberSetFunction:

@@ -13,7 +13,7 @@ from lakehold.access.model.policy import MEMBER_OF
 
 def rank_ways(view: FactView, uid: str, ways: Sequence[Way]) -> list[tuple[int, Way]]:
     """Return the ways to a right on a resource, nearest first, each with its number."""
-    above = _with_ancestors(view, uid)
+    above = [view.uid(place) for place in view.containers(view.resource(uid))]
     return sorted(enumerate(ways), key=lambda each: _distance_range(above, each[1]))
 
 
@@ -30,15 +30,3 @@ def _distance(above: Sequence[str], fact: Fact) -> int:
         return max(len(above) - 2, 0)
     # What does not lie above it lies beside it, as the tables of a pipeline do.
     return above.index(place) if place in above else 1
-
-
-def _with_ancestors(view: FactView, uid: str) -> list[str]:
-    """Return the resource followed by its ancestors up to the tenant."""
-    found, here = [uid], view.resource(uid)
-    while parent := view.policy.kind(view.kind(here)).schema.parent:
-        ends = view.edges_out[parent].get(here)
-        if not ends:
-            break
-        here = ends[0]
-        found.append(view.uid(here))
-    return found

@@ -8,13 +8,12 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from lakehold.access.decisions.dependents import DependencyGraph
-from lakehold.access.decisions.member_sets import CompiledMemberSets, Members, bit_positions
+from lakehold.access.decisions.member_sets import Members, bit_positions, compiled_member_sets
 from lakehold.access.facts.changes import resolve_change, with_models
 from lakehold.access.facts.records import Adopt, Change, require_collection
 from lakehold.access.facts.view import FactRow, FactView
 from lakehold.access.model.policy import Policy
 
-compiled_member_sets = lru_cache(maxsize=32)(CompiledMemberSets)
 dependency_graph = lru_cache(maxsize=32)(DependencyGraph)
 
 

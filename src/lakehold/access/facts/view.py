@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from threading import Lock
 from typing import NamedTuple
@@ -185,6 +186,14 @@ class FactView:
             for child in self.edges_in[kind.parent.edge].get(resource) or ()
             if self.kind(child) == kind.id
         ]
+
+    def containers(self, resource: int) -> Iterator[int]:
+        """Yield the resource and everything that it lies in, the nearest first."""
+        here: int | None = resource
+        while here is not None:
+            yield here
+            parent = self.policy.kinds[self.kind(here)].parent
+            here = next(iter(self.edges_out[parent.edge].get(here) or ()), None) if parent else None
 
     def grants_on(self, resource: int) -> list[Grant]:
         """Return the grants on the resource itself."""

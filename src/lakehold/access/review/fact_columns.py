@@ -11,8 +11,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from lakehold.access.decisions.check import role_holders, role_mask
-from lakehold.access.decisions.member_sets import everyone_members, members_of_holder
-from lakehold.access.decisions.what_if import compiled_member_sets
+from lakehold.access.decisions.member_sets import compiled_member_sets, everyone_members, members_of_holder
 from lakehold.access.facts.view import FactView, role_bit
 from lakehold.access.model.expressions import AttributeIs, EdgeStep, Expression, HasRole, MembershipIs, RoleHolder
 from lakehold.access.model.policy import GROUP
