@@ -12,7 +12,7 @@ from typing import TypeVar, cast
 
 from lakehold.access.decisions.evaluator import DecisionEvaluator, EdgeEndIds, Explanation
 from lakehold.access.decisions.principal import Principal
-from lakehold.access.decisions.what_if import AccessEffects
+from lakehold.access.decisions.what_if import AccessEffects, what_if
 from lakehold.access.facts.changes import resolve_fact
 from lakehold.access.facts.index import FactIndex
 from lakehold.access.facts.last_holder import refuse_losing_last_holder
@@ -130,7 +130,7 @@ class AccessQueries(ABC):
     def what_if(self, changes: Sequence[Change]) -> AccessEffects:
         """Return who would gain and lose what by these changes, without making them."""
         with self.view_lock():
-            return self.evaluator.what_if(changes)
+            return what_if(self.current_view(), changes)
 
     def list(
         self,
@@ -212,7 +212,7 @@ class AccessSession(AccessQueries):
     def current_view(self) -> FactView:
         """Return the committed facts at this transaction's number, with its own changes on top."""
         index = self._index
-        if self._version == index.version and self._reloaded_view is None and self._overlay.is_empty:
+        if self._version == index.version and self._reloaded_view is None and not self._overlay.changes:
             return index
         return self._overlay.view
 

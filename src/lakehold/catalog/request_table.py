@@ -8,8 +8,7 @@ from itertools import islice
 import sqlalchemy as sa
 
 from lakehold.access import Attribute, Edge, Grant
-from lakehold.access.decisions.way_ranking import rank_ways
-from lakehold.access.decisions.ways import MOST_WAYS, Way, WayFinder
+from lakehold.access.decisions.ways import MOST_WAYS, Way, WayFinder, rank_ways
 from lakehold.access.facts.changes import fact_holds, resolve_fact
 from lakehold.access.facts.records import Fact, require_moment
 from lakehold.access.facts.view import FactView

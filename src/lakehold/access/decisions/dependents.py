@@ -48,11 +48,9 @@ class DependencyGraph:
                 self._note_roles(kind, roles, dependent)
             case expr.AttributeIs(name) | expr.MembershipIs(name):
                 self._by_attribute[kind, name].append(dependent)
-            case expr.AllOf(inner) | expr.AnyOf(inner):
-                for part in inner:
+            case expr.AllOf() | expr.AnyOf() | expr.Not():
+                for part in expr.subexpressions(expression):
                     self._walk(part, dependent)
-            case expr.Not(part):
-                self._walk(part, dependent)
             case expr.Some(items, then) | expr.Every(items, then):
                 for item in items:
                     self._walk_step(item.step, (*then, *item.where), dependent)

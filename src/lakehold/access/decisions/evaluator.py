@@ -7,12 +7,10 @@ from lakehold.access.decisions.check import compiled_checks
 from lakehold.access.decisions.explanation import Explainer, RulePath
 from lakehold.access.decisions.principal import Principal, TokenPrincipal, lies_within
 from lakehold.access.decisions.ways import MOST_WAYS, Way, WayFinder, change_relation
-from lakehold.access.decisions.what_if import AccessEffects, what_if
 from lakehold.access.facts.changes import resolve_targets, validate_value, with_changes, with_draft
 from lakehold.access.facts.records import (
     Add,
     Attribute,
-    Change,
     Draft,
     Edge,
     Fact,
@@ -180,10 +178,6 @@ class DecisionEvaluator:
         if not kind.schema.actions:
             return True
         return self.checks.relation_test(kind.id, kind.schema.visible)(self.view, viewing_subject, number)
-
-    def what_if(self, changes: Sequence[Change]) -> AccessEffects:
-        """Return who would gain and lose what by these changes."""
-        return what_if(self.view, changes)
 
     def _change_relation(self, change: Add | Remove, here: int) -> str:
         fact = change.fact

@@ -87,13 +87,8 @@ class CompiledMemberSets:
             for holder, roles in held.items():
                 if not roles & mask:
                     continue
-                if holder == to_all:
-                    if not granted.person_only:
-                        found |= (
-                            all_members(view)
-                            if everyone is None
-                            else everyone_members(view, resource, edges, root_mask)
-                        )
+                if holder == to_all and not granted.person_only:
+                    found |= everyone_members(view, resource, edges, root_mask) if everyone else all_members(view)
                 elif not granted.person_only or view.kinds.get(holder) == MEMBER:
                     found |= members_of_holder(view, holder)
             return found
@@ -208,11 +203,9 @@ def _intersection(sets: list[MemberSetFunction]) -> MemberSetFunction:
 def _member_is(name: str, value: str, default: str) -> MemberSetFunction:
     def member_is(view: FactView, resource: int) -> Members:
         values = view.memberships[name].get(resource) or {}
-        matching = sum(1 << view.members[member] for member, found in values.items() if found == value)
-        if value != default:
-            return matching
-        others = sum(1 << view.members[member] for member, found in values.items() if found != value)
-        return all_members(view) & ~others
+        usual = value == default
+        named = sum(1 << view.members[member] for member, found in values.items() if (found == value) != usual)
+        return all_members(view) & ~named if usual else named
 
     return member_is
 

@@ -1,6 +1,6 @@
 """Ways to access: what would have to be added to make a denial an allow, fewest facts first, and who could add it."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby, islice
 
@@ -109,8 +109,8 @@ class WayFinder:
                 settable = (kind, expr.set_relation(name, value)) in self._view.policy.relations
                 fact = Attribute(self._view.uid(here), name, value, self._view.uid(subject.id))
                 return [frozenset({fact})] if settable else []
-            case expr.Some(items, then):
-                return self._some(items, dict(then), kind, subject, here)
+            case expr.Some():
+                return self._some(expression, kind, subject, here)
             case expr.Every(items, then):
                 there = list(islice(self._ends(items, subject, here), _MOST_ENDS + 1))
                 if not there or len(there) > _MOST_ENDS:
@@ -157,20 +157,14 @@ class WayFinder:
             ]
             yield from there or (step_ends(item.otherwise)(self._view, here) if item.otherwise else ())
 
-    def _some(
-        self,
-        items: tuple[expr.QuantifierItem, ...],
-        then: dict[str, expr.Expression],
-        kind: str,
-        subject: MemberSubject,
-        here: int,
-    ) -> list[FactSet]:
+    def _some(self, some: expr.Some, kind: str, subject: MemberSubject, here: int) -> list[FactSet]:
+        then = dict(some.then)
         found = [
             way
-            for end in islice(self._ends(items, subject, here), _MOST_ENDS)
+            for end in islice(self._ends(some.items, subject, here), _MOST_ENDS)
             for way in self._ways(then[self._view.kind(end)], self._view.kind(end), subject, end)
         ]
-        for item in items:
+        for item in some.items:
             found.extend(self._new_edges(item, then, kind, subject, here))
         return self._best(found)
 
@@ -315,3 +309,27 @@ def change_relation(fact: Fact) -> str:
             return expr.link_relation(name)
         case Attribute(_, name, value):
             return expr.set_relation(name, value)
+
+
+def rank_ways(view: FactView, uid: str, ways: Sequence[Way]) -> list[tuple[int, Way]]:
+    """Return the ways to a right on a resource, nearest first, each with its number.
+
+    What is granted far above the resource opens more than was asked for, so it comes last.
+    """
+    above = [view.uid(place) for place in view.containers(view.resource(uid))]
+    return sorted(enumerate(ways), key=lambda each: _distance_range(above, each[1]))
+
+
+def _distance_range(above: Sequence[str], way: Way) -> tuple[int, int]:
+    """Return the distance of the nearest and of the farthest part of a way."""
+    parts = [_distance(above, needed.fact) for needed in way.needed]
+    return min(parts, default=0), max(parts, default=0)
+
+
+def _distance(above: Sequence[str], fact: Fact) -> int:
+    place = fact.source if isinstance(fact, Edge) else fact.resource
+    if isinstance(fact, Edge) and fact.name == MEMBER_OF:
+        # Members of a group have all that it holds: only the tenant's own roles open more.
+        return max(len(above) - 2, 0)
+    # What does not lie above it lies beside it, as the tables of a pipeline do.
+    return above.index(place) if place in above else 1

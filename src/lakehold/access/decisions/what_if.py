@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, reduce
+from operator import or_
 from typing import NamedTuple
 
 from lakehold.access.decisions.dependents import DependencyGraph
@@ -87,7 +88,8 @@ def diff_views(before: FactView, after: FactView, changed: Sequence[FactRow]) ->
     differ.
     """
     differences = list(_differences(before, after, changed))
-    order = {key: n for n, key in enumerate(_ordered_actions(before.policy, after.policy))}
+    in_models = _all_actions(before.policy, after.policy)
+    order = {key: n for n, key in enumerate((kind, action) for kind in in_models for action in in_models[kind])}
     groups = sorted(_groups(differences), key=lambda group: (not group.gained, order[group.kind, group.action]))
     # By name already: the rows may be read when the view has moved on.
     return AccessEffects(tuple(groups), differences, [before.uid(member) for member in before.members])
@@ -139,16 +141,12 @@ def _candidates(
 
 
 def _all_actions(*policies: Policy) -> Mapping[str, Sequence[str]]:
+    """Return the actions of each kind, in the order of the models."""
     found: dict[str, dict[str, None]] = {}
     for policy in policies:
         for kind in policy.kinds.values():
             found.setdefault(kind.id, {}).update(dict.fromkeys(kind.schema.actions))
     return {kind: tuple(actions) for kind, actions in found.items()}
-
-
-def _ordered_actions(*policies: Policy) -> Iterator[tuple[str, str]]:
-    """Return kinds and actions in the order of the models."""
-    return ((kind, action) for kind, actions in _all_actions(*policies).items() for action in actions)
 
 
 def _groups(differences: Sequence[_Difference]) -> Iterator[AccessEffectGroup]:
@@ -158,8 +156,6 @@ def _groups(differences: Sequence[_Difference]) -> Iterator[AccessEffectGroup]:
             if members:
                 by_group.setdefault((difference.kind, difference.action, gained), []).append(members)
     for (kind, action, gained), found in by_group.items():
-        anyone = 0
-        for members in found:
-            anyone |= members
+        anyone = reduce(or_, found)
         pairs = sum(members.bit_count() for members in found)
         yield AccessEffectGroup(kind, action, gained, anyone.bit_count(), len(found), pairs)

@@ -277,11 +277,9 @@ class FactStore:
         parent = self.view.policy.kinds[self.view.kind(moved)].parent
         if parent is None or parent.edge != row.name or self._workspace_of(moved) in {above, moved}:
             return
-        inside, found = [moved], 0
-        while found < len(inside):
-            inside.extend(self.view.children(inside[found]))
-            found += 1
+        inside = [moved]
         for number in inside:
+            inside.extend(self.view.children(number))
             self.transaction.connection.execute(table.update().where(table.c.id == number).values(workspace_id=above))
 
     def _workspace_of(self, number: int) -> int:
