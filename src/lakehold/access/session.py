@@ -1,6 +1,4 @@
-"""The queries and changes of one transaction, all at one sequence number and one moment: about the facts in memory, and
-by SQL about the same facts.
-"""
+"""The queries and changes of one transaction, in memory and by SQL, all at one sequence number and one moment."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""The check of one person and one resource: yes or no. Each relation is compiled into one function, once for a
-policy.
-"""
+"""Checks one person and one resource: yes or no. Each relation is compiled into one function, once for a policy."""
 
 from collections.abc import Callable, Iterable
 from functools import lru_cache, reduce
@@ -45,9 +43,7 @@ class CompiledChecks:
         return known
 
     def _is_worth_caching(self, kind: str, expression: expr.Expression) -> bool:
-        """Return whether answers are worth caching: those over many edges, and those of containers, which are checked
-        for each of the resources in them.
-        """
+        """Return whether to cache answers: over many edges, and of containers, which are checked for each inside."""
         if isinstance(expression, expr.HasRole | expr.Relation | expr.Everyone):
             return False
         return kind in self._containers or _contains_every(expression)

@@ -8,9 +8,7 @@ from lakehold.access.facts.view import FactView
 
 @dataclass(frozen=True, slots=True)
 class TokenPrincipal:
-    """An API token that acts as its member, live. `actions` and `resources` narrow it; a resource stands for all that
-    lies in it.
-    """
+    """An API token that acts as its member, live; `actions` and `resources` (with all that lies in them) narrow it."""
 
     member: str
     actions: frozenset[str] | None = None

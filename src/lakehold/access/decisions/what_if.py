@@ -84,9 +84,7 @@ def what_if(before: FactView, changes: Sequence[Change]) -> AccessEffects:
 
 
 def diff_views(before: FactView, after: FactView, changed: Sequence[FactRow]) -> AccessEffects:
-    """Return who gains and who loses what between two views of the same members and resources, given the rows that
-    differ.
-    """
+    """Return who gains and who loses what between two views of the same resources, given the rows that differ."""
     differences = list(_differences(before, after, changed))
     in_models = _all_actions(before.policy, after.policy)
     order = {key: n for n, key in enumerate((kind, action) for kind in in_models for action in in_models[kind])}

@@ -1,6 +1,4 @@
-"""Resolves a change as callers name it into the rows that open and close. Everything invalid is refused here, for
-writing and for what-if alike.
-"""
+"""Resolves changes into the rows that open and close, and refuses invalid ones, for writing and what-if alike."""
 
 from collections.abc import Iterable, Iterator, Sequence
 

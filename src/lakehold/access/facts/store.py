@@ -1,6 +1,4 @@
-"""The store, which writes facts. A transaction sees in its own view at once what it has written, and others after its
-commit.
-"""
+"""The store, which writes facts. A transaction sees at once what it has written; others see it after its commit."""
 
 import secrets
 from collections.abc import Iterable, Mapping, Sequence
@@ -232,9 +230,7 @@ class FactStore:
                 return self._row_condition(row)
 
     def adopt(self, sources: Iterable[str]) -> None:
-        """Adopt models, all of them or none: refused if they do not go together with the others, or if facts would lose
-        their meaning.
-        """
+        """Adopt models, all or none: refused if they do not go together, or if facts would lose their meaning."""
         old = dict(self.view.sources)
         rows = [ModelRow(parse_model(source).name, source) for source in sources]
         new = [row for row in rows if old.get(row.name) != row.source]

@@ -56,9 +56,7 @@ class RowLocks:
 
 
 class Overlay:
-    """The view of a transaction: the committed facts of a base view, and its own changes on top. The base may be
-    another one each time.
-    """
+    """The view of a transaction: its own changes on top of a base view, which may be another one each time."""
 
     def __init__(self, base: Callable[[], FactView]) -> None:
         self._base = base

@@ -1,6 +1,4 @@
-"""The declarations of a model, before any name in an expression is resolved; and its kinds with the ends of their edges
-resolved.
-"""
+"""The declarations of a model, before names in expressions are resolved; and kinds with the ends of their edges."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

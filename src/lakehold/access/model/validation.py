@@ -1,6 +1,4 @@
-"""Validation of models that can be read: refuses what would never end, never hold, add nothing, or take a right
-away.
-"""
+"""Validates models that can be read: refuses what would never end, never hold, add nothing, or take a right away."""
 
 from __future__ import annotations
 

@@ -140,9 +140,7 @@ class _ListStatementWriter:
         return sql.build(query)
 
     def _narrowing(self, request: ListRequest, sql: ConditionWriter) -> str:
-        """Return the condition of a container, and of a token's resources: they themselves, and all that lies in
-        them.
-        """
+        """Return the condition of a container, and of a token's resources with all that lies in them."""
         conditions: list[str] = []
         if request.within is not None:
             conditions.append(self._lies_in(request.kind, f"= {self.bind('within')}", request.within, sql))

@@ -1,6 +1,4 @@
-"""The facts of one view as the review needs them: numbers, sets of members, and Arrow columns with one row for each
-resource of a kind.
-"""
+"""The facts of one view for the review: numbers, sets of members, and Arrow columns with one row for each resource."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
@@ -36,9 +34,7 @@ class ReviewFacts:
 
     @cached_property
     def groups(self) -> Matrix:
-        """The members whom a grant reaches that is not to one member: nobody, then groups, then what All means in each
-        place.
-        """
+        """The members whom a grant to no single member reaches: nobody, groups, and what All means in each place."""
         return self.layout.matrix([0, *self._groups.values()])
 
     def to_codes(self, subjects: Numbers) -> Numbers:
