@@ -34,7 +34,11 @@ Principal = str | TokenPrincipal
 
 def lies_within(view: FactView, resource: int, containers: frozenset[str]) -> bool:
     """Return whether the resource is one of these containers, or lies in one of them."""
-    for here in view.containers(resource):  # noqa: SIM110 - a generator around this one takes longer
+    # As `view.containers`, which as a generator would take twice as long for each of many resources.
+    here: int | None = resource
+    while here is not None:
         if view.uids.get(here) in containers:
             return True
+        parent = view.policy.kind(view.kind(here)).parent
+        here = next(iter(view.edges_out[parent.edge].get(here) or ()), None) if parent else None
     return False

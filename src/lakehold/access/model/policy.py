@@ -108,9 +108,7 @@ class Policy:
         return self._by_comparisons[true_comparisons]
 
     def roles_for(self, kind: str, relation: str, place: str) -> frozenset[str]:
-        """Return the roles on a kind of `place` that count for a relation of a kind: those of the tenant that make one
-        an admin of a project.
-        """
+        """Return the roles on `place` that count for a relation: the tenant's that make one an admin of a project."""
         found: set[str] = set()
         left: list[expr.Expression] = [self.relations[kind, relation]]
         for part in left:

@@ -54,9 +54,7 @@ class ReviewFacts:
 
     @cached_property
     def _groups(self) -> dict[int, int]:
-        """The groups by number. All means different people in different workspaces: there it is numbered by the root,
-        negatively.
-        """
+        """The groups by number; All by the root's, negatively, where it means different people in each workspace."""
         view = self.view
         found = {number: members_of_holder(view, number) for number in view.by_kind.get(GROUP) or ()}
         found[view.everyone] = (1 << self.layout.members) - 1
