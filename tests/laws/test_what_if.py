@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given, note
 from hypothesis import strategies as st
 
-from lakehold.access.decisions.evaluator import DecisionEvaluator
-from lakehold.access.decisions.what_if import AccessEffect, AccessEffectGroup, AccessEffects
+from lakehold.access.decisions.what_if import AccessEffect, AccessEffectGroup, AccessEffects, what_if
 from lakehold.access.facts.records import Add, Adopt, Change, Remove
 from lakehold.access.facts.view import FactView
 from lakehold.access.model.policy import MEMBER_OF
@@ -45,7 +44,7 @@ def test_facts(kind_of_case: st.SearchStrategy[Case], data: st.DataObject) -> No
     world = case.world()
     made = data.draw(changes(case, world.view))
     before = allowed(world.view)
-    effects = DecisionEvaluator(world.view).what_if(made)
+    effects = what_if(world.view, made)
     assert allowed(world.view) == before
     for change in made:
         world.change(change)
@@ -60,7 +59,7 @@ def test_models(revision: tuple[Case, str]) -> None:
     world = case.world()
     after = Case(case.things, case.changes, other).world()
     adopted: Sequence[Change] = [Adopt(other)]
-    effects = DecisionEvaluator(world.view).what_if(adopted)
+    effects = what_if(world.view, adopted)
     assert_difference(effects, allowed(world.view), allowed(after.view), resources(world.view))
 
 

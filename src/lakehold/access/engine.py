@@ -7,7 +7,7 @@ with engine.write("acme") as session:
     session.store.add(Grant("ann", "editor", "orders"))
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from threading import Lock
 
@@ -81,11 +81,8 @@ class AccessEngine:
         """Create a tenant inside a transaction that the caller ends, and return the store to write the first facts
         with: there can be no session of a tenant that is not committed yet.
         """
-        return self._create_tenant(transaction, valid_id(tenant, "tenant"), valid_name(name), list(models))
-
-    def _create_tenant(
-        self, transaction: Transaction, tenant: str, name: str, models: Sequence[AccessModel]
-    ) -> FactStore:
+        valid_id(tenant, "tenant")
+        valid_name(name)
         query = sa.select(tables.resource.c.id).where(
             tables.resource.c.uid == tenant, tables.resource.c.tenant_id == tables.resource.c.id
         )

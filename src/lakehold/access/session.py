@@ -1,6 +1,4 @@
-"""The queries and changes of one transaction, all at one sequence number and one moment: about the facts in memory, and
-by SQL about the same facts.
-"""
+"""The queries and changes of one transaction, in memory and by SQL, all at one sequence number and one moment."""
 
 from __future__ import annotations
 
@@ -12,7 +10,7 @@ from typing import TypeVar, cast
 
 from lakehold.access.decisions.evaluator import DecisionEvaluator, EdgeEndIds, Explanation
 from lakehold.access.decisions.principal import Principal
-from lakehold.access.decisions.what_if import AccessEffects
+from lakehold.access.decisions.what_if import AccessEffects, what_if
 from lakehold.access.facts.changes import resolve_fact
 from lakehold.access.facts.index import FactIndex
 from lakehold.access.facts.last_holder import refuse_losing_last_holder
@@ -22,7 +20,7 @@ from lakehold.access.facts.store import FactStore
 from lakehold.access.facts.transaction_state import Overlay
 from lakehold.access.facts.view import FactView
 from lakehold.access.model.policy import RequestProperties
-from lakehold.access.query.holders import ActionMembers
+from lakehold.access.query.holders import action_members
 from lakehold.access.query.listing import ListingPage, ResourceListing
 from lakehold.kit.clock import Moment
 from lakehold.kit.database import Transaction
@@ -130,7 +128,7 @@ class AccessQueries(ABC):
     def what_if(self, changes: Sequence[Change]) -> AccessEffects:
         """Return who would gain and lose what by these changes, without making them."""
         with self.view_lock():
-            return self.evaluator.what_if(changes)
+            return what_if(self.current_view(), changes)
 
     def list(
         self,
@@ -158,7 +156,8 @@ class AccessQueries(ABC):
     def who(self, action: str, resource: str) -> Sequence[str]:
         """Return all members who may do this, by name, evaluated by the database."""
         with self.view_lock():
-            return ActionMembers(self.transaction, self.tenant, self.current_view(), self.at).who(action, resource)
+            view = self.current_view()
+            return action_members(self.transaction, self.tenant, view, self.at, action=action, resource=resource)
 
     def _listing(self) -> ResourceListing:
         return ResourceListing(self.transaction, self.tenant, self.current_view(), self.at)
@@ -211,7 +210,7 @@ class AccessSession(AccessQueries):
     def current_view(self) -> FactView:
         """Return the committed facts at this transaction's number, with its own changes on top."""
         index = self._index
-        if self._version == index.version and self._reloaded_view is None and self._overlay.is_empty:
+        if self._version == index.version and self._reloaded_view is None and not self._overlay.changes:
             return index
         return self._overlay.view
 

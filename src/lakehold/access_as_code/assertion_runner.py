@@ -6,10 +6,9 @@ from dataclasses import dataclass
 from itertools import islice
 from time import perf_counter
 
-from lakehold.access.decisions.evaluator import DecisionEvaluator, compiled_checks
+from lakehold.access.decisions.evaluator import DecisionEvaluator
 from lakehold.access.decisions.explanation import Explainer, RulePath
 from lakehold.access.decisions.ways import WayFinder
-from lakehold.access.decisions.what_if import compiled_member_sets
 from lakehold.access.facts.descriptions import describe_fact, describe_resource
 from lakehold.access.facts.view import ALL_MEMBERS, FactView
 from lakehold.access.model.errors import did_you_mean
@@ -28,7 +27,7 @@ _MOST_WAYS = 3
 
 def _explain_allowed(view: FactView, member: str, expectation: Expectation, resource: str) -> Iterator[str]:
     subject, here = view.subject(view.member(member)), view.resource(resource)
-    explainer = Explainer(view, compiled_checks(view.policy), lambda _: True)
+    explainer = Explainer(view, lambda _: True)
     if expectation.role:
         expression = view.policy.relations[view.kind(here), expectation.relation]
         reason = explainer.reason(expression, view.kind(here), subject, here, held_only=True)
@@ -52,12 +51,11 @@ def _explain_denied(view: FactView, member: str, expectation: Expectation, resou
     if expression is None:
         yield "no line of the model allows it to anybody"
         return
-    checks = compiled_checks(view.policy)
     if not expectation.role:
-        for gate in Explainer(view, checks, lambda _: True).gates(subject, expectation.action, here):
+        for gate in Explainer(view, lambda _: True).gates(subject, expectation.action, here):
             if not gate.held:
                 yield f"stopped by: {gate.rule}  ({gate.place})"
-    finder = WayFinder(view, checks, compiled_member_sets(view.policy))
+    finder = WayFinder(view)
     for facts in islice(finder.find(expression, kind, subject, here), _MOST_WAYS):
         needed = finder.missing_facts(facts)
         givers = dict.fromkeys(giver for need in needed for giver in need.givers[:2])

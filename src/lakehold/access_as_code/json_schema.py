@@ -4,8 +4,8 @@ import json
 from collections.abc import Mapping
 
 from lakehold.access.facts.view import ALL_MEMBERS
-from lakehold.access.model.policy import GROUP, MEMBER, TENANT, KindPolicy, Policy
-from lakehold.access.model.schema import AttributeKind, RoleKind
+from lakehold.access.model.policy import GROUP, MEMBER, TENANT, Policy
+from lakehold.access.model.schema import AttributeKind, KindPolicy, RoleKind
 from lakehold.access_as_code import file_format
 from lakehold.access_as_code.tenant_state import child_kinds, schedule_keyword
 

@@ -8,8 +8,8 @@ from dataclasses import replace
 from lakehold.access.facts.records import Attribute, Edge, Fact, Grant
 from lakehold.access.facts.view import ALL_MEMBERS
 from lakehold.access.model.errors import SourceLocation, did_you_mean, quote_excerpt
-from lakehold.access.model.policy import GROUP, MEMBER, MEMBER_OF, TENANT, KindPolicy
-from lakehold.access.model.schema import AttributeKind
+from lakehold.access.model.policy import GROUP, MEMBER, MEMBER_OF, TENANT
+from lakehold.access.model.schema import AttributeKind, KindPolicy
 from lakehold.access_as_code import file_format
 from lakehold.access_as_code.file_format import ALWAYS, TimeSpan
 from lakehold.access_as_code.parser import ListNode, MappingNode, Node, ProblemList, ScalarNode, error_at

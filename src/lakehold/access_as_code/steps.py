@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass, field
 from lakehold.access.decisions.what_if import AccessEffects, diff_views
 from lakehold.access.facts import changes
 from lakehold.access.facts.changes import RowChange
+from lakehold.access.facts.last_holder import refuse_removing_last_holder
 from lakehold.access.facts.records import Add, Adopt, Attribute, Change, Draft, Edge, Fact, Grant, Remove, mentioned_ids
 from lakehold.access.facts.view import AttributeRow, EdgeRow, FactRow, FactView, GrantRow, ResourceRow, role_names
 from lakehold.access.model.policy import MEMBER
@@ -201,7 +202,7 @@ class DryRun:
             raise ConflictError(f"{quote(uid)} still holds {quote(self.view.uid(inside[0]))}.", "Delete that first.")
         for resource, mask in (self.view.grants_by_subject.get(here) or {}).items():
             for role in role_names(mask):
-                changes.refuse_removing_last_holder(self.view, GrantRow(here, role, resource))
+                refuse_removing_last_holder(self.view, GrantRow(here, role, resource))
         found = list(dict.fromkeys(self._facts_about(here)))
         if self.view.kind(here) != MEMBER:
             found.append(ResourceRow(here, uid, self.view.kind(here), self.view.names.get(here) or ""))

@@ -4,8 +4,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 
 from lakehold.access import Add, Grant, Remove
-from lakehold.access.decisions.member_sets import Members, bit_positions
-from lakehold.access.decisions.what_if import compiled_member_sets
+from lakehold.access.decisions.member_sets import Members, bit_positions, compiled_member_sets
 from lakehold.access.facts import tables
 from lakehold.access.facts.layered_maps import LayeredMap, Map, NestedMap
 from lakehold.access.facts.records import require_moment, require_text

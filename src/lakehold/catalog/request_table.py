@@ -8,10 +8,7 @@ from itertools import islice
 import sqlalchemy as sa
 
 from lakehold.access import Attribute, Edge, Grant
-from lakehold.access.decisions.evaluator import compiled_checks
-from lakehold.access.decisions.way_ranking import rank_ways
-from lakehold.access.decisions.ways import MOST_WAYS, Way, WayFinder
-from lakehold.access.decisions.what_if import compiled_member_sets
+from lakehold.access.decisions.ways import MOST_WAYS, Way, WayFinder, rank_ways
 from lakehold.access.facts.changes import fact_holds, resolve_fact
 from lakehold.access.facts.records import Fact, require_moment
 from lakehold.access.facts.view import FactView
@@ -29,7 +26,7 @@ def find_ways(view: FactView, member: str, action: str, uid: str) -> list[Way]:
     """
     here, subject = view.resource(uid), view.subject(view.member(member))
     expression = view.policy.action(view.kind(here), action)
-    finder = WayFinder(view, compiled_checks(view.policy), compiled_member_sets(view.policy))
+    finder = WayFinder(view)
     nearest = islice(finder.find(expression, view.kind(here), subject, here), MOST_WAYS)
     return [way for _, way in rank_ways(view, uid, [Way(finder.missing_facts(facts)) for facts in nearest])]
 
@@ -41,7 +38,7 @@ def way_facts(way: Way) -> list[Fact]:
 
 def find_givers(view: FactView, facts: Iterable[Fact]) -> list[str]:
     """Return the members nearest to giving one of these facts."""
-    finder = WayFinder(view, compiled_checks(view.policy), compiled_member_sets(view.policy))
+    finder = WayFinder(view)
     found = dict.fromkeys(giver for needed in finder.missing_facts(frozenset(facts)) for giver in needed.givers)
     return list(found)
 

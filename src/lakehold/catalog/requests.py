@@ -9,7 +9,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 from lakehold.access import Add
-from lakehold.access.decisions.way_ranking import rank_ways
+from lakehold.access.decisions.ways import rank_ways
 from lakehold.access.facts.records import Fact, mentioned_ids, require_text
 from lakehold.access.facts.view import FactView
 from lakehold.catalog import discovery, kinds, request_table, resource_metadata

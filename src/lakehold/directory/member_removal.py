@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from lakehold.access import Add, Grant, Remove
 from lakehold.access.facts.view import FactView, role_bit, role_names
-from lakehold.access.model.policy import MEMBER, MEMBER_OF, KindPolicy
+from lakehold.access.model.policy import MEMBER, MEMBER_OF
+from lakehold.access.model.schema import KindPolicy
 from lakehold.directory import accounts, links, members, sign_ins, tokens
 from lakehold.directory.act_for import need_unrestricted
 from lakehold.directory.request_context import RequestContext

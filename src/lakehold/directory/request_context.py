@@ -12,8 +12,7 @@ import sqlalchemy as sa
 
 from lakehold.access import AccessSession, Add, Adopt, Attribute, Draft, Edge, Grant, Remove
 from lakehold.access.decisions.principal import Principal
-from lakehold.access.decisions.way_ranking import rank_ways
-from lakehold.access.decisions.ways import Way
+from lakehold.access.decisions.ways import Way, rank_ways
 from lakehold.access.facts.descriptions import describe_action, describe_fact, describe_resource
 from lakehold.access.facts.records import Change, Fact, mentioned_ids, require_text
 from lakehold.access.facts.view import FactView

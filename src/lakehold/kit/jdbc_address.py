@@ -42,20 +42,11 @@ _RESERVED = {
     *("user", "username", "password", "host", "hostname", "server", "servername", "port", "portnumber", "database"),
     *("databasename", "pghost", "pgport", "pgdbname", "service", "options", "readonly", "readonlymode", "open_mode"),
     # Options of Spark's, among which properties are given to it.
-    *(
-        "url",
-        "driver",
-        "dbtable",
-        "query",
-        "preparequery",
-        "sessioninitstatement",
-        "customschema",
-        "connectionprovider",
-    ),
-    *("keytab", "principal", "refreshkrb5config", "createtableoptions", "createtablecolumntypes", "isolationlevel"),
-    *("partitioncolumn", "lowerbound", "upperbound", "numpartitions", "fetchsize", "batchsize", "querytimeout"),
-    *("truncate", "cascadetruncate", "pushdownpredicate", "pushdownaggregate", "pushdownlimit", "pushdownoffset"),
-    *("pushdowntablesample", "prefertimestampntz", "hint", "schema", "path"),
+    *("url", "driver", "dbtable", "query", "preparequery", "sessioninitstatement", "customschema"),
+    *("connectionprovider", "keytab", "principal", "refreshkrb5config", "createtableoptions", "createtablecolumntypes"),
+    *("isolationlevel", "partitioncolumn", "lowerbound", "upperbound", "numpartitions", "fetchsize", "batchsize"),
+    *("querytimeout", "truncate", "cascadetruncate", "pushdownpredicate", "pushdownaggregate", "pushdownlimit"),
+    *("pushdownoffset", "pushdowntablesample", "prefertimestampntz", "hint", "schema", "path"),
 }
 _HOST = r"(?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9_](?:[A-Za-z0-9_.-]*[A-Za-z0-9_])?\.?)(?::\d{1,5})?"
 _PLACE = rf"(?P<hosts>{_HOST}(?:,{_HOST})*)"

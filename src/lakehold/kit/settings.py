@@ -1,7 +1,7 @@
 """The platform's settings, read from the environment variables `LAKEHOLD_…` and from nothing else."""
 
 from pathlib import Path
-from typing import Annotated, Self
+from typing import Self
 
 from pydantic import Field, SecretStr, ValidationError, field_validator, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
@@ -15,95 +15,88 @@ class Settings(BaseSettings):
 
     model_config = SettingsConfigDict(env_prefix="LAKEHOLD_", frozen=True, extra="ignore")
 
-    data: Annotated[Path, Field(description="The folder for everything that is kept on disk.")] = Path("lakehold-data")
-    database: Annotated[str, Field(description="The database's URL. Without one: a SQLite file in the folder.")] = ""
-    key: Annotated[
-        SecretStr, Field(description="The key for secrets. Without one: made on the first run, kept in the folder.")
-    ] = SecretStr("")
-    workspaces: Annotated[
-        str,
-        Field(
-            description="More ways of working: Python packages with a module `workspace` each, separated by commas."
-            " Read when a process starts."
-        ),
-    ] = ""
-    connectors: Annotated[
-        str, Field(description="More connectors: Python packages with a module `connector` each, separated by commas.")
-    ] = ""
-    host: Annotated[str, Field(description="The address that the server listens on.")] = "127.0.0.1"
-    port: Annotated[int, Field(ge=0, le=65535, description="The port that the server listens on.")] = 8400
-    address: Annotated[
-        str, Field(description="How people reach the server, for links in mails. Without one: host and port.")
-    ] = ""
-    certificate: Annotated[
-        str, Field(description="The server's TLS certificate with its chain: a PEM file. Without one: plain HTTP.")
-    ] = ""
-    certificate_key: Annotated[str, Field(description="The key of the certificate: a PEM file without password.")] = ""
-    smtp: Annotated[
-        SecretStr,
-        Field(description="The SMTP server: smtp://user:password@host:port, or smtps://. Without one: no mails."),
-    ] = SecretStr("")
-    mail_from: Annotated[str, Field(description="The sender of mails.")] = "lakehold@localhost"
-    metrics_token: Annotated[
-        SecretStr,
-        Field(
-            description="The token with which Prometheus reads `/metrics`. Without one: tokens of tenant admins only."
-        ),
-    ] = SecretStr("")
-    session_days: Annotated[int, Field(ge=1, le=365, description="How long a sign-in lasts.")] = 14
-    invite_days: Annotated[int, Field(ge=1, le=90, description="How long an invite can be accepted.")] = 7
-    link_minutes: Annotated[
-        int, Field(ge=1, le=1440, description="How long a sign-in or password link can be used.")
-    ] = 60
-    worker_silence: Annotated[
-        int, Field(ge=2, le=3600, description="Seconds without a heartbeat after which a worker's runs are taken over.")
-    ] = 15
-    spark: Annotated[str, Field(description="The Spark that workers use: a master URL.")] = "local[*]"
-    spark_memory: Annotated[
-        str, Field(description="The memory of a worker's Spark, such as 4g.", pattern=r"\d+[mg]")
-    ] = "1g"
-    spark_address: Annotated[
-        str, Field(description="Where a worker's Spark listens. A cluster's machines have to reach it there.")
-    ] = "127.0.0.1"
-    spark_secret: Annotated[
-        SecretStr, Field(description="The secret of a standalone Spark cluster: its spark.authenticate.secret.")
-    ] = SecretStr("")
-    warehouse: Annotated[
-        str, Field(description="Where the tables' files lie: a folder or a URI. Without one: in the folder.")
-    ] = ""
-    volumes: Annotated[
-        str, Field(description="Where the files of volumes lie: a folder. Without one: in the folder.")
-    ] = ""
-    upload_megabytes: Annotated[int, Field(ge=1, description="How large an uploaded file may be.")] = 5_000
-    private_addresses: Annotated[
-        bool, Field(description="Whether sources and destinations may be in private networks.")
-    ] = False
-    databases: Annotated[
-        str,
-        Field(
-            description="Databases that are allowed beside PostgreSQL's, separated by commas: JDBC addresses with exact"
-            " host and port, each with the driver's properties that may be set."
-        ),
-    ] = ""
-    drivers: Annotated[str, Field(description="The folder with the JDBC drivers that an admin adds, as jars.")] = ""
-    runs_at_once: Annotated[int, Field(ge=1, le=100, description="How many runs of one workspace execute at once.")] = 2
-    queries_at_once: Annotated[int, Field(ge=1, le=100, description="How many queries one person may run at once.")] = 3
-    query_seconds: Annotated[int, Field(ge=1, le=86400, description="How long a query may take.")] = 300
-    query_rows: Annotated[int, Field(ge=1, description="How many rows a query may return.")] = 100_000
-    query_megabytes: Annotated[int, Field(ge=1, description="How large the rows of a query may be.")] = 64
-    query_patience: Annotated[
-        int, Field(ge=1, le=3600, description="How long a query may block others before it is stopped.")
-    ] = 15
-    snapshot_days: Annotated[
-        int, Field(ge=1, le=3650, description="How long a table can be read as it was and rolled back.")
-    ] = 30
-    dropped_days: Annotated[
-        int, Field(ge=1, le=3650, description="How long the rows of a deleted table can be restored.")
-    ] = 30
-    result_days: Annotated[int, Field(ge=1, le=365, description="How long the result of a job is kept.")] = 7
-    trusted_proxies: Annotated[
-        str, Field(description="Addresses whose X-Forwarded-For and -Proto are trusted, separated by commas.")
-    ] = ""
+    data: Path = Field(default=Path("lakehold-data"), description="The folder for everything that is kept on disk.")
+    database: str = Field(default="", description="The database's URL. Without one: a SQLite file in the folder.")
+    key: SecretStr = Field(
+        default=SecretStr(""),
+        description="The key for secrets. Without one: made on the first run, kept in the folder.",
+    )
+    workspaces: str = Field(
+        default="",
+        description="More ways of working: Python packages with a module `workspace` each, separated by commas."
+        " Read when a process starts.",
+    )
+    connectors: str = Field(
+        default="", description="More connectors: Python packages with a module `connector` each, separated by commas."
+    )
+    host: str = Field(default="127.0.0.1", description="The address that the server listens on.")
+    port: int = Field(default=8400, ge=0, le=65535, description="The port that the server listens on.")
+    address: str = Field(
+        default="", description="How people reach the server, for links in mails. Without one: host and port."
+    )
+    certificate: str = Field(
+        default="", description="The server's TLS certificate with its chain: a PEM file. Without one: plain HTTP."
+    )
+    certificate_key: str = Field(default="", description="The key of the certificate: a PEM file without password.")
+    smtp: SecretStr = Field(
+        default=SecretStr(""),
+        description="The SMTP server: smtp://user:password@host:port, or smtps://. Without one: no mails.",
+    )
+    mail_from: str = Field(default="lakehold@localhost", description="The sender of mails.")
+    metrics_token: SecretStr = Field(
+        default=SecretStr(""),
+        description="The token with which Prometheus reads `/metrics`. Without one: tokens of tenant admins only.",
+    )
+    session_days: int = Field(default=14, ge=1, le=365, description="How long a sign-in lasts.")
+    invite_days: int = Field(default=7, ge=1, le=90, description="How long an invite can be accepted.")
+    link_minutes: int = Field(default=60, ge=1, le=1440, description="How long a sign-in or password link can be used.")
+    worker_silence: int = Field(
+        default=15, ge=2, le=3600, description="Seconds without a heartbeat after which a worker's runs are taken over."
+    )
+    spark: str = Field(default="local[*]", description="The Spark that workers use: a master URL.")
+    spark_memory: str = Field(
+        default="1g", pattern=r"\d+[mg]", description="The memory of a worker's Spark, such as 4g."
+    )
+    spark_address: str = Field(
+        default="127.0.0.1", description="Where a worker's Spark listens. A cluster's machines have to reach it there."
+    )
+    spark_secret: SecretStr = Field(
+        default=SecretStr(""), description="The secret of a standalone Spark cluster: its spark.authenticate.secret."
+    )
+    warehouse: str = Field(
+        default="", description="Where the tables' files lie: a folder or a URI. Without one: in the folder."
+    )
+    volumes: str = Field(
+        default="", description="Where the files of volumes lie: a folder. Without one: in the folder."
+    )
+    upload_megabytes: int = Field(default=5_000, ge=1, description="How large an uploaded file may be.")
+    private_addresses: bool = Field(
+        default=False, description="Whether sources and destinations may be in private networks."
+    )
+    databases: str = Field(
+        default="",
+        description="Databases that are allowed beside PostgreSQL's, separated by commas: JDBC addresses with exact"
+        " host and port, each with the driver's properties that may be set.",
+    )
+    drivers: str = Field(default="", description="The folder with the JDBC drivers that an admin adds, as jars.")
+    runs_at_once: int = Field(default=2, ge=1, le=100, description="How many runs of one workspace execute at once.")
+    queries_at_once: int = Field(default=3, ge=1, le=100, description="How many queries one person may run at once.")
+    query_seconds: int = Field(default=300, ge=1, le=86400, description="How long a query may take.")
+    query_rows: int = Field(default=100_000, ge=1, description="How many rows a query may return.")
+    query_megabytes: int = Field(default=64, ge=1, description="How large the rows of a query may be.")
+    query_patience: int = Field(
+        default=15, ge=1, le=3600, description="How long a query may block others before it is stopped."
+    )
+    snapshot_days: int = Field(
+        default=30, ge=1, le=3650, description="How long a table can be read as it was and rolled back."
+    )
+    dropped_days: int = Field(
+        default=30, ge=1, le=3650, description="How long the rows of a deleted table can be restored."
+    )
+    result_days: int = Field(default=7, ge=1, le=365, description="How long the result of a job is kept.")
+    trusted_proxies: str = Field(
+        default="", description="Addresses whose X-Forwarded-For and -Proto are trusted, separated by commas."
+    )
 
     @field_validator("address")
     @classmethod

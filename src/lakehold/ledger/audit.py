@@ -10,7 +10,6 @@ Entries are written at the very end of a transaction that holds the tenant's loc
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from functools import lru_cache
 from hashlib import sha256
 
 import sqlalchemy as sa
@@ -186,9 +185,8 @@ class AuditLog:
             for number, body, written, *columns in found:
                 n += 1
                 if number != n:
-                    return AuditVerification(
-                        n - 1, head, f"Entry {n} is missing: entry {number} follows entry {n - 1}."
-                    )
+                    fault = f"Entry {n} is missing: entry {number} follows entry {n - 1}."
+                    return AuditVerification(n - 1, head, fault)
                 head = _hash(head, self._tenant, n, body)
                 if head != written or _indexed_values(body) != columns:
                     return AuditVerification(n - 1, head, f"Entry {n} was altered or moved.")
@@ -216,24 +214,18 @@ class AuditLog:
         return json.dumps(["audit", self._uid, count, head])
 
 
+_DEFAULTS: dict[str, object] = asdict(AuditLogEntry(0, "", ""))
 _COLUMNS = ("at", "member", "action", "resource", "outcome")
 
 
 def _indexed_values(body: str) -> list[object]:
-    values, defaults = json.loads(body), _defaults()
-    return [values.get(name, defaults[name]) for name in _COLUMNS]
-
-
-@lru_cache(maxsize=1)
-def _defaults() -> dict[str, object]:
-    return asdict(AuditLogEntry(0, "", ""))
+    values = json.loads(body)
+    return [values.get(name, _DEFAULTS[name]) for name in _COLUMNS]
 
 
 def _serialize(entry: AuditLogEntry) -> str:
     """Serialise an entry for hashing; values that are the default are left out."""
-    values = {
-        name: value for name, value in asdict(entry).items() if value != _defaults()[name] or name in _COLUMNS[:3]
-    }
+    values = {name: value for name, value in asdict(entry).items() if value != _DEFAULTS[name] or name in _COLUMNS[:3]}
     return json.dumps(values, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
 
 

@@ -7,7 +7,7 @@ import random
 import pytest
 
 from lakehold.access import Add, Attribute, Draft, Edge, Grant, Remove, TokenPrincipal
-from lakehold.access.decisions.evaluator import compiled_checks
+from lakehold.access.decisions.check import compiled_checks
 from lakehold.kit.errors import InvalidInputError
 from tests.world import World
 

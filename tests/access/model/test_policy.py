@@ -270,12 +270,12 @@ def test_meaning(expression: str) -> None:
 
 def test_relations_that_no_model_names() -> None:
     shipped = policy()
-    assert shipped.relation("marts.project", invite_relation("admin")) == Relation("marts.project", "invite_admin")
-    assert shipped.relation("marts.project", give_relation("admin")) == Relation("marts.project", "manage_members")
-    assert shipped.relation("marts.destination", set_relation("deleted", "false")) == Relation(
+    assert shipped.relations["marts.project", invite_relation("admin")] == Relation("marts.project", "invite_admin")
+    assert shipped.relations["marts.project", give_relation("admin")] == Relation("marts.project", "manage_members")
+    assert shipped.relations["marts.destination", set_relation("deleted", "false")] == Relation(
         "marts.destination", "restore"
     )
-    assert shipped.relation("marts.report", link_relation("destination")) == Relation("marts.report", "edit")
+    assert shipped.relations["marts.report", link_relation("destination")] == Relation("marts.report", "edit")
     assert ("marts.report", CREATE_RELATION) in shipped.relations
     assert ("tenant.all_members", CREATE_RELATION) not in shipped.relations
 
@@ -283,11 +283,11 @@ def test_relations_that_no_model_names() -> None:
 def test_a_ladder_of_roles() -> None:
     shipped = policy()
     manager, editor = (HasRole("lakehouse.layer", frozenset(roles)) for roles in (["manager"], ["manager", "editor"]))
-    derived = shipped.relation("lakehouse.layer", "manager")
+    derived = shipped.relations["lakehouse.layer", "manager"]
     assert isinstance(derived, AnyOf)
     assert derived.parts[0] == manager
-    assert derived.parts[1:] == shipped.relation("lakehouse.layer", "editor").parts[1:]  # type: ignore[union-attr]
-    assert shipped.relation("lakehouse.layer", "editor").parts[0] == editor  # type: ignore[union-attr]
+    assert derived.parts[1:] == shipped.relations["lakehouse.layer", "editor"].parts[1:]  # type: ignore[union-attr]
+    assert shipped.relations["lakehouse.layer", "editor"].parts[0] == editor  # type: ignore[union-attr]
 
 
 def test_what_is_asked_of_a_policy_by_a_wrong_name() -> None:

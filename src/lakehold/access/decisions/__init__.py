@@ -5,8 +5,7 @@
 - `member_sets`: one resource: the set of all members for whom a relation holds, as bits of one number
 - `principal`: who is asking: a member, or an API token narrowed to actions or resources
 - `explanation`: why, as a tree of paths
-- `ways`: what would have to be added to make a denial an allow, and who could add it
-- `way_ranking`: orders the ways to a right, the nearest to the resource first
+- `ways`: what would have to be added to make a denial an allow, and who could add it; the nearest ways first
 - `dependents`: which relations of which resources can change when a fact does
 - `what_if`: who gains and loses what by a change
 """

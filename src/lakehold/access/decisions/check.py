@@ -1,13 +1,11 @@
-"""The check of one person and one resource: yes or no. Each relation is compiled into one function, once for a
-policy.
-"""
+"""Checks one person and one resource: yes or no. Each relation is compiled into one function, once for a policy."""
 
 from collections.abc import Callable, Iterable
-from functools import reduce
+from functools import lru_cache, reduce
 
 from lakehold.access.facts.view import FactView, MemberSubject, role_bit
 from lakehold.access.model import expressions as expr
-from lakehold.access.model.policy import MEMBER, Policy, RelationKey
+from lakehold.access.model.policy import MEMBER, Policy
 
 RelationTest = Callable[[FactView, MemberSubject, int], bool]
 
@@ -28,7 +26,7 @@ class CompiledChecks:
         self._containers = {end for kind in policy.kinds.values() if kind.parent for end in kind.parent.kinds}
         # Not in the order of first use: a view caches answers by these numbers, and may outlive this object.
         self._numbers = {key: number for number, key in enumerate(policy.relations)}
-        self._tests: dict[RelationKey, RelationTest] = {}
+        self._tests: dict[expr.RelationKey, RelationTest] = {}
         self._parts: dict[int, tuple[expr.Expression, RelationTest]] = {}
         self.action_tests: dict[tuple[str | None, str], RelationTest] = {}
         """The actions that were requested, without names that are no actions."""
@@ -45,9 +43,7 @@ class CompiledChecks:
         return known
 
     def _is_worth_caching(self, kind: str, expression: expr.Expression) -> bool:
-        """Return whether answers are worth caching: those over many edges, and those of containers, which are checked
-        for each of the resources in them.
-        """
+        """Return whether to cache answers: over many edges, and of containers, which are checked for each inside."""
         if isinstance(expression, expr.HasRole | expr.Relation | expr.Everyone):
             return False
         return kind in self._containers or _contains_every(expression)
@@ -161,6 +157,10 @@ class CompiledChecks:
             )
 
         return held
+
+
+compiled_checks = lru_cache(maxsize=32)(CompiledChecks)
+"""The compiled checks of a policy, compiled once."""
 
 
 def role_holders(view: FactView, steps: tuple[expr.EdgeStep, ...], mask: int, resource: int) -> list[int]:

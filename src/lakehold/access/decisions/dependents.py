@@ -12,16 +12,16 @@ from dataclasses import dataclass
 from lakehold.access.decisions.check import step_ends
 from lakehold.access.facts.view import AttributeRow, EdgeRow, FactRow, FactView, GrantRow, role_names
 from lakehold.access.model import expressions as expr
-from lakehold.access.model.policy import MEMBER_OF, Policy, RelationKey
+from lakehold.access.model.policy import MEMBER_OF, Policy
 
-AffectedResources = dict[RelationKey, set[int]]
+AffectedResources = dict[expr.RelationKey, set[int]]
 
 
 @dataclass(frozen=True, slots=True)
 class _Dependent:
     """A relation that depends on something at the end of the steps. `kinds` are passed on the way."""
 
-    key: RelationKey
+    key: expr.RelationKey
     steps: tuple[expr.EdgeStep, ...]
     kinds: tuple[str, ...]
 
@@ -31,10 +31,10 @@ class DependencyGraph:
 
     def __init__(self, policy: Policy) -> None:
         self._policy = policy
-        self._by_relation: dict[RelationKey, list[_Dependent]] = defaultdict(list)
-        self._by_role: dict[RelationKey, list[_Dependent]] = defaultdict(list)
-        self._by_attribute: dict[RelationKey, list[_Dependent]] = defaultdict(list)
-        self._by_edge: dict[RelationKey, list[tuple[_Dependent, bool]]] = defaultdict(list)
+        self._by_relation: dict[expr.RelationKey, list[_Dependent]] = defaultdict(list)
+        self._by_role: dict[expr.RelationKey, list[_Dependent]] = defaultdict(list)
+        self._by_attribute: dict[expr.RelationKey, list[_Dependent]] = defaultdict(list)
+        self._by_edge: dict[expr.RelationKey, list[tuple[_Dependent, bool]]] = defaultdict(list)
         """Those that go along an edge, and whether they go back against it."""
         for key, expression in policy.relations.items():
             self._walk(expression, _Dependent(key, (), (key[0],)))
@@ -48,11 +48,9 @@ class DependencyGraph:
                 self._note_roles(kind, roles, dependent)
             case expr.AttributeIs(name) | expr.MembershipIs(name):
                 self._by_attribute[kind, name].append(dependent)
-            case expr.AllOf(inner) | expr.AnyOf(inner):
-                for part in inner:
+            case expr.AllOf() | expr.AnyOf() | expr.Not():
+                for part in expr.subexpressions(expression):
                     self._walk(part, dependent)
-            case expr.Not(part):
-                self._walk(part, dependent)
             case expr.Some(items, then) | expr.Every(items, then):
                 for item in items:
                     self._walk_step(item.step, (*then, *item.where), dependent)
@@ -92,7 +90,7 @@ class DependencyGraph:
     def affected(self, views: tuple[FactView, FactView], rows: Iterable[FactRow]) -> AffectedResources:
         """Return every relation of every resource that may differ between the two views, given the rows that do."""
         found: AffectedResources = defaultdict(set)
-        todo: list[tuple[RelationKey, set[int]]] = []
+        todo: list[tuple[expr.RelationKey, set[int]]] = []
         for row in rows:
             for dependent, start in self._direct_dependents(views, row):
                 todo.append((dependent.key, self._walk_back(views, dependent, {start})))

@@ -2,18 +2,15 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 
-from lakehold.access.decisions.check import CompiledChecks
+from lakehold.access.decisions.check import compiled_checks
 from lakehold.access.decisions.explanation import Explainer, RulePath
 from lakehold.access.decisions.principal import Principal, TokenPrincipal, lies_within
-from lakehold.access.decisions.ways import MOST_WAYS, Way, WayFinder
-from lakehold.access.decisions.what_if import AccessEffects, compiled_member_sets, what_if
+from lakehold.access.decisions.ways import MOST_WAYS, Way, WayFinder, change_relation
 from lakehold.access.facts.changes import resolve_targets, validate_value, with_changes, with_draft
 from lakehold.access.facts.records import (
     Add,
     Attribute,
-    Change,
     Draft,
     Edge,
     Fact,
@@ -26,7 +23,7 @@ from lakehold.access.facts.records import (
 from lakehold.access.facts.view import FactView, MemberSubject
 from lakehold.access.model import expressions as expr
 from lakehold.access.model.errors import did_you_mean
-from lakehold.access.model.policy import MEMBER, MEMBER_OF, Policy
+from lakehold.access.model.policy import MEMBER, MEMBER_OF
 from lakehold.kit.errors import InvalidInputError, NotFoundError
 from lakehold.kit.ids import quote
 
@@ -70,11 +67,7 @@ class DecisionEvaluator:
         role: str | None = None,
         edges: EdgeEndIds | None = None,
     ) -> bool:
-        """Return whether the principal may do this.
-
-        With a `Draft` and the action `create`: may they create it? With a `role` and `give` or `invite`: may they give
-        it? With `edges`: may they do it so that these edges point there afterwards?
-        """
+        """Return whether the principal may do this; see `AccessQueries.check`."""
         view = self.view
         if role is None and edges is None and type(principal) is str and type(resource) is str and type(action) is str:
             there = view.ids.get(resource)
@@ -103,24 +96,18 @@ class DecisionEvaluator:
         fact = change.fact
         if isinstance(principal, TokenPrincipal) and principal.is_narrowed and _grants_access(fact):
             return False
-        here = view.resource(fact.source if isinstance(fact, Edge) else fact.resource)
-        name = self._change_relation(fact, here, isinstance(change, Remove))
+        here = view.resource(mentioned_ids(fact)[0])
+        name = self._change_relation(change, here)
         if (view.kind(here), name) not in view.policy.relations:
             return False
         if not self._token_allows_change(principal, name, here) or not self._holds(principal, name, here):
             return False
-        if not isinstance(fact, Edge):
-            return True
-        return self._edges_allowed(principal, name, here, [change])
+        return not isinstance(fact, Edge) or self._edges_allowed(principal, name, here, [change])
 
     def explain(
         self, principal: Principal, action: str, resource: str, *, viewer: Principal | None = None
     ) -> Explanation:
-        """Explain why the principal may or may not do this.
-
-        What the viewer may not see is not named; the viewer is the principal unless another one is given. A resource
-        that the viewer may not see answers like one that does not exist.
-        """
+        """Explain why the principal may or may not do this; see `AccessQueries.explain`."""
         view, subject = self.view, self._subject(principal)
         here = view.resource(resource)
         sees = self._visibility(principal if viewer is None else viewer)
@@ -128,12 +115,11 @@ class DecisionEvaluator:
             raise NotFoundError(f"There is no resource {quote(resource)}.", "Check the ID.")
         expression = view.policy.action(view.kind(here), require_text(action, "action"))
         allowed = self.check(principal, action, resource)
-        explainer = Explainer(view, self.checks, sees)
+        explainer = Explainer(view, sees)
         paths = explainer.paths(subject, action, here, held_only=allowed)
         gates = explainer.gates(subject, action, here)
-        if allowed or self._holds(principal, action, here):
-            return Explanation(allowed, _member_id(principal), action, resource, paths, gates, (), hidden_ways=False)
-        ways, hidden = self._ways(expression, subject, here, sees)
+        may = allowed or self._holds(principal, action, here)
+        ways, hidden = ((), False) if may else self._ways(expression, subject, here, sees)
         return Explanation(allowed, _member_id(principal), action, resource, paths, gates, ways, hidden)
 
     def can_see(self, principal: Principal, resource: str) -> bool:
@@ -147,9 +133,8 @@ class DecisionEvaluator:
 
     def ways_to_change(self, principal: Principal, change: Add | Remove) -> tuple[Way, ...]:
         """Return the ways to allow the principal this change."""
-        fact = change.fact
-        here = self.view.resource(fact.source if isinstance(fact, Edge) else fact.resource)
-        return self._ways_to(principal, self._change_relation(fact, here, isinstance(change, Remove)), here)
+        here = self.view.resource(mentioned_ids(change.fact)[0])
+        return self._ways_to(principal, self._change_relation(change, here), here)
 
     def ways_to_create(self, principal: Principal, draft: Draft) -> tuple[Way, ...]:
         """Return what would let the principal create such a resource, without facts about the resource itself."""
@@ -165,7 +150,7 @@ class DecisionEvaluator:
     def _ways(
         self, expression: expr.Expression, subject: MemberSubject, here: int, sees: Callable[[int], bool]
     ) -> tuple[tuple[Way, ...], bool]:
-        finder = WayFinder(self.view, self.checks, compiled_member_sets(self.view.policy))
+        finder = WayFinder(self.view)
         visible_ways: list[Way] = []
         hidden = False
         for facts in finder.find(expression, self.view.kind(here), subject, here):
@@ -194,20 +179,14 @@ class DecisionEvaluator:
             return True
         return self.checks.relation_test(kind.id, kind.schema.visible)(self.view, viewing_subject, number)
 
-    def what_if(self, changes: Sequence[Change]) -> AccessEffects:
-        """Return who would gain and lose what by these changes."""
-        return what_if(self.view, changes)
-
-    def _change_relation(self, fact: Fact, here: int, removed: bool) -> str:  # noqa: FBT001 - one of two ways to ask
-        match fact:
-            case Grant(_, role, _):
-                return expr.give_relation(role)
-            case Edge(edge, _, _):
-                return expr.link_relation(edge)
-            case Attribute(_, name, value, member):
-                schema = self.view.policy.kind(self.view.kind(here)).schema
-                known = schema.attributes if member is None else schema.membership
-                return expr.set_relation(name, known[name].default if removed else validate_value(known[name], value))
+    def _change_relation(self, change: Add | Remove, here: int) -> str:
+        fact = change.fact
+        if not isinstance(fact, Attribute):
+            return change_relation(fact)
+        schema = self.view.policy.kind(self.view.kind(here)).schema
+        known = (schema.attributes if fact.member is None else schema.membership)[fact.name]
+        value = known.default if isinstance(change, Remove) else validate_value(known, fact.value)
+        return expr.set_relation(fact.name, value)
 
     def _check(
         self, principal: Principal, action: str, resource: str | Draft, role: str | None, edges: EdgeEndIds | None
@@ -346,9 +325,3 @@ def _may_create(view: FactView, token: TokenPrincipal, number: int) -> bool:
     if token.actions is not None and "create" not in token.actions:
         return False
     return token.resources is None or lies_within(view, number, token.resources)
-
-
-@lru_cache(maxsize=32)
-def compiled_checks(policy: Policy) -> CompiledChecks:
-    """Return the compiled checks of a policy, compiled once."""
-    return CompiledChecks(policy)

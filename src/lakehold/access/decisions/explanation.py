@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from lakehold.access.decisions.check import CompiledChecks, role_holders, role_mask, step_ends
+from lakehold.access.decisions.check import compiled_checks, role_holders, role_mask, step_ends
 from lakehold.access.facts.descriptions import describe_resource, describe_value, humanize
 from lakehold.access.facts.records import Attribute, Edge, Fact, Grant
 from lakehold.access.facts.view import FactView, MemberSubject, role_names
 from lakehold.access.model import expressions as expr
 from lakehold.access.model.policy import MEMBER_OF
+from lakehold.access.model.resolver import ResolvedRule
 
 MOST_ENDS = 20
 HIDDEN = "others that you may not see"
@@ -53,31 +54,30 @@ class RulePath:
 class Explainer:
     """Explains decisions over one view. What the viewer may not see is not named."""
 
-    def __init__(self, view: FactView, checks: CompiledChecks, visible: VisibilityTest) -> None:
+    def __init__(self, view: FactView, visible: VisibilityTest) -> None:
         self._view = view
-        self._checks = checks
+        self._checks = compiled_checks(view.policy)
         self._visible = visible
 
     def paths(self, subject: MemberSubject, action: str, here: int, *, held_only: bool) -> tuple[RulePath, ...]:
         """Return the lines of the model that mention the action; for an allow those that held."""
-        kind = self._view.kind(here)
-        found: list[RulePath] = []
-        for rule, expression in self._view.policy.rules[kind]:
-            if action in rule.may and (not held_only or self._holds(expression, subject, here)):
-                words = " when ".join(clause.text for clause in (rule.who, rule.when) if clause)
-                reason = self.reason(expression, kind, subject, here, held_only=held_only)
-                found.append(RulePath(words, str(rule.place), reason))
-        return tuple(found)
+        relevant = (
+            (rule, expression)
+            for rule, expression in self._view.policy.rules[self._view.kind(here)]
+            if action in rule.may and (not held_only or self._holds(expression, subject, here))
+        )
+        return tuple(self._rule_path(each, subject, here, held_only=held_only) for each in relevant)
 
     def gates(self, subject: MemberSubject, action: str, here: int) -> tuple[RulePath, ...]:
         """Return the conditions that every path of the action must pass."""
-        kind = self._view.kind(here)
-        found: list[RulePath] = []
-        for rule, expression in self._view.policy.gates[kind]:
-            if action in rule.may:
-                reason = self.reason(expression, kind, subject, here, held_only=False)
-                found.append(RulePath(rule.when.text if rule.when else "", str(rule.place), reason))
-        return tuple(found)
+        gates = self._view.policy.gates[self._view.kind(here)]
+        return tuple(self._rule_path(gate, subject, here, held_only=False) for gate in gates if action in gate[0].may)
+
+    def _rule_path(self, resolved: ResolvedRule, subject: MemberSubject, here: int, *, held_only: bool) -> RulePath:
+        rule, expression = resolved
+        words = " when ".join(clause.text for clause in (rule.who, rule.when) if clause)
+        reason = self.reason(expression, self._view.kind(here), subject, here, held_only=held_only)
+        return RulePath(words, str(rule.place), reason)
 
     def _holds(self, expression: expr.Expression, subject: MemberSubject, here: int) -> bool:
         return self._checks.expression_test(expression)(self._view, subject, here)
@@ -89,24 +89,24 @@ class Explainer:
         match expression:
             case expr.Relation(_, name):
                 return self._relation(name, kind, subject, here, held_only)
-            case expr.AnyOf(inner):
-                return self._any(inner, kind, subject, here, held_only)
+            case expr.AnyOf():
+                return self._any(expression, kind, subject, here, held_only)
             case expr.AllOf(inner):
                 parts = tuple(self.reason(part, kind, subject, here, held_only=held_only) for part in inner)
                 return Reason("all of", all(part.held for part in parts), (), parts, together=True)
             case expr.HasRole():
                 return self._granted(expression, subject, here)
-            case expr.AttributeIs(name, value, default):
-                return self._is(name, value, self._view.attributes[name].get(here, default) == value, here)
-            case expr.MembershipIs(name, value, _):
+            case expr.AttributeIs():
+                return self._attribute_is(expression, here)
+            case expr.MembershipIs():
                 return self._member_is(expression, subject, here)
             case expr.Not(part):
                 inner_reason = self.reason(part, kind, subject, here, held_only=False)
                 return Reason(f"not: {inner_reason.text}", not inner_reason.held, inner_reason.facts)
-            case expr.Some(items, then):
-                return self._some(items, dict(then), subject, here, held_only)
-            case expr.Every(items, then):
-                return self._every(items, dict(then), subject, here, held_only)
+            case expr.Some():
+                return self._some(expression, subject, here, held_only)
+            case expr.Every():
+                return self._every(expression, subject, here, held_only)
             case expr.RoleHolder():
                 return self._holder(expression, kind, here, held_only)
             case expr.Everyone():
@@ -120,15 +120,8 @@ class Explainer:
             return Reason(text, inner.held, inner.facts, inner.parts, inner.together)
         return Reason(text, inner.held, (), (inner,))
 
-    def _any(
-        self,
-        inner: tuple[expr.Expression, ...],
-        kind: str,
-        subject: MemberSubject,
-        here: int,
-        held_only: bool,  # noqa: FBT001
-    ) -> Reason:
-        relevant = [part for part in inner if not held_only or self._holds(part, subject, here)]
+    def _any(self, either: expr.AnyOf, kind: str, subject: MemberSubject, here: int, held_only: bool) -> Reason:  # noqa: FBT001
+        relevant = [part for part in either.parts if not held_only or self._holds(part, subject, here)]
         parts = tuple(self.reason(part, kind, subject, here, held_only=held_only) for part in relevant)
         return parts[0] if len(parts) == 1 else Reason("any of", any(part.held for part in parts), (), parts)
 
@@ -148,10 +141,12 @@ class Explainer:
         titles = " or ".join(role.title for name, role in schema.roles.items() if name in granted.roles)
         return Reason(f"granted {titles} on {self._name(here)}", bool(facts), tuple(facts))
 
-    def _is(self, name: str, value: str, held: bool, here: int) -> Reason:  # noqa: FBT001
+    def _attribute_is(self, condition: expr.AttributeIs, here: int) -> Reason:
+        name, value = condition.name, condition.value
+        stored = self._view.attributes[name].get(here)
+        held = (condition.default if stored is None else stored) == value
         if name in self._view.policy.request_comparisons:
             return Reason(f"the question says: {self._view.policy.request_comparisons[name]}", held)
-        stored = self._view.attributes[name].get(here)
         facts = (Attribute(self._view.uid(here), name, stored),) if stored is not None else ()
         return Reason(f"{humanize(name)} is {describe_value(value)} for {self._name(here)}", held, facts)
 
@@ -180,41 +175,26 @@ class Explainer:
                 source, target = (end, here) if step.back else (here, end)
                 yield Edge(step.edge, self._view.uid(source), self._view.uid(target)), end
 
-    def _some(
-        self,
-        items: tuple[expr.QuantifierItem, ...],
-        then: dict[str, expr.Expression],
-        subject: MemberSubject,
-        here: int,
-        held_only: bool,  # noqa: FBT001
-    ) -> Reason:
+    def _some(self, some: expr.Some, subject: MemberSubject, here: int, held_only: bool) -> Reason:  # noqa: FBT001
         # Those that hold first: a layer may have thousands of tables, and a few tell why.
-        found = list(self._item_ends(items, subject, here))
+        found, then = list(self._item_ends(some.items, subject, here)), dict(some.then)
         yes = [pair for pair in found if self._holds(then[self._view.kind(pair[1])], subject, pair[1])]
         displayed = yes or ([] if held_only else found)
         parts = self._end_reasons(displayed, then, subject, held=bool(yes))
         if len(parts) == 1 and displayed:
             return parts[0]
         nothing = "" if displayed or yes else " (there is none)"
-        return Reason(f"any of the {_edge_labels(items)} of {self._name(here)}{nothing}", bool(yes), (), parts)
+        return Reason(f"any of the {_edge_labels(some.items)} of {self._name(here)}{nothing}", bool(yes), (), parts)
 
-    def _every(
-        self,
-        items: tuple[expr.QuantifierItem, ...],
-        then: dict[str, expr.Expression],
-        subject: MemberSubject,
-        here: int,
-        held_only: bool,  # noqa: FBT001
-    ) -> Reason:
-        found = list(self._item_ends(items, subject, here))
+    def _every(self, every: expr.Every, subject: MemberSubject, here: int, held_only: bool) -> Reason:  # noqa: FBT001
+        found, then = list(self._item_ends(every.items, subject, here)), dict(every.then)
         no = [pair for pair in found if not self._holds(then[self._view.kind(pair[1])], subject, pair[1])]
         displayed = found if held_only else no or found
         held = bool(found) and not no
         nothing = "" if found else " (there is none)"
         parts = self._end_reasons(displayed, then, subject, held=held)
-        return Reason(
-            f"every one of the {_edge_labels(items)} of {self._name(here)}{nothing}", held, (), parts, together=True
-        )
+        text = f"every one of the {_edge_labels(every.items)} of {self._name(here)}{nothing}"
+        return Reason(text, held, (), parts, together=True)
 
     def _end_reasons(
         self, displayed: list[tuple[Fact, int]], then: dict[str, expr.Expression], subject: MemberSubject, *, held: bool

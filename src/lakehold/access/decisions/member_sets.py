@@ -1,11 +1,12 @@
 """Sets of members: for one resource all members for whom a relation holds, as the bits of one whole number."""
 
 from collections.abc import Callable, Iterable, Iterator
+from functools import lru_cache
 
 from lakehold.access.decisions.check import role_holders, role_mask, step_ends
 from lakehold.access.facts.view import FactView
 from lakehold.access.model import expressions as expr
-from lakehold.access.model.policy import MEMBER, MEMBER_OF, Policy, RelationKey
+from lakehold.access.model.policy import MEMBER, MEMBER_OF, Policy
 
 Members = int
 MemberSetFunction = Callable[[FactView, int], Members]
@@ -32,7 +33,7 @@ class CompiledMemberSets:
 
     def __init__(self, policy: Policy) -> None:
         self._policy = policy
-        self._sets: dict[RelationKey, MemberSetFunction] = {}
+        self._sets: dict[expr.RelationKey, MemberSetFunction] = {}
 
     def relation_set(self, kind: str, name: str) -> MemberSetFunction:
         """Return the function that computes the members of this relation."""
@@ -86,13 +87,8 @@ class CompiledMemberSets:
             for holder, roles in held.items():
                 if not roles & mask:
                     continue
-                if holder == to_all:
-                    if not granted.person_only:
-                        found |= (
-                            all_members(view)
-                            if everyone is None
-                            else everyone_members(view, resource, edges, root_mask)
-                        )
+                if holder == to_all and not granted.person_only:
+                    found |= everyone_members(view, resource, edges, root_mask) if everyone else all_members(view)
                 elif not granted.person_only or view.kinds.get(holder) == MEMBER:
                     found |= members_of_holder(view, holder)
             return found
@@ -165,7 +161,11 @@ class CompiledMemberSets:
         return held
 
 
-def _cached(set_of: MemberSetFunction, key: RelationKey) -> MemberSetFunction:
+compiled_member_sets = lru_cache(maxsize=32)(CompiledMemberSets)
+"""The compiled member sets of a policy, compiled once."""
+
+
+def _cached(set_of: MemberSetFunction, key: expr.RelationKey) -> MemberSetFunction:
     def remembered(view: FactView, resource: int) -> Members:
         question = (key, resource)
         answer = view.sets.get(question)
@@ -203,11 +203,9 @@ def _intersection(sets: list[MemberSetFunction]) -> MemberSetFunction:
 def _member_is(name: str, value: str, default: str) -> MemberSetFunction:
     def member_is(view: FactView, resource: int) -> Members:
         values = view.memberships[name].get(resource) or {}
-        matching = sum(1 << view.members[member] for member, found in values.items() if found == value)
-        if value != default:
-            return matching
-        others = sum(1 << view.members[member] for member, found in values.items() if found != value)
-        return all_members(view) & ~others
+        usual = value == default
+        named = sum(1 << view.members[member] for member, found in values.items() if (found == value) != usual)
+        return all_members(view) & ~named if usual else named
 
     return member_is
 

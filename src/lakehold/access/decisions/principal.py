@@ -8,9 +8,7 @@ from lakehold.access.facts.view import FactView
 
 @dataclass(frozen=True, slots=True)
 class TokenPrincipal:
-    """An API token that acts as its member, live. `actions` and `resources` narrow it; a resource stands for all that
-    lies in it.
-    """
+    """An API token that acts as its member, live; `actions` and `resources` (with all that lies in them) narrow it."""
 
     member: str
     actions: frozenset[str] | None = None
@@ -36,6 +34,7 @@ Principal = str | TokenPrincipal
 
 def lies_within(view: FactView, resource: int, containers: frozenset[str]) -> bool:
     """Return whether the resource is one of these containers, or lies in one of them."""
+    # As `view.containers`, which as a generator would take twice as long for each of many resources.
     here: int | None = resource
     while here is not None:
         if view.uids.get(here) in containers:

@@ -1,11 +1,11 @@
 """Ways to access: what would have to be added to make a denial an allow, fewest facts first, and who could add it."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby, islice
 
-from lakehold.access.decisions.check import CompiledChecks, role_holders, role_mask, step_ends
-from lakehold.access.decisions.member_sets import CompiledMemberSets, Members, bit_positions
+from lakehold.access.decisions.check import compiled_checks, role_holders, role_mask, step_ends
+from lakehold.access.decisions.member_sets import Members, bit_positions, compiled_member_sets
 from lakehold.access.facts.changes import is_reachable, with_changes
 from lakehold.access.facts.records import Add, Attribute, Edge, Fact, Grant
 from lakehold.access.facts.view import FactView, MemberSubject
@@ -46,10 +46,10 @@ class Way:
 class WayFinder:
     """Finds ways to access in one view."""
 
-    def __init__(self, view: FactView, checks: CompiledChecks, sets: CompiledMemberSets) -> None:
+    def __init__(self, view: FactView) -> None:
         self._view = view
-        self._checks = checks
-        self._sets = sets
+        self._checks = compiled_checks(view.policy)
+        self._sets = compiled_member_sets(view.policy)
         self._known: dict[tuple[int, int, int], list[FactSet]] = {}
         # By the object, which is kept too: to find it by what it says would take longer than to weigh it.
         self._weights: dict[int, tuple[int, str, Fact]] = {}
@@ -109,8 +109,8 @@ class WayFinder:
                 settable = (kind, expr.set_relation(name, value)) in self._view.policy.relations
                 fact = Attribute(self._view.uid(here), name, value, self._view.uid(subject.id))
                 return [frozenset({fact})] if settable else []
-            case expr.Some(items, then):
-                return self._some(items, dict(then), kind, subject, here)
+            case expr.Some():
+                return self._some(expression, kind, subject, here)
             case expr.Every(items, then):
                 there = list(islice(self._ends(items, subject, here), _MOST_ENDS + 1))
                 if not there or len(there) > _MOST_ENDS:
@@ -121,11 +121,7 @@ class WayFinder:
                 )
             case expr.RoleHolder(steps, role, question):
                 persons = role_holders(self._view, steps, role_mask(role.roles), here)
-                return [
-                    way
-                    for person in persons[:1]
-                    for way in self._ways(question, kind, self._view.subject(person), here)
-                ]
+                return self._ways(question, kind, self._view.subject(persons[0]), here) if persons else []
             case _:
                 return []
 
@@ -161,20 +157,14 @@ class WayFinder:
             ]
             yield from there or (step_ends(item.otherwise)(self._view, here) if item.otherwise else ())
 
-    def _some(
-        self,
-        items: tuple[expr.QuantifierItem, ...],
-        then: dict[str, expr.Expression],
-        kind: str,
-        subject: MemberSubject,
-        here: int,
-    ) -> list[FactSet]:
+    def _some(self, some: expr.Some, kind: str, subject: MemberSubject, here: int) -> list[FactSet]:
+        then = dict(some.then)
         found = [
             way
-            for end in islice(self._ends(items, subject, here), _MOST_ENDS)
+            for end in islice(self._ends(some.items, subject, here), _MOST_ENDS)
             for way in self._ways(then[self._view.kind(end)], self._view.kind(end), subject, end)
         ]
-        for item in items:
+        for item in some.items:
             found.extend(self._new_edges(item, then, kind, subject, here))
         return self._best(found)
 
@@ -264,19 +254,9 @@ class WayFinder:
 
     def _container_weight(self, here: int) -> int:
         """Return how much a grant here opens: little for what lies deep, more for a workspace, most for the tenant."""
-        return (200, 130, 40, 30)[min(self._depth(here), 3)]
-
-    def _depth(self, here: int) -> int:
-        """Return how many containers the resource lies in: what lies deeper opens less."""
-        depth = 0
-        parent = self._view.policy.kinds[self._view.kind(here)].parent
-        while parent is not None:
-            depth += 1
-            here = next(iter(self._view.edges_out[parent.edge].get(here) or ()), 0)
-            if not here:
-                break
-            parent = self._view.policy.kinds[self._view.kind(here)].parent
-        return depth
+        kinds = self._view.policy.kinds
+        depth = sum(1 for place in self._view.containers(here) if kinds[self._view.kind(place)].parent)
+        return (200, 130, 40, 30)[min(depth, 3)]
 
     # Givers
 
@@ -284,7 +264,7 @@ class WayFinder:
         view = self._view
         here = view.resource(fact.source if isinstance(fact, Edge) else fact.resource)
         kind = view.kind(here)
-        name = _change_relation(fact)
+        name = change_relation(fact)
         givers = self._sets.relation_set(kind, name)(view, here) if (kind, name) in view.policy.relations else 0
         if isinstance(fact, Edge):
             declared = view.policy.edge(kind, fact.name)
@@ -299,13 +279,12 @@ class WayFinder:
     def _nearest_first(self, here: int, givers: int) -> Iterator[int]:
         """Yield those who hold a role right here before those who hold one further up, and these before all others."""
         view, order = self._view, list(self._view.members)
-        place: int | None = here
-        while place is not None and givers:
+        for place in view.containers(here):
+            if not givers:
+                return
             near = givers & _direct_holders(view, place)
             yield from (order[number] for number in bit_positions(near))
             givers &= ~near
-            parent = view.policy.kinds[view.kind(place)].parent
-            place = next(iter(view.edges_out[parent.edge].get(place) or ()), None) if parent else None
         yield from (order[number] for number in bit_positions(givers))
 
 
@@ -321,7 +300,8 @@ def _direct_holders(view: FactView, here: int) -> Members:
     return known
 
 
-def _change_relation(fact: Fact) -> str:
+def change_relation(fact: Fact) -> str:
+    """Return the name of the relation of those who may add the fact."""
     match fact:
         case Grant(_, role, _):
             return expr.give_relation(role)
@@ -329,3 +309,27 @@ def _change_relation(fact: Fact) -> str:
             return expr.link_relation(name)
         case Attribute(_, name, value):
             return expr.set_relation(name, value)
+
+
+def rank_ways(view: FactView, uid: str, ways: Sequence[Way]) -> list[tuple[int, Way]]:
+    """Return the ways to a right on a resource, nearest first, each with its number.
+
+    What is granted far above the resource opens more than was asked for, so it comes last.
+    """
+    above = [view.uid(place) for place in view.containers(view.resource(uid))]
+    return sorted(enumerate(ways), key=lambda each: _distance_range(above, each[1]))
+
+
+def _distance_range(above: Sequence[str], way: Way) -> tuple[int, int]:
+    """Return the distance of the nearest and of the farthest part of a way."""
+    parts = [_distance(above, needed.fact) for needed in way.needed]
+    return min(parts, default=0), max(parts, default=0)
+
+
+def _distance(above: Sequence[str], fact: Fact) -> int:
+    place = fact.source if isinstance(fact, Edge) else fact.resource
+    if isinstance(fact, Edge) and fact.name == MEMBER_OF:
+        # Members of a group have all that it holds: only the tenant's own roles open more.
+        return max(len(above) - 2, 0)
+    # What does not lie above it lies beside it, as the tables of a pipeline do.
+    return above.index(place) if place in above else 1

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, reduce
+from operator import or_
 from typing import NamedTuple
 
 from lakehold.access.decisions.dependents import DependencyGraph
-from lakehold.access.decisions.member_sets import CompiledMemberSets, Members, bit_positions
+from lakehold.access.decisions.member_sets import Members, bit_positions, compiled_member_sets
 from lakehold.access.facts.changes import resolve_change, with_models
 from lakehold.access.facts.records import Adopt, Change, require_collection
 from lakehold.access.facts.view import FactRow, FactView
 from lakehold.access.model.policy import Policy
 
-compiled_member_sets = lru_cache(maxsize=32)(CompiledMemberSets)
 dependency_graph = lru_cache(maxsize=32)(DependencyGraph)
 
 
@@ -84,11 +84,10 @@ def what_if(before: FactView, changes: Sequence[Change]) -> AccessEffects:
 
 
 def diff_views(before: FactView, after: FactView, changed: Sequence[FactRow]) -> AccessEffects:
-    """Return who gains and who loses what between two views of the same members and resources, given the rows that
-    differ.
-    """
+    """Return who gains and who loses what between two views of the same resources, given the rows that differ."""
     differences = list(_differences(before, after, changed))
-    order = {key: n for n, key in enumerate(_ordered_actions(before.policy, after.policy))}
+    in_models = _all_actions(before.policy, after.policy)
+    order = {key: n for n, key in enumerate((kind, action) for kind in in_models for action in in_models[kind])}
     groups = sorted(_groups(differences), key=lambda group: (not group.gained, order[group.kind, group.action]))
     # By name already: the rows may be read when the view has moved on.
     return AccessEffects(tuple(groups), differences, [before.uid(member) for member in before.members])
@@ -140,16 +139,12 @@ def _candidates(
 
 
 def _all_actions(*policies: Policy) -> Mapping[str, Sequence[str]]:
+    """Return the actions of each kind, in the order of the models."""
     found: dict[str, dict[str, None]] = {}
     for policy in policies:
         for kind in policy.kinds.values():
             found.setdefault(kind.id, {}).update(dict.fromkeys(kind.schema.actions))
     return {kind: tuple(actions) for kind, actions in found.items()}
-
-
-def _ordered_actions(*policies: Policy) -> Iterator[tuple[str, str]]:
-    """Return kinds and actions in the order of the models."""
-    return ((kind, action) for kind, actions in _all_actions(*policies).items() for action in actions)
 
 
 def _groups(differences: Sequence[_Difference]) -> Iterator[AccessEffectGroup]:
@@ -159,8 +154,6 @@ def _groups(differences: Sequence[_Difference]) -> Iterator[AccessEffectGroup]:
             if members:
                 by_group.setdefault((difference.kind, difference.action, gained), []).append(members)
     for (kind, action, gained), found in by_group.items():
-        anyone = 0
-        for members in found:
-            anyone |= members
+        anyone = reduce(or_, found)
         pairs = sum(members.bit_count() for members in found)
         yield AccessEffectGroup(kind, action, gained, anyone.bit_count(), len(found), pairs)

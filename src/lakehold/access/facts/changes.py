@@ -1,9 +1,8 @@
-"""Resolves a change as callers name it into the rows that open and close. Everything invalid is refused here, for
-writing and for what-if alike.
-"""
+"""Resolves changes into the rows that open and close, and refuses invalid ones, for writing and what-if alike."""
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from lakehold.access.facts.last_holder import refuse_removing_last_holder
 from lakehold.access.facts.records import (
     Add,
     Attribute,
@@ -30,7 +29,7 @@ from lakehold.access.facts.view import (
 from lakehold.access.model.errors import did_you_mean
 from lakehold.access.model.loader import parse_model
 from lakehold.access.model.policy import GROUP, MEMBER
-from lakehold.access.model.schema import FLAG, AttributeKind
+from lakehold.access.model.schema import FLAG, AttributeKind, KindSchema
 from lakehold.kit.errors import ConflictError, InvalidInputError
 from lakehold.kit.ids import quote
 
@@ -96,21 +95,6 @@ def fact_holds(view: FactView, row: FactRow) -> bool:
             return view.sources.get(name) == source
 
 
-def refuse_removing_last_holder(view: FactView, row: FactRow) -> None:
-    """Refuse to remove the last holder of a role that must always be held: a tenant without an Owner could never have
-    one again.
-    """
-    if not isinstance(row, GrantRow) or not fact_holds(view, row):
-        return
-    role = view.policy.role(view.kind(row.resource), row.role)
-    held = (view.grants.get(row.resource) or {}).values()
-    if role.last_stays and sum(1 for mask in held if mask & role_bit(row.role)) == 1:
-        raise ConflictError(
-            f"{quote(view.uid(row.subject))} is the last {role.title} of {quote(view.uid(row.resource))}.",
-            "Give the role to somebody else first.",
-        )
-
-
 def _replaced_rows(view: FactView, row: FactRow) -> Iterator[FactRow]:
     """Yield the rows that this one replaces, where there can be only one."""
     match row:
@@ -146,15 +130,16 @@ def _resolve_grant(view: FactView, fact: Grant) -> GrantRow:
 def _resolve_attribute(view: FactView, fact: Attribute) -> AttributeRow:
     resource = view.resource(fact.resource)
     schema = view.policy.kind(view.kind(resource)).schema
-    known = schema.attributes if fact.member is None else schema.membership
-    if require_text(fact.name, "attribute") not in known:
-        raise InvalidInputError(
-            f"{schema.id} has no {'' if fact.member is None else 'membership '}attribute {quote(fact.name)}.",
-            did_you_mean(fact.name, known),
-        )
-    value = validate_value(known[fact.name], fact.value)
+    value = _attribute_value(schema, fact.name, fact.value, of_member=fact.member is not None)
     member = 0 if fact.member is None else view.member(fact.member)
     return AttributeRow(resource, member, fact.name, value)
+
+
+def _attribute_value(schema: KindSchema, name: str, value: str | bool, *, of_member: bool) -> str:  # noqa: FBT001 - as below
+    known, what = (schema.membership, "membership attribute") if of_member else (schema.attributes, "attribute")
+    if require_text(name, "attribute") not in known:
+        raise InvalidInputError(f"{schema.id} has no {what} {quote(name)}.", did_you_mean(name, known))
+    return validate_value(known[name], value)
 
 
 def validate_value(attribute: AttributeKind, value: str | bool) -> str:  # noqa: FBT001 - a flag's value is a flag
@@ -262,11 +247,7 @@ def with_draft(view: FactView, draft: Draft) -> tuple[FactView, int]:
     after = FactView(view.policy, view)
     after.open(ResourceRow(_DRAFT, "", draft.kind, ""))
     for name, value in draft.attributes.items():
-        if require_text(name, "attribute") not in schema.attributes:
-            raise InvalidInputError(
-                f"{draft.kind} has no attribute {quote(name)}.", did_you_mean(name, schema.attributes)
-            )
-        after.open(AttributeRow(_DRAFT, 0, name, validate_value(schema.attributes[name], value)))
+        after.open(AttributeRow(_DRAFT, 0, name, _attribute_value(schema, name, value, of_member=False)))
     for edge, targets in draft.edges.items():
         for target in resolve_targets(view, draft.kind, edge, targets):
             after.open(EdgeRow(edge, _DRAFT, target))

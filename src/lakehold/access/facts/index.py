@@ -10,6 +10,7 @@ import heapq
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from threading import RLock
 
 from lakehold.access.facts.changes import RowChange
@@ -76,10 +77,8 @@ class FactIndex(FactView):
         return seen
 
     def _replay(self, logged: Sequence[change_log.LoggedChange], at: Moment) -> None:
-        batches: dict[int, list[change_log.LoggedChange]] = {}
-        for line in logged:
-            batches.setdefault(line.seq, []).append(line)
-        for seq, lines in batches.items():
+        for seq, of_seq in groupby(logged, key=lambda line: line.seq):
+            lines = list(of_seq)
             # A clock that lags behind the one that wrote must not bring back what was closed.
             moment = max(self.time, at, *(line.made_at for line in lines))
             openings = self._due(moment)

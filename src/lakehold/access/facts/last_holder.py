@@ -5,11 +5,27 @@ from collections.abc import Sequence
 import sqlalchemy as sa
 
 from lakehold.access.facts import tables
-from lakehold.access.facts.view import FactRow, FactView, GrantRow
+from lakehold.access.facts.view import FactRow, FactView, GrantRow, role_bit
+from lakehold.access.model.schema import RoleKind
 from lakehold.kit.clock import FOREVER, Moment
 from lakehold.kit.database import Transaction
 from lakehold.kit.errors import ConflictError
 from lakehold.kit.ids import quote
+
+
+def refuse_removing_last_holder(view: FactView, row: FactRow) -> None:
+    """Refuse to remove the last one who holds a role in the view."""
+    if not isinstance(row, GrantRow):
+        return
+    role, bit = view.policy.role(view.kind(row.resource), row.role), role_bit(row.role)
+    holders = [subject for subject, mask in (view.grants.get(row.resource) or {}).items() if mask & bit]
+    if role.last_stays and holders == [row.subject]:
+        raise _last_holder_error(view, row, role, "Give the role to somebody else first.")
+
+
+def _last_holder_error(view: FactView, row: GrantRow, role: RoleKind, hint: str) -> ConflictError:
+    holder, resource = quote(view.uid(row.subject)), quote(view.uid(row.resource))
+    return ConflictError(f"{holder} is the last {role.title} of {resource}.", hint)
 
 
 def refuse_losing_last_holder(
@@ -33,10 +49,7 @@ def refuse_losing_last_holder(
     before = [(each.since, each.until) for each in held]
     after = [(each.since, min(each.until, since) if each.subject_id == row.subject else each.until) for each in held]
     if _is_always_held(before, now) and not _is_always_held(after, now):
-        raise ConflictError(
-            f"{quote(view.uid(row.subject))} is the last {role.title} of {quote(view.uid(row.resource))}.",
-            "Give the role to somebody else first, without an end.",
-        )
+        raise _last_holder_error(view, row, role, "Give the role to somebody else first, without an end.")
 
 
 def _is_always_held(periods: Sequence[tuple[Moment, Moment]], now: Moment) -> bool:

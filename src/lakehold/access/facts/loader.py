@@ -4,7 +4,7 @@ import gc
 import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import cache, lru_cache
+from functools import cache
 from sys import intern
 from typing import Any, NamedTuple
 
@@ -57,20 +57,10 @@ def _fill_grants(view: FactView, rows: FactValues) -> None:
             on.put(resource, there := {})
         if held is None:
             by.put(subject, held := {})
-        before = there.get(subject)
-        if before is None:
-            there[subject] = held[resource] = bit
+        if subject in there:
+            view.open(GrantRow(subject, unqualified_name(role), resource))
         else:
-            _add_role(view, GrantRow(subject, unqualified_name(role), resource), before, bit)
-
-
-def _add_role(view: FactView, row: GrantRow, before: int, bit: int) -> None:
-    if before & bit:
-        view.open(row)
-    else:
-        view.grants.own_inner(row.resource)[row.subject] = view.grants_by_subject.own_inner(row.subject)[
-            row.resource
-        ] = before | bit
+            there[subject] = held[resource] = bit
 
 
 def _fill_edges(view: FactView, rows: FactValues) -> None:
@@ -94,28 +84,14 @@ def _fill_edges(view: FactView, rows: FactValues) -> None:
             there[source] = None
 
 
-def _fill_attributes(view: FactView, rows: FactValues) -> None:
-    for row in rows:
-        view.open(AttributeRow(*row))
-
-
-def _fill_models(view: FactView, rows: FactValues) -> None:
-    for row in rows:
-        view.open(ModelRow(*row))
-
-
-FILLERS: dict[str, Callable[[FactView, FactValues], None]] = {
-    "model": _fill_models,
+_FILLERS: dict[str, Callable[[FactView, FactValues], None]] = {
     "resource": _fill_resources,
     "edge": _fill_edges,
-    "attribute": _fill_attributes,
     "grant": _fill_grants,
 }
-"""Opens rows of one sort in a view that lies on no other."""
-
+"""Opens many rows of one sort at once, in a view that lies on no other."""
 
 _AT_ONCE = 10_000
-_NOT_ENDED = "tenant_id = :tenant AND until > :at"
 
 
 def _to_resource_row(number: int, uid: str, kind: str, name: str) -> ResourceRow:
@@ -185,8 +161,10 @@ def gc_paused() -> Iterator[None]:
 
 def load_rows(transaction: Transaction, tenant: int, at: Moment) -> Iterator[TimedRow]:
     """Yield every fact of the tenant that holds at this moment, or will."""
-    for fact in _COLUMNS:
-        yield from _read_rows(transaction, fact, _NOT_ENDED, {"tenant": tenant, "at": at})
+    for fact, (_, _, make) in _COLUMNS.items():
+        for rows in _batches(transaction, fact, tenant, at):
+            for number, since, until, *columns in rows:
+                yield TimedRow((fact, number), make(*columns), since, until)
 
 
 def parse_row(fact: str, fact_json: str) -> tuple[FactRow, Moment]:
@@ -205,8 +183,13 @@ def load_into(view: FactView, transaction: Transaction, tenant: int, at: Moment)
     """Open every fact of the tenant that holds at this moment in a view. Return those that begin or end after it."""
     timed: list[TimedRow] = []
     for fact, (_, _, make) in _COLUMNS.items():
-        for rows in _batches(transaction, fact, _NOT_ENDED, {"tenant": tenant, "at": at}):
-            FILLERS[fact](view, [row[3:] for row in rows if row[1] <= at])
+        for rows in _batches(transaction, fact, tenant, at):
+            live = [row[3:] for row in rows if row[1] <= at]
+            if fact in _FILLERS:
+                _FILLERS[fact](view, live)
+            else:
+                for columns in live:
+                    view.open(make(*columns))
             timed.extend(
                 TimedRow((fact, number), make(*columns), since, until)
                 for number, since, until, *columns in rows
@@ -215,28 +198,18 @@ def load_into(view: FactView, transaction: Transaction, tenant: int, at: Moment)
     return timed
 
 
-def _read_rows(transaction: Transaction, fact: str, where: str, values: dict[str, Any]) -> Iterator[TimedRow]:
-    make = _COLUMNS[fact][2]
-    for rows in _batches(transaction, fact, where, values):
-        for number, since, until, *columns in rows:
-            yield TimedRow((fact, number), make(*columns), since, until)
-
-
-@lru_cache(maxsize=100)
-def _select_statement(fact: str, where: str) -> sa.TextClause:
+@cache
+def _select_statement(fact: str) -> sa.TextClause:
+    # Cached: SQLAlchemy takes as long to read a text that is new each time as the database to answer it.
     table, columns, _ = _COLUMNS[fact]
     # The texts are this module's own; what comes from outside is bound.
-    return sa.text(f"SELECT id, since, until, {columns} FROM {table} WHERE {where} ORDER BY id")  # noqa: S608
+    which = "tenant_id = :tenant AND until > :at"
+    return sa.text(f"SELECT id, since, until, {columns} FROM {table} WHERE {which} ORDER BY id")  # noqa: S608
 
 
-def _batches(
-    transaction: Transaction, fact: str, where: str, values: dict[str, Any]
-) -> Iterator[Sequence[tuple[Any, ...]]]:
+def _batches(transaction: Transaction, fact: str, tenant: int, at: Moment) -> Iterator[FactValues]:
     """Yield rows as the driver gives them, without an object around each."""
-    connection = transaction.connection
-    # SQLAlchemy takes as long to read a text that is new each time as the database to answer it.
-    query = _select_statement(fact, where)
-    with connection.execute(query, values) if values else connection.exec_driver_sql(query.text) as result:
+    with transaction.connection.execute(_select_statement(fact), {"tenant": tenant, "at": at}) as result:
         while rows := result.cursor.fetchmany(_AT_ONCE):
             yield rows
 

@@ -1,6 +1,4 @@
-"""The three facts that give access and changes to them, as callers name them, and the validation of what callers
-give.
-"""
+"""The three facts that give access, and changes to them, as callers name them; and the validation of their input."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet

@@ -1,6 +1,4 @@
-"""The store, which writes facts. A transaction sees in its own view at once what it has written, and others after its
-commit.
-"""
+"""The store, which writes facts. A transaction sees at once what it has written; others see it after its commit."""
 
 import secrets
 from collections.abc import Iterable, Mapping, Sequence
@@ -10,13 +8,7 @@ from datetime import datetime
 import sqlalchemy as sa
 
 from lakehold.access.facts import tables
-from lakehold.access.facts.changes import (
-    require_change,
-    resolve_fact,
-    validate_value,
-    with_draft,
-    with_models,
-)
+from lakehold.access.facts.changes import require_change, resolve_fact, validate_value, with_draft, with_models
 from lakehold.access.facts.last_holder import refuse_losing_last_holder
 from lakehold.access.facts.loader import to_row
 from lakehold.access.facts.records import (
@@ -46,7 +38,7 @@ from lakehold.access.facts.view import (
 from lakehold.access.model.loader import parse_model
 from lakehold.access.model.policy import TENANT
 from lakehold.kit.clock import FOREVER, Moment
-from lakehold.kit.database import Transaction
+from lakehold.kit.database import TenantRows, Transaction
 from lakehold.kit.errors import ConflictError, InvalidInputError
 from lakehold.kit.ids import fold_name, quote, valid_id, valid_name
 from lakehold.ledger import change_log
@@ -181,10 +173,8 @@ class FactStore:
 
     def apply(self, change: Change, *, since: MomentInput | None = None, until: MomentInput | None = None) -> None:
         """Apply a change."""
-        begin, end = (
-            self.at if since is None else require_moment(since),
-            FOREVER if until is None else require_moment(until),
-        )
+        begin = self.at if since is None else require_moment(since)
+        end = FOREVER if until is None else require_moment(until)
         if begin < self.at:
             raise InvalidInputError("A fact cannot begin in the past.", "Let it begin now or later.")
         if end <= begin:
@@ -200,11 +190,8 @@ class FactStore:
         self._lock_rows(row)
         if isinstance(change, Remove):
             refuse_losing_last_holder(self.transaction, self.view, row, begin, self.at)
-            self._close(
-                fact,
-                self._replaced_condition(row) if isinstance(row, AttributeRow) else self._row_condition(row),
-                begin,
-            )
+            ended = self._replaced_condition(row) if isinstance(row, AttributeRow) else self._row_condition(row)
+            self._close(fact, ended, begin)
         elif isinstance(row, AttributeRow):
             if not self._is_open(fact, row, begin, end):
                 self._close(fact, self._replaced_condition(row), begin)
@@ -243,9 +230,7 @@ class FactStore:
                 return self._row_condition(row)
 
     def adopt(self, sources: Iterable[str]) -> None:
-        """Adopt models, all of them or none: refused if they do not go together with the others, or if facts would lose
-        their meaning.
-        """
+        """Adopt models, all or none: refused if they do not go together, or if facts would lose their meaning."""
         old = dict(self.view.sources)
         rows = [ModelRow(parse_model(source).name, source) for source in sources]
         new = [row for row in rows if old.get(row.name) != row.source]
@@ -263,12 +248,8 @@ class FactStore:
     # Rows
 
     def _insert_resource(self, uid: str, kind: str, name: str, edges: EdgeTargetIds) -> int:
-        number = self._insert(
-            "resource",
-            {"uid": uid, "kind": kind, "name": name, "sort_name": fold_name(name), "workspace_id": 0},
-            self.at,
-            FOREVER,
-        )
+        columns = {"uid": uid, "kind": kind, "name": name, "sort_name": fold_name(name), "workspace_id": 0}
+        number = self._insert("resource", columns, self.at, FOREVER)
         self.locks.add_new(number)
         workspace = self._workspace(kind, number, edges)
         self.transaction.connection.execute(
@@ -292,11 +273,9 @@ class FactStore:
         parent = self.view.policy.kinds[self.view.kind(moved)].parent
         if parent is None or parent.edge != row.name or self._workspace_of(moved) in {above, moved}:
             return
-        inside, found = [moved], 0
-        while found < len(inside):
-            inside.extend(self.view.children(inside[found]))
-            found += 1
+        inside = [moved]
         for number in inside:
+            inside.extend(self.view.children(number))
             self.transaction.connection.execute(table.update().where(table.c.id == number).values(workspace_id=above))
 
     def _workspace_of(self, number: int) -> int:
@@ -309,8 +288,7 @@ class FactStore:
         return self.transaction.connection.execute(query).first() is not None
 
     def _open(self, row: FactRow, since: Moment, until: Moment) -> None:
-        fact = _TABLE_NAMES[type(row)]
-        self._insert(fact, self._columns(row), since, until)
+        self._insert(_TABLE_NAMES[type(row)], self._columns(row), since, until)
         self._open_in_overlay(row, since)
 
     def _open_union(self, fact: str, row: FactRow, since: Moment, until: Moment) -> None:
@@ -344,11 +322,8 @@ class FactStore:
             self.overlay.open(row)
 
     def _insert(self, fact: str, values: Mapping[str, object], since: Moment, until: Moment) -> int:
-        table = tables.TABLES[fact]
-        result = self.transaction.connection.execute(
-            table.insert().values(tenant_id=self.tenant, since=since, until=until, **values)
-        )
-        number = _new_id(result)
+        rows = TenantRows(self.transaction, self.tenant, tables.TABLES[fact])
+        number = int(rows.insert(since=since, until=until, **values))
         self.entries.append(change_log.ChangeLogEntry(fact, number, 0, until))
         return number
 
@@ -384,12 +359,6 @@ class FactStore:
             self._set_end(fact, found["id"], found["until"], until)
             if until <= self.at and found["since"] <= self.at:
                 self.overlay.close(to_row(fact, found))
-
-
-def _new_id(result: sa.CursorResult[tuple[object, ...]]) -> int:
-    key = result.inserted_primary_key
-    assert key is not None  # noqa: S101 - every table has a key
-    return int(key[0])
 
 
 def _where(table: sa.Table, **values: object) -> sa.ColumnElement[bool]:

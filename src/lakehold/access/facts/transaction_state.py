@@ -56,44 +56,39 @@ class RowLocks:
 
 
 class Overlay:
-    """The view of a transaction: the committed facts of a base view, and its own changes on top. The base may be
-    another one each time.
-    """
+    """The view of a transaction: its own changes on top of a base view, which may be another one each time."""
 
     def __init__(self, base: Callable[[], FactView]) -> None:
         self._base = base
-        self._changes: list[RowChange] = []
+        self.changes: list[RowChange] = []
         self._view: FactView | None = None
         self._base_version: tuple[FactView, int] | None = None
         self._applied = 0
-        self.is_empty = True
 
     def open(self, row: FactRow) -> None:
         """Let the fact hold in this transaction."""
-        self._changes.append((True, row))
-        self.is_empty = False
+        self.changes.append((True, row))
 
     def close(self, row: FactRow) -> None:
         """Let the fact no longer hold in this transaction."""
-        self._changes.append((False, row))
-        self.is_empty = False
+        self.changes.append((False, row))
 
     def forget(self) -> None:
         """Drop all changes so far: the base view contains them from now on."""
-        self._changes.clear()
-        self._view, self._applied, self.is_empty = None, 0, True
+        self.changes.clear()
+        self._view, self._applied = None, 0
 
     @property
     def view(self) -> FactView:
         """The facts as this transaction sees them now."""
         base = self._base()
-        if not self._changes:
+        if not self.changes:
             return base
         if self._view is None or self._base_version != (base, base.version):
             self._view, self._base_version, self._applied = FactView(base.policy, base), (base, base.version), 0
-        if self._applied < len(self._changes):
-            for opens, row in self._changes[self._applied :]:
+        if self._applied < len(self.changes):
+            for opens, row in self.changes[self._applied :]:
                 (self._view.open if opens else self._view.close)(row)
-            self._applied = len(self._changes)
+            self._applied = len(self.changes)
             self._view.touch()
         return self._view

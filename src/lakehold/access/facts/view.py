@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from threading import Lock
 from typing import NamedTuple
@@ -99,7 +100,6 @@ class FactView:
         self.sets: dict[object, int] = {}
         self.cache: dict[object, object] = {}
         """What others have worked out from this view, for as long as nothing in it changes."""
-        self._base = base
         self._subjects: dict[int, MemberSubject] = {}
         self.subjects_by_uid: dict[str, MemberSubject] = {}
         """The members who have queried this view, by their id."""
@@ -112,22 +112,18 @@ class FactView:
         self.by_kind: NestedMap[str, int, None] = NestedMap(base.by_kind if base else None)
         self.grants: NestedMap[int, int, int] = NestedMap(base.grants if base else None)
         self.grants_by_subject: NestedMap[int, int, int] = NestedMap(base.grants_by_subject if base else None)
-        self.edges_out: MapsByName[Map[int, tuple[int, ...]]] = MapsByName(self._new_edges_out)
-        self.edges_in: MapsByName[NestedMap[int, int, None]] = MapsByName(self._new_edges_in)
-        self.attributes: MapsByName[Map[int, str]] = MapsByName(self._new_attributes)
-        self.memberships: MapsByName[NestedMap[int, int, str]] = MapsByName(self._new_memberships)
-
-    def _new_edges_out(self, edge: str) -> Map[int, tuple[int, ...]]:
-        return layer_over(self._base.edges_out[edge] if self._base else None)
-
-    def _new_edges_in(self, edge: str) -> NestedMap[int, int, None]:
-        return NestedMap(self._base.edges_in[edge] if self._base else None)
-
-    def _new_attributes(self, name: str) -> Map[int, str]:
-        return layer_over(self._base.attributes[name] if self._base else None)
-
-    def _new_memberships(self, name: str) -> NestedMap[int, int, str]:
-        return NestedMap(self._base.memberships[name] if self._base else None)
+        self.edges_out: MapsByName[Map[int, tuple[int, ...]]] = MapsByName(
+            lambda edge: layer_over(base.edges_out[edge] if base else None)
+        )
+        self.edges_in: MapsByName[NestedMap[int, int, None]] = MapsByName(
+            lambda edge: NestedMap(base.edges_in[edge] if base else None)
+        )
+        self.attributes: MapsByName[Map[int, str]] = MapsByName(
+            lambda name: layer_over(base.attributes[name] if base else None)
+        )
+        self.memberships: MapsByName[NestedMap[int, int, str]] = MapsByName(
+            lambda name: NestedMap(base.memberships[name] if base else None)
+        )
 
     # Reading
 
@@ -190,6 +186,14 @@ class FactView:
             for child in self.edges_in[kind.parent.edge].get(resource) or ()
             if self.kind(child) == kind.id
         ]
+
+    def containers(self, resource: int) -> Iterator[int]:
+        """Yield the resource and everything that it lies in, the nearest first."""
+        here: int | None = resource
+        while here is not None:
+            yield here
+            parent = self.policy.kinds[self.kind(here)].parent
+            here = next(iter(self.edges_out[parent.edge].get(here) or ()), None) if parent else None
 
     def grants_on(self, resource: int) -> list[Grant]:
         """Return the grants on the resource itself."""

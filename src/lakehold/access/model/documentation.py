@@ -50,14 +50,9 @@ def _kind(policy: Policy, kind: KindSchema) -> Iterator[str]:
         ["role", "implies", "comes from", "counts when", "given with", "held by"],
         map(_role, kind.roles.values()),
     )
-    yield from _section(
-        "Attributes", ["attribute", "values", "default", "set with"], map(_attribute, kind.attributes.values())
-    )
-    yield from _section(
-        "Membership attributes",
-        ["attribute", "values", "default", "set with"],
-        map(_attribute, kind.membership.values()),
-    )
+    for title, attributes in (("Attributes", kind.attributes), ("Membership attributes", kind.membership)):
+        head = ["attribute", "values", "default", "set with"]
+        yield from _section(title, head, map(_attribute, attributes.values()))
     edges = (edge for edge in kind.edges.values() if edge.name != kind.parent or edge.set_with)
     yield from _section("Edges", ["edge", "leads to", "set with", "needs there"], map(_edge, edges))
     yield from _section("Definitions", ["name", "means"], ([n, _code(c)] for n, c in kind.define.items()))
@@ -92,16 +87,12 @@ def _entails(policy: Policy, one: expr.Expression, other: expr.Expression) -> bo
             return kind == other_kind and roles <= wider and person >= other_person
         case expr.Some(items, then), expr.Some(other_items, other_then) if items == other_items:
             return all(_entails(policy, a, b) for (_, a), (_, b) in zip(then, other_then, strict=True))
-    found = False
-    if isinstance(other, expr.AnyOf):
-        found = any(_entails(policy, one, part) for part in other.parts)
-    if not found and isinstance(one, expr.AllOf):
-        found = any(_entails(policy, part, other) for part in one.parts)
-    if not found and isinstance(other, expr.Relation):
-        found = _entails(policy, one, policy.relation(other.kind, other.name))
-    if not found and isinstance(one, expr.Relation):
-        found = _entails(policy, policy.relation(one.kind, one.name), other)
-    return found
+    return (
+        (isinstance(other, expr.AnyOf) and any(_entails(policy, one, part) for part in other.parts))
+        or (isinstance(one, expr.AllOf) and any(_entails(policy, part, other) for part in one.parts))
+        or (isinstance(other, expr.Relation) and _entails(policy, one, policy.relations[other.kind, other.name]))
+        or (isinstance(one, expr.Relation) and _entails(policy, policy.relations[one.kind, one.name], other))
+    )
 
 
 def _path(rule: PolicyRule) -> str:

@@ -6,7 +6,12 @@ where they ask the same. Relations that no model names itself have a space in th
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import chain
+
+RelationKey = tuple[str, str]
+"""A kind, and the name of one of its relations."""
 
 CREATE_RELATION = "create it"
 EDIT_RELATION = "edit it"
@@ -147,12 +152,7 @@ ALWAYS = Everyone()
 
 def all_of(*parts: Expression | None) -> Expression:
     """Join the parts by and, as flat as possible."""
-    flat: list[Expression] = []
-    for part in parts:
-        if part is None or part == ALWAYS:
-            continue
-        flat.extend(part.parts if isinstance(part, AllOf) else (part,))
-    unique = tuple(dict.fromkeys(flat))
+    unique = tuple(part for part in _flatten(parts, AllOf) if part != ALWAYS)
     if NEVER in unique:
         return NEVER
     return ALWAYS if not unique else unique[0] if len(unique) == 1 else AllOf(unique)
@@ -160,15 +160,16 @@ def all_of(*parts: Expression | None) -> Expression:
 
 def any_of(*parts: Expression | None) -> Expression:
     """Join the parts by or, as flat as possible."""
-    flat: list[Expression] = []
-    for part in parts:
-        if part is None:
-            continue
-        flat.extend(part.parts if isinstance(part, AnyOf) else (part,))
-    unique = tuple(dict.fromkeys(flat))
+    unique = _flatten(parts, AnyOf)
     if ALWAYS in unique:
         return ALWAYS
     return unique[0] if len(unique) == 1 else AnyOf(unique)
+
+
+def _flatten(parts: Iterable[Expression | None], join: type[AllOf | AnyOf]) -> tuple[Expression, ...]:
+    """Return the parts without those that are missing, and with the parts of joins of the same sort, each once."""
+    flat = (part.parts if isinstance(part, join) else (part,) for part in parts if part is not None)
+    return tuple(dict.fromkeys(chain.from_iterable(flat)))
 
 
 def subexpressions(expression: Expression) -> tuple[Expression, ...]:

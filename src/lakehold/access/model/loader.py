@@ -25,28 +25,12 @@ from lakehold.access.model.yaml_nodes import NodeReader, compose_yaml
 _VERBS = frozenset({"create", "give", "invite"})
 _SEE = "see"
 _PROPERTY = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,62}")
-_ATTRIBUTE = ("values", "default", "set_with")
 _MOST_ACTIONS = 62
 """So that the actions of a pair fit into one whole number in a review."""
 
-
-_KIND_FIELDS = [
-    "title",
-    "in",
-    "visible",
-    "creator",
-    "roles",
-    "attributes",
-    "membership",
-    "edges",
-    "define",
-    "create",
-    "edited_with",
-    "deleted_with",
-    "actions",
-    "gates",
-    "allow",
-]
+# A kind and a role are written with the names of their declarations, but for these.
+_KIND_FIELDS = {*KindSchema.__dataclass_fields__, "in"} - {"name", "model", "place", "parent"}
+_ROLE_FIELDS = {*RoleKind.__dataclass_fields__, "from", "to"} - {"name", "place", "derived", "person_only"}
 
 
 def load_model(path: Path) -> AccessModel:
@@ -89,13 +73,12 @@ class _ModelReader(NodeReader):
         )
         if not kinds:
             raise ModelError(self._place(fields["kinds"]), "a model needs at least one kind.")
-        everyone = self._one_of(fields.get("everyone"), "everyone", "kind", kinds)
         return AccessModel(
             name=name,
             title=self._title(fields.get("title"), name.replace("_", " ").capitalize()),
             root=self._one_of(fields.get("root"), "root", "kind", kinds) or next(iter(kinds)),
             extends=self._extends(fields.get("extends"), name),
-            everyone=everyone,
+            everyone=self._one_of(fields.get("everyone"), "everyone", "kind", kinds),
             kinds=kinds,
             source=source,
             place=self._place(node),
@@ -130,11 +113,7 @@ class _ModelReader(NodeReader):
         return bases
 
     def _kind(self, model: str, name: str, key: yaml.Node, node: yaml.Node) -> KindSchema:
-        fields = self._fields(
-            node,
-            f"kind {name!r}",
-            _KIND_FIELDS,
-        )
+        fields = self._fields(node, f"kind {name!r}", _KIND_FIELDS)
         actions = self._actions(fields.get("actions"))
         parent, edges = self._edges(fields.get("in"), fields.get("edges"))
         define = self._named(fields.get("define"), "define", "a definition", self._define)
@@ -247,22 +226,7 @@ class _ModelReader(NodeReader):
     def _role(
         self, name: str, key: yaml.Node, node: yaml.Node, roles: Collection[str], inviting: Collection[str]
     ) -> RoleKind:
-        fields = self._fields(
-            node,
-            f"role {name!r}",
-            (
-                "title",
-                "description",
-                "implies",
-                "from",
-                "when",
-                "given_with",
-                "invited_with",
-                "to",
-                "single",
-                "last_stays",
-            ),
-        )
+        fields = self._fields(node, f"role {name!r}", _ROLE_FIELDS)
         to = self._text(fields["to"], "to") if "to" in fields else "anyone"
         if to not in {"person", "anyone"}:
             raise ModelError(
@@ -290,13 +254,10 @@ class _ModelReader(NodeReader):
         return LocatedName(name, self._place(node)) if node and name else None
 
     def _attribute(self, name: str, key: yaml.Node, node: yaml.Node) -> AttributeKind:
-        return self._attribute_kind(name, key, node, (*_ATTRIBUTE, "imported"))
+        return self._membership_attribute(name, key, node, "imported")
 
-    def _membership_attribute(self, name: str, key: yaml.Node, node: yaml.Node) -> AttributeKind:
-        return self._attribute_kind(name, key, node, _ATTRIBUTE)
-
-    def _attribute_kind(self, name: str, key: yaml.Node, node: yaml.Node, known: tuple[str, ...]) -> AttributeKind:
-        fields = self._fields(node, f"attribute {name!r}", known)
+    def _membership_attribute(self, name: str, key: yaml.Node, node: yaml.Node, *more: str) -> AttributeKind:
+        fields = self._fields(node, f"attribute {name!r}", ("values", "default", "set_with", *more))
         values = self._values(fields["values"]) if "values" in fields else FLAG
         default = self._one_of(fields.get("default"), "default", "value", values) or values[0]
         imported = self._one_of(fields.get("imported"), "imported", "value", values) or ""

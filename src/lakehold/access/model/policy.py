@@ -6,7 +6,8 @@ A property that is missing, or of another type than it is compared with, makes a
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import operator
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
 from functools import cached_property, lru_cache
@@ -15,7 +16,7 @@ from lakehold.access.model import expressions as expr
 from lakehold.access.model import validation
 from lakehold.access.model.errors import ModelError, did_you_mean
 from lakehold.access.model.loader import parse_model
-from lakehold.access.model.resolver import RelationKey, ResolvedRule, Resolver
+from lakehold.access.model.resolver import ResolvedRule, Resolver
 from lakehold.access.model.schema import AccessModel, EdgeKind, KindPolicy, RoleKind, resolve_kinds
 from lakehold.access.model.syntax import ComparisonNode, RequestProperty
 from lakehold.kit.errors import InvalidInputError
@@ -34,8 +35,8 @@ class RequestProperties:
 
     def value(self, of: RequestProperty) -> object:
         """Return the value of a property, or None."""
-        sides = {"subject": self.subject, "resource": self.resource, "context": self.context}
-        return sides[of.side].get(of.name)
+        properties: Properties = getattr(self, of.side)
+        return properties.get(of.name)
 
 
 def comparison_holds(comparison: ComparisonNode, request: RequestProperties) -> bool:
@@ -50,15 +51,8 @@ def comparison_holds(comparison: ComparisonNode, request: RequestProperties) -> 
         return left == right
     if not isinstance(left, Decimal) or not isinstance(right, Decimal):
         return False
-    match comparison.sign:
-        case "<":
-            return left < right
-        case "<=":
-            return left <= right
-        case ">":
-            return left > right
-        case _:
-            return left >= right
+    compare = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}[comparison.sign]
+    return bool(compare(left, right))
 
 
 def _comparable(value: object) -> str | bool | Decimal | None:
@@ -72,18 +66,6 @@ def _comparable(value: object) -> str | bool | Decimal | None:
         return number if number.is_finite() else None
     return None
 
-
-__all__ = [
-    "GROUP",
-    "MEMBER",
-    "MEMBER_OF",
-    "TENANT",
-    "KindPolicy",
-    "Policy",
-    "RelationKey",
-    "ResolvedRule",
-    "compile_policy",
-]
 
 TENANT = "tenant.tenant"
 MEMBER = "tenant.member"
@@ -103,10 +85,10 @@ class Policy:
         self.sources = {model.name: model.source for model in self.models.values()}
         self.kinds: Mapping[str, KindPolicy] = resolve_kinds(self.models)
         resolver = Resolver(self.models, self.kinds, true_comparisons)
-        self.relations: Mapping[RelationKey, expr.Expression] = resolver.relations()
-        self.rules: Mapping[str, tuple[ResolvedRule, ...]] = resolver.rules()
+        self.relations: Mapping[expr.RelationKey, expr.Expression] = resolver.relations()
+        self.rules: Mapping[str, Sequence[ResolvedRule]] = resolver.resolve_rules(lambda kind: kind.allow)
         """For each kind its `allow` lines: the paths that a decision is the union of."""
-        self.gates: Mapping[str, tuple[ResolvedRule, ...]] = resolver.gates()
+        self.gates: Mapping[str, Sequence[ResolvedRule]] = resolver.resolve_rules(lambda kind: kind.gates)
         self.request_comparisons = resolver.request_comparisons
         """What conditions ask of the request itself, by the name under which expressions know it."""
         self._by_comparisons: dict[frozenset[str], Policy] = {frozenset(): self}
@@ -126,9 +108,7 @@ class Policy:
         return self._by_comparisons[true_comparisons]
 
     def roles_for(self, kind: str, relation: str, place: str) -> frozenset[str]:
-        """Return the roles on a kind of `place` that count for a relation of a kind: those of the tenant that make one
-        an admin of a project.
-        """
+        """Return the roles on `place` that count for a relation: the tenant's that make one an admin of a project."""
         found: set[str] = set()
         left: list[expr.Expression] = [self.relations[kind, relation]]
         for part in left:
@@ -144,10 +124,6 @@ class Policy:
             return self.kinds[kind]
         except KeyError:
             raise InvalidInputError(f"There is no kind {quote(kind)}.", did_you_mean(kind, self.kinds)) from None
-
-    def relation(self, kind: str, name: str) -> expr.Expression:
-        """Return the expression of a relation of this kind."""
-        return self.relations[kind, name]
 
     def action(self, kind: str, action: str) -> expr.Expression:
         """Return the expression of an action of this kind."""
@@ -170,7 +146,7 @@ class Policy:
             raise InvalidInputError(f"{kind} has no edge {quote(edge)}.", did_you_mean(edge, edges))
         return edges[edge]
 
-    def referenced_relations(self, kind: str, name: str) -> set[RelationKey]:
+    def referenced_relations(self, kind: str, name: str) -> set[expr.RelationKey]:
         """Return the relations that this one refers to directly; none for one that there is not."""
         expression = self.relations.get((kind, name))
         return set() if expression is None else _referenced_relations(expression)
@@ -184,9 +160,9 @@ class Policy:
         return expr.HasRole(root, frozenset(self.kinds[root].schema.roles))
 
     @cached_property
-    def granting_actions(self) -> frozenset[RelationKey]:
+    def granting_actions(self) -> frozenset[expr.RelationKey]:
         """The actions that make grants, invites or models: no narrowed token does these."""
-        found: set[RelationKey] = {(TENANT, MANAGE_MODELS)}
+        found: set[expr.RelationKey] = {(TENANT, MANAGE_MODELS)}
         for kind in self.kinds.values():
             for role in kind.schema.roles.values():
                 if role.given_with:
@@ -208,7 +184,7 @@ def compile_policy(sources: tuple[tuple[str, str], ...]) -> Policy:
     return Policy(parse_model(source, f"{name}/model.yaml") for name, source in sources)
 
 
-def _referenced_relations(expression: expr.Expression) -> set[RelationKey]:
+def _referenced_relations(expression: expr.Expression) -> set[expr.RelationKey]:
     match expression:
         case expr.Relation(kind, name):
             return {(kind, name)}

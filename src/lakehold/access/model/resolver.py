@@ -1,14 +1,13 @@
 """Resolves the names in the expressions of a model into one relation for every kind and name."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 from lakehold.access.model import expressions as expr
 from lakehold.access.model import syntax, validation
 from lakehold.access.model.errors import ModelError, SourceLocation, did_you_mean
-from lakehold.access.model.schema import AccessModel, Clause, KindPolicy, PolicyRule, RoleKind
+from lakehold.access.model.schema import AccessModel, Clause, KindPolicy, KindSchema, PolicyRule, RoleKind
 
-RelationKey = tuple[str, str]
 ResolvedRule = tuple[PolicyRule, expr.Expression]
 
 _MOST_STEPS = 2_000
@@ -30,26 +29,18 @@ class Resolver:
         self.request_comparisons: dict[str, syntax.ComparisonNode] = {}
         self._steps: Counter[SourceLocation] = Counter()
 
-    def relations(self) -> dict[RelationKey, expr.Expression]:
+    def relations(self) -> dict[expr.RelationKey, expr.Expression]:
         """Return every relation of every kind."""
-        found: dict[RelationKey, expr.Expression] = {}
-        for kind in self._kinds.values():
-            for name, expression in self._kind_relations(kind):
-                found[kind.id, name] = expression
-        return found
-
-    def rules(self) -> dict[str, tuple[ResolvedRule, ...]]:
-        """Return the `allow` lines of each kind."""
         return {
-            kind.id: tuple((rule, self._rule(kind, rule)) for rule in kind.schema.allow)
+            (kind.id, name): expression
             for kind in self._kinds.values()
+            for name, expression in self._kind_relations(kind)
         }
 
-    def gates(self) -> dict[str, tuple[ResolvedRule, ...]]:
-        """Return the gates of each kind."""
+    def resolve_rules(self, rules_of: Callable[[KindSchema], Iterable[PolicyRule]]) -> dict[str, list[ResolvedRule]]:
+        """Return the rules or gates of each kind, with their expressions."""
         return {
-            kind.id: tuple((gate, self._rule(kind, gate)) for gate in kind.schema.gates)
-            for kind in self._kinds.values()
+            kind.id: [(rule, self._rule(kind, rule)) for rule in rules_of(kind.schema)] for kind in self._kinds.values()
         }
 
     def _kind_relations(self, kind: KindPolicy) -> Iterable[tuple[str, expr.Expression]]:

@@ -1,6 +1,4 @@
-"""The declarations of a model, before any name in an expression is resolved; and its kinds with the ends of their edges
-resolved.
-"""
+"""The declarations of a model, before names in expressions are resolved; and kinds with the ends of their edges."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -173,35 +171,31 @@ class KindPolicy:
         return self.schema.id
 
 
-def _resolve_kind(models: Mapping[str, AccessModel], model: AccessModel, kind: str, place: SourceLocation) -> str:
+def _resolve_kind(models: Mapping[str, AccessModel], model: AccessModel, kind: LocatedName) -> str:
     for name in (model.name, *model.extends):
         if kind in models[name].kinds:
             return f"{name}.{kind}"
     known = {kind for name in (model.name, *model.extends) for kind in models[name].kinds}
     other = next((name for name in models if kind in models[name].kinds), None)
     hint = f"It is a kind of {other!r}: add that to `extends:`." if other else did_you_mean(kind, known)
-    raise ModelError(place, f"no kind {kind!r}.", hint)
+    raise ModelError(kind.place, f"no kind {kind!r}.", hint)
 
 
 def resolve_kinds(models: Mapping[str, AccessModel]) -> dict[str, KindPolicy]:
     """Return every kind of every model, by its id."""
+    declared = [(model, kind) for model in models.values() for kind in model.kinds.values()]
     steps: dict[str, dict[str, EdgeStep]] = {}
-    for model in models.values():
-        for kind in model.kinds.values():
-            steps[kind.id] = {
-                edge.name: EdgeStep(
-                    edge.name, False, tuple(_resolve_kind(models, model, to, to.place) for to in edge.to)
-                )
-                for edge in kind.edges.values()
-            }
-    for model in models.values():
-        for kind in model.kinds.values():
-            _add_back_steps(kind, steps)
+    for model, kind in declared:
+        steps[kind.id] = {
+            edge.name: EdgeStep(edge.name, False, tuple(_resolve_kind(models, model, to) for to in edge.to))
+            for edge in kind.edges.values()
+        }
+    for _, kind in declared:
+        _add_back_steps(kind, steps)
     kinds: dict[str, KindPolicy] = {}
-    for model in models.values():
-        for kind in model.kinds.values():
-            parent = steps[kind.id][kind.parent] if kind.parent else None
-            kinds[kind.id] = KindPolicy(kind, steps[kind.id], parent, _everyone_steps(model, kind, steps))
+    for model, kind in declared:
+        parent = steps[kind.id][kind.parent] if kind.parent else None
+        kinds[kind.id] = KindPolicy(kind, steps[kind.id], parent, _everyone_steps(model, kind, steps))
     return kinds
 
 

@@ -1,20 +1,15 @@
-"""Validation of models that can be read: refuses what would never end, never hold, add nothing, or take a right
-away.
-"""
+"""Validates models that can be read: refuses what would never end, never hold, add nothing, or take a right away."""
 
 from __future__ import annotations
 
 import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from lakehold.access.model import expressions as expr
 from lakehold.access.model.errors import LocatedName, ModelError, SourceLocation, did_you_mean
-from lakehold.access.model.schema import Clause, KindSchema, PolicyRule, RoleKind
-
-if TYPE_CHECKING:
-    from lakehold.access.model.policy import KindPolicy, RelationKey
+from lakehold.access.model.schema import Clause, KindPolicy, KindSchema, PolicyRule, RoleKind
 
 ResolvedClauses = Mapping[tuple[str, Clause], expr.Expression]
 """What each expression in the files means, for the kind that it is written for."""
@@ -23,7 +18,7 @@ _DEEPEST = 100
 _MOST_ALTERNATIVES = 64
 
 
-def references(expression: expr.Expression) -> Iterator[RelationKey]:
+def references(expression: expr.Expression) -> Iterator[expr.RelationKey]:
     """Yield the relations that this expression refers to, here or elsewhere."""
     if isinstance(expression, expr.Relation):
         yield expression.kind, expression.name
@@ -32,17 +27,17 @@ def references(expression: expr.Expression) -> Iterator[RelationKey]:
 
 
 def refuse_cycles(
-    relations: Mapping[RelationKey, expr.Expression], clauses: ResolvedClauses, kinds: Mapping[str, KindPolicy]
+    relations: Mapping[expr.RelationKey, expr.Expression], clauses: ResolvedClauses, kinds: Mapping[str, KindPolicy]
 ) -> None:
     """Refuse a relation that refers to itself, also by way of others, or that depends on a long chain of others."""
-    depths: dict[RelationKey, int] = {}
+    depths: dict[expr.RelationKey, int] = {}
 
     def depth(expression: expr.Expression) -> int:
         if isinstance(expression, expr.Relation):
             return 1 + depths[expression.kind, expression.name]
         return 1 + max(map(depth, expr.subexpressions(expression)), default=0)
 
-    def visit(here: RelationKey, way: tuple[RelationKey, ...]) -> None:
+    def visit(here: expr.RelationKey, way: tuple[expr.RelationKey, ...]) -> None:
         if here in way:
             circle = [*way[way.index(here) :], here]
             cycle_text = " → ".join(f"{kind}.{name}" for kind, name in circle)
@@ -64,7 +59,7 @@ def refuse_cycles(
 
 
 def _too_deep(
-    here: RelationKey, further: RelationKey, clauses: ResolvedClauses, kinds: Mapping[str, KindPolicy]
+    here: expr.RelationKey, further: expr.RelationKey, clauses: ResolvedClauses, kinds: Mapping[str, KindPolicy]
 ) -> ModelError:
     # Whatever walks over a policy does so by recursion, and must not run out of stack.
     return ModelError(
@@ -75,7 +70,7 @@ def _too_deep(
 
 
 def _reference_location(
-    here: RelationKey, further: RelationKey, clauses: ResolvedClauses, kinds: Mapping[str, KindPolicy]
+    here: expr.RelationKey, further: expr.RelationKey, clauses: ResolvedClauses, kinds: Mapping[str, KindPolicy]
 ) -> SourceLocation:
     """Return where the one relation refers to the other."""
     schema = kinds[here[0]].schema
@@ -99,13 +94,13 @@ def _clauses(schema: KindSchema, name: str) -> Iterator[Clause]:
 
 
 def refuse_negated_rights(
-    relations: Mapping[RelationKey, expr.Expression], clauses: ResolvedClauses, kinds: Mapping[str, KindPolicy]
+    relations: Mapping[expr.RelationKey, expr.Expression], clauses: ResolvedClauses, kinds: Mapping[str, KindPolicy]
 ) -> None:
     """Refuse `not` and `where` around rights: a model only ever allows, so that no right can take another away.
 
     Only for relations without cycles.
     """
-    known: dict[RelationKey, bool] = {}
+    known: dict[expr.RelationKey, bool] = {}
 
     def is_condition(expression: expr.Expression) -> bool:
         match expression:

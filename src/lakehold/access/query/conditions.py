@@ -55,10 +55,10 @@ class ConditionWriter(StatementBuilder):
                 return self._attribute_is(name, value, default, resource, member.sql)
             case expr.Some() | expr.Every() | expr.RoleHolder() if self.is_deep:
                 return self._moved_out(expression, kind, member, resource)
-            case expr.Some(items, then):
-                return self._some(items, dict(then), kind, member, resource)
-            case expr.Every(items, then):
-                return self._every(items, dict(then), kind, member, resource)
+            case expr.Some():
+                return self._some(expression, kind, member, resource)
+            case expr.Every():
+                return self._every(expression, kind, member, resource)
             case expr.RoleHolder():
                 return self._holder(expression, kind, resource)
 
@@ -174,46 +174,24 @@ class ConditionWriter(StatementBuilder):
         """Return whether the edge leads to at most one resource."""
         return not step.back and not self._policy.kinds[kind].schema.edges[step.edge].many
 
-    def _some(
-        self,
-        items: tuple[expr.QuantifierItem, ...],
-        then: dict[str, expr.Expression],
-        kind: str,
-        member: SqlTerm,
-        resource: SqlTerm,
-    ) -> str:
-        item = items[0]
-        plain = len(items) == 1 and not item.where and item.otherwise is None
-        if plain and resource.fixed and self.is_one(item.step, kind) and len(item.step.kinds) == 1:
+    def _some(self, some: expr.Some, kind: str, member: SqlTerm, resource: SqlTerm) -> str:
+        item, then = some.items[0], dict(some.then)
+        one = len(some.items) == 1 and not item.where and item.otherwise is None and self.is_one(item.step, kind)
+        if one and resource.fixed and len(item.step.kinds) == 1:
             end = self.end(item.step, kind, resource)
             asked = self.holds(then[item.step.kinds[0]], item.step.kinds[0], member, end)
             return join_conditions("AND", (f"{end.sql} IS NOT NULL", asked))
-        if (
-            plain
-            and self.is_one(item.step, kind)
-            and self._is_set_lookup(expr.Some(items, tuple(then.items())), member)
-        ):
+        if one and self._is_set_lookup(some, member):
             return self.at_end(then, member, EdgeEnd(self.end(item.step, kind, resource), item.step.kinds))
-        return join_conditions(
-            "OR",
-            (
-                self._exists_end(item, kind, member, resource, lambda end: self.at_end(then, member, end))
-                for item in items
-            ),
-        )
+        asking: Callable[[EdgeEnd], str] = lambda end: self.at_end(then, member, end)  # noqa: E731 - as below
+        return join_conditions("OR", (self._exists_end(item, kind, member, resource, asking) for item in some.items))
 
-    def _every(
-        self,
-        items: tuple[expr.QuantifierItem, ...],
-        then: dict[str, expr.Expression],
-        kind: str,
-        member: SqlTerm,
-        resource: SqlTerm,
-    ) -> str:
-        there = join_conditions("OR", (self._exists_end(item, kind, member, resource, _always) for item in items))
+    def _every(self, every: expr.Every, kind: str, member: SqlTerm, resource: SqlTerm) -> str:
+        then = dict(every.then)
+        there = join_conditions("OR", (self._exists_end(item, kind, member, resource, _always) for item in every.items))
         refusing = (
             f"NOT {self._exists_end(item, kind, member, resource, lambda end: f'NOT {self.at_end(then, member, end)}')}"
-            for item in items
+            for item in every.items
         )
         return join_conditions("AND", (there, *refusing))
 

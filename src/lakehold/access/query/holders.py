@@ -1,7 +1,6 @@
 """The holders of an action: all members who may do something with a resource, found by the database."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import lru_cache
 
 from lakehold.access.facts.records import require_text
@@ -31,27 +30,20 @@ def _who_statement(policy: Policy, dialect: str, kind: str, action: str) -> SqlS
     return SqlStatement(write_shallow(dialect, write))
 
 
-@dataclass(frozen=True, slots=True)
-class ActionMembers:
-    """Finds who may do something, in one transaction, at one moment."""
-
-    transaction: Transaction
-    tenant: int
-    view: FactView
-    at: Moment
-
-    def who(self, action: str, resource: str) -> list[str]:
-        """Return the members who may do this, by name."""
-        here = self.view.resource(resource)
-        kind = self.view.kind(here)
-        self.view.policy.action(kind, require_text(action, "action"))
-        statement = _who_statement(self.view.policy, self.transaction.dialect, kind, action)
-        values: dict[str, object] = {
-            "here": here,
-            "me": 0,
-            "mine": Placeholders(self.transaction.dialect).list_value([]),
-            "at": self.at,
-            "tenant": self.tenant,
-            "everyone": self.view.everyone,
-        }
-        return [str(uid) for (uid,) in statement.run(self.transaction, values)]
+def action_members(
+    transaction: Transaction, tenant: int, view: FactView, at: Moment, *, action: str, resource: str
+) -> list[str]:
+    """Return the members who may do something with a resource at one moment, by name."""
+    here = view.resource(resource)
+    kind = view.kind(here)
+    view.policy.action(kind, require_text(action, "action"))
+    values: dict[str, object] = {
+        "here": here,
+        "me": 0,
+        "mine": Placeholders(transaction.dialect).list_value([]),
+        "at": at,
+        "tenant": tenant,
+        "everyone": view.everyone,
+    }
+    statement = _who_statement(view.policy, transaction.dialect, kind, action)
+    return [str(uid) for (uid,) in statement.run(transaction, values)]

@@ -9,7 +9,7 @@ from functools import lru_cache
 from itertools import islice
 from typing import Any, NamedTuple
 
-from lakehold.access.decisions.evaluator import compiled_checks
+from lakehold.access.decisions.check import compiled_checks
 from lakehold.access.decisions.principal import Principal, TokenPrincipal, lies_within
 from lakehold.access.facts.records import require_moment, require_text
 from lakehold.access.facts.view import FactView
@@ -20,7 +20,7 @@ from lakehold.access.query.resource_sets import AllowedResources
 from lakehold.access.query.reverse_lookup import GrantSelectivity, ReverseLookup
 from lakehold.access.query.statement import SQL_TRUE, Placeholders, SqlTerm, in_list, join_conditions, write_shallow
 from lakehold.kit.clock import Moment
-from lakehold.kit.database import Transaction
+from lakehold.kit.database import CursorPage, Transaction
 from lakehold.kit.errors import InvalidInputError
 from lakehold.kit.ids import fold_name, quote, valid_id
 
@@ -44,12 +44,7 @@ class ListedResource(NamedTuple):
     since: Moment
 
 
-@dataclass(frozen=True, slots=True)
-class ListingPage:
-    """Some resources, and the cursor of the next page; None after the last."""
-
-    items: list[ListedResource]
-    after: str | None
+ListingPage = CursorPage[ListedResource]
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +53,7 @@ class SqlStatement:
 
     sql: str
     lists: Mapping[str, tuple[Expression, str]] = field(default_factory=dict)
-    """The lists that are bound, see `Sets`."""
+    """The lists that are bound, see `StatementBuilder.lists`."""
 
     def run(self, transaction: Transaction, values: dict[str, object]) -> Sequence[Any]:
         """Execute the statement. The rows are as the driver gives them, without an object around each."""
@@ -121,12 +116,16 @@ class _ListStatementWriter:
     def _page(self, request: ListRequest, shape: ListingShape, sql: ConditionWriter) -> str:
         column, order = _SORTS[shape.sort]
         columns = "r.id, r.uid, r.kind, r.name, r.since"
+        relation = self.policy.relations[request.kind, request.action]
         narrow = self._narrowing(request, sql)
-        ids = self._reverse_lookup(request, sql) if shape.by is ListStrategy.GRANTS else None
+        by_grants = shape.by is ListStrategy.GRANTS
+        ids = ReverseLookup(self.policy, sql).ids(relation, request.kind) if by_grants else None
         if ids is not None:
             query = f"SELECT {columns} FROM resource r WHERE r.id IN ({ids}) AND {narrow}"
         else:
-            holds = SQL_TRUE if shape.by is ListStrategy.INDEX else self._holds(request, sql)
+            here = SqlTerm("r.id", fixed=False)
+            by_index = shape.by is ListStrategy.INDEX
+            holds = SQL_TRUE if by_index else sql.holds(relation, request.kind, sql.me, here)
             query = (
                 f"SELECT {columns} FROM resource r WHERE {sql.kind_condition(request.kind, 'r')}"
                 f" AND {join_conditions('AND', (narrow, holds))}"
@@ -140,29 +139,16 @@ class _ListStatementWriter:
         query += f" ORDER BY r.{column} {order}, r.id {order} LIMIT {self.bind('limit')}"
         return sql.build(query)
 
-    def _reverse_lookup(self, request: ListRequest, sql: ConditionWriter) -> str | None:
-        return ReverseLookup(self.policy, sql).ids(self.policy.relations[request.kind, request.action], request.kind)
-
-    def _holds(self, request: ListRequest, sql: ConditionWriter) -> str:
-        relation = self.policy.relations[request.kind, request.action]
-        return sql.holds(relation, request.kind, sql.me, SqlTerm("r.id", fixed=False))
-
     def _narrowing(self, request: ListRequest, sql: ConditionWriter) -> str:
-        return join_conditions(
-            "AND", (self._within(request.kind, request.within, sql), self._narrowed(request.kind, request.token, sql))
-        )
-
-    def _within(self, kind: str, within: str | None, sql: ConditionWriter) -> str:
-        if within is None:
-            return SQL_TRUE
-        return self._lies_in(kind, f"= {self.bind('within')}", within, sql)
-
-    def _narrowed(self, kind: str, token: tuple[int, ...] | None, sql: ConditionWriter) -> str:
-        """Return the condition of a token's resources: they themselves, and all that lies in them."""
-        if token is None:
-            return SQL_TRUE
-        one_of = f"IN ({', '.join(map(str, token))})" if token else "IN (-1)"
-        return join_conditions("OR", (f"r.id {one_of}", self._lies_in(kind, one_of, None, sql)))
+        """Return the condition of a container, and of a token's resources with all that lies in them."""
+        conditions: list[str] = []
+        if request.within is not None:
+            conditions.append(self._lies_in(request.kind, f"= {self.bind('within')}", request.within, sql))
+        if request.token is not None:
+            one_of = f"IN ({', '.join(map(str, request.token or (-1,)))})"
+            inside = self._lies_in(request.kind, one_of, None, sql)
+            conditions.append(join_conditions("OR", (f"r.id {one_of}", inside)))
+        return join_conditions("AND", conditions)
 
     def _lies_in(self, kind: str, test: str, container: str | None, sql: ConditionWriter) -> str:
         """Return the condition that a container of the resource, of the given kind, passes the test."""
@@ -234,7 +220,7 @@ class ResourceListing:
             )
         request = self._list_request(principal, action, kind, within)
         if request is None:
-            return ListingPage([], None)
+            return CursorPage([], None)
         values = self._values(principal, within)
         values["limit"] = limit + 1
         if after is not None:
@@ -249,7 +235,7 @@ class ResourceListing:
         )
         rows = list(islice(self._rows(principal, request, shape, values), limit + 1))
         more = len(rows) > limit
-        return ListingPage(rows[:limit], to_cursor(rows[limit - 1], sort) if more else None)
+        return CursorPage(rows[:limit], to_cursor(rows[limit - 1], sort) if more else None)
 
     def _rows(
         self, principal: Principal, request: ListRequest, shape: ListingShape, values: dict[str, object]

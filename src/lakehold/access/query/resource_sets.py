@@ -12,8 +12,7 @@ from functools import partial
 from itertools import chain, filterfalse
 from typing import Protocol, cast
 
-from lakehold.access.decisions.check import is_in_everyone, role_mask, step_ends
-from lakehold.access.decisions.evaluator import compiled_checks
+from lakehold.access.decisions.check import compiled_checks, is_in_everyone, role_mask, step_ends
 from lakehold.access.facts.view import FactView, MemberSubject
 from lakehold.access.model import expressions as expr
 
@@ -52,7 +51,6 @@ class ExplicitSet:
 
     def numbers(self) -> array[int]:
         """Return all resources."""
-        """All of them."""
         return array(ARRAY_TYPE, self._resources)
 
 
@@ -83,7 +81,6 @@ class EdgeSourceSet:
 
     def numbers(self) -> array[int]:
         """Return the sources of one end after those of another."""
-        """Those behind one end after those behind another."""
         found = array(ARRAY_TYPE)
         for sources in self._sources:
             found += sources
@@ -108,7 +105,6 @@ class UnionSet:
 
     def numbers(self) -> array[int]:
         """Return the largest part, and what is new in the others."""
-        """The largest part, and what is new in the others."""
         found = self.parts[0].numbers() if self.parts else array(ARRAY_TYPE)
         for n in range(1, len(self.parts)):
             found.extend(self._new_in(n))

@@ -8,8 +8,7 @@ ever used beside the condition itself, or where it is exact; so it can make a li
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from lakehold.access.decisions.check import role_mask
-from lakehold.access.decisions.evaluator import compiled_checks
+from lakehold.access.decisions.check import compiled_checks, role_mask
 from lakehold.access.facts.view import FactView, MemberSubject
 from lakehold.access.model import expressions as expr
 from lakehold.access.model.policy import Policy

@@ -160,14 +160,16 @@ class OperationCompiler:
         self._joins = joins
         self._known: dict[expr.Expression | EdgeQuestion, Operation] = {}
 
-    def operation(self, expression: expr.Expression) -> Operation:
+    def operation(self, expression: expr.Expression | EdgeQuestion) -> Operation:
         """Return the operation for an expression, the same one for the same expression."""
         if expression not in self._known:
             self._known[expression] = self._compile(expression)
         return self._known[expression]
 
-    def _compile(self, expression: expr.Expression) -> Operation:
+    def _compile(self, expression: expr.Expression | EdgeQuestion) -> Operation:
         match expression:
+            case EdgeQuestion():
+                return self._edge_question(expression)
             case expr.Relation(_, name):
                 return self.operation(self._facts.view.policy.relations[self._kind, name])
             case expr.AnyOf(inner):
@@ -196,26 +198,18 @@ class OperationCompiler:
     def _some(self, items: list[ItemQuestions]) -> Operation:
         found: list[Operation] = []
         for item in items:
-            found.append(self._edge_question(item.asked))
+            found.append(self.operation(item.asked))
             if item.instead is not None:
-                found.append(
-                    IntersectionOperation(
-                        (self._edge_question(item.instead), ComplementOperation(self._edge_question(item.there)))
-                    )
-                )
+                none = ComplementOperation(self.operation(item.there))
+                found.append(IntersectionOperation((self.operation(item.instead), none)))
         return UnionOperation(tuple(found))
 
     def _there(self, items: list[ItemQuestions]) -> Operation:
         return UnionOperation(
-            tuple(self._edge_question(found) for item in items for found in (item.there, item.instead_there) if found)
+            tuple(self.operation(found) for item in items for found in (item.there, item.instead_there) if found)
         )
 
     def _edge_question(self, question: EdgeQuestion) -> Operation:
-        if question not in self._known:
-            self._known[question] = self._compile_edge_question(question)
-        return self._known[question]
-
-    def _compile_edge_question(self, question: EdgeQuestion) -> Operation:
         if question.is_presence:
             return FlagOperation(self._columns.presence(question.step))
         there = [(kind, part) for kind, part in question.then if self._facts.count(kind)]

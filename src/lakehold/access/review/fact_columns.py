@@ -1,6 +1,4 @@
-"""The facts of one view as the review needs them: numbers, sets of members, and Arrow columns with one row for each
-resource of a kind.
-"""
+"""The facts of one view for the review: numbers, sets of members, and Arrow columns with one row for each resource."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
@@ -11,8 +9,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from lakehold.access.decisions.check import role_holders, role_mask
-from lakehold.access.decisions.member_sets import everyone_members, members_of_holder
-from lakehold.access.decisions.what_if import compiled_member_sets
+from lakehold.access.decisions.member_sets import compiled_member_sets, everyone_members, members_of_holder
 from lakehold.access.facts.view import FactView, role_bit
 from lakehold.access.model.expressions import AttributeIs, EdgeStep, Expression, HasRole, MembershipIs, RoleHolder
 from lakehold.access.model.policy import GROUP
@@ -37,9 +34,7 @@ class ReviewFacts:
 
     @cached_property
     def groups(self) -> Matrix:
-        """The members whom a grant reaches that is not to one member: nobody, then groups, then what All means in each
-        place.
-        """
+        """The members whom a grant to no single member reaches: nobody, groups, and what All means in each place."""
         return self.layout.matrix([0, *self._groups.values()])
 
     def to_codes(self, subjects: Numbers) -> Numbers:
@@ -59,9 +54,7 @@ class ReviewFacts:
 
     @cached_property
     def _groups(self) -> dict[int, int]:
-        """The groups by number. All means different people in different workspaces: there it is numbered by the root,
-        negatively.
-        """
+        """The groups by number; All by the root's, negatively, where it means different people in each workspace."""
         view = self.view
         found = {number: members_of_holder(view, number) for number in view.by_kind.get(GROUP) or ()}
         found[view.everyone] = (1 << self.layout.members) - 1

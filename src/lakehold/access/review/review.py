@@ -89,11 +89,9 @@ class ReviewPasses:
     def _restrict(self, kind: str, ids: Sequence[int], operation: Operation) -> Operation:
         """Restrict the operation to these resources; others may be there because others depend on them."""
         sheet = self._columns[kind]
-        return (
-            operation
-            if len(ids) == len(sheet.ids)
-            else IntersectionOperation((operation, FlagOperation(sheet.membership(ids))))
-        )
+        if len(ids) == len(sheet.ids):
+            return operation
+        return IntersectionOperation((operation, FlagOperation(sheet.membership(ids))))
 
     def _join_column(self, way: JoinPath) -> str:
         return self._columns[way.end].asking_rows(way.step, way.source, self._columns[way.source].rows)

@@ -9,8 +9,7 @@ from fastapi import Request, Response
 from lakehold.access import Attribute, Edge, Grant
 from lakehold.access.decisions.evaluator import Explanation
 from lakehold.access.decisions.explanation import Reason, RulePath
-from lakehold.access.decisions.way_ranking import rank_ways
-from lakehold.access.decisions.ways import MissingFact, Way
+from lakehold.access.decisions.ways import MissingFact, Way, rank_ways
 from lakehold.access.facts.descriptions import describe_fact, role_title
 from lakehold.access.facts.records import Fact
 from lakehold.access.model.policy import MEMBER_OF

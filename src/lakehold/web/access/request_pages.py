@@ -9,7 +9,7 @@ from fastapi import Request, Response
 
 from lakehold.access import Add
 from lakehold.access.decisions.evaluator import Explanation
-from lakehold.access.decisions.way_ranking import rank_ways
+from lakehold.access.decisions.ways import rank_ways
 from lakehold.access.facts.descriptions import describe_fact
 from lakehold.access.facts.records import Fact
 from lakehold.api.http.dependencies import CurrentPlatform, ReadContext, WriteContext

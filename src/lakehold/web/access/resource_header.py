@@ -8,7 +8,7 @@ resource_header.breadcrumbs(ctx, uid)
 from collections.abc import Mapping
 from dataclasses import replace
 
-from lakehold.access.decisions.way_ranking import rank_ways
+from lakehold.access.decisions.ways import rank_ways
 from lakehold.access.facts.descriptions import describe_fact
 from lakehold.access.facts.view import FactView
 from lakehold.access.model.policy import TENANT
