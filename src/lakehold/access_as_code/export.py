@@ -205,7 +205,7 @@ class FileLayout:
     def _entry_tree(self, ref: str) -> dict[str, YamlTree]:
         entry, about = self._state.entries[ref], self._about[ref]
         tree: dict[str, YamlTree] = {}
-        if entry.name != _default_name(entry):
+        if ref == file_format.TENANT_REF or entry.name != tenant_state.default_name(entry):
             tree["name"] = YamlLeaf(yaml_writer.quote_scalar(entry.name))
         if ref in self._state.metadata:
             tree |= _metadata_tree(
@@ -286,10 +286,6 @@ def _metadata_tree(metadata: EntryMetadata, schedule_keyword: str) -> dict[str, 
 
 def _leaves(values: Mapping[str, object]) -> dict[str, YamlTree]:
     return {name: YamlLeaf(yaml_writer.flow_value(value)) for name, value in values.items()}
-
-
-def _default_name(entry: ResourceEntry) -> str:
-    return {file_format.TENANT_REF: "", file_format.ALL_REF: "All"}.get(entry.ref, file_format.unescape_ref(entry.ref))
 
 
 def _fact_end(fact: Fact, *, reverse: bool) -> str:

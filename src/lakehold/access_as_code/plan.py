@@ -207,7 +207,10 @@ def load_plan(text: str) -> ChangePlan:
             seq=int(data["seq"]),
             digest=str(data["digest"]),
             steps=tuple(steps.from_json(step) for step in data["steps"]),
-            metadata={str(uid): EntryMetadata(**found) for uid, found in data["told"].items()},
+            metadata={
+                str(uid): replace(EntryMetadata(**found), credentials=tuple(found.get("credentials", ())))
+                for uid, found in data["told"].items()
+            },
             names={step["uid"]: step["name"] for step in data["steps"] if step.get("name") and step.get("uid")},
             kinds={step["uid"]: step["kind"] for step in data["steps"] if step.get("kind") and step.get("uid")},
             notes=tuple(map(str, data["notes"])),

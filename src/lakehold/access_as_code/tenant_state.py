@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 
 from lakehold import workspaces
+from lakehold.access.facts.changes import resolve_fact
 from lakehold.access.facts.loader import load_rows
 from lakehold.access.facts.records import Attribute, Edge, Fact, Grant
 from lakehold.access.facts.view import ALL_MEMBERS, AttributeRow, EdgeRow, FactRow, FactView, GrantRow, ResourceRow
@@ -19,7 +20,6 @@ from lakehold.workspaces import registry
 
 SUBJECTS = (MEMBER, GROUP, ALL_MEMBERS)
 NOWHERE = SourceLocation("", 0)
-METADATA_FIELDS = ("email", "service", "description", "settings", "schedules", "credentials")
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,9 +53,7 @@ class EntryMetadata:
 
     def to_json(self) -> dict[str, object]:
         """Return the metadata as a JSON object, without what is empty."""
-        found = {name: getattr(self, name) for name in METADATA_FIELDS}
-        plain = {name: list(value) if isinstance(value, tuple) else value for name, value in found.items() if value}
-        return {name: dict(value) if isinstance(value, Mapping) else value for name, value in plain.items()}
+        return {name: value for name, value in asdict(self).items() if value}
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,24 +188,13 @@ def schedule_keyword(policy: Policy, kind: str) -> str:
 def view_at(state: TenantState, at: Moment) -> FactView:
     """Return a view of the facts that hold at a moment, with the ids that files use."""
     view = FactView(state.policy)
-    numbers = {ref: number for number, ref in enumerate(state.entries, 1)}
-    for ref, entry in state.entries.items():
-        view.open(ResourceRow(numbers[ref], ref, entry.kind, entry.name))
+    for number, (ref, entry) in enumerate(state.entries.items(), 1):
+        view.open(ResourceRow(number, ref, entry.kind, entry.name))
     for timed in state.facts:
         if timed.span.covers(at):
-            view.open(_to_row(timed, numbers))
+            view.open(resolve_fact(view, timed.fact))
     view.touch()
     return view
-
-
-def _to_row(timed: TimedFact, numbers: dict[str, int]) -> FactRow:
-    match timed.fact:
-        case Grant(subject, role, resource):
-            return GrantRow(numbers[subject], role, numbers[resource])
-        case Edge(name, source, target):
-            return EdgeRow(name, numbers[source], numbers[target])
-        case Attribute(resource, name, value, member):
-            return AttributeRow(numbers[resource], numbers[member] if member else 0, name, value)
 
 
 def merge_states(current: TenantState, desired: TenantState, at: Moment) -> TenantState:
