@@ -92,7 +92,7 @@ def create_tenant(
     first: bool = False,
     client: ClientInfo | None = None,
 ) -> CreatedTenant:
-    """Create a tenant with its Owner, both or neither. With `first`: only if there is no other."""
+    """Create a tenant with its Owner, both or neither. With `first`: only if there is no other, also not at once."""
     setup = _validate(setup)
     password_hash = passwords.hash_password(setup.password)
     with platform.database.write("tenants") as transaction:
@@ -166,10 +166,3 @@ def need_setup_secret(platform: Platform, presented: str) -> None:
         raise UnauthorizedError(
             "This is not the setup link of this installation.", "Run `lakehold up` and use the one it prints."
         )
-
-
-def create_first_tenant(
-    platform: Platform, models: Iterable[AccessModel], setup: TenantSetup, client: ClientInfo | None = None
-) -> CreatedTenant:
-    """Create the first tenant and its Owner. Of two concurrent attempts one is refused."""
-    return create_tenant(platform, models, setup, first=True, client=client)
