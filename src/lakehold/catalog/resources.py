@@ -62,21 +62,6 @@ def get(ctx: RequestContext, uid: str) -> ResourceView:
     return resource_view.load_resource(ctx, uid)
 
 
-def page(
-    ctx: RequestContext,
-    kind: str,
-    *,
-    action: str | None = None,
-    within: str | None = None,
-    search: str = "",
-    sort: str = "name",
-    after: str | None = None,
-    limit: int = 50,
-) -> CursorPage[ResourceSummary]:
-    """Return a page of resources of one kind that the caller may see, or do the action with."""
-    return find(ctx, search, among=[kind], action=action, within=within, sort=sort, after=after, limit=limit)
-
-
 def find(
     ctx: RequestContext,
     search: str = "",
