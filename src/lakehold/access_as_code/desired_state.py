@@ -168,7 +168,7 @@ def _validate(state: TenantState, problems: ProblemList) -> None:
         with problems.collect():
             # Cycles begin when an edge does.
             for at in sorted({timed.span.begin for timed in same_name}):
-                _refuse_cycle([timed for timed in same_name if timed.span.begin <= at < timed.span.end])
+                _refuse_cycle([timed for timed in same_name if timed.span.covers(at)])
 
 
 def _refuse_unknown(state: TenantState, timed: TimedFact) -> None:

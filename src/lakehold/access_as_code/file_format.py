@@ -90,7 +90,7 @@ class TimeSpan:
 
     def covers(self, at: Moment) -> bool:
         """Whether the moment lies in the span."""
-        return (self.since is None or self.since <= at) and (self.until is None or at < self.until)
+        return self.begin <= at < self.end
 
     @property
     def begin(self) -> Moment:

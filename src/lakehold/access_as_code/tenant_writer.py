@@ -210,9 +210,7 @@ _NOTHING = EntryMetadata()
 def plan_as_caller(
     ctx: RequestContext, desired: DesiredState, *, keep: bool = False, kept: ChangePlan | None = None
 ) -> ChangePlan:
-    """Return the plan for the caller, with what they would lose and the secrets to be entered afterwards. Refused if a
-    plan that was kept is not the same.
-    """
+    """Return the plan, with what the caller would lose and the secrets to enter; refused if a kept plan differs."""
     if kept is not None:
         refuse_outdated(ctx.session, kept, desired)
     made = make_plan(ctx.session, desired, load_metadata(ctx), keep=keep)
@@ -228,9 +226,7 @@ def plan_as_caller(
 
 
 def apply_as_caller(ctx: RequestContext, plan: ChangePlan, desired: DesiredState, *, accept_loss: bool = False) -> None:
-    """Apply a plan with its metadata and schedules, or raise an error that names every right that is missing. That the
-    caller loses something by it has to be accepted.
-    """
+    """Apply a plan with its metadata and schedules, or name all rights that are missing. Own losses must be accepted."""
     if plan.applier_losses and not accept_loss:
         lost = "\n".join(f"  {line}" for line in plan.applier_losses)
         hint = "Name yourself in the files, keep what they do not name (--keep), or accept it with --accept-loss."

@@ -19,10 +19,7 @@ ASK = "ask_about_others"
 
 
 def preview(ctx: RequestContext, changes: Sequence[Add | Remove]) -> AccessEffects:
-    """Return the effects of changes that the caller may make, or may ask about, without making them.
-
-    Resources that the caller may not see are neither named nor counted.
-    """
+    """Return the effects, on what the caller may see, of changes that they may make or may ask about."""
     if not may_ask_about_others(ctx):
         for change in changes:
             ctx.need_change(change)

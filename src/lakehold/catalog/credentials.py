@@ -223,8 +223,6 @@ def _valid_secret(secret: object) -> str | None:
         raise InvalidInputError("A credential must be a text that is not empty.", "Use null to remove one.")
     if len(secret) > MAX_LENGTH:
         raise InvalidInputError(f"A credential has {len(secret):,} characters.", f"Use at most {MAX_LENGTH:,}.")
-    try:
-        secret.encode()
-    except UnicodeEncodeError:
-        raise InvalidInputError("A credential cannot be written as UTF-8.", "Use characters.") from None
+    if not resource_metadata.is_unicode(secret):
+        raise InvalidInputError("A credential cannot be written as UTF-8.", "Use characters.")
     return secret

@@ -55,9 +55,7 @@ def find(
 
 
 def is_discoverable(ctx: RequestContext, uid: str) -> bool:
-    """Whether the caller may know the name of a resource that they may not see: it is discoverable, and not deleted. A
-    token with a restricted scope finds its own resources only.
-    """
+    """Whether the caller may know the name of a resource that they may not see, within the scope of their token."""
 
     def ask(view: FactView) -> bool:
         number = view.ids.get(uid)

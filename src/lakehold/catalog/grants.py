@@ -66,9 +66,7 @@ def set_end_unchecked(ctx: RequestContext, grant: Grant, until: MomentLike | Non
 
 
 def list_direct(ctx: RequestContext, uid: str) -> list[GrantedRole]:
-    """Return the roles on the resource itself. Those who give roles here, or may ask about others, see all of them;
-    others see their own, and the roles of a single person, so that they know whom to ask.
-    """
+    """Return the roles on the resource itself; who may not know all sees their own, and the owners, whom to ask."""
     ctx.need_visible(uid)
     found = tables.grants_on(ctx.session.transaction, ctx.session.tenant, ctx.view.resource(uid), ctx.at)
     if not change_preview.may_know_holders(ctx, uid):

@@ -31,10 +31,7 @@ def create(
     settings: Mapping[str, object] | None = None,
     managed: Mapping[str, object] | None = None,
 ) -> str:
-    """Create a resource with its parent and edges, attributes and metadata, and return its id.
-
-    `managed` are settings that only the platform sets.
-    """
+    """Create a resource, and return its id. `managed` are settings that only the platform sets."""
     schema = kinds.catalog_kind(ctx.view.policy, kind)
     if registry.describe_kind(kind).is_trigger:
         raise InvalidInputError(

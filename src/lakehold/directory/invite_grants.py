@@ -124,7 +124,5 @@ def _may_set(session: AccessSession, principal: Principal, setting: MembershipSe
 
 
 def _set_own(setting: MembershipSetting, member: str) -> Add:
-    """Return the change that sets the value for the member. The right to set it does not depend on the member, and the
-    invited person may not exist yet.
-    """
+    """Return the change that sets the value for a member, on whom the right to it does not depend."""
     return Add(Attribute(setting.resource, setting.name, setting.value, member))
