@@ -206,8 +206,6 @@ def load_plan(text: str) -> ChangePlan:
                 str(uid): replace(EntryMetadata(**found), credentials=tuple(found.get("credentials", ())))
                 for uid, found in data["told"].items()
             },
-            names={step["uid"]: step["name"] for step in data["steps"] if step.get("name") and step.get("uid")},
-            kinds={step["uid"]: step["kind"] for step in data["steps"] if step.get("kind") and step.get("uid")},
             notes=tuple(map(str, data["notes"])),
             keep=data.get("keep") is True,
         )

@@ -226,7 +226,7 @@ def plan_as_caller(
 
 
 def apply_as_caller(ctx: RequestContext, plan: ChangePlan, desired: DesiredState, *, accept_loss: bool = False) -> None:
-    """Apply a plan with its metadata and schedules, or name all rights that are missing. Own losses must be accepted."""
+    """Apply a plan with its metadata and schedules, or name all rights that are missing. Losses must be accepted."""
     if plan.applier_losses and not accept_loss:
         lost = "\n".join(f"  {line}" for line in plan.applier_losses)
         hint = "Name yourself in the files, keep what they do not name (--keep), or accept it with --accept-loss."
