@@ -10,11 +10,10 @@ from lakehold.access_as_code import tenant_state
 from lakehold.access_as_code.file_format import ALWAYS, IdMapping, TimeSpan
 from lakehold.access_as_code.parser import error_at
 from lakehold.access_as_code.steps import Bundle, Create, Delete, MakeChange, Rename
-from lakehold.access_as_code.tenant_state import ResourceEntry, Slot, SlotFacts, TenantState, Timeline
+from lakehold.access_as_code.tenant_state import Entry, ResourceEntry, Slot, SlotFacts, TenantState, Timeline
 from lakehold.kit.clock import FOREVER, Moment
 
 _BEGINNING = -FOREVER
-Entry = tuple[Fact, TimeSpan]
 
 
 def slot_changes(current: Sequence[Entry], desired: Timeline, is_default: Callable[[Fact], bool]) -> list[MakeChange]:

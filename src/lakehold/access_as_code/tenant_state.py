@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, field, replace
 from lakehold import workspaces
 from lakehold.access.facts.changes import resolve_fact
 from lakehold.access.facts.loader import load_rows
-from lakehold.access.facts.records import Attribute, Edge, Fact, Grant
+from lakehold.access.facts.records import Attribute, Edge, Fact, Grant, mentioned_ids
 from lakehold.access.facts.view import ALL_MEMBERS, AttributeRow, EdgeRow, FactRow, FactView, GrantRow, ResourceRow
 from lakehold.access.model.errors import SourceLocation
 from lakehold.access.model.policy import GROUP, MEMBER, Policy, compile_policy
@@ -97,15 +97,15 @@ class TenantState:
 Slot = tuple[str, ...]
 """Where only one fact can hold at a time: the value of an attribute, the end of an edge of which there is one."""
 
-Timeline = tuple[tuple[Fact, TimeSpan], ...]
+Entry = tuple[Fact, TimeSpan]
+Timeline = tuple[Entry, ...]
 """What holds in a slot, one after the other."""
-
-SlotFacts = dict[Slot, list[tuple[Fact, TimeSpan]]]
+SlotFacts = dict[Slot, list[Entry]]
 
 
 def slot_of(policy: Policy, entries: Mapping[str, ResourceEntry], fact: Fact) -> Slot | None:
     """Return the slot of a fact; None for one that the models do not know (any more)."""
-    owner = entries.get(_about(fact))
+    owner = entries.get(mentioned_ids(fact)[0])
     if owner is None or owner.kind not in policy.kinds:
         return None
     schema = policy.kinds[owner.kind].schema
@@ -156,9 +156,9 @@ def is_default(policy: Policy, entries: Mapping[str, ResourceEntry], fact: Fact)
     return known[fact.name].default == fact.value
 
 
-def merge_spans(line: Iterable[tuple[Fact, TimeSpan]]) -> Timeline:
+def merge_spans(line: Iterable[Entry]) -> Timeline:
     """Return the facts in order of time, with touching spans of the same fact merged."""
-    done: list[tuple[Fact, TimeSpan]] = []
+    done: list[Entry] = []
     for fact, span in sorted(line, key=lambda entry: (entry[1].begin, entry[1].end, repr(entry[0]))):
         before = next((n for n, (other, was) in enumerate(done) if other == fact and span.begin <= was.end), None)
         if before is None:
@@ -205,7 +205,7 @@ def merge_states(current: TenantState, desired: TenantState, at: Moment) -> Tena
     for ref, entry in current.entries.items():
         if ref not in desired.entries or desired.entries[ref].name == default_name(entry):
             entries[ref] = replace(entries[ref], name=entry.name)
-    named = [each for each in desired.facts if not (each.implied and _about(each.fact) in current.entries)]
+    named = [each for each in desired.facts if not (each.implied and mentioned_ids(each.fact)[0] in current.entries)]
     slots = {slot_of(policy, entries, each.fact) for each in named if each.span.clip_from(at) is not None}
     kept = [each for each in current.facts if slot_of(policy, entries, each.fact) not in slots]
     metadata = {
@@ -218,10 +218,6 @@ def merge_states(current: TenantState, desired: TenantState, at: Moment) -> Tena
 def default_name(entry: ResourceEntry) -> str:
     """Return the name of an entry whose files name none."""
     return {TENANT_REF: "Tenant", ALL_REF: "All"}.get(entry.ref, unescape_ref(entry.ref))
-
-
-def _about(fact: Fact) -> str:
-    return fact.source if isinstance(fact, Edge) else fact.resource
 
 
 def load_current_state(session: AccessSession, metadata: Mapping[str, EntryMetadata] | None = None) -> TenantState:

@@ -74,9 +74,9 @@ def is_discoverable(ctx: RequestContext, uid: str) -> bool:
     return ctx.session.read_view(ask)
 
 
-def load_ref(ctx: RequestContext, uid: str) -> ResourceRef:
-    """Return the reference of a resource. Whether the caller may know it has been checked before."""
-    return ctx.session.read_view(lambda view: make_ref(view, uid))
+def find_ref(ctx: RequestContext, uid: str) -> ResourceRef | None:
+    """Return the reference of a resource that the caller may not see, if it is discoverable."""
+    return ctx.session.read_view(lambda view: make_ref(view, uid)) if is_discoverable(ctx, uid) else None
 
 
 def _candidates(

@@ -80,8 +80,8 @@ def load_many(ctx: RequestContext, numbers: Iterable[int]) -> dict[int, Resource
     for start in range(0, len(ids), _AT_ONCE):
         some = detail_table.c.resource_id.in_(ids[start : start + _AT_ONCE])
         for row in ctx.rows(detail_table).select(some).mappings():
-            values = {name: row[name] for name in _PLAIN_COLUMNS} | {"settings": json.loads(row["settings"])}
-            found[row["resource_id"]] = ResourceMetadata(**values)
+            values = {name: row[name] for name in ResourceMetadata.__dataclass_fields__}
+            found[row["resource_id"]] = ResourceMetadata(**values | {"settings": json.loads(row["settings"])})
     return found
 
 
@@ -281,6 +281,3 @@ def is_unicode(text: str) -> bool:
     except UnicodeEncodeError:
         return False
     return True
-
-
-_PLAIN_COLUMNS = ("description", "version", "created_at", "created_by", "updated_at", "updated_by")

@@ -102,13 +102,11 @@ class RequestContext:
             self.need_visible(uid, "change")
         if self.session.check_change(self.principal, change):
             return
-        fact = change.fact
-        resource = fact.source if isinstance(fact, Edge) else fact.resource
+        resource = mentioned_ids(change.fact)[0]
         ways = self.session.read_view(lambda _: self.session.evaluator.ways_to_change(self.principal, change))
         verb = "set" if isinstance(change, Add) else "take away"
-        raise self._denied(
-            f"You may not {verb} {describe_fact(self.view, fact)}.", _audit_action(change), resource, ways
-        )
+        message = f"You may not {verb} {describe_fact(self.view, change.fact)}."
+        raise self._denied(message, _audit_action(change), resource, ways)
 
     def accept_id(self, uid: str | None) -> str | None:
         """Return the id that a client has chosen for a new resource, if any, or refuse.
@@ -182,14 +180,13 @@ class RequestContext:
         """Make a change without checking its own rule. The right to it has been checked by another rule."""
         self.need_writable()
         fact = change.fact
-        resource = fact.source if isinstance(fact, Edge) else fact.resource
         before = self._value_before(fact)
         self.session.store.apply(change, since=since, until=until)
         after = {"fact": describe_fact(self.view, fact), **_fact_values(fact)} if isinstance(change, Add) else {}
         for name, value in (("since", since), ("until", until)):
             if value is not None:
                 after[name] = str(value)
-        self.note(_audit_action(change), resource, before=before, after=after)
+        self.note(_audit_action(change), mentioned_ids(fact)[0], before=before, after=after)
 
     def rename(self, uid: str, name: str) -> None:
         """Rename a resource, if the caller may."""
