@@ -219,9 +219,7 @@ class DryRun:
 
 
 def order_steps(view: FactView, bundles: Sequence[Bundle]) -> tuple[list[Step], AccessEffects]:
-    """Return the steps in an order in which each can be taken, and their effects. A step that cannot be taken yet is
-    tried again after the others; if none is left that can, its error is raised.
-    """
+    """Return the steps in an order in which each can be taken, and their effects; raise what stops the rest."""
     dry_run = DryRun(view, [step for bundle in bundles for step in bundle])
     steps: list[Step] = []
     left = list(bundles)

@@ -77,9 +77,7 @@ def list_direct(ctx: RequestContext, uid: str) -> list[GrantedRole]:
 
 
 def list_held_by(ctx: RequestContext, subject: str, among: Collection[str] | None = None) -> list[GrantedRole]:
-    """Return the roles that a member or group holds directly, on resources that the caller may see; with `among`, of
-    these kinds. For oneself, and for those who may ask about others.
-    """
+    """Return the roles that one holds directly, with `among` on these kinds. For oneself, or with the right to ask."""
     ctx.need_visible(subject)
     mine = ctx.session.read_view(lambda view: view.subject(view.member(ctx.caller.member)).ids_with_all)
     number = ctx.view.resource(subject)

@@ -103,9 +103,7 @@ def workspace_of(view: FactView, uid: str) -> str | None:
 
 
 def _resolve_right(view: FactView, uid: str, clause: Clause | None) -> RequiredRight | None:
-    """Resolve the right of a clause: in `tenant.create_workspace` the last name is the action, those before it are the
-    edges that lead to its resource.
-    """
+    """Resolve a clause such as `tenant.create_workspace`: edges that lead to a resource, and the action on it."""
     if clause is None or not isinstance(clause.tree, PathNode):
         return None
     *edges, action = clause.tree.names
