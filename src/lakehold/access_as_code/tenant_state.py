@@ -224,16 +224,13 @@ def load_current_state(session: AccessSession, metadata: Mapping[str, EntryMetad
     """Return all that holds in this transaction, or will. The metadata is given by id."""
     view_policy, ids = session.read_view(lambda view: (view.policy, IdMapping.from_view(view, session.tenant)))
     rows = list(load_rows(session.transaction, session.tenant, session.at))
-    refs = {row.id: ids.ref(row.uid) for _, row, _, _ in rows if isinstance(row, ResourceRow)}
+    resources = [row for _, row, _, _ in rows if isinstance(row, ResourceRow)]
+    refs = {row.id: ids.ref(row.uid) for row in resources}
     shipped = workspaces.policy().sources
     state = TenantState(
         view_policy,
         {name: source for name, source in view_policy.sources.items() if shipped.get(name) != source},
-        {
-            refs[row.id]: ResourceEntry(refs[row.id], row.kind, row.name)
-            for _, row, _, _ in rows
-            if isinstance(row, ResourceRow)
-        },
+        {refs[row.id]: ResourceEntry(refs[row.id], row.kind, row.name) for row in resources},
     )
     for _, row, since, until in rows:
         # What was taken back before it began is kept with an end that comes first.

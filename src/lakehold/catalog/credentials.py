@@ -114,9 +114,9 @@ def copy(ctx: RequestContext, uid: str) -> dict[str, str]:
     # An impersonator sees what the member may do, not their secrets.
     ctx.need_writable()
     ctx.need(COPY, uid)
-    found = _load(ctx, uid)
+    found = load_for_use(ctx, uid)
     ctx.note(COPY, uid, after={"credentials": sorted(found)})
-    return {name: ctx.keys.decrypt(secret) for name, secret in found.items()}
+    return found
 
 
 def load_for_use(ctx: RequestContext, uid: str) -> dict[str, str]:

@@ -88,9 +88,8 @@ def members(ctx: RequestContext, uid: str) -> list[WorkspaceMembership]:
     values = ctx.session.read_view(lambda view: {who: resource_view.membership_of(view, uid, who) for who in people})
     for held in given:
         who = held.subject
-        if who.uid not in found:
-            found[who.uid] = WorkspaceMembership(who, [], values[who.uid])
-        found[who.uid].roles.append(WorkspaceRole(held.role, held.title, held.since, held.until))
+        member = found.setdefault(who.uid, WorkspaceMembership(who, [], values[who.uid]))
+        member.roles.append(WorkspaceRole(held.role, held.title, held.since, held.until))
     return sorted(found.values(), key=lambda member: (member.subject.name, member.subject.uid))
 
 

@@ -158,8 +158,9 @@ class RequestContext:
         made = self.session.store.create(
             draft.kind, name, uid=uid, edges=draft.edges, attributes=draft.attributes, creator=creator
         )
-        after = {"name": name, **_to_plain(draft.edges), **_to_plain(draft.attributes)}
-        self.note("create", made, after=after)
+        given = {**draft.edges, **draft.attributes}
+        plain = {key: value if isinstance(value, str | bool) else list(value) for key, value in given.items()}
+        self.note("create", made, after={"name": name, **plain})
         return made
 
     def make(self, change: Change, *, since: MomentLike | None = None, until: MomentLike | None = None) -> None:
@@ -254,12 +255,10 @@ class RequestContext:
         """Return the value of an attribute, the ends of an edge, or the grant, before the change."""
         view = self.view
         match fact:
-            case Attribute(resource, name, _, None):
-                value = view.attributes[name].get(view.resource(resource))
-                return {name: value} if value is not None else {}
             case Attribute(resource, name, _, member):
-                values = view.memberships[name].get(view.resource(resource)) or {}
-                value = values.get(view.resource(member))
+                here = view.resource(resource)
+                values = view.attributes[name] if member is None else view.memberships[name].get(here) or {}
+                value = values.get(here if member is None else view.resource(member))
                 return {name: value} if value is not None else {}
             case Edge(name, source, _):
                 return {name: [view.uid(end) for end in view.edges_out[name].get(view.resource(source)) or ()]}
@@ -310,7 +309,3 @@ def _audit_action(change: Add | Remove) -> str:
             return "link" if adds else "unlink"
         case Attribute():
             return "set" if adds else "unset"
-
-
-def _to_plain(values: Mapping[str, object]) -> dict[str, object]:
-    return {name: value if isinstance(value, str | bool) else list(value) for name, value in values.items()}  # type: ignore[call-overload]
