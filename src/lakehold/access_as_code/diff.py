@@ -272,7 +272,10 @@ class CreationOrder:
         while left:
             waiting = [ref for ref in left if not self._find_parent(ref, found)]
             if len(waiting) == len(left):
-                raise self._no_parent_error(self._desired.entries[waiting[0]])
+                entry = self._desired.entries[waiting[0]]
+                parent = self._desired.policy.kinds[entry.kind].parent
+                message = f"there is no {' or '.join(parent.kinds if parent else ())} in which "
+                raise error_at(entry.place, f"{message}{quote_excerpt(entry.ref)} could be created.", "Declare one.")
             left = waiting
         return found
 
@@ -288,9 +291,3 @@ class CreationOrder:
         if ready:
             found[ref] = min(ready)
         return bool(ready)
-
-    def _no_parent_error(self, entry: ResourceEntry) -> Exception:
-        parent = self._desired.policy.kinds[entry.kind].parent
-        kinds = " or ".join(parent.kinds) if parent else ""
-        message = f"there is no {kinds} in which {quote_excerpt(entry.ref)} could be created."
-        return error_at(entry.place, message, "Declare one.")

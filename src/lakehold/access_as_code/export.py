@@ -105,7 +105,7 @@ class FileLayout:
 
     def __init__(self, state: TenantState, at: Moment) -> None:
         self._state = state
-        self._names = state.names
+        self._names = {ref: entry.name for ref, entry in state.entries.items()}
         self._about: dict[str, _EntryFacts] = {ref: _EntryFacts() for ref in state.entries}
         self._parents: dict[str, str] = {}
         for slot, line in tenant_state.timelines(state, state.policy, at).items():

@@ -88,11 +88,6 @@ class TenantState:
     facts: list[TimedFact] = field(default_factory=list)
     metadata: dict[str, EntryMetadata] = field(default_factory=dict)
 
-    @property
-    def names(self) -> dict[str, str]:
-        """The names of all entries, by id."""
-        return {ref: entry.name for ref, entry in self.entries.items()}
-
 
 Slot = tuple[str, ...]
 """Where only one fact can hold at a time: the value of an attribute, the end of an edge of which there is one."""

@@ -74,9 +74,8 @@ def plan_edit(ctx: RequestContext, uid: str, edit: ResourceEdit) -> EditPlan:
     """
     ctx.need_writable()
     ctx.need_visible(uid, "edit")
-    kinds.catalog_kind(ctx.view.policy, kinds.schema_of(ctx.view, uid).id)
+    kind = kinds.catalog_kind(ctx.view.policy, kinds.schema_of(ctx.view, uid).id).id
     before = resource_metadata.load(ctx, uid)
-    kind = kinds.schema_of(ctx.view, uid).id
     edit, secrets = _with_valid_settings(kind, before.settings, edit), dict[str, str]()
     if edit.settings is not None:
         resource_view.need_references(ctx, kind, before.settings, edit.settings, uid)
