@@ -13,7 +13,6 @@ from lakehold.access import Grant
 from lakehold.directory import accounts, passwords, tenants, tokens
 from lakehold.directory.authentication import PasswordMethod, sign_in
 from lakehold.directory.caller import Caller, ClientInfo
-from lakehold.directory.errors import UnauthorizedError
 from lakehold.directory.platform import Platform
 from lakehold.directory.request_context import RequestContext
 from lakehold.directory.sign_ins import CreatedSignIn
@@ -52,12 +51,7 @@ class AcmePlatform:
 
     def authenticate_token(self, secret: str) -> Caller:
         """The caller of an API token, as a request would find them; refused if it is not valid."""
-        with self.platform.database.read() as transaction:
-            found = tokens.find_caller(self.platform, transaction, secret)
-        self.platform.last_used.flush(self.platform.database)
-        if found is None:
-            raise UnauthorizedError("This token is invalid or has expired.", "Create a new one.")
-        return found
+        return tokens.authenticate(self.platform, secret)
 
     def admin(self, name: str = "Adam") -> Caller:
         """A member who is Admin of the tenant."""

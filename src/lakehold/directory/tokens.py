@@ -11,6 +11,7 @@ from lakehold.access.model.errors import did_you_mean
 from lakehold.directory import accounts, secret_tokens
 from lakehold.directory.act_for import MANAGE, need_act_for, need_self_or_manager, need_unrestricted
 from lakehold.directory.caller import Caller
+from lakehold.directory.errors import UnauthorizedError
 from lakehold.directory.platform import Platform
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import DAY, FOREVER, Moment
@@ -191,6 +192,16 @@ def revoke_all_unchecked(ctx: RequestContext, member: str) -> None:
 def delete_of_member(ctx: RequestContext, member: str) -> None:
     """Delete all tokens of a member without a check, as part of a removal."""
     ctx.rows(token_table).delete(token_table.c.member_id == ctx.view.member(member))
+
+
+def authenticate(platform: Platform, secret: str) -> Caller:
+    """Return the member whose token this is, in a transaction of its own, or refuse without saying why."""
+    with platform.database.read() as transaction:
+        found = find_caller(platform, transaction, secret)
+    platform.last_used.flush(platform.database)
+    if found is None:
+        raise UnauthorizedError("This token is invalid or has expired.", "Create a new one.")
+    return found
 
 
 def find_caller(platform: Platform, transaction: Transaction, secret: str) -> Caller | None:
