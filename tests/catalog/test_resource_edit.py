@@ -32,7 +32,9 @@ def test_a_new_name_keeps_id_and_rights(corner: DemoPlatform) -> None:
         table = resources.get(ctx, "orders")
         assert (table.name, table.description, table.version) == ("All orders", "One line each.", 2)
         assert ctx.session.check("ana", "read", "orders")
-        assert [item.uid for item in resources.page(ctx, "lakehouse.table", search="all ord").items] == ["orders"]
+        assert [item.uid for item in resources.find(ctx, among=["lakehouse.table"], search="all ord").items] == [
+            "orders"
+        ]
     assert [line.entry.action for line in corner.log()] == ["edit", "rename"]
     assert corner.log()[0].entry.before == {"description": ""}
 

@@ -95,26 +95,26 @@ def test_the_directory_is_not_the_catalog(corner: DemoPlatform, uid: str) -> Non
     with pytest.raises(InvalidInputError, match="have endpoints of their own"), corner.read(as_member("olga")) as ctx:
         resources.get(ctx, uid)
     with pytest.raises(InvalidInputError, match="have endpoints of their own"), corner.read(as_member("olga")) as ctx:
-        resources.page(ctx, "tenant.member")
+        resources.find(ctx, among=["tenant.member"])
 
 
 def test_a_list_is_searched_sorted_and_paged(corner: DemoPlatform) -> None:
     with corner.read(as_member("ana")) as ctx:
-        first = resources.page(ctx, "lakehouse.table", limit=3)
+        first = resources.find(ctx, among=["lakehouse.table"], limit=3)
         assert [item.name for item in first.items] == ["basket_pairs", "customer_value", "customers"]
-        following = resources.page(ctx, "lakehouse.table", limit=3, after=first.after)
+        following = resources.find(ctx, among=["lakehouse.table"], limit=3, after=first.after)
         assert [item.name for item in following.items] == ["employees", "invoices", "items"]
-        found = resources.page(ctx, "lakehouse.table", within="shaped", search="SALES", sort="-name")
+        found = resources.find(ctx, among=["lakehouse.table"], within="shaped", search="SALES", sort="-name")
         assert [item.uid for item in found.items] == ["sales_by_store", "sales_by_day"]
         assert [item.parent.uid for item in found.items if item.parent] == ["shaped", "shaped"]
         assert found.items[0].actions == ["see", "read", "see_runs"]
-        writable = resources.page(ctx, "lakehouse.table", action="write")
+        writable = resources.find(ctx, among=["lakehouse.table"], action="write")
         assert [item.uid for item in writable.items] == ["customer_value"]
 
 
 def test_a_list_within_what_may_not_be_seen_is_not_found(corner: DemoPlatform) -> None:
     with pytest.raises(HiddenError), corner.read(as_member("bella")) as ctx:
-        resources.page(ctx, "lakehouse.table", within="private")
+        resources.find(ctx, among=["lakehouse.table"], within="private")
 
 
 def test_all_kinds_are_searched_in_one_order(corner: DemoPlatform) -> None:
@@ -273,7 +273,7 @@ def test_bad_input_makes_nothing(corner: DemoPlatform, given: dict[str, object],
     with pytest.raises(InvalidInputError, match=message), corner.write(as_member("tara")) as ctx:
         resources.create(ctx, **{**good, **given})  # type: ignore[arg-type]
     with corner.read(as_member("tara")) as ctx:
-        assert [item.uid for item in resources.page(ctx, "marts.storage").items] == ["lake", "webshop_db"]
+        assert [item.uid for item in resources.find(ctx, among=["marts.storage"]).items] == ["lake", "webshop_db"]
 
 
 def test_what_others_are_made_with_stays_as_long_as_they_do(corner: DemoPlatform) -> None:
@@ -309,7 +309,9 @@ def test_a_resource_is_made_only_where_one_may(corner: DemoPlatform) -> None:
 def test_a_narrowed_token_sees_no_more_than_it_may(corner: DemoPlatform) -> None:
     narrowed = Caller(TENANT, "mona", narrowed=TokenPrincipal("mona", resources=frozenset({"clean"})), token_id="t")
     with corner.read(narrowed) as ctx:
-        assert {item.parent.uid for item in resources.page(ctx, "lakehouse.table").items if item.parent} == {"clean"}
+        assert {item.parent.uid for item in resources.find(ctx, among=["lakehouse.table"]).items if item.parent} == {
+            "clean"
+        }
         assert resources.get(ctx, "orders").workspace is None
     with pytest.raises(HiddenError), corner.read(narrowed) as ctx:
         resources.get(ctx, "tills")

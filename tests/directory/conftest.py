@@ -33,5 +33,5 @@ def empty_platform(database_url: str, tmp_path: Path, clock: StoppedClock) -> It
 @pytest.fixture
 def acme(empty_platform: Platform, clock: StoppedClock) -> AcmePlatform:
     founding = TenantSetup("Acme", "Olga", "olga@example.org", SECRET)
-    founded = tenants.create_first_tenant(empty_platform, workspaces.models(), founding)
+    founded = tenants.create_tenant(empty_platform, workspaces.models(), founding, first=True)
     return AcmePlatform(empty_platform, clock, Caller(founded.tenant, founded.owner))

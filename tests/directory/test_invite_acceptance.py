@@ -11,7 +11,7 @@ from lakehold.access import Attribute, Edge, Grant, TokenPrincipal
 from lakehold.directory import invite_acceptance, member_removal, members, secret_tokens, sign_ins
 from lakehold.directory.caller import Caller
 from lakehold.directory.errors import DeniedError, UnauthorizedError
-from lakehold.directory.invite_grants import InvitedRole, InviteGrants, MembershipSetting
+from lakehold.directory.invites import InvitedRole, InviteGrants, MembershipSetting
 from lakehold.directory.sign_ins import CreatedSignIn
 from lakehold.kit.errors import ConflictError, InvalidInputError, LakeholdError
 from tests.directory.acme import HOME, SECRET, AcmePlatform, secret_of

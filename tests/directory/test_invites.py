@@ -10,8 +10,7 @@ from lakehold.access import Grant, TokenPrincipal
 from lakehold.directory import invite_acceptance, invites
 from lakehold.directory.caller import Caller
 from lakehold.directory.errors import DeniedError, HiddenError, UnauthorizedError
-from lakehold.directory.invite_grants import InvitedRole, InviteGrants, MembershipSetting
-from lakehold.directory.invites import CreatedInvite
+from lakehold.directory.invites import CreatedInvite, InvitedRole, InviteGrants, MembershipSetting
 from lakehold.kit.clock import DAY
 from lakehold.kit.errors import ConflictError, ForbiddenError, InvalidInputError, LakeholdError, NotFoundError
 from tests.directory.acme import HOME, SECRET, AcmePlatform, secret_of

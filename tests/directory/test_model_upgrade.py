@@ -49,7 +49,7 @@ def found(empty_platform: Platform, clock: StoppedClock) -> Found:
     def create(*old: str) -> AcmePlatform:
         models = {model.name: model for model in (*workspaces.models(), *map(parse_model, old))}
         setup = TenantSetup("Acme", "Olga", "olga@example.org", SECRET)
-        made = tenants.create_first_tenant(empty_platform, models.values(), setup)
+        made = tenants.create_tenant(empty_platform, models.values(), setup, first=True)
         clock.advance(1)
         return AcmePlatform(empty_platform, clock, Caller(made.tenant, made.owner))
 

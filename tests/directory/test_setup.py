@@ -19,7 +19,7 @@ OLGA = TenantSetup("Corner & Main", "Olga", "olga@example.org", SECRET)
 
 
 def begin(platform: Platform, tenant_setup: TenantSetup = OLGA) -> CreatedTenant:
-    return tenants.create_first_tenant(platform, workspaces.models(), tenant_setup, HOME)
+    return tenants.create_tenant(platform, workspaces.models(), tenant_setup, first=True, client=HOME)
 
 
 def test_the_first_one_becomes_the_owner_and_signs_in(empty_platform: Platform) -> None:

@@ -1,9 +1,9 @@
 """Reports of assertion runs, as text in the manner of pytest, as JUnit XML, and as JSON."""
 
 from collections.abc import Iterator
-from html import escape
 from itertools import groupby
 from typing import Any
+from xml.etree import ElementTree as ET
 
 from lakehold.access_as_code import file_format
 from lakehold.access_as_code.assertion_runner import AssertionReport, AssertionResult
@@ -64,36 +64,29 @@ def _summary(report: AssertionReport) -> str:
 
 def render_junit(report: AssertionReport) -> str:
     """Return the report as JUnit XML."""
-    failed, errors = report.count("failed"), report.count("error")
-    head = (
-        f'<testsuite name="lakehold" tests="{len(report.results)}" failures="{failed}" errors="{errors}"'
-        f' time="{report.seconds:.6f}">'
-    )
-    lines = ['<?xml version="1.0" encoding="utf-8"?>', "<testsuites>", head]
+    suites = ET.Element("testsuites")
+    counts = {"tests": len(report.results), "failures": report.count("failed"), "errors": report.count("error")}
+    suite = _add_element(suites, "testsuite", name="lakehold", **counts, time=f"{report.seconds:.6f}")
     for result in report.results:
-        lines.extend(_testcase(result))
-    return "\n".join((*lines, "</testsuite>", "</testsuites>")) + "\n"
+        assertion, place = result.assertion, result.assertion.place
+        names = {"classname": place.file, "name": assertion.name, "file": place.file, "line": place.line}
+        case = _add_element(suite, "testcase", **names, time=f"{result.seconds:.6f}")
+        if result.result != "passed":
+            message = result.error or str(result.failures[0])
+            problem = _add_element(case, "error" if result.error else "failure", message=message)
+            problem.text = _printable("\n".join((str(place), *_lines(result))))
+    ET.indent(suites, "")
+    return f'<?xml version="1.0" encoding="utf-8"?>\n{ET.tostring(suites, "unicode")}\n'
 
 
-def _testcase(result: AssertionResult) -> Iterator[str]:
-    assertion = result.assertion
-    start = (
-        f'<testcase classname="{_xml(assertion.place.file)}" name="{_xml(assertion.name)}"'
-        f' file="{_xml(assertion.place.file)}" line="{assertion.place.line}" time="{result.seconds:.6f}"'
-    )
-    if result.result == "passed":
-        yield f"{start}/>"
-        return
-    tag = "error" if result.error else "failure"
-    first = result.error or str(result.failures[0])
-    yield f"{start}>"
-    yield f'<{tag} message="{_xml(first)}">{_xml(chr(10).join((str(assertion.place), *_lines(result))))}</{tag}>'
-    yield "</testcase>"
+def _add_element(parent: ET.Element, tag: str, **attributes: object) -> ET.Element:
+    values = {name: _printable(str(value)) for name, value in attributes.items()}
+    return ET.SubElement(parent, tag, values)
 
 
-def _xml(words: str) -> str:
-    """Escape the text, with question marks for characters that XML cannot hold."""
-    return escape("".join(letter if letter.isprintable() or letter == "\n" else "?" for letter in words))
+def _printable(words: str) -> str:
+    """Return the text with question marks for characters that XML cannot hold."""
+    return "".join(letter if letter.isprintable() or letter == "\n" else "?" for letter in words)
 
 
 def to_json(report: AssertionReport) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """Runs the assertions in files, against the files alone or against a tenant."""
 
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from itertools import islice
 from time import perf_counter
@@ -127,9 +127,8 @@ def run_files(declared: DesiredState, at: Moment | None = None) -> AssertionRepo
     """Run the tests against the files themselves."""
     present = now() if at is None else at
 
-    @contextmanager
-    def open_view(moment: Moment | None) -> Iterator[FactView]:
-        yield view_at(declared.state, present if moment is None else moment)
+    def open_view(moment: Moment | None) -> AbstractContextManager[FactView]:
+        return nullcontext(view_at(declared.state, present if moment is None else moment))
 
     return _run(declared.tests, open_view, lambda ref: ref)
 
@@ -147,18 +146,14 @@ def run_session(declared: DesiredState, session: AccessSession) -> AssertionRepo
     return _run(declared.tests, open_view, ids.uid)
 
 
-def _run(tests: Iterable[Assertion], open_view: ViewOpener, uid: UidLookup) -> AssertionReport:
+def _run(tests: Sequence[Assertion], open_view: ViewOpener, uid: UidLookup) -> AssertionReport:
     start = perf_counter()
-    by_moment: dict[Moment | None, list[tuple[int, Assertion]]] = {}
-    for number, assertion in enumerate(tests):
-        by_moment.setdefault(assertion.at, []).append((number, assertion))
-    found: list[tuple[int, AssertionResult]] = []
-    for moment, assertions in by_moment.items():
+    found: dict[int, AssertionResult] = {}
+    for moment in dict.fromkeys(assertion.at for assertion in tests):
         with open_view(moment) as view:
             runner = _Runner(view, uid)
-            found.extend((number, runner.run(assertion)) for number, assertion in assertions)
-    found.sort(key=lambda entry: entry[0])
-    return AssertionReport(tuple(outcome for _, outcome in found), perf_counter() - start)
+            found |= {n: runner.run(assertion) for n, assertion in enumerate(tests) if assertion.at == moment}
+    return AssertionReport(tuple(found[n] for n in sorted(found)), perf_counter() - start)
 
 
 class _Runner:

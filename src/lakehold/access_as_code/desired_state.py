@@ -43,26 +43,17 @@ def read_files(path: Path | str) -> DesiredState:
 
 def load_texts(path: Path) -> dict[str, str]:
     """Return the texts of the files by name."""
-    if path.is_dir():
-        return {file.relative_to(path).as_posix(): _text(file, path) for file in _files(path)}
     if not path.exists():
         raise InvalidInputError(f"There is no file or folder {path.name!r}.", "Create one with `lakehold export`.")
-    return {path.name: _text(path, path.parent)}
+    if not path.is_dir():
+        return {path.name: _text(path, path.name)}
+    files = (file for file in path.rglob("*") if file.suffix.lower() in SUFFIXES and file.is_file())
+    paths = (file.relative_to(path) for file in files)
+    names = sorted(name.as_posix() for name in paths if not any(part.startswith(".") for part in name.parts))
+    return {name: _text(path / name, name) for name in names}
 
 
-def _files(folder: Path) -> list[Path]:
-    found = [
-        file
-        for file in folder.rglob("*")
-        if file.suffix.lower() in SUFFIXES
-        and file.is_file()
-        and not any(part.startswith(".") for part in file.relative_to(folder).parts)
-    ]
-    return sorted(found, key=lambda file: file.relative_to(folder).as_posix())
-
-
-def _text(file: Path, folder: Path) -> str:
-    name = file.relative_to(folder).as_posix()
+def _text(file: Path, name: str) -> str:
     data = b""
     try:
         data = file.read_bytes()
@@ -177,7 +168,7 @@ def _validate(state: TenantState, problems: ProblemList) -> None:
         with problems.collect():
             # Cycles begin when an edge does.
             for at in sorted({timed.span.begin for timed in same_name}):
-                _refuse_cycle([timed for timed in same_name if timed.span.begin <= at < timed.span.end])
+                _refuse_cycle([timed for timed in same_name if timed.span.covers(at)])
 
 
 def _refuse_unknown(state: TenantState, timed: TimedFact) -> None:

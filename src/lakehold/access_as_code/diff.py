@@ -10,11 +10,10 @@ from lakehold.access_as_code import tenant_state
 from lakehold.access_as_code.file_format import ALWAYS, IdMapping, TimeSpan
 from lakehold.access_as_code.parser import error_at
 from lakehold.access_as_code.steps import Bundle, Create, Delete, MakeChange, Rename
-from lakehold.access_as_code.tenant_state import ResourceEntry, Slot, SlotFacts, TenantState, Timeline
+from lakehold.access_as_code.tenant_state import Entry, ResourceEntry, Slot, SlotFacts, TenantState, Timeline
 from lakehold.kit.clock import FOREVER, Moment
 
 _BEGINNING = -FOREVER
-Entry = tuple[Fact, TimeSpan]
 
 
 def slot_changes(current: Sequence[Entry], desired: Timeline, is_default: Callable[[Fact], bool]) -> list[MakeChange]:
@@ -273,7 +272,10 @@ class CreationOrder:
         while left:
             waiting = [ref for ref in left if not self._find_parent(ref, found)]
             if len(waiting) == len(left):
-                raise self._no_parent_error(self._desired.entries[waiting[0]])
+                entry = self._desired.entries[waiting[0]]
+                parent = self._desired.policy.kinds[entry.kind].parent
+                message = f"there is no {' or '.join(parent.kinds if parent else ())} in which "
+                raise error_at(entry.place, f"{message}{quote_excerpt(entry.ref)} could be created.", "Declare one.")
             left = waiting
         return found
 
@@ -289,9 +291,3 @@ class CreationOrder:
         if ready:
             found[ref] = min(ready)
         return bool(ready)
-
-    def _no_parent_error(self, entry: ResourceEntry) -> Exception:
-        parent = self._desired.policy.kinds[entry.kind].parent
-        kinds = " or ".join(parent.kinds) if parent else ""
-        message = f"there is no {kinds} in which {quote_excerpt(entry.ref)} could be created."
-        return error_at(entry.place, message, "Declare one.")

@@ -17,15 +17,13 @@ from lakehold.access_as_code import file_format, json_schema, tenant_state, yaml
 from lakehold.access_as_code.desired_state import SUFFIXES, load_texts
 from lakehold.access_as_code.file_format import ALWAYS, TimeSpan
 from lakehold.access_as_code.parser import error_at, parse_document
-from lakehold.access_as_code.tenant_state import EntryMetadata, ResourceEntry, Slot, TenantState, Timeline
+from lakehold.access_as_code.tenant_state import Entry, EntryMetadata, ResourceEntry, Slot, TenantState, Timeline
 from lakehold.access_as_code.yaml_writer import YamlLeaf, YamlTree
 from lakehold.kit.clock import Moment
 
 SCHEMA_FILE = "code.schema.json"
 _MAX_DEPTH = 12
 """What lies deeper than this stands on its own and names its parent."""
-
-Entries = list[tuple[Fact, TimeSpan]]
 
 
 def export_tenant(session: AccessSession, metadata: Mapping[str, EntryMetadata] | None = None) -> dict[str, str]:
@@ -95,10 +93,10 @@ def _tests(text: str, name: str) -> str:
 class _EntryFacts:
     """All facts about one entry."""
 
-    facts: dict[tuple[str, str], Entries] = field(default_factory=dict)
+    facts: dict[tuple[str, str], list[Entry]] = field(default_factory=dict)
     """By `role`, `edge` or `attribute`, and name."""
-    membership: dict[str, dict[str, Entries]] = field(default_factory=dict)
-    members: Entries = field(default_factory=list)
+    membership: dict[str, dict[str, list[Entry]]] = field(default_factory=dict)
+    members: list[Entry] = field(default_factory=list)
     children: dict[str, list[str]] = field(default_factory=dict)
 
 
@@ -107,7 +105,7 @@ class FileLayout:
 
     def __init__(self, state: TenantState, at: Moment) -> None:
         self._state = state
-        self._names = state.names
+        self._names = {ref: entry.name for ref, entry in state.entries.items()}
         self._about: dict[str, _EntryFacts] = {ref: _EntryFacts() for ref in state.entries}
         self._parents: dict[str, str] = {}
         for slot, line in tenant_state.timelines(state, state.policy, at).items():
@@ -205,7 +203,7 @@ class FileLayout:
     def _entry_tree(self, ref: str) -> dict[str, YamlTree]:
         entry, about = self._state.entries[ref], self._about[ref]
         tree: dict[str, YamlTree] = {}
-        if entry.name != _default_name(entry):
+        if ref == file_format.TENANT_REF or entry.name != tenant_state.default_name(entry):
             tree["name"] = YamlLeaf(yaml_writer.quote_scalar(entry.name))
         if ref in self._state.metadata:
             tree |= _metadata_tree(
@@ -246,7 +244,7 @@ class FileLayout:
             if kind in inside
         }
 
-    def _value_tree(self, entries: Entries, *, reverse: bool = False) -> YamlTree:
+    def _value_tree(self, entries: list[Entry], *, reverse: bool = False) -> YamlTree:
         """Return the value of a field, one entry or several. With `reverse`, an edge is named by its source."""
         parts = [(_fact_end(fact, reverse=reverse), fact, span) for fact, span in entries]
         parts.sort(key=lambda part: (part[2].begin, part[0], part[2].end))
@@ -286,10 +284,6 @@ def _metadata_tree(metadata: EntryMetadata, schedule_keyword: str) -> dict[str, 
 
 def _leaves(values: Mapping[str, object]) -> dict[str, YamlTree]:
     return {name: YamlLeaf(yaml_writer.flow_value(value)) for name, value in values.items()}
-
-
-def _default_name(entry: ResourceEntry) -> str:
-    return {file_format.TENANT_REF: "", file_format.ALL_REF: "All"}.get(entry.ref, file_format.unescape_ref(entry.ref))
 
 
 def _fact_end(fact: Fact, *, reverse: bool) -> str:

@@ -33,11 +33,8 @@ class IdMapping:
 
     def ref(self, uid: str) -> str:
         """Return the id in files of a tenant's id."""
-        if uid == self.tenant:
-            return TENANT_REF
-        if uid == self.everyone:
-            return ALL_REF
-        return f"/{uid}" if uid.startswith("/") else uid
+        escaped = f"/{uid}" if uid.startswith("/") else uid
+        return {self.tenant: TENANT_REF, self.everyone: ALL_REF}.get(uid, escaped)
 
     def uid(self, ref: str) -> str:
         """Return the tenant's id of an id in files."""
@@ -90,7 +87,7 @@ class TimeSpan:
 
     def covers(self, at: Moment) -> bool:
         """Whether the moment lies in the span."""
-        return (self.since is None or self.since <= at) and (self.until is None or at < self.until)
+        return self.begin <= at < self.end
 
     @property
     def begin(self) -> Moment:

@@ -3,7 +3,6 @@
 from dataclasses import replace
 
 from lakehold import workspaces
-from lakehold.access.facts.view import FactView
 from lakehold.access_as_code.tenant_state import EntryMetadata
 from lakehold.catalog import credentials, resource_metadata
 from lakehold.directory import accounts
@@ -13,35 +12,29 @@ from lakehold.runs.service import Runs
 
 
 def load_metadata(ctx: RequestContext) -> dict[str, EntryMetadata]:
-    """Load the metadata of members and resources by id, for those who may export the tenant. Addresses come from the
-    directory, schedules from the scheduler, the rest from the catalog; of credentials there are names only.
-    """
-
-    def numbers(view: FactView) -> tuple[dict[int, str], dict[int, str]]:
-        people = {number: view.uid(number) for number in view.members}
-        rest = {
-            number: view.uid(number)
-            for kind in view.policy.kinds
-            for number in view.by_kind.get(kind) or ()
-            if number not in people
-        }
-        return people, rest
-
-    people, rest = ctx.session.read_view(numbers)
+    """Load the metadata of members and resources by id, for those who may export the tenant."""
+    uids = ctx.session.read_view(
+        lambda view: {each: view.uid(each) for kind in view.policy.kinds for each in view.by_kind.get(kind) or ()}
+    )
+    people = ctx.session.read_view(lambda view: list(view.members))
     found = {
-        people[number]: EntryMetadata(email=account.email or "", service=account.service)
+        uids[number]: EntryMetadata(email=account.email, service=account.service)
         for number, account in accounts.get_many(ctx, people).items()
     }
-    for number, detail in resource_metadata.load_many(ctx, rest).items():
-        found[rest[number]] = EntryMetadata(description=detail.description, settings=detail.settings)
+    for number, detail in resource_metadata.load_many(ctx, uids.keys() - set(people)).items():
+        found[uids[number]] = EntryMetadata(description=detail.description, settings=detail.settings)
     for uid, names in credentials.load_all_names(ctx).items():
         found[uid] = replace(found.get(uid, EntryMetadata()), credentials=tuple(names))
     for trigger in Triggers(Runs(workspaces.runnables())).load_all(ctx):
-        # Where a model has a kind for triggers, each is an entry itself.
-        uid = trigger.id if ctx.view.ids.get(trigger.id) is not None else trigger.resource
+        uid = trigger_entry(ctx, trigger)
         entry = found.get(uid, EntryMetadata())
         found[uid] = replace(entry, schedules={**entry.schedules, trigger.id: _schedule_fields(ctx, trigger)})
     return {uid: entry for uid, entry in found.items() if entry != EntryMetadata()}
+
+
+def trigger_entry(ctx: RequestContext, trigger: Trigger) -> str:
+    """Return the entry that has a trigger's schedule: the trigger itself where its model has a kind for triggers."""
+    return trigger.id if ctx.view.ids.get(trigger.id) is not None else trigger.resource
 
 
 def _schedule_fields(ctx: RequestContext, trigger: Trigger) -> dict[str, object]:

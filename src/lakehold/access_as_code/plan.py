@@ -92,9 +92,7 @@ def make_plan(
     *,
     keep: bool = False,
 ) -> ChangePlan:
-    """Compare the tenant with the files, and order the changes. The tenant's metadata is given by id. With `keep`,
-    what the files do not name stays.
-    """
+    """Compare the tenant with the files, and order the changes. With `keep`, what the files do not name stays."""
     if not desired.is_whole and not keep:
         raise InvalidInputError(
             "These files have no section `tenant:`, so they do not describe a whole tenant.",
@@ -182,18 +180,15 @@ def dump_plan(plan: ChangePlan) -> str:
         "told": {uid: found.to_json() for uid, found in plan.metadata.items()},
         "notes": list(plan.notes),
         "keep": plan.keep,
-        "effects": effects_json(plan.effects),
+        "effects": [
+            {name: getattr(group, name) for name in ("gained", "action", "kind", "members", "resources", "pairs")}
+            for group in (plan.effects.groups if plan.effects else ())
+        ],
         "refusals": list(plan.refusals),
         "applier_losses": list(plan.applier_losses),
         "missing_credentials": {uid: list(names) for uid, names in plan.missing_credentials.items()},
     }
     return json.dumps(data, indent=1, ensure_ascii=False) + "\n"
-
-
-def effects_json(effects: AccessEffects | None) -> list[dict[str, object]]:
-    """Return the groups of effects as JSON objects."""
-    fields = ("gained", "action", "kind", "members", "resources", "pairs")
-    return [{name: getattr(group, name) for name in fields} for group in (effects.groups if effects else ())]
 
 
 def load_plan(text: str) -> ChangePlan:
@@ -207,9 +202,10 @@ def load_plan(text: str) -> ChangePlan:
             seq=int(data["seq"]),
             digest=str(data["digest"]),
             steps=tuple(steps.from_json(step) for step in data["steps"]),
-            metadata={str(uid): EntryMetadata(**found) for uid, found in data["told"].items()},
-            names={step["uid"]: step["name"] for step in data["steps"] if step.get("name") and step.get("uid")},
-            kinds={step["uid"]: step["kind"] for step in data["steps"] if step.get("kind") and step.get("uid")},
+            metadata={
+                str(uid): replace(EntryMetadata(**found), credentials=tuple(found.get("credentials", ())))
+                for uid, found in data["told"].items()
+            },
             notes=tuple(map(str, data["notes"])),
             keep=data.get("keep") is True,
         )

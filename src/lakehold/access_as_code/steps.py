@@ -65,8 +65,7 @@ _STEPS: Mapping[str, type[Create | Rename | Delete]] = {"create": Create, "renam
 def to_json(step: Step) -> dict[str, object]:
     """Return the step as a JSON object."""
     if not isinstance(step, MakeChange):
-        name = type(step).__name__.lower()
-        return {"step": name, **{key: _to_plain(getattr(step, key)) for key in step.__dataclass_fields__}}
+        return {"step": type(step).__name__.lower(), **asdict(step)}
     if isinstance(step.change, Adopt):
         return {"step": "adopt", "model": step.change.source}
     bounds = {"from": step.since, "until": step.until}
@@ -76,12 +75,6 @@ def to_json(step: Step) -> dict[str, object]:
         **{name: value for name, value in asdict(step.change.fact).items() if value is not None},
         **{name: file_format.format_moment(at) for name, at in bounds.items() if at is not None},
     }
-
-
-def _to_plain(value: object) -> object:
-    if isinstance(value, Mapping):
-        return {key: _to_plain(part) for key, part in value.items()}
-    return list(value) if isinstance(value, tuple) else value
 
 
 def from_json(data: Mapping[str, object]) -> Step:
@@ -227,9 +220,7 @@ class DryRun:
 
 
 def order_steps(view: FactView, bundles: Sequence[Bundle]) -> tuple[list[Step], AccessEffects]:
-    """Return the steps in an order in which each can be taken, and their effects. A step that cannot be taken yet is
-    tried again after the others; if none is left that can, its error is raised.
-    """
+    """Return the steps in an order in which each can be taken, and their effects; raise what stops the rest."""
     dry_run = DryRun(view, [step for bundle in bundles for step in bundle])
     steps: list[Step] = []
     left = list(bundles)

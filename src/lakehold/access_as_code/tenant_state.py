@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 
 from lakehold import workspaces
+from lakehold.access.facts.changes import resolve_fact
 from lakehold.access.facts.loader import load_rows
-from lakehold.access.facts.records import Attribute, Edge, Fact, Grant
+from lakehold.access.facts.records import Attribute, Edge, Fact, Grant, mentioned_ids
 from lakehold.access.facts.view import ALL_MEMBERS, AttributeRow, EdgeRow, FactRow, FactView, GrantRow, ResourceRow
 from lakehold.access.model.errors import SourceLocation
 from lakehold.access.model.policy import GROUP, MEMBER, Policy, compile_policy
@@ -19,7 +20,6 @@ from lakehold.workspaces import registry
 
 SUBJECTS = (MEMBER, GROUP, ALL_MEMBERS)
 NOWHERE = SourceLocation("", 0)
-METADATA_FIELDS = ("email", "service", "description", "settings", "schedules", "credentials")
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,9 +53,7 @@ class EntryMetadata:
 
     def to_json(self) -> dict[str, object]:
         """Return the metadata as a JSON object, without what is empty."""
-        found = {name: getattr(self, name) for name in METADATA_FIELDS}
-        plain = {name: list(value) if isinstance(value, tuple) else value for name, value in found.items() if value}
-        return {name: dict(value) if isinstance(value, Mapping) else value for name, value in plain.items()}
+        return {name: value for name, value in asdict(self).items() if value}
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,24 +88,19 @@ class TenantState:
     facts: list[TimedFact] = field(default_factory=list)
     metadata: dict[str, EntryMetadata] = field(default_factory=dict)
 
-    @property
-    def names(self) -> dict[str, str]:
-        """The names of all entries, by id."""
-        return {ref: entry.name for ref, entry in self.entries.items()}
-
 
 Slot = tuple[str, ...]
 """Where only one fact can hold at a time: the value of an attribute, the end of an edge of which there is one."""
 
-Timeline = tuple[tuple[Fact, TimeSpan], ...]
+Entry = tuple[Fact, TimeSpan]
+Timeline = tuple[Entry, ...]
 """What holds in a slot, one after the other."""
-
-SlotFacts = dict[Slot, list[tuple[Fact, TimeSpan]]]
+SlotFacts = dict[Slot, list[Entry]]
 
 
 def slot_of(policy: Policy, entries: Mapping[str, ResourceEntry], fact: Fact) -> Slot | None:
     """Return the slot of a fact; None for one that the models do not know (any more)."""
-    owner = entries.get(_about(fact))
+    owner = entries.get(mentioned_ids(fact)[0])
     if owner is None or owner.kind not in policy.kinds:
         return None
     schema = policy.kinds[owner.kind].schema
@@ -158,9 +151,9 @@ def is_default(policy: Policy, entries: Mapping[str, ResourceEntry], fact: Fact)
     return known[fact.name].default == fact.value
 
 
-def merge_spans(line: Iterable[tuple[Fact, TimeSpan]]) -> Timeline:
+def merge_spans(line: Iterable[Entry]) -> Timeline:
     """Return the facts in order of time, with touching spans of the same fact merged."""
-    done: list[tuple[Fact, TimeSpan]] = []
+    done: list[Entry] = []
     for fact, span in sorted(line, key=lambda entry: (entry[1].begin, entry[1].end, repr(entry[0]))):
         before = next((n for n, (other, was) in enumerate(done) if other == fact and span.begin <= was.end), None)
         if before is None:
@@ -190,24 +183,13 @@ def schedule_keyword(policy: Policy, kind: str) -> str:
 def view_at(state: TenantState, at: Moment) -> FactView:
     """Return a view of the facts that hold at a moment, with the ids that files use."""
     view = FactView(state.policy)
-    numbers = {ref: number for number, ref in enumerate(state.entries, 1)}
-    for ref, entry in state.entries.items():
-        view.open(ResourceRow(numbers[ref], ref, entry.kind, entry.name))
+    for number, (ref, entry) in enumerate(state.entries.items(), 1):
+        view.open(ResourceRow(number, ref, entry.kind, entry.name))
     for timed in state.facts:
         if timed.span.covers(at):
-            view.open(_to_row(timed, numbers))
+            view.open(resolve_fact(view, timed.fact))
     view.touch()
     return view
-
-
-def _to_row(timed: TimedFact, numbers: dict[str, int]) -> FactRow:
-    match timed.fact:
-        case Grant(subject, role, resource):
-            return GrantRow(numbers[subject], role, numbers[resource])
-        case Edge(name, source, target):
-            return EdgeRow(name, numbers[source], numbers[target])
-        case Attribute(resource, name, value, member):
-            return AttributeRow(numbers[resource], numbers[member] if member else 0, name, value)
 
 
 def merge_states(current: TenantState, desired: TenantState, at: Moment) -> TenantState:
@@ -218,7 +200,7 @@ def merge_states(current: TenantState, desired: TenantState, at: Moment) -> Tena
     for ref, entry in current.entries.items():
         if ref not in desired.entries or desired.entries[ref].name == default_name(entry):
             entries[ref] = replace(entries[ref], name=entry.name)
-    named = [each for each in desired.facts if not (each.implied and _about(each.fact) in current.entries)]
+    named = [each for each in desired.facts if not (each.implied and mentioned_ids(each.fact)[0] in current.entries)]
     slots = {slot_of(policy, entries, each.fact) for each in named if each.span.clip_from(at) is not None}
     kept = [each for each in current.facts if slot_of(policy, entries, each.fact) not in slots]
     metadata = {
@@ -233,24 +215,17 @@ def default_name(entry: ResourceEntry) -> str:
     return {TENANT_REF: "Tenant", ALL_REF: "All"}.get(entry.ref, unescape_ref(entry.ref))
 
 
-def _about(fact: Fact) -> str:
-    return fact.source if isinstance(fact, Edge) else fact.resource
-
-
 def load_current_state(session: AccessSession, metadata: Mapping[str, EntryMetadata] | None = None) -> TenantState:
     """Return all that holds in this transaction, or will. The metadata is given by id."""
     view_policy, ids = session.read_view(lambda view: (view.policy, IdMapping.from_view(view, session.tenant)))
     rows = list(load_rows(session.transaction, session.tenant, session.at))
-    refs = {row.id: ids.ref(row.uid) for _, row, _, _ in rows if isinstance(row, ResourceRow)}
+    resources = [row for _, row, _, _ in rows if isinstance(row, ResourceRow)]
+    refs = {row.id: ids.ref(row.uid) for row in resources}
     shipped = workspaces.policy().sources
     state = TenantState(
         view_policy,
         {name: source for name, source in view_policy.sources.items() if shipped.get(name) != source},
-        {
-            refs[row.id]: ResourceEntry(refs[row.id], row.kind, row.name)
-            for _, row, _, _ in rows
-            if isinstance(row, ResourceRow)
-        },
+        {refs[row.id]: ResourceEntry(refs[row.id], row.kind, row.name) for row in resources},
     )
     for _, row, since, until in rows:
         # What was taken back before it began is kept with an end that comes first.

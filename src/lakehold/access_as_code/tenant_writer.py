@@ -4,19 +4,19 @@ Who may export the whole tenant may also restore it: about what a plan creates, 
 decide alone, whoever's it is. What exists already is changed, and pointed at, with the right that the models ask for.
 """
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
 
 from lakehold import workspaces
 from lakehold.access.facts.descriptions import describe_resource
 from lakehold.access.facts.records import Adopt, Change, Draft, mentioned_ids
 from lakehold.access.model.policy import MEMBER, TENANT
-from lakehold.access.session import AccessSession
 from lakehold.access_as_code import file_format
 from lakehold.access_as_code.desired_state import DesiredState
-from lakehold.access_as_code.metadata import load_metadata
+from lakehold.access_as_code.metadata import load_metadata, trigger_entry
 from lakehold.access_as_code.plan import ChangePlan, apply_plan, make_plan, refuse_outdated
-from lakehold.access_as_code.tenant_state import EntryMetadata
+from lakehold.access_as_code.tenant_state import SUBJECTS, EntryMetadata
 from lakehold.catalog import credentials, kinds, resource_edit, resource_metadata, resource_view
 from lakehold.catalog.resource_edit import ResourceEdit
 from lakehold.directory import accounts, member_removal, members
@@ -35,23 +35,17 @@ EXPORT = "export"
 _MAX_LISTED = 100
 
 
-@dataclass(slots=True)
 class TenantWriter:
-    """Makes changes as a caller. Refusals are collected, so that all missing rights are known at once; whoever uses
-    this must roll back if there are any.
-    """
+    """Makes changes as a caller, and collects all refusals. If there are any, the transaction must be rolled back."""
 
-    ctx: RequestContext
-    refusals: list[LakeholdError] = field(default_factory=list)
-    _created: dict[str, str] = field(default_factory=dict)
-    """The kinds of what was created, by id."""
-    _restores: bool = False
-    session: AccessSession = field(init=False)
-
-    def __post_init__(self) -> None:
-        caller = self.ctx.caller
-        self._restores = caller.narrowed is None and self.ctx.session.check(caller.principal, EXPORT, caller.tenant)
-        self.session = self.ctx.session
+    def __init__(self, ctx: RequestContext) -> None:
+        self.ctx = ctx
+        self.session = ctx.session
+        self.refusals: list[LakeholdError] = []
+        self._created: dict[str, str] = {}
+        """The kinds of what was created, by id."""
+        caller = ctx.caller
+        self._restores = caller.narrowed is None and ctx.session.check(caller.principal, EXPORT, caller.tenant)
 
     def create(
         self,
@@ -77,7 +71,7 @@ class TenantWriter:
             return
         # A role or an attribute is a matter of the resource alone; both ends of an edge have a say.
         resource, *others = mentioned_ids(change.fact)
-        ends = [resource, *(other for other in others if self._kind(other) not in _SUBJECTS)]
+        ends = [resource, *(other for other in others if self._kind(other) not in SUBJECTS)]
         self._need(lambda: self.ctx.need_change(change), *ends)
         self.ctx.make_unchecked(change, since=since, until=until)
 
@@ -86,7 +80,7 @@ class TenantWriter:
         if self._kind(uid) == TENANT:
             self._need(lambda: self.ctx.need(EXPORT, uid), uid)
         else:
-            self._need(lambda: kinds.need_right(self.ctx, kinds.edit_right(self.ctx.view, uid), uid, "edit"), uid)
+            self._need(lambda: kinds.need_right(self.ctx, uid, "edit"), uid)
         self.ctx.rename_unchecked(uid, name)
 
     def delete(self, uid: str) -> None:
@@ -95,7 +89,7 @@ class TenantWriter:
         if self._kind(uid) == MEMBER:
             self._need(lambda: member_removal.remove(ctx, uid), uid)
         else:
-            self._need(lambda: kinds.need_right(ctx, kinds.delete_right(ctx.view, uid), uid, "delete"), uid)
+            self._need(lambda: kinds.need_right(ctx, uid, "delete"), uid)
         if ctx.view.ids.get(uid) is not None:
             ctx.delete_unchecked(uid)
         resource_metadata.clear(ctx, number)
@@ -105,13 +99,15 @@ class TenantWriter:
         """Save the metadata of the plan, and that of everything created, whose author the caller becomes."""
         for uid, kind in self._created.items():
             if not kind.startswith(f"{MEMBER.partition('.')[0]}."):
-                self._collect(uid, lambda uid=uid, kind=kind: self._save_new(uid, kind, entries.get(uid, _NOTHING)))  # type: ignore[misc]
+                with self._collecting(uid):
+                    self._save_new(uid, kind, entries.get(uid, _NOTHING))
         for uid, entry in entries.items():
-            if self._kind(uid) == MEMBER:
-                self._collect(uid, lambda uid=uid, entry=entry: self._save_account(uid, entry))  # type: ignore[misc]
-            elif uid not in self._created:
-                edit = ResourceEdit(description=entry.description, settings=entry.settings)
-                self._collect(uid, lambda uid=uid, edit=edit: resource_edit.apply_edit(self.ctx, uid, edit))  # type: ignore[misc]
+            with self._collecting(uid):
+                if self._kind(uid) == MEMBER:
+                    self._save_account(uid, entry)
+                elif uid not in self._created:
+                    edit = ResourceEdit(description=entry.description, settings=entry.settings)
+                    resource_edit.apply_edit(self.ctx, uid, edit)
             credentials.expect(self.ctx, uid, entry.credentials)
 
     def save_schedules(self, entries: Mapping[str, EntryMetadata]) -> None:
@@ -122,19 +118,14 @@ class TenantWriter:
             resource = kinds.parent_of(ctx.view, uid) if registry.describe_kind(self._kind(uid)).is_trigger else uid
             for trigger, schedule in entry.schedules.items():
                 assert resource is not None  # noqa: S101 - a trigger lies in what it runs
-                self._collect(
-                    trigger,
-                    lambda r=resource, t=trigger, s=schedule: self._save_schedule(triggers, r, t, s, present),  # type: ignore[misc]
-                )
+                with self._collecting(trigger):
+                    self._save_schedule(triggers, resource, trigger, schedule, present.get(trigger))
             for each in present.values():
-                holder = each.id if ctx.view.ids.get(each.id) is not None else each.resource
-                if holder == uid and each.id not in entry.schedules:
-                    self._need(lambda each=each: self._need_schedule(each.resource), each.resource)  # type: ignore[misc]
+                if trigger_entry(ctx, each) == uid and each.id not in entry.schedules:
+                    self._need_schedule(each.resource)
                     triggers.delete_unchecked(ctx, each)
         for uid, kind in self._created.items():
-            if registry.describe_kind(kind).is_trigger and uid not in (
-                entries[uid].schedules if uid in entries else ()
-            ):
+            if registry.describe_kind(kind).is_trigger and uid not in entries.get(uid, _NOTHING).schedules:
                 hint = "Write it as `schedule:`, or remove the entry."
                 self.refusals.append(InvalidInputError(f"The trigger {quote(uid)} has no schedule.", hint))
 
@@ -156,11 +147,11 @@ class TenantWriter:
             self.ctx.note("make service account", uid)
 
     def _save_schedule(
-        self, triggers: Triggers, resource: str, uid: str, values: Mapping[str, object], present: Mapping[str, Trigger]
+        self, triggers: Triggers, resource: str, uid: str, values: Mapping[str, object], present: Trigger | None
     ) -> None:
-        if uid in present and present[uid].resource != resource:
-            raise ConflictError(f"The trigger {quote(uid)} belongs to {quote(present[uid].resource)}.", "Rename it.")
-        self._need(lambda: self._need_schedule(resource), resource)
+        if present is not None and present.resource != resource:
+            raise ConflictError(f"The trigger {quote(uid)} belongs to {quote(present.resource)}.", "Rename it.")
+        self._need_schedule(resource)
         starter = str(values.get("starter") or self.ctx.caller.member)
         self.ctx.view.member(starter)
         parameters = values.get("parameters")
@@ -175,7 +166,8 @@ class TenantWriter:
         triggers.save_unchecked(self.ctx, trigger, self.ctx.caller if own else Caller(self.ctx.caller.tenant, starter))
 
     def _need_schedule(self, resource: str) -> None:
-        self.ctx.need(workspaces.runnables().for_resource(self.ctx, resource).schedule, resource)
+        ctx, runnables = self.ctx, workspaces.runnables()
+        self._need(lambda: ctx.need(runnables.for_resource(ctx, resource).schedule, resource), resource)
 
     def _need(self, need: Callable[[], object], *ends: str) -> None:
         """Collect the refusal of a change, unless all that it is about was created by the same plan."""
@@ -196,9 +188,11 @@ class TenantWriter:
         message = f"You may not change {describe_resource(view, error.resource)}, which you do not see."
         return ForbiddenError(message, f"Can be changed by {', '.join(owners)}." if owners else "")
 
-    def _collect(self, uid: str, save: Callable[[], object]) -> None:
+    @contextmanager
+    def _collecting(self, uid: str) -> Iterator[None]:
+        """Collect the refusal of what is saved for an entry."""
         try:
-            save()
+            yield
         except BusyError:
             raise
         except (ForbiddenError, HiddenError) as error:
@@ -211,15 +205,12 @@ class TenantWriter:
 
 
 _NOTHING = EntryMetadata()
-_SUBJECTS = (MEMBER, "tenant.group", "tenant.all_members")
 
 
 def plan_as_caller(
     ctx: RequestContext, desired: DesiredState, *, keep: bool = False, kept: ChangePlan | None = None
 ) -> ChangePlan:
-    """Return the plan for the caller, with what they would lose and the secrets to be entered afterwards. Refused if a
-    plan that was kept is not the same.
-    """
+    """Return the plan, with what the caller would lose and the secrets to enter; refused if a kept plan differs."""
     if kept is not None:
         refuse_outdated(ctx.session, kept, desired)
     made = make_plan(ctx.session, desired, load_metadata(ctx), keep=keep)
@@ -235,9 +226,7 @@ def plan_as_caller(
 
 
 def apply_as_caller(ctx: RequestContext, plan: ChangePlan, desired: DesiredState, *, accept_loss: bool = False) -> None:
-    """Apply a plan with its metadata and schedules, or raise an error that names every right that is missing. That the
-    caller loses something by it has to be accepted.
-    """
+    """Apply a plan with its metadata and schedules, or name all rights that are missing. Losses must be accepted."""
     if plan.applier_losses and not accept_loss:
         lost = "\n".join(f"  {line}" for line in plan.applier_losses)
         hint = "Name yourself in the files, keep what they do not name (--keep), or accept it with --accept-loss."

@@ -188,39 +188,23 @@ def load_progress(ctx: RequestContext, campaign: Campaign) -> CampaignProgress:
 
 def visible_rows(ctx: RequestContext, campaign: Campaign, only: Collection[int] | None = None) -> list[CampaignRow]:
     """Return the rows that the caller may see, of all or of these numbers. That they take part was checked before."""
-    visibility = _Visibility(ctx, campaign)
-    rows = (visibility.to_row(stored) for stored in list_decisions(ctx, campaign, only))
-    return [row for row in rows if row is not None]
+    visible_refs = VisibleRefs(ctx)
+    gives_roles_on = cache(partial(change_preview.gives_roles_on, ctx))
+    knows_all = change_preview.may_ask_about_others(ctx)
+    own_subjects = ctx.session.read_view(lambda view: view.subject(view.member(ctx.caller.member)).ids_with_all)
+    spans = tables.grants_inside(ctx.session.transaction, ctx.session.tenant, campaign.workspace_id, ctx.at)
+    held = {(span.subject, span.role, span.resource) for span in spans}
 
-
-class _Visibility:
-    """The rows of a campaign that one caller may see, with one check for each resource."""
-
-    def __init__(self, ctx: RequestContext, campaign: Campaign) -> None:
-        self._ctx = ctx
-        self._visible_refs = VisibleRefs(ctx)
-        self._gives_roles_on = cache(partial(change_preview.gives_roles_on, ctx))
-        self._knows_all = change_preview.may_ask_about_others(ctx)
-        self._own_subjects = ctx.session.read_view(
-            lambda view: view.subject(view.member(ctx.caller.member)).ids_with_all
-        )
-        transaction, tenant = ctx.session.transaction, ctx.session.tenant
-        self._held = {
-            (span.subject, span.role, span.resource)
-            for span in tables.grants_inside(transaction, tenant, campaign.workspace_id, ctx.at)
-        }
-
-    def to_row(self, stored: StoredDecision) -> CampaignRow | None:
+    def to_row(stored: StoredDecision) -> CampaignRow | None:
         """Return the row as the caller sees it; None if they may not know of it, as in `grants.list_direct`."""
-        who = self._visible_refs.by_number(stored.subject_id)
-        what = self._visible_refs.by_number(stored.resource_id)
+        who, what = visible_refs.by_number(stored.subject_id), visible_refs.by_number(stored.resource_id)
         if who is None or what is None:
             return None
-        role = kinds.schema_of(self._ctx.view, what.uid).roles.get(stored.role)
-        known = self._knows_all or stored.subject_id in self._own_subjects or self._gives_roles_on(what.uid)
+        role = kinds.schema_of(ctx.view, what.uid).roles.get(stored.role)
+        known = knows_all or stored.subject_id in own_subjects or gives_roles_on(what.uid)
         if not known and not (role is not None and role.person_only):
             return None
-        is_held = (stored.subject_id, stored.role, stored.resource_id) in self._held
+        is_held = (stored.subject_id, stored.role, stored.resource_id) in held
         return CampaignRow(
             n=stored.n,
             subject=who,
@@ -230,6 +214,8 @@ class _Visibility:
             since=stored.since,
             until=stored.until,
             state=_STATE_OF_DECISION.get(stored.decision) or (UNDECIDED if is_held else ENDED),
-            decided_by=self._visible_refs.ref(stored.decided_by),
+            decided_by=visible_refs.ref(stored.decided_by),
             decided_at=stored.decided_at,
         )
+
+    return [row for stored in list_decisions(ctx, campaign, only) if (row := to_row(stored)) is not None]

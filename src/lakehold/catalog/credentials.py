@@ -42,14 +42,9 @@ _HEADER = secret_headers.credential_name("")
 def save(ctx: RequestContext, uid: str, secrets: Mapping[str, str | None]) -> None:
     """Set some of a resource's secrets; None deletes one."""
     ctx.need_writable()
-    kinds.need_right(ctx, ctx.session.read_view(lambda view: kinds.edit_right(view, uid)), uid, "edit")
-    c, rows, number = credential_table.c, ctx.rows(credential_table), ctx.view.resource(uid)
-    saved = {"resource_id": number, "updated_at": ctx.at, "updated_by": ctx.caller.member}
-    for given_name, given in require_mapping(secrets, "credentials").items():
-        name, secret = valid_id(given_name, "name of a credential"), _valid_secret(given)
-        rows.delete(c.resource_id == number, c.name == name)
-        if secret is not None:
-            rows.insert(name=name, secret=ctx.keys.encrypt(secret), **saved)
+    kinds.need_right(ctx, uid, "edit")
+    given = require_mapping(secrets, "credentials").items()
+    _put(ctx, uid, {valid_id(name, "name of a credential"): _valid_secret(secret) for name, secret in given})
     if not set(secrets).isdisjoint(DESTINATION_SETTINGS):
         # Where rows are sent to is a part of what runs.
         resource_metadata.record_author(ctx, uid)
@@ -58,16 +53,21 @@ def save(ctx: RequestContext, uid: str, secrets: Mapping[str, str | None]) -> No
 
 def save_headers(ctx: RequestContext, uid: str, settings: Mapping[str, object], secrets: Mapping[str, str]) -> None:
     """Save the values of secret headers that came with settings, and delete those of headers that are gone."""
-    c, rows, number = credential_table.c, ctx.rows(credential_table), ctx.view.resource(uid)
     stored = {name for name in _load(ctx, uid) if name.startswith(_HEADER)}
     gone = stored - secret_headers.credential_names(settings)
-    for name in {*gone, *secrets}:
-        rows.delete(c.resource_id == number, c.name == name)
-    for name, value in secrets.items():
-        secret = ctx.keys.encrypt(_valid_secret(value) or value)
-        rows.insert(resource_id=number, name=name, secret=secret, updated_at=ctx.at, updated_by=ctx.caller.member)
-    if changed := {*gone, *secrets}:
+    changed = {**dict.fromkeys(gone), **{name: _valid_secret(value) for name, value in secrets.items()}}
+    _put(ctx, uid, changed)
+    if changed:
         ctx.note("set credentials", uid, after={"credentials": sorted(changed)})
+
+
+def _put(ctx: RequestContext, uid: str, secrets: Mapping[str, str | None]) -> None:
+    c, rows, number = credential_table.c, ctx.rows(credential_table), ctx.view.resource(uid)
+    saved = {"resource_id": number, "updated_at": ctx.at, "updated_by": ctx.caller.member}
+    for name, secret in secrets.items():
+        rows.delete(c.resource_id == number, c.name == name)
+        if secret is not None:
+            rows.insert(name=name, secret=ctx.keys.encrypt(secret), **saved)
 
 
 def protect_headers(platform: Platform) -> int:
@@ -101,7 +101,7 @@ def list_names(ctx: RequestContext, uid: str) -> list[str]:
     """Return the names of a resource's secrets, for those who may edit it or copy them."""
     ctx.need_visible(uid, "credentials")
     if not _may_copy(ctx, uid):
-        kinds.need_right(ctx, ctx.session.read_view(lambda view: kinds.edit_right(view, uid)), uid, "edit")
+        kinds.need_right(ctx, uid, "edit")
     return sorted(_load(ctx, uid))
 
 
@@ -114,9 +114,9 @@ def copy(ctx: RequestContext, uid: str) -> dict[str, str]:
     # An impersonator sees what the member may do, not their secrets.
     ctx.need_writable()
     ctx.need(COPY, uid)
-    found = _load(ctx, uid)
+    found = load_for_use(ctx, uid)
     ctx.note(COPY, uid, after={"credentials": sorted(found)})
-    return {name: ctx.keys.decrypt(secret) for name, secret in found.items()}
+    return found
 
 
 def load_for_use(ctx: RequestContext, uid: str) -> dict[str, str]:
@@ -223,8 +223,6 @@ def _valid_secret(secret: object) -> str | None:
         raise InvalidInputError("A credential must be a text that is not empty.", "Use null to remove one.")
     if len(secret) > MAX_LENGTH:
         raise InvalidInputError(f"A credential has {len(secret):,} characters.", f"Use at most {MAX_LENGTH:,}.")
-    try:
-        secret.encode()
-    except UnicodeEncodeError:
-        raise InvalidInputError("A credential cannot be written as UTF-8.", "Use characters.") from None
+    if not resource_metadata.is_unicode(secret):
+        raise InvalidInputError("A credential cannot be written as UTF-8.", "Use characters.")
     return secret

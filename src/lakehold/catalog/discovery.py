@@ -4,8 +4,6 @@ This is the one place that shows something of a resource to those who may not se
 `discoverable` is set, and only its name, description and kind.
 """
 
-import base64
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
@@ -17,6 +15,7 @@ from lakehold.access.decisions.principal import lies_within
 # past the access filter: only what its keepers have made discoverable, and of that the name alone
 from lakehold.access.facts.tables import attribute, resource
 from lakehold.access.facts.view import FactView
+from lakehold.access.query.listing import ListedResource, parse_cursor, to_cursor
 from lakehold.catalog import kinds, resource_metadata
 from lakehold.catalog.resource_view import ResourceRef, VisibleRefs, make_ref
 from lakehold.directory.request_context import RequestContext
@@ -26,7 +25,7 @@ from lakehold.kit.ids import fold_name, valid_id
 
 _AT_ONCE = 200
 _MAX_LIMIT = 200
-_MAX_CURSOR_LENGTH = 4_000
+_SORT = "name"
 _ON = "true"
 
 
@@ -47,20 +46,16 @@ def find(
         raise InvalidInputError(f"{repr(limit)[:40]} is not a valid page size.", f"Use 1 to {_MAX_LIMIT}.")
     if kind is not None:
         kinds.catalog_kind(ctx.view.policy, kind)
-    start = None if after is None else _decode_cursor(after)
+    start = None if after is None else tuple(parse_cursor(after, _SORT).values())
     search_key = fold_name(valid_id(search, "search")) if search != "" else ""
-    rows = (row for row in _candidates(ctx, search_key, kind, start) if is_discoverable(ctx, row[2]))
+    rows = (row for row in _candidates(ctx, search_key, kind, start) if is_discoverable(ctx, row.uid))
     found = list(islice(rows, limit + 1))
-    visible = found[:limit]
-    last = json.dumps(["found", *visible[-1][:2]]) if len(found) > limit else None
-    following = base64.urlsafe_b64encode(last.encode()).decode() if last else None
-    return CursorPage(_to_items(ctx, visible), following)
+    following = to_cursor(found[limit - 1], _SORT) if len(found) > limit else None
+    return CursorPage(_to_items(ctx, found[:limit]), following)
 
 
 def is_discoverable(ctx: RequestContext, uid: str) -> bool:
-    """Whether the caller may know the name of a resource that they may not see: it is discoverable, and not deleted. A
-    token with a restricted scope finds its own resources only.
-    """
+    """Whether the caller may know the name of a resource that they may not see, within the scope of their token."""
 
     def ask(view: FactView) -> bool:
         number = view.ids.get(uid)
@@ -79,14 +74,14 @@ def is_discoverable(ctx: RequestContext, uid: str) -> bool:
     return ctx.session.read_view(ask)
 
 
-def load_ref(ctx: RequestContext, uid: str) -> ResourceRef:
-    """Return the reference of a resource. Whether the caller may know it has been checked before."""
-    return ctx.session.read_view(lambda view: make_ref(view, uid))
+def find_ref(ctx: RequestContext, uid: str) -> ResourceRef | None:
+    """Return the reference of a resource that the caller may not see, if it is discoverable."""
+    return ctx.session.read_view(lambda view: make_ref(view, uid)) if is_discoverable(ctx, uid) else None
 
 
 def _candidates(
-    ctx: RequestContext, search: str, kind: str | None, start: tuple[str, int] | None
-) -> Iterator[tuple[str, int, str]]:
+    ctx: RequestContext, search: str, kind: str | None, start: tuple[object, ...] | None
+) -> Iterator[ListedResource]:
     """Yield what is discoverable, sorted by name, in batches."""
     r, a = resource.c, attribute.c
     at = ctx.at
@@ -99,36 +94,27 @@ def _candidates(
     if search:
         position = sa.func.instr if ctx.session.transaction.dialect == "sqlite" else sa.func.strpos
         which.append(position(r.sort_name, search) > 0)
-    columns, place = (r.sort_name, r.id, r.uid), (r.sort_name, r.id)
+    columns, place = (r.id, r.uid, r.kind, r.name, r.since), (r.sort_name, r.id)
     while True:
         after = sa.true() if start is None else sa.tuple_(*place) > sa.tuple_(*map(sa.literal, start))
         found = ctx.rows(resource).select(*which, after, columns=columns, order_by=place, limit=_AT_ONCE)
-        rows = [(name, number, uid) for name, number, uid in found]
+        rows = [ListedResource._make(row) for row in found]
         yield from rows
         if len(rows) < _AT_ONCE:
             return
-        start = rows[-1][:2]
+        start = fold_name(rows[-1].name), rows[-1].id
 
 
-def _to_items(ctx: RequestContext, found: list[tuple[str, int, str]]) -> list[DiscoveredResource]:
-    stored = resource_metadata.load_many(ctx, [number for _, number, _ in found])
+def _to_items(ctx: RequestContext, found: list[ListedResource]) -> list[DiscoveredResource]:
+    stored = resource_metadata.load_many(ctx, [row.id for row in found])
     visible_refs = VisibleRefs(ctx)
-    items = []
-    for _, number, uid in found:
-        here = load_ref(ctx, uid)
-        description = stored[number].description if number in stored else ""
-        items.append(DiscoveredResource(uid, here.kind, here.name, description, visible_refs.workspace(uid)))
-    return items
-
-
-def _decode_cursor(cursor: object) -> tuple[str, int]:
-    if isinstance(cursor, str) and len(cursor) <= _MAX_CURSOR_LENGTH:
-        try:
-            mark, name, number = json.loads(base64.urlsafe_b64decode(cursor.encode()))
-            if mark == "found" and type(number) is int and abs(number) < 2**62 and isinstance(name, str):
-                name.encode()
-                if "\0" not in name:
-                    return name, number
-        except (ValueError, TypeError, RecursionError):
-            pass
-    raise InvalidInputError("The cursor is not valid.", "Start again without a cursor, or use that of the last page.")
+    return [
+        DiscoveredResource(
+            row.uid,
+            row.kind,
+            row.name,
+            stored[row.id].description if row.id in stored else "",
+            visible_refs.workspace(row.uid),
+        )
+        for row in found
+    ]

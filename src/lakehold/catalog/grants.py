@@ -65,9 +65,7 @@ def set_end_unchecked(ctx: RequestContext, grant: Grant, until: MomentLike | Non
 
 
 def list_direct(ctx: RequestContext, uid: str) -> list[GrantedRole]:
-    """Return the roles on the resource itself. Those who give roles here, or may ask about others, see all of them;
-    others see their own, and the roles of a single person, so that they know whom to ask.
-    """
+    """Return the roles on the resource itself; who may not know all sees their own, and the owners, whom to ask."""
     ctx.need_visible(uid)
     found = tables.grants_on(ctx.session.transaction, ctx.session.tenant, ctx.view.resource(uid), ctx.at)
     if not change_preview.may_know_holders(ctx, uid):
@@ -78,9 +76,7 @@ def list_direct(ctx: RequestContext, uid: str) -> list[GrantedRole]:
 
 
 def list_held_by(ctx: RequestContext, subject: str, among: Collection[str] | None = None) -> list[GrantedRole]:
-    """Return the roles that a member or group holds directly, on resources that the caller may see; with `among`, of
-    these kinds. For oneself, and for those who may ask about others.
-    """
+    """Return the roles that one holds directly, with `among` on these kinds. For oneself, or with the right to ask."""
     ctx.need_visible(subject)
     mine = ctx.session.read_view(lambda view: view.subject(view.member(ctx.caller.member)).ids_with_all)
     number = ctx.view.resource(subject)

@@ -1,7 +1,7 @@
 """Kinds of resources as the models declare them: their edges, parents, and rights to edit and delete."""
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from lakehold.access.facts.descriptions import describe_resource
 from lakehold.access.facts.view import FactView
@@ -62,8 +62,10 @@ def delete_right(view: FactView, uid: str) -> RequiredRight | None:
     return _resolve_right(view, uid, schema_of(view, uid).deleted_with)
 
 
-def need_right(ctx: RequestContext, right: RequiredRight | None, uid: str, what: str) -> None:
-    """Refuse unless the caller has the right; `what` names the action for a kind that has none."""
+def need_right(ctx: RequestContext, uid: str, what: Literal["edit", "delete"]) -> None:
+    """Refuse unless the caller has the right that the model names for editing or deleting the resource."""
+    find_right = edit_right if what == "edit" else delete_right
+    right = ctx.session.read_view(lambda view: find_right(view, uid))
     ctx.need_visible(uid, what)
     if right is None:
         title = schema_of(ctx.view, uid).title.lower()
@@ -101,9 +103,7 @@ def workspace_of(view: FactView, uid: str) -> str | None:
 
 
 def _resolve_right(view: FactView, uid: str, clause: Clause | None) -> RequiredRight | None:
-    """Resolve the right of a clause: in `tenant.create_workspace` the last name is the action, those before it are the
-    edges that lead to its resource.
-    """
+    """Resolve a clause such as `tenant.create_workspace`: edges that lead to a resource, and the action on it."""
     if clause is None or not isinstance(clause.tree, PathNode):
         return None
     *edges, action = clause.tree.names

@@ -12,10 +12,7 @@ from lakehold.kit.ids import quote
 
 
 def transfer_role(ctx: RequestContext, uid: str, role: str, to: str, *, from_: str | None = None) -> None:
-    """Transfer a role to another member. `from_` may be left out where one person holds it.
-
-    The model says who may: both changes are checked before the first is made.
-    """
+    """Transfer a role to another member. `from_` may be left out where one person holds it."""
     ctx.need_visible(uid, "transfer")
     declared = ctx.view.policy.role(kinds.schema_of(ctx.view, uid).id, require_text(role, "role"))
     if not declared.person_only:

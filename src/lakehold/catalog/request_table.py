@@ -21,9 +21,7 @@ _TYPES: dict[str, type[Fact]] = {"grant": Grant, "attribute": Attribute, "edge":
 
 
 def find_ways(view: FactView, member: str, action: str, uid: str) -> list[Way]:
-    """Return the nearest ways to allow the action, also those with facts hidden from the member. For those who can
-    give, not for the member.
-    """
+    """Return the nearest ways to allow the action for those who can give, also with facts hidden from the member."""
     here, subject = view.resource(uid), view.subject(view.member(member))
     expression = view.policy.action(view.kind(here), action)
     finder = WayFinder(view)

@@ -115,9 +115,7 @@ def to_view(ctx: RequestContext, request: AccessRequest) -> RequestView:
     visible_refs = VisibleRefs(ctx)
     left = missing_facts(ctx, request) or []
     seen = all(visible_refs.sees(uid) for fact in left for uid in mentioned_ids(fact))
-    resource = visible_refs.ref(request.resource)
-    if resource is None and discovery.is_discoverable(ctx, request.resource):
-        resource = discovery.load_ref(ctx, request.resource)
+    resource = visible_refs.ref(request.resource) or discovery.find_ref(ctx, request.resource)
     # Who can give what was requested need not see what it is requested for. The asker knows the id already.
     named = resource is not None or request.asker == ctx.caller.member
     return RequestView(

@@ -1,8 +1,9 @@
 """Edits of a resource, each checked as a whole before any of it is made, and its move to another parent."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 from lakehold.access import Add, Attribute, Edge, Remove
 from lakehold.access.decisions.what_if import AccessEffects
@@ -53,6 +54,13 @@ class EditPlan:
         return not self.changed_fields and not self.changes
 
 
+class _EdgeChange(NamedTuple):
+    """What is added and removed of one edge, and its ends afterwards."""
+
+    changes: Sequence[FactChange]
+    ends: list[str]
+
+
 def apply_edit(ctx: RequestContext, uid: str, edit: ResourceEdit, *, expect_version: int | None = None) -> int:
     """Apply the edit and return the version of the resource afterwards."""
     plan = plan_edit(ctx, uid, edit)
@@ -66,9 +74,8 @@ def plan_edit(ctx: RequestContext, uid: str, edit: ResourceEdit) -> EditPlan:
     """
     ctx.need_writable()
     ctx.need_visible(uid, "edit")
-    kinds.catalog_kind(ctx.view.policy, kinds.schema_of(ctx.view, uid).id)
+    kind = kinds.catalog_kind(ctx.view.policy, kinds.schema_of(ctx.view, uid).id).id
     before = resource_metadata.load(ctx, uid)
-    kind = kinds.schema_of(ctx.view, uid).id
     edit, secrets = _with_valid_settings(kind, before.settings, edit), dict[str, str]()
     if edit.settings is not None:
         resource_view.need_references(ctx, kind, before.settings, edit.settings, uid)
@@ -85,8 +92,8 @@ def plan_edit(ctx: RequestContext, uid: str, edit: ResourceEdit) -> EditPlan:
         ctx.need_change(change)
     _need_edges(ctx, uid, edge_changes)
     if changed_fields:
-        kinds.need_right(ctx, ctx.session.read_view(lambda view: kinds.edit_right(view, uid)), uid, "edit")
-    changes = (*values, *(change for some in edge_changes.values() for change in some))
+        kinds.need_right(ctx, uid, "edit")
+    changes = (*values, *(change for each in edge_changes.values() for change in each.changes))
     return EditPlan(uid, edit, before, changed_fields, changes, secrets)
 
 
@@ -139,7 +146,7 @@ def take_over(ctx: RequestContext, uid: str) -> int:
     """Make the caller the author of a definition that they may edit, as it is; return the version afterwards."""
     ctx.need_writable()
     ctx.need_visible(uid, "edit")
-    kinds.need_right(ctx, ctx.session.read_view(lambda view: kinds.edit_right(view, uid)), uid, "edit")
+    kinds.need_right(ctx, uid, "edit")
     before = resource_metadata.load_author(ctx, uid)
     version = resource_metadata.save(ctx, uid, as_author=True)
     ctx.note("take over", uid, before={"author": before.caller.member if before else ""})
@@ -199,10 +206,10 @@ def find_attribute_changes(
     return found
 
 
-def _edge_changes(ctx: RequestContext, uid: str, edges: EdgeTargets | None) -> dict[str, list[FactChange]]:
-    """Return what is added and removed of each edge."""
+def _edge_changes(ctx: RequestContext, uid: str, edges: EdgeTargets | None) -> dict[str, _EdgeChange]:
+    """Return how each edge changes, of those that do."""
     schema = kinds.schema_of(ctx.view, uid)
-    found: dict[str, list[FactChange]] = {}
+    found: dict[str, _EdgeChange] = {}
     for name, targets in require_mapping({} if edges is None else edges, "edges").items():
         if name == schema.parent:
             raise InvalidInputError(f"{quote(str(name))} is its parent.", "Move it to change that.")
@@ -210,37 +217,39 @@ def _edge_changes(ctx: RequestContext, uid: str, edges: EdgeTargets | None) -> d
         given = [targets] if isinstance(targets, str) else list(targets)  # type: ignore[call-overload]
         for target in given:
             ctx.need_visible(require_text(target, "id"), f"link {name}")
-        changes = list(_end_changes(ctx, uid, declared, given))
-        if changes and not given and declared.name in schema.required_edges:
+        change = _edge_change(ctx, uid, declared, given)
+        if change.changes and not given and declared.name in schema.required_edges:
             raise InvalidInputError(f"A {schema.title.lower()} needs a {declared.name}.", "Name another one instead.")
-        found[declared.name] = changes
+        if change.changes:
+            found[declared.name] = change
     return found
 
 
-def _end_changes(ctx: RequestContext, uid: str, edge: EdgeKind, targets: Sequence[str]) -> Iterable[FactChange]:
+def _edge_change(ctx: RequestContext, uid: str, edge: EdgeKind, targets: Sequence[str]) -> _EdgeChange:
     kind = kinds.schema_of(ctx.view, uid).id
     ends = ctx.session.read_view(lambda view: list(map(view.uid, resolve_targets(view, kind, edge.name, targets))))
     there = ctx.session.read_view(lambda view: resource_view.edges_of(view, uid)[edge.name])
+    new = [Add(Edge(edge.name, uid, end)) for end in ends if end not in there]
+    if ends and not edge.many:
+        # The new end takes the place of the old one by itself.
+        return _EdgeChange(new, ends)
     visible_refs = resource_view.VisibleRefs(ctx)
-    # New ends first: where there is one only, it takes the place of the old one by itself.
-    yield from (Add(Edge(edge.name, uid, end)) for end in ends if end not in there)
-    if edge.many or not ends:
-        yield from (Remove(Edge(edge.name, uid, end)) for end in there if end not in ends and visible_refs.sees(end))
+    gone = [end for end in there if end not in ends and visible_refs.sees(end)]
+    after = [end for end in dict.fromkeys((*there, *ends)) if end not in gone]
+    return _EdgeChange([*new, *(Remove(Edge(edge.name, uid, end)) for end in gone)], after)
 
 
-def _need_edges(ctx: RequestContext, uid: str, edge_changes: Mapping[str, Sequence[FactChange]]) -> None:
+def _need_edges(ctx: RequestContext, uid: str, edge_changes: Mapping[str, _EdgeChange]) -> None:
     """Check edges that are set with the same action together, before, at their ends, and after."""
     together: dict[str, dict[str, list[str]]] = {}
     schema = kinds.schema_of(ctx.view, uid)
-    for name, changes in edge_changes.items():
-        if not changes:
-            continue
+    for name, edge_change in edge_changes.items():
         action = _own_action(schema.edges[name], schema.actions)
         if action is None:
-            for change in changes:
+            for change in edge_change.changes:
                 ctx.need_change(change)
         else:
-            together.setdefault(action, {})[name] = _ends_after(ctx, uid, name, changes)
+            together.setdefault(action, {})[name] = edge_change.ends
     for action, edges in together.items():
         ctx.need(action, uid, edges=edges)
 
@@ -251,21 +260,6 @@ def _own_action(edge: EdgeKind, actions: Sequence[str]) -> str | None:
     if isinstance(tree, PathNode) and tree.equals is None and len(tree.names) == 1 and tree.names[0] in actions:
         return tree.names[0]
     return None
-
-
-def _ends_after(ctx: RequestContext, uid: str, edge: str, changes: Sequence[FactChange]) -> list[str]:
-    ends = dict.fromkeys(ctx.session.read_view(lambda view: resource_view.edges_of(view, uid)[edge]))
-    declared = kinds.schema_of(ctx.view, uid).edges[edge]
-    for change in changes:
-        fact = change.fact
-        assert isinstance(fact, Edge)  # noqa: S101 - only edges are re-pointed
-        if isinstance(change, Remove):
-            ends.pop(fact.target, None)
-        elif declared.many:
-            ends[fact.target] = None
-        else:
-            ends = {fact.target: None}
-    return list(ends)
 
 
 def preview_reparent(ctx: RequestContext, uid: str, to: str) -> AccessEffects:

@@ -80,8 +80,8 @@ def load_many(ctx: RequestContext, numbers: Iterable[int]) -> dict[int, Resource
     for start in range(0, len(ids), _AT_ONCE):
         some = detail_table.c.resource_id.in_(ids[start : start + _AT_ONCE])
         for row in ctx.rows(detail_table).select(some).mappings():
-            values = {name: row[name] for name in _PLAIN_COLUMNS} | {"settings": json.loads(row["settings"])}
-            found[row["resource_id"]] = ResourceMetadata(**values)
+            values = {name: row[name] for name in ResourceMetadata.__dataclass_fields__}
+            found[row["resource_id"]] = ResourceMetadata(**values | {"settings": json.loads(row["settings"])})
     return found
 
 
@@ -190,7 +190,7 @@ def valid_description(text: object) -> str:
         raise InvalidInputError(f"A description is a text, not {type(text).__name__}.")
     if len(text) > MAX_DESCRIPTION:
         raise InvalidInputError(f"The description has {len(text):,} characters.", f"Use at most {MAX_DESCRIPTION:,}.")
-    if any(letter < " " and letter not in "\n\t" for letter in text) or not _is_unicode(text):
+    if any(letter < " " and letter not in "\n\t" for letter in text) or not is_unicode(text):
         raise InvalidInputError("The description has a control character.", "Use text, line breaks and tabs.")
     return text
 
@@ -203,7 +203,7 @@ def valid_settings(settings: object) -> str:
         encoded = json.dumps(settings, sort_keys=True, allow_nan=False)
     except (TypeError, ValueError, RecursionError):
         raise InvalidInputError("The settings cannot be written as JSON.", "Use texts, numbers and lists.") from None
-    if not _is_unicode(json.dumps(settings, ensure_ascii=False)):
+    if not is_unicode(json.dumps(settings, ensure_ascii=False)):
         raise InvalidInputError("The settings contain an incomplete character.", "Use complete Unicode characters.")
     if _is_too_deep(settings):
         raise InvalidInputError(f"The settings are nested more than {_MAX_DEPTH} levels deep.", "Flatten them.")
@@ -274,12 +274,10 @@ def _is_too_deep(settings: object) -> bool:
     return bool(level)
 
 
-def _is_unicode(text: str) -> bool:
+def is_unicode(text: str) -> bool:
+    """Whether the text can be written as UTF-8."""
     try:
         text.encode()
     except UnicodeEncodeError:
         return False
     return True
-
-
-_PLAIN_COLUMNS = ("description", "version", "created_at", "created_by", "updated_at", "updated_by")

@@ -31,10 +31,7 @@ def create(
     settings: Mapping[str, object] | None = None,
     managed: Mapping[str, object] | None = None,
 ) -> str:
-    """Create a resource with its parent and edges, attributes and metadata, and return its id.
-
-    `managed` are settings that only the platform sets.
-    """
+    """Create a resource, and return its id. `managed` are settings that only the platform sets."""
     schema = kinds.catalog_kind(ctx.view.policy, kind)
     if registry.describe_kind(kind).is_trigger:
         raise InvalidInputError(
@@ -60,21 +57,6 @@ def get(ctx: RequestContext, uid: str) -> ResourceView:
     ctx.need_visible(uid)
     kinds.catalog_kind(ctx.view.policy, kinds.schema_of(ctx.view, uid).id)
     return resource_view.load_resource(ctx, uid)
-
-
-def page(
-    ctx: RequestContext,
-    kind: str,
-    *,
-    action: str | None = None,
-    within: str | None = None,
-    search: str = "",
-    sort: str = "name",
-    after: str | None = None,
-    limit: int = 50,
-) -> CursorPage[ResourceSummary]:
-    """Return a page of resources of one kind that the caller may see, or do the action with."""
-    return find(ctx, search, among=[kind], action=action, within=within, sort=sort, after=after, limit=limit)
 
 
 def find(
@@ -107,7 +89,7 @@ def delete(ctx: RequestContext, uid: str) -> bool:
     """Delete a resource. Returns False if others point at it: then it is only marked, and can be restored."""
     ctx.need_writable()
     view = ctx.view
-    kinds.need_right(ctx, ctx.session.read_view(lambda view: kinds.delete_right(view, uid)), uid, "delete")
+    kinds.need_right(ctx, uid, "delete")
     kinds.catalog_kind(view.policy, kinds.schema_of(view, uid).id)
     can_be_marked = kinds.DELETED in kinds.schema_of(view, uid).attributes
     if can_be_marked and ctx.session.read_view(lambda view: _in_use(view, uid)):

@@ -88,9 +88,8 @@ def members(ctx: RequestContext, uid: str) -> list[WorkspaceMembership]:
     values = ctx.session.read_view(lambda view: {who: resource_view.membership_of(view, uid, who) for who in people})
     for held in given:
         who = held.subject
-        if who.uid not in found:
-            found[who.uid] = WorkspaceMembership(who, [], values[who.uid])
-        found[who.uid].roles.append(WorkspaceRole(held.role, held.title, held.since, held.until))
+        member = found.setdefault(who.uid, WorkspaceMembership(who, [], values[who.uid]))
+        member.roles.append(WorkspaceRole(held.role, held.title, held.since, held.until))
     return sorted(found.values(), key=lambda member: (member.subject.name, member.subject.uid))
 
 
@@ -103,10 +102,7 @@ def set_member(
     attributes: Mapping[str, str | bool] | None = None,
     until: MomentLike | None = None,
 ) -> None:
-    """Set the roles of a member or group in a workspace to exactly these, and these values of the membership.
-
-    Parameters that are None change nothing. All rights are checked before any change is made.
-    """
+    """Set exactly these roles of a member or group in a workspace, and membership values; None changes nothing."""
     plan = plan_membership(ctx, uid, subject, roles=roles, attributes=attributes, lasts=until is not None)
     for change in plan.changes:
         ctx.need_change(change)
@@ -142,10 +138,7 @@ def plan_membership(
 
 
 def remove_member(ctx: RequestContext, uid: str, subject: str) -> None:
-    """Remove a member or group from a workspace: every role on it, and the values of the membership.
-
-    Their roles on single resources in it stay, and count again should they come back.
-    """
+    """Remove a member or group from a workspace. Roles on resources in it stay, and count again should they return."""
     changes = plan_removal(ctx, uid, subject)
     for change in changes:
         ctx.need_change(change)

@@ -9,7 +9,7 @@ from lakehold.catalog.resource_edit import ResourceEdit
 from lakehold.catalog.usage import UsageRecorder
 from lakehold.demo import company
 from lakehold.directory import invites, members, tokens
-from lakehold.directory.invite_grants import InvitedRole, InviteGrants
+from lakehold.directory.invites import InvitedRole, InviteGrants
 from lakehold.directory.platform import Platform
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import DAY

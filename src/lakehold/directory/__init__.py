@@ -10,7 +10,7 @@
 - `groups`: groups and their members
 - `act_for`: who may act for a member
 - `member_removal`: what a member owns, and their removal
-- `invite_grants`, `invites`, `invite_acceptance`: what an invite gives, the invite, and its acceptance
+- `invites`, `invite_acceptance`: the invite with what it gives, and its acceptance
 - `accounts`, `passwords`: e-mail addresses, mails to members, and password hashes
 - `authentication`: sign-in by password or magic link, and password changes
 - `throttle`: limits of attempts

@@ -82,16 +82,7 @@ def find_by_email(transaction: Transaction, tenant: int, email: str) -> Account 
         key = email_key(valid_email(email))
     except InvalidInputError:
         return None
-    return _find(transaction, tenant, account_table.c.email_key == key)
-
-
-def find_by_member(transaction: Transaction, tenant: int, member: int) -> Account | None:
-    """Return the account of the member with this number."""
-    return _find(transaction, tenant, account_table.c.member_id == member)
-
-
-def _find(transaction: Transaction, tenant: int, which: sa.ColumnElement[bool]) -> Account | None:
-    found = TenantRows(transaction, tenant, account_table).select(which).first()
+    found = TenantRows(transaction, tenant, account_table).select(account_table.c.email_key == key).first()
     return _from_row(found) if found is not None else None
 
 

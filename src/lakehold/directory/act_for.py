@@ -60,9 +60,7 @@ def _subjects(view: FactView, member: str) -> list[int]:
 
 
 def _only_workspace(view: FactView, member: str) -> tuple[str, list[str]]:
-    """Return the workspace in which all roles of the member lie, with its roles, if there is one and people are invited
-    to it by its own members.
-    """
+    """Return the workspace in which all roles of the member lie, with its roles, if its own members invite people."""
     places = {
         _workspace(view, number)
         for holder in _subjects(view, member)

@@ -123,9 +123,7 @@ and confirmed in the one that starts the sign-in."""
 def sign_in(platform: Platform, method: SignInMethod, client: ClientInfo) -> CreatedSignIn:
     """Sign a member in by this method."""
     tenant = method.tenant(platform)
-    attempt_keys = throttle.attempt_keys(
-        method.name, method.throttle_key, client.address, throttle.ACCOUNT, throttle.ADDRESS
-    )
+    attempt_keys = throttle.attempt_keys(method.name, method.throttle_key, client.address)
     with platform.database.write(tenant) as transaction:
         number = tenants.tenant_number(transaction, tenant)
         throttle.count_attempt(transaction, number, platform.clock(), attempt_keys)
@@ -150,7 +148,7 @@ def set_password_with_link(
         if link is None:
             raise links.refusal()
         session = platform.access.session(transaction, link.tenant)
-        account = accounts.find_by_member(transaction, session.tenant, link.member_id)
+        account = accounts.get(RequestContext(session, client.to_caller(link.tenant), platform.keys), link.member)
         name = session.current_view().names.get(link.member_id) or ""
     new_hash = passwords.hash_password(passwords.valid_password(password, name, account.email if account else ""))
     with platform.write(client.to_caller(link.tenant, link.member)) as ctx:
@@ -163,9 +161,7 @@ def change_password(
     platform: Platform, caller: Caller, old: str, password: str, *, revoke_tokens: bool = False
 ) -> None:
     """Change one's own password with the old one. All other sign-ins end, and API tokens on demand."""
-    attempt_keys = throttle.attempt_keys(
-        "old password", caller.member, caller.address, throttle.ACCOUNT, throttle.ADDRESS
-    )
+    attempt_keys = throttle.attempt_keys("old password", caller.member, caller.address)
     with platform.write(caller) as ctx:
         ctx.need_writable()
         need_unrestricted(ctx, "change the password")

@@ -7,7 +7,7 @@ from functools import partial
 from lakehold.access import Add, Attribute, Grant
 from lakehold.access.facts.view import FactView
 from lakehold.access.model.policy import MEMBER
-from lakehold.directory import accounts, invite_grants, invites, passwords, secret_tokens, sign_ins
+from lakehold.directory import accounts, invites, passwords, secret_tokens, sign_ins
 from lakehold.directory.accounts import email_key
 from lakehold.directory.act_for import need_unrestricted
 from lakehold.directory.caller import ClientInfo
@@ -87,7 +87,7 @@ def accept_as_member(ctx: RequestContext, secret: str) -> Invite:
 def _grant_all(ctx: RequestContext, invite: Invite) -> None:
     """Give the member all that comes with the invite, as by the inviter."""
     member = ctx.caller.member
-    chosen = invite_grants.effective_settings(ctx.session, invite.made_by, invite.grants)
+    chosen = invites.effective_settings(ctx.session, invite.made_by, invite.grants)
     ctx.note("accept invite", member, after={"invite": invite.id, "invited_by": invite.made_by})
     for role, target in invite.grants.roles:
         ctx.make_unchecked(Add(Grant(member, role, target)))
@@ -100,7 +100,7 @@ def _take(ctx: RequestContext, secret: str) -> Invite:
     tenant, invite = _find(ctx.session.transaction, secret, ctx.at)
     if tenant != ctx.caller.tenant or not invites.delete(ctx, invite.id):
         raise _refusal()
-    if not invite_grants.may_invite(ctx.session, tenant, invite.made_by, invite.grants):
+    if not invites.may_invite(ctx.session, tenant, invite.made_by, invite.grants):
         raise ConflictError("The member who invited you can no longer grant these roles.", "Request a new invite.")
     return invite
 

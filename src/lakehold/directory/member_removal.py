@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from lakehold.access import Add, Grant, Remove
 from lakehold.access.facts.view import FactView, role_bit, role_names
 from lakehold.access.model.policy import MEMBER, MEMBER_OF
-from lakehold.access.model.schema import KindPolicy
 from lakehold.directory import accounts, links, members, sign_ins, tokens
 from lakehold.directory.act_for import need_unrestricted
 from lakehold.directory.request_context import RequestContext
@@ -43,16 +42,11 @@ def _find_owned(view: FactView, member: str) -> list[OwnedRole]:
         OwnedRole(view.uid(place), view.names.get(place) or "", kind.id, role, kind.schema.roles[role].title)
         for place, mask in (view.grants_by_subject.get(number) or {}).items()
         for kind in (view.policy.kind(view.kind(place)),)
-        if _has_owners(kind)
+        if kind.schema.creator is not None and kind.schema.roles[kind.schema.creator].person_only
         for role in role_names(mask)
         if role in kind.schema.roles and kind.schema.roles[role].person_only
     ]
     return sorted(found, key=lambda owned: (owned.kind, owned.name, owned.resource, owned.role))
-
-
-def _has_owners(kind: KindPolicy) -> bool:
-    creator = kind.schema.creator
-    return creator is not None and kind.schema.roles[creator].person_only
 
 
 @dataclass(frozen=True, slots=True)

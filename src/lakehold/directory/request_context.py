@@ -101,13 +101,11 @@ class RequestContext:
             self.need_visible(uid, "change")
         if self.session.check_change(self.principal, change):
             return
-        fact = change.fact
-        resource = fact.source if isinstance(fact, Edge) else fact.resource
+        resource = mentioned_ids(change.fact)[0]
         ways = self.session.read_view(lambda _: self.session.evaluator.ways_to_change(self.principal, change))
         verb = "set" if isinstance(change, Add) else "take away"
-        raise self._denied(
-            f"You may not {verb} {describe_fact(self.view, fact)}.", _audit_action(change), resource, ways
-        )
+        message = f"You may not {verb} {describe_fact(self.view, change.fact)}."
+        raise self._denied(message, _audit_action(change), resource, ways)
 
     def accept_id(self, uid: str | None) -> str | None:
         """Return the id that a client has chosen for a new resource, if any, or refuse.
@@ -159,8 +157,9 @@ class RequestContext:
         made = self.session.store.create(
             draft.kind, name, uid=uid, edges=draft.edges, attributes=draft.attributes, creator=creator
         )
-        after = {"name": name, **_to_plain(draft.edges), **_to_plain(draft.attributes)}
-        self.note("create", made, after=after)
+        given = {**draft.edges, **draft.attributes}
+        plain = {key: value if isinstance(value, str | bool) else list(value) for key, value in given.items()}
+        self.note("create", made, after={"name": name, **plain})
         return made
 
     def make(self, change: Change, *, since: MomentLike | None = None, until: MomentLike | None = None) -> None:
@@ -181,14 +180,13 @@ class RequestContext:
         """Make a change without checking its own rule. The right to it has been checked by another rule."""
         self.need_writable()
         fact = change.fact
-        resource = fact.source if isinstance(fact, Edge) else fact.resource
         before = self._value_before(fact)
         self.session.store.apply(change, since=since, until=until)
         after = {"fact": describe_fact(self.view, fact), **_fact_values(fact)} if isinstance(change, Add) else {}
         for name, value in (("since", since), ("until", until)):
             if value is not None:
                 after[name] = str(value)
-        self.note(_audit_action(change), resource, before=before, after=after)
+        self.note(_audit_action(change), mentioned_ids(fact)[0], before=before, after=after)
 
     def rename(self, uid: str, name: str) -> None:
         """Rename a resource, if the caller may."""
@@ -256,12 +254,10 @@ class RequestContext:
         """Return the value of an attribute, the ends of an edge, or the grant, before the change."""
         view = self.view
         match fact:
-            case Attribute(resource, name, _, None):
-                value = view.attributes[name].get(view.resource(resource))
-                return {name: value} if value is not None else {}
             case Attribute(resource, name, _, member):
-                values = view.memberships[name].get(view.resource(resource)) or {}
-                value = values.get(view.resource(member))
+                here = view.resource(resource)
+                values = view.attributes[name] if member is None else view.memberships[name].get(here) or {}
+                value = values.get(here if member is None else view.resource(member))
                 return {name: value} if value is not None else {}
             case Edge(name, source, _):
                 return {name: [view.uid(end) for end in view.edges_out[name].get(view.resource(source)) or ()]}
@@ -312,7 +308,3 @@ def _audit_action(change: Add | Remove) -> str:
             return "link" if adds else "unlink"
         case Attribute():
             return "set" if adds else "unset"
-
-
-def _to_plain(values: Mapping[str, object]) -> dict[str, object]:
-    return {name: value if isinstance(value, str | bool) else list(value) for name, value in values.items()}  # type: ignore[call-overload]

@@ -3,12 +3,11 @@
 import re
 import unicodedata
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import sqlalchemy as sa
 
 from lakehold.access import Grant
-from lakehold.access.facts.store import FactStore
 
 # past the access filter: tenants are known to the installation alone
 from lakehold.access.facts.tables import resource
@@ -19,11 +18,12 @@ from lakehold.directory.accounts import Account, valid_email
 from lakehold.directory.caller import ClientInfo
 from lakehold.directory.errors import UnauthorizedError
 from lakehold.directory.platform import Platform
+from lakehold.directory.request_context import audit_entry
 from lakehold.kit.clock import Moment
 from lakehold.kit.database import Transaction
 from lakehold.kit.errors import ConflictError, InvalidInputError
 from lakehold.kit.ids import valid_id, valid_name
-from lakehold.ledger.audit import AuditLog, AuditLogEntry
+from lakehold.ledger.audit import AuditLog
 
 _MAX_ID_LENGTH = 40
 
@@ -92,7 +92,7 @@ def create_tenant(
     first: bool = False,
     client: ClientInfo | None = None,
 ) -> CreatedTenant:
-    """Create a tenant with its Owner, both or neither. With `first`: only if there is no other."""
+    """Create a tenant with its Owner, both or neither. With `first`: only if there is no other, also not at once."""
     setup = _validate(setup)
     password_hash = passwords.hash_password(setup.password)
     with platform.database.write("tenants") as transaction:
@@ -105,9 +105,10 @@ def create_tenant(
         accounts.insert(transaction, store.tenant, account)
         # Nobody else can write in a tenant that does not exist yet, so we hold its lock.
         transaction.lock_name = setup.uid
-        AuditLog(transaction, store.tenant, setup.uid, platform.keys).append(
-            [_audit_entry(store, setup, owner, client or ClientInfo())]
-        )
+        caller = (client or ClientInfo()).to_caller(setup.uid, owner)
+        entry = audit_entry(caller, store.view, store.at, "create", setup.uid)
+        entry = replace(entry, after={"name": setup.name, "owner": owner})
+        AuditLog(transaction, store.tenant, setup.uid, platform.keys).append([entry])
     return CreatedTenant(setup.uid, owner)
 
 
@@ -126,21 +127,6 @@ def _validate(setup: TenantSetup) -> TenantSetup:
 def _make_id(name: str) -> str:
     plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode().lower()
     return re.sub(r"[^a-z0-9]+", "-", plain).strip("-")[:_MAX_ID_LENGTH].strip("-") or "tenant"
-
-
-def _audit_entry(store: FactStore, setup: TenantSetup, owner: str, client: ClientInfo) -> AuditLogEntry:
-    return AuditLogEntry(
-        at=store.at,
-        member=owner,
-        member_name=setup.owner,
-        action="create",
-        resource=setup.uid,
-        resource_name=setup.name,
-        kind="tenant.tenant",
-        request=client.request,
-        address=client.address,
-        after={"name": setup.name, "owner": owner},
-    )
 
 
 _SETUP_PREFIX = "lhf_"
@@ -166,10 +152,3 @@ def need_setup_secret(platform: Platform, presented: str) -> None:
         raise UnauthorizedError(
             "This is not the setup link of this installation.", "Run `lakehold up` and use the one it prints."
         )
-
-
-def create_first_tenant(
-    platform: Platform, models: Iterable[AccessModel], setup: TenantSetup, client: ClientInfo | None = None
-) -> CreatedTenant:
-    """Create the first tenant and its Owner. Of two concurrent attempts one is refused."""
-    return create_tenant(platform, models, setup, first=True, client=client)

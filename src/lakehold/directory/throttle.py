@@ -52,9 +52,10 @@ MAIL_ACCOUNT, MAIL_ADDRESS = AttemptLimit(free=3), AttemptLimit(free=20)
 AttemptKeys = Mapping[str, AttemptLimit]
 
 
-def attempt_keys(what: str, account: str, address: str, *limits: AttemptLimit) -> AttemptKeys:
+def attempt_keys(
+    what: str, account: str, address: str, by_account: AttemptLimit = ACCOUNT, by_address: AttemptLimit = ADDRESS
+) -> AttemptKeys:
     """Return the keys by which an attempt is counted. Without an account it is counted by its address alone."""
-    by_account, by_address = limits
     keys = {_key(what, "account", account): by_account} if account else {}
     return keys | {_key(what, "address", _network(address)): by_address} if address else keys
 

@@ -1,6 +1,6 @@
 """Invites: the pending ones, and creating one by e-mail address.
 
-`directory.invite_grants` decides who may invite whom to what; the form asks it for every choice.
+`directory.invites` decides who may invite whom to what; the form asks it for every choice.
 """
 
 from fastapi import Request, Response
@@ -10,9 +10,8 @@ from lakehold.access.model.policy import TENANT
 from lakehold.api.http.dependencies import CurrentPlatform, FormContext, ReadContext, WriteContext
 from lakehold.catalog import kinds, workspaces
 from lakehold.catalog.resource_view import ResourceRef, ResourceSummary, VisibleRefs
-from lakehold.directory import invite_grants, invites, links
-from lakehold.directory.invite_grants import InvitedRole, InviteGrants, MembershipSetting
-from lakehold.directory.invites import CreatedInvite, Invite
+from lakehold.directory import invites, links
+from lakehold.directory.invites import CreatedInvite, Invite, InvitedRole, InviteGrants, MembershipSetting
 from lakehold.directory.platform import Platform
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import ConflictError, InvalidInputError
@@ -164,7 +163,7 @@ def _parse_invitation(ctx: RequestContext, workspace: str, sent: FormData) -> In
 
 def may_invite_to(ctx: RequestContext, *places: InvitedRole) -> bool:
     """Whether the caller may invite to all of these places."""
-    return invite_grants.may_invite(ctx.session, ctx.caller.tenant, ctx.principal, InviteGrants(places))
+    return invites.may_invite(ctx.session, ctx.caller.tenant, ctx.principal, InviteGrants(places))
 
 
 def invitable_workspaces(ctx: RequestContext) -> list[ResourceSummary]:

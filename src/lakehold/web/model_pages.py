@@ -6,7 +6,7 @@ from lakehold.access import Adopt
 from lakehold.access.model.loader import parse_model
 from lakehold.access.model.policy import MANAGE_MODELS
 from lakehold.api.http.dependencies import FormContext, ReadContext
-from lakehold.catalog import access_models
+from lakehold.catalog import change_preview
 from lakehold.directory.access_models import builtin_models
 from lakehold.kit.errors import LakeholdError
 from lakehold.web import pages
@@ -44,7 +44,7 @@ def adopt_model(request: Request, ctx: FormContext, sent: SubmittedForm, name: s
         source = str(sent.get("source", "")).replace("\r\n", "\n")
         try:
             model = parse_model(source)
-            effects = access_models.preview(ctx, source)
+            effects = change_preview.preview_model(ctx, source)
             asking = ConfirmationPrompt(f"Adopt {model.title}?", do="Adopt model", back="/models")
             need_confirmed_effects(request, sent, asking, lambda: summarize_effects(ctx.view.policy, effects))
             ctx.make(Adopt(source))

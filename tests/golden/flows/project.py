@@ -47,12 +47,12 @@ class FlowProject:
     def inside(self, kind: str) -> set[str]:
         """The names of all things of a kind here."""
         with self.acme.read() as ctx:
-            return {item.name for item in resources.page(ctx, f"marts.{kind}", within=self["sales"]).items}
+            return {item.name for item in resources.find(ctx, among=[f"marts.{kind}"], within=self["sales"]).items}
 
     def clear(self, kind: str, name: str) -> None:
         """Take away what somebody has made here."""
         with self.acme.write() as ctx:
-            for item in resources.page(ctx, f"marts.{kind}", within=self["sales"], search=name).items:
+            for item in resources.find(ctx, among=[f"marts.{kind}"], within=self["sales"], search=name).items:
                 resources.delete(ctx, item.uid)
 
     def triggers(self, name: str) -> list[Trigger]:

@@ -40,7 +40,9 @@ def put_file(shop: Shop, path: str, content: str = ORDERS) -> None:
 def find_resource(shop: Shop, kind: str, name: str) -> ResourceView:
     """Return the resource of this name in the lakehouse."""
     with shop.platform.read(as_member("olga")) as ctx:
-        (item,) = (each for each in resources.page(ctx, kind, within=LAKE, search=name).items if each.name == name)
+        (item,) = (
+            each for each in resources.find(ctx, among=[kind], within=LAKE, search=name).items if each.name == name
+        )
         return resources.get(ctx, item.uid)
 
 

@@ -128,7 +128,7 @@ def test_a_notebook_is_kept_and_not_run(shop: Shop, open_as: Open) -> None:
     page.get_by_role("button", name="Run now").click()
     expect(page.get_by_text("A notebook cannot be run here yet.")).to_be_visible()
     with shop.platform.read(as_member("olga")) as ctx:
-        (made,) = resources.page(ctx, "lakehouse.notebook", within=LAKE, search="Churn").items
+        (made,) = resources.find(ctx, among=["lakehouse.notebook"], within=LAKE, search="Churn").items
         edges = resources.get(ctx, made.uid).edges
     assert {name: [end.uid for end in ends] for name, ends in edges.items()} == {
         "reads": ["orders"],

@@ -20,7 +20,9 @@ GOOD_HISTORY = {"name": "Past", "reads": "customers", "output": "new", "layer": 
 
 def found(shop: Shop, kind: str, name: str) -> ResourceView:
     with shop.platform.read(as_member("olga")) as ctx:
-        (item,) = (each for each in resources.page(ctx, kind, within=LAKE, search=name).items if each.name == name)
+        (item,) = (
+            each for each in resources.find(ctx, among=[kind], within=LAKE, search=name).items if each.name == name
+        )
         return resources.get(ctx, item.uid)
 
 

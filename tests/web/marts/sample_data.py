@@ -37,7 +37,9 @@ def settings_of(shop: Shop, uid: str) -> Mapping[str, object]:
 def find_resource(shop: Shop, kind: str, name: str) -> ResourceView:
     """Return the resource of this name in the project."""
     with shop.platform.read(as_member("olga")) as ctx:
-        (item,) = (each for each in resources.page(ctx, kind, within="sales", search=name).items if each.name == name)
+        (item,) = (
+            each for each in resources.find(ctx, among=[kind], within="sales", search=name).items if each.name == name
+        )
         return resources.get(ctx, item.uid)
 
 

@@ -35,7 +35,7 @@ WAYS = ("files", "mail", "chat", "webhook", "database", "live")
 
 def made(shop: Shop, name: str) -> ResourceView:
     with shop.platform.read(as_member("olga")) as ctx:
-        some = resources.page(ctx, "marts.destination", within="sales", search=name).items
+        some = resources.find(ctx, among=["marts.destination"], within="sales", search=name).items
         (item,) = (each for each in some if each.name == name)
         return resources.get(ctx, item.uid)
 

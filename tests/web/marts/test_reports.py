@@ -85,7 +85,7 @@ def _fill(shop: Shop) -> None:
 
 def made(shop: Shop, name: str) -> ResourceView:
     with shop.platform.read(as_member("olga")) as ctx:
-        some = resources.page(ctx, "marts.report", within="sales", search=name).items
+        some = resources.find(ctx, among=["marts.report"], within="sales", search=name).items
         (item,) = (each for each in some if each.name == name)
         return resources.get(ctx, item.uid)
 
@@ -126,7 +126,7 @@ def test_a_row_is_added_and_taken_away_by_a_button_and_nothing_is_lost(filled: S
     assert 'value="today - 7"' not in sums
     assert "since: today - 7" in sums
     with filled.platform.read(as_member("olga")) as ctx:
-        found = resources.page(ctx, "marts.report", within="sales", search="Weekly").items
+        found = resources.find(ctx, among=["marts.report"], within="sales", search="Weekly").items
     assert "Weekly" not in [each.name for each in found]
 
 

@@ -7,7 +7,7 @@ from playwright.sync_api import expect
 
 from lakehold.directory import invites
 from lakehold.directory.caller import Caller
-from lakehold.directory.invite_grants import InvitedRole, InviteGrants
+from lakehold.directory.invites import InvitedRole, InviteGrants
 from tests.demo_company import TENANT
 from tests.web.conftest import Open, Violations
 from tests.web.demo import SECRET, Shop, give_password

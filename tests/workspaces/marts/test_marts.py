@@ -137,7 +137,7 @@ def test_a_definition_that_cannot_be_used_is_refused_by_its_field(
     with platform.write(ED) as ctx:
         resource_metadata.save(ctx, mart, settings=settings)
         assert resources.get(ctx, mart).settings == settings
-        listed = resources.page(ctx, "marts.data_mart", search=mart).items
+        listed = resources.find(ctx, among=["marts.data_mart"], search=mart).items
         assert [each.settings_problems[0].field for each in listed] == [field]
     with pytest.raises(InvalidInputError, match=said):
         here.run(mart, by=ED)

@@ -224,7 +224,7 @@ class ResourceListing:
         values = self._values(principal, within)
         values["limit"] = limit + 1
         if after is not None:
-            values |= _parse_cursor(after, sort)
+            values |= parse_cursor(after, sort)
         if search != "":
             values |= {"search": fold_name(valid_id(search, "search"))}
         shape = ListingShape(
@@ -347,7 +347,8 @@ def _sortable(name: object) -> str:
     return name
 
 
-def _parse_cursor(cursor: object, sort: str) -> dict[str, object]:
+def parse_cursor(cursor: object, sort: str) -> dict[str, object]:
+    """Return the values to bind to continue after a cursor of this order."""
     by_time = _SORTS[sort][0] == "since"
     if isinstance(cursor, str) and len(cursor) <= _LONGEST:
         try:

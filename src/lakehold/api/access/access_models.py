@@ -17,7 +17,7 @@ from lakehold.api.http.dependencies import CreateContext, ReadContext, WriteCont
 from lakehold.api.http.models import IfMatch, RecordEnd, RecordTime, RequestModel, ResponseModel, TaggedResponse, Word
 from lakehold.api.http.paging import PageParams, PageResponse
 from lakehold.api.http.routing import make_router, problem_responses
-from lakehold.catalog import access_models
+from lakehold.catalog import change_preview
 from lakehold.directory.model_upgrade import ModelStatus, model_status
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import ConflictError, InvalidInputError, NotFoundError
@@ -119,13 +119,13 @@ def try_model(ctx: ReadContext, body: ModelText) -> ModelPreviewJson:
     ctx.need("manage_models", ctx.caller.tenant)
     need_others(ctx)
     model = parse_model(body.source)
-    effects = access_models.preview(ctx, body.source)
+    effects = change_preview.preview_model(ctx, body.source)
     there = ctx.view.sources.get(model.name)
     found = {
         "new": there is None,
         "changes": there != body.source,
         "effects": effects.restrict(QuestionScope(ctx).is_visible).groups,
-        "confirm": access_models.confirmation_code(body.source, effects),
+        "confirm": change_preview.confirmation_code(body.source, effects),
     }
     return ModelPreviewJson.model_validate({**_model_fields(model), **found})
 
@@ -152,7 +152,7 @@ def replace_model(ctx: WriteContext, name: ModelName, body: ModelReplacement, se
             f"The text is of the model {quote(model.name)}, not {quote(name)}.", "Send it to the URL of that model."
         )
     if body.source != ctx.view.sources.get(name):
-        access_models.need_confirmed(ctx, body.source, body.confirm)
+        change_preview.need_confirmed(ctx, body.source, body.confirm)
         ctx.make(Adopt(body.source))
     return _model_json(ctx, name)
 

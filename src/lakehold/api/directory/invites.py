@@ -13,8 +13,7 @@ from lakehold.api.http.paging import PageParams, PageResponse
 from lakehold.api.http.routing import make_router, problem_responses
 from lakehold.catalog.resource_view import VisibleRefs
 from lakehold.directory import invite_acceptance, invites
-from lakehold.directory.invite_grants import MAX_ROLES, InvitedRole, InviteGrants, MembershipSetting
-from lakehold.directory.invites import CreatedInvite, Invite
+from lakehold.directory.invites import MAX_ROLES, CreatedInvite, Invite, InvitedRole, InviteGrants, MembershipSetting
 from lakehold.directory.request_context import RequestContext
 
 routes = make_router("/api/v1/invites", "Invites")

@@ -228,6 +228,8 @@ def begin_first_run(platform: CurrentPlatform, client: CurrentClient, body: Firs
     tenants.need_setup_secret(platform, body.secret.get_secret_value())
     password = body.password.get_secret_value()
     founding = TenantSetup(body.tenant, body.name, body.email, password)
-    founded = retry_when_busy(lambda: tenants.create_first_tenant(platform, workspaces.models(), founding, client))
+    founded = retry_when_busy(
+        lambda: tenants.create_tenant(platform, workspaces.models(), founding, first=True, client=client)
+    )
     method = PasswordMethod(body.email, password, founded.tenant)
     return sign_in_result(platform, lambda: sign_in(platform, method, client))

@@ -82,7 +82,8 @@ def init(
     password = _read_secret("Password", confirm=True)
     with _open_platform() as platform:
         founding = tenants.TenantSetup(tenant, name, email, password)
-        founded = tenants.create_first_tenant(platform, workspaces.models(), founding, ClientInfo(address=ADDRESS))
+        client = ClientInfo(address=ADDRESS)
+        founded = tenants.create_tenant(platform, workspaces.models(), founding, first=True, client=client)
         result = {"tenant": founded.tenant, "owner": founded.owner}
         if token:
             with platform.write(Caller(founded.tenant, founded.owner, address=ADDRESS)) as request_ctx:

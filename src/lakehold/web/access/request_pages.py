@@ -112,7 +112,7 @@ def _draft_form(
 ) -> Response:
     """Render the form of a request: what can be asked for, and for a visible resource what would have to be given."""
     seen = VisibleRefs(ctx).ref(uid)
-    known = seen or (discovery.load_ref(ctx, uid) if uid and discovery.is_discoverable(ctx, uid) else None)
+    known = seen or (discovery.find_ref(ctx, uid) if uid else None)
     actions: Sequence[str] = _COMMON_ACTIONS
     if known:
         actions = ctx.view.policy.kind(known.kind).schema.actions

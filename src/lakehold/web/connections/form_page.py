@@ -109,7 +109,7 @@ class ConnectionFormPage(ABC):
         if found.kind != cls.kind:
             title = kinds.catalog_kind(ctx.view.policy, found.kind).title.lower()
             raise InvalidInputError(f"A {title} is no {cls.kind.rpartition('.')[2]}.", "Select one.")
-        kinds.need_right(ctx, ctx.session.read_view(lambda view: kinds.edit_right(view, uid)), uid, "edit")
+        kinds.need_right(ctx, uid, "edit")
         return found
 
     def test(self, filled: ResourceForm, secrets: Mapping[str, str]) -> ConnectionTest:

@@ -67,7 +67,7 @@ def _create(ctx: RequestContext, schema: KindSchema, sent: FormData) -> str:
 def edit_resource(request: Request, ctx: FormContext, uid: str, sent: SubmittedForm) -> Response:
     """Show the form with the present values; save it, unless somebody else changed the resource meanwhile."""
     found, error = resources.get(ctx, uid), None
-    kinds.need_right(ctx, ctx.session.read_view(lambda view: kinds.edit_right(view, uid)), uid, "edit")
+    kinds.need_right(ctx, uid, "edit")
     schema = kinds.catalog_kind(ctx.view.policy, found.kind)
     if request.method == "POST":
         edges = {name: ends for name, ends in _parse_edges(schema, sent).items() if name != schema.parent}

@@ -31,7 +31,7 @@ def list_of_kind(request: Request, ctx: ReadContext, uid: str, kind: str) -> Res
     if schema is None:
         return workspace_page(request, ctx, f"{uid}/{kind}")
     listing = ListState.from_request(request, ("name", "created"))
-    found = resources.page(ctx, schema.id, within=uid, **listing.query)
+    found = resources.find(ctx, among=[schema.id], within=uid, **listing.query)
     values: dict[str, object] = {
         "crumbs": resource_header.breadcrumbs(ctx, uid, pluralize(schema.title)),
         "schema": schema,
@@ -56,7 +56,7 @@ def workspace_page(request: Request, ctx: ReadContext, uid: str) -> Response:
         "found": found,
         **kind_pages.workspace_tab_values(uid, found.kind),
         "places": kind_pages.workspace_links(uid, schema.id),
-        "shelves": [(kind, resources.page(ctx, kind.id, within=uid, limit=_MAX_ITEMS)) for kind in listed],
+        "shelves": [(kind, resources.find(ctx, among=[kind.id], within=uid, limit=_MAX_ITEMS)) for kind in listed],
         "makes": [create_action(ctx, kind, uid) for kind in listed if kind.create is not None],
     }
     return pages.render(request, "resources/workspace.html", values)

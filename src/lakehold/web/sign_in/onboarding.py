@@ -57,7 +57,7 @@ def _set_up(request: Request, platform: Platform, visit: ClientInfo, filled: dic
     tenant_setup = TenantSetup(filled["tenant"], filled["name"], filled["email"], password, uid)
     try:
         founded = retry_when_busy(
-            lambda: tenants.create_first_tenant(platform, workspaces.models(), tenant_setup, visit)
+            lambda: tenants.create_tenant(platform, workspaces.models(), tenant_setup, first=True, client=visit)
         )
     except ConflictError:
         return _already_set_up_page(request)

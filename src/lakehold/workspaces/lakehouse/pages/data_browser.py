@@ -61,7 +61,7 @@ def browse(request: Request, ctx: ReadContext, lake: CurrentLake, uid: str) -> R
     """Render all layers with the first of their contents."""
     found = need_lakehouse(ctx, uid)
     listing = ListState.from_request(request, ("name",))
-    layers = resources.page(ctx, LAYER, within=uid, sort="created", limit=_MAX_LAYERS).items
+    layers = resources.find(ctx, among=[LAYER], within=uid, sort="created", limit=_MAX_LAYERS).items
     sections = _search_sections if listing.search else _layer_sections
     values: dict[str, object] = {
         "crumbs": resource_header.breadcrumbs(ctx, uid, "Data"),
@@ -113,8 +113,8 @@ def _layer_sections(
 
 
 def _open_section(ctx: RequestContext, lake: IcebergCatalog, space: str, layer: ResourceSummary) -> LayerSection:
-    tables = resources.page(ctx, TABLE, within=layer.uid, limit=_PER_LAYER)
-    volumes = resources.page(ctx, VOLUME, within=layer.uid, limit=_PER_LAYER)
+    tables = resources.find(ctx, among=[TABLE], within=layer.uid, limit=_PER_LAYER)
+    volumes = resources.find(ctx, among=[VOLUME], within=layer.uid, limit=_PER_LAYER)
     items = _items(ctx, lake, [*tables.items, *volumes.items])
     more = tables.after is not None or volumes.after is not None
     makes = [] if items else _create_actions(ctx, space, layer.uid)

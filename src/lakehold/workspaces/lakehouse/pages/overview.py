@@ -32,7 +32,7 @@ def overview(request: Request, ctx: ReadContext, uid: str) -> Response:
     """Render the overview."""
     need_lakehouse(ctx, uid)
     found = resources.get(ctx, uid)
-    layers = resources.page(ctx, LAYER, within=uid, sort="created", limit=_MOST_LAYERS)
+    layers = resources.find(ctx, among=[LAYER], within=uid, sort="created", limit=_MOST_LAYERS)
     values: dict[str, object] = {
         "crumbs": resource_header.breadcrumbs(ctx, uid),
         "found": found,
@@ -46,7 +46,7 @@ def overview(request: Request, ctx: ReadContext, uid: str) -> Response:
         "runs": run_list.run_rows(ctx, RUNS.page(ctx, within=uid, limit=_LATEST)),
         "failed": run_list.run_rows(ctx, RUNS.page(ctx, within=uid, state=FAILED, limit=_MAX_ITEMS)),
         "pipelines": resources.find(ctx, among=PIPELINE_KINDS, within=uid, limit=_MAX_ITEMS).items,
-        "saved": resources.page(ctx, SAVED_QUERY, within=uid, limit=_MAX_ITEMS).items,
+        "saved": resources.find(ctx, among=[SAVED_QUERY], within=uid, limit=_MAX_ITEMS).items,
     }
     return pages.render(request, "lakehouse/overview.html", values)
 

@@ -54,7 +54,7 @@ class PipelineFormPage(LakehouseFormPage):
     def need_resource(cls, ctx: RequestContext, uid: str) -> ResourceView:
         """Return the pipeline, if the caller may edit it and it has this form."""
         found = need_pipeline(ctx, uid)
-        kinds.need_right(ctx, ctx.session.read_view(lambda view: kinds.edit_right(view, uid)), uid, "edit")
+        kinds.need_right(ctx, uid, "edit")
         if found.kind not in FORM_KINDS:
             title = kinds.catalog_kind(ctx.view.policy, found.kind).title.lower()
             raise InvalidInputError(f"A {title} has no such form.", "Edit it from its page.")

@@ -71,7 +71,7 @@ def overview(request: Request, ctx: ReadContext, uid: str) -> Response:
 def _kind_section(ctx: RequestContext, uid: str, kind: str) -> ProjectSection:
     schema = kinds.catalog_kind(ctx.view.policy, kind)
     listed = ctx.session.list(ctx.principal, schema.visible, kind, within=uid, limit=_MAX_COUNT)
-    items = resources.page(ctx, kind, within=uid, limit=_MAX_ITEMS).items
+    items = resources.find(ctx, among=[kind], within=uid, limit=_MAX_ITEMS).items
     return ProjectSection(
         schema,
         pluralize(schema.title),

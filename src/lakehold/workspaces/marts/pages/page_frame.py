@@ -92,5 +92,5 @@ def need_kind(ctx: RequestContext, uid: str, kind: str) -> ResourceView:
 def need_edit(ctx: RequestContext, uid: str, kind: str) -> ResourceView:
     """Return the resource, if it is of the kind and the caller may edit it."""
     found = need_kind(ctx, uid, kind)
-    kinds.need_right(ctx, ctx.session.read_view(lambda view: kinds.edit_right(view, uid)), uid, "edit")
+    kinds.need_right(ctx, uid, "edit")
     return found
