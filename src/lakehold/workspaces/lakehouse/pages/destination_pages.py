@@ -16,9 +16,9 @@ from lakehold.web.connections.form import ResourceForm, load_design
 from lakehold.web.connections.form_page import ConnectionTest
 from lakehold.web.cookies import Flash
 from lakehold.web.runs.services import RUNS
-from lakehold.workspaces.lakehouse import connection_access
 from lakehold.workspaces.lakehouse.pages import table_options
 from lakehold.workspaces.lakehouse.pages.page_frame import FORMS, LakehouseFormPage
+from lakehold.workspaces.lakehouse.pipelines.connections import DestinationPipeline, need_destination_check
 from lakehold.workspaces.lakehouse.settings import DESTINATION
 from lakehold.workspaces.lakehouse.volumes import VOLUME_KIND
 
@@ -26,7 +26,7 @@ from lakehold.workspaces.lakehouse.volumes import VOLUME_KIND
 class LakehouseDestinationFormPage(LakehouseFormPage):
     """The form page of a lakehouse's destination."""
 
-    kind, design = connection_access.DESTINATION_KIND, load_design(FORMS, "destination", DESTINATION.records)
+    kind, design = DestinationPipeline.kind, load_design(FORMS, "destination", DESTINATION.records)
     new_part, edit_part = "pipelines/new/destination", "delivery"
     next_step = " Run it to send data."
     carried: ClassVar[Mapping[str, str]] = {"table": "reads"}
@@ -67,12 +67,9 @@ def try_out(request: Request, uid: str) -> Response:
 
 def _test(request: Request, asked: Mapping[str, Any]) -> ConnectionTest:
     """Test a destination through a worker. Missing rights are raised."""
-    destination, lakehouse, volume = (str(asked.get(name, "")) for name in ("destination", "lakehouse", "volume"))
     message, error = form_page.probe_as_caller(
         request,
-        lambda ctx: connection_access.need_destination_check(
-            ctx, destination, lakehouse, asked.get("reads", ()), volume
-        ),
+        lambda ctx: need_destination_check(ctx, asked),
         lambda platform, caller: worker_client.check_connection(platform, caller, "lakehouse.destination", asked),
     )
     return ConnectionTest(message or "", error)

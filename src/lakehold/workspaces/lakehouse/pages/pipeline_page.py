@@ -24,10 +24,11 @@ from lakehold.web.routing import FORM_METHODS, SubmittedForm, router
 from lakehold.web.runs.runnable_page import latest_runs, overview_values
 from lakehold.web.runs.services import RUNS
 from lakehold.workspaces.graph import edge_targets
-from lakehold.workspaces.lakehouse import connection_access, integrations
+from lakehold.workspaces.lakehouse import integrations
 from lakehold.workspaces.lakehouse.pages import destination_pages, integration_page, pipeline_graph
 from lakehold.workspaces.lakehouse.pages.pipeline_graph import BACKFILL_KINDS, PIPELINE_KINDS, need_pipeline
 from lakehold.workspaces.lakehouse.pages.sources import source_pages
+from lakehold.workspaces.lakehouse.pipelines.connections import DestinationPipeline, SourcePipeline
 from lakehold.workspaces.lakehouse.pipelines.tables import QueryPipeline
 
 routes = router("/resources")
@@ -79,9 +80,9 @@ def _kind_section(
 ) -> tuple[str, dict[str, object]]:
     """Return the template of a kind, and the values that it needs beside those of all pipelines."""
     match found.kind:
-        case connection_access.SOURCE_KIND:
+        case SourcePipeline.kind:
             return source_pages.TEMPLATE, source_pages.source_values(ctx, eyes, found, runs)
-        case connection_access.DESTINATION_KIND:
+        case DestinationPipeline.kind:
             return destination_pages.TEMPLATE, destination_pages.destination_values(ctx, eyes, found, runs)
         case integrations.INTEGRATION_KIND:
             # It is called by tools, and never run.

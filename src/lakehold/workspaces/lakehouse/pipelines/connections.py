@@ -1,15 +1,21 @@
-"""Sources and destinations: each enabled stream is loaded into a table, each table that is read is sent out."""
+"""Sources and destinations: each enabled stream is loaded into a table, each table that is read is sent out.
 
-from collections.abc import Sequence
+A request to probe one of them before it is saved names an existing one, or the lakehouse in which it would be created.
+"""
 
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from lakehold.access import Draft
 from lakehold.access.facts.view import FactView
 from lakehold.catalog import resource_metadata
 from lakehold.connectors.sources.settings import SyncMode
+from lakehold.directory.caller import Caller
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import ConflictError
 from lakehold.kit.ids import quote
 from lakehold.runs.runnable import RunOptions, Step, refuse_backfill
-from lakehold.workspaces.graph import edge_targets
+from lakehold.workspaces.graph import edge_targets, need_connection
 from lakehold.workspaces.lakehouse import settings, volumes
 from lakehold.workspaces.lakehouse.pipelines.base import LakehousePipeline, readable_inputs, resolve_output
 from lakehold.workspaces.lakehouse.steps import DeliverTable, IngestStream
@@ -59,6 +65,13 @@ class DestinationPipeline(LakehousePipeline):
         return tuple(found)
 
 
+def need_destination_check(ctx: RequestContext, request: Mapping[str, Any]) -> Caller:
+    """Return the caller if they may edit the destination, or create one like this."""
+    lakehouse, volume = request.get("lakehouse", ""), request.get("volume", "")
+    edges = {"lakehouse": lakehouse, "reads": request.get("reads", []), "writes": [volume] if volume else []}
+    return need_connection(ctx, request.get("destination", ""), lakehouse, Draft(DestinationPipeline.kind, edges))
+
+
 STREAM_KIND = "lakehouse.stream"
 _OFF = "false"
 
@@ -88,6 +101,13 @@ class SourcePipeline(LakehousePipeline):
         """Return the source and its enabled streams."""
         del options
         return (uid, *enabled_streams(ctx, uid))
+
+
+def need_source_probe(ctx: RequestContext, request: Mapping[str, Any]) -> Caller:
+    """Return the caller if they may edit the source, or create one like this."""
+    lakehouse = request.get("lakehouse", "")
+    draft = Draft(SourcePipeline.kind, {"lakehouse": lakehouse, "into": request.get("layer", "")})
+    return need_connection(ctx, request.get("source", ""), lakehouse, draft)
 
 
 def enabled_streams(ctx: RequestContext, uid: str) -> list[str]:

@@ -24,10 +24,10 @@ from lakehold.web.routing import FORM_METHODS, SubmittedForm, router
 from lakehold.web.runs.services import RUNS, TRIGGERS
 from lakehold.web.schedules import schedule_form
 from lakehold.web.schedules.schedule_form import ScheduleForm, time_zones
-from lakehold.workspaces.lakehouse import connection_access
 from lakehold.workspaces.lakehouse.pages import table_options
 from lakehold.workspaces.lakehouse.pages.page_frame import FORMS, LakehouseFormPage
 from lakehold.workspaces.lakehouse.pipelines.base import LAYER_KIND
+from lakehold.workspaces.lakehouse.pipelines.connections import SourcePipeline, need_source_probe
 from lakehold.workspaces.lakehouse.settings import SOURCE
 from lakehold.workspaces.lakehouse.volumes import VOLUME_KIND
 
@@ -75,7 +75,7 @@ def step_values(ctx: RequestContext, found: ResourceView, part: str, *, setup: b
 class SourceFormPage(LakehouseFormPage):
     """The connection form page of a source, the first step of its set-up."""
 
-    kind, design = connection_access.SOURCE_KIND, load_design(FORMS, "source", SOURCE.records)
+    kind, design = SourcePipeline.kind, load_design(FORMS, "source", SOURCE.records)
     new_part, edit_part = "pipelines/new/source", CONNECT
     carried: ClassVar[Mapping[str, str]] = {"layer": "layer"}
 
@@ -135,10 +135,9 @@ class SourceProbe:
 
 def probe_source(request: Request, asked: Mapping[str, Any]) -> SourceProbe:
     """Probe a source through a worker as the caller. Missing rights are raised."""
-    source, lakehouse, layer = (str(asked.get(name, "")) for name in ("source", "lakehouse", "layer"))
     found, error = form_page.probe_as_caller(
         request,
-        lambda ctx: connection_access.need_source_probe(ctx, source, lakehouse, layer),
+        lambda ctx: need_source_probe(ctx, asked),
         lambda platform, caller: worker_client.probe(platform, caller, "lakehouse.source", asked),
     )
     return SourceProbe(found or {}, error)
