@@ -16,8 +16,13 @@ from lakehold.web.connections.form import ResourceForm, load_design
 from lakehold.web.connections.form_page import ConnectionTest
 from lakehold.web.cookies import Flash
 from lakehold.web.runs.services import RUNS
-from lakehold.workspaces.lakehouse.pages import table_options
-from lakehold.workspaces.lakehouse.pages.page_frame import FORMS, LakehouseFormPage
+from lakehold.workspaces.lakehouse.pages.page_frame import (
+    FORMS,
+    MAX_TARGETS,
+    LakehouseFormPage,
+    options_for,
+    readable_tables,
+)
 from lakehold.workspaces.lakehouse.pipelines.connections import DestinationPipeline, need_destination_check
 from lakehold.workspaces.lakehouse.settings import DESTINATION
 from lakehold.workspaces.lakehouse.volumes import VOLUME_KIND
@@ -37,8 +42,8 @@ class LakehouseDestinationFormPage(LakehouseFormPage):
 
     def options(self, ctx: RequestContext) -> Mapping[str, Sequence[tuple[Any, ...]]]:
         """Return the tables that the caller may read, and the volumes that they may write."""
-        writable = table_options.options_for(ctx, "write", VOLUME_KIND, self.within, table_options.MAX_TARGETS)
-        return {"reads": table_options.readable_tables(ctx, self.within), "volume": writable}
+        writable = options_for(ctx, "write", VOLUME_KIND, self.within, MAX_TARGETS)
+        return {"reads": readable_tables(ctx, self.within), "volume": writable}
 
     def edges(self, filled: ResourceForm) -> dict[str, list[str]]:
         """Return the edges to what it reads, and to the volume that it writes, if any."""

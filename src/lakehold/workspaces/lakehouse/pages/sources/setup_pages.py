@@ -1,7 +1,6 @@
 """The set-up of a source: its steps, the connection form (first step) and the schedule (last step)."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from fastapi import Request, Response
@@ -24,8 +23,7 @@ from lakehold.web.routing import FORM_METHODS, SubmittedForm, router
 from lakehold.web.runs.services import RUNS, TRIGGERS
 from lakehold.web.schedules import schedule_form
 from lakehold.web.schedules.schedule_form import ScheduleForm, time_zones
-from lakehold.workspaces.lakehouse.pages import table_options
-from lakehold.workspaces.lakehouse.pages.page_frame import FORMS, LakehouseFormPage
+from lakehold.workspaces.lakehouse.pages.page_frame import FORMS, MAX_TARGETS, LakehouseFormPage, options_for
 from lakehold.workspaces.lakehouse.pipelines.base import LAYER_KIND
 from lakehold.workspaces.lakehouse.pipelines.connections import SourcePipeline, need_source_probe
 from lakehold.workspaces.lakehouse.settings import SOURCE
@@ -95,10 +93,9 @@ class SourceFormPage(LakehouseFormPage):
 
     def options(self, ctx: RequestContext) -> Mapping[str, Sequence[tuple[Any, ...]]]:
         """Return the layers in which the caller may create tables, and the volumes that they may read."""
-        most = table_options.MAX_TARGETS
         return {
-            "layer": table_options.options_for(ctx, "create_table", LAYER_KIND, self.within, most),
-            "volume": table_options.options_for(ctx, "read", VOLUME_KIND, self.within, most),
+            "layer": options_for(ctx, "create_table", LAYER_KIND, self.within, MAX_TARGETS),
+            "volume": options_for(ctx, "read", VOLUME_KIND, self.within, MAX_TARGETS),
         }
 
     def extra_values(self) -> dict[str, object]:
@@ -110,9 +107,9 @@ class SourceFormPage(LakehouseFormPage):
     def test(self, filled: ResourceForm, secrets: Mapping[str, str]) -> ConnectionTest:
         """List the streams."""
         there = {"source": self.uid} if self.found else {"lakehouse": self.within, "layer": filled.text("layer")}
-        seen = probe_source(self.request, {**there, "settings": filled.settings(), "secrets": secrets})
-        count = len(seen.found.get("streams", ()))
-        return ConnectionTest(f"Connection successful: {format_count(count, 'stream')} found.", seen.error)
+        found, error = probe_source(self.request, {**there, "settings": filled.settings(), "secrets": secrets})
+        count = len(found.get("streams", ()))
+        return ConnectionTest(f"Connection successful: {format_count(count, 'stream')} found.", error)
 
     def saved(self, filled: ResourceForm, uid: str) -> tuple[str, str]:
         """Go on with the streams, or return to the page of the source."""
@@ -125,12 +122,8 @@ new, routes = form_page.form_routers(SourceFormPage)
 need_source = SourceFormPage.need_resource
 
 
-@dataclass(frozen=True, slots=True)
-class SourceProbe:
-    """The result of probing a source, or the error."""
-
-    found: Mapping[str, Any] = field(default_factory=dict)
-    error: LakeholdError | None = None
+SourceProbe = tuple[Mapping[str, Any], LakeholdError | None]
+"""What was found at a source, and the error if nothing could be."""
 
 
 def probe_source(request: Request, asked: Mapping[str, Any]) -> SourceProbe:
@@ -140,7 +133,7 @@ def probe_source(request: Request, asked: Mapping[str, Any]) -> SourceProbe:
         lambda ctx: need_source_probe(ctx, asked),
         lambda platform, caller: worker_client.probe(platform, caller, "lakehouse.source", asked),
     )
-    return SourceProbe(found or {}, error)
+    return found or {}, error
 
 
 schedule_routes = router("/resources")

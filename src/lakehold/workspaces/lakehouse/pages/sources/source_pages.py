@@ -17,10 +17,10 @@ from lakehold.web.labels import format_count
 from lakehold.web.routing import SubmittedForm, router
 from lakehold.web.runs.services import RUNS
 from lakehold.workspaces.graph import edge_targets
+from lakehold.workspaces.lakehouse.pages.page_frame import write_targets
 from lakehold.workspaces.lakehouse.pages.sources import setup_pages, stream_form
-from lakehold.workspaces.lakehouse.pages.sources.setup_pages import SourceProbe, need_source
+from lakehold.workspaces.lakehouse.pages.sources.setup_pages import need_source
 from lakehold.workspaces.lakehouse.pages.sources.stream_form import SYNC_MODES, StreamFormRow
-from lakehold.workspaces.lakehouse.pages.table_options import write_targets
 from lakehold.workspaces.lakehouse.pipelines.base import LAYER_KIND
 
 TEMPLATE = "lakehouse/source.html"
@@ -67,13 +67,13 @@ routes = router("/resources")
 def streams_page(request: Request, uid: str) -> Response:
     """Render the streams that a worker finds at the source, and those that are saved."""
     found = read_transaction(request).run(lambda ctx: need_source(ctx, uid))
-    seen = setup_pages.probe_source(request, {"source": uid, "settings": dict(found.settings or {})})
+    probed, error = setup_pages.probe_source(request, {"source": uid, "settings": dict(found.settings or {})})
 
     def page(ctx: RequestContext) -> Response:
         layer = next((end.name for end in found.edges.get("into", ())), "")
         kept = stream_form.saved_stream_rows(ctx, uid)
-        rows = stream_form.merge_stream_rows(kept, seen.found.get("streams", ()), layer)
-        return _page(request, ctx, found, rows, seen=seen)
+        rows = stream_form.merge_stream_rows(kept, probed.get("streams", ()), layer)
+        return _page(request, ctx, found, rows, probe_error=error)
 
     return read_transaction(request).run(page)
 
@@ -123,7 +123,7 @@ def _page(
     found: ResourceView,
     rows: Sequence[StreamFormRow],
     *,
-    seen: SourceProbe | None = None,
+    probe_error: LakeholdError | None = None,
     errors: dict[str, str] | None = None,
     error: LakeholdError | None = None,
 ) -> Response:
@@ -134,7 +134,7 @@ def _page(
         "modes": stream_form.SYNC_MODES,
         "cut": len(rows) == stream_form.MAX_STREAMS,
         "tables": sorted([*targets.tables, *(f"{layer}." for layer in targets.layers)], key=str.casefold),
-        "unseen": seen.error if seen else None,
+        "unseen": probe_error,
         "is_files": (found.settings or {}).get("connector") == "files",
     }
     return pages.render_form(request, "lakehouse/streams.html", values, errors, error)

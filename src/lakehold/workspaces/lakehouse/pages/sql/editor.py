@@ -72,7 +72,7 @@ class EditorText:
     @classmethod
     def of_saved_query(cls, ctx: RequestContext, workspace: str, uid: str) -> Self:
         """Return the text of a saved query."""
-        found = saved_queries.need_text(ctx, workspace, uid)
+        found = saved_queries.need_saved_query(ctx, workspace, uid, with_text=True)
         return cls(str((found.settings or {}).get("sql", "")), found)
 
 
@@ -179,7 +179,7 @@ def _parse_text(ctx: RequestContext, uid: str, sent: SubmittedForm) -> EditorTex
     kept = str(sent.get("saved", ""))
     number = str(sent.get("asked", ""))
     sql = get_past_query(ctx, uid, number).text if number else str(sent.get("sql", ""))
-    return EditorText(sql, saved_queries.need_text(ctx, uid, kept) if kept else None)
+    return EditorText(sql, saved_queries.need_saved_query(ctx, uid, kept, with_text=True) if kept else None)
 
 
 def _sample_query(ctx: RequestContext, table: str) -> str:

@@ -5,7 +5,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import floor, isfinite, log10
-from typing import Any
+from typing import Any, NamedTuple
 
 from lakehold.directory.platform import Platform
 from lakehold.kit.clock import SECOND
@@ -27,8 +27,7 @@ _TICKS, _LABELS, _LETTERS = 5, 12, 14
 ChartValue = str | float | None
 
 
-@dataclass(frozen=True, slots=True)
-class ChartSeries:
+class ChartSeries(NamedTuple):
     """A column that can be charted."""
 
     name: str
@@ -36,8 +35,7 @@ class ChartSeries:
     values: Sequence[ChartValue]
 
 
-@dataclass(frozen=True, slots=True)
-class ChartMark:
+class ChartMark(NamedTuple):
     """A bar, or a point of the line."""
 
     x: float
@@ -47,16 +45,14 @@ class ChartMark:
     tooltip: str
 
 
-@dataclass(frozen=True, slots=True)
-class ChartTick:
+class ChartTick(NamedTuple):
     """A label on an axis."""
 
     at: float
     label: str
 
 
-@dataclass(frozen=True, slots=True)
-class QueryChart:
+class QueryChart(NamedTuple):
     """A chart of query rows, ready to be drawn."""
 
     kind: str
@@ -84,11 +80,6 @@ def chart_series(grid: Grid) -> list[ChartSeries]:
         if not column.type.startswith(_NESTED_TYPES)
     ]
     return found if grid.rows and any(each.is_number for each in found) else []
-
-
-def pack_series(columns: Sequence[ChartSeries]) -> str:
-    """Serialise the columns for a hidden form field."""
-    return json.dumps([[each.name, each.is_number, each.values] for each in columns], ensure_ascii=False)
 
 
 def unpack_series(text: str) -> list[ChartSeries]:
@@ -219,8 +210,8 @@ class EditorResult:
 
     @property
     def packed(self) -> str:
-        """Return the serialised columns for the chart's form."""
-        return pack_series(self.series)
+        """Return the serialised columns for a hidden field of the chart's form."""
+        return json.dumps(self.series, ensure_ascii=False)
 
 
 def run_query(platform: Platform, place: queries.QueryScope, sql: str, uid: str) -> EditorResult:
