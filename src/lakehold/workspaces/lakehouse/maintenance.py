@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import islice
@@ -111,15 +112,12 @@ def restore_table(ctx: RequestContext, lake: IcebergCatalog, uid: str, name: str
 
 def expired_places(platform: Platform) -> list[TableIdentifier]:
     """Return the places of tables and data marts of all tenants that were deleted so long ago that rows may go too."""
-    lake, found = IcebergCatalog(platform.settings), list[TableIdentifier]()
-    until = platform.clock() - platform.settings.dropped_days * DAY
-    try:
+    found, until = list[TableIdentifier](), platform.clock() - platform.settings.dropped_days * DAY
+    with closing(IcebergCatalog(platform.settings)) as lake:
         for tenant in tenants.list_all(platform):
             with platform.read(Caller(tenant.uid, "", address="worker")) as ctx:
                 old = (row for row in _deleted_resources(ctx, lake, readable_kinds()) if row.until < until)
                 found += [TableIdentifier(ctx.session.tenant, row.id) for row in old]
-    finally:
-        lake.close()
     return found
 
 
@@ -143,9 +141,8 @@ def _restorable(ctx: RequestContext, row: _DeletedRow) -> RestorableTable | None
     then = ctx.session.as_of(row.until - 1)
     if not then.check(ctx.principal, "delete", row.uid):
         return None
-    layer = next(
-        iter(then.read_view(lambda view: [view.uid(end) for end in view.edges_out["layer"].get(row.id) or ()])), ""
-    )
+    layers = then.read_view(lambda view: [view.uid(end) for end in view.edges_out["layer"].get(row.id) or ()])
+    layer = next(iter(layers), "")
     if ctx.view.ids.get(layer) is None or not ctx.session.check(ctx.principal, "create_table", layer):
         return None
     return RestorableTable(row.id, row.uid, row.name, layer, row.until, _former_grants(ctx, row))
@@ -228,8 +225,8 @@ def needs_maintenance(now: IcebergMetadata, last: Moment | None, at: Moment, day
 
 def schedule_maintenance(platform: Platform) -> int:
     """Start the maintenance of tables that need it, one at a time in each lakehouse; return how many."""
-    lake, count = IcebergCatalog(platform.settings), 0
-    try:
+    count = 0
+    with closing(IcebergCatalog(platform.settings)) as lake:
         for tenant in tenants.list_all(platform):
             caller = Caller(tenant.uid, "", address="worker")
             # Files are read in a transaction that keeps nobody waiting.
@@ -238,8 +235,6 @@ def schedule_maintenance(platform: Platform) -> int:
             if found:
                 with platform.write(caller) as ctx:
                     count += sum(_start_scheduled(ctx, number) for number in found)
-    finally:
-        lake.close()
     return count
 
 

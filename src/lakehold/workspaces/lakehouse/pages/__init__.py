@@ -5,8 +5,7 @@
 - `data_browser`: layers, tables and volumes; search; deleted tables
 - `table_pages`: snapshots and writing runs of a table; maintenance and rollback
 - `sql`: the SQL editor, the history of queries, and saved queries
-- `pipeline_list`: the pipelines as a list and as a graph
-- `pipeline_graph`: the kinds that move data, and the links between pipelines and tables
+- `pipeline_list`: the kinds that move data, as a list and as a graph with the tables
 - `pipeline_page`: the overview of a pipeline; run a past range again
 - `pipeline_form_pages`: the forms of queries, histories, notebooks and integrations
 - `integration_page`: the page of an integration and its tokens

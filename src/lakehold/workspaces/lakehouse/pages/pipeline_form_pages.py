@@ -19,7 +19,7 @@ from lakehold.web.connections.form import ResourceForm, load_design
 from lakehold.web.connections.form_page import form_routers
 from lakehold.workspaces.lakehouse import saved_queries
 from lakehold.workspaces.lakehouse.pages.page_frame import FORMS, LakehouseFormPage, options_for, readable_tables
-from lakehold.workspaces.lakehouse.pages.pipeline_graph import FORM_KINDS, need_pipeline
+from lakehold.workspaces.lakehouse.pages.pipeline_list import need_pipeline
 from lakehold.workspaces.lakehouse.pipelines.base import LAYER_KIND, TABLE_KIND
 from lakehold.workspaces.lakehouse.settings import HistorySettings, NotebookSettings, QuerySettings
 
@@ -55,7 +55,7 @@ class PipelineFormPage(LakehouseFormPage):
         """Return the pipeline, if the caller may edit it and it has this form."""
         found = need_pipeline(ctx, uid)
         kinds.need_right(ctx, ctx.session.read_view(lambda view: kinds.edit_right(view, uid)), uid, "edit")
-        if found.kind not in FORM_KINDS:
+        if found.kind.rpartition(".")[2] not in cls.design.types:
             title = kinds.catalog_kind(ctx.view.policy, found.kind).title.lower()
             raise InvalidInputError(f"A {title} has no such form.", "Edit it from its page.")
         return found

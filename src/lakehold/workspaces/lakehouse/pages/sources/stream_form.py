@@ -15,7 +15,7 @@ from lakehold.kit.errors import InvalidInputError
 from lakehold.kit.ids import valid_table_name
 from lakehold.web.form_values import parse_integer, split_names
 from lakehold.workspaces.graph import edge_targets
-from lakehold.workspaces.lakehouse.pages import pipeline_graph
+from lakehold.workspaces.lakehouse.pages import pipeline_list
 from lakehold.workspaces.lakehouse.pages.page_frame import WriteTargets
 from lakehold.workspaces.lakehouse.pipelines.base import LAYER_KIND
 from lakehold.workspaces.lakehouse.pipelines.connections import STREAM_KIND
@@ -101,7 +101,7 @@ def saved_stream_rows(ctx: RequestContext, source: str) -> list[StreamFormRow]:
 
 def visible_streams(ctx: RequestContext, eyes: VisibleRefs, source: str) -> list[ResourceRef]:
     """Return the saved streams that the caller may see, by name."""
-    return sorted(eyes.refs(pipeline_graph.stream_ids(ctx, source)), key=lambda ref: ref.name.casefold())
+    return sorted(eyes.refs(pipeline_list.stream_ids(ctx, source)), key=lambda ref: ref.name.casefold())
 
 
 def is_on(ctx: RequestContext, uid: str) -> bool:
