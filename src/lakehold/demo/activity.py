@@ -1,5 +1,4 @@
-"""The activity of the demo company's people: accounts, descriptions, saved queries, pending requests, an
-access review, and usage.
+"""The activity of the demo company's people: accounts, descriptions, saved queries, requests, a review and usage.
 
 It is added to what `company` loads through the services, each time by a member who may do it.
 """

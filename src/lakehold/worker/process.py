@@ -119,9 +119,8 @@ class Worker:
         at = self._platform.clock()
         with self._platform.database.read() as transaction:
             jobs = table.waiting_jobs(transaction)
-            sent = (
-                (outbox.MAIL, outbox.WEBHOOK) if self._platform.settings.smtp.get_secret_value() else (outbox.WEBHOOK,)
-            )
+            has_smtp = self._platform.settings.smtp.get_secret_value()
+            sent = (outbox.MAIL, outbox.WEBHOOK) if has_smtp else (outbox.WEBHOOK,)
             mails = outbox.due_messages(transaction, at, kinds=sent)
         for uid in jobs:
             self._engine.enqueue(workflows.JOB_QUEUE, uid, self._workflows.job, uid)

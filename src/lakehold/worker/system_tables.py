@@ -1,5 +1,4 @@
-"""The system tables `access`, `runs` and `audit`: written when a query loads one, with what the caller may
-see.
+"""The system tables `access`, `runs` and `audit`: written when a query loads one, with what the caller may see.
 
 Members who may not ask about others find only themselves in `access`. Only a worker imports this.
 """

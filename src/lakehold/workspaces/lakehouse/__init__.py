@@ -1,5 +1,4 @@
-"""Lakehouse: layers, tables and volumes with levels, and pipelines whose rights come from what they read
-and write.
+"""Lakehouse: layers, tables and volumes with levels, and pipelines whose rights come from what they read and write.
 
 The rights are in model.yaml: Viewer, Editor and Manager; down from layers, up to layers, every() over pipelines.
 

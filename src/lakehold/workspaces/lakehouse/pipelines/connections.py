@@ -25,7 +25,6 @@ class DestinationPipeline(LakehousePipeline):
     """Sends each table that it reads to files, a database, a webhook or by mail, as its setting `to` says."""
 
     kind = "lakehouse.destination"
-    label = "destination"
 
     def steps(self, ctx: RequestContext, uid: str, options: RunOptions) -> Sequence[Step]:
         """Return one step for each table."""
@@ -35,11 +34,12 @@ class DestinationPipeline(LakehousePipeline):
             raise ConflictError(f"The destination {quote(uid)} reads no table.", "Let it read at least one.")
         names, stored = ctx.view.names, resource_metadata.load(ctx, uid).settings
         settings.DESTINATION.parse(stored)
+        writes = _need_volume(ctx, uid) if stored.get("to") == "files" else ()
         return [
             DeliverTable(
                 name=names.get(ctx.view.resource(table)) or table,
                 reads=(table,),
-                writes=self._volume(ctx, uid),
+                writes=writes,
                 destination=uid,
                 settings=stored,
                 table=table,
@@ -48,21 +48,15 @@ class DestinationPipeline(LakehousePipeline):
             for table in reads
         ]
 
-    def _volume(self, ctx: RequestContext, uid: str) -> tuple[str, ...]:
-        """Return the volume that files go into; refused if the caller may not write there."""
-        if resource_metadata.load(ctx, uid).settings.get("to") != "files":
-            return ()
-        found = [
-            end
-            for end in edge_targets(ctx, uid, "writes")
-            if ctx.view.kind(ctx.view.resource(end)) == volumes.VOLUME_KIND
-        ]
-        if len(found) != 1:
-            raise ConflictError(
-                f"The destination {quote(uid)} has no volume for its files.", "Let it write one volume."
-            )
-        ctx.need("write", found[0])
-        return tuple(found)
+
+def _need_volume(ctx: RequestContext, uid: str) -> tuple[str, ...]:
+    """Return the volume that files go into; refused if the caller may not write there."""
+    ends = edge_targets(ctx, uid, "writes")
+    found = [end for end in ends if ctx.view.kind(ctx.view.resource(end)) == volumes.VOLUME_KIND]
+    if len(found) != 1:
+        raise ConflictError(f"The destination {quote(uid)} has no volume for its files.", "Let it write one volume.")
+    ctx.need("write", found[0])
+    return tuple(found)
 
 
 def need_destination_check(ctx: RequestContext, request: Mapping[str, Any]) -> Caller:
@@ -80,7 +74,6 @@ class SourcePipeline(LakehousePipeline):
     """Loads its enabled streams. Its settings are those of its connector; each stream has its own."""
 
     kind = "lakehouse.source"
-    label = "source"
 
     def outputs(self, ctx: RequestContext, uid: str) -> Sequence[str]:
         """Return the tables of its streams, or the layer of those that are to be created."""

@@ -17,7 +17,6 @@ class HistoryPipeline(LakehousePipeline):
     """Keeps every state of each row of a table (SCD2)."""
 
     kind = "lakehouse.history"
-    label = "history"
 
     def steps(self, ctx: RequestContext, uid: str, options: RunOptions) -> Sequence[Step]:
         """Return one step that updates the history. A reload does not discard earlier states."""
@@ -51,7 +50,6 @@ class QueryPipeline(LakehousePipeline):
     """Writes the rows of a query into a table."""
 
     kind = "lakehouse.query"
-    label = "query"
 
     def steps(self, ctx: RequestContext, uid: str, options: RunOptions) -> Sequence[Step]:
         """Return one step that writes the rows. A reload replaces them all."""
@@ -156,7 +154,6 @@ class SavedTablePipeline(LakehousePipeline):
     """A table: written again from the query whose result it is, and maintained."""
 
     kind = TABLE_KIND
-    label = "table"
     trigger, stop = "write", "write"
 
     def outputs(self, ctx: RequestContext, uid: str) -> Sequence[str]:

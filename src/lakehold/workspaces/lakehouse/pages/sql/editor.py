@@ -1,6 +1,4 @@
-"""The SQL editor: run a query as the caller, show, chart and download its rows; and the history of the caller's
-queries.
-"""
+"""The SQL editor: run a query as the caller; show, chart and download its rows; the history of own queries."""
 
 import re
 from dataclasses import dataclass

@@ -39,8 +39,13 @@ _MOST, _MAX_LAYERS = 1_000, 200
 
 def own_saved_queries(ctx: RequestContext, workspace: str) -> list[ListedResource]:
     """Return the caller's saved queries of a workspace, by name."""
+
+    def is_mine(uid: str) -> bool:
+        owners = ctx.session.read_view(lambda view: resource_view.owners_of(view, uid))
+        return any(ctx.caller.member in held for held in owners.values())
+
     found = ctx.session.list(ctx.principal, "see", SAVED_QUERY, within=workspace, limit=_MOST).items
-    return [each for each in found if _is_mine(ctx, each.uid)]
+    return [each for each in found if is_mine(each.uid)]
 
 
 def need_saved_query(ctx: RequestContext, workspace: str, uid: str, *, with_text: bool = False) -> ResourceView:
@@ -55,9 +60,8 @@ def need_saved_query(ctx: RequestContext, workspace: str, uid: str, *, with_text
 
 @routes.post("/{uid:path}/sql/save")
 def save(request: Request, platform: CurrentPlatform, uid: str, sent: SubmittedForm) -> Response:
-    """Save the text in the open saved query, or as a new one after asking for its name. The worker determines which
-    tables it reads, outside of any transaction.
-    """
+    """Save the text in the open saved query, or as a new one after asking for its name."""
+    # The worker determines which tables it reads, outside of any transaction.
     sql, kept = str(sent.get("sql", "")), str(sent.get("saved", ""))
     reading, writing = read_transaction(request), write_transaction(request)
     place = reading.run(lambda ctx: queries.open_scope(ctx, uid))
@@ -111,11 +115,6 @@ def _form(
     crumbs = resource_header.breadcrumbs(ctx, uid, "SQL", "Save as table" if part == "table" else part.capitalize())
     values |= {"crumbs": crumbs, "space": need_lakehouse(ctx, uid)}
     return pages.render_form(request, f"lakehouse/sql_{part}.html", values, error=error)
-
-
-def _is_mine(ctx: RequestContext, uid: str) -> bool:
-    owners = ctx.session.read_view(lambda view: resource_view.owners_of(view, uid))
-    return any(ctx.caller.member in held for held in owners.values())
 
 
 def _editor_url(workspace: str, uid: str) -> str:
