@@ -26,7 +26,6 @@ from lakehold.workspaces.lakehouse.executors import tables
 from lakehold.workspaces.lakehouse.pipelines.connections import need_destination_check, need_source_probe
 from lakehold.workspaces.lakehouse.settings import DESTINATION, SOURCE, STREAM, StreamSettings
 from lakehold.workspaces.lakehouse.steps import DeliverTable, IngestStream
-from lakehold.workspaces.transfer import delivery_request, delivery_result, sync_mode
 
 
 def deliver_table(step: DeliverTable, step_ctx: StepContext) -> StepResult:
@@ -37,8 +36,8 @@ def deliver_table(step: DeliverTable, step_ctx: StepContext) -> StepResult:
     rows = tables.read_table(step_ctx, step.table)
     step_ctx.check_stopped()
     environment = ConnectorEnvironment(step_ctx.platform.settings, secrets, volume)
-    request = delivery_request(step_ctx, "" if step.alone else step.name)
-    return delivery_result(step_ctx, connectors.open_destination(environment, to, request).send(rows))
+    request = transfer.delivery_request(step_ctx, "" if step.alone else step.name)
+    return transfer.delivery_result(step_ctx, connectors.open_destination(environment, to, request).send(rows))
 
 
 _UNLIMITED = 2**62
@@ -75,7 +74,7 @@ def _sync_options(
     step_ctx: StepContext, step: IngestStream, stream: StreamSettings, place: TableIdentifier
 ) -> SyncOptions:
     """Return how the stream is loaded; a reload of an incremental stream replaces everything."""
-    mode = sync_mode(stream.mode, reload=step.reload)
+    mode = transfer.sync_mode(stream.mode, reload=step.reload)
     cursor, part = stream.cursor if mode is SyncMode.INCREMENTAL else "", step.span
     span = ReadSpan(cursor, part.since, including=True, until=part.until, again=True) if part else None
     keeps = stream.keep_bad

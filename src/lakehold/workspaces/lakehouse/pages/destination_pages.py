@@ -13,7 +13,6 @@ from lakehold.runs.service import Run
 from lakehold.web import pages, urls
 from lakehold.web.connections import form_page
 from lakehold.web.connections.form import ResourceForm, load_design
-from lakehold.web.connections.form_page import ConnectionTest
 from lakehold.web.cookies import Flash
 from lakehold.web.runs.services import RUNS
 from lakehold.workspaces.lakehouse.pages.page_frame import (
@@ -49,7 +48,7 @@ class LakehouseDestinationFormPage(LakehouseFormPage):
         """Return the edges to what it reads, and to the volume that it writes, if any."""
         return {"writes": [], **super().edges(filled)}
 
-    def test(self, filled: ResourceForm, secrets: Mapping[str, str]) -> ConnectionTest:
+    def test(self, filled: ResourceForm, secrets: Mapping[str, str]) -> form_page.ConnectionTest:
         """Test the connection through a worker."""
         there = {"destination": self.uid} if self.uid else {"lakehouse": self.within}
         ends = {"reads": list(filled.ends["reads"]), "volume": filled.text("volume")}
@@ -70,14 +69,14 @@ def try_out(request: Request, uid: str) -> Response:
     return pages.redirect(request, urls.resource(uid, "pipeline"), flash)
 
 
-def _test(request: Request, asked: Mapping[str, Any]) -> ConnectionTest:
+def _test(request: Request, asked: Mapping[str, Any]) -> form_page.ConnectionTest:
     """Test a destination through a worker. Missing rights are raised."""
     message, error = form_page.probe_as_caller(
         request,
         lambda ctx: need_destination_check(ctx, asked),
         lambda platform, caller: worker_client.check_connection(platform, caller, "lakehouse.destination", asked),
     )
-    return ConnectionTest(message or "", error)
+    return form_page.ConnectionTest(message or "", error)
 
 
 TEMPLATE = "lakehouse/destination.html"

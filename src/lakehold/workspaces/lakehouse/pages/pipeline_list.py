@@ -14,7 +14,6 @@ from lakehold.runs.service import Run
 from lakehold.web import lineage_page, pages, urls
 from lakehold.web.access import resource_header
 from lakehold.web.labels import pluralize
-from lakehold.web.lineage_page import GraphBox, Link
 from lakehold.web.list_view import ListFilter, ListState
 from lakehold.web.resources import workspace_page
 from lakehold.web.routing import router
@@ -114,9 +113,9 @@ _PLANNED_TABLE = "\0"
 """Between a pipeline and the layer in which its table will be made: no id has it in it."""
 
 
-def pipeline_links(ctx: RequestContext, eyes: VisibleRefs, pipelines: Iterable[str]) -> list[Link]:
+def pipeline_links(ctx: RequestContext, eyes: VisibleRefs, pipelines: Iterable[str]) -> list[lineage_page.Link]:
     """Return each link between a pipeline and a table once, in the direction of the data."""
-    found: dict[Link, None] = {}
+    found: dict[lineage_page.Link, None] = {}
     for uid in pipelines:
         for end in eyes.refs(edge_targets(ctx, uid, "reads")):
             found[end.uid, uid] = None
@@ -137,13 +136,13 @@ def stream_ids(ctx: RequestContext, uid: str) -> list[str]:
     return sorted(edge_sources(ctx, uid, "source"))
 
 
-def _node_box(ctx: RequestContext, eyes: VisibleRefs, uid: str) -> GraphBox:
+def _node_box(ctx: RequestContext, eyes: VisibleRefs, uid: str) -> lineage_page.GraphBox:
     """Return the box of a node. A table names its layer."""
     pipeline, _, layer = uid.partition(_PLANNED_TABLE)
     found = eyes.ref(layer or pipeline)
     assert found is not None  # noqa: S101 - only what is seen was followed
     if layer:
-        return GraphBox(
+        return lineage_page.GraphBox(
             f"Table in {found.name}", "Not created yet", "circle-dashed", resource_header.overview_url(ctx, layer), uid
         )
     title = ctx.view.policy.kind(found.kind).schema.title

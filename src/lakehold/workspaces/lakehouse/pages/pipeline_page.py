@@ -26,7 +26,6 @@ from lakehold.web.runs.services import RUNS
 from lakehold.workspaces.graph import edge_targets
 from lakehold.workspaces.lakehouse import integrations
 from lakehold.workspaces.lakehouse.pages import destination_pages, integration_page, pipeline_list
-from lakehold.workspaces.lakehouse.pages.pipeline_list import PIPELINE_KINDS, need_pipeline
 from lakehold.workspaces.lakehouse.pages.sources import source_pages
 from lakehold.workspaces.lakehouse.pipelines.connections import DestinationPipeline, SourcePipeline
 from lakehold.workspaces.lakehouse.pipelines.tables import QueryPipeline
@@ -58,7 +57,7 @@ _VALUE_LABELS = {
 @routes.get("/{uid:path}/pipeline")
 def pipeline_page(request: Request, ctx: ReadContext, platform: CurrentPlatform, uid: str) -> Response:
     """Render the page of a pipeline."""
-    found = need_pipeline(ctx, uid)
+    found = pipeline_list.need_pipeline(ctx, uid)
     resource_usage.record(platform, ctx, kinds.catalog_kind(ctx.view.policy, found.kind).visible, uid)
     eyes = VisibleRefs(ctx)
     runs = latest_runs(ctx, found, _LATEST)
@@ -113,7 +112,7 @@ def _value_label(name: str, value: object) -> str:
 
 def menu_actions(ctx: RequestContext, found: ResourceView) -> list[PageAction]:
     """Return the menu actions that only pipelines have."""
-    if found.kind not in PIPELINE_KINDS:
+    if found.kind not in pipeline_list.PIPELINE_KINDS:
         return []
     actions = []
     if found.workspace:
@@ -128,7 +127,7 @@ def menu_actions(ctx: RequestContext, found: ResourceView) -> list[PageAction]:
 @routes.api_route("/{uid:path}/pipeline/backfill", methods=FORM_METHODS)
 def backfill(request: Request, ctx: FormContext, uid: str, sent: SubmittedForm) -> Response:
     """Show the form; start the backfill as the caller."""
-    found, errors, refusal = need_pipeline(ctx, uid), FieldErrors(), None
+    found, errors, refusal = pipeline_list.need_pipeline(ctx, uid), FieldErrors(), None
     if found.kind not in _BACKFILL_KINDS:
         raise InvalidInputError("This pipeline has no cursor.", "Run it, or run a full refresh.")
     ctx.need(RUNS.runnables[found.kind].stop, uid)

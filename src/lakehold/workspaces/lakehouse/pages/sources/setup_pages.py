@@ -15,14 +15,12 @@ from lakehold.web import pages, urls
 from lakehold.web.access import resource_header
 from lakehold.web.connections import form_page
 from lakehold.web.connections.form import ResourceForm, load_design
-from lakehold.web.connections.form_page import ConnectionTest
 from lakehold.web.cookies import Flash
 from lakehold.web.form_values import FieldErrors
 from lakehold.web.labels import format_count, humanize
 from lakehold.web.routing import FORM_METHODS, SubmittedForm, router
 from lakehold.web.runs.services import RUNS, TRIGGERS
 from lakehold.web.schedules import schedule_form
-from lakehold.web.schedules.schedule_form import ScheduleForm, time_zones
 from lakehold.workspaces.lakehouse.pages.page_frame import FORMS, MAX_TARGETS, LakehouseFormPage, options_for
 from lakehold.workspaces.lakehouse.pipelines.base import LAYER_KIND
 from lakehold.workspaces.lakehouse.pipelines.connections import SourcePipeline, need_source_probe
@@ -104,12 +102,12 @@ class SourceFormPage(LakehouseFormPage):
         note = self.design.note if self.found else "Each run reads rows from here."
         return {"steps": steps, "note": note, "icon": "arrow-right" if self.setup else ""}
 
-    def test(self, filled: ResourceForm, secrets: Mapping[str, str]) -> ConnectionTest:
+    def test(self, filled: ResourceForm, secrets: Mapping[str, str]) -> form_page.ConnectionTest:
         """List the streams."""
         there = {"source": self.uid} if self.found else {"lakehouse": self.within, "layer": filled.text("layer")}
         found, error = probe_source(self.request, {**there, "settings": filled.settings(), "secrets": secrets})
         count = len(found.get("streams", ()))
-        return ConnectionTest(f"Connection successful: {format_count(count, 'stream')} found.", error)
+        return form_page.ConnectionTest(f"Connection successful: {format_count(count, 'stream')} found.", error)
 
     def saved(self, filled: ResourceForm, uid: str) -> tuple[str, str]:
         """Go on with the streams, or return to the page of the source."""
@@ -144,7 +142,7 @@ _FREQUENCY_CHOICES = ((schedule_form.BY_HAND, "Manual", "No schedule."), *schedu
 @schedule_routes.api_route("/{uid:path}/schedule", methods=FORM_METHODS)
 def schedule(request: Request, ctx: FormContext, uid: str, sent: SubmittedForm) -> Response:
     """Show the schedule form, the last step of the set-up; save the schedule, and start the first run if requested."""
-    found, filled, run_now, errors = need_source(ctx, uid), ScheduleForm(), True, FieldErrors()
+    found, filled, run_now, errors = need_source(ctx, uid), schedule_form.ScheduleForm(), True, FieldErrors()
     if request.method == "POST":
         filled, run_now = schedule_form.parse_schedule_form(sent), bool(sent.get("run_now"))
         errors = filled.errors(may_rest=True)
@@ -155,7 +153,7 @@ def schedule(request: Request, ctx: FormContext, uid: str, sent: SubmittedForm) 
         **step_values(ctx, found, SCHEDULE),
         "filled": filled,
         "choices": _FREQUENCY_CHOICES,
-        "zones": time_zones(),
+        "zones": schedule_form.time_zones(),
         "upcoming": schedule_form.next_times(filled.to_schedule(), ctx.at) if is_scheduled else [],
         "run_now": run_now,
     }
@@ -163,7 +161,7 @@ def schedule(request: Request, ctx: FormContext, uid: str, sent: SubmittedForm) 
 
 
 def _finish_setup(
-    request: Request, ctx: RequestContext, found: ResourceView, filled: ScheduleForm, *, run_now: bool
+    request: Request, ctx: RequestContext, found: ResourceView, filled: schedule_form.ScheduleForm, *, run_now: bool
 ) -> Response:
     if filled.every != schedule_form.BY_HAND:
         TRIGGERS.save(ctx, found.uid, filled.to_schedule())

@@ -19,7 +19,6 @@ from lakehold.web.runs.services import RUNS
 from lakehold.workspaces.graph import edge_targets
 from lakehold.workspaces.lakehouse.pages.page_frame import write_targets
 from lakehold.workspaces.lakehouse.pages.sources import setup_pages, stream_form
-from lakehold.workspaces.lakehouse.pages.sources.setup_pages import need_source
 from lakehold.workspaces.lakehouse.pages.sources.stream_form import SYNC_MODES, StreamFormRow
 from lakehold.workspaces.lakehouse.pipelines.base import LAYER_KIND
 
@@ -66,7 +65,7 @@ routes = router("/resources")
 @routes.get("/{uid:path}/streams")
 def streams_page(request: Request, uid: str) -> Response:
     """Render the streams that a worker finds at the source, and those that are saved."""
-    found = read_transaction(request).run(lambda ctx: need_source(ctx, uid))
+    found = read_transaction(request).run(lambda ctx: setup_pages.need_source(ctx, uid))
     probed, error = setup_pages.probe_source(request, {"source": uid, "settings": dict(found.settings or {})})
 
     def page(ctx: RequestContext) -> Response:
@@ -82,7 +81,7 @@ def streams_page(request: Request, uid: str) -> Response:
 def choose(request: Request, uid: str, sent: SubmittedForm) -> Response:
     """Save the chosen streams, all or none."""
     reading, rows = read_transaction(request), stream_form.parse_stream_rows(sent)
-    found = reading.run(lambda ctx: need_source(ctx, uid))
+    found = reading.run(lambda ctx: setup_pages.need_source(ctx, uid))
     if str(sent.get("do", "")) == "more":
         named = _add_named(found, rows, str(sent.get("more", "")).strip())
         return reading.run(lambda ctx: _page(request, ctx, found, named))

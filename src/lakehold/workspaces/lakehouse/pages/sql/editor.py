@@ -14,7 +14,6 @@ from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import InvalidInputError, LakeholdError, NotFoundError
 from lakehold.lake import readable_tables
 from lakehold.runs import queries, worker_client
-from lakehold.runs.queries import PastQuery
 from lakehold.web import pages, urls
 from lakehold.web.access import resource_header
 from lakehold.web.list_view import ListState, parse_row_number
@@ -47,7 +46,7 @@ def asked_page(request: Request, ctx: ReadContext, uid: str) -> Response:
     return pages.render(request, "lakehouse/sql_history.html", values)
 
 
-def get_past_query(ctx: RequestContext, workspace: str, number: str) -> PastQuery:
+def get_past_query(ctx: RequestContext, workspace: str, number: str) -> queries.PastQuery:
     """Return a query of the caller by its number; raise NotFoundError if there is none."""
     n = parse_row_number(number) or 0
     found = queries.list_past_queries(ctx, workspace=workspace, behind=n + 1, limit=1)

@@ -14,7 +14,6 @@ from lakehold.lake.errors import StoppedError
 from lakehold.runs import queries
 from lakehold.web import table_pages
 from lakehold.web.runs import labels
-from lakehold.web.table_pages import Grid
 
 CHART_KINDS = (("bars", "Bars"), ("line", "Line"))
 MAX_CHART_ROWS = 200
@@ -67,7 +66,7 @@ class QueryChart(NamedTuple):
     base: float
 
 
-def chart_series(grid: Grid) -> list[ChartSeries]:
+def chart_series(grid: table_pages.Grid) -> list[ChartSeries]:
     """Return the columns of the first rows that can be charted; none if no column is numeric."""
     first = grid.rows[:MAX_CHART_ROWS]
     found = [
@@ -184,7 +183,7 @@ class EditorResult:
 
     sql: str
     took: str = ""
-    grid: Grid | None = None
+    grid: table_pages.Grid | None = None
     complete: bool = True
     stopped: bool = False
     error: LakeholdError | None = None

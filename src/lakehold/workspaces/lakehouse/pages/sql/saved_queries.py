@@ -13,8 +13,6 @@ from lakehold.api.http.dependencies import (
     write_transaction,
 )
 from lakehold.catalog import kinds, resource_edit, resource_view, resources
-from lakehold.catalog.resource_edit import ResourceEdit
-from lakehold.catalog.resource_view import ResourceView
 from lakehold.directory.errors import DeniedError
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import ConflictError, InvalidInputError, LakeholdError, NotFoundError
@@ -30,7 +28,6 @@ from lakehold.web.routing import FORM_METHODS, SubmittedForm, router
 from lakehold.workspaces.lakehouse import saved_queries
 from lakehold.workspaces.lakehouse.pages.page_frame import need_lakehouse, options_for
 from lakehold.workspaces.lakehouse.pipelines.base import LAYER_KIND
-from lakehold.workspaces.lakehouse.saved_queries import SAVED_QUERY
 
 routes = router("/workspaces")
 
@@ -44,15 +41,17 @@ def own_saved_queries(ctx: RequestContext, workspace: str) -> list[ListedResourc
         owners = ctx.session.read_view(lambda view: resource_view.owners_of(view, uid))
         return any(ctx.caller.member in held for held in owners.values())
 
-    found = ctx.session.list(ctx.principal, "see", SAVED_QUERY, within=workspace, limit=_MOST).items
+    found = ctx.session.list(ctx.principal, "see", saved_queries.SAVED_QUERY, within=workspace, limit=_MOST).items
     return [each for each in found if is_mine(each.uid)]
 
 
-def need_saved_query(ctx: RequestContext, workspace: str, uid: str, *, with_text: bool = False) -> ResourceView:
+def need_saved_query(
+    ctx: RequestContext, workspace: str, uid: str, *, with_text: bool = False
+) -> resource_view.ResourceView:
     """Return a saved query of the lakehouse that the caller may see; with its text, if they need to see that."""
     need_lakehouse(ctx, workspace)
     found = resources.get(ctx, uid)
-    is_here = found.kind == SAVED_QUERY and workspace_id(found) == workspace
+    is_here = found.kind == saved_queries.SAVED_QUERY and workspace_id(found) == workspace
     if not is_here or (with_text and found.settings is None):
         raise NotFoundError(f"There is no saved query {quote(uid)}.", "Check the list beside the editor.")
     return found
@@ -91,7 +90,7 @@ def rename(request: Request, ctx: FormContext, uid: str, query: str, sent: Submi
     if request.method == "POST":
         name = text_field(sent, "name").strip()
         try:
-            resource_edit.apply_edit(ctx, query, ResourceEdit(name=name))
+            resource_edit.apply_edit(ctx, query, resource_edit.ResourceEdit(name=name))
             return pages.redirect(request, _editor_url(uid, query), f"Renamed to {name}.")
         except (InvalidInputError, ConflictError) as refusal:
             error = refusal
