@@ -13,7 +13,7 @@ from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import DAY
 
 MAIL_DOMAIN = "corner.example"
-"""Where nobody reads mails."""
+"""A domain that receives no mail."""
 SERVICE_ACCOUNT = "nightly"
 _REVIEW_DAYS, _DECIDED_ROWS = 14, 3
 CONTENT = company.read_yaml("activity.yaml")

@@ -75,9 +75,8 @@ class RunExecutor:
             return "", self._store_plan(transaction, row, plan)
 
     def _store_plan(self, transaction: Transaction, row: RunRow, plan: run_plan.RunPlan) -> int:
-        """Store the steps of a run that begins. One that goes on keeps its plan, and the steps that it did; what is
-        still to do follows the definition, which may have been corrected.
-        """
+        """Store the steps of a run that begins. One that goes on keeps its plan, and the steps that it did."""
+        # What is still to do follows the definition, which may have been corrected.
         c, execute = run_step_table.c, transaction.connection.execute
         known = execute(sa.select(run_step_table).where(c.run == row.n).order_by(c.number)).all()
         for step in known:

@@ -127,7 +127,7 @@ class Workflows:
         self._platform, self._run_executor = platform, run_executor
         self._tasks = {task.name: task for task in tasks}
         self.active_count = 0
-        """How many of them run here."""
+        """The number of workflows that run in this process."""
         self._lock = Lock()
         self.mail = self._register("mail", self._mail)
         self.job = self._register("job", self._job)

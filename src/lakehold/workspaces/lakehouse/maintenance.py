@@ -3,8 +3,8 @@
 Maintenance is also scheduled by the platform when a table needs it; it changes no row. A lakehouse whose setting
 `upkeep` is false is left out.
 
-The rows of a dropped table are retained for some days and can be restored as a table of the same name. Whoever could
-delete a table then, and may create one in its layer now, may restore it. It gets a new id, its description, and the
+The rows of a dropped table are retained for some days and can be restored as a table of the same name. Members who
+could delete it then, and may create one in its layer now, may restore it. It gets a new id, its description, and the
 rights of its layer. Grants on the old table ended with it; they are listed, so that they can be granted again.
 """
 
@@ -54,7 +54,7 @@ if TYPE_CHECKING:
 
 
 _MAX_LISTED, _MAX_CANDIDATES = 50, 1_000
-"""How many tables are listed, and how many are examined: for each, who could delete it then is computed."""
+"""The tables that are listed, and those that are examined: for each, who could delete it then is computed."""
 
 
 class FormerGrant(NamedTuple):
@@ -78,7 +78,7 @@ class RestorableTable:
     layer: str
     dropped_at: Moment
     held: tuple[FormerGrant, ...] = ()
-    """Who held which level on the table itself, of those who are still here."""
+    """The grants on the table itself, of subjects that still exist."""
 
 
 def dropped_tables(ctx: RequestContext, lake: IcebergCatalog, within: str = "") -> list[RestorableTable]:
@@ -155,7 +155,7 @@ def _former_grants(ctx: RequestContext, row: _DeletedRow) -> tuple[FormerGrant, 
 
 
 MIN_SNAPSHOTS = 5
-"""So many of its last snapshots a table keeps, however old they are."""
+"""The number of its last snapshots that a table keeps, however old they are."""
 _MAX_DESCRIPTION, _MAX_FIELDS = 2_000, 1_000
 
 

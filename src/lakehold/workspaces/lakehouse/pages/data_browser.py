@@ -34,7 +34,7 @@ routes = router("/workspaces")
 LAYER, TABLE, VOLUME = (f"lakehouse.{name}" for name in ("layer", "table", "volume"))
 _PER_LAYER, _PAGE_SIZE, _MAX_LAYERS = 20, 50, 100
 _MAX_OPEN_LAYERS, _MAX_MATCHES = 4, 100
-"""How many layers are expanded, and how many search results are listed."""
+"""The number of layers that are expanded, and of search results that are listed."""
 
 
 DataItem = tuple[ResourceSummary, str, table_metadata.IcebergSnapshot | None]
@@ -48,10 +48,10 @@ class LayerSection:
     resource: ResourceSummary
     items: list[DataItem]
     query: str = ""
-    """How the list of all of it is searched."""
+    """The query string of the list of all of it."""
     more: bool = False
     makes: Sequence[PageAction] = ()
-    """What can be made in it, where it is empty."""
+    """The actions that create something in it, where it is empty."""
     opened: bool = True
 
 

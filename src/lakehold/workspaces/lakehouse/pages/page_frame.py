@@ -40,7 +40,7 @@ class LakehouseFormPage(ConnectionFormPage):
 
     workspace_edge, list_view = "lakehouse", "pipelines"
     next_step = ""
-    """What is said after it was created."""
+    """The end of the message after it was created."""
 
     @classmethod
     def need_workspace(cls, ctx: RequestContext, uid: str) -> None:

@@ -77,7 +77,7 @@ class SourcePipeline(LakehousePipeline):
 
     def outputs(self, ctx: RequestContext, uid: str) -> Sequence[str]:
         """Return the tables of its streams, or the layer of those that are to be created."""
-        found = [_output_of(ctx, uid, stream) for stream in enabled_streams(ctx, uid)]
+        found = [stream_output(ctx, uid, stream) for stream in enabled_streams(ctx, uid)]
         return list(dict.fromkeys(end for end in found if end))
 
     def steps(self, ctx: RequestContext, uid: str, options: RunOptions) -> Sequence[Step]:
@@ -131,14 +131,15 @@ def stream_settings(ctx: RequestContext, stream: str) -> settings.StreamSettings
     return settings.STREAM.parse(resource_metadata.load(ctx, stream).settings)
 
 
-def _output_of(ctx: RequestContext, uid: str, stream: str) -> str:
+def stream_output(ctx: RequestContext, uid: str, stream: str) -> str:
+    """Return the table that a stream writes, or the layer of its source; empty if there is neither."""
     return next(iter(edge_targets(ctx, stream, "writes") or edge_targets(ctx, uid, "into")), "")
 
 
 def _ingest_step(
     ctx: RequestContext, uid: str, stream: str, reads: tuple[str, ...], options: RunOptions
 ) -> IngestStream:
-    end = _output_of(ctx, uid, stream)
+    end = stream_output(ctx, uid, stream)
     if not end:
         raise ConflictError(
             f"The stream {quote(stream)} writes no table.", "Choose a table, or a layer for the source."

@@ -96,7 +96,7 @@ def _backfill_cursor(settings: QuerySettings) -> str:
 MAINTENANCE_PARAMETER = "do"
 UPKEEP, ROLLBACK, DESCRIBE, RESTORE = "upkeep", "rollback", "describe", "restore"
 REJECTED_SUFFIX = "_rejected"
-"""What the name of the table ends in that a stream's bad rows are kept in."""
+"""The end of the name of the table that keeps a stream's rejected rows."""
 _MAINTENANCE_ACTIONS = {UPKEEP: "write", ROLLBACK: "rollback", DESCRIBE: "edit", RESTORE: "write"}
 _MAINTENANCE_PARTS = ("compact", "expire", "sweep")
 

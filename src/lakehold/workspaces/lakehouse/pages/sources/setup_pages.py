@@ -121,7 +121,7 @@ need_source = SourceFormPage.need_resource
 
 
 SourceProbe = tuple[Mapping[str, Any], LakeholdError | None]
-"""What was found at a source, and the error if nothing could be."""
+"""The JSON of what was found at a source, and the error if it could not be reached."""
 
 
 def probe_source(request: Request, asked: Mapping[str, Any]) -> SourceProbe:

@@ -16,11 +16,11 @@ from lakehold.web.form_values import CORRECTABLE_ERRORS
 from lakehold.web.labels import format_count
 from lakehold.web.routing import SubmittedForm, router
 from lakehold.web.runs.services import RUNS
-from lakehold.workspaces.graph import edge_targets
 from lakehold.workspaces.lakehouse.pages.page_frame import write_targets
 from lakehold.workspaces.lakehouse.pages.sources import setup_pages, stream_form
 from lakehold.workspaces.lakehouse.pages.sources.stream_form import SYNC_MODES, StreamFormRow
 from lakehold.workspaces.lakehouse.pipelines.base import LAYER_KIND
+from lakehold.workspaces.lakehouse.pipelines.connections import stream_output
 
 TEMPLATE = "lakehouse/source.html"
 
@@ -55,8 +55,8 @@ def _stream_rows(
             last.setdefault(step.name, (run.id, step))
     for ref in stream_form.visible_streams(ctx, eyes, found.uid):
         settings = resource_metadata.load(ctx, ref.uid).settings if found.settings is not None else {}
-        end = next(iter(edge_targets(ctx, ref.uid, "writes") or edge_targets(ctx, found.uid, "into")), "")
-        yield ref, stream_form.is_on(ctx, ref.uid), eyes.ref(end), settings, *last.get(ref.name, ("", None))
+        end = eyes.ref(stream_output(ctx, found.uid, ref.uid))
+        yield ref, stream_form.is_on(ctx, ref.uid), end, settings, *last.get(ref.name, ("", None))
 
 
 routes = router("/resources")

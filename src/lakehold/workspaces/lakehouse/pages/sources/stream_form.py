@@ -37,7 +37,7 @@ class StreamFormRow:
     """The values of one stream in the form."""
 
     stream: str
-    """What it is called at the source."""
+    """Its name at the source."""
     uid: str = ""
     """The stream that is kept; empty if none is yet."""
     on: bool = False
@@ -45,7 +45,7 @@ class StreamFormRow:
     keys: str = ""
     cursor: str = ""
     table: str = ""
-    """What it writes, as people say it; empty if they may not see it."""
+    """The table that it writes, with its layer; empty if the caller may not see it."""
     there: bool = True
     """Whether the source has it at present."""
     fields: Sequence[str] = ()

@@ -174,7 +174,7 @@ def _format_number(value: float) -> str:
 
 
 MAX_RESULT_ROWS = 500
-"""As many as somebody looks through; all of them are in the download."""
+"""The most that a person looks through; the download has all of them."""
 
 
 @dataclass(frozen=True, slots=True)
