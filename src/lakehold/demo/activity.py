@@ -1,11 +1,9 @@
-"""The activity of the demo company's people: accounts, descriptions, saved queries, pending requests, an
-access review, and usage.
+"""The activity of the demo company's people: accounts, descriptions, saved queries, requests, a review and usage.
 
 It is added to what `company` loads through the services, each time by a member who may do it.
 """
 
 from lakehold.catalog import campaign_decisions, campaigns, requests, resource_edit, resources
-from lakehold.catalog.resource_edit import ResourceEdit
 from lakehold.catalog.usage import UsageRecorder
 from lakehold.demo import company
 from lakehold.directory import invites, members, tokens
@@ -15,7 +13,7 @@ from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import DAY
 
 MAIL_DOMAIN = "corner.example"
-"""Where nobody reads mails."""
+"""A domain that receives no mail."""
 SERVICE_ACCOUNT = "nightly"
 _REVIEW_DAYS, _DECIDED_ROWS = 14, 3
 CONTENT = company.read_yaml("activity.yaml")
@@ -57,9 +55,9 @@ def _add_descriptions(platform: Platform) -> None:
     for member, descriptions in CONTENT["descriptions"].items():
         with platform.write(company.caller(member)) as ctx:
             for uid, words in descriptions.items():
-                resource_edit.apply_edit(ctx, uid, ResourceEdit(description=words))
+                resource_edit.apply_edit(ctx, uid, resource_edit.ResourceEdit(description=words))
             for uid in CONTENT["discoverable"].get(member, ()):
-                resource_edit.apply_edit(ctx, uid, ResourceEdit(attributes={"discoverable": True}))
+                resource_edit.apply_edit(ctx, uid, resource_edit.ResourceEdit(attributes={"discoverable": True}))
     for member, queries in CONTENT["saved_queries"].items():
         with platform.write(company.caller(member)) as ctx:
             for name, query in queries.items():
@@ -68,7 +66,7 @@ def _add_descriptions(platform: Platform) -> None:
                 resources.create(ctx, "lakehouse.saved_query", name, uid=uid, edges=edges, settings=settings)
     for uid, query in CONTENT["initial_queries"].items():
         with platform.write(company.caller(query["owner"])) as ctx:
-            resource_edit.apply_edit(ctx, uid, ResourceEdit(settings={"sql": query["sql"]}))
+            resource_edit.apply_edit(ctx, uid, resource_edit.ResourceEdit(settings={"sql": query["sql"]}))
 
 
 def _add_requests(platform: Platform) -> None:

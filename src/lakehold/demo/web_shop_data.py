@@ -1,6 +1,4 @@
-"""Generated data of the web shop, the same each time: order files, a customer database, and an events API
-on this machine.
-"""
+"""Generated data of the web shop, the same each time: order files, a customer database, and a local events API."""
 
 import csv
 import io

@@ -25,16 +25,14 @@ from lakehold.lake import iceberg_catalog
 from lakehold.ledger import outbox
 from lakehold.runs import heartbeat, queue
 from lakehold.runs import run_table as states
-from lakehold.runs.heartbeat import HeartbeatThread, exit_process
+from lakehold.runs.heartbeat import exit_process
 from lakehold.runs.jobs import table
 from lakehold.runs.run_table import run_table
 from lakehold.runs.scheduler import housekeeping
-from lakehold.runs.scheduler.housekeeping import DueTasks, PeriodicTask
 from lakehold.worker import workflows
 from lakehold.worker.run_executor import RunExecutor, spark_job_tag, step_executors
 from lakehold.worker.server import serve
 from lakehold.worker.spark_session import SparkRuntime
-from lakehold.worker.workflows import WorkflowEngine, Workflows
 from lakehold.workspaces import registry
 
 _log = logging.getLogger("lakehold.runs")
@@ -52,21 +50,21 @@ class Worker:
         run_executor: RunExecutor,
         spark_runtime: SparkRuntime,
         address: str = "",
-        tasks: Iterable[PeriodicTask] = (),
+        tasks: Iterable[housekeeping.PeriodicTask] = (),
     ) -> None:
         self.id = f"{socket.gethostname()}-{os.getpid()}-{secrets.token_hex(4)}"
         self._platform = platform
-        self._engine = WorkflowEngine(platform, self.id)
+        self._engine = workflows.WorkflowEngine(platform, self.id)
         self._tasks = [
             *housekeeping.housekeeping_tasks(),
             *tasks,
-            PeriodicTask("forget runs", 3600, lambda _: self._engine.delete_finished()),
+            housekeeping.PeriodicTask("forget runs", 3600, lambda _: self._engine.delete_finished()),
         ]
         self._spark_runtime = spark_runtime
         self._run_executor = run_executor
-        self._workflows = Workflows(platform, self._tasks, run_executor)
-        self._due_tasks = DueTasks(self._tasks)
-        self._heartbeat = HeartbeatThread(platform, self.id, address)
+        self._workflows = workflows.Workflows(platform, self._tasks, run_executor)
+        self._due_tasks = housekeeping.DueTasks(self._tasks)
+        self._heartbeat = heartbeat.HeartbeatThread(platform, self.id, address)
         self._monitor = heartbeat.HeartbeatMonitor(platform.settings.worker_silence)
         self._enqueued_mails: set[tuple[int, int]] = set()
         self._next_check = 0.0
@@ -119,9 +117,8 @@ class Worker:
         at = self._platform.clock()
         with self._platform.database.read() as transaction:
             jobs = table.waiting_jobs(transaction)
-            sent = (
-                (outbox.MAIL, outbox.WEBHOOK) if self._platform.settings.smtp.get_secret_value() else (outbox.WEBHOOK,)
-            )
+            has_smtp = self._platform.settings.smtp.get_secret_value()
+            sent = (outbox.MAIL, outbox.WEBHOOK) if has_smtp else (outbox.WEBHOOK,)
             mails = outbox.due_messages(transaction, at, kinds=sent)
         for uid in jobs:
             self._engine.enqueue(workflows.JOB_QUEUE, uid, self._workflows.job, uid)

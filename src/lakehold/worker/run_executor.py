@@ -20,7 +20,6 @@ from lakehold.kit.errors import LakeholdError, NotFoundError
 from lakehold.runs import notifications, run_plan
 from lakehold.runs import run_table as states
 from lakehold.runs.authors import need_authors
-from lakehold.runs.run_plan import RunPlan, dump_step, parse_step, replan, step_named
 from lakehold.runs.run_table import (
     STOPPED_MESSAGE,
     RunRow,
@@ -75,20 +74,19 @@ class RunExecutor:
         with self._platform.database.write() as transaction:
             return "", self._store_plan(transaction, row, plan)
 
-    def _store_plan(self, transaction: Transaction, row: RunRow, plan: RunPlan) -> int:
-        """Store the steps of a run that begins. One that goes on keeps its plan, and the steps that it did; what is
-        still to do follows the definition, which may have been corrected.
-        """
+    def _store_plan(self, transaction: Transaction, row: RunRow, plan: run_plan.RunPlan) -> int:
+        """Store the steps of a run that begins. One that goes on keeps its plan, and the steps that it did."""
+        # What is still to do follows the definition, which may have been corrected.
         c, execute = run_step_table.c, transaction.connection.execute
         known = execute(sa.select(run_step_table).where(c.run == row.n).order_by(c.number)).all()
         for step in known:
             if step.state != states.SUCCEEDED and step.plan:
                 which = run_step_table.update().where(c.run == row.n, c.number == step.number)
-                execute(which.values(plan=replan(step.plan, plan)))
+                execute(which.values(plan=run_plan.replan(step.plan, plan)))
         if known:
             return len(known)
         for place, planned in enumerate(plan.steps):
-            stored = dump_step(planned, plan.authors)
+            stored = run_plan.dump_step(planned, plan.authors)
             values = {"tenant_id": row.tenant_id, "name": planned.name, "plan": stored, **_NEW}
             execute(run_step_table.insert().values(run=row.n, number=place, **values))
         return len(plan.steps)
@@ -179,7 +177,7 @@ class RunExecutor:
             context.removeJobTag(spark_job_tag(row.n))
             shutil.rmtree(folder, ignore_errors=True)
 
-    def _plan(self, row: RunRow) -> RunPlan:
+    def _plan(self, row: RunRow) -> run_plan.RunPlan:
         with self._platform.read(load_caller(row)) as ctx:
             runnable, uid = self._runnables[row.kind], _resource(ctx, row)
             need_start(ctx, runnable, uid, load_options(row))
@@ -191,8 +189,8 @@ class RunExecutor:
         if not state.plan:
             # A release that planned each step anew began the run: its step is the one of the same name.
             plan = self._plan(row)
-            return step_named(state.name, plan.steps), plan.authors
-        step = parse_step(state.plan, self._executors())
+            return run_plan.step_named(state.name, plan.steps), plan.authors
+        step = run_plan.parse_step(state.plan, self._executors())
         authors = run_plan.parse_authors(state.plan, row.tenant)
         with self._platform.read(load_caller(row)) as ctx:
             runnable, uid = self._runnables[row.kind], _resource(ctx, row)

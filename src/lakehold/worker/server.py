@@ -39,20 +39,18 @@ _MAX_TEXT = 1_000_000
 routes = APIRouter(include_in_schema=False)
 
 
-class QueryRequest(BaseModel):
-    """A query that the server passes on."""
-
-    id: str
-    workspace: str
-    text: Annotated[str, Field(max_length=_MAX_TEXT)]
-    rows: int
-
-
 class DescribeQueryRequest(BaseModel):
     """A query to describe without running it."""
 
     workspace: str
     text: Annotated[str, Field(max_length=_MAX_TEXT)]
+
+
+class QueryRequest(DescribeQueryRequest):
+    """A query that the server passes on."""
+
+    id: str
+    rows: int
 
 
 class ProbeRequest(BaseModel):

@@ -28,7 +28,7 @@ class SparkRuntime:
         self._address = address
         self._lock = RLock()
         self.on_stuck: Callable[[str], object] | None = None
-        """What is done about work that does not stop. Where nobody would begin anew, nothing."""
+        """Called when work does not stop; None where nobody would start the process anew."""
 
     @property
     def spark(self) -> SparkSession:

@@ -1,5 +1,4 @@
-"""The system tables `access`, `runs` and `audit`: written when a query loads one, with what the caller may
-see.
+"""The system tables `access`, `runs` and `audit`: written when a query loads one, with what the caller may see.
 
 Members who may not ask about others find only themselves in `access`. Only a worker imports this.
 """
@@ -10,7 +9,7 @@ from functools import partial
 from itertools import islice
 from pathlib import Path
 from threading import Lock
-from typing import Any, NamedTuple
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet
@@ -36,14 +35,6 @@ from lakehold.runs.system_table_schemas import (
 from lakehold.worker.spark_session import SparkRuntime
 
 
-class _VisibleResource(NamedTuple):
-    """A resource that the caller may see."""
-
-    resource: str
-    resource_name: str
-    workspace: str | None
-
-
 def write_access(spark_runtime: SparkRuntime, ctx: RequestContext, folder: Path) -> list[str]:
     """Write who may do what with the resources that the caller may see."""
     if ctx.session.check(ctx.principal, "ask_about_others", ctx.caller.tenant):
@@ -55,9 +46,8 @@ def _write_all_members(spark_runtime: SparkRuntime, ctx: RequestContext, folder:
     from lakehold.access.review.review import AccessReview  # noqa: PLC0415 - a worker that is asked nothing needs no Spark
 
     spark = spark_runtime.spark
-    seen = pa.Table.from_pylist(
-        [each._asdict() for each in _visible_resources(ctx)], pa.schema(text_fields(_VisibleResource._fields))
-    )
+    named_resources = pa.schema(text_fields(("resource", "resource_name", "workspace")))
+    seen = pa.Table.from_pylist(list(_visible_resources(ctx)), named_resources)
     members = ctx.session.read_view(
         lambda view: [{"member": view.uid(each), "member_name": view.names.get(each)} for each in view.members]
     )
@@ -73,17 +63,18 @@ def _write_own(ctx: RequestContext, folder: Path) -> list[str]:
     view, member = ctx.view, ctx.caller.member
     own = {"member": member, "member_name": view.names.get(view.resource(member))}
     rows = [
-        {**own, **seen._asdict(), "kind": view.kind(view.resource(seen.resource)), "action": action}
+        {**own, **seen, "kind": view.kind(view.resource(seen["resource"])), "action": action}
         for seen in _visible_resources(ctx)
-        for action in ctx.session.actions(ctx.principal, seen.resource)
+        for action in ctx.session.actions(ctx.principal, seen["resource"])
     ]
     return _write_rows(folder / "own.parquet", rows, ACCESS_SCHEMA)
 
 
-def _visible_resources(ctx: RequestContext) -> Iterator[_VisibleResource]:
+def _visible_resources(ctx: RequestContext) -> Iterator[dict[str, Any]]:
     view = ctx.view
     for uid in visible_resources(ctx):
-        yield _VisibleResource(uid, view.names.get(view.resource(uid)) or uid, _visible_workspace(ctx, uid))
+        name = view.names.get(view.resource(uid)) or uid
+        yield {"resource": uid, "resource_name": name, "workspace": _visible_workspace(ctx, uid)}
 
 
 def _visible_workspace(ctx: RequestContext, uid: str) -> str | None:

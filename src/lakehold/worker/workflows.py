@@ -7,8 +7,7 @@ step may be begun twice and has the same effect as once.
 
 import logging
 import time
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
 from datetime import UTC, datetime, timedelta
 from threading import Lock
 from typing import ParamSpec
@@ -125,64 +124,51 @@ class Workflows:
     """The workflow functions of this process."""
 
     def __init__(self, platform: Platform, tasks: Iterable[PeriodicTask], run_executor: RunExecutor) -> None:
+        self._platform, self._run_executor = platform, run_executor
+        self._tasks = {task.name: task for task in tasks}
         self.active_count = 0
-        """How many of them run here."""
+        """The number of workflows that run in this process."""
         self._lock = Lock()
-        self.mail = self._mail(platform)
-        self.job = self._job(platform)
-        self.run = self._run(run_executor)
-        self.tick = self._tick(platform, {task.name: task for task in tasks})
+        self.mail = self._register("mail", self._mail)
+        self.job = self._register("job", self._job)
+        self.run = self._register("run", self._run)
+        self.tick = self._register("tick", self._tick)
 
-    def _mail(self, platform: Platform) -> Callable[[int, int], None]:
-        @DBOS.workflow(name="mail")
-        def mail(number: int, tries: int) -> None:
-            with self._track():
-                problem = DBOS.run_step(_step("send"), notifications.send, platform, number, tries)
-                DBOS.run_step(
-                    _step("write_down", retried=True), notifications.record_result, platform, number, tries, problem
-                )
+    def _register(self, name: str, do: Callable[P, None]) -> Callable[P, None]:
+        """Register a workflow that is counted while it runs."""
 
-        return mail
-
-    def _job(self, platform: Platform) -> Callable[[str], None]:
-        @DBOS.workflow(name="job")
-        def job(uid: str) -> None:
-            with self._track():
-                outcome = DBOS.run_step(_step("begin", retried=True), runner.begin_job, platform, uid)
-                if not outcome:
-                    outcome = DBOS.run_step(_step("do"), runner.execute_job, platform, uid)
-                DBOS.run_step(_step("end", retried=True), runner.finish_job, platform, uid, outcome)
-
-        return job
-
-    def _run(self, run_executor: RunExecutor) -> Callable[[int], None]:
-        @DBOS.workflow(name="run")
-        def run(number: int, _tries: int = 0) -> None:
-            # Workflows that earlier releases have begun bring the attempt along.
-            with self._track():
-                problem, count = DBOS.run_step(_step("Running.begin", retried=True), run_executor.begin, number)
-                for place in range(count):
-                    problem = problem or DBOS.run_step(_step("Running.step"), run_executor.execute_step, number, place)
-                DBOS.run_step(_step("Running.end", retried=True), run_executor.end, number, problem)
-                DBOS.run_step(_step("Running.follow", retried=True), run_executor.start_dependents, number)
-
-        return run
-
-    def _tick(self, platform: Platform, tasks: dict[str, PeriodicTask]) -> Callable[[str], None]:
-        @DBOS.workflow(name="tick")
-        def tick(name: str) -> None:
-            with self._track():
-                if name in tasks:
-                    DBOS.run_step(_step("Tick.run"), tasks[name].run, platform)
-
-        return tick
-
-    @contextmanager
-    def _track(self) -> Iterator[None]:
-        with self._lock:
-            self.active_count += 1
-        try:
-            yield
-        finally:
+        @DBOS.workflow(name=name)
+        def workflow(*args: P.args, **kwargs: P.kwargs) -> None:
             with self._lock:
-                self.active_count -= 1
+                self.active_count += 1
+            try:
+                do(*args, **kwargs)
+            finally:
+                with self._lock:
+                    self.active_count -= 1
+
+        return workflow
+
+    def _mail(self, number: int, tries: int) -> None:
+        problem = DBOS.run_step(_step("send"), notifications.send, self._platform, number, tries)
+        record = _step("write_down", retried=True)
+        DBOS.run_step(record, notifications.record_result, self._platform, number, tries, problem)
+
+    def _job(self, uid: str) -> None:
+        outcome = DBOS.run_step(_step("begin", retried=True), runner.begin_job, self._platform, uid)
+        if not outcome:
+            outcome = DBOS.run_step(_step("do"), runner.execute_job, self._platform, uid)
+        DBOS.run_step(_step("end", retried=True), runner.finish_job, self._platform, uid, outcome)
+
+    def _run(self, number: int, _tries: int = 0) -> None:
+        # Workflows that earlier releases have begun bring the attempt along.
+        executor = self._run_executor
+        problem, count = DBOS.run_step(_step("Running.begin", retried=True), executor.begin, number)
+        for place in range(count):
+            problem = problem or DBOS.run_step(_step("Running.step"), executor.execute_step, number, place)
+        DBOS.run_step(_step("Running.end", retried=True), executor.end, number, problem)
+        DBOS.run_step(_step("Running.follow", retried=True), executor.start_dependents, number)
+
+    def _tick(self, name: str) -> None:
+        if name in self._tasks:
+            DBOS.run_step(_step("Tick.run"), self._tasks[name].run, self._platform)

@@ -113,11 +113,11 @@ class Workspace:
     name: str
     """The name of its access model."""
     description: str = ""
-    """What it is for, for those who choose a model for a new workspace."""
+    """Its purpose, for those who choose a model for a new workspace."""
     attribute_hints: Mapping[str, str] = field(default_factory=dict)
-    """What an attribute of a workspace does when it is on."""
+    """By attribute of a workspace: its effect when it is on."""
     edge_labels: Mapping[str, str] = field(default_factory=dict)
-    """What the end of an edge is to the resource that points at it, such as `read by`; `contexts of` without."""
+    """By edge: the relation of its end to the resource that points at it, such as `read by`; `contexts of` without."""
     folder: Path
     """Holds `model.yaml`, `model.versions` with the hashes of its releases, and `templates/` if it has pages."""
     root: KindDescriptor
@@ -148,7 +148,7 @@ class Workspace:
     """By the full id of a kind: how the files of its resources are kept."""
     home_section: Callable[[RequestContext], HomeSection | None] = lambda _ctx: None
     menu_actions: Callable[[RequestContext, ResourceView], Sequence[PageAction]] = lambda _ctx, _found: ()
-    """What the menu of a resource that is run offers beside what all have."""
+    """Returns the menu actions of a resource that is run, beside those that all have."""
     run_list_texts: RunListTexts = RunListTexts()
 
     @property

@@ -4,6 +4,7 @@ from collections.abc import Collection
 
 from lakehold.access import Draft
 from lakehold.catalog import kinds
+from lakehold.directory.caller import Caller
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import InvalidInputError
 from lakehold.lake import readable_tables
@@ -36,14 +37,15 @@ def need_kind(ctx: RequestContext, uid: str, action: str, among: Collection[str]
     return schema.id
 
 
-def need_connection(ctx: RequestContext, uid: str, workspace: str, draft: Draft) -> None:
-    """Refuse unless the caller may edit a connection; without an id, unless they may create one like this.
+def need_connection(ctx: RequestContext, uid: str, workspace: str, draft: Draft) -> Caller:
+    """Return the caller if they may edit a connection; without an id, if they may create one like this.
 
     A probe or test contacts another system and shows data, so members who view as somebody else are refused.
     """
     readable_tables.refuse_impersonation(ctx)
     if uid:
         ctx.need("edit", uid)
-        return
-    ctx.need_visible(workspace)
-    ctx.need_draft(draft)
+    else:
+        ctx.need_visible(workspace)
+        ctx.need_draft(draft)
+    return ctx.caller

@@ -16,7 +16,7 @@ from lakehold.runs.scheduler.schedule import TriggerSchedule
 from lakehold.web import lineage_page
 from lakehold.web.runs.services import RUNS, TRIGGERS
 from lakehold.web.schedules import schedule_form
-from lakehold.workspaces.lakehouse.pages import pipeline_graph
+from lakehold.workspaces.lakehouse.pages import pipeline_list
 from tests.web.conftest import Open, Violations
 from tests.web.demo import Shop
 from tests.web.forms import send
@@ -103,7 +103,7 @@ def test_what_one_does_not_see_is_no_end_of_a_line(shop: Shop) -> None:
     with shop.platform.write(as_member("olga")) as ctx:
         ctx.session.store.add(Grant("tim", "viewer", "tills"))
     with shop.platform.read(as_member("tim")) as ctx:
-        assert pipeline_graph.pipeline_links(ctx, VisibleRefs(ctx), ["till_source"]) == [("till_source", "tills")]
+        assert pipeline_list.pipeline_links(ctx, VisibleRefs(ctx), ["till_source"]) == [("till_source", "tills")]
 
 
 @pytest.mark.parametrize(

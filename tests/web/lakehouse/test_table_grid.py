@@ -12,7 +12,7 @@ from lakehold.web import lineage_page, table_pages
 from lakehold.web.lineage_page import GraphBox
 from lakehold.web.table_pages import GridCell
 from lakehold.workspaces.lakehouse.pages.sql import query_result
-from lakehold.workspaces.lakehouse.pages.sql.query_result import ChartSeries
+from lakehold.workspaces.lakehouse.pages.sql.query_result import ChartSeries, EditorResult
 
 
 @pytest.mark.parametrize(
@@ -87,7 +87,7 @@ def test_a_chart_of_few_or_strange_numbers_stays_within_its_frame(values: list[f
 
 def test_what_is_drawn_again_is_what_was_shown() -> None:
     columns = [ChartSeries("city", False, ["ä", None]), ChartSeries("n", True, [1.5, None])]
-    assert query_result.unpack_series(query_result.pack_series(columns)) == columns
+    assert query_result.unpack_series(EditorResult("", series=tuple(columns)).packed) == columns
 
 
 def test_boxes_stand_in_their_columns_without_lying_on_each_other() -> None:

@@ -1,5 +1,4 @@
-"""Lakehouse: layers, tables and volumes with levels, and pipelines whose rights come from what they read
-and write.
+"""Lakehouse: layers, tables and volumes with levels, and pipelines whose rights come from what they read and write.
 
 The rights are in model.yaml: Viewer, Editor and Manager; down from layers, up to layers, every() over pipelines.
 
@@ -9,7 +8,6 @@ The rights are in model.yaml: Viewer, Editor and Manager; down from layers, up t
 - `steps`: the steps of pipelines
 - `executors`: executes the steps; only a worker imports it
 - `volumes`: who may do what with files in volumes
-- `connection_access`: who may probe a source or test a destination
 - `saved_queries`: saved queries, and results saved as tables
 - `integrations`: read-only access for other tools
 - `maintenance`: compaction, snapshot expiry, rollback, descriptions and restore of tables, by hand and scheduled

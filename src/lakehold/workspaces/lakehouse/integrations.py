@@ -4,12 +4,10 @@ The tokens of a deactivated integration are refused; which tables it reads is ev
 """
 
 from lakehold.catalog import resource_edit
-from lakehold.catalog.resource_edit import ResourceEdit
 from lakehold.catalog.resource_view import attributes_of
 from lakehold.directory import tokens
 from lakehold.directory.request_context import RequestContext
 from lakehold.directory.secret_tokens import ACTIVE, OFF
-from lakehold.directory.tokens import CreatedToken
 from lakehold.kit.errors import ConflictError
 from lakehold.kit.ids import quote
 from lakehold.workspaces.graph import edge_targets, need_kind
@@ -18,7 +16,7 @@ INTEGRATION_KIND = "lakehouse.integration"
 TOKEN_ACTIONS = ("see", "read")
 
 
-def create_token(ctx: RequestContext, uid: str, days: int | None = None) -> CreatedToken:
+def create_token(ctx: RequestContext, uid: str, days: int | None = None) -> tokens.CreatedToken:
     """Return a token that reads the integration's tables and nothing else, limited by its member's rights."""
     need_kind(ctx, uid, "edit", (INTEGRATION_KIND,), refusal="A {} is not an integration.", hint="Choose one.")
     reads = edge_targets(ctx, uid, "reads")
@@ -35,4 +33,4 @@ def is_active(ctx: RequestContext, uid: str) -> bool:
 
 def set_active(ctx: RequestContext, uid: str, *, active: bool) -> None:
     """Activate or deactivate the integration."""
-    resource_edit.apply_edit(ctx, uid, ResourceEdit(attributes={ACTIVE: "true" if active else OFF}))
+    resource_edit.apply_edit(ctx, uid, resource_edit.ResourceEdit(attributes={ACTIVE: "true" if active else OFF}))

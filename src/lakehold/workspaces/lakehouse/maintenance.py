@@ -3,8 +3,8 @@
 Maintenance is also scheduled by the platform when a table needs it; it changes no row. A lakehouse whose setting
 `upkeep` is false is left out.
 
-The rows of a dropped table are retained for some days and can be restored as a table of the same name. Whoever could
-delete a table then, and may create one in its layer now, may restore it. It gets a new id, its description, and the
+The rows of a dropped table are retained for some days and can be restored as a table of the same name. Members who
+could delete it then, and may create one in its layer now, may restore it. It gets a new id, its description, and the
 rights of its layer. Grants on the old table ended with it; they are listed, so that they can be granted again.
 """
 
@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import islice
@@ -53,7 +54,7 @@ if TYPE_CHECKING:
 
 
 _MAX_LISTED, _MAX_CANDIDATES = 50, 1_000
-"""How many tables are listed, and how many are examined: for each, who could delete it then is computed."""
+"""The tables that are listed, and those that are examined: for each, who could delete it then is computed."""
 
 
 class FormerGrant(NamedTuple):
@@ -77,7 +78,7 @@ class RestorableTable:
     layer: str
     dropped_at: Moment
     held: tuple[FormerGrant, ...] = ()
-    """Who held which level on the table itself, of those who are still here."""
+    """The grants on the table itself, of subjects that still exist."""
 
 
 def dropped_tables(ctx: RequestContext, lake: IcebergCatalog, within: str = "") -> list[RestorableTable]:
@@ -111,15 +112,12 @@ def restore_table(ctx: RequestContext, lake: IcebergCatalog, uid: str, name: str
 
 def expired_places(platform: Platform) -> list[TableIdentifier]:
     """Return the places of tables and data marts of all tenants that were deleted so long ago that rows may go too."""
-    lake, found = IcebergCatalog(platform.settings), list[TableIdentifier]()
-    until = platform.clock() - platform.settings.dropped_days * DAY
-    try:
+    found, until = list[TableIdentifier](), platform.clock() - platform.settings.dropped_days * DAY
+    with closing(IcebergCatalog(platform.settings)) as lake:
         for tenant in tenants.list_all(platform):
             with platform.read(Caller(tenant.uid, "", address="worker")) as ctx:
                 old = (row for row in _deleted_resources(ctx, lake, readable_kinds()) if row.until < until)
                 found += [TableIdentifier(ctx.session.tenant, row.id) for row in old]
-    finally:
-        lake.close()
     return found
 
 
@@ -143,9 +141,8 @@ def _restorable(ctx: RequestContext, row: _DeletedRow) -> RestorableTable | None
     then = ctx.session.as_of(row.until - 1)
     if not then.check(ctx.principal, "delete", row.uid):
         return None
-    layer = next(
-        iter(then.read_view(lambda view: [view.uid(end) for end in view.edges_out["layer"].get(row.id) or ()])), ""
-    )
+    layers = then.read_view(lambda view: [view.uid(end) for end in view.edges_out["layer"].get(row.id) or ()])
+    layer = next(iter(layers), "")
     if ctx.view.ids.get(layer) is None or not ctx.session.check(ctx.principal, "create_table", layer):
         return None
     return RestorableTable(row.id, row.uid, row.name, layer, row.until, _former_grants(ctx, row))
@@ -158,7 +155,7 @@ def _former_grants(ctx: RequestContext, row: _DeletedRow) -> tuple[FormerGrant, 
 
 
 MIN_SNAPSHOTS = 5
-"""So many of its last snapshots a table keeps, however old they are."""
+"""The number of its last snapshots that a table keeps, however old they are."""
 _MAX_DESCRIPTION, _MAX_FIELDS = 2_000, 1_000
 
 
@@ -228,8 +225,8 @@ def needs_maintenance(now: IcebergMetadata, last: Moment | None, at: Moment, day
 
 def schedule_maintenance(platform: Platform) -> int:
     """Start the maintenance of tables that need it, one at a time in each lakehouse; return how many."""
-    lake, count = IcebergCatalog(platform.settings), 0
-    try:
+    count = 0
+    with closing(IcebergCatalog(platform.settings)) as lake:
         for tenant in tenants.list_all(platform):
             caller = Caller(tenant.uid, "", address="worker")
             # Files are read in a transaction that keeps nobody waiting.
@@ -238,8 +235,6 @@ def schedule_maintenance(platform: Platform) -> int:
             if found:
                 with platform.write(caller) as ctx:
                     count += sum(_start_scheduled(ctx, number) for number in found)
-    finally:
-        lake.close()
     return count
 
 

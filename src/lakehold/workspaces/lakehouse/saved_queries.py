@@ -1,7 +1,6 @@
-"""Saved queries and saved results: the SQL is stored together with the tables that it reads, as the worker
-finds them.
+"""Saved queries and saved results, stored with the tables that they read.
 
-The worker is asked outside of any transaction; what a query reads is then stored as edges.
+The worker finds these outside of any transaction; they are then stored as edges.
 """
 
 from collections.abc import Collection, Mapping

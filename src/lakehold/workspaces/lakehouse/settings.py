@@ -136,7 +136,6 @@ def _source_references(settings: SourceSettings) -> Iterator[SettingReference]:
         yield SettingReference("volume", "lakehouse.volume", settings.volume_id, edge="reads")
 
 
-LAKEHOUSE = SettingsSchema[LakehouseSettings]("lakehouse", LakehouseSettings, common=RunSettings)
 SOURCE = SettingsSchema[SourceSettings](
     "source",
     registry.source_records(),
@@ -148,7 +147,6 @@ SOURCE = SettingsSchema[SourceSettings](
 STREAM = SettingsSchema[StreamSettings]("stream", StreamSettings)
 QUERY = SettingsSchema[QuerySettings]("query", QuerySettings, common=RunSettings)
 HISTORY = SettingsSchema[HistorySettings]("history", HistorySettings, common=RunSettings)
-NOTEBOOK = SettingsSchema[NotebookSettings]("notebook", NotebookSettings)
 DESTINATION = SettingsSchema[DestinationSettings](
     "destination",
     {name: record for name, record in registry.destination_records().items() if record.takes_rows},
@@ -156,16 +154,15 @@ DESTINATION = SettingsSchema[DestinationSettings](
     common=RunSettings,
     needed=("subject",),
 )
-SAVED_QUERY = SettingsSchema[SavedQuerySettings]("query", SavedQuerySettings)
 TABLE = SettingsSchema[TableSettings]("table", TableSettings, common=RunSettings)
 BY_KIND: Mapping[str, SettingsSchema[Any]] = {
-    "lakehouse": LAKEHOUSE,
+    "lakehouse": SettingsSchema[LakehouseSettings]("lakehouse", LakehouseSettings, common=RunSettings),
     "source": SOURCE,
     "stream": STREAM,
     "query": QUERY,
     "history": HISTORY,
-    "notebook": NOTEBOOK,
+    "notebook": SettingsSchema[NotebookSettings]("notebook", NotebookSettings),
     "destination": DESTINATION,
-    "saved_query": SAVED_QUERY,
+    "saved_query": SettingsSchema[SavedQuerySettings]("query", SavedQuerySettings),
     "table": TABLE,
 }

@@ -11,7 +11,7 @@ class OutputTarget:
     """Where rows are written: an existing table, or one that is to be created in a layer."""
 
     pipeline: str
-    """Whose edge says so."""
+    """The pipeline whose edge names it."""
     target: str
     """The table, or the layer."""
     table: str = ""
@@ -114,4 +114,4 @@ class RestoreRows(Step):
 
     table: str
     number: int
-    """That the rows lie under."""
+    """The number of the dropped table, under which its rows lie."""

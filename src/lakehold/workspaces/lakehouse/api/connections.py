@@ -11,11 +11,10 @@ from lakehold.api.http.models import IdText, PlainText, RequestModel, ResponseMo
 from lakehold.api.http.paging import PageParams, PageResponse
 from lakehold.api.http.routing import WORKER_CALL, make_router
 from lakehold.api.lake.files import DOWNLOAD, UPLOAD, FilePath, VolumeFileJson, files_page, receive_upload, send_file
-from lakehold.directory.caller import Caller
-from lakehold.directory.request_context import RequestContext
 from lakehold.directory.tokens import DEFAULT_DAYS, MAX_DAYS
 from lakehold.runs import worker_client
-from lakehold.workspaces.lakehouse import connection_access, integrations
+from lakehold.workspaces.lakehouse import integrations
+from lakehold.workspaces.lakehouse.pipelines.connections import need_source_probe
 from lakehold.workspaces.lakehouse.volumes import FILES
 
 source_routes = make_router("/api/v1/sources", "Sources")
@@ -46,13 +45,8 @@ class SourceProbeJson(ResponseModel):
 @source_routes.post("/look", **WORKER_CALL)
 def look_at_source(request: Request, platform: CurrentPlatform, body: SourceProbeBody) -> SourceProbeJson:
     """Probe a source for its streams, or a sample of one. Only for those who may create or edit it."""
-
-    def let_in(ctx: RequestContext) -> Caller:
-        connection_access.need_source_probe(ctx, body.source, body.lakehouse, body.layer)
-        return ctx.caller
-
-    caller = read_transaction(request).run(let_in)
     values = {**body.model_dump(exclude={"credentials"}), "secrets": body.credentials}
+    caller = read_transaction(request).run(lambda ctx: need_source_probe(ctx, values))
     return SourceProbeJson(**worker_client.probe(platform, caller, "lakehouse.source", values))
 
 

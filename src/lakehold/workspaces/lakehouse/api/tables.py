@@ -14,7 +14,6 @@ from lakehold.api.http.routing import WORKER_CALL, make_router
 from lakehold.api.iceberg_rest import CurrentLake
 from lakehold.api.lake.queries import DescribeQueryBody, SqlText, enter_workspace
 from lakehold.api.runs import RunJson
-from lakehold.runs import worker_client
 from lakehold.workspaces.lakehouse import maintenance, saved_queries
 
 query_routes = make_router("/api/v1/saved-queries", "Queries")
@@ -82,9 +81,9 @@ def replace_query_text(request: Request, query: IdText, body: SavedQueryBody) ->
 def save_query_as_table(request: Request, body: SaveAsTableBody) -> SavedTableJson:
     """Save the result as a table of a layer. A run fills it, and can be repeated."""
     place = enter_workspace(request, body.workspace)
-    found = worker_client.describe_query(get_platform(request), place.caller, workspace=place.name, text=body.sql)
+    found = saved_queries.tables_read(get_platform(request), place, body.sql)
     table, run = write_transaction(request).run(
-        lambda ctx: saved_queries.save_result_as_table(ctx, body.layer, body.name, body.sql, found.reads)
+        lambda ctx: saved_queries.save_result_as_table(ctx, body.layer, body.name, body.sql, found)
     )
     return SavedTableJson(table=table, run=run.id)
 

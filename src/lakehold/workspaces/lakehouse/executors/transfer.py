@@ -3,8 +3,8 @@
 Nothing is written or sent by a probe, which is made before a source or destination is saved.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from lakehold.catalog import credentials
@@ -21,11 +21,11 @@ from lakehold.lake.spark.table_writer import SchemaEvolution
 from lakehold.runs.step_context import StepContext, StepResult
 from lakehold.workspaces import transfer
 from lakehold.workspaces.descriptor import Probe
-from lakehold.workspaces.lakehouse import connection_access, volumes
+from lakehold.workspaces.lakehouse import volumes
 from lakehold.workspaces.lakehouse.executors import tables
+from lakehold.workspaces.lakehouse.pipelines.connections import need_destination_check, need_source_probe
 from lakehold.workspaces.lakehouse.settings import DESTINATION, SOURCE, STREAM, StreamSettings
 from lakehold.workspaces.lakehouse.steps import DeliverTable, IngestStream
-from lakehold.workspaces.transfer import delivery_request, delivery_result, sync_mode
 
 
 def deliver_table(step: DeliverTable, step_ctx: StepContext) -> StepResult:
@@ -36,8 +36,8 @@ def deliver_table(step: DeliverTable, step_ctx: StepContext) -> StepResult:
     rows = tables.read_table(step_ctx, step.table)
     step_ctx.check_stopped()
     environment = ConnectorEnvironment(step_ctx.platform.settings, secrets, volume)
-    request = delivery_request(step_ctx, "" if step.alone else step.name)
-    return delivery_result(step_ctx, connectors.open_destination(environment, to, request).send(rows))
+    request = transfer.delivery_request(step_ctx, "" if step.alone else step.name)
+    return transfer.delivery_result(step_ctx, connectors.open_destination(environment, to, request).send(rows))
 
 
 _UNLIMITED = 2**62
@@ -74,7 +74,7 @@ def _sync_options(
     step_ctx: StepContext, step: IngestStream, stream: StreamSettings, place: TableIdentifier
 ) -> SyncOptions:
     """Return how the stream is loaded; a reload of an incremental stream replaces everything."""
-    mode = sync_mode(stream.mode, reload=step.reload)
+    mode = transfer.sync_mode(stream.mode, reload=step.reload)
     cursor, part = stream.cursor if mode is SyncMode.INCREMENTAL else "", step.span
     span = ReadSpan(cursor, part.since, including=True, until=part.until, again=True) if part else None
     keeps = stream.keep_bad
@@ -109,74 +109,42 @@ class _RejectedTable:
         return made
 
 
-@dataclass(frozen=True, slots=True)
-class SourceProbeTarget:
-    """The source to probe: an existing one, or one that would be created in a layer."""
-
-    settings: Mapping[str, object]
-    source: str = ""
-    lakehouse: str = ""
-    layer: str = ""
-    secrets: Mapping[str, str] = field(default_factory=dict, repr=False)
-    """Instead of those that are kept, or beside them."""
-    stream: str = ""
-    """The stream to sample; without one, the streams are listed."""
-    how: Mapping[str, object] = field(default_factory=dict)
-    """The settings of the stream."""
-
-
 def probe_source(
     platform: Platform, caller: Caller, request: Mapping[str, Any], start_spark: Callable[[], object]
 ) -> dict[str, Any]:
-    """Return as JSON the streams of a source, or a sample of one, for those who may create or edit such a source."""
-    probe = SourceProbeTarget(**request)
-    source = SOURCE.parse(probe.settings)
+    """Return as JSON the streams of a source, or a sample of one, for those who may create or edit such a source.
+
+    Given secrets are used instead of those that are kept, or beside them. The settings of a stream to sample are `how`.
+    """
+    settings, uid, stream = request["settings"], request.get("source", ""), request.get("stream", "")
+    source, options = SOURCE.parse(settings), None
     if source.needs_drivers:
         start_spark()
     with platform.read(caller) as ctx:
-        connection_access.need_source_probe(ctx, probe.source, probe.lakehouse, probe.layer)
-        stored = credentials.load_for_test(ctx, probe.source, probe.settings) if probe.source else {}
+        need_source_probe(ctx, request)
+        stored = credentials.load_for_test(ctx, uid, settings) if uid else {}
         at = source.volume_id
         volume = volumes.open_volume(ctx, platform.settings, at, "read") if at else None
-    environment = ConnectorEnvironment(platform.settings, {**stored, **probe.secrets}, volume)
-    opened = connectors.open_source(environment, source, _stream_options(probe))
-    return transfer.probe_source(opened, probe.stream)
-
-
-def _stream_options(probe: SourceProbeTarget) -> StreamOptions | None:
-    if not probe.stream:
-        return None
-    stream = STREAM.parse({**probe.how, "stream": probe.stream})
-    return StreamOptions(probe.stream, stream.format, stream.parts)
-
-
-@dataclass(frozen=True, slots=True)
-class LakehouseDestinationCheck:
-    """The destination to test: an existing one, or one that would be created."""
-
-    settings: Mapping[str, object]
-    destination: str = ""
-    lakehouse: str = ""
-    reads: Sequence[str] = ()
-    volume: str = ""
-    secrets: Mapping[str, str] = field(default_factory=dict, repr=False)
-    """Instead of those that are kept, or beside them."""
+    environment = ConnectorEnvironment(platform.settings, {**stored, **request.get("secrets", {})}, volume)
+    if stream:
+        how = STREAM.parse({**request.get("how", {}), "stream": stream})
+        options = StreamOptions(stream, how.format, how.parts)
+    return transfer.probe_source(connectors.open_source(environment, source, options), stream)
 
 
 def check_destination(
     platform: Platform, caller: Caller, request: Mapping[str, Any], start_spark: Callable[[], object]
 ) -> dict[str, str]:
     """Test a destination and return the result as a message; raise if nothing could be sent."""
-    check = LakehouseDestinationCheck(**request)
-    to = DESTINATION.parse(check.settings)
+    settings, uid, at = request["settings"], request.get("destination", ""), request.get("volume", "")
+    to = DESTINATION.parse(settings)
     if to.needs_drivers:
         start_spark()
     with platform.read(caller) as ctx:
-        connection_access.need_destination_check(ctx, check.destination, check.lakehouse, check.reads, check.volume)
-        stored = credentials.load_for_test(ctx, check.destination, check.settings) if check.destination else {}
-        to_files = to.writes_volume and check.volume
-        volume = volumes.open_volume(ctx, platform.settings, check.volume, "write") if to_files else None
-    environment = ConnectorEnvironment(platform.settings, {**stored, **check.secrets}, volume)
+        need_destination_check(ctx, request)
+        stored = credentials.load_for_test(ctx, uid, settings) if uid else {}
+        volume = volumes.open_volume(ctx, platform.settings, at, "write") if to.writes_volume and at else None
+    environment = ConnectorEnvironment(platform.settings, {**stored, **request.get("secrets", {})}, volume)
     return {"message": connectors.open_destination(environment, to, DeliveryRequest()).check()}
 
 

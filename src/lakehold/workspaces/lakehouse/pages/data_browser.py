@@ -17,7 +17,6 @@ from lakehold.kit.errors import ConflictError, InvalidInputError, NotFoundError
 from lakehold.kit.ids import fold_name, quote
 from lakehold.lake import readable_tables, table_metadata
 from lakehold.lake.iceberg_catalog import IcebergCatalog
-from lakehold.lake.table_metadata import IcebergSnapshot
 from lakehold.runs import queries
 from lakehold.web import kind_pages, pages, urls
 from lakehold.web.access import resource_header
@@ -35,10 +34,10 @@ routes = router("/workspaces")
 LAYER, TABLE, VOLUME = (f"lakehouse.{name}" for name in ("layer", "table", "volume"))
 _PER_LAYER, _PAGE_SIZE, _MAX_LAYERS = 20, 50, 100
 _MAX_OPEN_LAYERS, _MAX_MATCHES = 4, 100
-"""How many layers are expanded, and how many search results are listed."""
+"""The number of layers that are expanded, and of search results that are listed."""
 
 
-DataItem = tuple[ResourceSummary, str, IcebergSnapshot | None]
+DataItem = tuple[ResourceSummary, str, table_metadata.IcebergSnapshot | None]
 """A table or a volume, its address, and the current snapshot of a table that was written and that can be read."""
 
 
@@ -49,10 +48,10 @@ class LayerSection:
     resource: ResourceSummary
     items: list[DataItem]
     query: str = ""
-    """How the list of all of it is searched."""
+    """The query string of the list of all of it."""
     more: bool = False
     makes: Sequence[PageAction] = ()
-    """What can be made in it, where it is empty."""
+    """The actions that create something in it, where it is empty."""
     opened: bool = True
 
 
@@ -153,7 +152,7 @@ def _first_page_url(resource: ResourceSummary) -> str:
     return urls.resource(resource.uid, next((page.part for page in describe_kind(resource.kind).pages), ""))
 
 
-def _current_snapshot(location: str | None) -> IcebergSnapshot | None:
+def _current_snapshot(location: str | None) -> table_metadata.IcebergSnapshot | None:
     try:
         return table_metadata.load_metadata(location).current if location else None
     except OSError:

@@ -13,12 +13,16 @@ from lakehold.runs.service import Run
 from lakehold.web import pages, urls
 from lakehold.web.connections import form_page
 from lakehold.web.connections.form import ResourceForm, load_design
-from lakehold.web.connections.form_page import ConnectionTest
 from lakehold.web.cookies import Flash
 from lakehold.web.runs.services import RUNS
-from lakehold.workspaces.lakehouse import connection_access
-from lakehold.workspaces.lakehouse.pages import table_options
-from lakehold.workspaces.lakehouse.pages.page_frame import FORMS, LakehouseFormPage
+from lakehold.workspaces.lakehouse.pages.page_frame import (
+    FORMS,
+    MAX_TARGETS,
+    LakehouseFormPage,
+    options_for,
+    readable_tables,
+)
+from lakehold.workspaces.lakehouse.pipelines.connections import DestinationPipeline, need_destination_check
 from lakehold.workspaces.lakehouse.settings import DESTINATION
 from lakehold.workspaces.lakehouse.volumes import VOLUME_KIND
 
@@ -26,7 +30,7 @@ from lakehold.workspaces.lakehouse.volumes import VOLUME_KIND
 class LakehouseDestinationFormPage(LakehouseFormPage):
     """The form page of a lakehouse's destination."""
 
-    kind, design = connection_access.DESTINATION_KIND, load_design(FORMS, "destination", DESTINATION.records)
+    kind, design = DestinationPipeline.kind, load_design(FORMS, "destination", DESTINATION.records)
     new_part, edit_part = "pipelines/new/destination", "delivery"
     next_step = " Run it to send data."
     carried: ClassVar[Mapping[str, str]] = {"table": "reads"}
@@ -37,14 +41,14 @@ class LakehouseDestinationFormPage(LakehouseFormPage):
 
     def options(self, ctx: RequestContext) -> Mapping[str, Sequence[tuple[Any, ...]]]:
         """Return the tables that the caller may read, and the volumes that they may write."""
-        writable = table_options.options_for(ctx, "write", VOLUME_KIND, self.within, table_options.MAX_TARGETS)
-        return {"reads": table_options.readable_tables(ctx, self.within), "volume": writable}
+        writable = options_for(ctx, "write", VOLUME_KIND, self.within, MAX_TARGETS)
+        return {"reads": readable_tables(ctx, self.within), "volume": writable}
 
     def edges(self, filled: ResourceForm) -> dict[str, list[str]]:
         """Return the edges to what it reads, and to the volume that it writes, if any."""
         return {"writes": [], **super().edges(filled)}
 
-    def test(self, filled: ResourceForm, secrets: Mapping[str, str]) -> ConnectionTest:
+    def test(self, filled: ResourceForm, secrets: Mapping[str, str]) -> form_page.ConnectionTest:
         """Test the connection through a worker."""
         there = {"destination": self.uid} if self.uid else {"lakehouse": self.within}
         ends = {"reads": list(filled.ends["reads"]), "volume": filled.text("volume")}
@@ -65,17 +69,14 @@ def try_out(request: Request, uid: str) -> Response:
     return pages.redirect(request, urls.resource(uid, "pipeline"), flash)
 
 
-def _test(request: Request, asked: Mapping[str, Any]) -> ConnectionTest:
+def _test(request: Request, asked: Mapping[str, Any]) -> form_page.ConnectionTest:
     """Test a destination through a worker. Missing rights are raised."""
-    destination, lakehouse, volume = (str(asked.get(name, "")) for name in ("destination", "lakehouse", "volume"))
     message, error = form_page.probe_as_caller(
         request,
-        lambda ctx: connection_access.need_destination_check(
-            ctx, destination, lakehouse, asked.get("reads", ()), volume
-        ),
+        lambda ctx: need_destination_check(ctx, asked),
         lambda platform, caller: worker_client.check_connection(platform, caller, "lakehouse.destination", asked),
     )
-    return ConnectionTest(message or "", error)
+    return form_page.ConnectionTest(message or "", error)
 
 
 TEMPLATE = "lakehouse/destination.html"

@@ -10,7 +10,6 @@ from lakehold.catalog.resource_view import ResourceView, VisibleRefs
 from lakehold.directory import tokens
 from lakehold.directory.errors import DeniedError
 from lakehold.directory.request_context import RequestContext
-from lakehold.directory.tokens import ApiToken
 from lakehold.kit.errors import ConflictError, InvalidInputError, NotFoundError
 from lakehold.runs.scheduler.service import ACTIVATE, DEACTIVATE
 from lakehold.web import one_time_secret, pages, urls
@@ -18,10 +17,8 @@ from lakehold.web.access import resource_header
 from lakehold.web.components import PageAction
 from lakehold.web.confirmation import need_confirmation
 from lakehold.web.cookies import Flash
-from lakehold.web.one_time_secret import OneTimeSecret
 from lakehold.web.routing import SubmittedForm, router
 from lakehold.workspaces.lakehouse import integrations
-from lakehold.workspaces.lakehouse.integrations import INTEGRATION_KIND
 
 routes = router("/resources")
 
@@ -40,7 +37,7 @@ def make_token(request: Request, ctx: WriteContext, uid: str, sent: SubmittedFor
         made = integrations.create_token(ctx, uid, None if days == "never" else int(days))
     except ConflictError as error:
         return pages.redirect(request, resource_header.overview_url(ctx, uid), Flash(str(error), tone="bad"))
-    secret = OneTimeSecret(
+    secret = one_time_secret.OneTimeSecret(
         f"Token of {made.token.name}",
         "Token",
         made.secret,
@@ -69,7 +66,7 @@ def activate(request: Request, ctx: WriteContext, uid: str) -> Response:
     """Activate an integration, so that its tokens are accepted, or deactivate it."""
     ctx.need_visible(uid)
     schema = kinds.schema_of(ctx.view, uid)
-    if schema.id != INTEGRATION_KIND:
+    if schema.id != integrations.INTEGRATION_KIND:
         raise InvalidInputError(f"A {schema.title.lower()} is not an integration.", "Choose one.")
     active = request.url.path.endswith("/activate")
     integrations.set_active(ctx, uid, active=active)
@@ -80,7 +77,7 @@ def activate(request: Request, ctx: WriteContext, uid: str) -> Response:
 
 def activation_actions(ctx: RequestContext, found: ResourceView) -> list[PageAction]:
     """Return the action that activates or deactivates an integration; none for other kinds."""
-    if found.kind != INTEGRATION_KIND:
+    if found.kind != integrations.INTEGRATION_KIND:
         return []
     word, icon = (DEACTIVATE, "pause") if integrations.is_active(ctx, found.uid) else (ACTIVATE, "play")
     turn = PageAction(word.capitalize(), urls.resource(found.uid, f"integration/{word}"), "post", icon)
@@ -91,7 +88,7 @@ def integration_values(
     request: Request, ctx: RequestContext, eyes: VisibleRefs, found: ResourceView
 ) -> dict[str, object]:
     """Return the template values of the page."""
-    base, visible = get_platform(request).settings.base_url, list[ApiToken]()
+    base, visible = get_platform(request).settings.base_url, list[tokens.ApiToken]()
     with suppress(DeniedError):  # during impersonation the member's tokens are not listed
         visible = tokens.list_of_integration(ctx, found.uid)
     return {

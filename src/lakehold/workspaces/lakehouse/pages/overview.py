@@ -19,7 +19,7 @@ from lakehold.web.runs import run_list
 from lakehold.web.runs.services import RUNS
 from lakehold.workspaces.lakehouse.pages.data_browser import LAYER, TABLE, VOLUME
 from lakehold.workspaces.lakehouse.pages.page_frame import need_lakehouse
-from lakehold.workspaces.lakehouse.pages.pipeline_graph import PIPELINE_KINDS
+from lakehold.workspaces.lakehouse.pages.pipeline_list import PIPELINE_KINDS
 from lakehold.workspaces.lakehouse.saved_queries import SAVED_QUERY
 
 routes = router("/workspaces")

@@ -14,12 +14,12 @@ from lakehold.kit.errors import InvalidInputError, NotFoundError, UnavailableErr
 from lakehold.kit.ids import quote, valid_table_name
 from lakehold.kit.settings_schema import NoSettings
 from lakehold.lake.errors import LimitExceededError, QueryError, RefusedQueryError
-from lakehold.runs import queries, worker_client
+from lakehold.runs import queries
 from lakehold.web.connections.form import ResourceForm, load_design
 from lakehold.web.connections.form_page import form_routers
-from lakehold.workspaces.lakehouse.pages import table_options
-from lakehold.workspaces.lakehouse.pages.page_frame import FORMS, LakehouseFormPage
-from lakehold.workspaces.lakehouse.pages.pipeline_graph import FORM_KINDS, need_pipeline
+from lakehold.workspaces.lakehouse import saved_queries
+from lakehold.workspaces.lakehouse.pages.page_frame import FORMS, LakehouseFormPage, options_for, readable_tables
+from lakehold.workspaces.lakehouse.pages.pipeline_list import need_pipeline
 from lakehold.workspaces.lakehouse.pipelines.base import LAYER_KIND, TABLE_KIND
 from lakehold.workspaces.lakehouse.settings import HistorySettings, NotebookSettings, QuerySettings
 
@@ -55,7 +55,7 @@ class PipelineFormPage(LakehouseFormPage):
         """Return the pipeline, if the caller may edit it and it has this form."""
         found = need_pipeline(ctx, uid)
         kinds.need_right(ctx, uid, "edit")
-        if found.kind not in FORM_KINDS:
+        if found.kind.rpartition(".")[2] not in cls.design.types:
             title = kinds.catalog_kind(ctx.view.policy, found.kind).title.lower()
             raise InvalidInputError(f"A {title} has no such form.", "Edit it from its page.")
         return found
@@ -63,9 +63,9 @@ class PipelineFormPage(LakehouseFormPage):
     def options(self, ctx: RequestContext) -> Mapping[str, Sequence[tuple[Any, ...]]]:
         """Return the tables and layers that the caller may read or write."""
         return {
-            "reads": table_options.readable_tables(ctx, self.within),
-            "layer": table_options.options_for(ctx, "create_table", LAYER_KIND, self.within),
-            "there": table_options.options_for(ctx, "write", TABLE_KIND, self.within),
+            "reads": readable_tables(ctx, self.within),
+            "layer": options_for(ctx, "create_table", LAYER_KIND, self.within),
+            "there": options_for(ctx, "write", TABLE_KIND, self.within),
         }
 
     def extra_values(self) -> dict[str, object]:
@@ -104,14 +104,12 @@ class PipelineFormPage(LakehouseFormPage):
         reading, reads = read_transaction(self.request), list(filled.ends.get("reads", ()))
         place = reading.run(lambda ctx: queries.open_scope(ctx, self.within))
         try:
-            found = worker_client.describe_query(
-                get_platform(self.request), place.caller, workspace=place.name, text=filled.text("sql")
-            )
+            found = saved_queries.tables_read(get_platform(self.request), place, filled.text("sql"))
         except UnavailableError:
             return filled, errors
         except (QueryError, RefusedQueryError, LimitExceededError) as error:
             return filled, {"sql": str(error), **errors}
-        missed = [uid for uid in found.reads if uid not in reads]
+        missed = [uid for uid in found if uid not in reads]
         if not missed:
             return filled, errors
         names = ", ".join(reading.run(lambda ctx: [each.name for each in VisibleRefs(ctx).refs(missed)]))

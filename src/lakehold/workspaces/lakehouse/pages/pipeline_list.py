@@ -1,15 +1,14 @@
-"""The pipelines of a lakehouse (sources, queries, histories, notebooks, destinations, integrations), as a list and a
-graph.
-"""
+"""The pipelines of a lakehouse: their kinds, their list, and the graph that they form with the tables."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from fastapi import Request, Response
 
 from lakehold.api.http.dependencies import ReadContext
-from lakehold.catalog import resources
-from lakehold.catalog.resource_view import ResourceSummary, VisibleRefs
+from lakehold.catalog import kinds, resources
+from lakehold.catalog.resource_view import ResourceSummary, ResourceView, VisibleRefs
 from lakehold.directory.request_context import RequestContext
+from lakehold.kit.errors import InvalidInputError
 from lakehold.runs.scheduler.service import Trigger
 from lakehold.runs.service import Run
 from lakehold.web import lineage_page, pages, urls
@@ -20,14 +19,27 @@ from lakehold.web.resources import workspace_page
 from lakehold.web.routing import router
 from lakehold.web.runs.runnable_page import sees_runs
 from lakehold.web.runs.services import RUNS, TRIGGERS
-from lakehold.workspaces.lakehouse.pages import pipeline_graph
+from lakehold.workspaces.graph import edge_sources, edge_targets
 from lakehold.workspaces.lakehouse.pages.page_frame import need_lakehouse
-from lakehold.workspaces.lakehouse.pages.pipeline_graph import PIPELINE_KINDS
+from lakehold.workspaces.lakehouse.pipelines.base import LAYER_KIND, TABLE_KIND
+from lakehold.workspaces.lakehouse.volumes import VOLUME_KIND
+from lakehold.workspaces.lakehouse.workspace import WORKSPACE
 from lakehold.workspaces.registry import describe_kind
 
 routes = router("/workspaces")
 
 _MAX_GRAPH_NODES = 60
+PIPELINE_KINDS = tuple(kind for kind, found in WORKSPACE.kind_descriptors().items() if found.overview == "pipeline")
+"""The kinds that move data."""
+
+
+def need_pipeline(ctx: RequestContext, uid: str) -> ResourceView:
+    """Return the pipeline; raise InvalidInputError if the resource is not one."""
+    found = resources.get(ctx, uid)
+    if found.kind not in PIPELINE_KINDS:
+        title = kinds.catalog_kind(ctx.view.policy, found.kind).title
+        raise InvalidInputError(f"A {title.lower()} is not a pipeline.", "Open the list of pipelines.")
+    return found
 
 
 @routes.get("/{uid:path}/pipelines")
@@ -54,14 +66,14 @@ def graph_page(request: Request, ctx: ReadContext, uid: str, focus: str = "") ->
     need_lakehouse(ctx, uid)
     eyes = VisibleRefs(ctx)
     found = resources.find(ctx, among=PIPELINE_KINDS, within=uid, limit=_MAX_GRAPH_NODES)
-    links = pipeline_graph.pipeline_links(ctx, eyes, [item.uid for item in found.items])
+    links = pipeline_links(ctx, eyes, [item.uid for item in found.items])
     things = lineage_page.all_nodes(links, [item.uid for item in found.items])
     near = eyes.ref(focus) if focus in things else None
     if near is not None:
         things = lineage_page.connected_nodes(links, focus)
         links = [pair for pair in links if set(pair) <= things.keys()]
     columns = lineage_page.assign_columns(links, things)
-    nodes = {each: (columns[each], pipeline_graph.node_box(ctx, eyes, each)) for each in things}
+    nodes = {each: (columns[each], _node_box(ctx, eyes, each)) for each in things}
     drawn = [item for item in found.items if item.uid in things]
     last = _last_runs(ctx, drawn)
     values: dict[str, object] = {
@@ -95,3 +107,46 @@ def _triggers(ctx: RequestContext, item: ResourceSummary) -> list[Trigger] | Non
 
 def _last_runs(ctx: RequestContext, items: Sequence[ResourceSummary]) -> dict[str, Run]:
     return RUNS.last_runs(ctx, [item.uid for item in items if sees_runs(item)])
+
+
+_PLANNED_TABLE = "\0"
+"""Between a pipeline and the layer in which its table will be made: no id has it in it."""
+
+
+def pipeline_links(ctx: RequestContext, eyes: VisibleRefs, pipelines: Iterable[str]) -> list[lineage_page.Link]:
+    """Return each link between a pipeline and a table once, in the direction of the data."""
+    found: dict[lineage_page.Link, None] = {}
+    for uid in pipelines:
+        for end in eyes.refs(edge_targets(ctx, uid, "reads")):
+            found[end.uid, uid] = None
+        for end in eyes.refs(written_ids(ctx, eyes, uid)):
+            found[uid, f"{uid}{_PLANNED_TABLE}{end.uid}" if end.kind == LAYER_KIND else end.uid] = None
+    return list(found)
+
+
+def written_ids(ctx: RequestContext, eyes: VisibleRefs, uid: str) -> list[str]:
+    """Return the ids that a pipeline writes, visible or not: its own, those of visible streams, or the target layer."""
+    seen = [each for each in stream_ids(ctx, uid) if eyes.sees(each)]
+    own = [end for each in (uid, *seen) for end in edge_targets(ctx, each, "writes")]
+    return list(dict.fromkeys(own or edge_targets(ctx, uid, "into")))
+
+
+def stream_ids(ctx: RequestContext, uid: str) -> list[str]:
+    """Return the ids of the streams of a source, visible or not."""
+    return sorted(edge_sources(ctx, uid, "source"))
+
+
+def _node_box(ctx: RequestContext, eyes: VisibleRefs, uid: str) -> lineage_page.GraphBox:
+    """Return the box of a node. A table names its layer."""
+    pipeline, _, layer = uid.partition(_PLANNED_TABLE)
+    found = eyes.ref(layer or pipeline)
+    assert found is not None  # noqa: S101 - only what is seen was followed
+    if layer:
+        return lineage_page.GraphBox(
+            f"Table in {found.name}", "Not created yet", "circle-dashed", resource_header.overview_url(ctx, layer), uid
+        )
+    title = ctx.view.policy.kind(found.kind).schema.title
+    above = eyes.parent(uid) if found.kind in {TABLE_KIND, VOLUME_KIND} else None
+    return lineage_page.resource_box(
+        f"{title} in {above.name}" if above else title, found, resource_header.overview_url(ctx, uid)
+    )

@@ -24,15 +24,16 @@ from lakehold.web.routing import FORM_METHODS, SubmittedForm, router
 from lakehold.web.runs.runnable_page import latest_runs, overview_values
 from lakehold.web.runs.services import RUNS
 from lakehold.workspaces.graph import edge_targets
-from lakehold.workspaces.lakehouse import connection_access, integrations
-from lakehold.workspaces.lakehouse.pages import destination_pages, integration_page, pipeline_graph
-from lakehold.workspaces.lakehouse.pages.pipeline_graph import BACKFILL_KINDS, PIPELINE_KINDS, need_pipeline
+from lakehold.workspaces.lakehouse import integrations
+from lakehold.workspaces.lakehouse.pages import destination_pages, integration_page, pipeline_list
 from lakehold.workspaces.lakehouse.pages.sources import source_pages
+from lakehold.workspaces.lakehouse.pipelines.connections import DestinationPipeline, SourcePipeline
 from lakehold.workspaces.lakehouse.pipelines.tables import QueryPipeline
 
 routes = router("/resources")
 
 _LATEST = 5
+_BACKFILL_KINDS = frozenset({SourcePipeline.kind, QueryPipeline.kind})
 _SETTING_LABELS = {
     "at": "Valid-from field",
     "cursor": "Cursor field",
@@ -56,11 +57,11 @@ _VALUE_LABELS = {
 @routes.get("/{uid:path}/pipeline")
 def pipeline_page(request: Request, ctx: ReadContext, platform: CurrentPlatform, uid: str) -> Response:
     """Render the page of a pipeline."""
-    found = need_pipeline(ctx, uid)
+    found = pipeline_list.need_pipeline(ctx, uid)
     resource_usage.record(platform, ctx, kinds.catalog_kind(ctx.view.policy, found.kind).visible, uid)
     eyes = VisibleRefs(ctx)
     runs = latest_runs(ctx, found, _LATEST)
-    read, written = edge_targets(ctx, uid, "reads"), pipeline_graph.written_ids(ctx, eyes, uid)
+    read, written = edge_targets(ctx, uid, "reads"), pipeline_list.written_ids(ctx, eyes, uid)
     template, section = _kind_section(request, ctx, eyes, found, runs)
     values: dict[str, object] = {
         **overview_values(ctx, found, "pipeline", runs),
@@ -79,9 +80,9 @@ def _kind_section(
 ) -> tuple[str, dict[str, object]]:
     """Return the template of a kind, and the values that it needs beside those of all pipelines."""
     match found.kind:
-        case connection_access.SOURCE_KIND:
+        case SourcePipeline.kind:
             return source_pages.TEMPLATE, source_pages.source_values(ctx, eyes, found, runs)
-        case connection_access.DESTINATION_KIND:
+        case DestinationPipeline.kind:
             return destination_pages.TEMPLATE, destination_pages.destination_values(ctx, eyes, found, runs)
         case integrations.INTEGRATION_KIND:
             # It is called by tools, and never run.
@@ -111,13 +112,13 @@ def _value_label(name: str, value: object) -> str:
 
 def menu_actions(ctx: RequestContext, found: ResourceView) -> list[PageAction]:
     """Return the menu actions that only pipelines have."""
-    if found.kind not in PIPELINE_KINDS:
+    if found.kind not in pipeline_list.PIPELINE_KINDS:
         return []
     actions = []
     if found.workspace:
         graph = f"{urls.workspace(found.workspace.uid, 'pipelines/graph')}?{urlencode({'focus': found.uid})}"
         actions.append(PageAction("Show in graph", graph, icon="git-branch"))
-    if found.kind in BACKFILL_KINDS:
+    if found.kind in _BACKFILL_KINDS:
         past = PageAction("Backfill…", urls.resource(found.uid, "pipeline/backfill"), icon="history")
         actions += resource_header.actions_of(ctx, found.uid, {RUNS.runnables[found.kind].stop: past})
     return [*actions, *integration_page.activation_actions(ctx, found)]
@@ -126,8 +127,8 @@ def menu_actions(ctx: RequestContext, found: ResourceView) -> list[PageAction]:
 @routes.api_route("/{uid:path}/pipeline/backfill", methods=FORM_METHODS)
 def backfill(request: Request, ctx: FormContext, uid: str, sent: SubmittedForm) -> Response:
     """Show the form; start the backfill as the caller."""
-    found, errors, refusal = need_pipeline(ctx, uid), FieldErrors(), None
-    if found.kind not in BACKFILL_KINDS:
+    found, errors, refusal = pipeline_list.need_pipeline(ctx, uid), FieldErrors(), None
+    if found.kind not in _BACKFILL_KINDS:
         raise InvalidInputError("This pipeline has no cursor.", "Run it, or run a full refresh.")
     ctx.need(RUNS.runnables[found.kind].stop, uid)
     span = BackfillSpan(*(text_field(sent, name).strip() for name in ("from", "until")))
@@ -156,6 +157,6 @@ def _visible_cursors(ctx: RequestContext, found: ResourceView) -> list[tuple[str
     if found.kind == QueryPipeline.kind:
         field = str((found.settings or {}).get("cursor", ""))
         return [("", field)] if field else []
-    streams = VisibleRefs(ctx).refs(pipeline_graph.stream_ids(ctx, found.uid))
+    streams = VisibleRefs(ctx).refs(pipeline_list.stream_ids(ctx, found.uid))
     stream_settings = [(each.name, resource_metadata.load(ctx, each.uid).settings) for each in streams]
     return [(name, str(of.get("cursor", ""))) for name, of in stream_settings if of.get("mode") == SyncMode.INCREMENTAL]

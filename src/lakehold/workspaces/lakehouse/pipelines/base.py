@@ -16,9 +16,12 @@ LAYER_KIND, TABLE_KIND = "lakehouse.layer", "lakehouse.table"
 class LakehousePipeline(Runnable):
     """A kind of pipeline. It has no level of its own: levels are needed on what it reads and writes."""
 
-    label: str
-    """Its name."""
     trigger, schedule, stop, see = "trigger", "trigger", "stop", "see_runs"
+
+    @property
+    def label(self) -> str:
+        """The noun of its kind."""
+        return self.kind.partition(".")[2]
 
     def outputs(self, ctx: RequestContext, uid: str) -> Sequence[str]:
         """Return the tables that it writes, or their layers."""

@@ -1,15 +1,21 @@
-"""Sources and destinations: each enabled stream is loaded into a table, each table that is read is sent out."""
+"""Sources and destinations: each enabled stream is loaded into a table, each table that is read is sent out.
 
-from collections.abc import Sequence
+A request to probe one of them before it is saved names an existing one, or the lakehouse in which it would be created.
+"""
 
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from lakehold.access import Draft
 from lakehold.access.facts.view import FactView
 from lakehold.catalog import resource_metadata
 from lakehold.connectors.sources.settings import SyncMode
+from lakehold.directory.caller import Caller
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import ConflictError
 from lakehold.kit.ids import quote
 from lakehold.runs.runnable import RunOptions, Step, refuse_backfill
-from lakehold.workspaces.graph import edge_targets
+from lakehold.workspaces.graph import edge_targets, need_connection
 from lakehold.workspaces.lakehouse import settings, volumes
 from lakehold.workspaces.lakehouse.pipelines.base import LakehousePipeline, readable_inputs, resolve_output
 from lakehold.workspaces.lakehouse.steps import DeliverTable, IngestStream
@@ -19,7 +25,6 @@ class DestinationPipeline(LakehousePipeline):
     """Sends each table that it reads to files, a database, a webhook or by mail, as its setting `to` says."""
 
     kind = "lakehouse.destination"
-    label = "destination"
 
     def steps(self, ctx: RequestContext, uid: str, options: RunOptions) -> Sequence[Step]:
         """Return one step for each table."""
@@ -29,11 +34,12 @@ class DestinationPipeline(LakehousePipeline):
             raise ConflictError(f"The destination {quote(uid)} reads no table.", "Let it read at least one.")
         names, stored = ctx.view.names, resource_metadata.load(ctx, uid).settings
         settings.DESTINATION.parse(stored)
+        writes = _need_volume(ctx, uid) if stored.get("to") == "files" else ()
         return [
             DeliverTable(
                 name=names.get(ctx.view.resource(table)) or table,
                 reads=(table,),
-                writes=self._volume(ctx, uid),
+                writes=writes,
                 destination=uid,
                 settings=stored,
                 table=table,
@@ -42,21 +48,22 @@ class DestinationPipeline(LakehousePipeline):
             for table in reads
         ]
 
-    def _volume(self, ctx: RequestContext, uid: str) -> tuple[str, ...]:
-        """Return the volume that files go into; refused if the caller may not write there."""
-        if resource_metadata.load(ctx, uid).settings.get("to") != "files":
-            return ()
-        found = [
-            end
-            for end in edge_targets(ctx, uid, "writes")
-            if ctx.view.kind(ctx.view.resource(end)) == volumes.VOLUME_KIND
-        ]
-        if len(found) != 1:
-            raise ConflictError(
-                f"The destination {quote(uid)} has no volume for its files.", "Let it write one volume."
-            )
-        ctx.need("write", found[0])
-        return tuple(found)
+
+def _need_volume(ctx: RequestContext, uid: str) -> tuple[str, ...]:
+    """Return the volume that files go into; refused if the caller may not write there."""
+    ends = edge_targets(ctx, uid, "writes")
+    found = [end for end in ends if ctx.view.kind(ctx.view.resource(end)) == volumes.VOLUME_KIND]
+    if len(found) != 1:
+        raise ConflictError(f"The destination {quote(uid)} has no volume for its files.", "Let it write one volume.")
+    ctx.need("write", found[0])
+    return tuple(found)
+
+
+def need_destination_check(ctx: RequestContext, request: Mapping[str, Any]) -> Caller:
+    """Return the caller if they may edit the destination, or create one like this."""
+    lakehouse, volume = request.get("lakehouse", ""), request.get("volume", "")
+    edges = {"lakehouse": lakehouse, "reads": request.get("reads", []), "writes": [volume] if volume else []}
+    return need_connection(ctx, request.get("destination", ""), lakehouse, Draft(DestinationPipeline.kind, edges))
 
 
 STREAM_KIND = "lakehouse.stream"
@@ -67,11 +74,10 @@ class SourcePipeline(LakehousePipeline):
     """Loads its enabled streams. Its settings are those of its connector; each stream has its own."""
 
     kind = "lakehouse.source"
-    label = "source"
 
     def outputs(self, ctx: RequestContext, uid: str) -> Sequence[str]:
         """Return the tables of its streams, or the layer of those that are to be created."""
-        found = [_output_of(ctx, uid, stream) for stream in enabled_streams(ctx, uid)]
+        found = [stream_output(ctx, uid, stream) for stream in enabled_streams(ctx, uid)]
         return list(dict.fromkeys(end for end in found if end))
 
     def steps(self, ctx: RequestContext, uid: str, options: RunOptions) -> Sequence[Step]:
@@ -88,6 +94,13 @@ class SourcePipeline(LakehousePipeline):
         """Return the source and its enabled streams."""
         del options
         return (uid, *enabled_streams(ctx, uid))
+
+
+def need_source_probe(ctx: RequestContext, request: Mapping[str, Any]) -> Caller:
+    """Return the caller if they may edit the source, or create one like this."""
+    lakehouse = request.get("lakehouse", "")
+    draft = Draft(SourcePipeline.kind, {"lakehouse": lakehouse, "into": request.get("layer", "")})
+    return need_connection(ctx, request.get("source", ""), lakehouse, draft)
 
 
 def enabled_streams(ctx: RequestContext, uid: str) -> list[str]:
@@ -118,14 +131,15 @@ def stream_settings(ctx: RequestContext, stream: str) -> settings.StreamSettings
     return settings.STREAM.parse(resource_metadata.load(ctx, stream).settings)
 
 
-def _output_of(ctx: RequestContext, uid: str, stream: str) -> str:
+def stream_output(ctx: RequestContext, uid: str, stream: str) -> str:
+    """Return the table that a stream writes, or the layer of its source; empty if there is neither."""
     return next(iter(edge_targets(ctx, stream, "writes") or edge_targets(ctx, uid, "into")), "")
 
 
 def _ingest_step(
     ctx: RequestContext, uid: str, stream: str, reads: tuple[str, ...], options: RunOptions
 ) -> IngestStream:
-    end = _output_of(ctx, uid, stream)
+    end = stream_output(ctx, uid, stream)
     if not end:
         raise ConflictError(
             f"The stream {quote(stream)} writes no table.", "Choose a table, or a layer for the source."

@@ -17,7 +17,6 @@ class HistoryPipeline(LakehousePipeline):
     """Keeps every state of each row of a table (SCD2)."""
 
     kind = "lakehouse.history"
-    label = "history"
 
     def steps(self, ctx: RequestContext, uid: str, options: RunOptions) -> Sequence[Step]:
         """Return one step that updates the history. A reload does not discard earlier states."""
@@ -51,7 +50,6 @@ class QueryPipeline(LakehousePipeline):
     """Writes the rows of a query into a table."""
 
     kind = "lakehouse.query"
-    label = "query"
 
     def steps(self, ctx: RequestContext, uid: str, options: RunOptions) -> Sequence[Step]:
         """Return one step that writes the rows. A reload replaces them all."""
@@ -98,7 +96,7 @@ def _backfill_cursor(settings: QuerySettings) -> str:
 MAINTENANCE_PARAMETER = "do"
 UPKEEP, ROLLBACK, DESCRIBE, RESTORE = "upkeep", "rollback", "describe", "restore"
 REJECTED_SUFFIX = "_rejected"
-"""What the name of the table ends in that a stream's bad rows are kept in."""
+"""The end of the name of the table that keeps a stream's rejected rows."""
 _MAINTENANCE_ACTIONS = {UPKEEP: "write", ROLLBACK: "rollback", DESCRIBE: "edit", RESTORE: "write"}
 _MAINTENANCE_PARTS = ("compact", "expire", "sweep")
 
@@ -156,7 +154,6 @@ class SavedTablePipeline(LakehousePipeline):
     """A table: written again from the query whose result it is, and maintained."""
 
     kind = TABLE_KIND
-    label = "table"
     trigger, stop = "write", "write"
 
     def outputs(self, ctx: RequestContext, uid: str) -> Sequence[str]:

@@ -63,7 +63,7 @@ def change(request: Request, uid: str, sent: SubmittedForm) -> Response:
     if do not in {"save", "next"} or looked.chosen is None:
         return _page(request, looked, before=before)
     seen = _probe(request, looked)
-    if seen.error is not None:
+    if seen[1] is not None:
         return _page(request, looked, before=before, seen=seen)
     write_transaction(request).run(lambda ctx: _save(ctx, looked))
     if do == "next":
@@ -106,7 +106,7 @@ def _save(ctx: RequestContext, looked: StreamPreview) -> None:
 
 def _probe(request: Request, looked: StreamPreview) -> SourceProbe:
     if looked.chosen is None:
-        return SourceProbe()
+        return {}, None
     changed = {} if looked.endpoints is None else {"endpoints": looked.endpoints}
     asked = {
         "source": looked.source.uid,
@@ -145,8 +145,8 @@ def _form_fingerprint(shape: Mapping[str, Any] | None, fields: Sequence[Mapping[
 
 
 def _page(request: Request, looked: StreamPreview, *, before: str = "", seen: SourceProbe | None = None) -> Response:
-    found = seen or _probe(request, looked)
-    shape, fields = _file_format(found, looked.settings), found.found.get("fields", [])
+    found, error = seen or _probe(request, looked)
+    shape, fields = _file_format(found, looked.settings), found.get("fields", [])
 
     def page(ctx: RequestContext) -> Response:
         setup = setup_pages.is_setup(request)
@@ -156,20 +156,20 @@ def _page(request: Request, looked: StreamPreview, *, before: str = "", seen: So
             "shape": shape,
             "was": _format_fingerprint(shape),
             "before": before or _form_fingerprint(shape, fields),
-            "grid": table_pages.sample_grid(fields, found.found.get("rows", ())),
+            "grid": table_pages.sample_grid(fields, found.get("rows", ())),
             "fields": fields,
             "types_change": looked.connector == "api"
             or (shape or {}).get("kind") in {"separated", "json", "json_lines"},
-            "notes": found.found.get("notes", []),
-            "error": found.error,
+            "notes": found.get("notes", []),
+            "error": error,
         }
-        status = 422 if found.error is not None and request.method == "POST" else 200
+        status = 422 if error is not None and request.method == "POST" else 200
         return pages.render(request, "lakehouse/preview.html", values, status=status)
 
     return read_transaction(request).run(page)
 
 
-def _file_format(seen: SourceProbe, how: Mapping[str, Any]) -> dict[str, Any] | None:
+def _file_format(found: Mapping[str, Any], how: Mapping[str, Any]) -> dict[str, Any] | None:
     """Return the format of a file, or None if the stream is not a file. Submitted values stay if the probe failed."""
-    file_format = seen.found.get("format") or how.get("format")
-    return {**file_format, "fields": seen.found.get("fields", [])} if isinstance(file_format, Mapping) else None
+    file_format = found.get("format") or how.get("format")
+    return {**file_format, "fields": found.get("fields", [])} if isinstance(file_format, Mapping) else None

@@ -1,7 +1,6 @@
 """The set-up of a source: its steps, the connection form (first step) and the schedule (last step)."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from fastapi import Request, Response
@@ -16,18 +15,15 @@ from lakehold.web import pages, urls
 from lakehold.web.access import resource_header
 from lakehold.web.connections import form_page
 from lakehold.web.connections.form import ResourceForm, load_design
-from lakehold.web.connections.form_page import ConnectionTest
 from lakehold.web.cookies import Flash
 from lakehold.web.form_values import FieldErrors
 from lakehold.web.labels import format_count, humanize
 from lakehold.web.routing import FORM_METHODS, SubmittedForm, router
 from lakehold.web.runs.services import RUNS, TRIGGERS
 from lakehold.web.schedules import schedule_form
-from lakehold.web.schedules.schedule_form import ScheduleForm, time_zones
-from lakehold.workspaces.lakehouse import connection_access
-from lakehold.workspaces.lakehouse.pages import table_options
-from lakehold.workspaces.lakehouse.pages.page_frame import FORMS, LakehouseFormPage
+from lakehold.workspaces.lakehouse.pages.page_frame import FORMS, MAX_TARGETS, LakehouseFormPage, options_for
 from lakehold.workspaces.lakehouse.pipelines.base import LAYER_KIND
+from lakehold.workspaces.lakehouse.pipelines.connections import SourcePipeline, need_source_probe
 from lakehold.workspaces.lakehouse.settings import SOURCE
 from lakehold.workspaces.lakehouse.volumes import VOLUME_KIND
 
@@ -75,7 +71,7 @@ def step_values(ctx: RequestContext, found: ResourceView, part: str, *, setup: b
 class SourceFormPage(LakehouseFormPage):
     """The connection form page of a source, the first step of its set-up."""
 
-    kind, design = connection_access.SOURCE_KIND, load_design(FORMS, "source", SOURCE.records)
+    kind, design = SourcePipeline.kind, load_design(FORMS, "source", SOURCE.records)
     new_part, edit_part = "pipelines/new/source", CONNECT
     carried: ClassVar[Mapping[str, str]] = {"layer": "layer"}
 
@@ -95,10 +91,9 @@ class SourceFormPage(LakehouseFormPage):
 
     def options(self, ctx: RequestContext) -> Mapping[str, Sequence[tuple[Any, ...]]]:
         """Return the layers in which the caller may create tables, and the volumes that they may read."""
-        most = table_options.MAX_TARGETS
         return {
-            "layer": table_options.options_for(ctx, "create_table", LAYER_KIND, self.within, most),
-            "volume": table_options.options_for(ctx, "read", VOLUME_KIND, self.within, most),
+            "layer": options_for(ctx, "create_table", LAYER_KIND, self.within, MAX_TARGETS),
+            "volume": options_for(ctx, "read", VOLUME_KIND, self.within, MAX_TARGETS),
         }
 
     def extra_values(self) -> dict[str, object]:
@@ -107,12 +102,12 @@ class SourceFormPage(LakehouseFormPage):
         note = self.design.note if self.found else "Each run reads rows from here."
         return {"steps": steps, "note": note, "icon": "arrow-right" if self.setup else ""}
 
-    def test(self, filled: ResourceForm, secrets: Mapping[str, str]) -> ConnectionTest:
+    def test(self, filled: ResourceForm, secrets: Mapping[str, str]) -> form_page.ConnectionTest:
         """List the streams."""
         there = {"source": self.uid} if self.found else {"lakehouse": self.within, "layer": filled.text("layer")}
-        seen = probe_source(self.request, {**there, "settings": filled.settings(), "secrets": secrets})
-        count = len(seen.found.get("streams", ()))
-        return ConnectionTest(f"Connection successful: {format_count(count, 'stream')} found.", seen.error)
+        found, error = probe_source(self.request, {**there, "settings": filled.settings(), "secrets": secrets})
+        count = len(found.get("streams", ()))
+        return form_page.ConnectionTest(f"Connection successful: {format_count(count, 'stream')} found.", error)
 
     def saved(self, filled: ResourceForm, uid: str) -> tuple[str, str]:
         """Go on with the streams, or return to the page of the source."""
@@ -125,23 +120,18 @@ new, routes = form_page.form_routers(SourceFormPage)
 need_source = SourceFormPage.need_resource
 
 
-@dataclass(frozen=True, slots=True)
-class SourceProbe:
-    """The result of probing a source, or the error."""
-
-    found: Mapping[str, Any] = field(default_factory=dict)
-    error: LakeholdError | None = None
+SourceProbe = tuple[Mapping[str, Any], LakeholdError | None]
+"""The JSON of what was found at a source, and the error if it could not be reached."""
 
 
 def probe_source(request: Request, asked: Mapping[str, Any]) -> SourceProbe:
     """Probe a source through a worker as the caller. Missing rights are raised."""
-    source, lakehouse, layer = (str(asked.get(name, "")) for name in ("source", "lakehouse", "layer"))
     found, error = form_page.probe_as_caller(
         request,
-        lambda ctx: connection_access.need_source_probe(ctx, source, lakehouse, layer),
+        lambda ctx: need_source_probe(ctx, asked),
         lambda platform, caller: worker_client.probe(platform, caller, "lakehouse.source", asked),
     )
-    return SourceProbe(found or {}, error)
+    return found or {}, error
 
 
 schedule_routes = router("/resources")
@@ -152,7 +142,7 @@ _FREQUENCY_CHOICES = ((schedule_form.BY_HAND, "Manual", "No schedule."), *schedu
 @schedule_routes.api_route("/{uid:path}/schedule", methods=FORM_METHODS)
 def schedule(request: Request, ctx: FormContext, uid: str, sent: SubmittedForm) -> Response:
     """Show the schedule form, the last step of the set-up; save the schedule, and start the first run if requested."""
-    found, filled, run_now, errors = need_source(ctx, uid), ScheduleForm(), True, FieldErrors()
+    found, filled, run_now, errors = need_source(ctx, uid), schedule_form.ScheduleForm(), True, FieldErrors()
     if request.method == "POST":
         filled, run_now = schedule_form.parse_schedule_form(sent), bool(sent.get("run_now"))
         errors = filled.errors(may_rest=True)
@@ -163,7 +153,7 @@ def schedule(request: Request, ctx: FormContext, uid: str, sent: SubmittedForm) 
         **step_values(ctx, found, SCHEDULE),
         "filled": filled,
         "choices": _FREQUENCY_CHOICES,
-        "zones": time_zones(),
+        "zones": schedule_form.time_zones(),
         "upcoming": schedule_form.next_times(filled.to_schedule(), ctx.at) if is_scheduled else [],
         "run_now": run_now,
     }
@@ -171,7 +161,7 @@ def schedule(request: Request, ctx: FormContext, uid: str, sent: SubmittedForm) 
 
 
 def _finish_setup(
-    request: Request, ctx: RequestContext, found: ResourceView, filled: ScheduleForm, *, run_now: bool
+    request: Request, ctx: RequestContext, found: ResourceView, filled: schedule_form.ScheduleForm, *, run_now: bool
 ) -> Response:
     if filled.every != schedule_form.BY_HAND:
         TRIGGERS.save(ctx, found.uid, filled.to_schedule())

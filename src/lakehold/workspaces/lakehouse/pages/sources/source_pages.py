@@ -16,12 +16,11 @@ from lakehold.web.form_values import CORRECTABLE_ERRORS
 from lakehold.web.labels import format_count
 from lakehold.web.routing import SubmittedForm, router
 from lakehold.web.runs.services import RUNS
-from lakehold.workspaces.graph import edge_targets
+from lakehold.workspaces.lakehouse.pages.page_frame import write_targets
 from lakehold.workspaces.lakehouse.pages.sources import setup_pages, stream_form
-from lakehold.workspaces.lakehouse.pages.sources.setup_pages import SourceProbe, need_source
 from lakehold.workspaces.lakehouse.pages.sources.stream_form import SYNC_MODES, StreamFormRow
-from lakehold.workspaces.lakehouse.pages.table_options import write_targets
 from lakehold.workspaces.lakehouse.pipelines.base import LAYER_KIND
+from lakehold.workspaces.lakehouse.pipelines.connections import stream_output
 
 TEMPLATE = "lakehouse/source.html"
 
@@ -56,8 +55,8 @@ def _stream_rows(
             last.setdefault(step.name, (run.id, step))
     for ref in stream_form.visible_streams(ctx, eyes, found.uid):
         settings = resource_metadata.load(ctx, ref.uid).settings if found.settings is not None else {}
-        end = next(iter(edge_targets(ctx, ref.uid, "writes") or edge_targets(ctx, found.uid, "into")), "")
-        yield ref, stream_form.is_on(ctx, ref.uid), eyes.ref(end), settings, *last.get(ref.name, ("", None))
+        end = eyes.ref(stream_output(ctx, found.uid, ref.uid))
+        yield ref, stream_form.is_on(ctx, ref.uid), end, settings, *last.get(ref.name, ("", None))
 
 
 routes = router("/resources")
@@ -66,14 +65,14 @@ routes = router("/resources")
 @routes.get("/{uid:path}/streams")
 def streams_page(request: Request, uid: str) -> Response:
     """Render the streams that a worker finds at the source, and those that are saved."""
-    found = read_transaction(request).run(lambda ctx: need_source(ctx, uid))
-    seen = setup_pages.probe_source(request, {"source": uid, "settings": dict(found.settings or {})})
+    found = read_transaction(request).run(lambda ctx: setup_pages.need_source(ctx, uid))
+    probed, error = setup_pages.probe_source(request, {"source": uid, "settings": dict(found.settings or {})})
 
     def page(ctx: RequestContext) -> Response:
         layer = next((end.name for end in found.edges.get("into", ())), "")
         kept = stream_form.saved_stream_rows(ctx, uid)
-        rows = stream_form.merge_stream_rows(kept, seen.found.get("streams", ()), layer)
-        return _page(request, ctx, found, rows, seen=seen)
+        rows = stream_form.merge_stream_rows(kept, probed.get("streams", ()), layer)
+        return _page(request, ctx, found, rows, probe_error=error)
 
     return read_transaction(request).run(page)
 
@@ -82,7 +81,7 @@ def streams_page(request: Request, uid: str) -> Response:
 def choose(request: Request, uid: str, sent: SubmittedForm) -> Response:
     """Save the chosen streams, all or none."""
     reading, rows = read_transaction(request), stream_form.parse_stream_rows(sent)
-    found = reading.run(lambda ctx: need_source(ctx, uid))
+    found = reading.run(lambda ctx: setup_pages.need_source(ctx, uid))
     if str(sent.get("do", "")) == "more":
         named = _add_named(found, rows, str(sent.get("more", "")).strip())
         return reading.run(lambda ctx: _page(request, ctx, found, named))
@@ -123,7 +122,7 @@ def _page(
     found: ResourceView,
     rows: Sequence[StreamFormRow],
     *,
-    seen: SourceProbe | None = None,
+    probe_error: LakeholdError | None = None,
     errors: dict[str, str] | None = None,
     error: LakeholdError | None = None,
 ) -> Response:
@@ -134,7 +133,7 @@ def _page(
         "modes": stream_form.SYNC_MODES,
         "cut": len(rows) == stream_form.MAX_STREAMS,
         "tables": sorted([*targets.tables, *(f"{layer}." for layer in targets.layers)], key=str.casefold),
-        "unseen": seen.error if seen else None,
+        "unseen": probe_error,
         "is_files": (found.settings or {}).get("connector") == "files",
     }
     return pages.render_form(request, "lakehouse/streams.html", values, errors, error)

@@ -15,8 +15,8 @@ from lakehold.kit.errors import InvalidInputError
 from lakehold.kit.ids import valid_table_name
 from lakehold.web.form_values import parse_integer, split_names
 from lakehold.workspaces.graph import edge_targets
-from lakehold.workspaces.lakehouse.pages import pipeline_graph
-from lakehold.workspaces.lakehouse.pages.table_options import WriteTargets
+from lakehold.workspaces.lakehouse.pages import pipeline_list
+from lakehold.workspaces.lakehouse.pages.page_frame import WriteTargets
 from lakehold.workspaces.lakehouse.pipelines.base import LAYER_KIND
 from lakehold.workspaces.lakehouse.pipelines.connections import STREAM_KIND
 
@@ -27,8 +27,6 @@ SYNC_MODES = (
     ("append", "Append"),
     ("incremental", "Incremental (cursor)"),
 )
-KEYED_MODES = frozenset({"merge", "mirror"})
-INCREMENTAL = "incremental"
 MAX_STREAMS = 300
 _NO_LETTER = re.compile(r"[^a-z0-9]+")
 _LONGEST = 63
@@ -39,7 +37,7 @@ class StreamFormRow:
     """The values of one stream in the form."""
 
     stream: str
-    """What it is called at the source."""
+    """Its name at the source."""
     uid: str = ""
     """The stream that is kept; empty if none is yet."""
     on: bool = False
@@ -47,7 +45,7 @@ class StreamFormRow:
     keys: str = ""
     cursor: str = ""
     table: str = ""
-    """What it writes, as people say it; empty if they may not see it."""
+    """The table that it writes, with its layer; empty if the caller may not see it."""
     there: bool = True
     """Whether the source has it at present."""
     fields: Sequence[str] = ()
@@ -57,9 +55,9 @@ class StreamFormRow:
         found: dict[str, str] = {}
         if self.mode not in dict(SYNC_MODES):
             found[f"mode-{n}"] = "Select an option."
-        if self.mode in KEYED_MODES and not split_names(self.keys):
+        if self.mode in {"merge", "mirror"} and not split_names(self.keys):
             found[f"keys-{n}"] = "Enter the key fields."
-        if self.mode == INCREMENTAL and not self.cursor:
+        if self.mode == "incremental" and not self.cursor:
             found[f"cursor-{n}"] = "Enter the cursor field."
         if self.table or not self.uid:
             try:
@@ -85,12 +83,11 @@ def parse_stream_rows(form: FormData) -> list[StreamFormRow]:
     for n in range(min(count, MAX_STREAMS + 1)):
         if not (stream := text("stream", n)):
             continue
+        texts = {name: text(name, n) for name in ("uid", "keys", "cursor", "table")}
         on, there, mode = bool(form.get(f"on-{n}")), bool(text("there", n)), text("mode", n) or "full"
-        fields = split_names(text("fields", n))
-        row = StreamFormRow(
-            stream, text("uid", n), on, mode, text("keys", n), text("cursor", n), text("table", n), there, fields
+        rows.append(
+            StreamFormRow(stream, on=on, mode=mode, there=there, fields=split_names(text("fields", n)), **texts)
         )
-        rows.append(row)
     return rows
 
 
@@ -104,7 +101,7 @@ def saved_stream_rows(ctx: RequestContext, source: str) -> list[StreamFormRow]:
 
 def visible_streams(ctx: RequestContext, eyes: VisibleRefs, source: str) -> list[ResourceRef]:
     """Return the saved streams that the caller may see, by name."""
-    return sorted(eyes.refs(pipeline_graph.stream_ids(ctx, source)), key=lambda ref: ref.name.casefold())
+    return sorted(eyes.refs(pipeline_list.stream_ids(ctx, source)), key=lambda ref: ref.name.casefold())
 
 
 def is_on(ctx: RequestContext, uid: str) -> bool:

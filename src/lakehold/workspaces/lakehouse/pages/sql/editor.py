@@ -1,6 +1,4 @@
-"""The SQL editor: run a query as the caller, show, chart and download its rows; and the history of the caller's
-queries.
-"""
+"""The SQL editor: run a query as the caller; show, chart and download its rows; the history of own queries."""
 
 import re
 from dataclasses import dataclass
@@ -16,7 +14,6 @@ from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import InvalidInputError, LakeholdError, NotFoundError
 from lakehold.lake import readable_tables
 from lakehold.runs import queries, worker_client
-from lakehold.runs.queries import PastQuery
 from lakehold.web import pages, urls
 from lakehold.web.access import resource_header
 from lakehold.web.list_view import ListState, parse_row_number
@@ -49,7 +46,7 @@ def asked_page(request: Request, ctx: ReadContext, uid: str) -> Response:
     return pages.render(request, "lakehouse/sql_history.html", values)
 
 
-def get_past_query(ctx: RequestContext, workspace: str, number: str) -> PastQuery:
+def get_past_query(ctx: RequestContext, workspace: str, number: str) -> queries.PastQuery:
     """Return a query of the caller by its number; raise NotFoundError if there is none."""
     n = parse_row_number(number) or 0
     found = queries.list_past_queries(ctx, workspace=workspace, behind=n + 1, limit=1)
@@ -72,7 +69,7 @@ class EditorText:
     @classmethod
     def of_saved_query(cls, ctx: RequestContext, workspace: str, uid: str) -> Self:
         """Return the text of a saved query."""
-        found = saved_queries.need_text(ctx, workspace, uid)
+        found = saved_queries.need_saved_query(ctx, workspace, uid, with_text=True)
         return cls(str((found.settings or {}).get("sql", "")), found)
 
 
@@ -179,7 +176,7 @@ def _parse_text(ctx: RequestContext, uid: str, sent: SubmittedForm) -> EditorTex
     kept = str(sent.get("saved", ""))
     number = str(sent.get("asked", ""))
     sql = get_past_query(ctx, uid, number).text if number else str(sent.get("sql", ""))
-    return EditorText(sql, saved_queries.need_text(ctx, uid, kept) if kept else None)
+    return EditorText(sql, saved_queries.need_saved_query(ctx, uid, kept, with_text=True) if kept else None)
 
 
 def _sample_query(ctx: RequestContext, table: str) -> str:

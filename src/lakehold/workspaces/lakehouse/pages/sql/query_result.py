@@ -5,7 +5,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import floor, isfinite, log10
-from typing import Any
+from typing import Any, NamedTuple
 
 from lakehold.directory.platform import Platform
 from lakehold.kit.clock import SECOND
@@ -14,7 +14,6 @@ from lakehold.lake.errors import StoppedError
 from lakehold.runs import queries
 from lakehold.web import table_pages
 from lakehold.web.runs import labels
-from lakehold.web.table_pages import Grid
 
 CHART_KINDS = (("bars", "Bars"), ("line", "Line"))
 MAX_CHART_ROWS = 200
@@ -27,8 +26,7 @@ _TICKS, _LABELS, _LETTERS = 5, 12, 14
 ChartValue = str | float | None
 
 
-@dataclass(frozen=True, slots=True)
-class ChartSeries:
+class ChartSeries(NamedTuple):
     """A column that can be charted."""
 
     name: str
@@ -36,8 +34,7 @@ class ChartSeries:
     values: Sequence[ChartValue]
 
 
-@dataclass(frozen=True, slots=True)
-class ChartMark:
+class ChartMark(NamedTuple):
     """A bar, or a point of the line."""
 
     x: float
@@ -47,16 +44,14 @@ class ChartMark:
     tooltip: str
 
 
-@dataclass(frozen=True, slots=True)
-class ChartTick:
+class ChartTick(NamedTuple):
     """A label on an axis."""
 
     at: float
     label: str
 
 
-@dataclass(frozen=True, slots=True)
-class QueryChart:
+class QueryChart(NamedTuple):
     """A chart of query rows, ready to be drawn."""
 
     kind: str
@@ -71,7 +66,7 @@ class QueryChart:
     base: float
 
 
-def chart_series(grid: Grid) -> list[ChartSeries]:
+def chart_series(grid: table_pages.Grid) -> list[ChartSeries]:
     """Return the columns of the first rows that can be charted; none if no column is numeric."""
     first = grid.rows[:MAX_CHART_ROWS]
     found = [
@@ -84,11 +79,6 @@ def chart_series(grid: Grid) -> list[ChartSeries]:
         if not column.type.startswith(_NESTED_TYPES)
     ]
     return found if grid.rows and any(each.is_number for each in found) else []
-
-
-def pack_series(columns: Sequence[ChartSeries]) -> str:
-    """Serialise the columns for a hidden form field."""
-    return json.dumps([[each.name, each.is_number, each.values] for each in columns], ensure_ascii=False)
 
 
 def unpack_series(text: str) -> list[ChartSeries]:
@@ -184,7 +174,7 @@ def _format_number(value: float) -> str:
 
 
 MAX_RESULT_ROWS = 500
-"""As many as somebody looks through; all of them are in the download."""
+"""The most that a person looks through; the download has all of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,7 +183,7 @@ class EditorResult:
 
     sql: str
     took: str = ""
-    grid: Grid | None = None
+    grid: table_pages.Grid | None = None
     complete: bool = True
     stopped: bool = False
     error: LakeholdError | None = None
@@ -219,8 +209,8 @@ class EditorResult:
 
     @property
     def packed(self) -> str:
-        """Return the serialised columns for the chart's form."""
-        return pack_series(self.series)
+        """Return the serialised columns for a hidden field of the chart's form."""
+        return json.dumps(self.series, ensure_ascii=False)
 
 
 def run_query(platform: Platform, place: queries.QueryScope, sql: str, uid: str) -> EditorResult:

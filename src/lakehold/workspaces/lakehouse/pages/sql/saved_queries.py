@@ -13,22 +13,21 @@ from lakehold.api.http.dependencies import (
     write_transaction,
 )
 from lakehold.catalog import kinds, resource_edit, resource_view, resources
-from lakehold.catalog.resource_edit import ResourceEdit
-from lakehold.catalog.resource_view import ResourceView
 from lakehold.directory.errors import DeniedError
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import ConflictError, InvalidInputError, LakeholdError, NotFoundError
-from lakehold.kit.ids import quote as quote_text
+from lakehold.kit.ids import quote
 from lakehold.lake.errors import QueryError, RefusedQueryError
-from lakehold.runs import queries, worker_client
+from lakehold.runs import queries
 from lakehold.web import pages, urls
 from lakehold.web.access import resource_header
 from lakehold.web.confirmation import need_confirmation
+from lakehold.web.connections.form_page import workspace_id
 from lakehold.web.form_values import text_field
 from lakehold.web.routing import FORM_METHODS, SubmittedForm, router
 from lakehold.workspaces.lakehouse import saved_queries
-from lakehold.workspaces.lakehouse.pages.page_frame import need_lakehouse
-from lakehold.workspaces.lakehouse.saved_queries import SAVED_QUERY
+from lakehold.workspaces.lakehouse.pages.page_frame import need_lakehouse, options_for
+from lakehold.workspaces.lakehouse.pipelines.base import LAYER_KIND
 
 routes = router("/workspaces")
 
@@ -37,28 +36,36 @@ _MOST, _MAX_LAYERS = 1_000, 200
 
 def own_saved_queries(ctx: RequestContext, workspace: str) -> list[ListedResource]:
     """Return the caller's saved queries of a workspace, by name."""
-    found = ctx.session.list(ctx.principal, "see", SAVED_QUERY, within=workspace, limit=_MOST).items
-    return [each for each in found if _is_mine(ctx, each.uid)]
+
+    def is_mine(uid: str) -> bool:
+        owners = ctx.session.read_view(lambda view: resource_view.owners_of(view, uid))
+        return any(ctx.caller.member in held for held in owners.values())
+
+    found = ctx.session.list(ctx.principal, "see", saved_queries.SAVED_QUERY, within=workspace, limit=_MOST).items
+    return [each for each in found if is_mine(each.uid)]
 
 
-def need_text(ctx: RequestContext, workspace: str, uid: str) -> ResourceView:
-    """Return a saved query of the lakehouse whose text the caller may see."""
-    found = _need_saved_query(ctx, workspace, uid)
-    if found.settings is None:
-        raise NotFoundError(f"There is no saved query {quote_text(uid)}.", "Check the list beside the editor.")
+def need_saved_query(
+    ctx: RequestContext, workspace: str, uid: str, *, with_text: bool = False
+) -> resource_view.ResourceView:
+    """Return a saved query of the lakehouse that the caller may see; with its text, if they need to see that."""
+    need_lakehouse(ctx, workspace)
+    found = resources.get(ctx, uid)
+    is_here = found.kind == saved_queries.SAVED_QUERY and workspace_id(found) == workspace
+    if not is_here or (with_text and found.settings is None):
+        raise NotFoundError(f"There is no saved query {quote(uid)}.", "Check the list beside the editor.")
     return found
 
 
 @routes.post("/{uid:path}/sql/save")
 def save(request: Request, platform: CurrentPlatform, uid: str, sent: SubmittedForm) -> Response:
-    """Save the text in the open saved query, or as a new one after asking for its name. The worker determines which
-    tables it reads, outside of any transaction.
-    """
+    """Save the text in the open saved query, or as a new one after asking for its name."""
+    # The worker determines which tables it reads, outside of any transaction.
     sql, kept = str(sent.get("sql", "")), str(sent.get("saved", ""))
     reading, writing = read_transaction(request), write_transaction(request)
     place = reading.run(lambda ctx: queries.open_scope(ctx, uid))
     if kept and not sent.get("anew"):
-        found = reading.run(lambda ctx: need_text(ctx, uid, kept))
+        found = reading.run(lambda ctx: need_saved_query(ctx, uid, kept, with_text=True))
         read = saved_queries.tables_read_if_known(platform, place, sql)
         writing.run(lambda ctx: saved_queries.update_sql(ctx, kept, sql, read))
         return pages.redirect(request, _editor_url(uid, kept), f"{found.name} was saved.")
@@ -77,13 +84,13 @@ def save(request: Request, platform: CurrentPlatform, uid: str, sent: SubmittedF
 @routes.api_route("/{uid:path}/sql/saved/{query:path}/rename", methods=FORM_METHODS)
 def rename(request: Request, ctx: FormContext, uid: str, query: str, sent: SubmittedForm) -> Response:
     """Ask for the new name of a saved query; rename it."""
-    found, error = _need_saved_query(ctx, uid, query), None
+    found, error = need_saved_query(ctx, uid, query), None
     kinds.need_right(ctx, query, "edit")
     name = found.name
     if request.method == "POST":
         name = text_field(sent, "name").strip()
         try:
-            resource_edit.apply_edit(ctx, query, ResourceEdit(name=name))
+            resource_edit.apply_edit(ctx, query, resource_edit.ResourceEdit(name=name))
             return pages.redirect(request, _editor_url(uid, query), f"Renamed to {name}.")
         except (InvalidInputError, ConflictError) as refusal:
             error = refusal
@@ -93,7 +100,7 @@ def rename(request: Request, ctx: FormContext, uid: str, query: str, sent: Submi
 @routes.post("/{uid:path}/sql/saved/{query:path}/delete")
 def delete(request: Request, ctx: WriteContext, uid: str, query: str, sent: SubmittedForm) -> Response:
     """Delete a saved query, after a confirmation."""
-    found = _need_saved_query(ctx, uid, query)
+    found = need_saved_query(ctx, uid, query)
     text = "The query text is deleted. Tables do not change."
     need_confirmation(request, sent, f"Delete {found.name}?", text, do="Delete", back=_editor_url(uid, query))
     resources.delete(ctx, query)
@@ -109,19 +116,6 @@ def _form(
     return pages.render_form(request, f"lakehouse/sql_{part}.html", values, error=error)
 
 
-def _need_saved_query(ctx: RequestContext, workspace: str, uid: str) -> ResourceView:
-    need_lakehouse(ctx, workspace)
-    found = resources.get(ctx, uid)
-    if found.kind != SAVED_QUERY or found.workspace is None or found.workspace.uid != workspace:
-        raise NotFoundError(f"There is no saved query {quote_text(uid)}.", "Check the list beside the editor.")
-    return found
-
-
-def _is_mine(ctx: RequestContext, uid: str) -> bool:
-    owners = ctx.session.read_view(lambda view: resource_view.owners_of(view, uid))
-    return any(ctx.caller.member in held for held in owners.values())
-
-
 def _editor_url(workspace: str, uid: str) -> str:
     return f"{urls.workspace(workspace, 'sql')}?{urlencode({'open': uid})}"
 
@@ -134,16 +128,15 @@ def keep(request: Request, platform: CurrentPlatform, uid: str, sent: SubmittedF
     sql, name, layer = (str(sent.get(field, "")).strip() for field in ("sql", "name", "layer"))
 
     def form(ctx: RequestContext, error: LakeholdError | None = None) -> Response:
-        some = ctx.session.list(ctx.principal, "create_table", "lakehouse.layer", within=uid, limit=_MAX_LAYERS).items
-        layers = [(each.uid, each.name) for each in some]
+        layers = options_for(ctx, "create_table", LAYER_KIND, uid, _MAX_LAYERS)
         return _form(request, ctx, uid, "table", error, sql=sql, name=name, layer=layer, layers=layers)
 
     if "name" not in sent:
         return reading.run(form)
     try:
-        found = worker_client.describe_query(platform, place.caller, workspace=place.name, text=sql)
+        reads = saved_queries.tables_read(platform, place, sql)
         _, run = write_transaction(request).run(
-            lambda ctx: saved_queries.save_result_as_table(ctx, layer, name, sql, found.reads)
+            lambda ctx: saved_queries.save_result_as_table(ctx, layer, name, sql, reads)
         )
     except (InvalidInputError, ConflictError, DeniedError, QueryError, RefusedQueryError) as error:
         refusal = error
