@@ -34,8 +34,8 @@ from lakehold.ledger.audit import DENIED
 from lakehold.runs.authors import load_authors, need_authors
 from lakehold.runs.scheduler.housekeeping import PeriodicTask
 from lakehold.workspaces.graph import edge_sources, edge_targets
-from lakehold.workspaces.marts import destinations, mart_kinds, reports
-from lakehold.workspaces.marts.pipelines import joined_marts, mart_of, need_published
+from lakehold.workspaces.marts import mart_kinds, reports
+from lakehold.workspaces.marts.pipelines import is_deleted, joined_marts, mart_of, need_published
 from lakehold.workspaces.marts.settings import LIVE_TYPE
 
 live_secret_table = sa.Table(
@@ -297,7 +297,7 @@ def _refusal(
 
 
 def _need_live(ctx: RequestContext, destination: str) -> None:
-    if destinations.is_deleted(ctx, destination):
+    if is_deleted(ctx, destination):
         raise ConflictError(f"The destination {quote(destination)} is deleted.", "Restore it first.")
     if resource_metadata.load(ctx, destination).settings.get("to") != LIVE_TYPE:
         raise ConflictError(f"The destination {quote(destination)} is not live.", "Its reports are sent.")

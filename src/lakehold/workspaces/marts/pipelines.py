@@ -11,6 +11,7 @@ from lakehold.access.facts.descriptions import describe_resource
 from lakehold.catalog import kinds, resource_edit, resource_metadata
 from lakehold.catalog.kinds import RequiredRight
 from lakehold.catalog.resource_edit import ResourceEdit
+from lakehold.catalog.resource_view import attributes_of
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import ConflictError, InvalidInputError
 from lakehold.kit.ids import quote
@@ -297,15 +298,18 @@ def mart_of(ctx: RequestContext, uid: str) -> str:
 
 def destination_of(ctx: RequestContext, uid: str) -> str:
     """Return the destination of a report; refused if it is deleted."""
-    found = edge_targets(ctx, uid, "destination")
-    view = ctx.view
-    there = [each for each in found if view.attributes["deleted"].get(view.resource(each)) != "true"]
-    if not there:
+    there = next((each for each in edge_targets(ctx, uid, "destination") if not is_deleted(ctx, each)), None)
+    if there is None:
         raise ConflictError(
             f"The destination of {describe_resource(ctx.view, uid)} is gone.",
             "Restore it, or choose another destination.",
         )
-    return there[0]
+    return there
+
+
+def is_deleted(ctx: RequestContext, destination: str) -> bool:
+    """Return whether the destination is deleted and can only be seen and restored."""
+    return ctx.session.read_view(lambda view: attributes_of(view, destination).get(kinds.DELETED)) == "true"
 
 
 RUNNABLES: tuple[Runnable, ...] = (DataMartPipeline(), ReportPipeline())

@@ -1,7 +1,7 @@
 """The pages of a destination: its form and test; reports and deliveries; its live secret; delivered files."""
 
 from collections.abc import Mapping
-from typing import Any
+from dataclasses import asdict
 from urllib.parse import urlencode
 
 from fastapi import Request, Response
@@ -34,8 +34,9 @@ from lakehold.web.cookies import Flash
 from lakehold.web.routing import SubmittedForm, router
 from lakehold.web.runs import labels
 from lakehold.web.runs.services import RUNS
-from lakehold.workspaces.marts import destinations, insights, live, storages
+from lakehold.workspaces.marts import insights, live, mart_probe, pipelines, storages
 from lakehold.workspaces.marts.mart_kinds import DESTINATION_KIND
+from lakehold.workspaces.marts.mart_probe import ProbeTarget
 from lakehold.workspaces.marts.pages import page_frame
 from lakehold.workspaces.marts.settings import DESTINATION, LIVE_TYPE
 
@@ -59,8 +60,7 @@ class MartDestinationFormPage(ConnectionFormPage):
 
     def test(self, filled: ResourceForm, secrets: Mapping[str, str]) -> ConnectionTest:
         """Test the connection through a worker."""
-        there = {"destination": self.uid} if self.uid else {}
-        return _test(self.request, {**there, "project": self.within, "settings": filled.settings(), "secrets": secrets})
+        return _test(self.request, ProbeTarget(self.uid, self.within, filled.settings(), secrets))
 
     def saved(self, filled: ResourceForm, uid: str) -> tuple[str, str]:
         """Return to the page of the destination."""
@@ -75,8 +75,7 @@ new, form_routes = form_routers(MartDestinationFormPage)
 def try_out(request: Request, uid: str) -> Response:
     """Test the saved destination."""
     found = read_transaction(request).run(lambda ctx: need_edit(ctx, uid))
-    settings = dict(found.settings or {})
-    tested = _test(request, {"destination": uid, "project": workspace_id(found), "settings": settings})
+    tested = _test(request, ProbeTarget(uid, workspace_id(found), dict(found.settings or {})))
     flash = Flash(str(tested.error), tone="bad") if tested.error else Flash(tested.message)
     return pages.redirect(request, kind_pages.resource_overview_url(uid, DESTINATION_KIND), flash)
 
@@ -88,12 +87,12 @@ def need_edit(ctx: RequestContext, uid: str) -> ResourceView:
     return found
 
 
-def _test(request: Request, asked: Mapping[str, Any]) -> ConnectionTest:
+def _test(request: Request, target: ProbeTarget) -> ConnectionTest:
     """Test a destination through a worker. Missing rights are raised."""
     message, error = probe_as_caller(
         request,
-        lambda ctx: destinations.need_destination_check(ctx, str(asked.get("destination", "")), asked["project"]),
-        lambda platform, caller: worker_client.check_connection(platform, caller, "marts.destination", asked),
+        lambda ctx: mart_probe.need_destination_check(ctx, target),
+        lambda platform, caller: worker_client.check_connection(platform, caller, "marts.destination", asdict(target)),
     )
     return ConnectionTest(message or "", error)
 
@@ -214,14 +213,14 @@ def destination_page(request: Request, ctx: ReadContext, platform: CurrentPlatfo
     """Render the page of a destination."""
     found = page_frame.need_kind(ctx, uid, DESTINATION_KIND)
     resource_usage.record(platform, ctx, "see", uid)
-    reports = destinations.visible_reports(ctx, uid)
+    reports = page_frame.visible_sources(ctx, uid, "destination")
     values: dict[str, object] = {
         "found": found,
         "crumbs": resource_header.breadcrumbs(ctx, uid),
         "tabs": resource_header.tabs(ctx, uid),
         "tab": kind_pages.resource_overview_url(uid, found.kind),
         "may": resource_header.actions_of(ctx, uid),
-        "deleted": destinations.is_deleted(ctx, uid),
+        "deleted": pipelines.is_deleted(ctx, uid),
         "is_set": found.settings is None or bool(found.settings.get("to")),
         "where": _connection_facts(ctx, found),
         "reports": reports,

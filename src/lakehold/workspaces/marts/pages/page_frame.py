@@ -6,7 +6,7 @@ from fastapi import Request, Response
 
 from lakehold.api.http.dependencies import WriteContext
 from lakehold.catalog import credentials, kinds, resources, workspaces
-from lakehold.catalog.resource_view import ResourceRef, ResourceView
+from lakehold.catalog.resource_view import ResourceRef, ResourceView, VisibleRefs
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import FOREVER
 from lakehold.kit.errors import NotFoundError
@@ -18,6 +18,7 @@ from lakehold.web.confirmation import need_confirmation
 from lakehold.web.cookies import Flash
 from lakehold.web.one_time_secret import OneTimeSecret
 from lakehold.web.routing import SubmittedForm, router
+from lakehold.workspaces.graph import edge_sources
 from lakehold.workspaces.marts import mart_kinds
 
 
@@ -94,3 +95,8 @@ def need_edit(ctx: RequestContext, uid: str, kind: str) -> ResourceView:
     found = need_kind(ctx, uid, kind)
     kinds.need_right(ctx, ctx.session.read_view(lambda view: kinds.edit_right(view, uid)), uid, "edit")
     return found
+
+
+def visible_sources(ctx: RequestContext, uid: str, edge: str) -> list[ResourceRef]:
+    """Return the resources that the caller may see and whose edges of this name lead here, by name."""
+    return sorted(VisibleRefs(ctx).refs(edge_sources(ctx, uid, edge)), key=lambda ref: ref.name.casefold())

@@ -20,12 +20,12 @@ from lakehold.web.connections.form_page import ConnectionFormPage, ConnectionTes
 from lakehold.web.labels import format_count
 from lakehold.web.list_view import ListState
 from lakehold.web.routing import router
-from lakehold.workspaces.marts import storages
+from lakehold.workspaces.graph import edge_sources
 from lakehold.workspaces.marts.mart_kinds import DATA_MART_KIND, STORAGE_KIND
+from lakehold.workspaces.marts.mart_probe import ProbeTarget
 from lakehold.workspaces.marts.pages import page_frame
 from lakehold.workspaces.marts.pages.storage_probe import StorageProbe, probe_grid, probe_storage
 from lakehold.workspaces.marts.settings import STORAGE, DefinitionType, StorageType
-from lakehold.workspaces.marts.storages import StorageProbeTarget
 
 _LAKEHOUSE, _MAX_LAKEHOUSES = "lakehouse.lakehouse", 200
 
@@ -57,7 +57,7 @@ class StorageFormPage(ConnectionFormPage):
     def test(self, filled: ResourceForm, secrets: Mapping[str, str]) -> ConnectionTest:
         """List the tables or files."""
         project = "" if self.uid else self.within
-        probed = probe_storage(self.request, StorageProbeTarget(self.uid, project, filled.settings(), secrets))
+        probed = probe_storage(self.request, ProbeTarget(self.uid, project, filled.settings(), secrets))
         noun = "file" if filled.word == StorageType.FILES else "table"
         message = f"Connection successful: {format_count(len(probed.seen.tables), noun)} found."
         return ConnectionTest(probed.seen.notes[0] if probed.seen.notes else message, probed.error)
@@ -86,14 +86,14 @@ def test(request: Request, uid: str) -> Response:
     """Test the connection and render the result."""
     reading = read_transaction(request)
     found = reading.run(lambda ctx: page_frame.need_kind(ctx, uid, STORAGE_KIND))
-    looked = probe_storage(request, StorageProbeTarget(uid))
+    looked = probe_storage(request, ProbeTarget(uid))
     return reading.run(lambda ctx: _page(request, ctx, found, looked))
 
 
 def _page(request: Request, ctx: RequestContext, found: ResourceView, looked: StorageProbe | None = None) -> Response:
     settings, uid = resource_metadata.load(ctx, found.uid).settings, found.uid
     kind = str(settings.get("kind", ""))
-    marts, more = storages.marts_of(ctx, uid)
+    marts = page_frame.visible_sources(ctx, uid, "storage")
     set_up = PageAction("Set up", kind_pages.edit_form_url(uid, found.kind), icon="pencil")
     values: dict[str, object] = {
         **page_frame.resource_frame(ctx, found, "storage"),
@@ -104,7 +104,7 @@ def _page(request: Request, ctx: RequestContext, found: ResourceView, looked: St
         "acts": _storage_actions(ctx, found, kind),
         "looked": looked,
         "marts": marts,
-        "more_marts": more,
+        "more_marts": len(marts) < len(edge_sources(ctx, uid, "storage")),
         "new_mart": _new_mart_url(found) if "use" in found.actions and found.workspace else "",
         "may": resource_header.actions_of(ctx, uid),
     }
@@ -149,9 +149,9 @@ def tables_page(request: Request, uid: str, table: str = "") -> Response:
     listing = ListState.from_request(request, ("name",))
     looked = None
     if table:
-        looked = probe_storage(request, StorageProbeTarget(uid, by=DefinitionType.TABLE.value, text=table))
+        looked = probe_storage(request, ProbeTarget(uid, by=DefinitionType.TABLE.value, text=table))
     elif is_set:
-        looked = probe_storage(request, StorageProbeTarget(uid, search=listing.search))
+        looked = probe_storage(request, ProbeTarget(uid, search=listing.search))
     values = reading.run(lambda ctx: page_frame.resource_frame(ctx, found, "tables")) | {"looked": looked}
     if looked and table:
         values |= {"table": table, "grid": probe_grid(looked.seen), "new": _new_mart_url(found, table=table)}

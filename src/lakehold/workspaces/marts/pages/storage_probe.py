@@ -16,9 +16,8 @@ from lakehold.runs import queries
 from lakehold.web import kind_pages, table_pages
 from lakehold.workspaces.marts import mart_probe
 from lakehold.workspaces.marts.mart_kinds import DATA_MART_KIND, STORAGE_KIND
-from lakehold.workspaces.marts.mart_probe import StorageProbeResult
+from lakehold.workspaces.marts.mart_probe import ProbeTarget, StorageProbeResult
 from lakehold.workspaces.marts.settings import StorageType
-from lakehold.workspaces.marts.storages import StorageProbeTarget
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +28,7 @@ class StorageProbe:
     error: LakeholdError | None = None
 
 
-def probe_storage(request: Request, asked: StorageProbeTarget) -> StorageProbe:
+def probe_storage(request: Request, asked: ProbeTarget) -> StorageProbe:
     """Probe a storage as the caller. Missing rights are raised; other errors are part of the result."""
     try:
         begun = read_transaction(request).run(lambda ctx: mart_probe.prepare_storage_probe(ctx, asked))
@@ -72,7 +71,7 @@ def storage_options(request: Request, uid: str) -> StorageOptions:
     if not kind:
         return StorageOptions(storage)
     try:
-        looked = probe_storage(request, StorageProbeTarget(uid, search=""))
+        looked = probe_storage(request, ProbeTarget(uid, search=""))
     except LakeholdError as error:
         return StorageOptions(storage, kind, error=error)
     tables = [str(each["name"]) for each in looked.seen.tables]

@@ -38,11 +38,10 @@ from lakehold.web.routing import SubmittedForm, router
 from lakehold.workspaces.graph import edge_targets
 from lakehold.workspaces.marts import mart_probe
 from lakehold.workspaces.marts.mart_kinds import DATA_MART_KIND
-from lakehold.workspaces.marts.mart_probe import FeedProbeTarget, StorageProbeResult, definition_errors
+from lakehold.workspaces.marts.mart_probe import ProbeTarget, StorageProbeResult, definition_errors
 from lakehold.workspaces.marts.pages import page_frame, storage_probe
 from lakehold.workspaces.marts.pages.storage_probe import StorageOptions, probe_grid, probe_storage
 from lakehold.workspaces.marts.settings import FEEDS, DefinitionType, MartSettings, parse_definition, reads_from
-from lakehold.workspaces.marts.storages import StorageProbeTarget
 
 
 class MartFormPage(ConnectionFormPage):
@@ -110,7 +109,7 @@ class ConnectorFormPage(MartFormPage):
     def test(self, filled: ResourceForm, secrets: Mapping[str, str]) -> ConnectionTest:
         """Read a sample of the stream. Without a stream, those that are there are listed."""
         settings, stream = filled.settings(), filled.text("stream")
-        target = FeedProbeTarget(settings, self.uid, self.within, secrets, stream)
+        target = ProbeTarget(self.uid, self.within, settings, secrets, text=stream)
         probed, error = probe_as_caller(
             self.request,
             lambda ctx: mart_probe.need_feed_probe(ctx, target),
@@ -230,7 +229,7 @@ class DefinitionFormPage(MartFormPage):
         storage, by = filled.text("storage"), filled.text("by")
         if not storage or filled.word == _CONNECTOR:
             return ConnectionTest()
-        looked = probe_storage(self.request, StorageProbeTarget(storage, by=by, text=filled.text(by)))
+        looked = probe_storage(self.request, ProbeTarget(storage, by=by, text=filled.text(by)))
         if isinstance(looked.error, NoWorkerError):
             return ConnectionTest(error=looked.error)
         if looked.error is not None:

@@ -20,7 +20,7 @@ from lakehold.web.runs import labels
 from lakehold.web.runs.runnable_page import latest_runs, overview_values, runnable_frame
 from lakehold.web.runs.services import RUNS
 from lakehold.workspaces.graph import edge_targets
-from lakehold.workspaces.marts import destinations, insights
+from lakehold.workspaces.marts import insights, pipelines
 from lakehold.workspaces.marts.mart_kinds import REPORT_KIND
 from lakehold.workspaces.marts.pages import destination_pages, page_frame
 from lakehold.workspaces.marts.pages.reports import form_options, form_pages, report_form
@@ -156,7 +156,7 @@ def _report_destination(ctx: RequestContext, uid: str) -> dict[str, object]:
     there = next(iter(edge_targets(ctx, uid, "destination")), "")
     if not there:
         return found
-    eyes, gone = VisibleRefs(ctx), destinations.is_deleted(ctx, there)
+    eyes, gone = VisibleRefs(ctx), pipelines.is_deleted(ctx, there)
     seen = eyes.ref(there)
     if not gone:
         return {**found, "there": seen, "gone": False}
