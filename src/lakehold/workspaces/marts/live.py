@@ -90,10 +90,9 @@ def create_secret(ctx: RequestContext, uid: str) -> NewDestinationSecret:
     fresh = secret_tokens.generate(secret_tokens.LIVE, "" if before is None else str(before.id))
     values = {"hash": fresh.hash, "made_by": ctx.caller.member, "made_at": ctx.at, "used_at": 0}
     if before is None:
-        here = {"tenant_id": ctx.session.tenant, "resource_id": ctx.view.resource(uid), "id": fresh.id}
-        ctx.session.transaction.connection.execute(live_secret_table.insert().values(**here, **values))
+        ctx.rows(live_secret_table).insert(resource_id=ctx.view.resource(uid), id=fresh.id, **values)
     else:
-        ctx.session.transaction.connection.execute(live_secret_table.update().where(_mine(ctx, uid)).values(**values))
+        ctx.rows(live_secret_table).update(_is_of(ctx, uid), **values)
     rotated = before is not None and before.hash
     ctx.note("rotate secret" if rotated else "make secret", uid, after={"secret": fresh.id})
     return NewDestinationSecret(DestinationSecret(fresh.id, ctx.caller.member, ctx.at, 0), fresh.text)
@@ -106,7 +105,7 @@ def revoke_secret(ctx: RequestContext, uid: str) -> None:
     before = _row(ctx, uid)
     if before is None or not before.hash:
         raise ConflictError(f"The destination {quote(uid)} has no secret.", "There is nothing to revoke.")
-    ctx.session.transaction.connection.execute(live_secret_table.update().where(_mine(ctx, uid)).values(hash=""))
+    ctx.rows(live_secret_table).update(_is_of(ctx, uid), hash="")
     ctx.note("revoke secret", uid, before={"secret": before.id})
 
 
@@ -118,13 +117,11 @@ def get_secret(ctx: RequestContext, uid: str) -> DestinationSecret | None:
 
 
 def _row(ctx: RequestContext, uid: str) -> sa.Row[tuple[object, ...]] | None:
-    query = sa.select(live_secret_table).where(_mine(ctx, uid))
-    return ctx.session.transaction.connection.execute(query).one_or_none()
+    return ctx.rows(live_secret_table).select(_is_of(ctx, uid)).one_or_none()
 
 
-def _mine(ctx: RequestContext, uid: str) -> sa.ColumnElement[bool]:
-    c = live_secret_table.c
-    return sa.and_(c.tenant_id == ctx.session.tenant, c.resource_id == ctx.view.resource(uid))
+def _is_of(ctx: RequestContext, uid: str) -> sa.ColumnElement[bool]:
+    return live_secret_table.c.resource_id == ctx.view.resource(uid)
 
 
 _NOBODY = 0

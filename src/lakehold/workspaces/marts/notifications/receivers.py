@@ -83,7 +83,7 @@ def can_manage(ctx: RequestContext, project: str) -> bool:
 def list_receivers(ctx: RequestContext, project: str, search: str = "") -> list[MemberSubscriptions]:
     """Return everybody in the project and above it by name, for those who manage it; for others, themselves."""
     need_project(ctx, project)
-    held = ctx.session.read_view(lambda view: preferences.project_roles(view, project))
+    held = preferences.project_roles(ctx, project)
     if can_manage(ctx, project):
         numbers = {*held, *(ctx.view.member(uid) for uid in ctx.session.who(MANAGE_SETTINGS, project))}
     else:
@@ -98,7 +98,7 @@ def list_receivers(ctx: RequestContext, project: str, search: str = "") -> list[
 
 def find_receiver(ctx: RequestContext, project: str, member: str) -> MemberSubscriptions | None:
     """Return one receiver, or None if they are neither in the project nor above it. Access was checked before."""
-    held = ctx.session.read_view(lambda view: preferences.project_roles(view, project))
+    held = preferences.project_roles(ctx, project)
     return next(iter(_load_receivers(ctx, project, held, [ctx.view.member(member)])), None)
 
 
@@ -112,7 +112,7 @@ def channel_receivers(
     chosen = preferences.load_preferences(ctx, project)
     if not preferences.enabled_channels(chosen)[channel]:
         return []
-    held = ctx.session.read_view(lambda view: preferences.project_roles(view, project))
+    held = preferences.project_roles(ctx, project)
     some = {number for number, each in chosen.items() if channel in each and _is_member(ctx, project, held, number)}
     past = RoleHistory.load(ctx, project, some) if some else None
     subscribed = [
@@ -246,10 +246,7 @@ def underprivileged_owners(ctx: RequestContext, project: str) -> list[Underprivi
     """Return underprivileged owners of visible data marts: all for those who manage the project, else the caller."""
     need_project(ctx, project)
     marts = ctx.session.ids(ctx.principal, "see", mart_kinds.DATA_MART_KIND, within=project)
-    held, bit = (
-        ctx.session.read_view(lambda view: preferences.project_roles(view, project)),
-        role_bit("technical_owner"),
-    )
+    held, bit = preferences.project_roles(ctx, project), role_bit("technical_owner")
     found = ctx.session.read_view(
         lambda view: [
             (view.uid(mart), view.uid(owner))
