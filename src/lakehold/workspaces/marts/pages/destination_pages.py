@@ -18,18 +18,12 @@ from lakehold.kit.settings import Settings
 from lakehold.lake.volumes import VolumeEntry
 from lakehold.runs import worker_client
 from lakehold.runs.service import Run
-from lakehold.web import kind_pages, one_time_secret, pages, urls
+from lakehold.web import one_time_secret, pages, urls
 from lakehold.web.access import resource_header
 from lakehold.web.components import PageAction
 from lakehold.web.confirmation import need_confirmation
 from lakehold.web.connections.form import ResourceForm, load_design
-from lakehold.web.connections.form_page import (
-    ConnectionFormPage,
-    ConnectionTest,
-    form_routers,
-    probe_as_caller,
-    workspace_id,
-)
+from lakehold.web.connections.form_page import ConnectionTest, form_routers, probe_as_caller, workspace_id
 from lakehold.web.cookies import Flash
 from lakehold.web.routing import SubmittedForm, router
 from lakehold.web.runs import labels
@@ -38,25 +32,20 @@ from lakehold.workspaces.marts import insights, live, mart_probe, pipelines, sto
 from lakehold.workspaces.marts.mart_kinds import DESTINATION_KIND
 from lakehold.workspaces.marts.mart_probe import ProbeTarget
 from lakehold.workspaces.marts.pages import page_frame
+from lakehold.workspaces.marts.pages.page_frame import ProjectFormPage
 from lakehold.workspaces.marts.settings import DESTINATION, LIVE_TYPE
 
 
-class MartDestinationFormPage(ConnectionFormPage):
+class MartDestinationFormPage(ProjectFormPage):
     """The form page of a project's destination."""
 
     kind, design = DESTINATION_KIND, load_design(page_frame.FORMS, "destination", DESTINATION.records)
-    new_part, edit_part = "destinations/new", "destination/edit"
-    workspace_edge, list_view = "project", "destination"
+    new_part, edit_part, list_view = "destinations/new", "destination/edit", "destination"
 
     @classmethod
     def need_workspace(cls, ctx: RequestContext, uid: str) -> None:
         """Refuse unless the workspace is a project that the caller sees."""
         page_frame.need_project(ctx, uid)
-
-    @classmethod
-    def need_resource(cls, ctx: RequestContext, uid: str) -> ResourceView:
-        """Return the destination, if the caller may edit it."""
-        return need_edit(ctx, uid)
 
     def test(self, filled: ResourceForm, secrets: Mapping[str, str]) -> ConnectionTest:
         """Test the connection through a worker."""
@@ -65,7 +54,7 @@ class MartDestinationFormPage(ConnectionFormPage):
     def saved(self, filled: ResourceForm, uid: str) -> tuple[str, str]:
         """Return to the page of the destination."""
         message = "Saved. Applies from the next run." if self.found else f"{filled.name} was created."
-        return kind_pages.resource_overview_url(uid, DESTINATION_KIND), message
+        return urls.resource(uid, "destination"), message
 
 
 new, form_routes = form_routers(MartDestinationFormPage)
@@ -74,17 +63,10 @@ new, form_routes = form_routers(MartDestinationFormPage)
 @form_routes.post("/{uid:path}/destination/try")
 def try_out(request: Request, uid: str) -> Response:
     """Test the saved destination."""
-    found = read_transaction(request).run(lambda ctx: need_edit(ctx, uid))
+    found = read_transaction(request).run(lambda ctx: MartDestinationFormPage.need_resource(ctx, uid))
     tested = _test(request, ProbeTarget(uid, workspace_id(found), dict(found.settings or {})))
     flash = Flash(str(tested.error), tone="bad") if tested.error else Flash(tested.message)
-    return pages.redirect(request, kind_pages.resource_overview_url(uid, DESTINATION_KIND), flash)
-
-
-def need_edit(ctx: RequestContext, uid: str) -> ResourceView:
-    """Return the destination, if the caller may edit it."""
-    found = page_frame.need_kind(ctx, uid, DESTINATION_KIND)
-    ctx.need("edit", uid)
-    return found
+    return pages.redirect(request, urls.resource(uid, "destination"), flash)
 
 
 def _test(request: Request, target: ProbeTarget) -> ConnectionTest:
@@ -103,7 +85,7 @@ live_routes = router("/resources")
 @live_routes.post("/{uid:path}/destination/secret")
 def make(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm) -> Response:
     """Create the secret, or rotate it after a confirmation."""
-    found, back = need_edit(ctx, uid), kind_pages.resource_overview_url(uid, DESTINATION_KIND)
+    found, back = page_frame.need_edit(ctx, uid, DESTINATION_KIND), urls.resource(uid, "destination")
     if live.get_secret(ctx, uid) is not None:
         text = "The current secret stops working immediately."
         need_confirmation(request, sent, f"Rotate the secret of {found.name}?", text, do="Rotate", back=back)
@@ -119,7 +101,7 @@ def make(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm) -> 
 @live_routes.post("/{uid:path}/destination/secret/revoke")
 def revoke(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm) -> Response:
     """Revoke the secret, after a confirmation."""
-    found, back = need_edit(ctx, uid), kind_pages.resource_overview_url(uid, DESTINATION_KIND)
+    found, back = page_frame.need_edit(ctx, uid, DESTINATION_KIND), urls.resource(uid, "destination")
     text = "Reports cannot be pulled until a new secret is created."
     need_confirmation(request, sent, f"Revoke the secret of {found.name}?", text, do="Revoke", back=back)
     try:
@@ -215,10 +197,7 @@ def destination_page(request: Request, ctx: ReadContext, platform: CurrentPlatfo
     resource_usage.record(platform, ctx, "see", uid)
     reports = page_frame.visible_sources(ctx, uid, "destination")
     values: dict[str, object] = {
-        "found": found,
-        "crumbs": resource_header.breadcrumbs(ctx, uid),
-        "tabs": resource_header.tabs(ctx, uid),
-        "tab": kind_pages.resource_overview_url(uid, found.kind),
+        **page_frame.resource_frame(ctx, found, "destination"),
         "may": resource_header.actions_of(ctx, uid),
         "deleted": pipelines.is_deleted(ctx, uid),
         "is_set": found.settings is None or bool(found.settings.get("to")),

@@ -15,6 +15,7 @@ from lakehold.web import kind_pages, one_time_secret, pages, urls
 from lakehold.web.access import resource_header
 from lakehold.web.components import PageAction
 from lakehold.web.confirmation import need_confirmation
+from lakehold.web.connections.form_page import ConnectionFormPage
 from lakehold.web.cookies import Flash
 from lakehold.web.one_time_secret import OneTimeSecret
 from lakehold.web.routing import SubmittedForm, router
@@ -74,6 +75,17 @@ def copy_credentials_action(ctx: RequestContext, uid: str) -> PageAction:
 
 
 FORMS = Path(__file__).parent.parent / "forms.yaml"
+
+
+class ProjectFormPage(ConnectionFormPage):
+    """Base class of the form pages of a project's resources."""
+
+    workspace_edge = "project"
+
+    @classmethod
+    def need_resource(cls, ctx: RequestContext, uid: str) -> ResourceView:
+        """Return the resource, if it is of this kind and the caller may edit it."""
+        return need_edit(ctx, uid, cls.kind)
 
 
 def need_project(ctx: RequestContext, uid: str) -> ResourceRef:

@@ -12,11 +12,11 @@ from lakehold.api.http.dependencies import CurrentPlatform, ReadContext, read_tr
 from lakehold.catalog import credentials, kinds, resource_metadata, workspaces
 from lakehold.catalog.resource_view import ResourceView, VisibleRefs
 from lakehold.directory.request_context import RequestContext
-from lakehold.web import kind_pages, pages, urls
+from lakehold.web import kind_pages, pages, table_pages, urls
 from lakehold.web.access import resource_header
 from lakehold.web.components import PageAction
 from lakehold.web.connections.form import ResourceForm, load_design
-from lakehold.web.connections.form_page import ConnectionFormPage, ConnectionTest, form_routers, workspace_id
+from lakehold.web.connections.form_page import ConnectionTest, form_routers, workspace_id
 from lakehold.web.labels import format_count
 from lakehold.web.list_view import ListState
 from lakehold.web.routing import router
@@ -24,29 +24,24 @@ from lakehold.workspaces.graph import edge_sources
 from lakehold.workspaces.marts.mart_kinds import DATA_MART_KIND, STORAGE_KIND
 from lakehold.workspaces.marts.mart_probe import ProbeTarget
 from lakehold.workspaces.marts.pages import page_frame
-from lakehold.workspaces.marts.pages.storage_probe import StorageProbe, probe_grid, probe_storage
+from lakehold.workspaces.marts.pages.page_frame import ProjectFormPage
+from lakehold.workspaces.marts.pages.storage_probe import StorageProbe, probe_storage
 from lakehold.workspaces.marts.settings import STORAGE, DefinitionType, StorageType
 
 _LAKEHOUSE, _MAX_LAKEHOUSES = "lakehouse.lakehouse", 200
 
 
-class StorageFormPage(ConnectionFormPage):
+class StorageFormPage(ProjectFormPage):
     """The form page of a storage."""
 
     kind, design = STORAGE_KIND, load_design(page_frame.FORMS, "storage", STORAGE.records)
-    new_part, edit_part = "storages/new", "storage/edit"
-    workspace_edge, list_view = "project", "storage"
+    new_part, edit_part, list_view = "storages/new", "storage/edit", "storage"
 
     @classmethod
     def need_workspace(cls, ctx: RequestContext, uid: str) -> None:
         """Refuse unless the caller may create storages in the project."""
         workspaces.need_workspace(ctx, uid)
         ctx.need_draft(Draft(STORAGE_KIND, {"project": uid}))
-
-    @classmethod
-    def need_resource(cls, ctx: RequestContext, uid: str) -> ResourceView:
-        """Return the storage, if the caller may edit it."""
-        return page_frame.need_edit(ctx, uid, STORAGE_KIND)
 
     def options(self, ctx: RequestContext) -> Mapping[str, Sequence[tuple[Any, ...]]]:
         """Return the lakehouses that the caller sees."""
@@ -69,8 +64,6 @@ class StorageFormPage(ConnectionFormPage):
 
 new, form_routes = form_routers(StorageFormPage)
 routes = router("/resources")
-
-_DESIGN = StorageFormPage.design
 
 
 @routes.get("/{uid:path}/storage")
@@ -98,7 +91,7 @@ def _page(request: Request, ctx: RequestContext, found: ResourceView, looked: St
     values: dict[str, object] = {
         **page_frame.resource_frame(ctx, found, "storage"),
         "kind": kind,
-        "kind_said": _DESIGN.types[kind].label if kind in _DESIGN.types else "",
+        "kind_said": known.label if (known := StorageFormPage.design.types.get(kind)) else "",
         "facts": None if found.settings is None else _setting_facts(ctx, found),
         "set_up": page_frame.action_of(ctx, uid, "edit", set_up),
         "acts": _storage_actions(ctx, found, kind),
@@ -113,7 +106,7 @@ def _page(request: Request, ctx: RequestContext, found: ResourceView, looked: St
 
 def _setting_facts(ctx: RequestContext, found: ResourceView) -> list[tuple[str, str]]:
     """Return the settings as pairs of label and value, without secrets."""
-    filled = _DESIGN.from_resource(found)
+    filled = StorageFormPage.design.from_resource(found)
     match filled.word:
         case "lake":
             lakehouse = VisibleRefs(ctx).ref(filled.text("lakehouse"))
@@ -154,7 +147,11 @@ def tables_page(request: Request, uid: str, table: str = "") -> Response:
         looked = probe_storage(request, ProbeTarget(uid, search=listing.search))
     values = reading.run(lambda ctx: page_frame.resource_frame(ctx, found, "tables")) | {"looked": looked}
     if looked and table:
-        values |= {"table": table, "grid": probe_grid(looked.seen), "new": _new_mart_url(found, table=table)}
+        values |= {
+            "table": table,
+            "grid": table_pages.sample_grid(looked.seen.fields, looked.seen.rows),
+            "new": _new_mart_url(found, table=table),
+        }
         return pages.render(request, "marts/table_look.html", values)
     rows = listing.select(looked.seen.tables if looked else (), lambda each: str(each["name"]))
     values |= {

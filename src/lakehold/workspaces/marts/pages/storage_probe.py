@@ -13,7 +13,7 @@ from lakehold.directory.errors import DeniedError, HiddenError, UnauthorizedErro
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import LakeholdError
 from lakehold.runs import queries
-from lakehold.web import kind_pages, table_pages
+from lakehold.web import kind_pages
 from lakehold.workspaces.marts import mart_probe
 from lakehold.workspaces.marts.mart_kinds import DATA_MART_KIND, STORAGE_KIND
 from lakehold.workspaces.marts.mart_probe import ProbeTarget, StorageProbeResult
@@ -37,11 +37,6 @@ def probe_storage(request: Request, asked: ProbeTarget) -> StorageProbe:
         raise
     except LakeholdError as error:
         return StorageProbe(error=error)
-
-
-def probe_grid(seen: StorageProbeResult) -> table_pages.Grid:
-    """Return the rows of a probe as a grid."""
-    return table_pages.sample_grid(seen.fields, seen.rows)
 
 
 _MAX_OPTIONS = 200

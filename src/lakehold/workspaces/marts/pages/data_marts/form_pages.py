@@ -21,16 +21,10 @@ from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import InvalidInputError
 from lakehold.lake import readable_tables
 from lakehold.runs.worker_client import NoWorkerError
-from lakehold.web import pages, urls
+from lakehold.web import pages, table_pages, urls
 from lakehold.web.connections.field_values import parse_pairs
 from lakehold.web.connections.form import ResourceForm, load_design
-from lakehold.web.connections.form_page import (
-    ConnectionFormPage,
-    ConnectionTest,
-    form_routers,
-    probe_as_caller,
-    workspace_id,
-)
+from lakehold.web.connections.form_page import ConnectionTest, form_routers, probe_as_caller, workspace_id
 from lakehold.web.cookies import Flash
 from lakehold.web.form_values import CORRECTABLE_ERRORS, parse_integer, row_settings
 from lakehold.web.labels import format_count
@@ -40,14 +34,15 @@ from lakehold.workspaces.marts import mart_probe
 from lakehold.workspaces.marts.mart_kinds import DATA_MART_KIND
 from lakehold.workspaces.marts.mart_probe import ProbeTarget, StorageProbeResult, definition_errors
 from lakehold.workspaces.marts.pages import page_frame, storage_probe
-from lakehold.workspaces.marts.pages.storage_probe import StorageOptions, probe_grid, probe_storage
+from lakehold.workspaces.marts.pages.page_frame import ProjectFormPage
+from lakehold.workspaces.marts.pages.storage_probe import StorageOptions, probe_storage
 from lakehold.workspaces.marts.settings import FEEDS, DefinitionType, MartSettings, parse_definition, reads_from
 
 
-class MartFormPage(ConnectionFormPage):
+class MartFormPage(ProjectFormPage):
     """Base class of both forms of a data mart: who may open them, and the page after saving."""
 
-    kind, workspace_edge, list_view = DATA_MART_KIND, "project", "data_mart"
+    kind, list_view = DATA_MART_KIND, "data_mart"
     saved_message: ClassVar[str]
 
     @classmethod
@@ -55,11 +50,6 @@ class MartFormPage(ConnectionFormPage):
         """Refuse unless the caller may create data marts in the project."""
         workspaces.need_workspace(ctx, uid)
         ctx.need("create_data_mart", uid)
-
-    @classmethod
-    def need_resource(cls, ctx: RequestContext, uid: str) -> ResourceView:
-        """Return the data mart, if the caller may edit it."""
-        return page_frame.need_edit(ctx, uid, DATA_MART_KIND)
 
     def saved(self, filled: ResourceForm, uid: str) -> tuple[str, str]:
         """Return to the page of the data mart."""
@@ -90,8 +80,7 @@ class ConnectorFormPage(MartFormPage):
 
     def extra_values(self) -> dict[str, object]:
         """Return the rows that a test has found."""
-        rows = StorageProbeResult(fields=self.probed.get("fields", ()), rows=self.probed.get("rows", ()))
-        return {"grid": probe_grid(rows)}
+        return {"grid": table_pages.sample_grid(self.probed.get("fields", ()), self.probed.get("rows", ()))}
 
     def parse(self, sent: FormData) -> ResourceForm:
         """Parse a submitted form. The only endpoint of an API is the stream."""
@@ -202,9 +191,8 @@ class DefinitionFormPage(MartFormPage):
 
     def extra_values(self) -> dict[str, object]:
         """Return the storages, the tables of the chosen one, and what a test has found."""
-        feed = ConnectorFormPage(self.request, self.within, self.found).action_url
         return {
-            "feed": feed,
+            "feed": ConnectorFormPage(self.request, self.within, self.found).action_url,
             "storages": self.storages,
             "new_storage": self.new_storage,
             "offered": self.offered,
@@ -212,7 +200,7 @@ class DefinitionFormPage(MartFormPage):
             "hidden_joins": self.hidden_joins,
             "bys": [each for each in self.design.options_of(_STORAGE, "by") if each[0] != "sql" or self.offered.sql],
             "notes": self.probed.notes,
-            "grid": probe_grid(self.probed),
+            "grid": table_pages.sample_grid(self.probed.fields, self.probed.rows),
         }
 
     def check(self, filled: ResourceForm, *, has_secret: bool) -> tuple[ResourceForm, dict[str, str]]:

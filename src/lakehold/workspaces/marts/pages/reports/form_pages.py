@@ -137,8 +137,7 @@ def edit(request: Request, uid: str, sent: SubmittedForm) -> Response:
 
 
 def _need_edit(ctx: RequestContext, uid: str) -> tuple[ResourceView, str]:
-    found = page_frame.need_kind(ctx, uid, REPORT_KIND)
-    ctx.need("edit", uid)
+    found = page_frame.need_edit(ctx, uid, REPORT_KIND)
     return found, ctx.session.read_view(lambda view: kinds.parent_of(view, uid)) or ""
 
 
