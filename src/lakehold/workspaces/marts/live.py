@@ -6,10 +6,8 @@ definition, and needs the rights of whoever created the secret too, both at this
 days.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
-from typing import NamedTuple
+from typing import Any
 
 import sqlalchemy as sa
 
@@ -24,9 +22,8 @@ from lakehold.directory.caller import Caller, ClientInfo
 from lakehold.directory.errors import DeniedError, HiddenError, UnauthorizedError
 from lakehold.directory.platform import Platform
 from lakehold.directory.request_context import RequestContext
-from lakehold.directory.secret_tokens import PresentedSecret
 from lakehold.kit.clock import DAY, FOREVER, Moment
-from lakehold.kit.database import ExactText, IdType, Transaction, metadata
+from lakehold.kit.database import ExactText, IdType, metadata
 from lakehold.kit.errors import ConflictError, ForbiddenError, InvalidInputError, NotFoundError
 from lakehold.kit.ids import quote
 from lakehold.lake.iceberg_catalog import IcebergCatalog
@@ -36,6 +33,7 @@ from lakehold.runs.scheduler.housekeeping import PeriodicTask
 from lakehold.workspaces.graph import edge_sources, edge_targets
 from lakehold.workspaces.marts import mart_kinds, reports
 from lakehold.workspaces.marts.pipelines import is_deleted, joined_marts, mart_of, need_published
+from lakehold.workspaces.marts.report_settings import REPORT
 from lakehold.workspaces.marts.settings import LIVE_TYPE
 
 live_secret_table = sa.Table(
@@ -139,42 +137,34 @@ class LiveAccess:
     visit: ClientInfo
 
 
-class _SecretOwner(NamedTuple):
-    tenant: str
-    destination: str
-    is_valid: bool
-
-
 def authenticate(platform: Platform, destination: str, text: str, visit: ClientInfo) -> LiveAccess:
     """Authenticate a BI tool by its secret, or refuse."""
     given = secret_tokens.parse(secret_tokens.LIVE, text)
-    found = None
-    if given is not None:
-        with platform.database.read() as transaction:
-            found = _secret_owner(transaction, given)
-    if given is not None and found is not None and found.is_valid and found.destination == destination:
+    found = _find_secret(platform, given.id) if given else None
+    if given and found and given.matches(found.hash) and found.destination == destination:
         return LiveAccess(found.tenant, destination, given.id, visit)
     counted = throttle.attempt_keys(
         "live", f"{destination} {visit.address}", visit.address, throttle.ACCOUNT, throttle.ADDRESS
     )
     with platform.database.write("live") as transaction:
         throttle.count_attempt(transaction, _NOBODY, platform.clock(), counted)
-    if given is not None and found is not None:
+    if given and found:
         with platform.write(visit.to_caller(found.tenant)) as ctx:
             ctx.note("pull", found.destination, after={"secret": given.id}, outcome=DENIED)
     raise UnauthorizedError("This secret is not valid here, or not any more.", "Ask for a new one.")
 
 
-def _secret_owner(transaction: Transaction, given: PresentedSecret) -> _SecretOwner | None:
+def _find_secret(platform: Platform, secret: str) -> sa.Row[Any, Any, Any] | None:
+    """Return the hash of a secret with its destination and tenant."""
     kept, there, tenant = live_secret_table, resource.alias("d"), resource.alias("t")
     query = (
         sa.select(kept.c.hash, there.c.uid.label("destination"), tenant.c.uid.label("tenant"))
         .join(tenant, tenant.c.id == kept.c.tenant_id)
         .join(there, (there.c.id == kept.c.resource_id) & (there.c.tenant_id == kept.c.tenant_id))
-        .where(kept.c.id == given.id, there.c.until == FOREVER)
+        .where(kept.c.id == secret, there.c.until == FOREVER)
     )
-    row = transaction.connection.execute(query).first()
-    return None if row is None else _SecretOwner(row.tenant, row.destination, given.matches(row.hash))
+    with platform.database.read() as transaction:
+        return transaction.connection.execute(query).first()
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,14 +228,15 @@ def _pull_sql(ctx: RequestContext, access: LiveAccess, lake: IcebergCatalog, rep
     for uid in (*marts, access.destination):
         _need_of_author(ctx, "use", uid, report)
         _need_of_starter(ctx, access, uid)
-    need_authors(ctx, load_authors(ctx, report, (report, *marts)), report, partial(_need_use, marts=marts))
+
+    def need_marts(ctx: RequestContext) -> None:
+        for uid in marts:
+            ctx.need("use", uid)
+
+    need_authors(ctx, load_authors(ctx, report, (report, *marts)), report, need_marts)
     need_published(ctx, mart)
-    return reports.report_sql(ctx, lake, reports.report_settings(ctx, report), mart)
-
-
-def _need_use(ctx: RequestContext, marts: Sequence[str]) -> None:
-    for mart in marts:
-        ctx.need("use", mart)
+    settings = REPORT.parse(resource_metadata.load(ctx, report).settings)
+    return reports.report_sql(ctx, lake, settings, mart)
 
 
 def _need_of_starter(ctx: RequestContext, access: LiveAccess, uid: str) -> None:
@@ -282,11 +273,8 @@ def _refusal(
     try:
         # No client sent this: a refusal here is no attempt, and is not audited.
         with platform.database.read() as transaction:
-            ctx = RequestContext(
-                platform.access.session(transaction, access.tenant),
-                _author_caller(access, author, report),
-                platform.keys,
-            )
+            session = platform.access.session(transaction, access.tenant)
+            ctx = RequestContext(session, _author_caller(access, author, report), platform.keys)
             _pull_sql(ctx, access, lake, report)
     except (DeniedError, ConflictError, InvalidInputError, NotFoundError) as error:
         return error.message

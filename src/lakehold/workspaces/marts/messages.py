@@ -8,7 +8,7 @@ import html
 import math
 import re
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 from urllib.parse import quote as quote_url
@@ -218,7 +218,7 @@ class MessageTemplate:
 
     template: str
 
-    def check(self, columns: Sequence[str]) -> None:
+    def check(self, columns: Iterable[str]) -> None:
         """Refuse a template that a report with these columns cannot render."""
         self.render(MessageData("", "", tuple(columns)))
 

@@ -27,7 +27,7 @@ from lakehold.runs.worker_client import QueryRows
 from lakehold.workspaces.graph import edge_targets
 from lakehold.workspaces.marts import mart_kinds
 from lakehold.workspaces.marts.messages import DEFAULT_TEMPLATE, MessageData, MessageTemplate, RenderedMessage
-from lakehold.workspaces.marts.report_query import QuerySource, ReportQuery, SourceColumn
+from lakehold.workspaces.marts.report_query import QuerySource, ReportQuery, SourceColumn, selected_columns
 from lakehold.workspaces.marts.report_settings import REPORT, ReportSettings
 from lakehold.workspaces.marts.settings import DATA_MART, MartJoin
 
@@ -136,11 +136,6 @@ def _column_labels(ctx: RequestContext, mart: str, prefix: str = "") -> dict[str
     return found
 
 
-def report_settings(ctx: RequestContext, uid: str) -> ReportSettings:
-    """Return the settings of a report."""
-    return REPORT.parse(resource_metadata.load(ctx, uid).settings)
-
-
 def report_sql(
     ctx: RequestContext,
     lake: IcebergCatalog,
@@ -151,21 +146,13 @@ def report_sql(
     marts: MartsSettings | None = None,
 ) -> str:
     """Return the SELECT of a report. Parameters that are given override those of the report."""
-    return _load_query(ctx, report, parameters).to_sql(query_source(ctx, lake, mart, marts))
-
-
-def report_columns(ctx: RequestContext, lake: IcebergCatalog, report: ReportSettings, mart: str) -> tuple[str, ...]:
-    """Return the names of the report's columns."""
-    return _load_query(ctx, report, None).columns(query_source(ctx, lake, mart))
+    query = ReportQuery(report, _now(ctx, report), {**report.parameters, **(parameters or {})})
+    return query.to_sql(query_source(ctx, lake, mart, marts))
 
 
 def report_day(ctx: RequestContext, report: ReportSettings) -> str:
     """Return the current day in the time zone of the report."""
     return _now(ctx, report).date().isoformat()
-
-
-def _load_query(ctx: RequestContext, report: ReportSettings, parameters: Mapping[str, str] | None) -> ReportQuery:
-    return ReportQuery(report, _now(ctx, report), {**report.parameters, **(parameters or {})})
 
 
 def _now(ctx: RequestContext, report: ReportSettings) -> datetime:
@@ -207,7 +194,7 @@ def check_message(ctx: RequestContext, lake: IcebergCatalog, settings: Mapping[s
     """Refuse a report whose message names a column that it does not have."""
     report = REPORT.parse(settings)
     if report.message:
-        MessageTemplate(report.message).check(report_columns(ctx, lake, report, mart))
+        MessageTemplate(report.message).check(selected_columns(report, query_source(ctx, lake, mart)))
 
 
 def render_preview(platform: Platform, preview: PreparedPreview, name: str) -> RenderedMessage:

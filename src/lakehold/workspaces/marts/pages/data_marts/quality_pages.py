@@ -36,14 +36,6 @@ routes = router("/resources")
 DESIGN, _WORD = load_design(page_frame.FORMS, "check", {"check": QualityCheck}), "check"
 
 
-def _check_settings(filled: ResourceForm) -> dict[str, object]:
-    """Return the settings of a check to save."""
-    settings = filled.settings()
-    if not settings["stops"]:
-        del settings["stops"]
-    return settings
-
-
 def _form_errors(filled: ResourceForm) -> dict[str, str]:
     """Return the errors by field."""
     found = filled.errors(has_secret=False)
@@ -105,7 +97,9 @@ def _place(sent: ImmutableMultiDict[str, Any]) -> int:
 def _save_check(ctx: RequestContext, found: ResourceView, n: int, filled: ResourceForm) -> None:
     settings = dict(resource_metadata.load(ctx, found.uid).settings)
     some = [dict(each) for each in row_settings(settings, "checks")]
-    new_check = _check_settings(filled)
+    new_check = filled.settings()
+    if not new_check["stops"]:
+        del new_check["stops"]
     name = QUALITY_CHECK.parse(new_check).name
     if any(_check_name(each) == name for place, each in enumerate(some) if place != n):
         raise InvalidInputError(f"A check named {name} already exists.", "Choose another name.")

@@ -25,7 +25,8 @@ from lakehold.workspaces.marts.mart_kinds import REPORT_KIND
 from lakehold.workspaces.marts.pages import destination_pages, page_frame
 from lakehold.workspaces.marts.pages.reports import form_options, form_pages, report_form
 from lakehold.workspaces.marts.pages.reports.form_options import MartColumns
-from lakehold.workspaces.marts.pages.reports.report_form import FormRow, ReportForm, aggregate_name
+from lakehold.workspaces.marts.pages.reports.report_form import FormRow, ReportForm
+from lakehold.workspaces.marts.report_settings import UNARY_OPERATORS
 
 QueryFacts = list[tuple[str, str]]
 _SEND_LABELS = {option[0]: option[1] for option in report_form.DESIGN.options_of("report", "send")}
@@ -51,12 +52,12 @@ def describe_query(said: ReportForm, known: MartColumns) -> QueryFacts:
 def _aggregate_label(each: FormRow, known: MartColumns) -> str:
     how = form_options.AGGREGATES.get(each["how"] or "count", each["how"])
     words = f"{how} of {known.label_of(each['column'])}" if each["column"] else "Number of rows"
-    return f"{words}, as {aggregate_name(each)}" if each["name"] else words
+    return f"{words}, as {each['name']}" if each["name"] else words
 
 
 def _condition_label(each: FormRow, known: MartColumns) -> str:
     words = form_options.operator_label(each["is"] or "=", known.type_of(each["column"]))
-    value = "" if each["is"] in form_options.UNARY_OPERATORS else f" {each['value']}"
+    value = "" if each["is"] in UNARY_OPERATORS else f" {each['value']}"
     return f"{known.label_of(each['column'])} {words}{value}"
 
 
