@@ -25,7 +25,7 @@ from lakehold.web.confirmation import need_confirmation
 from lakehold.web.connections.form import ResourceForm, load_design
 from lakehold.web.connections.form_page import ConnectionTest, form_routers, probe_as_caller, workspace_id
 from lakehold.web.cookies import Flash
-from lakehold.web.routing import SubmittedForm, router
+from lakehold.web.routing import SubmittedForm
 from lakehold.web.runs import labels
 from lakehold.web.runs.services import RUNS
 from lakehold.workspaces.marts import insights, live, mart_probe, pipelines, storages
@@ -57,10 +57,12 @@ class MartDestinationFormPage(ProjectFormPage):
         return urls.resource(uid, "destination"), message
 
 
-new, form_routes = form_routers(MartDestinationFormPage)
+_MAX_FILES, _MAX_RUNS = 50, 8
+
+new, routes = form_routers(MartDestinationFormPage)
 
 
-@form_routes.post("/{uid:path}/destination/try")
+@routes.post("/{uid:path}/destination/try")
 def try_out(request: Request, uid: str) -> Response:
     """Test the saved destination."""
     found = read_transaction(request).run(lambda ctx: MartDestinationFormPage.need_resource(ctx, uid))
@@ -79,10 +81,7 @@ def _test(request: Request, target: ProbeTarget) -> ConnectionTest:
     return ConnectionTest(message or "", error)
 
 
-live_routes = router("/resources")
-
-
-@live_routes.post("/{uid:path}/destination/secret")
+@routes.post("/{uid:path}/destination/secret")
 def make(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm) -> Response:
     """Create the secret, or rotate it after a confirmation."""
     found, back = page_frame.need_edit(ctx, uid, DESTINATION_KIND), urls.resource(uid, "destination")
@@ -98,7 +97,7 @@ def make(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm) -> 
     return one_time_secret.redirect_to_secret(request, ctx.caller, one_time)
 
 
-@live_routes.post("/{uid:path}/destination/secret/revoke")
+@routes.post("/{uid:path}/destination/secret/revoke")
 def revoke(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm) -> Response:
     """Revoke the secret, after a confirmation."""
     found, back = page_frame.need_edit(ctx, uid, DESTINATION_KIND), urls.resource(uid, "destination")
@@ -142,12 +141,7 @@ def live_section(
     }
 
 
-file_routes = router("/resources")
-
-_MAX_FILES = 50
-
-
-@file_routes.get("/{uid:path}/destination/file")
+@routes.get("/{uid:path}/destination/file")
 def download(ctx: ReadContext, platform: CurrentPlatform, uid: str, path: str = "") -> Response:
     """Download a delivered file."""
     volume, file = storages.FILES.open_file(ctx, platform.settings, uid, path)
@@ -183,11 +177,6 @@ def last_delivered_file(ctx: RequestContext, settings: Settings, report: str) ->
 def _delivered_file(uid: str, file: VolumeEntry) -> DeliveredFile:
     here = f"{urls.resource(uid, 'destination/file')}?{urlencode({'path': file.path})}"
     return file.name, here, labels.format_size(file.size), file.changed_at
-
-
-routes = router("/resources")
-
-_MAX_RUNS = 8
 
 
 @routes.get("/{uid:path}/destination")

@@ -1,6 +1,7 @@
-"""The pages of a storage: its form, settings, connection test and data marts; its tables."""
+"""The pages of a storage: its form, settings, connection test, data marts and tables; its options in other forms."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlencode
 
@@ -10,8 +11,11 @@ from lakehold.access import Draft
 from lakehold.api.catalog import resource_usage
 from lakehold.api.http.dependencies import CurrentPlatform, ReadContext, read_transaction
 from lakehold.catalog import credentials, kinds, resource_metadata, workspaces
-from lakehold.catalog.resource_view import ResourceView, VisibleRefs
+from lakehold.catalog.resource_view import ResourceRef, ResourceSummary, ResourceView, VisibleRefs, load_summaries
+from lakehold.directory.errors import DeniedError, HiddenError, UnauthorizedError
 from lakehold.directory.request_context import RequestContext
+from lakehold.kit.errors import LakeholdError
+from lakehold.runs import queries
 from lakehold.web import kind_pages, pages, table_pages, urls
 from lakehold.web.access import resource_header
 from lakehold.web.components import PageAction
@@ -19,16 +23,33 @@ from lakehold.web.connections.form import ResourceForm, load_design
 from lakehold.web.connections.form_page import ConnectionTest, form_routers, workspace_id
 from lakehold.web.labels import format_count
 from lakehold.web.list_view import ListState
-from lakehold.web.routing import router
 from lakehold.workspaces.graph import edge_sources
+from lakehold.workspaces.marts.api.data_marts import run_probe
 from lakehold.workspaces.marts.mart_kinds import DATA_MART_KIND, STORAGE_KIND
-from lakehold.workspaces.marts.mart_probe import ProbeTarget
+from lakehold.workspaces.marts.mart_probe import ProbeTarget, StorageProbeResult
 from lakehold.workspaces.marts.pages import page_frame
 from lakehold.workspaces.marts.pages.page_frame import ProjectFormPage
-from lakehold.workspaces.marts.pages.storage_probe import StorageProbe, probe_storage
 from lakehold.workspaces.marts.settings import STORAGE, DefinitionType, StorageType
 
-_LAKEHOUSE, _MAX_LAKEHOUSES = "lakehouse.lakehouse", 200
+_LAKEHOUSE, _MAX_OPTIONS = "lakehouse.lakehouse", 200
+
+
+@dataclass(frozen=True, slots=True)
+class StorageProbe:
+    """The result of probing a storage, or the error."""
+
+    seen: StorageProbeResult = field(default_factory=StorageProbeResult)
+    error: LakeholdError | None = None
+
+
+def probe_storage(request: Request, target: ProbeTarget) -> StorageProbe:
+    """Probe a storage as the caller. Missing rights are raised; other errors are part of the result."""
+    try:
+        return StorageProbe(run_probe(request, target))
+    except (DeniedError, HiddenError, UnauthorizedError):
+        raise
+    except LakeholdError as error:
+        return StorageProbe(error=error)
 
 
 class StorageFormPage(ProjectFormPage):
@@ -46,7 +67,7 @@ class StorageFormPage(ProjectFormPage):
     def options(self, ctx: RequestContext) -> Mapping[str, Sequence[tuple[Any, ...]]]:
         """Return the lakehouses that the caller sees."""
         sight = ctx.view.policy.kind(_LAKEHOUSE).schema.visible
-        found = ctx.session.list(ctx.principal, sight, _LAKEHOUSE, limit=_MAX_LAKEHOUSES).items
+        found = ctx.session.list(ctx.principal, sight, _LAKEHOUSE, limit=_MAX_OPTIONS).items
         return {"lakehouse": [(item.uid, item.name) for item in found]}
 
     def test(self, filled: ResourceForm, secrets: Mapping[str, str]) -> ConnectionTest:
@@ -62,8 +83,7 @@ class StorageFormPage(ProjectFormPage):
         return urls.resource(uid, "storage"), "Saved." if self.found else f"{filled.name} was created."
 
 
-new, form_routes = form_routers(StorageFormPage)
-routes = router("/resources")
+new, routes = form_routers(StorageFormPage)
 
 
 @routes.get("/{uid:path}/storage")
@@ -131,10 +151,7 @@ def _new_mart_url(found: ResourceView, **table: str) -> str:
     return f"{kind_pages.create_form_url(workspace_id(found), DATA_MART_KIND)}?{query}"
 
 
-table_routes = router("/resources")
-
-
-@table_routes.get("/{uid:path}/tables")
+@routes.get("/{uid:path}/tables")
 def tables_page(request: Request, uid: str, table: str = "") -> Response:
     """Render the tables that a worker finds in the storage, or the first rows of one."""
     reading = read_transaction(request)
@@ -174,3 +191,62 @@ def _table_url(uid: str, each: Mapping[str, Any]) -> str:
     if each["uid"]:
         return urls.resource(str(each["uid"]), "sample")
     return f"{urls.resource(uid, 'tables')}?{urlencode({'table': each['name']})}"
+
+
+@dataclass(frozen=True, slots=True)
+class StorageOptions:
+    """The kind and the tables of a storage, for the form of a data mart."""
+
+    storage: ResourceRef | None = None
+    kind: str = ""
+    tables: Sequence[str] = ()
+    lakehouse: str = ""
+    """The one whose names the editor completes; empty if there is none that the caller may ask."""
+    error: LakeholdError | None = None
+    """Why its tables are not known."""
+
+    @property
+    def sql(self) -> bool:
+        """Whether it can be queried in SQL."""
+        return self.kind != StorageType.FILES
+
+
+def storage_options(request: Request, uid: str) -> StorageOptions:
+    """Return the options of a storage that the caller may use."""
+    storage, kind, lakehouse = read_transaction(request).run(lambda ctx: _load_storage(ctx, uid))
+    if not kind:
+        return StorageOptions(storage)
+    try:
+        looked = probe_storage(request, ProbeTarget(uid, search=""))
+    except LakeholdError as error:
+        return StorageOptions(storage, kind, error=error)
+    tables = [str(each["name"]) for each in looked.seen.tables]
+    return StorageOptions(storage, kind, tables, lakehouse, looked.error)
+
+
+def usable_storages(ctx: RequestContext, project: str) -> list[ResourceSummary]:
+    """Return the storages that the caller may use."""
+    return load_summaries(
+        ctx, ctx.session.list(ctx.principal, "use", STORAGE_KIND, within=project, limit=_MAX_OPTIONS).items
+    )
+
+
+def new_storage_url(ctx: RequestContext, project: str) -> str:
+    """Return the address of the form for a new storage, or an empty string if the caller may not create one."""
+    may = ctx.session.check(ctx.principal, "create", Draft(STORAGE_KIND, {"project": project}))
+    return kind_pages.create_form_url(project, STORAGE_KIND) if may else ""
+
+
+def joinable_marts(ctx: RequestContext, project: str, but: str) -> list[tuple[str, str]]:
+    """Return the data marts that the caller may use, except one."""
+    found = ctx.session.list(ctx.principal, "use", DATA_MART_KIND, within=project, limit=_MAX_OPTIONS).items
+    return [(item.uid, item.name) for item in found if item.uid != but]
+
+
+def _load_storage(ctx: RequestContext, uid: str) -> tuple[ResourceRef | None, str, str]:
+    ctx.need_visible(uid)
+    ctx.need("use", uid)
+    settings, eyes = resource_metadata.load(ctx, uid).settings, VisibleRefs(ctx)
+    kind, lakehouse = str(settings.get("kind", "")), eyes.ref(str(settings.get("lakehouse", "")))
+    may_ask = kind == StorageType.LAKE and lakehouse and queries.may_query(ctx, lakehouse.uid)
+    return eyes.ref(uid), kind, lakehouse.uid if lakehouse and may_ask else ""

@@ -28,14 +28,14 @@ from lakehold.web.connections.form_page import ConnectionTest, form_routers, pro
 from lakehold.web.cookies import Flash
 from lakehold.web.form_values import CORRECTABLE_ERRORS, parse_integer, row_settings
 from lakehold.web.labels import format_count
-from lakehold.web.routing import SubmittedForm, router
+from lakehold.web.routing import SubmittedForm
 from lakehold.workspaces.graph import edge_targets
 from lakehold.workspaces.marts import mart_probe
 from lakehold.workspaces.marts.mart_kinds import DATA_MART_KIND
 from lakehold.workspaces.marts.mart_probe import ProbeTarget, StorageProbeResult, definition_errors
-from lakehold.workspaces.marts.pages import page_frame, storage_probe
+from lakehold.workspaces.marts.pages import page_frame, storage_pages
 from lakehold.workspaces.marts.pages.page_frame import ProjectFormPage
-from lakehold.workspaces.marts.pages.storage_probe import StorageOptions, probe_storage
+from lakehold.workspaces.marts.pages.storage_pages import StorageOptions, probe_storage
 from lakehold.workspaces.marts.settings import FEEDS, DefinitionType, MartSettings, parse_definition, reads_from
 
 
@@ -75,7 +75,7 @@ class ConnectorFormPage(MartFormPage):
 
     def options(self, ctx: RequestContext) -> Mapping[str, Sequence[tuple[Any, ...]]]:
         """Return the storages that the caller may use, and the streams that a test has found."""
-        storages = [(each.uid, each.name) for each in storage_probe.usable_storages(ctx, self.within)]
+        storages = [(each.uid, each.name) for each in storage_pages.usable_storages(ctx, self.within)]
         return {"storage": storages, "stream": [(each["name"], "") for each in self.probed.get("streams", ())]}
 
     def extra_values(self) -> dict[str, object]:
@@ -115,7 +115,7 @@ class ConnectorFormPage(MartFormPage):
         return ConnectionTest(message, errors=definition_errors(parse_definition(settings), fields))
 
 
-connector_new, connector_routes = form_routers(ConnectorFormPage)
+new, routes = form_routers(ConnectorFormPage)
 
 _STORAGE, _CONNECTOR = "storage", DefinitionType.CONNECTOR.value
 """The two types of the form of a definition. One that a connector feeds keeps what it is made from."""
@@ -176,18 +176,18 @@ class DefinitionFormPage(MartFormPage):
     def show(self, filled: ResourceForm, **outcome: Any) -> Response:  # noqa: ANN401 - as `render` has them
         """Render the form, with the tables of its storage."""
         if filled.text("storage"):
-            self.offered = storage_probe.storage_options(self.request, filled.text("storage"))
+            self.offered = storage_pages.storage_options(self.request, filled.text("storage"))
         return read_transaction(self.request).run(lambda ctx: self.render(ctx, filled, **outcome))
 
     def render(self, ctx: RequestContext, filled: ResourceForm, **outcome: Any) -> Response:  # noqa: ANN401
         """Render the form, with the storages that it could read."""
-        self.storages = storage_probe.usable_storages(ctx, self.within)
-        self.new_storage = storage_probe.new_storage_url(ctx, self.within)
+        self.storages = storage_pages.usable_storages(ctx, self.within)
+        self.new_storage = storage_pages.new_storage_url(ctx, self.within)
         return super().render(ctx, filled, **outcome)
 
     def options(self, ctx: RequestContext) -> Mapping[str, Sequence[tuple[Any, ...]]]:
         """Return the data marts that it can be joined to."""
-        return {"mart": storage_probe.joinable_marts(ctx, self.within, self.uid)}
+        return {"mart": storage_pages.joinable_marts(ctx, self.within, self.uid)}
 
     def extra_values(self) -> dict[str, object]:
         """Return the storages, the tables of the chosen one, and what a test has found."""
@@ -292,10 +292,6 @@ class DefinitionFormPage(MartFormPage):
             changes = ResourceEdit(name, description)
         resource_edit.apply_edit(ctx, self.uid, changes, expect_version=parse_integer(filled.text("version")))
         return self.uid
-
-
-new = router("/workspaces")
-routes = router("/resources")
 
 
 @new.get("/{uid:path}/marts/new")

@@ -22,7 +22,7 @@ from lakehold.workspaces.graph import edge_targets
 from lakehold.workspaces.marts.mart_kinds import DATA_MART_KIND
 from lakehold.workspaces.marts.mart_probe import ProbeTarget
 from lakehold.workspaces.marts.pages import page_frame
-from lakehold.workspaces.marts.pages.storage_probe import StorageProbe, probe_storage
+from lakehold.workspaces.marts.pages.storage_pages import StorageProbe, probe_storage
 from lakehold.workspaces.marts.settings import parse_definition
 
 routes = router("/resources")
