@@ -77,9 +77,7 @@ def report_insight(ctx: RequestContext, uid: str) -> ReportUsage:
 
 
 def project_insights(ctx: RequestContext, uid: str) -> list[ReportUsage]:
-    """Return the usage of all reports of a project that the caller sees, last used first, without
-    destinations: these are added by `with_destinations` for those that are displayed.
-    """
+    """Return the usage of all visible reports, last used first; `with_destinations` completes those that are shown."""
     mart_kinds.need_action(ctx, uid, mart_kinds.PROJECT_KIND)
     numbers = ctx.session.ids(ctx.principal, "see", mart_kinds.REPORT_KIND, within=uid)
     found = [each for some in _batches(numbers) for each in _load_insights(ctx, some)]
@@ -113,9 +111,7 @@ def _load_insights(ctx: RequestContext, numbers: Sequence[int]) -> list[ReportUs
 
 
 def _with_visible_places(ctx: RequestContext, destinations: Collection[str]) -> set[str]:
-    """Return the destinations of which the caller may know the places: receivers and addresses are for those
-    who may edit a destination, files for those who may use it.
-    """
+    """Return the destinations whose places the caller may know: receivers need the right to edit, files that to use."""
     numbers = {ctx.view.resource(uid): uid for uid in destinations}
     metadata = resource_metadata.load_many(ctx, list(numbers))
     files = {numbers[number] for number, each in metadata.items() if each.settings.get("to") == "files"}

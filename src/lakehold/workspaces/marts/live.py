@@ -15,7 +15,7 @@ from lakehold.access.facts.descriptions import humanize
 
 # past the access filter: the tenant is known by the secret, and found here
 from lakehold.access.facts.tables import resource
-from lakehold.catalog import resource_edit, resource_metadata
+from lakehold.catalog import kinds, resource_edit, resource_metadata
 from lakehold.catalog.resource_metadata import DefinitionAuthor
 from lakehold.directory import secret_tokens, throttle
 from lakehold.directory.caller import Caller, ClientInfo
@@ -244,8 +244,9 @@ def _need_of_starter(ctx: RequestContext, access: LiveAccess, uid: str) -> None:
     row = _row(ctx, access.destination)
     member = str(row.made_by) if row else ""
     if ctx.view.ids.get(member) is None or not ctx.session.check(member, "use", uid):
+        title = kinds.schema_of(ctx.view, uid).title.lower()
         raise DeniedError(
-            f"{_name(ctx, member)}, who created the secret, may not use a {_title(ctx, uid)} that it needs.",
+            f"{_name(ctx, member)}, who created the secret, may not use a {title} that it needs.",
             "Let somebody who may use it rotate the secret.",
             action="use",
             resource=uid,
@@ -257,10 +258,10 @@ def _need_of_author(ctx: RequestContext, action: str, uid: str, report: str) -> 
     try:
         ctx.need(action, uid)
     except (DeniedError, HiddenError) as error:
-        who = _name(ctx, ctx.caller.member)
+        who, title = _name(ctx, ctx.caller.member), kinds.schema_of(ctx.view, uid).title.lower()
         # What it reads is not named: whoever pulls may not know it.
         raise DeniedError(
-            f"The report is pulled as {who}, who may not {humanize(action)} a {_title(ctx, uid)} that it needs.",
+            f"The report is pulled as {who}, who may not {humanize(action)} a {title} that it needs.",
             f"Grant {who} access again, or let somebody who may run it take over the report {quote(report)}.",
             action=action,
             resource=uid,
@@ -294,10 +295,6 @@ def _author_caller(access: LiveAccess, author: DefinitionAuthor | None, report: 
     # The audit log names the secret where it names a token.
     visit = access.visit
     return replace(author.caller, token_id=access.secret, request=visit.request, address=visit.address)
-
-
-def _title(ctx: RequestContext, uid: str) -> str:
-    return ctx.view.policy.kinds[ctx.view.kind(ctx.view.resource(uid))].schema.title.lower()
 
 
 def _name(ctx: RequestContext, uid: str) -> str:

@@ -60,8 +60,8 @@ class ProbeTarget:
 def need_storage_probe(ctx: RequestContext, target: ProbeTarget) -> StorageSettings:
     """Return the settings to probe.
 
-    Whoever uses a storage may probe it as it is; other settings need the right to edit it or to create one. It
-    shows data, so members who view as somebody else are refused.
+    Users of a storage may probe it as it is; other settings need the right to edit it or to create one. It shows data,
+    so members who view as somebody else are refused.
     """
     readable_tables.refuse_impersonation(ctx)
     if target.uid:
@@ -79,16 +79,13 @@ def need_storage_probe(ctx: RequestContext, target: ProbeTarget) -> StorageSetti
 
 
 def need_feed_probe(ctx: RequestContext, target: ProbeTarget) -> None:
-    """Refuse unless the caller may edit the data mart, or create one there.
-
-    It shows data, so members who view as somebody else are refused.
-    """
+    """Refuse unless the caller may edit the data mart, or create one there. It shows data, as a storage's does."""
     readable_tables.refuse_impersonation(ctx)
-    if not target.uid:
+    if target.uid:
+        mart_kinds.need_action(ctx, target.uid, mart_kinds.DATA_MART_KIND, "edit")
+    else:
         ctx.need_visible(target.project)
         ctx.need("create_data_mart", target.project)
-        return
-    mart_kinds.need_action(ctx, target.uid, mart_kinds.DATA_MART_KIND, "edit")
 
 
 def need_destination_check(ctx: RequestContext, target: ProbeTarget) -> None:
@@ -228,9 +225,7 @@ def _probe_sql(target: ProbeTarget, tables: Sequence[str]) -> tuple[str, list[st
 
 
 def _find_sql(ctx: RequestContext, settings: Mapping[str, object], ends: EdgeEnds) -> SqlDefinition | None:
-    """Return the query of a data mart on a lakehouse, for those who may use its storage. Other storages are asked by
-    its runs.
-    """
+    """Return the query of a data mart on a lakehouse, for users of its storage. Its runs ask other storages."""
     definition, storage = DATA_MART.parse(settings), next(iter(ends("storage") or ()), "")
     if definition.by is not DefinitionType.SQL or ctx.view.ids.get(storage) is None:
         return None

@@ -215,9 +215,7 @@ def _need_editable(ctx: RequestContext, uid: str) -> None:
 
 
 class ReportPipeline(_ProjectPipeline):
-    """Sends a report. Its runs are seen by those who see its data mart, and stopped by those who may run it or
-    edit the mart.
-    """
+    """Sends a report. Those who see its data mart see its runs; those who may run it or edit the mart stop them."""
 
     kind = mart_kinds.REPORT_KIND
     trigger, schedule, stop, see = "run", "edit", "run", "see"

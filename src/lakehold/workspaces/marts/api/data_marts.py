@@ -175,15 +175,14 @@ def try_mart(request: Request, body: MartPreviewBody) -> StorageSampleJson:
 def _probe_connector(request: Request, body: MartPreviewBody, stream: str) -> StorageProbeResult:
     """Probe a connector outside of the transaction that checks the right to do so."""
 
-    def begun(ctx: RequestContext) -> tuple[Caller, ProbeTarget]:
-        ctx.need_visible(body.storage, "use")
+    def prepare(ctx: RequestContext) -> tuple[Caller, ProbeTarget]:
         ctx.need("use", body.storage)
         project = kinds.workspace_of(ctx.view, body.storage) or ""
         feed = ProbeTarget(body.mart, project, body.settings, body.credentials, text=stream)
         mart_probe.need_feed_probe(ctx, feed)
         return ctx.caller, feed
 
-    found = mart_probe.probe_feed(get_platform(request), *read_transaction(request).run(begun))
+    found = mart_probe.probe_feed(get_platform(request), *read_transaction(request).run(prepare))
     return StorageProbeResult(fields=found["fields"], rows=found["rows"], notes=found["notes"])
 
 

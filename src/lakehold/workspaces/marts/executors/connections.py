@@ -54,10 +54,7 @@ if TYPE_CHECKING:
 def probe_feed(
     platform: Platform, caller: Caller, request: Mapping[str, Any], start_spark: Callable[[], object]
 ) -> dict[str, Any]:
-    """Return the streams of the connector, or a sample of one.
-
-    Only for those who may create or edit such a data mart.
-    """
+    """Return the streams of the connector, or a sample of one, to those who may create or edit such a data mart."""
     target = ProbeTarget(**request)
     connection = parse_connection(target.settings or {})
     with platform.read(caller) as ctx:
@@ -87,10 +84,7 @@ def storage_connector(
 def probe_storage(
     platform: Platform, caller: Caller, request: Mapping[str, Any], start_spark: Callable[[], object]
 ) -> dict[str, Any]:
-    """Return as JSON the tables of a storage, or a sample.
-
-    Only for those who may use the storage, or create or edit one like this.
-    """
+    """Return the tables of a storage, or a sample, to those who may use it, or create or edit one like this."""
     target = ProbeTarget(**request)
     with platform.read(caller) as ctx:
         storage = mart_probe.need_storage_probe(ctx, target)
@@ -102,10 +96,8 @@ def probe_storage(
     volume = Volume(platform.settings, place) if place else None
     sql = target.text if target.by == DefinitionType.SQL else ""
     connector = storage_connector(platform.settings, storage, secrets, volume, sql)
-    return _sample(connector, target) if target.by else _list_tables(connector)
-
-
-def _list_tables(connector: SourceConnector) -> dict[str, Any]:
+    if target.by:
+        return _sample(connector, target)
     connector.check()
     return {"tables": [{"name": each.name, "uid": "", "keys": list(each.keys)} for each in connector.streams()]}
 
@@ -215,10 +207,7 @@ def _file_name(ctx: RequestContext, step: SendReport, name: str) -> str:
 
 
 def _skip_reason(rows: DataFrame, report: ReportSettings, before: str) -> tuple[str, str]:
-    """Return why nothing is sent, if nothing is.
-
-    And a fingerprint of the rows, where it matters whether they have changed.
-    """
+    """Return why nothing is sent, if nothing is, and a fingerprint of the rows if it matters whether they changed."""
     match report.send:
         case "rows":
             return ("there are no rows." if row_checks.is_empty(rows) else ""), ""

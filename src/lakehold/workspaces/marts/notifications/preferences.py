@@ -45,13 +45,13 @@ DEFAULT_CHANNELS = frozenset({NotificationChannel.FAILED_RUNS, NotificationChann
 """Those that a project tells of unless it is switched off."""
 
 
-def parse_channel(name: object) -> NotificationChannel:
+def parse_channel(name: str) -> NotificationChannel:
     """Return the channel of this name, or raise."""
-    if not isinstance(name, str) or name not in set(NotificationChannel):
-        raise InvalidInputError(
-            f"There is no channel {quote(str(name))}.", did_you_mean(str(name), NotificationChannel)
-        )
-    return NotificationChannel(name)
+    try:
+        return NotificationChannel(name)
+    except ValueError:
+        hint = did_you_mean(name, NotificationChannel)
+        raise InvalidInputError(f"There is no channel {quote(name)}.", hint) from None
 
 
 notification_table = sa.Table(

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple
 from urllib.parse import quote as quote_url
 
-from lakehold.access.facts.records import require_mapping
 from lakehold.access.facts.view import role_bit
 from lakehold.access.model.policy import MEMBER
 from lakehold.catalog import kinds
@@ -171,8 +170,7 @@ def set_channels(ctx: RequestContext, project: str, changes: Mapping[str, bool])
     need_project(ctx, project)
     ctx.need(MANAGE_SETTINGS, project)
     before = project_channels(ctx, project)
-    parsed = {name: on for name, on in _parse_channels(changes).items() if on is not None}
-    changed = {name: on for name, on in parsed.items() if on != before[name]}
+    changed = {name: on for name, on in _parse_channels(changes).items() if on not in {None, before[name]}}
     for name, on in changed.items():
         preferences.save_preference(ctx, project, preferences.PROJECT_MEMBER, name, subscribed=on)
     if changed:
@@ -187,10 +185,7 @@ def set_channels(ctx: RequestContext, project: str, changes: Mapping[str, bool])
 def set_subscription(
     ctx: RequestContext, project: str, member: str, changes: Mapping[str, bool | None]
 ) -> MemberSubscriptions:
-    """Subscribe a member to channels or unsubscribe them; None restores the default of their role.
-
-    Return their subscriptions.
-    """
+    """Change the subscriptions of a member, where None restores the default of their role; return all of them."""
     ctx.need_writable()
     need_project(ctx, project)
     # A narrowed token may do no more than it says, not even for its own member.
@@ -217,12 +212,13 @@ def _existing_receiver(ctx: RequestContext, project: str, member: str) -> Member
     return found
 
 
-def _parse_channels(changes: object) -> dict[NotificationChannel, bool | None]:
-    parsed = {preferences.parse_channel(name): on for name, on in require_mapping(changes, "channels").items()}
-    wrong = next((on for on in parsed.values() if on is not None and not isinstance(on, bool)), None)
-    if wrong is not None:
-        raise InvalidInputError(f"A channel is on or off, not {quote(str(wrong))}.", "Write true or false.")
-    return parsed  # type: ignore[return-value] # each was looked at
+def _parse_channels(changes: Mapping[str, object]) -> dict[NotificationChannel, bool | None]:
+    parsed: dict[NotificationChannel, bool | None] = {}
+    for name, on in changes.items():
+        if on is not None and not isinstance(on, bool):
+            raise InvalidInputError(f"A channel is on or off, not {quote(str(on))}.", "Write true or false.")
+        parsed[preferences.parse_channel(name)] = on
+    return parsed
 
 
 def _subscription_values(
@@ -273,10 +269,7 @@ _SUMMARIES = {
 
 
 def run_notices(ctx: RequestContext, uid: str, mart: str, ended: EndedRun) -> list[RunNotice]:
-    """Return the notices of a run of a data mart, or of a report on it, most severe first.
-
-    Stopped runs have none.
-    """
+    """Return the notices of a run of a data mart, or of a report on it, most severe first; none if it was stopped."""
     if ended.state not in {FAILED, SUCCEEDED}:
         return []
     broken = checks.failed_results(ctx, ended.run, ended.since)

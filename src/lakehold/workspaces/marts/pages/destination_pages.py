@@ -113,9 +113,7 @@ def revoke(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm) -
 def live_section(
     ctx: RequestContext, settings: Settings, found: ResourceView, reports: list[ResourceRef]
 ) -> dict[str, object] | None:
-    """Return the section for a caller who may use or edit a live destination: its secret, and where each report is
-    pulled that they see; None for others.
-    """
+    """Return the secret of a live destination, and where each report is pulled, for those who may use or edit it."""
     uid, may_edit = found.uid, "edit" in found.actions
     if resource_metadata.load(ctx, uid).settings.get("to") != LIVE_TYPE or not (may_edit or "use" in found.actions):
         return None
@@ -185,12 +183,13 @@ def destination_page(request: Request, ctx: ReadContext, platform: CurrentPlatfo
     found = page_frame.need_kind(ctx, uid, DESTINATION_KIND)
     resource_usage.record(platform, ctx, "see", uid)
     reports = page_frame.visible_sources(ctx, uid, "destination")
+    filled = MartDestinationFormPage.design.from_resource(found)
     values: dict[str, object] = {
         **page_frame.resource_frame(ctx, found, "destination"),
         "may": resource_header.actions_of(ctx, uid),
         "deleted": pipelines.is_deleted(ctx, uid),
         "is_set": found.settings is None or bool(found.settings.get("to")),
-        "where": _connection_facts(ctx, found),
+        "where": None if found.settings is None else filled.describe(credentials.list_names(ctx, uid), "As"),
         "reports": reports,
         "went": _latest_runs(ctx, reports),
         "live": live_section(ctx, platform.settings, found, reports),
@@ -198,14 +197,6 @@ def destination_page(request: Request, ctx: ReadContext, platform: CurrentPlatfo
         **_destination_actions(ctx, found),
     }
     return pages.render(request, "marts/destination.html", values)
-
-
-def _connection_facts(ctx: RequestContext, found: ResourceView) -> list[tuple[str, str]] | None:
-    """Return the connection as pairs of label and value; None for those who may not edit it."""
-    if found.settings is None:
-        return None
-    filled = MartDestinationFormPage.design.from_resource(found)
-    return filled.describe(credentials.list_names(ctx, found.uid), "As")
 
 
 def _latest_runs(ctx: RequestContext, reports: list[ResourceRef]) -> list[tuple[str, Run, int]]:

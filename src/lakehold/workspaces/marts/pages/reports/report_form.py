@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice, zip_longest
 
 from starlette.datastructures import FormData
 
@@ -111,9 +112,9 @@ def report_form_from_resource(found: ResourceView, settings: Mapping[str, object
 
 
 def _parse_rows(form: FormData, of: str, names: Sequence[str]) -> list[FormRow]:
-    columns = {name: [str(each).strip() for each in form.getlist(f"{of}_{name}")] for name in names}
-    count = min(max((len(column) for column in columns.values()), default=0), _MAX_ROWS)
-    return [{name: column[n] if n < len(column) else "" for name, column in columns.items()} for n in range(count)]
+    columns = [[str(each).strip() for each in form.getlist(f"{of}_{name}")] for name in names]
+    rows = islice(zip_longest(*columns, fillvalue=""), _MAX_ROWS)
+    return [dict(zip(names, row, strict=True)) for row in rows]
 
 
 def _condition_row(each: Mapping[str, object]) -> FormRow:
