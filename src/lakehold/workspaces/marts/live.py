@@ -54,13 +54,15 @@ sa.Index("live_secret_by_id", live_secret_table.c.id, unique=True)
 
 @dataclass(frozen=True, slots=True)
 class DestinationSecret:
-    """A secret without its text."""
+    """The secret of a live destination."""
 
     id: str
     made_by: str
     made_at: Moment
     used_at: Moment
     """0 if it has not been used yet."""
+    text: str = field(default="", repr=False)
+    """Of a new one, which is never displayed again."""
 
     @property
     def prefix(self) -> str:
@@ -68,15 +70,7 @@ class DestinationSecret:
         return f"{secret_tokens.LIVE}{self.id}"
 
 
-@dataclass(frozen=True, slots=True)
-class NewDestinationSecret:
-    """A new secret with its text, which is never displayed again."""
-
-    secret: DestinationSecret
-    text: str = field(repr=False)
-
-
-def create_secret(ctx: RequestContext, uid: str) -> NewDestinationSecret:
+def create_secret(ctx: RequestContext, uid: str) -> DestinationSecret:
     """Create a secret and invalidate the previous one."""
     ctx.need_writable()
     mart_kinds.need_action(ctx, uid, mart_kinds.DESTINATION_KIND, "edit")
@@ -93,15 +87,14 @@ def create_secret(ctx: RequestContext, uid: str) -> NewDestinationSecret:
         ctx.rows(live_secret_table).update(_is_of(ctx, uid), **values)
     rotated = before is not None and before.hash
     ctx.note("rotate secret" if rotated else "make secret", uid, after={"secret": fresh.id})
-    return NewDestinationSecret(DestinationSecret(fresh.id, ctx.caller.member, ctx.at, 0), fresh.text)
+    return DestinationSecret(fresh.id, ctx.caller.member, ctx.at, 0, fresh.text)
 
 
 def revoke_secret(ctx: RequestContext, uid: str) -> None:
     """Revoke the secret at once."""
     ctx.need_writable()
-    mart_kinds.need_action(ctx, uid, mart_kinds.DESTINATION_KIND, "edit")
-    before = _row(ctx, uid)
-    if before is None or not before.hash:
+    before = get_secret(ctx, uid)
+    if before is None:
         raise ConflictError(f"The destination {quote(uid)} has no secret.", "There is nothing to revoke.")
     ctx.rows(live_secret_table).update(_is_of(ctx, uid), hash="")
     ctx.note("revoke secret", uid, before={"secret": before.id})

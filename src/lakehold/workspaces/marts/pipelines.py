@@ -88,6 +88,10 @@ class _ProjectPipeline(Runnable):
         assert project is not None  # noqa: S101 - no mart and no report lies elsewhere
         return RequiredRight("manage_settings", project)
 
+    def notices(self, ctx: RequestContext, uid: str, ended: EndedRun) -> Sequence[RunNotice]:
+        """Return the notices that the project is subscribed to, for those who may see the data mart."""
+        return receivers.run_notices(ctx, uid, self.visible_through(ctx, uid), ended)
+
 
 class DataMartPipeline(_ProjectPipeline):
     """Refreshes a data mart. Those who may edit it may refresh it, and those who see it see its runs."""
@@ -147,10 +151,6 @@ class DataMartPipeline(_ProjectPipeline):
         ctx.need("use", uid)
         if isinstance(step, RefreshMart | CopyToStorage):
             ctx.need("use", step.storage)
-
-    def notices(self, ctx: RequestContext, uid: str, ended: EndedRun) -> Sequence[RunNotice]:
-        """Return the notices that the project is subscribed to."""
-        return receivers.run_notices(ctx, uid, uid, ended)
 
 
 def _refuse_copy_name(ctx: RequestContext, uid: str, storage: str, name: str) -> None:
@@ -257,10 +257,6 @@ class ReportPipeline(_ProjectPipeline):
         for mart in step.reads:
             ctx.need("use", mart)
         need_published(ctx, mart_of(ctx, uid))
-
-    def notices(self, ctx: RequestContext, uid: str, ended: EndedRun) -> Sequence[RunNotice]:
-        """Return the notices that the project is subscribed to, for those who may see the data mart."""
-        return receivers.run_notices(ctx, uid, mart_of(ctx, uid), ended)
 
     def visible_through(self, ctx: RequestContext, uid: str) -> str:
         """Return its data mart."""

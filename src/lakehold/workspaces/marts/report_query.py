@@ -16,7 +16,6 @@ from lakehold.lake.row_formats import quote_identifier, quote_literal
 from lakehold.workspaces.marts.report_settings import MAX_ROWS, ReportAggregate, ReportCondition, ReportSettings
 
 _RELATIVE_DATE = re.compile(r"(today|week|month|quarter|year)\s*(?:([+-])\s*(\d{1,4}))?")
-_DECIMAL_TYPE = re.compile(r"decimal\(.*")
 _INTEGER_TYPES = {"int", "long"}
 _NUMBER_TYPES = {*_INTEGER_TYPES, "float", "double"}
 _MONTHS_OF_UNIT = {"month": 1, "quarter": 3, "year": 12}
@@ -27,7 +26,7 @@ _MAX_DIGITS = 38
 
 def is_numeric_type(kind: str) -> bool:
     """Return whether an Iceberg type is numeric."""
-    return kind in _NUMBER_TYPES or bool(_DECIMAL_TYPE.fullmatch(kind))
+    return kind in _NUMBER_TYPES or kind.startswith("decimal(")
 
 
 def typed_literal(value: str, kind: str, at: datetime) -> str:
