@@ -23,13 +23,7 @@ from lakehold.runs.run_table import FAILED, SUCCEEDED
 from lakehold.runs.runnable import EndedRun, RunNotice, members_allowed, notified_members
 from lakehold.workspaces.marts import checks, mart_kinds
 from lakehold.workspaces.marts.notifications import preferences
-from lakehold.workspaces.marts.notifications.preferences import (
-    MANAGE_SETTINGS,
-    ChannelPreference,
-    MemberSide,
-    NotificationChannel,
-    RoleHistory,
-)
+from lakehold.workspaces.marts.notifications.preferences import MANAGE_SETTINGS, NotificationChannel, RoleHistory
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +46,7 @@ class MemberSubscriptions:
     member: ResourceRef
     role: str
     """The highest one that they hold in the project; that of an admin for those above."""
-    side: MemberSide
+    side: preferences.MemberSide
     reachable: bool
     """Whether they have an address for mails."""
     channels: Mapping[NotificationChannel, Subscription]
@@ -60,7 +54,7 @@ class MemberSubscriptions:
     @property
     def joined(self) -> bool:
         """Whether they hold a role in the project itself."""
-        return self.side is not MemberSide.ABOVE
+        return self.side is not preferences.MemberSide.ABOVE
 
 
 def need_project(ctx: RequestContext, uid: str) -> None:
@@ -87,11 +81,8 @@ def list_receivers(ctx: RequestContext, project: str, search: str = "") -> list[
         numbers = {*held, *(ctx.view.member(uid) for uid in ctx.session.who(MANAGE_SETTINGS, project))}
     else:
         numbers = {ctx.view.member(ctx.caller.member)}
-    found = [
-        each
-        for each in _load_receivers(ctx, project, held, numbers)
-        if fold_name(search) in fold_name(each.member.name)
-    ]
+    everybody = _load_receivers(ctx, project, held, numbers)
+    found = [each for each in everybody if fold_name(search) in fold_name(each.member.name)]
     return sorted(found, key=lambda each: (fold_name(each.member.name), each.member.uid))
 
 
@@ -132,17 +123,10 @@ def _load_receivers(
     found = []
     for number in there:
         if member := eyes.by_number(number):
-            role, own = held.get(number), chosen.get(number, {})
-            account = known.get(number)
-            found.append(
-                MemberSubscriptions(
-                    member,
-                    role or preferences.ADMIN_ROLE,
-                    preferences.side_of(role),
-                    account is not None and bool(account.email),
-                    {each: _subscription(role, number, own.get(each), past) for each in NotificationChannel},
-                )
-            )
+            role, own, account = held.get(number), chosen.get(number, {}), known.get(number)
+            channels = {each: _subscription(role, number, own.get(each), past) for each in NotificationChannel}
+            highest, side = role or preferences.ADMIN_ROLE, preferences.side_of(role)
+            found.append(MemberSubscriptions(member, highest, side, bool(account and account.email), channels))
     return found
 
 
@@ -153,12 +137,12 @@ def _is_member(ctx: RequestContext, project: str, held: Mapping[int, str], numbe
 
 
 def _subscription(
-    role: str | None, number: int, choice: ChannelPreference | None, past: RoleHistory | None
+    role: str | None, number: int, choice: preferences.ChannelPreference | None, past: RoleHistory | None
 ) -> Subscription:
     side = preferences.side_of(role)
     if choice is not None and past is not None and choice.at >= past.side_since(number, side):
         return Subscription(choice.subscribed, chosen=True)
-    return Subscription(side is MemberSide.TECHNICAL, chosen=False)
+    return Subscription(side is preferences.MemberSide.TECHNICAL, chosen=False)
 
 
 _AUDIT_ACTION = "set notifications"
@@ -174,12 +158,8 @@ def set_channels(ctx: RequestContext, project: str, changes: Mapping[str, bool])
     for name, on in changed.items():
         preferences.save_preference(ctx, project, preferences.PROJECT_MEMBER, name, subscribed=on)
     if changed:
-        ctx.note(
-            _AUDIT_ACTION,
-            project,
-            before={name.value: before[name] for name in changed},
-            after={name.value: on for name, on in changed.items()},
-        )
+        was, will = ({name.value: each[name] for name in changed} for each in (before, changed))
+        ctx.note(_AUDIT_ACTION, project, before=was, after=will)
 
 
 def set_subscription(

@@ -111,6 +111,7 @@ def report_page(request: Request, ctx: ReadContext, platform: CurrentPlatform, l
     found = page_frame.need_kind(ctx, uid, REPORT_KIND)
     resource_usage.record(platform, ctx, "see", uid)
     last, mart = _last_deliveries(ctx, found), kinds.parent_of(ctx.view, uid)
+    edit = PageAction("Edit", urls.resource(uid, "report/edit"), icon="pencil")
     values: dict[str, object] = {
         **overview_values(ctx, found, "report", latest_runs(ctx, found, _LATEST)),
         "asks": describe_query(
@@ -121,9 +122,7 @@ def report_page(request: Request, ctx: ReadContext, platform: CurrentPlatform, l
         else None,
         "goal": _report_destination(ctx, uid),
         "left": destination_pages.last_delivered_file(ctx, platform.settings, uid) if last else None,
-        "change": page_frame.action_of(
-            ctx, uid, "edit", PageAction("Edit", urls.resource(uid, "report/edit"), icon="pencil")
-        ),
+        "change": page_frame.action_of(ctx, uid, "edit", edit),
         "mart": VisibleRefs(ctx).parent(uid),
         "last": last,
     }
