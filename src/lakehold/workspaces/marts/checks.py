@@ -17,7 +17,7 @@ quality_table = sa.Table(
     sa.Column("tenant_id", IdType, nullable=False),
     # The data mart.
     sa.Column("resource_id", IdType, nullable=False),
-    # Which look it was: a step that is done again looks once.
+    # The step that ran the check: one that is repeated is stored once.
     sa.Column("mark", sa.Text, nullable=False),
     sa.Column("at", IdType, nullable=False),
     sa.Column("name", sa.Text, nullable=False),
@@ -29,7 +29,7 @@ sa.Index("quality_by_mark", quality_table.c.tenant_id, quality_table.c.mark)
 
 KEPT, BROKEN, UNKNOWN = "kept", "broken", "unknown"
 _CHECK_STEPS = (0, 1)
-"""Where a run looks at checks: after the refresh, or without one."""
+"""The places of the step that runs the checks: after the refresh, or without one."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -167,7 +167,7 @@ class PullableReport:
     uid: str
     name: str
     refused: str
-    """What stands against it, in words."""
+    """Why it cannot be pulled now; empty if it can."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,7 +233,7 @@ def _pull_sql(ctx: RequestContext, access: LiveAccess, lake: IcebergCatalog, rep
 
 
 def _need_of_starter(ctx: RequestContext, access: LiveAccess, uid: str) -> None:
-    """Require `use` of whoever created the secret: they know it, and can pull with it."""
+    """Require `use` of the member who created the secret: they know it, and can pull with it."""
     row = _row(ctx, access.destination)
     member = str(row.made_by) if row else ""
     if ctx.view.ids.get(member) is None or not ctx.session.check(member, "use", uid):
@@ -247,7 +247,7 @@ def _need_of_starter(ctx: RequestContext, access: LiveAccess, uid: str) -> None:
 
 
 def _need_of_author(ctx: RequestContext, action: str, uid: str, report: str) -> None:
-    """Require a right of the report's author, with an error for whoever pulls."""
+    """Require a right of the report's author, with an error for the BI tool that pulls."""
     try:
         ctx.need(action, uid)
     except (DeniedError, HiddenError) as error:

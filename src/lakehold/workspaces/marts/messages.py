@@ -19,7 +19,7 @@ from lakehold.lake import row_formats
 from lakehold.lake.markdown import as_chat, as_html, escape_chat
 
 MAX_BLOCK_ROWS = 20
-"""So many rows are in a table or a chart."""
+"""The most rows of a table or a chart."""
 _MAX_CELL_LENGTH = 40
 _MENTION = re.compile(r"@(?=(?:channel|here|everyone|all)\b)", re.IGNORECASE)
 _ZERO_WIDTH_SPACE = "\u200b"
@@ -191,7 +191,7 @@ def _text_bar(part: float) -> str:
 
 
 DEFAULT_TEMPLATE = "**{{ name }}**: {{ rows }} rows\n\n{{ table }}"
-"""What is said where the report has no message of its own."""
+"""The template of a report that has no message of its own."""
 _MAX_TEMPLATE_LENGTH = 20_000
 _PLACEHOLDER = re.compile(r"\{\{([^{}]*)\}\}")
 # Letters that nobody writes: they stand for a value while Markdown is read.
@@ -209,7 +209,7 @@ class RenderedMessage:
     text: str
     html: str
     chat: str
-    """As a chat reads it that understands Slack's mrkdwn."""
+    """In Slack's mrkdwn, which other chats read too."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,9 +38,9 @@ _TYPE = re.compile(
 )
 """The types of SQL that a column can be cast to."""
 COPY_SUFFIX = ".parquet"
-"""Of the copy of a data mart in a folder."""
+"""The suffix of the copy of a data mart in a folder."""
 LIVE_TYPE = "live"
-"""What a destination that BI tools pull from says of where it sends to."""
+"""The type of a destination that BI tools pull from."""
 
 
 class StorageType(StrEnum):
@@ -197,7 +197,7 @@ class MartSettings(SettingsRecord):
     checks: tuple[QualityCheck, ...] = ()
     joins: tuple[MartJoin, ...] = ()
     kept_as: str = ""
-    """What a copy of its rows is called in its storage; empty if none is kept there."""
+    """The name of a copy of its rows in its storage; empty for none."""
     connector: str = ""
     """The connector that feeds it, whose settings are beside these."""
     published: bool = False

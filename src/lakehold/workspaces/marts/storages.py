@@ -20,7 +20,7 @@ from lakehold.workspaces.volume_files import FileService
 
 _TABLE, _LAKEHOUSE = "lakehouse.table", "lakehouse.lakehouse"
 MAX_TABLES = 500
-"""So many tables of a lakehouse are offered at once."""
+"""The most tables of a lakehouse that are offered at once."""
 
 
 def storage_settings(ctx: RequestContext, uid: str) -> StorageSettings:

@@ -152,10 +152,8 @@ def _load_status(ctx: RequestContext, lake: IcebergCatalog, uid: str) -> DataMar
         names = {check.name for check in DATA_MART.parse(settings).checks}
     except InvalidInputError:
         names = set()
-    last: dict[str, str] = {}
-    for each in list_results(ctx, uid):
-        if each.name in names:
-            last.setdefault(each.name, each.state)
+    # The newest is the last of each name.
+    last = {each.name: each.state for each in reversed(list_results(ctx, uid)) if each.name in names}
     said = list(last.values())
     standing = DataMartStatus(
         settings.get("published") is True, checks=len(names), kept=said.count(KEPT), broken=said.count(BROKEN)

@@ -67,7 +67,7 @@ class ConnectorFormPage(MartFormPage):
     new_part, edit_part = "marts/fed", "mart/feed"
     carried: ClassVar[Mapping[str, str]] = {"storage": "storage"}
     probed: Mapping[str, Any] = MappingProxyType({})
-    """What a test has found."""
+    """The streams, fields and rows that a test has found."""
 
     def heading(self) -> tuple[str, str]:
         """Return the last breadcrumb and the title."""
