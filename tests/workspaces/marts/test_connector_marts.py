@@ -18,7 +18,7 @@ from lakehold.directory.errors import DeniedError, HiddenError
 from lakehold.directory.platform import Platform
 from lakehold.kit.errors import InvalidInputError
 from lakehold.workspaces.marts.executors import connections
-from lakehold.workspaces.marts.mart_probe import FeedProbeTarget
+from lakehold.workspaces.marts.mart_probe import ProbeTarget
 from tests.api.client import json_body, problem, serve_api
 from tests.lake.shop import ED, RITA, SAM, TENANT
 from tests.lake.sources.fake_api import ApiRequest, ApiResponse, FakeApi, serve_fake_api
@@ -104,34 +104,34 @@ def test_an_api_feeds_it_with_a_secret_of_its_own(here: MartsProject) -> None:
         assert SECRET not in here.lines(refused)
 
 
-def probe_feed(platform: Platform, caller: Caller, target: FeedProbeTarget) -> dict[str, Any]:
+def probe_feed(platform: Platform, caller: Caller, target: ProbeTarget) -> dict[str, Any]:
     return connections.probe_feed(platform, caller, asdict(target), dict)
 
 
 def test_what_would_feed_it_is_looked_at_by_who_may_make_or_edit_it(here: MartsProject) -> None:
     platform = here.inline_runs.shop.platform
     with open_shop() as there:
-        feed = FeedProbeTarget(api(there.base), project="sales", secrets={"token": SECRET})
+        feed = ProbeTarget(settings=api(there.base), project="sales", secrets={"token": SECRET})
         assert [each["name"] for each in probe_feed(platform, ED, feed)["streams"]] == ["orders"]
         mart = here.mart(api(there.base))
         with platform.write(ED) as ctx:
             credentials.save(ctx, mart, {"token": SECRET})
-        sample = probe_feed(platform, ED, FeedProbeTarget(api(there.base), mart, stream="orders"))
+        sample = probe_feed(platform, ED, ProbeTarget(mart, settings=api(there.base), text="orders"))
         assert [row[0] for row in sample["rows"]] == [1, 2, 3, 4, 5]
         with pytest.raises(DeniedError):
             probe_feed(platform, RITA, feed)
         with pytest.raises(DeniedError):
-            probe_feed(platform, RITA, FeedProbeTarget(api(there.base), mart))
+            probe_feed(platform, RITA, ProbeTarget(mart, settings=api(there.base)))
         with pytest.raises(HiddenError):
-            probe_feed(platform, SAM, FeedProbeTarget(api(there.base), mart))
+            probe_feed(platform, SAM, ProbeTarget(mart, settings=api(there.base)))
         before = len(there.requests)
         with open_shop() as elsewhere, pytest.raises(InvalidInputError, match="no token"):
             # To edit it is not to have its secret sent elsewhere.
-            probe_feed(platform, ED, FeedProbeTarget(api(elsewhere.base), mart))
+            probe_feed(platform, ED, ProbeTarget(mart, settings=api(elsewhere.base)))
         assert len(there.requests) == before
     for settings, said in (({"connector": "files"}, "cannot be 'files'"), ({}, "connector")):
         with pytest.raises(InvalidInputError, match=said):
-            probe_feed(platform, ED, FeedProbeTarget(settings, project="sales"))
+            probe_feed(platform, ED, ProbeTarget(settings=settings, project="sales"))
 
 
 def test_it_is_tried_over_rest_before_it_is_kept(here: MartsProject) -> None:

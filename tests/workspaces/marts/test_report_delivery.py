@@ -155,7 +155,7 @@ def test_a_destination_is_tried_out_without_a_word(here: MartsProject, room: Rec
     assert "host was found" in worker_client.check_connection(platform, RITA, "marts.destination", asked)
     uid = chat(here, room)
     assert "host was found" in worker_client.check_connection(
-        platform, RITA, "marts.destination", {**asked, "destination": uid, "secrets": {}}
+        platform, RITA, "marts.destination", {**asked, "uid": uid, "secrets": {}}
     )
     assert "report.csv can be written" in worker_client.check_connection(
         platform, RITA, "marts.destination", {**asked, "settings": {"to": "files"}}
@@ -166,7 +166,7 @@ def test_a_destination_is_tried_out_without_a_word(here: MartsProject, room: Rec
     with pytest.raises(LakeholdError, match="no address"):
         worker_client.check_connection(platform, RITA, "marts.destination", {**asked, "secrets": {}})
     with pytest.raises(LakeholdError):
-        worker_client.check_connection(platform, ED, "marts.destination", {**asked, "destination": uid})
+        worker_client.check_connection(platform, ED, "marts.destination", {**asked, "uid": uid})
     assert room.requests == []
 
 

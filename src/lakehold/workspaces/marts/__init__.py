@@ -6,9 +6,8 @@ The rights are in model.yaml: three project roles, owners, two sharing toggles, 
 - `mart_kinds`: the kinds of resources in a project
 - `settings`, `report_settings`: the settings schemas of storages, data marts and destinations, and of reports
 - `checks`: results of data quality checks
-- `storages`: the type and the tables of a storage, and who may probe it; files
-- `destinations`: who may test a destination, and its reports
-- `mart_probe`: probes of storages and connectors
+- `storages`: the settings and the tables of a storage; files
+- `mart_probe`: probes of storages, connectors and destinations, and who may run them
 - `report_query`: the query of a report as SQL
 - `reports`: the columns that a report can use, its query for the caller, and the preview of its message
 - `messages`: the template of a report's message, with tables and charts

@@ -1,11 +1,10 @@
-"""Usage of reports over the last ninety days: where each was last delivered, when it was last pulled, how
-often and how long.
+"""Usage of reports over the last ninety days: where and how often each was delivered or pulled, and how long it took.
 
 Computed from runs and pulls, for those who see the report.
 """
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -21,7 +20,7 @@ from lakehold.workspaces.graph import edge_targets
 from lakehold.workspaces.marts import mart_kinds
 from lakehold.workspaces.marts.live import RETENTION_DAYS, live_pull_table
 
-_BATCH, _FILES = 1_000, "files"
+_BATCH = 1_000
 _DELIVERED = '%"places"%'
 """A step that has sent something says where to."""
 
@@ -78,14 +77,10 @@ def report_insight(ctx: RequestContext, uid: str) -> ReportUsage:
 
 
 def project_insights(ctx: RequestContext, uid: str) -> list[ReportUsage]:
-    """Return the usage of all reports of a project that the caller sees, last used first, without
-    destinations: these are added by `with_destinations` for those that are displayed.
-    """
+    """Return the usage of all visible reports, last used first; `with_destinations` completes those that are shown."""
     mart_kinds.need_action(ctx, uid, mart_kinds.PROJECT_KIND)
     numbers = ctx.session.ids(ctx.principal, "see", mart_kinds.REPORT_KIND, within=uid)
-    found: list[ReportUsage] = []
-    for start in range(0, len(numbers), _BATCH):
-        found += _load_insights(ctx, numbers[start : start + _BATCH])
+    found = [each for some in _batches(numbers) for each in _load_insights(ctx, some)]
     return sorted(found, key=lambda each: (-(each.last_at or 0), each.report.name.casefold()))
 
 
@@ -115,17 +110,12 @@ def _load_insights(ctx: RequestContext, numbers: Sequence[int]) -> list[ReportUs
     ]
 
 
-def _with_visible_places(ctx: RequestContext, destinations: Iterable[str]) -> set[str]:
-    """Return the destinations of which the caller may know the places: receivers and addresses are for those
-    who may edit a destination, files for those who may use it.
-    """
+def _with_visible_places(ctx: RequestContext, destinations: Collection[str]) -> set[str]:
+    """Return the destinations whose places the caller may know: receivers need the right to edit, files that to use."""
     numbers = {ctx.view.resource(uid): uid for uid in destinations}
     metadata = resource_metadata.load_many(ctx, list(numbers))
-    rights = {
-        uid: "use" if number in metadata and metadata[number].settings.get("to") == _FILES else "edit"
-        for number, uid in numbers.items()
-    }
-    return {uid for uid, right in rights.items() if ctx.session.check(ctx.principal, right, uid)}
+    files = {numbers[number] for number, each in metadata.items() if each.settings.get("to") == "files"}
+    return {uid for uid in destinations if ctx.session.check(ctx.principal, "use" if uid in files else "edit", uid)}
 
 
 def _delivery_statistics(ctx: RequestContext, numbers: Sequence[int]) -> dict[int, DeliveryStatistics]:
@@ -145,27 +135,27 @@ def _delivery_statistics(ctx: RequestContext, numbers: Sequence[int]) -> dict[in
         .where(*mine)
         .group_by(c.resource_id)
     )
-    return {
-        row.resource_id: DeliveryStatistics(
-            int(row.times),
-            int(row.failed),
-            row.last_run,
-            row.last_at,
-            seconds=round(float(row.took or 0) / SECOND, 3),
-        )
-        for row in ctx.session.transaction.connection.execute(query)
-    }
+    found = {}
+    for row in ctx.session.transaction.connection.execute(query):
+        seconds = round(float(row.took or 0) / SECOND, 3)
+        counts = int(row.times), int(row.failed)
+        found[row.resource_id] = DeliveryStatistics(*counts, row.last_run, row.last_at, seconds=seconds)
+    return found
 
 
 def _last_deliveries(ctx: RequestContext, runs: Sequence[int]) -> dict[int, tuple[int, Mapping[str, Any]]]:
     """Return the number of rows that these runs have sent, and the state that they left."""
     s, found = run_step_table.c, dict[int, tuple[int, Mapping[str, Any]]]()
-    for start in range(0, len(runs), _BATCH):
-        some = runs[start : start + _BATCH]
+    for some in _batches(runs):
         query = sa.select(s.run, s.rows, s.saved_state).where(s.run.in_(some), s.number == 0)
         for row in ctx.session.transaction.connection.execute(query):
             found[row.run] = row.rows, json.loads(row.saved_state)
     return found
+
+
+def _batches(numbers: Sequence[int]) -> Iterator[Sequence[int]]:
+    """Yield so many numbers at a time as one statement takes."""
+    return (numbers[start : start + _BATCH] for start in range(0, len(numbers), _BATCH))
 
 
 def _pull_statistics(ctx: RequestContext, numbers: Sequence[int]) -> dict[int, PullStatistics]:

@@ -6,10 +6,8 @@ definition, and needs the rights of whoever created the secret too, both at this
 days.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
-from typing import NamedTuple
+from typing import Any
 
 import sqlalchemy as sa
 
@@ -17,16 +15,15 @@ from lakehold.access.facts.descriptions import humanize
 
 # past the access filter: the tenant is known by the secret, and found here
 from lakehold.access.facts.tables import resource
-from lakehold.catalog import resource_edit, resource_metadata
+from lakehold.catalog import kinds, resource_edit, resource_metadata
 from lakehold.catalog.resource_metadata import DefinitionAuthor
 from lakehold.directory import secret_tokens, throttle
 from lakehold.directory.caller import Caller, ClientInfo
 from lakehold.directory.errors import DeniedError, HiddenError, UnauthorizedError
 from lakehold.directory.platform import Platform
 from lakehold.directory.request_context import RequestContext
-from lakehold.directory.secret_tokens import PresentedSecret
 from lakehold.kit.clock import DAY, FOREVER, Moment
-from lakehold.kit.database import ExactText, IdType, Transaction, metadata
+from lakehold.kit.database import ExactText, IdType, metadata
 from lakehold.kit.errors import ConflictError, ForbiddenError, InvalidInputError, NotFoundError
 from lakehold.kit.ids import quote
 from lakehold.lake.iceberg_catalog import IcebergCatalog
@@ -34,8 +31,9 @@ from lakehold.ledger.audit import DENIED
 from lakehold.runs.authors import load_authors, need_authors
 from lakehold.runs.scheduler.housekeeping import PeriodicTask
 from lakehold.workspaces.graph import edge_sources, edge_targets
-from lakehold.workspaces.marts import destinations, mart_kinds, reports
-from lakehold.workspaces.marts.pipelines import joined_marts, mart_of, need_published
+from lakehold.workspaces.marts import mart_kinds, reports
+from lakehold.workspaces.marts.pipelines import is_deleted, joined_marts, mart_of, need_published
+from lakehold.workspaces.marts.report_settings import REPORT
 from lakehold.workspaces.marts.settings import LIVE_TYPE
 
 live_secret_table = sa.Table(
@@ -56,13 +54,15 @@ sa.Index("live_secret_by_id", live_secret_table.c.id, unique=True)
 
 @dataclass(frozen=True, slots=True)
 class DestinationSecret:
-    """A secret without its text."""
+    """The secret of a live destination."""
 
     id: str
     made_by: str
     made_at: Moment
     used_at: Moment
     """0 if it has not been used yet."""
+    text: str = field(default="", repr=False)
+    """Of a new one, which is never displayed again."""
 
     @property
     def prefix(self) -> str:
@@ -70,15 +70,7 @@ class DestinationSecret:
         return f"{secret_tokens.LIVE}{self.id}"
 
 
-@dataclass(frozen=True, slots=True)
-class NewDestinationSecret:
-    """A new secret with its text, which is never displayed again."""
-
-    secret: DestinationSecret
-    text: str = field(repr=False)
-
-
-def create_secret(ctx: RequestContext, uid: str) -> NewDestinationSecret:
+def create_secret(ctx: RequestContext, uid: str) -> DestinationSecret:
     """Create a secret and invalidate the previous one."""
     ctx.need_writable()
     mart_kinds.need_action(ctx, uid, mart_kinds.DESTINATION_KIND, "edit")
@@ -90,23 +82,21 @@ def create_secret(ctx: RequestContext, uid: str) -> NewDestinationSecret:
     fresh = secret_tokens.generate(secret_tokens.LIVE, "" if before is None else str(before.id))
     values = {"hash": fresh.hash, "made_by": ctx.caller.member, "made_at": ctx.at, "used_at": 0}
     if before is None:
-        here = {"tenant_id": ctx.session.tenant, "resource_id": ctx.view.resource(uid), "id": fresh.id}
-        ctx.session.transaction.connection.execute(live_secret_table.insert().values(**here, **values))
+        ctx.rows(live_secret_table).insert(resource_id=ctx.view.resource(uid), id=fresh.id, **values)
     else:
-        ctx.session.transaction.connection.execute(live_secret_table.update().where(_mine(ctx, uid)).values(**values))
+        ctx.rows(live_secret_table).update(_is_of(ctx, uid), **values)
     rotated = before is not None and before.hash
     ctx.note("rotate secret" if rotated else "make secret", uid, after={"secret": fresh.id})
-    return NewDestinationSecret(DestinationSecret(fresh.id, ctx.caller.member, ctx.at, 0), fresh.text)
+    return DestinationSecret(fresh.id, ctx.caller.member, ctx.at, 0, fresh.text)
 
 
 def revoke_secret(ctx: RequestContext, uid: str) -> None:
     """Revoke the secret at once."""
     ctx.need_writable()
-    mart_kinds.need_action(ctx, uid, mart_kinds.DESTINATION_KIND, "edit")
-    before = _row(ctx, uid)
-    if before is None or not before.hash:
+    before = get_secret(ctx, uid)
+    if before is None:
         raise ConflictError(f"The destination {quote(uid)} has no secret.", "There is nothing to revoke.")
-    ctx.session.transaction.connection.execute(live_secret_table.update().where(_mine(ctx, uid)).values(hash=""))
+    ctx.rows(live_secret_table).update(_is_of(ctx, uid), hash="")
     ctx.note("revoke secret", uid, before={"secret": before.id})
 
 
@@ -118,13 +108,11 @@ def get_secret(ctx: RequestContext, uid: str) -> DestinationSecret | None:
 
 
 def _row(ctx: RequestContext, uid: str) -> sa.Row[tuple[object, ...]] | None:
-    query = sa.select(live_secret_table).where(_mine(ctx, uid))
-    return ctx.session.transaction.connection.execute(query).one_or_none()
+    return ctx.rows(live_secret_table).select(_is_of(ctx, uid)).one_or_none()
 
 
-def _mine(ctx: RequestContext, uid: str) -> sa.ColumnElement[bool]:
-    c = live_secret_table.c
-    return sa.and_(c.tenant_id == ctx.session.tenant, c.resource_id == ctx.view.resource(uid))
+def _is_of(ctx: RequestContext, uid: str) -> sa.ColumnElement[bool]:
+    return live_secret_table.c.resource_id == ctx.view.resource(uid)
 
 
 _NOBODY = 0
@@ -142,42 +130,34 @@ class LiveAccess:
     visit: ClientInfo
 
 
-class _SecretOwner(NamedTuple):
-    tenant: str
-    destination: str
-    is_valid: bool
-
-
 def authenticate(platform: Platform, destination: str, text: str, visit: ClientInfo) -> LiveAccess:
     """Authenticate a BI tool by its secret, or refuse."""
     given = secret_tokens.parse(secret_tokens.LIVE, text)
-    found = None
-    if given is not None:
-        with platform.database.read() as transaction:
-            found = _secret_owner(transaction, given)
-    if given is not None and found is not None and found.is_valid and found.destination == destination:
+    found = _find_secret(platform, given.id) if given else None
+    if given and found and given.matches(found.hash) and found.destination == destination:
         return LiveAccess(found.tenant, destination, given.id, visit)
     counted = throttle.attempt_keys(
         "live", f"{destination} {visit.address}", visit.address, throttle.ACCOUNT, throttle.ADDRESS
     )
     with platform.database.write("live") as transaction:
         throttle.count_attempt(transaction, _NOBODY, platform.clock(), counted)
-    if given is not None and found is not None:
+    if given and found:
         with platform.write(visit.to_caller(found.tenant)) as ctx:
             ctx.note("pull", found.destination, after={"secret": given.id}, outcome=DENIED)
     raise UnauthorizedError("This secret is not valid here, or not any more.", "Ask for a new one.")
 
 
-def _secret_owner(transaction: Transaction, given: PresentedSecret) -> _SecretOwner | None:
+def _find_secret(platform: Platform, secret: str) -> sa.Row[Any, Any, Any] | None:
+    """Return the hash of a secret with its destination and tenant."""
     kept, there, tenant = live_secret_table, resource.alias("d"), resource.alias("t")
     query = (
         sa.select(kept.c.hash, there.c.uid.label("destination"), tenant.c.uid.label("tenant"))
         .join(tenant, tenant.c.id == kept.c.tenant_id)
         .join(there, (there.c.id == kept.c.resource_id) & (there.c.tenant_id == kept.c.tenant_id))
-        .where(kept.c.id == given.id, there.c.until == FOREVER)
+        .where(kept.c.id == secret, there.c.until == FOREVER)
     )
-    row = transaction.connection.execute(query).first()
-    return None if row is None else _SecretOwner(row.tenant, row.destination, given.matches(row.hash))
+    with platform.database.read() as transaction:
+        return transaction.connection.execute(query).first()
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,7 +167,7 @@ class PullableReport:
     uid: str
     name: str
     refused: str
-    """What stands against it, in words."""
+    """Why it cannot be pulled now; empty if it can."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,23 +221,25 @@ def _pull_sql(ctx: RequestContext, access: LiveAccess, lake: IcebergCatalog, rep
     for uid in (*marts, access.destination):
         _need_of_author(ctx, "use", uid, report)
         _need_of_starter(ctx, access, uid)
-    need_authors(ctx, load_authors(ctx, report, (report, *marts)), report, partial(_need_use, marts=marts))
+
+    def need_marts(ctx: RequestContext) -> None:
+        for uid in marts:
+            ctx.need("use", uid)
+
+    need_authors(ctx, load_authors(ctx, report, (report, *marts)), report, need_marts)
     need_published(ctx, mart)
-    return reports.report_sql(ctx, lake, reports.report_settings(ctx, report), mart)
-
-
-def _need_use(ctx: RequestContext, marts: Sequence[str]) -> None:
-    for mart in marts:
-        ctx.need("use", mart)
+    settings = REPORT.parse(resource_metadata.load(ctx, report).settings)
+    return reports.report_sql(ctx, lake, settings, mart)
 
 
 def _need_of_starter(ctx: RequestContext, access: LiveAccess, uid: str) -> None:
-    """Require `use` of whoever created the secret: they know it, and can pull with it."""
+    """Require `use` of the member who created the secret: they know it, and can pull with it."""
     row = _row(ctx, access.destination)
     member = str(row.made_by) if row else ""
     if ctx.view.ids.get(member) is None or not ctx.session.check(member, "use", uid):
+        title = kinds.schema_of(ctx.view, uid).title.lower()
         raise DeniedError(
-            f"{_name(ctx, member)}, who created the secret, may not use a {_title(ctx, uid)} that it needs.",
+            f"{_name(ctx, member)}, who created the secret, may not use a {title} that it needs.",
             "Let somebody who may use it rotate the secret.",
             action="use",
             resource=uid,
@@ -265,14 +247,14 @@ def _need_of_starter(ctx: RequestContext, access: LiveAccess, uid: str) -> None:
 
 
 def _need_of_author(ctx: RequestContext, action: str, uid: str, report: str) -> None:
-    """Require a right of the report's author, with an error for whoever pulls."""
+    """Require a right of the report's author, with an error for the BI tool that pulls."""
     try:
         ctx.need(action, uid)
     except (DeniedError, HiddenError) as error:
-        who = _name(ctx, ctx.caller.member)
+        who, title = _name(ctx, ctx.caller.member), kinds.schema_of(ctx.view, uid).title.lower()
         # What it reads is not named: whoever pulls may not know it.
         raise DeniedError(
-            f"The report is pulled as {who}, who may not {humanize(action)} a {_title(ctx, uid)} that it needs.",
+            f"The report is pulled as {who}, who may not {humanize(action)} a {title} that it needs.",
             f"Grant {who} access again, or let somebody who may run it take over the report {quote(report)}.",
             action=action,
             resource=uid,
@@ -285,11 +267,8 @@ def _refusal(
     try:
         # No client sent this: a refusal here is no attempt, and is not audited.
         with platform.database.read() as transaction:
-            ctx = RequestContext(
-                platform.access.session(transaction, access.tenant),
-                _author_caller(access, author, report),
-                platform.keys,
-            )
+            session = platform.access.session(transaction, access.tenant)
+            ctx = RequestContext(session, _author_caller(access, author, report), platform.keys)
             _pull_sql(ctx, access, lake, report)
     except (DeniedError, ConflictError, InvalidInputError, NotFoundError) as error:
         return error.message
@@ -297,7 +276,7 @@ def _refusal(
 
 
 def _need_live(ctx: RequestContext, destination: str) -> None:
-    if destinations.is_deleted(ctx, destination):
+    if is_deleted(ctx, destination):
         raise ConflictError(f"The destination {quote(destination)} is deleted.", "Restore it first.")
     if resource_metadata.load(ctx, destination).settings.get("to") != LIVE_TYPE:
         raise ConflictError(f"The destination {quote(destination)} is not live.", "Its reports are sent.")
@@ -309,10 +288,6 @@ def _author_caller(access: LiveAccess, author: DefinitionAuthor | None, report: 
     # The audit log names the secret where it names a token.
     visit = access.visit
     return replace(author.caller, token_id=access.secret, request=visit.request, address=visit.address)
-
-
-def _title(ctx: RequestContext, uid: str) -> str:
-    return ctx.view.policy.kinds[ctx.view.kind(ctx.view.resource(uid))].schema.title.lower()
 
 
 def _name(ctx: RequestContext, uid: str) -> str:

@@ -12,10 +12,7 @@ REPORT_KIND = "marts.report"
 
 
 def need_kind(ctx: RequestContext, uid: str, kind: str, action: str = "see") -> None:
-    """Refuse a resource that the caller does not see or that is of another kind.
-
-    The action is the one that is intended.
-    """
+    """Refuse a resource of another kind, or one that the caller does not see, for an intended action."""
     ctx.need_visible(uid, action)
     if ctx.view.kind(ctx.view.resource(uid)) != kind:
         word = kind.rpartition(".")[2].replace("_", " ")

@@ -1,5 +1,4 @@
-"""Probes of storages and connectors: their tables or streams, and the fields and rows that a data mart
-would have.
+"""Probes of storages, connectors and destinations: who may run them, and the tables, streams, fields and rows found.
 
 Access is checked in a transaction (`prepare_storage_probe`), and the probe runs outside of one (`probe_storage`),
 because it takes as long as the other system does. A lakehouse is queried with SQL; everything else by the worker.
@@ -10,6 +9,7 @@ from dataclasses import asdict, dataclass, field
 from fnmatch import fnmatchcase
 from typing import Any
 
+from lakehold.access import Draft
 from lakehold.catalog import credentials
 from lakehold.catalog.resource_view import VisibleRefs, make_ref
 from lakehold.directory.caller import Caller
@@ -22,46 +22,93 @@ from lakehold.lake import readable_tables, row_formats
 from lakehold.lake.row_formats import quote_identifier
 from lakehold.runs import worker_client
 from lakehold.runs.sql_definitions import EdgeEnds, SqlDefinition
+from lakehold.workspaces.graph import need_connection
 from lakehold.workspaces.marts import mart_kinds, storages
-from lakehold.workspaces.marts.settings import DATA_MART, DefinitionType, LakeStorageSettings, MartSettings, StorageType
-from lakehold.workspaces.marts.storages import LakeTables, StorageProbeTarget
+from lakehold.workspaces.marts.settings import (
+    DATA_MART,
+    STORAGE,
+    DefinitionType,
+    LakeStorageSettings,
+    MartSettings,
+    StorageSettings,
+    StorageType,
+)
+from lakehold.workspaces.marts.storages import LakeTables
 
 
 @dataclass(frozen=True, slots=True)
-class FeedProbeTarget:
-    """The connector to probe: of an existing data mart, or of one that would be created in a project."""
+class ProbeTarget:
+    """A storage, destination or data mart with a connector to probe: an existing one, as it is or with other settings,
+    or one that would be created.
+    """
 
-    settings: Mapping[str, object]
-    mart: str = ""
+    uid: str = ""
     project: str = ""
+    """The project in which it would be created."""
+    settings: Mapping[str, object] | None = None
+    """Settings to use instead of the saved ones."""
     secrets: Mapping[str, str] = field(default_factory=dict, repr=False)
     """Instead of those that are kept, or beside them."""
-    stream: str = ""
-    """The stream to sample; without one, the streams are listed."""
+    by: str = ""
+    """How a storage is sampled: sql, table or pattern; without one, its tables are listed."""
+    text: str = ""
+    """The definition to sample, or the stream of a connector; without a stream, the streams are listed."""
+    search: str | None = None
+    """A part of the name by which listed tables are filtered: a lakehouse lists the first matches; empty for all."""
 
 
-def need_feed_probe(ctx: RequestContext, probe: FeedProbeTarget) -> None:
-    """Refuse unless the caller may edit the data mart, or create one there.
+def need_storage_probe(ctx: RequestContext, target: ProbeTarget) -> StorageSettings:
+    """Return the settings to probe.
 
-    It shows data, so members who view as somebody else are refused.
+    Users of a storage may probe it as it is; other settings need the right to edit it or to create one. It shows data,
+    so members who view as somebody else are refused.
     """
     readable_tables.refuse_impersonation(ctx)
-    if not probe.mart:
-        ctx.need_visible(probe.project)
-        ctx.need("create_data_mart", probe.project)
-        return
-    mart_kinds.need_action(ctx, probe.mart, mart_kinds.DATA_MART_KIND, "edit")
+    if target.uid:
+        mart_kinds.need_action(ctx, target.uid, mart_kinds.STORAGE_KIND, "use" if target.settings is None else "edit")
+    else:
+        if not target.project or target.settings is None:
+            raise InvalidInputError(
+                "No storage is named.", "Name a storage; or a project, and the settings of one there."
+            )
+        ctx.need_visible(target.project)
+        ctx.need_draft(Draft(mart_kinds.STORAGE_KIND, {"project": target.project}))
+    if target.settings is None:
+        return storages.storage_settings(ctx, target.uid)
+    return STORAGE.parse(target.settings)
 
 
-def probe_feed(platform: Platform, caller: Caller, probe: FeedProbeTarget) -> dict[str, Any]:
+def need_feed_probe(ctx: RequestContext, target: ProbeTarget) -> None:
+    """Refuse unless the caller may edit the data mart, or create one there. It shows data, as a storage's does."""
+    readable_tables.refuse_impersonation(ctx)
+    if target.uid:
+        mart_kinds.need_action(ctx, target.uid, mart_kinds.DATA_MART_KIND, "edit")
+    else:
+        ctx.need_visible(target.project)
+        ctx.need("create_data_mart", target.project)
+
+
+def need_destination_check(ctx: RequestContext, target: ProbeTarget) -> None:
+    """Refuse unless the caller may edit the destination, or create one in the project."""
+    draft = Draft(mart_kinds.DESTINATION_KIND, {"project": target.project})
+    need_connection(ctx, target.uid, target.project, draft)
+
+
+def probe_secrets(ctx: RequestContext, target: ProbeTarget) -> dict[str, str]:
+    """Return the secrets of the connection, which must never be part of a response."""
+    if not target.uid:
+        return dict(target.secrets)
+    stored = (
+        credentials.load_for_use(ctx, target.uid)
+        if target.settings is None
+        else credentials.load_for_test(ctx, target.uid, target.settings)
+    )
+    return {**stored, **target.secrets}
+
+
+def probe_feed(platform: Platform, caller: Caller, target: ProbeTarget) -> dict[str, Any]:
     """Probe the connector through the worker, outside of the transaction in which access was checked."""
-    return worker_client.probe(platform, caller, "marts.feed", asdict(probe))
-
-
-def feed_secrets(ctx: RequestContext, probe: FeedProbeTarget) -> dict[str, str]:
-    """Return the secrets of the connector, which must never be part of a response."""
-    stored = credentials.load_for_test(ctx, probe.mart, probe.settings) if probe.mart else {}
-    return {**stored, **probe.secrets}
+    return worker_client.probe(platform, caller, "marts.feed", asdict(target))
 
 
 SAMPLE_ROWS = 20
@@ -73,7 +120,7 @@ class PreparedProbe:
     """A probe that the caller is allowed to run."""
 
     caller: Caller
-    probe: StorageProbeTarget
+    target: ProbeTarget
     where: StorageType
     lake: LakeTables | None = None
 
@@ -91,27 +138,29 @@ class StorageProbeResult:
     """The tables of the lakehouse that it reads, by their ids."""
 
 
-def prepare_storage_probe(ctx: RequestContext, probe: StorageProbeTarget) -> PreparedProbe:
+def prepare_storage_probe(ctx: RequestContext, target: ProbeTarget) -> PreparedProbe:
     """Refuse unless the caller may probe the storage."""
-    storage = storages.need_probe(ctx, probe)
-    if probe.by and probe.by not in _PROBED_TYPES:
+    storage = need_storage_probe(ctx, target)
+    if target.by and target.by not in _PROBED_TYPES:
         raise InvalidInputError(
-            f"A definition by {quote(probe.by)} cannot be sampled in a storage.", f"Use {', '.join(_PROBED_TYPES)}."
+            f"A definition by {quote(target.by)} cannot be sampled in a storage.", f"Use {', '.join(_PROBED_TYPES)}."
         )
     lake = None
     if isinstance(storage, LakeStorageSettings):
         # Those that match the search for a list, all of them for a pattern.
-        lake = storages.lake_tables(ctx, storage, None if probe.by else probe.search)
-    return PreparedProbe(ctx.caller, probe, StorageType(storage.kind), lake)
+        lake = storages.lake_tables(ctx, storage, None if target.by else target.search)
+    return PreparedProbe(ctx.caller, target, StorageType(storage.kind), lake)
 
 
 def probe_storage(platform: Platform, prepared: PreparedProbe) -> StorageProbeResult:
     """Run the probe as the caller."""
     if prepared.lake is not None:
         return _probe_lakehouse(platform, prepared, prepared.lake)
-    if prepared.where is StorageType.FILES and not prepared.probe.storage:
+    if prepared.where is StorageType.FILES and not prepared.target.uid:
         return StorageProbeResult(notes=["It gets a folder of its own when it is created. Upload files there."])
-    return StorageProbeResult(**worker_client.probe(platform, prepared.caller, "marts.storage", asdict(prepared.probe)))
+    return StorageProbeResult(
+        **worker_client.probe(platform, prepared.caller, "marts.storage", asdict(prepared.target))
+    )
 
 
 def matching_tables(pattern: str, tables: Sequence[str]) -> list[str]:
@@ -150,9 +199,9 @@ def definition_errors(definition: MartSettings, fields: Sequence[Mapping[str, st
 
 
 def _probe_lakehouse(platform: Platform, prepared: PreparedProbe, lake: LakeTables) -> StorageProbeResult:
-    if not prepared.probe.by:
+    if not prepared.target.by:
         return StorageProbeResult(tables=[{"name": each.name, "uid": each.uid, "keys": []} for each in lake.tables])
-    text, notes = _probe_sql(prepared.probe, [each.name for each in lake.tables])
+    text, notes = _probe_sql(prepared.target, [each.name for each in lake.tables])
     meaning = worker_client.describe_query(platform, prepared.caller, workspace=lake.lakehouse, text=text)
     query = worker_client.run_query(platform, prepared.caller, workspace=lake.lakehouse, text=text, rows=SAMPLE_ROWS)
     with query as found:
@@ -160,25 +209,23 @@ def _probe_lakehouse(platform: Platform, prepared: PreparedProbe, lake: LakeTabl
     return StorageProbeResult(fields=meaning.fields, rows=some, notes=notes, reads=meaning.reads)
 
 
-def _probe_sql(probe: StorageProbeTarget, tables: Sequence[str]) -> tuple[str, list[str]]:
+def _probe_sql(target: ProbeTarget, tables: Sequence[str]) -> tuple[str, list[str]]:
     """Return the query of a probe, and notes about it."""
-    match DefinitionType(probe.by):
+    match DefinitionType(target.by):
         case DefinitionType.SQL:
-            return probe.text, []
+            return target.text, []
         case DefinitionType.TABLE:
             # Names are compared as SQL compares them, without case.
-            if probe.text.casefold() not in {name.casefold() for name in tables}:
-                raise NotFoundError(f"There is no table {quote(probe.text)}.", "Choose one of the storage's tables.")
-            return select_all(probe.text), []
+            if target.text.casefold() not in {name.casefold() for name in tables}:
+                raise NotFoundError(f"There is no table {quote(target.text)}.", "Choose one of the storage's tables.")
+            return select_all(target.text), []
         case _:
-            found = matching_tables(probe.text, tables)
+            found = matching_tables(target.text, tables)
             return select_all(found[0]), pattern_notes(found)
 
 
 def _find_sql(ctx: RequestContext, settings: Mapping[str, object], ends: EdgeEnds) -> SqlDefinition | None:
-    """Return the query of a data mart on a lakehouse, for those who may use its storage. Other storages are asked by
-    its runs.
-    """
+    """Return the query of a data mart on a lakehouse, for users of its storage. Its runs ask other storages."""
     definition, storage = DATA_MART.parse(settings), next(iter(ends("storage") or ()), "")
     if definition.by is not DefinitionType.SQL or ctx.view.ids.get(storage) is None:
         return None

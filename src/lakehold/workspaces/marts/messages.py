@@ -8,11 +8,9 @@ import html
 import math
 import re
 import shlex
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, NamedTuple
 from urllib.parse import quote as quote_url
 
 from lakehold.kit.errors import InvalidInputError
@@ -21,8 +19,10 @@ from lakehold.lake import row_formats
 from lakehold.lake.markdown import as_chat, as_html, escape_chat
 
 MAX_BLOCK_ROWS = 20
-"""So many rows are in a table or a chart."""
+"""The most rows of a table or a chart."""
 _MAX_CELL_LENGTH = 40
+_MENTION = re.compile(r"@(?=(?:channel|here|everyone|all)\b)", re.IGNORECASE)
+_ZERO_WIDTH_SPACE = "\u200b"
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,87 +74,72 @@ def is_numeric(value: object) -> bool:
     return not isinstance(value, bool) and hasattr(value, "__float__")
 
 
-class _MessagePart(ABC):
-    """The content that replaces a placeholder of a message."""
+class _MessagePart(NamedTuple):
+    """The content that replaces a placeholder of a message, in each format."""
 
-    block: ClassVar = True
+    text: str
+    html: str
+    chat: str
+    is_block: bool = False
     """Whether it is no part of a paragraph."""
 
-    @abstractmethod
-    def text(self) -> str: ...
 
-    @abstractmethod
-    def html(self) -> str: ...
-
-    def chat(self) -> str:
-        """Return the text as a code block of a chat; backticks inside are replaced."""
-        return f"```\n{escape_chat(self.text()).replace('`', chr(39))}\n```"
+def _text_part(value: str) -> _MessagePart:
+    """Return a value, escaped so that chats that read Markdown or mentions do not interpret it."""
+    apart = value.replace("](", f"]{_ZERO_WIDTH_SPACE}(")
+    return _MessagePart(value, html.escape(value), escape_chat(_MENTION.sub(f"@{_ZERO_WIDTH_SPACE}", apart)))
 
 
+def _block_part(text: str, page: str) -> _MessagePart:
+    """Return a block, which is a code block in a chat; backticks inside are replaced."""
+    return _MessagePart(text, page, f"```\n{escape_chat(text).replace('`', chr(39))}\n```", is_block=True)
+
+
+_NO_ROWS = _block_part("No rows.", "<p>No rows.</p>")
 _MAX_BLOCK_COLUMNS = 12
 _TABLE_CELL_STYLE = "border:1px solid #ccc;padding:3px 8px"
 
 
-@dataclass(frozen=True)
-class TableBlock(_MessagePart):
-    """A table of the first rows."""
+def _table_part(data: MessageData) -> _MessagePart:
+    """Return a table of the first rows: in columns of a fixed-width font, and as HTML for mail programs."""
+    if not data.rows:
+        return _NO_ROWS
+    columns = data.columns[:_MAX_BLOCK_COLUMNS]
+    rows = [row[:_MAX_BLOCK_COLUMNS] for row in data.rows[:MAX_BLOCK_ROWS]]
+    cells = [[format_short(value) for value in row] for row in (columns, *rows)]
+    right = [any(map(is_numeric, column)) for column in zip(*rows, strict=True)]
+    omitted = _omitted(data, len(rows), len(columns))
+    page = _html_table(cells, right) + "".join(f"<p>{line}</p>" for line in omitted)
+    return _block_part("\n".join([*_text_lines(cells, right), *omitted]), page)
 
-    data: MessageData
 
-    def text(self) -> str:
-        """Return the table in columns of a fixed-width font."""
-        if not self.data.rows:
-            return "No rows."
-        cells = [
-            [format_short(name) for name in self._columns],
-            *([format_short(value) for value in row] for row in self._rows),
-        ]
-        widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-        lines = (
-            "  ".join(
-                cell.rjust(width) if right else cell.ljust(width)
-                for cell, width, right in zip(row, widths, self._right_aligned, strict=True)
-            ).rstrip()
-            for row in cells
-        )
-        return "\n".join([*lines, *self._omitted()])
+def _text_lines(cells: Sequence[Sequence[str]], right: Sequence[bool]) -> Iterator[str]:
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    for row in cells:
+        aligned = zip(row, widths, right, strict=True)
+        yield "  ".join(
+            cell.rjust(width) if is_right else cell.ljust(width) for cell, width, is_right in aligned
+        ).rstrip()
 
-    def html(self) -> str:
-        """Return the table as HTML for mail programs."""
-        if not self.data.rows:
-            return "<p>No rows.</p>"
-        head = "".join(
-            f'<th style="{_TABLE_CELL_STYLE}">{html.escape(format_short(name))}</th>' for name in self._columns
-        )
-        body = "".join(f"<tr>{self._html_cells(row)}</tr>" for row in self._rows)
-        rest = "".join(f"<p>{line}</p>" for line in self._omitted())
-        return f'<table style="border-collapse:collapse"><tr>{head}</tr>{body}</table>{rest}'
 
-    @cached_property
-    def _columns(self) -> Sequence[str]:
-        return self.data.columns[:_MAX_BLOCK_COLUMNS]
+def _html_table(cells: Sequence[Sequence[str]], right: Sequence[bool]) -> str:
+    names, *rows = ([html.escape(cell) for cell in row] for row in cells)
+    head = "".join(f'<th style="{_TABLE_CELL_STYLE}">{name}</th>' for name in names)
+    styles = [_TABLE_CELL_STYLE + (";text-align:right" if is_right else "") for is_right in right]
+    lines = (
+        "".join(f'<td style="{style}">{cell}</td>' for style, cell in zip(styles, row, strict=True)) for row in rows
+    )
+    body = "".join(f"<tr>{line}</tr>" for line in lines)
+    return f'<table style="border-collapse:collapse"><tr>{head}</tr>{body}</table>'
 
-    @cached_property
-    def _rows(self) -> list[Sequence[object]]:
-        return [row[:_MAX_BLOCK_COLUMNS] for row in self.data.rows[:MAX_BLOCK_ROWS]]
 
-    @cached_property
-    def _right_aligned(self) -> list[bool]:
-        return [any(is_numeric(row[place]) for row in self._rows) for place in range(len(self._columns))]
-
-    def _html_cells(self, row: Sequence[object]) -> str:
-        styles = [_TABLE_CELL_STYLE + (";text-align:right" if right else "") for right in self._right_aligned]
-        cells = zip(styles, row, strict=True)
-        return "".join(f'<td style="{style}">{html.escape(format_short(value))}</td>' for style, value in cells)
-
-    def _omitted(self) -> list[str]:
-        """Return a line about omitted rows and columns."""
-        more = self.data.count - len(self._rows)
-        columns = len(self.data.columns) - len(self._columns)
-        said = [f"{more:,} more rows"] if more > 0 and self.data.complete else []
-        said += ["more rows"] if not self.data.complete else []
-        said += [f"{columns:,} more columns"] if columns else []
-        return [f"… and {', '.join(said)}"] if said else []
+def _omitted(data: MessageData, rows: int, columns: int) -> list[str]:
+    """Return a line about omitted rows and columns."""
+    more_rows, more_columns = data.count - rows, len(data.columns) - columns
+    said = [f"{more_rows:,} more rows"] if more_rows > 0 and data.complete else []
+    said += ["more rows"] if not data.complete else []
+    said += [f"{more_columns:,} more columns"] if more_columns else []
+    return [f"… and {', '.join(said)}"] if said else []
 
 
 _WIDTH = 24
@@ -162,61 +147,43 @@ _CHART_CELL_STYLE, _BAR_STYLE = "padding:2px 8px 2px 0", "height:12px;border-rad
 _POSITIVE_COLOR, _NEGATIVE_COLOR = "#2f6fde", "#c0392b"
 
 
-@dataclass(frozen=True, slots=True)
-class _Bar:
-    label: str
-    number: str
-    part: float
-    """Of the longest; below nothing if the number is."""
+def _chart_part(data: MessageData, x: str, y: str) -> _MessagePart:
+    """Return a bar chart of one column by another: in block characters, and as an HTML table with coloured cells."""
+    x_index, y_index = data.column_index(x), data.column_index(y)
+    some = data.rows[:MAX_BLOCK_ROWS]
+    if not some:
+        return _NO_ROWS
+    numbers = [_chart_number(row[y_index], y) for row in some]
+    longest = max(map(abs, numbers)) or 1
+    bars = [
+        (format_short(row[x_index]), number / longest, format_short(row[y_index]))
+        for row, number in zip(some, numbers, strict=True)
+    ]
+    width = max(len(label) for label, _, _ in bars)
+    lines = (f"{label.ljust(width)}  {_text_bar(part)} {number}".rstrip() for label, part, number in bars)
+    rows = "".join(
+        f'<tr><td style="{_CHART_CELL_STYLE}">{html.escape(label)}</td>'
+        f'<td style="width:200px"><div style="{_BAR_STYLE}'
+        f'{_POSITIVE_COLOR if part >= 0 else _NEGATIVE_COLOR};width:{abs(part):.0%}"></div></td>'
+        f'<td style="text-align:right;padding-left:8px">{html.escape(number)}</td></tr>'
+        for label, part, number in bars
+    )
+    return _block_part("\n".join(lines), f'<table style="border-collapse:collapse">{rows}</table>')
 
 
-@dataclass(frozen=True)
-class ChartBlock(_MessagePart):
-    """A bar chart of one column by another."""
-
-    data: MessageData
-    x: str
-    y: str
-
-    def text(self) -> str:
-        """Return the chart in block characters; negative bars are lighter."""
-        bars = list(self._bars())
-        if not bars:
-            return "No rows."
-        width = max(len(bar.label) for bar in bars)
-        return "\n".join(f"{bar.label.ljust(width)}  {_text_bar(bar.part)} {bar.number}".rstrip() for bar in bars)
-
-    def html(self) -> str:
-        """Return the chart as an HTML table with coloured cells."""
-        rows = "".join(
-            f'<tr><td style="{_CHART_CELL_STYLE}">{html.escape(bar.label)}</td>'
-            f'<td style="width:200px"><div style="{_BAR_STYLE}'
-            f'{_POSITIVE_COLOR if bar.part >= 0 else _NEGATIVE_COLOR};width:{abs(bar.part):.0%}"></div></td>'
-            f'<td style="text-align:right;padding-left:8px">{html.escape(bar.number)}</td></tr>'
-            for bar in self._bars()
+def _chart_number(value: object, column: str) -> float:
+    if value is None:
+        return 0.0
+    if not is_numeric(value):
+        raise InvalidInputError(
+            f"The chart of the message cannot draw {quote(column)}: it is not a number.", "Choose another column."
         )
-        return f'<table style="border-collapse:collapse">{rows}</table>' if rows else "<p>No rows.</p>"
-
-    def _bars(self) -> Iterator[_Bar]:
-        x, y = self.data.column_index(self.x), self.data.column_index(self.y)
-        some = self.data.rows[:MAX_BLOCK_ROWS]
-        numbers = [self._number(row[y]) for row in some]
-        longest = max((abs(number) for number in numbers), default=0) or 1
-        for row, number in zip(some, numbers, strict=True):
-            yield _Bar(format_short(row[x]), format_short(row[y]), number / longest)
-
-    def _number(self, value: object) -> float:
-        if value is None:
-            return 0.0
-        if not is_numeric(value):
-            raise InvalidInputError(
-                f"The chart of the message cannot draw {quote(self.y)}: it is not a number.", "Choose another column."
-            )
-        number = float(value)  # type: ignore[arg-type]
-        return number if math.isfinite(number) else 0.0
+    number = float(value)  # type: ignore[arg-type]
+    return number if math.isfinite(number) else 0.0
 
 
 def _text_bar(part: float) -> str:
+    """Return a bar in block characters; a negative one is lighter."""
     halves = round(abs(part) * _WIDTH * 2)
     if part < 0:
         return "░" * max(1, halves // 2)
@@ -224,7 +191,7 @@ def _text_bar(part: float) -> str:
 
 
 DEFAULT_TEMPLATE = "**{{ name }}**: {{ rows }} rows\n\n{{ table }}"
-"""What is said where the report has no message of its own."""
+"""The template of a report that has no message of its own."""
 _MAX_TEMPLATE_LENGTH = 20_000
 _PLACEHOLDER = re.compile(r"\{\{([^{}]*)\}\}")
 # Letters that nobody writes: they stand for a value while Markdown is read.
@@ -233,8 +200,6 @@ _MARK = re.compile(rf"{_OPEN}(\d+){_CLOSE}")
 _LONE_MARK = re.compile(rf"<p>{_OPEN}(\d+){_CLOSE}</p>")
 _HREF = re.compile(r'href="[^"]*"')
 _CHAT_LINK = re.compile(r"<(?:https?://|mailto:)[^|<>]*\|")
-_MENTION = re.compile(r"@(?=(?:channel|here|everyone|all)\b)", re.IGNORECASE)
-_ZERO_WIDTH_SPACE = "\u200b"
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,7 +209,7 @@ class RenderedMessage:
     text: str
     html: str
     chat: str
-    """As a chat reads it that understands Slack's mrkdwn."""
+    """In Slack's mrkdwn, which other chats read too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,7 +218,7 @@ class MessageTemplate:
 
     template: str
 
-    def check(self, columns: Sequence[str]) -> None:
+    def check(self, columns: Iterable[str]) -> None:
         """Refuse a template that a report with these columns cannot render."""
         self.render(MessageData("", "", tuple(columns)))
 
@@ -277,53 +242,38 @@ class MessageTemplate:
         def alone(found: re.Match[str]) -> str:
             # A paragraph that contains only a block is replaced: a table is no part of a paragraph.
             part = parts[int(found[1])]
-            return part.html() if part.block else found[0]
+            return part.html if part.is_block else found[0]
+
+        def quoted(link: re.Match[str]) -> str:
+            return _fill_marks(link[0], [quote_url(part.text, safe="") for part in parts])
 
         plain = _PLACEHOLDER.sub(marked, self.template.replace(_OPEN, "").replace(_CLOSE, ""))
-        chat = _CHAT_LINK.sub(_quote_in_links(parts), as_chat(plain))
-        page = _HREF.sub(_quote_in_links(parts), as_html(plain))
+        page = _LONE_MARK.sub(alone, _HREF.sub(quoted, as_html(plain)))
         return RenderedMessage(
-            _MARK.sub(_replace_marks(parts, lambda part: part.text()), plain),
-            _MARK.sub(_replace_marks(parts, lambda part: part.html()), _LONE_MARK.sub(alone, page)),
-            _MARK.sub(_replace_marks(parts, lambda part: part.chat()), chat),
+            _fill_marks(plain, [part.text for part in parts]),
+            _fill_marks(page, [part.html for part in parts]),
+            _fill_marks(_CHAT_LINK.sub(quoted, as_chat(plain)), [part.chat for part in parts]),
         )
-
-
-@dataclass(frozen=True, slots=True)
-class _TextPart(_MessagePart):
-    value: str
-    block = False
-
-    def text(self) -> str:
-        return self.value
-
-    def html(self) -> str:
-        return html.escape(self.value)
-
-    def chat(self) -> str:
-        """Escape the value, so that chats that read Markdown or mentions do not interpret it."""
-        apart = self.value.replace("](", f"]{_ZERO_WIDTH_SPACE}(")
-        return escape_chat(_MENTION.sub(f"@{_ZERO_WIDTH_SPACE}", apart))
 
 
 def _create_part(placeholder: str, data: MessageData) -> _MessagePart:
     word, _, rest = placeholder.partition(" ")
     match word:
         case "rows" if not rest:
-            return _TextPart(f"{data.count:,}" if data.complete else f"more than {data.count:,}")
+            return _text_part(f"{data.count:,}" if data.complete else f"more than {data.count:,}")
         case "day" | "name" if not rest:
-            return _TextPart(data.day if word == "day" else data.name)
+            return _text_part(data.day if word == "day" else data.name)
         case "table" if not rest:
-            return TableBlock(data)
+            return _table_part(data)
         case "chart" if rest:
             return _create_chart(rest, data)
         case "column" if rest:
-            return _TextPart(data.value(rest.strip()))
+            return _text_part(data.value(rest.strip()))
         case _:
-            return _TextPart(data.value(placeholder))
+            return _text_part(data.value(placeholder))
 
 
-def _create_chart(rest: str, data: MessageData) -> ChartBlock:
+def _create_chart(rest: str, data: MessageData) -> _MessagePart:
     try:
         names = shlex.split(rest)
     except ValueError:
@@ -332,17 +282,8 @@ def _create_chart(rest: str, data: MessageData) -> ChartBlock:
         raise InvalidInputError(
             f"The chart {quote(rest)} cannot be drawn.", 'Name two columns: {{ chart day "sum of amount" }}.'
         )
-    for name in names:
-        data.column_index(name)
-    return ChartBlock(data, *names)
+    return _chart_part(data, *names)
 
 
-def _replace_marks(
-    parts: Sequence[_MessagePart], render: Callable[[_MessagePart], str]
-) -> Callable[[re.Match[str]], str]:
-    return lambda found: render(parts[int(found[1])])
-
-
-def _quote_in_links(parts: Sequence[_MessagePart]) -> Callable[[re.Match[str]], str]:
-    """Percent-encode values inside links."""
-    return lambda link: _MARK.sub(_replace_marks(parts, lambda part: quote_url(part.text(), safe="")), link[0])
+def _fill_marks(text: str, values: Sequence[str]) -> str:
+    return _MARK.sub(lambda found: values[int(found[1])], text)

@@ -11,6 +11,7 @@ from lakehold.access.facts.descriptions import describe_resource
 from lakehold.catalog import kinds, resource_edit, resource_metadata
 from lakehold.catalog.kinds import RequiredRight
 from lakehold.catalog.resource_edit import ResourceEdit
+from lakehold.catalog.resource_view import attributes_of
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import ConflictError, InvalidInputError
 from lakehold.kit.ids import quote
@@ -87,6 +88,10 @@ class _ProjectPipeline(Runnable):
         assert project is not None  # noqa: S101 - no mart and no report lies elsewhere
         return RequiredRight("manage_settings", project)
 
+    def notices(self, ctx: RequestContext, uid: str, ended: EndedRun) -> Sequence[RunNotice]:
+        """Return the notices that the project is subscribed to, for those who may see the data mart."""
+        return receivers.run_notices(ctx, uid, self.visible_through(ctx, uid), ended)
+
 
 class DataMartPipeline(_ProjectPipeline):
     """Refreshes a data mart. Those who may edit it may refresh it, and those who see it see its runs."""
@@ -146,10 +151,6 @@ class DataMartPipeline(_ProjectPipeline):
         ctx.need("use", uid)
         if isinstance(step, RefreshMart | CopyToStorage):
             ctx.need("use", step.storage)
-
-    def notices(self, ctx: RequestContext, uid: str, ended: EndedRun) -> Sequence[RunNotice]:
-        """Return the notices that the project is subscribed to."""
-        return receivers.run_notices(ctx, uid, uid, ended)
 
 
 def _refuse_copy_name(ctx: RequestContext, uid: str, storage: str, name: str) -> None:
@@ -214,9 +215,7 @@ def _need_editable(ctx: RequestContext, uid: str) -> None:
 
 
 class ReportPipeline(_ProjectPipeline):
-    """Sends a report. Its runs are seen by those who see its data mart, and stopped by those who may run it or
-    edit the mart.
-    """
+    """Sends a report. Those who see its data mart see its runs; those who may run it or edit the mart stop them."""
 
     kind = mart_kinds.REPORT_KIND
     trigger, schedule, stop, see = "run", "edit", "run", "see"
@@ -259,10 +258,6 @@ class ReportPipeline(_ProjectPipeline):
             ctx.need("use", mart)
         need_published(ctx, mart_of(ctx, uid))
 
-    def notices(self, ctx: RequestContext, uid: str, ended: EndedRun) -> Sequence[RunNotice]:
-        """Return the notices that the project is subscribed to, for those who may see the data mart."""
-        return receivers.run_notices(ctx, uid, mart_of(ctx, uid), ended)
-
     def visible_through(self, ctx: RequestContext, uid: str) -> str:
         """Return its data mart."""
         return mart_of(ctx, uid)
@@ -297,15 +292,18 @@ def mart_of(ctx: RequestContext, uid: str) -> str:
 
 def destination_of(ctx: RequestContext, uid: str) -> str:
     """Return the destination of a report; refused if it is deleted."""
-    found = edge_targets(ctx, uid, "destination")
-    view = ctx.view
-    there = [each for each in found if view.attributes["deleted"].get(view.resource(each)) != "true"]
-    if not there:
+    there = next((each for each in edge_targets(ctx, uid, "destination") if not is_deleted(ctx, each)), None)
+    if there is None:
         raise ConflictError(
             f"The destination of {describe_resource(ctx.view, uid)} is gone.",
             "Restore it, or choose another destination.",
         )
-    return there[0]
+    return there
+
+
+def is_deleted(ctx: RequestContext, destination: str) -> bool:
+    """Return whether the destination is deleted and can only be seen and restored."""
+    return ctx.session.read_view(lambda view: attributes_of(view, destination).get(kinds.DELETED)) == "true"
 
 
 RUNNABLES: tuple[Runnable, ...] = (DataMartPipeline(), ReportPipeline())

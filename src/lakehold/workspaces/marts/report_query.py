@@ -1,5 +1,4 @@
-"""The query of a report: columns, aggregates, conditions, order and limit from its settings, as one
-SELECT.
+"""The query of a report: columns, aggregates, conditions, order and limit from its settings, as one SELECT.
 
 Every name in it is a column of the data marts and every value a literal of its column's type, with dates relative to
 now (`today - 7`, `month`): nothing that a member wrote becomes SQL text.
@@ -14,10 +13,9 @@ from decimal import Decimal, InvalidOperation
 from lakehold.kit.errors import InvalidInputError
 from lakehold.kit.ids import quote
 from lakehold.lake.row_formats import quote_identifier, quote_literal
-from lakehold.workspaces.marts.report_settings import MAX_ROWS, ReportCondition, ReportSettings
+from lakehold.workspaces.marts.report_settings import MAX_ROWS, ReportAggregate, ReportCondition, ReportSettings
 
 _RELATIVE_DATE = re.compile(r"(today|week|month|quarter|year)\s*(?:([+-])\s*(\d{1,4}))?")
-_DECIMAL_TYPE = re.compile(r"decimal\(.*")
 _INTEGER_TYPES = {"int", "long"}
 _NUMBER_TYPES = {*_INTEGER_TYPES, "float", "double"}
 _MONTHS_OF_UNIT = {"month": 1, "quarter": 3, "year": 12}
@@ -28,7 +26,7 @@ _MAX_DIGITS = 38
 
 def is_numeric_type(kind: str) -> bool:
     """Return whether an Iceberg type is numeric."""
-    return kind in _NUMBER_TYPES or bool(_DECIMAL_TYPE.fullmatch(kind))
+    return kind in _NUMBER_TYPES or kind.startswith("decimal(")
 
 
 def typed_literal(value: str, kind: str, at: datetime) -> str:
@@ -42,10 +40,10 @@ def typed_literal(value: str, kind: str, at: datetime) -> str:
     if is_numeric_type(kind):
         return _number_literal(value, whole=kind in _INTEGER_TYPES)
     if kind == "date":
-        return f"DATE {quote_literal(_parse_day(value, at).isoformat())}"
+        return f"DATE {_time_literal(value, at, date, 'date', '2026-11-30')}"
     if kind in {"timestamp", "timestamptz"}:
         word = "TIMESTAMP" if kind == "timestamptz" else "TIMESTAMP_NTZ"
-        return f"{word} {quote_literal(_parse_moment(value, at))}"
+        return f"{word} {_time_literal(value, at, datetime, 'timestamp', '2026-11-30 12:00')}"
     raise InvalidInputError(f"Columns of the type {kind} cannot be compared.", "Leave the condition out.")
 
 
@@ -61,24 +59,13 @@ def _number_literal(value: str, *, whole: bool) -> str:
     return f"{found:f}"
 
 
-def _parse_day(value: str, at: datetime) -> date:
-    if (found := _parse_relative(value, at.date())) is not None:
-        return found
+def _time_literal(value: str, at: datetime, kind: type[date], noun: str, example: str) -> str:
+    """Return a day or a moment as SQL reads it, from ISO 8601 or relative to now."""
     try:
-        return date.fromisoformat(value.strip())
+        found = _parse_relative(value, at.date()) or kind.fromisoformat(value.strip())
     except ValueError:
-        raise InvalidInputError(f"{quote(value)} is not a date.", "Write 2026-11-30, or today - 7.") from None
-
-
-def _parse_moment(value: str, at: datetime) -> str:
-    if (found := _parse_relative(value, at.date())) is not None:
-        return found.isoformat()
-    try:
-        return datetime.fromisoformat(value.strip()).isoformat()
-    except ValueError:
-        raise InvalidInputError(
-            f"{quote(value)} is not a timestamp.", "Write 2026-11-30 12:00, or today - 7."
-        ) from None
+        raise InvalidInputError(f"{quote(value)} is not a {noun}.", f"Write {example}, or today - 7.") from None
+    return quote_literal(found.isoformat())
 
 
 def _parse_relative(value: str, today: date) -> date | None:
@@ -137,6 +124,31 @@ class QuerySource:
         return found
 
 
+def selected_columns(report: ReportSettings, source: QuerySource) -> dict[str, str]:
+    """Return the SQL of each column of the result by its name."""
+    chosen = report.columns if report.columns or report.sums else tuple(source.columns)
+    found = {name: source.column(name).sql for name in chosen}
+    for each in report.sums:
+        if each.title in found:
+            raise InvalidInputError(f"Two columns of the report are called {quote(each.title)}.", "Rename one of them.")
+        found[each.title] = AGGREGATES[each.how].format(_aggregated_column(source, each))
+    if not found:
+        raise InvalidInputError("The report has no columns.", "Choose at least one.")
+    return found
+
+
+def _aggregated_column(source: QuerySource, aggregate: ReportAggregate) -> str:
+    if not aggregate.column:
+        return "*"
+    column, how = source.column(aggregate.column), aggregate.how
+    if how in _NUMERIC_AGGREGATES and not is_numeric_type(column.type):
+        raise InvalidInputError(
+            f"The {how} of {quote(aggregate.column)} cannot be computed: it is not numeric.",
+            "Count it, or choose another column.",
+        )
+    return column.sql
+
+
 @dataclass(frozen=True, slots=True)
 class ReportQuery:
     """The query of a report."""
@@ -148,7 +160,7 @@ class ReportQuery:
 
     def to_sql(self, source: QuerySource) -> str:
         """Return the SELECT."""
-        selected = self._selected_columns(source)
+        selected = selected_columns(self.report, source)
         columns = [f"{sql} AS {quote_identifier(name)}" for name, sql in selected.items()]
         where = [self._condition(source, each) for each in self.report.where]
         groups = [source.column(name).sql for name in self.report.columns] if self.report.sums else []
@@ -161,24 +173,6 @@ class ReportQuery:
             "LIMIT": str(min(self.report.limit, MAX_ROWS)),
         }
         return "\n".join(f"{word} {part}" for word, part in parts.items() if part)
-
-    def columns(self, source: QuerySource) -> tuple[str, ...]:
-        """Return the names of the columns."""
-        return tuple(self._selected_columns(source))
-
-    def _selected_columns(self, source: QuerySource) -> dict[str, str]:
-        """Return the SQL of each column of the result by its name."""
-        sums, names = self.report.sums, self.report.columns
-        chosen = names if names or sums else tuple(source.columns)
-        found = {name: source.column(name).sql for name in chosen}
-        for each in sums:
-            how, name, title = each.how, each.column, each.title
-            if title in found:
-                raise InvalidInputError(f"Two columns of the report are called {quote(title)}.", "Rename one of them.")
-            found[title] = AGGREGATES[how].format(_aggregated_column(source, how, name) if name else "*")
-        if not found:
-            raise InvalidInputError("The report has no columns.", "Choose at least one.")
-        return found
 
     def _condition(self, source: QuerySource, condition: ReportCondition) -> str:
         column, operator, value = source.column(condition.column), condition.operator, condition.value
@@ -207,21 +201,8 @@ class ReportQuery:
         return found
 
     def _order_by(self, selected: Mapping[str, str]) -> Sequence[str]:
-        found = []
-        for each in self.report.sort:
-            name = each.column
-            if name not in selected:
-                raise InvalidInputError(
-                    f"The report is sorted by {quote(name)}, which it does not show.", "Show it, or sort by another."
-                )
-            found.append(f"{quote_identifier(name)} {'DESC' if each.descending else 'ASC'}")
-        return found
-
-
-def _aggregated_column(source: QuerySource, how: str, name: str) -> str:
-    column = source.column(name)
-    if how in _NUMERIC_AGGREGATES and not is_numeric_type(column.type):
-        raise InvalidInputError(
-            f"The {how} of {quote(name)} cannot be computed: it is not numeric.", "Count it, or choose another column."
-        )
-    return column.sql
+        for name in (each.column for each in self.report.sort if each.column not in selected):
+            raise InvalidInputError(
+                f"The report is sorted by {quote(name)}, which it does not show.", "Show it, or sort by another."
+            )
+        return [f"{quote_identifier(each.column)} {'DESC' if each.descending else 'ASC'}" for each in self.report.sort]

@@ -15,7 +15,12 @@ from lakehold.runs.runnable import RunSettings
 MAX_ROWS = 10_000_000
 Aggregate = Literal["count", "count distinct", "sum", "average", "least", "most"]
 Operator = Literal["=", "!=", "<", "<=", ">", ">=", "contains", "starts with", "in", "is empty", "is not empty"]
-_UNARY_OPERATORS = {"is empty", "is not empty"}
+UNARY_OPERATORS = ("is empty", "is not empty")
+
+
+def aggregate_title(how: str, column: str, name: str) -> str:
+    """Return the name of an aggregate in the result."""
+    return name or (f"{how} of {column}" if column else how)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,7 +38,7 @@ class ReportAggregate(SettingsRecord):
     @property
     def title(self) -> str:
         """The name of the column in the report."""
-        return self.name.strip() or (f"{self.how} of {self.column}" if self.column else self.how)
+        return aggregate_title(self.how, self.column, self.name.strip())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,10 +53,9 @@ class ReportCondition(SettingsRecord):
 
     def __post_init__(self) -> None:
         if self.operator == "in" and not self.values:
-            raise InvalidSettingError(
-                "A list of values needs at least one.", "Name one, or leave it out.", field="values"
-            )
-        if self.operator not in _UNARY_OPERATORS and self.operator != "in" and not self.value.strip():
+            message = "A list of values needs at least one."
+            raise InvalidSettingError(message, "Name one, or leave it out.", field="values")
+        if self.operator not in (*UNARY_OPERATORS, "in") and not self.value.strip():
             raise InvalidSettingError("The condition has no value.", "Set value.", field="value")
 
 

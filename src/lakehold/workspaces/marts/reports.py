@@ -5,6 +5,7 @@ is missing.
 """
 
 from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
@@ -22,10 +23,11 @@ from lakehold.lake import readable_tables
 from lakehold.lake.iceberg_catalog import IcebergCatalog
 from lakehold.lake.row_formats import quote_identifier
 from lakehold.runs import worker_client
+from lakehold.runs.worker_client import QueryRows
 from lakehold.workspaces.graph import edge_targets
 from lakehold.workspaces.marts import mart_kinds
 from lakehold.workspaces.marts.messages import DEFAULT_TEMPLATE, MessageData, MessageTemplate, RenderedMessage
-from lakehold.workspaces.marts.report_query import QuerySource, ReportQuery, SourceColumn
+from lakehold.workspaces.marts.report_query import QuerySource, ReportQuery, SourceColumn, selected_columns
 from lakehold.workspaces.marts.report_settings import REPORT, ReportSettings
 from lakehold.workspaces.marts.settings import DATA_MART, MartJoin
 
@@ -51,7 +53,7 @@ def query_source(
 
 @dataclass(slots=True)
 class _JoinBuilder:
-    work: RequestContext
+    ctx: RequestContext
     lake: IcebergCatalog
     marts: MartsSettings
     tables: list[str] = field(default_factory=list)
@@ -59,22 +61,22 @@ class _JoinBuilder:
 
     def add(self, mart: str, prefix: str = "", join: MartJoin | None = None) -> None:
         """Add a mart, and everything that is joined to it in turn."""
-        if join is not None and not self.work.session.check(self.work.principal, "use", mart):
+        if join is not None and not self.ctx.session.check(self.ctx.principal, "use", mart):
             raise DeniedError(
                 "You may not use a data mart that is joined to this one.",
                 "Ask the owner of the data mart which one it is, or leave out its joins.",
                 action="use",
                 resource=mart,
             )
-        self.work.need("use", mart)
+        self.ctx.need("use", mart)
         alias = quote_identifier(f"t{len(self.tables)}")
         self._add_columns(mart, prefix, alias)
-        path = readable_tables.qualified_name(self.work, mart)
+        path = readable_tables.qualified_name(self.ctx, mart)
         self.tables.append(
             f"{path} AS {alias}" if join is None else f"LEFT JOIN {path} AS {alias} ON {self._condition(prefix, join)}"
         )
-        stored = self.marts.get(mart) or resource_metadata.load(self.work, mart).settings
-        allowed = {*self.marts, *edge_targets(self.work, mart, "joins")}
+        stored = self.marts.get(mart) or resource_metadata.load(self.ctx, mart).settings
+        allowed = {*self.marts, *edge_targets(self.ctx, mart, "joins")}
         for each in DATA_MART.parse(stored).joins:
             if each.mart not in allowed:
                 raise InvalidInputError(f"The join {quote(each.name)} was not saved.", "Save its joins again.")
@@ -83,9 +85,9 @@ class _JoinBuilder:
             self.add(each.mart, f"{prefix}{each.name}.", each)
 
     def _add_columns(self, mart: str, prefix: str, alias: str) -> None:
-        now = self.lake.current_metadata(readable_tables.identifier_of(self.work, mart))
+        now = self.lake.current_metadata(readable_tables.identifier_of(self.ctx, mart))
         if now is None:
-            name = self.work.view.names.get(self.work.view.resource(mart)) or mart
+            name = self.ctx.view.names.get(self.ctx.view.resource(mart)) or mart
             raise ConflictError(f"The data mart {quote(name)} has no data yet.", "Refresh it.")
         for each in now.fields:
             self.columns[f"{prefix}{each.name}"] = SourceColumn(f"{alias}.{quote_identifier(each.name)}", each.type)
@@ -134,11 +136,6 @@ def _column_labels(ctx: RequestContext, mart: str, prefix: str = "") -> dict[str
     return found
 
 
-def report_settings(ctx: RequestContext, uid: str) -> ReportSettings:
-    """Return the settings of a report."""
-    return REPORT.parse(resource_metadata.load(ctx, uid).settings)
-
-
 def report_sql(
     ctx: RequestContext,
     lake: IcebergCatalog,
@@ -149,21 +146,13 @@ def report_sql(
     marts: MartsSettings | None = None,
 ) -> str:
     """Return the SELECT of a report. Parameters that are given override those of the report."""
-    return _load_query(ctx, report, parameters).to_sql(query_source(ctx, lake, mart, marts))
-
-
-def report_columns(ctx: RequestContext, lake: IcebergCatalog, report: ReportSettings, mart: str) -> tuple[str, ...]:
-    """Return the names of the report's columns."""
-    return _load_query(ctx, report, None).columns(query_source(ctx, lake, mart))
+    query = ReportQuery(report, _now(ctx, report), {**report.parameters, **(parameters or {})})
+    return query.to_sql(query_source(ctx, lake, mart, marts))
 
 
 def report_day(ctx: RequestContext, report: ReportSettings) -> str:
     """Return the current day in the time zone of the report."""
     return _now(ctx, report).date().isoformat()
-
-
-def _load_query(ctx: RequestContext, report: ReportSettings, parameters: Mapping[str, str] | None) -> ReportQuery:
-    return ReportQuery(report, _now(ctx, report), {**report.parameters, **(parameters or {})})
 
 
 def _now(ctx: RequestContext, report: ReportSettings) -> datetime:
@@ -175,37 +164,42 @@ _PREVIEW_ROWS = 100
 
 @dataclass(frozen=True, slots=True)
 class PreparedPreview:
-    """A message that the caller may preview."""
+    """A report that the caller may preview."""
 
     caller: Caller
-    text: str
-    """The query."""
-    message: MessageTemplate
-    name: str
+    sql: str
+    report: ReportSettings
     day: str
+
+    def run_query(self, platform: Platform) -> AbstractContextManager[QueryRows]:
+        """Read the first rows as the caller, outside of any transaction."""
+        return worker_client.run_query(platform, self.caller, text=self.sql, rows=_PREVIEW_ROWS)
+
+
+def prepare_preview(
+    ctx: RequestContext,
+    lake: IcebergCatalog,
+    settings: Mapping[str, Any],
+    mart: str,
+    parameters: Mapping[str, str] | None = None,
+) -> PreparedPreview:
+    """Refuse unless the caller may use the data mart, as themselves."""
+    readable_tables.refuse_impersonation(ctx)
+    report = REPORT.parse(settings)
+    sql = report_sql(ctx, lake, report, mart, parameters=parameters)
+    return PreparedPreview(ctx.caller, sql, report, report_day(ctx, report))
 
 
 def check_message(ctx: RequestContext, lake: IcebergCatalog, settings: Mapping[str, Any], mart: str) -> None:
     """Refuse a report whose message names a column that it does not have."""
     report = REPORT.parse(settings)
     if report.message:
-        MessageTemplate(report.message).check(report_columns(ctx, lake, report, mart))
+        MessageTemplate(report.message).check(selected_columns(report, query_source(ctx, lake, mart)))
 
 
-def prepare_preview(
-    ctx: RequestContext, lake: IcebergCatalog, settings: Mapping[str, Any], mart: str, name: str
-) -> PreparedPreview:
-    """Refuse unless the caller may use the data mart and the message can be rendered."""
-    readable_tables.refuse_impersonation(ctx)
-    check_message(ctx, lake, settings, mart)
-    report = REPORT.parse(settings)
-    message = MessageTemplate(report.message or DEFAULT_TEMPLATE)
-    text = report_sql(ctx, lake, report, mart)
-    return PreparedPreview(ctx.caller, text, message, name, report_day(ctx, report))
-
-
-def render_preview(platform: Platform, preview: PreparedPreview) -> RenderedMessage:
-    """Read the rows as the caller, outside of any transaction, and render the message."""
-    with worker_client.run_query(platform, preview.caller, text=preview.text, rows=_PREVIEW_ROWS) as found:
+def render_preview(platform: Platform, preview: PreparedPreview, name: str) -> RenderedMessage:
+    """Read the rows and render the message."""
+    with preview.run_query(platform) as found:
         columns, rows = tuple(found.batches.schema.names), found.rows()
-    return preview.message.render(MessageData(preview.name, preview.day, columns, rows, len(rows), found.complete))
+    message = MessageTemplate(preview.report.message or DEFAULT_TEMPLATE)
+    return message.render(MessageData(name, preview.day, columns, rows, len(rows), found.complete))

@@ -38,9 +38,9 @@ _TYPE = re.compile(
 )
 """The types of SQL that a column can be cast to."""
 COPY_SUFFIX = ".parquet"
-"""Of the copy of a data mart in a folder."""
+"""The suffix of the copy of a data mart in a folder."""
 LIVE_TYPE = "live"
-"""What a destination that BI tools pull from says of where it sends to."""
+"""The type of a destination that BI tools pull from."""
 
 
 class StorageType(StrEnum):
@@ -103,11 +103,8 @@ class MartColumn(SettingsRecord):
 
     def __post_init__(self) -> None:
         if self.type and not _TYPE.fullmatch(self.type):
-            raise InvalidSettingError(
-                f"There is no type {quote(self.type)}.",
-                "Use an SQL type, such as bigint or decimal(10,2).",
-                field="type",
-            )
+            hint = "Use an SQL type, such as bigint or decimal(10,2)."
+            raise InvalidSettingError(f"There is no type {quote(self.type)}.", hint, field="type")
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,7 +197,7 @@ class MartSettings(SettingsRecord):
     checks: tuple[QualityCheck, ...] = ()
     joins: tuple[MartJoin, ...] = ()
     kept_as: str = ""
-    """What a copy of its rows is called in its storage; empty if none is kept there."""
+    """The name of a copy of its rows in its storage; empty for none."""
     connector: str = ""
     """The connector that feeds it, whose settings are beside these."""
     published: bool = False
@@ -220,11 +217,8 @@ class MartSettings(SettingsRecord):
         if self.mode is SyncMode.INCREMENTAL and not self.cursor:
             raise InvalidSettingError("Incremental loading needs a cursor.", "Set cursor.", field="cursor")
         if self.by is not None and reads_from(self.by, self.text, self.kept_as):
-            raise InvalidSettingError(
-                f"The copy cannot be named {quote(self.kept_as)}: the data mart reads from that.",
-                "Give the copy another name.",
-                field="kept_as",
-            )
+            message = f"The copy cannot be named {quote(self.kept_as)}: the data mart reads from that."
+            raise InvalidSettingError(message, "Give the copy another name.", field="kept_as")
         if hidden := next((each.name for each in self.columns if each.hidden and each.name in self.keys), ""):
             raise InvalidSettingError(
                 f"{hidden} is part of the primary key.", "Key fields cannot be hidden.", field="columns"
@@ -273,10 +267,10 @@ def reads_from(by: str, text: str, name: str) -> bool:
     if not name or by not in {DefinitionType.TABLE, DefinitionType.PATTERN}:
         return False
     drawn = {text, text if "." in name else text.rpartition(".")[2]}
-    called = (name, f"{name}{COPY_SUFFIX}")
-    return any(
-        each == one or (by == DefinitionType.PATTERN and fnmatchcase(each, one)) for each in called for one in drawn
-    )
+    called = {name, f"{name}{COPY_SUFFIX}"}
+    if called & drawn:
+        return True
+    return by == DefinitionType.PATTERN and any(fnmatchcase(each, one) for each in called for one in drawn)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

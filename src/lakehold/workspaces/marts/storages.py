@@ -1,11 +1,10 @@
-"""Storages: their type, who may probe one, and the tables of one that is a lakehouse; files, also of destinations."""
+"""Storages: their settings, and the tables of one that is a lakehouse; files, also of destinations."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 
-from lakehold.access import Draft
-from lakehold.catalog import credentials, resource_metadata
-from lakehold.catalog.resource_view import ResourceRef, VisibleRefs
+from lakehold.catalog import resource_metadata
+from lakehold.catalog.resource_view import VisibleRefs
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import ConflictError, ForbiddenError, InvalidInputError
 from lakehold.kit.ids import quote
@@ -14,70 +13,19 @@ from lakehold.lake import readable_tables
 from lakehold.lake.readable_tables import CatalogEntry
 from lakehold.lake.volumes import Volume
 from lakehold.workspaces import registry
-from lakehold.workspaces.graph import edge_sources, need_kind
+from lakehold.workspaces.graph import need_kind
 from lakehold.workspaces.marts import mart_kinds
 from lakehold.workspaces.marts.settings import STORAGE, LakeStorageSettings, StorageSettings
 from lakehold.workspaces.volume_files import FileService
 
 _TABLE, _LAKEHOUSE = "lakehouse.table", "lakehouse.lakehouse"
 MAX_TABLES = 500
-"""So many tables of a lakehouse are offered at once."""
-
-
-@dataclass(frozen=True, slots=True)
-class StorageProbeTarget:
-    """The storage to probe: an existing one, as it is or with other settings, or one that would be created."""
-
-    storage: str = ""
-    project: str = ""
-    """The project in which a storage would be created."""
-    settings: Mapping[str, object] | None = None
-    """Settings to use instead of the saved ones."""
-    secrets: Mapping[str, str] = field(default_factory=dict, repr=False)
-    """Instead of those that are kept, or beside them."""
-    by: str = ""
-    """What to sample: sql, table or pattern; without one, the tables are listed."""
-    text: str = ""
-    search: str | None = None
-    """A part of the name by which listed tables are filtered: a lakehouse lists the first matches; empty for all."""
+"""The most tables of a lakehouse that are offered at once."""
 
 
 def storage_settings(ctx: RequestContext, uid: str) -> StorageSettings:
     """Return the settings of a storage."""
     return STORAGE.parse(resource_metadata.load(ctx, uid).settings)
-
-
-def need_probe(ctx: RequestContext, probe: StorageProbeTarget) -> StorageSettings:
-    """Return the settings to probe.
-
-    Whoever uses a storage may probe it as it is; other settings need the right to edit it or to create one. It
-    shows data, so members who view as somebody else are refused.
-    """
-    readable_tables.refuse_impersonation(ctx)
-    if probe.storage:
-        mart_kinds.need_action(ctx, probe.storage, mart_kinds.STORAGE_KIND, "use" if probe.settings is None else "edit")
-    else:
-        if not probe.project or probe.settings is None:
-            raise InvalidInputError(
-                "No storage is named.", "Name a storage; or a project, and the settings of one there."
-            )
-        ctx.need_visible(probe.project)
-        ctx.need_draft(Draft(mart_kinds.STORAGE_KIND, {"project": probe.project}))
-    if probe.settings is None:
-        return storage_settings(ctx, probe.storage)
-    return STORAGE.parse(probe.settings)
-
-
-def probe_secrets(ctx: RequestContext, probe: StorageProbeTarget) -> dict[str, str]:
-    """Return the secrets of the connection, which must never be part of a response."""
-    if not probe.storage:
-        return dict(probe.secrets)
-    stored = (
-        credentials.load_for_use(ctx, probe.storage)
-        if probe.settings is None
-        else credentials.load_for_test(ctx, probe.storage, probe.settings)
-    )
-    return {**stored, **probe.secrets}
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,13 +79,6 @@ def _matching_tables(ctx: RequestContext, lakehouse: str, search: str) -> list[C
     )
     found = [CatalogEntry(each.uid, ".".join(readable_tables.name_path(ctx.view, each.uid)[1:])) for each in some.items]
     return [each for each in found if not dot or layer in each.name.casefold()]
-
-
-def marts_of(ctx: RequestContext, uid: str) -> tuple[list[ResourceRef], bool]:
-    """Return the data marts of the storage, and whether there are more that the caller may not see."""
-    all_of_them = edge_sources(ctx, uid, "storage")
-    seen = VisibleRefs(ctx).refs(all_of_them)
-    return sorted(seen, key=lambda ref: ref.name.casefold()), len(seen) < len(all_of_them)
 
 
 _TYPE_SETTINGS = {mart_kinds.DESTINATION_KIND: "to", mart_kinds.STORAGE_KIND: "kind"}

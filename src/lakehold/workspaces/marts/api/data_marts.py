@@ -18,9 +18,9 @@ from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import InvalidInputError
 from lakehold.runs import queries
 from lakehold.workspaces.marts import checks, mart_probe, pipelines
-from lakehold.workspaces.marts.mart_probe import FeedProbeTarget, StorageProbeResult
+from lakehold.workspaces.marts.mart_probe import ProbeTarget, StorageProbeResult
 from lakehold.workspaces.marts.settings import DefinitionType, parse_definition
-from lakehold.workspaces.marts.storages import FILES, StorageProbeTarget
+from lakehold.workspaces.marts.storages import FILES
 
 storage_routes = make_router("/api/v1/storages", "Storages")
 
@@ -75,26 +75,24 @@ def test_storage(request: Request, body: StorageConnectionBody) -> StorageTableL
 
     With other settings than it has, for those who may edit it or create one.
     """
-    return _tables_json(
-        run_probe(request, StorageProbeTarget(body.storage, body.project, body.settings, body.credentials))
-    )
+    return _tables_json(run_probe(request, ProbeTarget(body.storage, body.project, body.settings, body.credentials)))
 
 
 @storage_routes.get("/{storage}/tables", **WORKER_CALL)
 def list_storage_tables(request: Request, storage: IdText, search: PlainText = "") -> StorageTableListJson:
     """List the tables of a storage, for those who may use it. Of a lakehouse, those that the caller may read."""
-    return _tables_json(run_probe(request, StorageProbeTarget(storage)), search)
+    return _tables_json(run_probe(request, ProbeTarget(storage)), search)
 
 
 @storage_routes.post("/{storage}/look", **WORKER_CALL)
 def look_into_storage(request: Request, storage: IdText, body: StorageProbeBody) -> StorageSampleJson:
     """Get the fields and first rows of a table, of the first table that matches a pattern, or of a query."""
-    return StorageSampleJson.model_validate(run_probe(request, StorageProbeTarget(storage, by=body.by, text=body.text)))
+    return StorageSampleJson.model_validate(run_probe(request, ProbeTarget(storage, by=body.by, text=body.text)))
 
 
-def run_probe(request: Request, request_options: StorageProbeTarget) -> StorageProbeResult:
+def run_probe(request: Request, target: ProbeTarget) -> StorageProbeResult:
     """Probe a storage outside of the transaction that checks the right to do so."""
-    begun = read_transaction(request).run(lambda ctx: mart_probe.prepare_storage_probe(ctx, request_options))
+    begun = read_transaction(request).run(lambda ctx: mart_probe.prepare_storage_probe(ctx, target))
     return mart_probe.probe_storage(get_platform(request), begun)
 
 
@@ -168,7 +166,7 @@ def try_mart(request: Request, body: MartPreviewBody) -> StorageSampleJson:
     if definition.by is DefinitionType.CONNECTOR:
         seen = _probe_connector(request, body, definition.text)
     else:
-        seen = run_probe(request, StorageProbeTarget(body.storage, by=definition.by or "", text=definition.text))
+        seen = run_probe(request, ProbeTarget(body.storage, by=definition.by or "", text=definition.text))
     for message in mart_probe.definition_errors(definition, seen.fields).values():
         raise InvalidInputError(message, "Correct the settings.")
     return StorageSampleJson.model_validate(seen)
@@ -177,15 +175,14 @@ def try_mart(request: Request, body: MartPreviewBody) -> StorageSampleJson:
 def _probe_connector(request: Request, body: MartPreviewBody, stream: str) -> StorageProbeResult:
     """Probe a connector outside of the transaction that checks the right to do so."""
 
-    def begun(ctx: RequestContext) -> tuple[Caller, FeedProbeTarget]:
-        ctx.need_visible(body.storage, "use")
+    def prepare(ctx: RequestContext) -> tuple[Caller, ProbeTarget]:
         ctx.need("use", body.storage)
         project = kinds.workspace_of(ctx.view, body.storage) or ""
-        feed = FeedProbeTarget(body.settings, body.mart, project, body.credentials, stream)
+        feed = ProbeTarget(body.mart, project, body.settings, body.credentials, text=stream)
         mart_probe.need_feed_probe(ctx, feed)
         return ctx.caller, feed
 
-    found = mart_probe.probe_feed(get_platform(request), *read_transaction(request).run(begun))
+    found = mart_probe.probe_feed(get_platform(request), *read_transaction(request).run(prepare))
     return StorageProbeResult(fields=found["fields"], rows=found["rows"], notes=found["notes"])
 
 

@@ -65,7 +65,7 @@ def make_live_secret(ctx: WriteContext, destination: IdText) -> CreatedLiveSecre
     The previous one is invalid at once. It is shown once, and stored as a hash.
     """
     made = live.create_secret(ctx, destination)
-    return CreatedLiveSecretJson.model_validate({"made": made.secret, "secret": made.text})
+    return CreatedLiveSecretJson.model_validate({"made": made, "secret": made.text})
 
 
 @routes.delete("/{destination}/secret", status_code=204, responses=problem_responses(409))

@@ -9,16 +9,11 @@ from lakehold.api.http.models import IdText, ItemsResponse, NameText, RecordEnd,
 from lakehold.api.http.routing import WORKER_CALL, make_router
 from lakehold.api.iceberg_rest import get_lake
 from lakehold.api.lake.queries import JSON, QUERY_CALL, AcceptedType, stream_query
-from lakehold.directory.caller import Caller
 from lakehold.directory.request_context import RequestContext
-from lakehold.lake import readable_tables
-from lakehold.runs import worker_client
 from lakehold.workspaces.marts import insights, live, reports
-from lakehold.workspaces.marts.report_settings import REPORT
+from lakehold.workspaces.marts.reports import PreparedPreview
 
 routes = make_router("/api/v1/reports", "Reports")
-
-_PREVIEW_ROWS = 100
 
 
 class ReportPreviewBody(RequestModel):
@@ -49,10 +44,14 @@ def preview_message(request: Request, body: MessagePreviewBody) -> RenderedMessa
 
     A message that refers to fields that the report does not have is refused, with a list of those it has.
     """
-    prepared = read_transaction(request).run(
-        lambda ctx: reports.prepare_preview(ctx, get_lake(request), body.settings, body.mart, body.name)
-    )
-    return RenderedMessageJson.model_validate(reports.render_preview(get_platform(request), prepared))
+
+    def prepare(ctx: RequestContext) -> PreparedPreview:
+        prepared = reports.prepare_preview(ctx, get_lake(request), body.settings, body.mart)
+        reports.check_message(ctx, get_lake(request), body.settings, body.mart)
+        return prepared
+
+    prepared = read_transaction(request).run(prepare)
+    return RenderedMessageJson.model_validate(reports.render_preview(get_platform(request), prepared, body.name))
 
 
 @routes.post("/{report}/take-over", status_code=204)
@@ -64,15 +63,10 @@ def take_over_report(ctx: WriteContext, report: IdText) -> None:
 @routes.post("/preview", **QUERY_CALL)
 def preview_report(request: Request, body: ReportPreviewBody, accept: AcceptedType = JSON) -> Response:
     """Get the first hundred rows that a report would send to you now."""
-
-    def prepare(ctx: RequestContext) -> tuple[Caller, str]:
-        readable_tables.refuse_impersonation(ctx)
-        report = REPORT.parse(body.settings)
-        return ctx.caller, reports.report_sql(ctx, get_lake(request), report, body.mart, parameters=body.parameters)
-
-    caller, text = read_transaction(request).run(prepare)
-    query = worker_client.run_query(get_platform(request), caller, text=text, rows=_PREVIEW_ROWS)
-    return stream_query(query, accept)
+    prepared = read_transaction(request).run(
+        lambda ctx: reports.prepare_preview(ctx, get_lake(request), body.settings, body.mart, body.parameters)
+    )
+    return stream_query(prepared.run_query(get_platform(request)), accept)
 
 
 insight_routes = make_router("/api/v1", "Reports")

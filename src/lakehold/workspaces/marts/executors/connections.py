@@ -6,7 +6,7 @@ A report is queried as the caller of the run, rendered, and sent to its destinat
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
 from lakehold.catalog import credentials
@@ -32,8 +32,8 @@ from lakehold.runs.step_context import StepContext, StepResult
 from lakehold.workspaces import transfer
 from lakehold.workspaces.descriptor import Probe
 from lakehold.workspaces.graph import edge_sources
-from lakehold.workspaces.marts import destinations, mart_probe, reports, storages
-from lakehold.workspaces.marts.mart_probe import SAMPLE_ROWS, FeedProbeTarget, matching_tables, pattern_notes
+from lakehold.workspaces.marts import mart_probe, reports
+from lakehold.workspaces.marts.mart_probe import SAMPLE_ROWS, ProbeTarget, matching_tables, pattern_notes
 from lakehold.workspaces.marts.messages import DEFAULT_TEMPLATE, MAX_BLOCK_ROWS, MessageData, MessageTemplate
 from lakehold.workspaces.marts.pipelines import SendReport
 from lakehold.workspaces.marts.report_settings import REPORT, ReportSettings
@@ -46,7 +46,6 @@ from lakehold.workspaces.marts.settings import (
     StorageSettings,
     parse_connection,
 )
-from lakehold.workspaces.marts.storages import StorageProbeTarget
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -55,19 +54,16 @@ if TYPE_CHECKING:
 def probe_feed(
     platform: Platform, caller: Caller, request: Mapping[str, Any], start_spark: Callable[[], object]
 ) -> dict[str, Any]:
-    """Return the streams of the connector, or a sample of one.
-
-    Only for those who may create or edit such a data mart.
-    """
-    probe = FeedProbeTarget(**request)
-    connection = parse_connection(probe.settings)
+    """Return the streams of the connector, or a sample of one, to those who may create or edit such a data mart."""
+    target = ProbeTarget(**request)
+    connection = parse_connection(target.settings or {})
     with platform.read(caller) as ctx:
-        mart_probe.need_feed_probe(ctx, probe)
-        secrets = mart_probe.feed_secrets(ctx, probe)
+        mart_probe.need_feed_probe(ctx, target)
+        secrets = mart_probe.probe_secrets(ctx, target)
     if connection.needs_drivers:
         start_spark()
     return transfer.probe_source(
-        connectors.open_source(ConnectorEnvironment(platform.settings, secrets), connection), probe.stream
+        connectors.open_source(ConnectorEnvironment(platform.settings, secrets), connection), target.text
     )
 
 
@@ -88,64 +84,48 @@ def storage_connector(
 def probe_storage(
     platform: Platform, caller: Caller, request: Mapping[str, Any], start_spark: Callable[[], object]
 ) -> dict[str, Any]:
-    """Return as JSON the tables of a storage, or a sample.
-
-    Only for those who may use the storage, or create or edit one like this.
-    """
-    probe = StorageProbeTarget(**request)
+    """Return the tables of a storage, or a sample, to those who may use it, or create or edit one like this."""
+    target = ProbeTarget(**request)
     with platform.read(caller) as ctx:
-        storage = storages.need_probe(ctx, probe)
-        secrets = storages.probe_secrets(ctx, probe)
-        place = readable_tables.identifier_of(ctx, probe.storage) if probe.storage else None
+        storage = mart_probe.need_storage_probe(ctx, target)
+        secrets = mart_probe.probe_secrets(ctx, target)
+        place = readable_tables.identifier_of(ctx, target.uid) if target.uid else None
     if isinstance(storage, DatabaseStorageSettings):
         # Its drivers are Spark's. Files are read without it.
         start_spark()
     volume = Volume(platform.settings, place) if place else None
-    sql = probe.text if probe.by == DefinitionType.SQL else ""
+    sql = target.text if target.by == DefinitionType.SQL else ""
     connector = storage_connector(platform.settings, storage, secrets, volume, sql)
-    return _sample(connector, probe) if probe.by else _list_tables(connector)
-
-
-def _list_tables(connector: SourceConnector) -> dict[str, Any]:
+    if target.by:
+        return _sample(connector, target)
     connector.check()
     return {"tables": [{"name": each.name, "uid": "", "keys": list(each.keys)} for each in connector.streams()]}
 
 
-def _sample(connector: SourceConnector, probe: StorageProbeTarget) -> dict[str, Any]:
-    found, notes = [probe.text], list[str]()
-    if probe.by == DefinitionType.PATTERN:
-        found = matching_tables(probe.text, [each.name for each in connector.streams()])
+def _sample(connector: SourceConnector, target: ProbeTarget) -> dict[str, Any]:
+    found, notes = [target.text], list[str]()
+    if target.by == DefinitionType.PATTERN:
+        found = matching_tables(target.text, [each.name for each in connector.streams()])
         notes = pattern_notes(found)
     sample = asdict(connector.sample(found[0], SAMPLE_ROWS))
     return {**sample, "notes": [*notes, *sample["notes"]]}
-
-
-@dataclass(frozen=True, slots=True)
-class MartsDestinationCheck:
-    """The destination to test: an existing one, or one that would be created in a project."""
-
-    settings: Mapping[str, object]
-    project: str
-    destination: str = ""
-    secrets: Mapping[str, str] = field(default_factory=dict, repr=False)
-    """Instead of those that are kept, or beside them."""
 
 
 def check_destination(
     platform: Platform, caller: Caller, request: Mapping[str, Any], start_spark: Callable[[], object]
 ) -> dict[str, str]:
     """Test a destination and return the result as a message; raise if nothing could be sent."""
-    check = MartsDestinationCheck(**request)
-    to = DESTINATION.parse(check.settings)
+    target = ProbeTarget(**request)
+    to = DESTINATION.parse(target.settings or {})
     if to.needs_drivers:
         start_spark()
     with platform.read(caller) as ctx:
-        destinations.need_destination_check(ctx, check.destination, check.project)
-        stored = credentials.load_for_test(ctx, check.destination, check.settings) if check.destination else {}
-        volume = Volume(platform.settings, readable_tables.identifier_of(ctx, check.destination or check.project))
+        mart_probe.need_destination_check(ctx, target)
+        secrets = mart_probe.probe_secrets(ctx, target)
+        volume = Volume(platform.settings, readable_tables.identifier_of(ctx, target.uid or target.project))
     if isinstance(to, LiveSettings):
         return {"message": "Nothing is sent: BI tools pull the reports. Create a secret for them."}
-    environment = ConnectorEnvironment(platform.settings, {**stored, **check.secrets}, volume)
+    environment = ConnectorEnvironment(platform.settings, secrets, volume)
     # Each report says these itself.
     named = transfer.with_report_name(to, "report")
     return {"message": connectors.open_destination(environment, named, DeliveryRequest()).check()}
@@ -157,34 +137,28 @@ PROBES: Mapping[str, Probe] = {"storage": probe_storage, "feed": probe_feed, "de
 _MESSAGE_FILE = "said.json"
 
 
-class ReportMessage:
-    """The message of a report, rendered once for each run so that a repeated delivery says the same."""
+def _render_message(
+    step_ctx: StepContext, rows: DataFrame, data: MessageData, template: str, to: DestinationSettings
+) -> DeliveryMessage | None:
+    """Return the message for these rows, or None where only rows are sent.
 
-    def __init__(self, ctx: RequestContext, name: str, report: ReportSettings, to: DestinationSettings) -> None:
-        self._name, self._day = name, reports.report_day(ctx, report)
-        template = report.message
-        self._message = MessageTemplate(template or DEFAULT_TEMPLATE) if template or not to.takes_rows else None
-        self._to = to
-
-    def render(self, rows: DataFrame, step_ctx: StepContext) -> DeliveryMessage | None:
-        """Return the message for these rows, or None where only rows are sent."""
-        if self._message is None or not self._to.takes_message:
-            return None
-        file = step_ctx.retained_folder / _MESSAGE_FILE
-        stored = delivery_folder.read_json(file)
-        if stored is not None:
-            return DeliveryMessage(**stored)
-        message = self._render(self._message, rows)
-        delivery_folder.write_json(file, asdict(message))
-        return message
-
-    def _render(self, message: MessageTemplate, rows: DataFrame) -> DeliveryMessage:
-        some = [tuple(row) for row in rows.limit(MAX_BLOCK_ROWS + 1).collect()]
-        # A mail's own file says how many there are; what is said alone says it itself.
-        counts = message.needs_row_count or not self._to.takes_rows
-        count = rows.count() if len(some) > MAX_BLOCK_ROWS and counts else len(some)
-        written = message.render(MessageData(self._name, self._day, tuple(rows.columns), some, count))
-        return DeliveryMessage(written.text, written.html, written.chat, count)
+    It is rendered once for each run, so that a repeated delivery says the same.
+    """
+    if not to.takes_message or (to.takes_rows and not template):
+        return None
+    file = step_ctx.retained_folder / _MESSAGE_FILE
+    stored = delivery_folder.read_json(file)
+    if stored is not None:
+        return DeliveryMessage(**stored)
+    message = MessageTemplate(template or DEFAULT_TEMPLATE)
+    some = [tuple(row) for row in rows.limit(MAX_BLOCK_ROWS + 1).collect()]
+    # A mail's own file says how many there are; what is said alone says it itself.
+    counts = message.needs_row_count or not to.takes_rows
+    count = rows.count() if len(some) > MAX_BLOCK_ROWS and counts else len(some)
+    written = message.render(replace(data, rows=some, count=count))
+    rendered = DeliveryMessage(written.text, written.html, written.chat, count)
+    delivery_folder.write_json(file, asdict(rendered))
+    return rendered
 
 
 def send_report(step: SendReport, step_ctx: StepContext) -> StepResult:
@@ -192,7 +166,9 @@ def send_report(step: SendReport, step_ctx: StepContext) -> StepResult:
     with step_ctx.platform.read(step_ctx.caller) as ctx:
         report = REPORT.parse(step.settings)
         ctx.need("use", step.destination)
-        environment, to, message = _prepare_delivery(ctx, step_ctx, step, report)
+        name = ctx.view.names.get(ctx.view.resource(step.report)) or step.report
+        environment, to = _open_delivery(ctx, step_ctx, step, report, name)
+        day = reports.report_day(ctx, report)
         before = str(run_table.last_run_state(ctx, step.report).get("seal", ""))
         text = reports.report_sql(ctx, step_ctx.tables.lake, report, step.mart, marts=step.marts)
     rows = step_ctx.run_query("", text)[0]
@@ -201,15 +177,15 @@ def send_report(step: SendReport, step_ctx: StepContext) -> StepResult:
     if reason:
         step_ctx.log(f"Nothing was sent: {reason}")
         return StepResult(state={"seal": before})
-    request = replace(transfer.delivery_request(step_ctx), message=message.render(rows, step_ctx))
+    message = _render_message(step_ctx, rows, MessageData(name, day, tuple(rows.columns)), report.message, to)
+    request = replace(transfer.delivery_request(step_ctx), message=message)
     sent = connectors.open_destination(environment, to, request).send(rows)
     return transfer.delivery_result(step_ctx, sent, seal=fingerprint)
 
 
-def _prepare_delivery(
-    ctx: RequestContext, step_ctx: StepContext, step: SendReport, report: ReportSettings
-) -> tuple[ConnectorEnvironment, DestinationSettings, ReportMessage]:
-    name = ctx.view.names.get(ctx.view.resource(step.report)) or step.report
+def _open_delivery(
+    ctx: RequestContext, step_ctx: StepContext, step: SendReport, report: ReportSettings, name: str
+) -> tuple[ConnectorEnvironment, DestinationSettings]:
     # What a report says of how it is sent goes before what its destination says.
     stored = step.destination_settings
     record = DESTINATION.records.get(str(stored.get("to")))
@@ -218,14 +194,11 @@ def _prepare_delivery(
     volume = Volume(step_ctx.platform.settings, readable_tables.identifier_of(ctx, step.destination))
     secrets = credentials.load_for_step(ctx, step.destination, stored)
     environment = ConnectorEnvironment(step_ctx.platform.settings, secrets, volume)
-    named = transfer.with_report_name(to, _file_name(ctx, step, name) if to.writes_volume else name)
-    return environment, named, ReportMessage(ctx, name, report, to)
+    return environment, transfer.with_report_name(to, _file_name(ctx, step, name) if to.writes_volume else name)
 
 
 def _file_name(ctx: RequestContext, step: SendReport, name: str) -> str:
-    """Return the name of the report for its file, made unique if another report of the destination has the
-    same name.
-    """
+    """Return the name of the report for its file, made unique if another report of the destination has the same."""
     others = (
         ctx.view.resource(each) for each in edge_sources(ctx, step.destination, "destination") if each != step.report
     )
@@ -234,10 +207,7 @@ def _file_name(ctx: RequestContext, step: SendReport, name: str) -> str:
 
 
 def _skip_reason(rows: DataFrame, report: ReportSettings, before: str) -> tuple[str, str]:
-    """Return why nothing is sent, if nothing is.
-
-    And a fingerprint of the rows, where it matters whether they have changed.
-    """
+    """Return why nothing is sent, if nothing is, and a fingerprint of the rows if it matters whether they changed."""
     match report.send:
         case "rows":
             return ("there are no rows." if rows.isEmpty() else ""), ""

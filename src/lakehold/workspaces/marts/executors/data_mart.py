@@ -90,14 +90,8 @@ def refresh_mart(step: RefreshMart, step_ctx: StepContext) -> StepResult:
             definition.by is DefinitionType.PATTERN,
         )
     step_ctx.check_stopped()
-    done = sync_stream(
-        step_ctx.tables,
-        place,
-        drawn,
-        SELECTION_STREAM,
-        _sync_options(step_ctx, definition, place, reload=step.reload),
-        step_ctx.mark,
-    )
+    options = _sync_options(step_ctx, definition, place, reload=step.reload)
+    done = sync_stream(step_ctx.tables, place, drawn, SELECTION_STREAM, options, step_ctx.mark)
     for note in done.notes:
         step_ctx.log(note)
     if reads:
@@ -148,9 +142,8 @@ def _sync_options(
     """Return how rows are loaded; a reload of an incremental mart replaces everything."""
     mode = transfer.sync_mode(definition.mode, reload=reload)
     cursor = definition.cursor if mode is SyncMode.INCREMENTAL else ""
-    return SyncOptions(
-        mode, definition.keys, cursor, current_cursor(step_ctx.tables, place, cursor, step_ctx.mark), allow_empty=True
-    )
+    reached = current_cursor(step_ctx.tables, place, cursor, step_ctx.mark)
+    return SyncOptions(mode, definition.keys, cursor, reached, allow_empty=True)
 
 
 def run_checks(step: RunChecks, step_ctx: StepContext) -> StepResult:

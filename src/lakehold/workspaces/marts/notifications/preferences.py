@@ -8,6 +8,7 @@ deleted: nothing has to be done when a role changes, a grant expires, or somebod
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
@@ -44,13 +45,13 @@ DEFAULT_CHANNELS = frozenset({NotificationChannel.FAILED_RUNS, NotificationChann
 """Those that a project tells of unless it is switched off."""
 
 
-def parse_channel(name: object) -> NotificationChannel:
+def parse_channel(name: str) -> NotificationChannel:
     """Return the channel of this name, or raise."""
-    if not isinstance(name, str) or name not in set(NotificationChannel):
-        raise InvalidInputError(
-            f"There is no channel {quote(str(name))}.", did_you_mean(str(name), NotificationChannel)
-        )
-    return NotificationChannel(name)
+    try:
+        return NotificationChannel(name)
+    except ValueError:
+        hint = did_you_mean(name, NotificationChannel)
+        raise InvalidInputError(f"There is no channel {quote(name)}.", hint) from None
 
 
 notification_table = sa.Table(
@@ -83,16 +84,12 @@ ChannelPreferences = Mapping[NotificationChannel, ChannelPreference]
 
 def load_preferences(ctx: RequestContext, project: str) -> dict[int, ChannelPreferences]:
     """Return the preferences of a project by the number of the member; by 0 those of the project itself."""
-    c = notification_table.c
-    query = sa.select(notification_table).where(
-        c.tenant_id == ctx.session.tenant, c.resource_id == ctx.view.resource(project)
-    )
-    found: dict[int, dict[NotificationChannel, ChannelPreference]] = {}
-    for row in ctx.session.transaction.connection.execute(query):
+    here = notification_table.c.resource_id == ctx.view.resource(project)
+    found: dict[int, dict[NotificationChannel, ChannelPreference]] = defaultdict(dict)
+    for row in ctx.rows(notification_table).select(here):
         if row.channel in set(NotificationChannel):
-            found.setdefault(row.member_id, {})[NotificationChannel(row.channel)] = ChannelPreference(
-                row.subscribed, row.chosen_at
-            )
+            preference = ChannelPreference(row.subscribed, row.chosen_at)
+            found[row.member_id][NotificationChannel(row.channel)] = preference
     return dict(found)
 
 
@@ -106,17 +103,11 @@ def save_preference(
     ctx: RequestContext, project: str, member: int, channel: NotificationChannel, *, subscribed: bool | None
 ) -> None:
     """Replace a preference; None deletes it."""
-    here = {
-        "tenant_id": ctx.session.tenant,
-        "resource_id": ctx.view.resource(project),
-        "member_id": member,
-        "channel": channel.value,
-    }
-    c, connection = notification_table.c, ctx.session.transaction.connection
-    connection.execute(notification_table.delete().where(*(c[name] == value for name, value in here.items())))
+    here = {"resource_id": ctx.view.resource(project), "member_id": member, "channel": channel.value}
+    c, rows = notification_table.c, ctx.rows(notification_table)
+    rows.delete(*(c[name] == value for name, value in here.items()))
     if subscribed is not None:
-        kept = {"subscribed": subscribed, "chosen_at": ctx.at, "chosen_by": ctx.caller.member}
-        connection.execute(notification_table.insert().values(**here, **kept))
+        rows.insert(**here, subscribed=subscribed, chosen_at=ctx.at, chosen_by=ctx.caller.member)
 
 
 ADMIN_ROLE, TECHNICAL_USER, BUSINESS_USER = ROLES = ("admin", "technical_user", "business_user")
@@ -144,8 +135,12 @@ class TimeRange(NamedTuple):
 _ALWAYS = TimeRange(0, FOREVER)
 
 
-def project_roles(view: FactView, project: str) -> dict[int, str]:
+def project_roles(ctx: RequestContext, project: str) -> dict[int, str]:
     """Return the highest role of each member in the project itself, by the number of the member."""
+    return ctx.session.read_view(lambda view: _roles_in(view, project))
+
+
+def _roles_in(view: FactView, project: str) -> dict[int, str]:
     given = view.grants.get(view.resource(project)) or {}
     held: dict[int, int] = {}
     for subject, mask in given.items():
@@ -213,9 +208,7 @@ class RoleHistory:
     def _ranges_of_roles(
         self, given: Mapping[int, list[GrantPeriod]], role_names: Collection[str], member: int, to_all: list[TimeRange]
     ) -> list[TimeRange]:
-        """Return when one of these roles was held: directly, by a group, or by All for as long as that includes
-        the member.
-        """
+        """Return when one of these roles was held: directly, by a group, or by All while that includes the member."""
         mine = {member: [_ALWAYS], **self.stays[member], self.everyone: to_all}
         return _merge(
             both
@@ -232,9 +225,9 @@ class RoleHistory:
 
 
 def _by_subject(given: Iterable[GrantPeriod]) -> dict[int, list[GrantPeriod]]:
-    found: dict[int, list[GrantPeriod]] = {}
+    found: dict[int, list[GrantPeriod]] = defaultdict(list)
     for span in given:
-        found.setdefault(span.subject, []).append(span)
+        found[span.subject].append(span)
     return found
 
 

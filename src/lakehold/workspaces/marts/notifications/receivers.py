@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple
 from urllib.parse import quote as quote_url
 
-from lakehold.access.facts.records import require_mapping
 from lakehold.access.facts.view import role_bit
 from lakehold.access.model.policy import MEMBER
 from lakehold.catalog import kinds
@@ -24,13 +23,7 @@ from lakehold.runs.run_table import FAILED, SUCCEEDED
 from lakehold.runs.runnable import EndedRun, RunNotice, members_allowed, notified_members
 from lakehold.workspaces.marts import checks, mart_kinds
 from lakehold.workspaces.marts.notifications import preferences
-from lakehold.workspaces.marts.notifications.preferences import (
-    MANAGE_SETTINGS,
-    ChannelPreference,
-    MemberSide,
-    NotificationChannel,
-    RoleHistory,
-)
+from lakehold.workspaces.marts.notifications.preferences import MANAGE_SETTINGS, NotificationChannel, RoleHistory
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +46,7 @@ class MemberSubscriptions:
     member: ResourceRef
     role: str
     """The highest one that they hold in the project; that of an admin for those above."""
-    side: MemberSide
+    side: preferences.MemberSide
     reachable: bool
     """Whether they have an address for mails."""
     channels: Mapping[NotificationChannel, Subscription]
@@ -61,7 +54,7 @@ class MemberSubscriptions:
     @property
     def joined(self) -> bool:
         """Whether they hold a role in the project itself."""
-        return self.side is not MemberSide.ABOVE
+        return self.side is not preferences.MemberSide.ABOVE
 
 
 def need_project(ctx: RequestContext, uid: str) -> None:
@@ -83,22 +76,19 @@ def can_manage(ctx: RequestContext, project: str) -> bool:
 def list_receivers(ctx: RequestContext, project: str, search: str = "") -> list[MemberSubscriptions]:
     """Return everybody in the project and above it by name, for those who manage it; for others, themselves."""
     need_project(ctx, project)
-    held = ctx.session.read_view(lambda view: preferences.project_roles(view, project))
+    held = preferences.project_roles(ctx, project)
     if can_manage(ctx, project):
         numbers = {*held, *(ctx.view.member(uid) for uid in ctx.session.who(MANAGE_SETTINGS, project))}
     else:
         numbers = {ctx.view.member(ctx.caller.member)}
-    found = [
-        each
-        for each in _load_receivers(ctx, project, held, numbers)
-        if fold_name(search) in fold_name(each.member.name)
-    ]
+    everybody = _load_receivers(ctx, project, held, numbers)
+    found = [each for each in everybody if fold_name(search) in fold_name(each.member.name)]
     return sorted(found, key=lambda each: (fold_name(each.member.name), each.member.uid))
 
 
 def find_receiver(ctx: RequestContext, project: str, member: str) -> MemberSubscriptions | None:
     """Return one receiver, or None if they are neither in the project nor above it. Access was checked before."""
-    held = ctx.session.read_view(lambda view: preferences.project_roles(view, project))
+    held = preferences.project_roles(ctx, project)
     return next(iter(_load_receivers(ctx, project, held, [ctx.view.member(member)])), None)
 
 
@@ -112,7 +102,7 @@ def channel_receivers(
     chosen = preferences.load_preferences(ctx, project)
     if not preferences.enabled_channels(chosen)[channel]:
         return []
-    held = ctx.session.read_view(lambda view: preferences.project_roles(view, project))
+    held = preferences.project_roles(ctx, project)
     some = {number for number, each in chosen.items() if channel in each and _is_member(ctx, project, held, number)}
     past = RoleHistory.load(ctx, project, some) if some else None
     subscribed = [
@@ -133,17 +123,10 @@ def _load_receivers(
     found = []
     for number in there:
         if member := eyes.by_number(number):
-            role, own = held.get(number), chosen.get(number, {})
-            account = known.get(number)
-            found.append(
-                MemberSubscriptions(
-                    member,
-                    role or preferences.ADMIN_ROLE,
-                    preferences.side_of(role),
-                    account is not None and bool(account.email),
-                    {each: _subscription(role, number, own.get(each), past) for each in NotificationChannel},
-                )
-            )
+            role, own, account = held.get(number), chosen.get(number, {}), known.get(number)
+            channels = {each: _subscription(role, number, own.get(each), past) for each in NotificationChannel}
+            highest, side = role or preferences.ADMIN_ROLE, preferences.side_of(role)
+            found.append(MemberSubscriptions(member, highest, side, bool(account and account.email), channels))
     return found
 
 
@@ -154,12 +137,12 @@ def _is_member(ctx: RequestContext, project: str, held: Mapping[int, str], numbe
 
 
 def _subscription(
-    role: str | None, number: int, choice: ChannelPreference | None, past: RoleHistory | None
+    role: str | None, number: int, choice: preferences.ChannelPreference | None, past: RoleHistory | None
 ) -> Subscription:
     side = preferences.side_of(role)
     if choice is not None and past is not None and choice.at >= past.side_since(number, side):
         return Subscription(choice.subscribed, chosen=True)
-    return Subscription(side is MemberSide.TECHNICAL, chosen=False)
+    return Subscription(side is preferences.MemberSide.TECHNICAL, chosen=False)
 
 
 _AUDIT_ACTION = "set notifications"
@@ -171,26 +154,18 @@ def set_channels(ctx: RequestContext, project: str, changes: Mapping[str, bool])
     need_project(ctx, project)
     ctx.need(MANAGE_SETTINGS, project)
     before = project_channels(ctx, project)
-    parsed = {name: on for name, on in _parse_channels(changes).items() if on is not None}
-    changed = {name: on for name, on in parsed.items() if on != before[name]}
+    changed = {name: on for name, on in _parse_channels(changes).items() if on not in {None, before[name]}}
     for name, on in changed.items():
         preferences.save_preference(ctx, project, preferences.PROJECT_MEMBER, name, subscribed=on)
     if changed:
-        ctx.note(
-            _AUDIT_ACTION,
-            project,
-            before={name.value: before[name] for name in changed},
-            after={name.value: on for name, on in changed.items()},
-        )
+        was, will = ({name.value: each[name] for name in changed} for each in (before, changed))
+        ctx.note(_AUDIT_ACTION, project, before=was, after=will)
 
 
 def set_subscription(
     ctx: RequestContext, project: str, member: str, changes: Mapping[str, bool | None]
 ) -> MemberSubscriptions:
-    """Subscribe a member to channels or unsubscribe them; None restores the default of their role.
-
-    Return their subscriptions.
-    """
+    """Change the subscriptions of a member, where None restores the default of their role; return all of them."""
     ctx.need_writable()
     need_project(ctx, project)
     # A narrowed token may do no more than it says, not even for its own member.
@@ -217,12 +192,13 @@ def _existing_receiver(ctx: RequestContext, project: str, member: str) -> Member
     return found
 
 
-def _parse_channels(changes: object) -> dict[NotificationChannel, bool | None]:
-    parsed = {preferences.parse_channel(name): on for name, on in require_mapping(changes, "channels").items()}
-    wrong = next((on for on in parsed.values() if on is not None and not isinstance(on, bool)), None)
-    if wrong is not None:
-        raise InvalidInputError(f"A channel is on or off, not {quote(str(wrong))}.", "Write true or false.")
-    return parsed  # type: ignore[return-value] # each was looked at
+def _parse_channels(changes: Mapping[str, object]) -> dict[NotificationChannel, bool | None]:
+    parsed: dict[NotificationChannel, bool | None] = {}
+    for name, on in changes.items():
+        if on is not None and not isinstance(on, bool):
+            raise InvalidInputError(f"A channel is on or off, not {quote(str(on))}.", "Write true or false.")
+        parsed[preferences.parse_channel(name)] = on
+    return parsed
 
 
 def _subscription_values(
@@ -246,10 +222,7 @@ def underprivileged_owners(ctx: RequestContext, project: str) -> list[Underprivi
     """Return underprivileged owners of visible data marts: all for those who manage the project, else the caller."""
     need_project(ctx, project)
     marts = ctx.session.ids(ctx.principal, "see", mart_kinds.DATA_MART_KIND, within=project)
-    held, bit = (
-        ctx.session.read_view(lambda view: preferences.project_roles(view, project)),
-        role_bit("technical_owner"),
-    )
+    held, bit = preferences.project_roles(ctx, project), role_bit("technical_owner")
     found = ctx.session.read_view(
         lambda view: [
             (view.uid(mart), view.uid(owner))
@@ -276,10 +249,7 @@ _SUMMARIES = {
 
 
 def run_notices(ctx: RequestContext, uid: str, mart: str, ended: EndedRun) -> list[RunNotice]:
-    """Return the notices of a run of a data mart, or of a report on it, most severe first.
-
-    Stopped runs have none.
-    """
+    """Return the notices of a run of a data mart, or of a report on it, most severe first; none if it was stopped."""
     if ended.state not in {FAILED, SUCCEEDED}:
         return []
     broken = checks.failed_results(ctx, ended.run, ended.since)

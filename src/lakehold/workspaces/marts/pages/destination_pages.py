@@ -1,7 +1,7 @@
 """The pages of a destination: its form and test; reports and deliveries; its live secret; delivered files."""
 
 from collections.abc import Mapping
-from typing import Any
+from dataclasses import asdict
 from urllib.parse import urlencode
 
 from fastapi import Request, Response
@@ -18,93 +18,73 @@ from lakehold.kit.settings import Settings
 from lakehold.lake.volumes import VolumeEntry
 from lakehold.runs import worker_client
 from lakehold.runs.service import Run
-from lakehold.web import kind_pages, one_time_secret, pages, urls
+from lakehold.web import one_time_secret, pages, urls
 from lakehold.web.access import resource_header
 from lakehold.web.components import PageAction
 from lakehold.web.confirmation import need_confirmation
 from lakehold.web.connections.form import ResourceForm, load_design
-from lakehold.web.connections.form_page import (
-    ConnectionFormPage,
-    ConnectionTest,
-    form_routers,
-    probe_as_caller,
-    workspace_id,
-)
+from lakehold.web.connections.form_page import ConnectionTest, form_routers, probe_as_caller, workspace_id
 from lakehold.web.cookies import Flash
-from lakehold.web.routing import SubmittedForm, router
+from lakehold.web.routing import SubmittedForm
 from lakehold.web.runs import labels
 from lakehold.web.runs.services import RUNS
-from lakehold.workspaces.marts import destinations, insights, live, storages
+from lakehold.workspaces.marts import insights, live, mart_probe, pipelines, storages
 from lakehold.workspaces.marts.mart_kinds import DESTINATION_KIND
+from lakehold.workspaces.marts.mart_probe import ProbeTarget
 from lakehold.workspaces.marts.pages import page_frame
+from lakehold.workspaces.marts.pages.page_frame import ProjectFormPage
 from lakehold.workspaces.marts.settings import DESTINATION, LIVE_TYPE
 
 
-class MartDestinationFormPage(ConnectionFormPage):
+class MartDestinationFormPage(ProjectFormPage):
     """The form page of a project's destination."""
 
     kind, design = DESTINATION_KIND, load_design(page_frame.FORMS, "destination", DESTINATION.records)
-    new_part, edit_part = "destinations/new", "destination/edit"
-    workspace_edge, list_view = "project", "destination"
+    new_part, edit_part, list_view = "destinations/new", "destination/edit", "destination"
 
     @classmethod
     def need_workspace(cls, ctx: RequestContext, uid: str) -> None:
         """Refuse unless the workspace is a project that the caller sees."""
         page_frame.need_project(ctx, uid)
 
-    @classmethod
-    def need_resource(cls, ctx: RequestContext, uid: str) -> ResourceView:
-        """Return the destination, if the caller may edit it."""
-        return need_edit(ctx, uid)
-
     def test(self, filled: ResourceForm, secrets: Mapping[str, str]) -> ConnectionTest:
         """Test the connection through a worker."""
-        there = {"destination": self.uid} if self.uid else {}
-        return _test(self.request, {**there, "project": self.within, "settings": filled.settings(), "secrets": secrets})
+        return _test(self.request, ProbeTarget(self.uid, self.within, filled.settings(), secrets))
 
     def saved(self, filled: ResourceForm, uid: str) -> tuple[str, str]:
         """Return to the page of the destination."""
         message = "Saved. Applies from the next run." if self.found else f"{filled.name} was created."
-        return kind_pages.resource_overview_url(uid, DESTINATION_KIND), message
+        return urls.resource(uid, "destination"), message
 
 
-new, form_routes = form_routers(MartDestinationFormPage)
+_MAX_FILES, _MAX_RUNS = 50, 8
+
+new, routes = form_routers(MartDestinationFormPage)
 
 
-@form_routes.post("/{uid:path}/destination/try")
+@routes.post("/{uid:path}/destination/try")
 def try_out(request: Request, uid: str) -> Response:
     """Test the saved destination."""
-    found = read_transaction(request).run(lambda ctx: need_edit(ctx, uid))
-    settings = dict(found.settings or {})
-    tested = _test(request, {"destination": uid, "project": workspace_id(found), "settings": settings})
+    found = read_transaction(request).run(lambda ctx: MartDestinationFormPage.need_resource(ctx, uid))
+    tested = _test(request, ProbeTarget(uid, workspace_id(found), dict(found.settings or {})))
     flash = Flash(str(tested.error), tone="bad") if tested.error else Flash(tested.message)
-    return pages.redirect(request, kind_pages.resource_overview_url(uid, DESTINATION_KIND), flash)
+    return pages.redirect(request, urls.resource(uid, "destination"), flash)
 
 
-def need_edit(ctx: RequestContext, uid: str) -> ResourceView:
-    """Return the destination, if the caller may edit it."""
-    found = page_frame.need_kind(ctx, uid, DESTINATION_KIND)
-    ctx.need("edit", uid)
-    return found
-
-
-def _test(request: Request, asked: Mapping[str, Any]) -> ConnectionTest:
+def _test(request: Request, target: ProbeTarget) -> ConnectionTest:
     """Test a destination through a worker. Missing rights are raised."""
     message, error = probe_as_caller(
         request,
-        lambda ctx: destinations.need_destination_check(ctx, str(asked.get("destination", "")), asked["project"]),
-        lambda platform, caller: worker_client.check_connection(platform, caller, "marts.destination", asked),
+        lambda ctx: mart_probe.need_destination_check(ctx, target),
+        lambda platform, caller: worker_client.check_connection(platform, caller, "marts.destination", asdict(target)),
     )
     return ConnectionTest(message or "", error)
 
 
-live_routes = router("/resources")
-
-
-@live_routes.post("/{uid:path}/destination/secret")
+@routes.post("/{uid:path}/destination/secret")
 def make(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm) -> Response:
     """Create the secret, or rotate it after a confirmation."""
-    found, back = need_edit(ctx, uid), kind_pages.resource_overview_url(uid, DESTINATION_KIND)
+    found, back = page_frame.need_edit(ctx, uid, DESTINATION_KIND), urls.resource(uid, "destination")
     if live.get_secret(ctx, uid) is not None:
         text = "The current secret stops working immediately."
         need_confirmation(request, sent, f"Rotate the secret of {found.name}?", text, do="Rotate", back=back)
@@ -117,10 +97,10 @@ def make(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm) -> 
     return one_time_secret.redirect_to_secret(request, ctx.caller, one_time)
 
 
-@live_routes.post("/{uid:path}/destination/secret/revoke")
+@routes.post("/{uid:path}/destination/secret/revoke")
 def revoke(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm) -> Response:
     """Revoke the secret, after a confirmation."""
-    found, back = need_edit(ctx, uid), kind_pages.resource_overview_url(uid, DESTINATION_KIND)
+    found, back = page_frame.need_edit(ctx, uid, DESTINATION_KIND), urls.resource(uid, "destination")
     text = "Reports cannot be pulled until a new secret is created."
     need_confirmation(request, sent, f"Revoke the secret of {found.name}?", text, do="Revoke", back=back)
     try:
@@ -133,9 +113,7 @@ def revoke(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm) -
 def live_section(
     ctx: RequestContext, settings: Settings, found: ResourceView, reports: list[ResourceRef]
 ) -> dict[str, object] | None:
-    """Return the section for a caller who may use or edit a live destination: its secret, and where each report is
-    pulled that they see; None for others.
-    """
+    """Return the secret of a live destination, and where each report is pulled, for those who may use or edit it."""
     uid, may_edit = found.uid, "edit" in found.actions
     if resource_metadata.load(ctx, uid).settings.get("to") != LIVE_TYPE or not (may_edit or "use" in found.actions):
         return None
@@ -161,12 +139,7 @@ def live_section(
     }
 
 
-file_routes = router("/resources")
-
-_MAX_FILES = 50
-
-
-@file_routes.get("/{uid:path}/destination/file")
+@routes.get("/{uid:path}/destination/file")
 def download(ctx: ReadContext, platform: CurrentPlatform, uid: str, path: str = "") -> Response:
     """Download a delivered file."""
     volume, file = storages.FILES.open_file(ctx, platform.settings, uid, path)
@@ -204,26 +177,19 @@ def _delivered_file(uid: str, file: VolumeEntry) -> DeliveredFile:
     return file.name, here, labels.format_size(file.size), file.changed_at
 
 
-routes = router("/resources")
-
-_MAX_RUNS = 8
-
-
 @routes.get("/{uid:path}/destination")
 def destination_page(request: Request, ctx: ReadContext, platform: CurrentPlatform, uid: str) -> Response:
     """Render the page of a destination."""
     found = page_frame.need_kind(ctx, uid, DESTINATION_KIND)
     resource_usage.record(platform, ctx, "see", uid)
-    reports = destinations.visible_reports(ctx, uid)
+    reports = page_frame.visible_sources(ctx, uid, "destination")
+    filled = MartDestinationFormPage.design.from_resource(found)
     values: dict[str, object] = {
-        "found": found,
-        "crumbs": resource_header.breadcrumbs(ctx, uid),
-        "tabs": resource_header.tabs(ctx, uid),
-        "tab": kind_pages.resource_overview_url(uid, found.kind),
+        **page_frame.resource_frame(ctx, found, "destination"),
         "may": resource_header.actions_of(ctx, uid),
-        "deleted": destinations.is_deleted(ctx, uid),
+        "deleted": pipelines.is_deleted(ctx, uid),
         "is_set": found.settings is None or bool(found.settings.get("to")),
-        "where": _connection_facts(ctx, found),
+        "where": None if found.settings is None else filled.describe(credentials.list_names(ctx, uid), "As"),
         "reports": reports,
         "went": _latest_runs(ctx, reports),
         "live": live_section(ctx, platform.settings, found, reports),
@@ -231,14 +197,6 @@ def destination_page(request: Request, ctx: ReadContext, platform: CurrentPlatfo
         **_destination_actions(ctx, found),
     }
     return pages.render(request, "marts/destination.html", values)
-
-
-def _connection_facts(ctx: RequestContext, found: ResourceView) -> list[tuple[str, str]] | None:
-    """Return the connection as pairs of label and value; None for those who may not edit it."""
-    if found.settings is None:
-        return None
-    filled = MartDestinationFormPage.design.from_resource(found)
-    return filled.describe(credentials.list_names(ctx, found.uid), "As")
 
 
 def _latest_runs(ctx: RequestContext, reports: list[ResourceRef]) -> list[tuple[str, Run, int]]:

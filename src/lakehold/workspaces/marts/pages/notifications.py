@@ -19,12 +19,7 @@ from lakehold.web.form_values import parse_integer
 from lakehold.web.list_view import ListColumn, ListFilter, ListState
 from lakehold.web.routing import SubmittedForm, router
 from lakehold.workspaces.marts.notifications import receivers
-from lakehold.workspaces.marts.notifications.preferences import (
-    MANAGE_SETTINGS,
-    ROLES,
-    NotificationChannel,
-    parse_channel,
-)
+from lakehold.workspaces.marts.notifications.preferences import MANAGE_SETTINGS, ROLES, NotificationChannel
 from lakehold.workspaces.marts.notifications.receivers import MemberSubscriptions
 from lakehold.workspaces.marts.pages.page_frame import need_project
 
@@ -98,11 +93,8 @@ def render_notifications(
 def _receiver_list(
     request: Request, ctx: RequestContext, uid: str, everybody: Sequence[MemberSubscriptions]
 ) -> dict[str, object]:
-    listing = ListState.from_request(
-        request,
-        sorts=("name",),
-        filters=(ListFilter("role", "Role", tuple(_titles(ctx, uid).items())), _CHANNEL_FILTER),
-    )
+    roles = ListFilter("role", "Role", tuple(_titles(ctx, uid).items()))
+    listing = ListState.from_request(request, ("name",), (roles, _CHANNEL_FILTER))
     # However it is filtered, the list has one URL.
     listing = replace(listing, path=urls.workspace(uid, NOTIFICATIONS_PART))
     rows = listing.select((each for each in everybody if _matches(each, listing)), lambda each: each.member.name)
@@ -153,7 +145,7 @@ def choose_mine(request: Request, ctx: WriteContext, uid: str, sent: SubmittedFo
 def choose(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm) -> Response:
     """Subscribe a member to a channel, unsubscribe them, or reset them to the default of their role."""
     member, name, choice = (str(sent.get(each, "")) for each in ("member", "channel", "wanted"))
-    found = receivers.set_subscription(ctx, uid, member, {parse_channel(name).value: _CHOICES.get(choice)})
+    found = receivers.set_subscription(ctx, uid, member, {name: _CHOICES.get(choice)})
     # With scripts the list is drawn anew in its place.
     if request.headers.get("hx-request"):
         return render_notifications(request, ctx, uid)

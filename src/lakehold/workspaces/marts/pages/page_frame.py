@@ -6,7 +6,7 @@ from fastapi import Request, Response
 
 from lakehold.api.http.dependencies import WriteContext
 from lakehold.catalog import credentials, kinds, resources, workspaces
-from lakehold.catalog.resource_view import ResourceRef, ResourceView
+from lakehold.catalog.resource_view import ResourceRef, ResourceView, VisibleRefs
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import FOREVER
 from lakehold.kit.errors import NotFoundError
@@ -15,9 +15,11 @@ from lakehold.web import kind_pages, one_time_secret, pages, urls
 from lakehold.web.access import resource_header
 from lakehold.web.components import PageAction
 from lakehold.web.confirmation import need_confirmation
+from lakehold.web.connections.form_page import ConnectionFormPage
 from lakehold.web.cookies import Flash
 from lakehold.web.one_time_secret import OneTimeSecret
 from lakehold.web.routing import SubmittedForm, router
+from lakehold.workspaces.graph import edge_sources
 from lakehold.workspaces.marts import mart_kinds
 
 
@@ -75,6 +77,17 @@ def copy_credentials_action(ctx: RequestContext, uid: str) -> PageAction:
 FORMS = Path(__file__).parent.parent / "forms.yaml"
 
 
+class ProjectFormPage(ConnectionFormPage):
+    """Base class of the form pages of a project's resources."""
+
+    workspace_edge = "project"
+
+    @classmethod
+    def need_resource(cls, ctx: RequestContext, uid: str) -> ResourceView:
+        """Return the resource, if it is of this kind and the caller may edit it."""
+        return need_edit(ctx, uid, cls.kind)
+
+
 def need_project(ctx: RequestContext, uid: str) -> ResourceRef:
     """Return the project, if the caller may see it."""
     return workspaces.need_workspace(ctx, uid, mart_kinds.PROJECT_KIND)
@@ -94,3 +107,8 @@ def need_edit(ctx: RequestContext, uid: str, kind: str) -> ResourceView:
     found = need_kind(ctx, uid, kind)
     kinds.need_right(ctx, uid, "edit")
     return found
+
+
+def visible_sources(ctx: RequestContext, uid: str, edge: str) -> list[ResourceRef]:
+    """Return the resources that the caller may see and whose edges of this name lead here, by name."""
+    return sorted(VisibleRefs(ctx).refs(edge_sources(ctx, uid, edge)), key=lambda ref: ref.name.casefold())

@@ -1,6 +1,7 @@
-"""The pages of a storage: its form, settings, connection test and data marts; its tables."""
+"""The pages of a storage: its form, settings, connection test, data marts and tables; its options in other forms."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlencode
 
@@ -10,32 +11,52 @@ from lakehold.access import Draft
 from lakehold.api.catalog import resource_usage
 from lakehold.api.http.dependencies import CurrentPlatform, ReadContext, read_transaction
 from lakehold.catalog import credentials, kinds, resource_metadata, workspaces
-from lakehold.catalog.resource_view import ResourceView, VisibleRefs
+from lakehold.catalog.resource_view import ResourceRef, ResourceSummary, ResourceView, VisibleRefs, load_summaries
+from lakehold.directory.errors import DeniedError, HiddenError, UnauthorizedError
 from lakehold.directory.request_context import RequestContext
-from lakehold.web import kind_pages, pages, urls
+from lakehold.kit.errors import LakeholdError
+from lakehold.runs import queries
+from lakehold.web import kind_pages, pages, table_pages, urls
 from lakehold.web.access import resource_header
 from lakehold.web.components import PageAction
 from lakehold.web.connections.form import ResourceForm, load_design
-from lakehold.web.connections.form_page import ConnectionFormPage, ConnectionTest, form_routers, workspace_id
+from lakehold.web.connections.form_page import ConnectionTest, form_routers, workspace_id
 from lakehold.web.labels import format_count
 from lakehold.web.list_view import ListState
-from lakehold.web.routing import router
-from lakehold.workspaces.marts import storages
+from lakehold.workspaces.graph import edge_sources
+from lakehold.workspaces.marts.api.data_marts import run_probe
 from lakehold.workspaces.marts.mart_kinds import DATA_MART_KIND, STORAGE_KIND
+from lakehold.workspaces.marts.mart_probe import ProbeTarget, StorageProbeResult
 from lakehold.workspaces.marts.pages import page_frame
-from lakehold.workspaces.marts.pages.storage_probe import StorageProbe, probe_grid, probe_storage
+from lakehold.workspaces.marts.pages.page_frame import ProjectFormPage
 from lakehold.workspaces.marts.settings import STORAGE, DefinitionType, StorageType
-from lakehold.workspaces.marts.storages import StorageProbeTarget
 
-_LAKEHOUSE, _MAX_LAKEHOUSES = "lakehouse.lakehouse", 200
+_LAKEHOUSE, _MAX_OPTIONS = "lakehouse.lakehouse", 200
 
 
-class StorageFormPage(ConnectionFormPage):
+@dataclass(frozen=True, slots=True)
+class StorageProbe:
+    """The result of probing a storage, or the error."""
+
+    seen: StorageProbeResult = field(default_factory=StorageProbeResult)
+    error: LakeholdError | None = None
+
+
+def probe_storage(request: Request, target: ProbeTarget) -> StorageProbe:
+    """Probe a storage as the caller. Missing rights are raised; other errors are part of the result."""
+    try:
+        return StorageProbe(run_probe(request, target))
+    except (DeniedError, HiddenError, UnauthorizedError):
+        raise
+    except LakeholdError as error:
+        return StorageProbe(error=error)
+
+
+class StorageFormPage(ProjectFormPage):
     """The form page of a storage."""
 
     kind, design = STORAGE_KIND, load_design(page_frame.FORMS, "storage", STORAGE.records)
-    new_part, edit_part = "storages/new", "storage/edit"
-    workspace_edge, list_view = "project", "storage"
+    new_part, edit_part, list_view = "storages/new", "storage/edit", "storage"
 
     @classmethod
     def need_workspace(cls, ctx: RequestContext, uid: str) -> None:
@@ -43,21 +64,16 @@ class StorageFormPage(ConnectionFormPage):
         workspaces.need_workspace(ctx, uid)
         ctx.need_draft(Draft(STORAGE_KIND, {"project": uid}))
 
-    @classmethod
-    def need_resource(cls, ctx: RequestContext, uid: str) -> ResourceView:
-        """Return the storage, if the caller may edit it."""
-        return page_frame.need_edit(ctx, uid, STORAGE_KIND)
-
     def options(self, ctx: RequestContext) -> Mapping[str, Sequence[tuple[Any, ...]]]:
         """Return the lakehouses that the caller sees."""
         sight = ctx.view.policy.kind(_LAKEHOUSE).schema.visible
-        found = ctx.session.list(ctx.principal, sight, _LAKEHOUSE, limit=_MAX_LAKEHOUSES).items
+        found = ctx.session.list(ctx.principal, sight, _LAKEHOUSE, limit=_MAX_OPTIONS).items
         return {"lakehouse": [(item.uid, item.name) for item in found]}
 
     def test(self, filled: ResourceForm, secrets: Mapping[str, str]) -> ConnectionTest:
         """List the tables or files."""
         project = "" if self.uid else self.within
-        probed = probe_storage(self.request, StorageProbeTarget(self.uid, project, filled.settings(), secrets))
+        probed = probe_storage(self.request, ProbeTarget(self.uid, project, filled.settings(), secrets))
         noun = "file" if filled.word == StorageType.FILES else "table"
         message = f"Connection successful: {format_count(len(probed.seen.tables), noun)} found."
         return ConnectionTest(probed.seen.notes[0] if probed.seen.notes else message, probed.error)
@@ -67,10 +83,7 @@ class StorageFormPage(ConnectionFormPage):
         return urls.resource(uid, "storage"), "Saved." if self.found else f"{filled.name} was created."
 
 
-new, form_routes = form_routers(StorageFormPage)
-routes = router("/resources")
-
-_DESIGN = StorageFormPage.design
+new, routes = form_routers(StorageFormPage)
 
 
 @routes.get("/{uid:path}/storage")
@@ -86,25 +99,25 @@ def test(request: Request, uid: str) -> Response:
     """Test the connection and render the result."""
     reading = read_transaction(request)
     found = reading.run(lambda ctx: page_frame.need_kind(ctx, uid, STORAGE_KIND))
-    looked = probe_storage(request, StorageProbeTarget(uid))
+    looked = probe_storage(request, ProbeTarget(uid))
     return reading.run(lambda ctx: _page(request, ctx, found, looked))
 
 
 def _page(request: Request, ctx: RequestContext, found: ResourceView, looked: StorageProbe | None = None) -> Response:
     settings, uid = resource_metadata.load(ctx, found.uid).settings, found.uid
     kind = str(settings.get("kind", ""))
-    marts, more = storages.marts_of(ctx, uid)
+    marts = page_frame.visible_sources(ctx, uid, "storage")
     set_up = PageAction("Set up", kind_pages.edit_form_url(uid, found.kind), icon="pencil")
     values: dict[str, object] = {
         **page_frame.resource_frame(ctx, found, "storage"),
         "kind": kind,
-        "kind_said": _DESIGN.types[kind].label if kind in _DESIGN.types else "",
+        "kind_said": known.label if (known := StorageFormPage.design.types.get(kind)) else "",
         "facts": None if found.settings is None else _setting_facts(ctx, found),
         "set_up": page_frame.action_of(ctx, uid, "edit", set_up),
         "acts": _storage_actions(ctx, found, kind),
         "looked": looked,
         "marts": marts,
-        "more_marts": more,
+        "more_marts": len(marts) < len(edge_sources(ctx, uid, "storage")),
         "new_mart": _new_mart_url(found) if "use" in found.actions and found.workspace else "",
         "may": resource_header.actions_of(ctx, uid),
     }
@@ -113,7 +126,7 @@ def _page(request: Request, ctx: RequestContext, found: ResourceView, looked: St
 
 def _setting_facts(ctx: RequestContext, found: ResourceView) -> list[tuple[str, str]]:
     """Return the settings as pairs of label and value, without secrets."""
-    filled = _DESIGN.from_resource(found)
+    filled = StorageFormPage.design.from_resource(found)
     match filled.word:
         case "lake":
             lakehouse = VisibleRefs(ctx).ref(filled.text("lakehouse"))
@@ -138,10 +151,7 @@ def _new_mart_url(found: ResourceView, **table: str) -> str:
     return f"{kind_pages.create_form_url(workspace_id(found), DATA_MART_KIND)}?{query}"
 
 
-table_routes = router("/resources")
-
-
-@table_routes.get("/{uid:path}/tables")
+@routes.get("/{uid:path}/tables")
 def tables_page(request: Request, uid: str, table: str = "") -> Response:
     """Render the tables that a worker finds in the storage, or the first rows of one."""
     reading = read_transaction(request)
@@ -149,12 +159,16 @@ def tables_page(request: Request, uid: str, table: str = "") -> Response:
     listing = ListState.from_request(request, ("name",))
     looked = None
     if table:
-        looked = probe_storage(request, StorageProbeTarget(uid, by=DefinitionType.TABLE.value, text=table))
+        looked = probe_storage(request, ProbeTarget(uid, by=DefinitionType.TABLE.value, text=table))
     elif is_set:
-        looked = probe_storage(request, StorageProbeTarget(uid, search=listing.search))
+        looked = probe_storage(request, ProbeTarget(uid, search=listing.search))
     values = reading.run(lambda ctx: page_frame.resource_frame(ctx, found, "tables")) | {"looked": looked}
     if looked and table:
-        values |= {"table": table, "grid": probe_grid(looked.seen), "new": _new_mart_url(found, table=table)}
+        values |= {
+            "table": table,
+            "grid": table_pages.sample_grid(looked.seen.fields, looked.seen.rows),
+            "new": _new_mart_url(found, table=table),
+        }
         return pages.render(request, "marts/table_look.html", values)
     rows = listing.select(looked.seen.tables if looked else (), lambda each: str(each["name"]))
     values |= {
@@ -177,3 +191,62 @@ def _table_url(uid: str, each: Mapping[str, Any]) -> str:
     if each["uid"]:
         return urls.resource(str(each["uid"]), "sample")
     return f"{urls.resource(uid, 'tables')}?{urlencode({'table': each['name']})}"
+
+
+@dataclass(frozen=True, slots=True)
+class StorageOptions:
+    """The kind and the tables of a storage, for the form of a data mart."""
+
+    storage: ResourceRef | None = None
+    kind: str = ""
+    tables: Sequence[str] = ()
+    lakehouse: str = ""
+    """The one whose names the editor completes; empty if there is none that the caller may ask."""
+    error: LakeholdError | None = None
+    """Why its tables are not known."""
+
+    @property
+    def sql(self) -> bool:
+        """Whether it can be queried in SQL."""
+        return self.kind != StorageType.FILES
+
+
+def storage_options(request: Request, uid: str) -> StorageOptions:
+    """Return the options of a storage that the caller may use."""
+    storage, kind, lakehouse = read_transaction(request).run(lambda ctx: _load_storage(ctx, uid))
+    if not kind:
+        return StorageOptions(storage)
+    try:
+        looked = probe_storage(request, ProbeTarget(uid, search=""))
+    except LakeholdError as error:
+        return StorageOptions(storage, kind, error=error)
+    tables = [str(each["name"]) for each in looked.seen.tables]
+    return StorageOptions(storage, kind, tables, lakehouse, looked.error)
+
+
+def usable_storages(ctx: RequestContext, project: str) -> list[ResourceSummary]:
+    """Return the storages that the caller may use."""
+    return load_summaries(
+        ctx, ctx.session.list(ctx.principal, "use", STORAGE_KIND, within=project, limit=_MAX_OPTIONS).items
+    )
+
+
+def new_storage_url(ctx: RequestContext, project: str) -> str:
+    """Return the address of the form for a new storage, or an empty string if the caller may not create one."""
+    may = ctx.session.check(ctx.principal, "create", Draft(STORAGE_KIND, {"project": project}))
+    return kind_pages.create_form_url(project, STORAGE_KIND) if may else ""
+
+
+def joinable_marts(ctx: RequestContext, project: str, but: str) -> list[tuple[str, str]]:
+    """Return the data marts that the caller may use, except one."""
+    found = ctx.session.list(ctx.principal, "use", DATA_MART_KIND, within=project, limit=_MAX_OPTIONS).items
+    return [(item.uid, item.name) for item in found if item.uid != but]
+
+
+def _load_storage(ctx: RequestContext, uid: str) -> tuple[ResourceRef | None, str, str]:
+    ctx.need_visible(uid)
+    ctx.need("use", uid)
+    settings, eyes = resource_metadata.load(ctx, uid).settings, VisibleRefs(ctx)
+    kind, lakehouse = str(settings.get("kind", "")), eyes.ref(str(settings.get("lakehouse", "")))
+    may_ask = kind == StorageType.LAKE and lakehouse and queries.may_query(ctx, lakehouse.uid)
+    return eyes.ref(uid), kind, lakehouse.uid if lakehouse and may_ask else ""

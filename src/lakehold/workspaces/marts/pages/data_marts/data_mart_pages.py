@@ -24,7 +24,7 @@ from lakehold.web.list_view import ListState
 from lakehold.web.routing import router
 from lakehold.web.runs import labels, runnable_page
 from lakehold.web.runs.services import RUNS
-from lakehold.workspaces.graph import edge_sources, edge_targets
+from lakehold.workspaces.graph import edge_targets
 from lakehold.workspaces.marts import pipelines
 from lakehold.workspaces.marts.checks import BROKEN, KEPT, list_results
 from lakehold.workspaces.marts.mart_kinds import DATA_MART_KIND, REPORT_KIND
@@ -55,8 +55,7 @@ def reports_page(request: Request, ctx: ReadContext, uid: str) -> Response:
 
 def mart_reports(ctx: RequestContext, uid: str) -> list[ResourceRef]:
     """Return the reports of a data mart that the caller may see, by name."""
-    seen = VisibleRefs(ctx).refs(edge_sources(ctx, uid, "data_mart"))
-    return sorted((ref for ref in seen if ref.kind == REPORT_KIND), key=lambda ref: ref.name.casefold())
+    return [ref for ref in page_frame.visible_sources(ctx, uid, "data_mart") if ref.kind == REPORT_KIND]
 
 
 def new_report_url(found: ResourceView) -> str:
@@ -153,10 +152,8 @@ def _load_status(ctx: RequestContext, lake: IcebergCatalog, uid: str) -> DataMar
         names = {check.name for check in DATA_MART.parse(settings).checks}
     except InvalidInputError:
         names = set()
-    last: dict[str, str] = {}
-    for each in list_results(ctx, uid):
-        if each.name in names:
-            last.setdefault(each.name, each.state)
+    # The newest is the last of each name.
+    last = {each.name: each.state for each in reversed(list_results(ctx, uid)) if each.name in names}
     said = list(last.values())
     standing = DataMartStatus(
         settings.get("published") is True, checks=len(names), kept=said.count(KEPT), broken=said.count(BROKEN)

@@ -21,34 +21,28 @@ from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import InvalidInputError
 from lakehold.lake import readable_tables
 from lakehold.runs.worker_client import NoWorkerError
-from lakehold.web import pages, urls
+from lakehold.web import pages, table_pages, urls
 from lakehold.web.connections.field_values import parse_pairs
 from lakehold.web.connections.form import ResourceForm, load_design
-from lakehold.web.connections.form_page import (
-    ConnectionFormPage,
-    ConnectionTest,
-    form_routers,
-    probe_as_caller,
-    workspace_id,
-)
+from lakehold.web.connections.form_page import ConnectionTest, form_routers, probe_as_caller, workspace_id
 from lakehold.web.cookies import Flash
 from lakehold.web.form_values import CORRECTABLE_ERRORS, parse_integer, row_settings
 from lakehold.web.labels import format_count
-from lakehold.web.routing import SubmittedForm, router
+from lakehold.web.routing import SubmittedForm
 from lakehold.workspaces.graph import edge_targets
 from lakehold.workspaces.marts import mart_probe
 from lakehold.workspaces.marts.mart_kinds import DATA_MART_KIND
-from lakehold.workspaces.marts.mart_probe import FeedProbeTarget, StorageProbeResult, definition_errors
-from lakehold.workspaces.marts.pages import page_frame, storage_probe
-from lakehold.workspaces.marts.pages.storage_probe import StorageOptions, probe_grid, probe_storage
+from lakehold.workspaces.marts.mart_probe import ProbeTarget, StorageProbeResult, definition_errors
+from lakehold.workspaces.marts.pages import page_frame, storage_pages
+from lakehold.workspaces.marts.pages.page_frame import ProjectFormPage
+from lakehold.workspaces.marts.pages.storage_pages import StorageOptions, probe_storage
 from lakehold.workspaces.marts.settings import FEEDS, DefinitionType, MartSettings, parse_definition, reads_from
-from lakehold.workspaces.marts.storages import StorageProbeTarget
 
 
-class MartFormPage(ConnectionFormPage):
+class MartFormPage(ProjectFormPage):
     """Base class of both forms of a data mart: who may open them, and the page after saving."""
 
-    kind, workspace_edge, list_view = DATA_MART_KIND, "project", "data_mart"
+    kind, list_view = DATA_MART_KIND, "data_mart"
     saved_message: ClassVar[str]
 
     @classmethod
@@ -56,11 +50,6 @@ class MartFormPage(ConnectionFormPage):
         """Refuse unless the caller may create data marts in the project."""
         workspaces.need_workspace(ctx, uid)
         ctx.need("create_data_mart", uid)
-
-    @classmethod
-    def need_resource(cls, ctx: RequestContext, uid: str) -> ResourceView:
-        """Return the data mart, if the caller may edit it."""
-        return page_frame.need_edit(ctx, uid, DATA_MART_KIND)
 
     def saved(self, filled: ResourceForm, uid: str) -> tuple[str, str]:
         """Return to the page of the data mart."""
@@ -78,7 +67,7 @@ class ConnectorFormPage(MartFormPage):
     new_part, edit_part = "marts/fed", "mart/feed"
     carried: ClassVar[Mapping[str, str]] = {"storage": "storage"}
     probed: Mapping[str, Any] = MappingProxyType({})
-    """What a test has found."""
+    """The streams, fields and rows that a test has found."""
 
     def heading(self) -> tuple[str, str]:
         """Return the last breadcrumb and the title."""
@@ -86,13 +75,12 @@ class ConnectorFormPage(MartFormPage):
 
     def options(self, ctx: RequestContext) -> Mapping[str, Sequence[tuple[Any, ...]]]:
         """Return the storages that the caller may use, and the streams that a test has found."""
-        storages = [(each.uid, each.name) for each in storage_probe.usable_storages(ctx, self.within)]
+        storages = [(each.uid, each.name) for each in storage_pages.usable_storages(ctx, self.within)]
         return {"storage": storages, "stream": [(each["name"], "") for each in self.probed.get("streams", ())]}
 
     def extra_values(self) -> dict[str, object]:
         """Return the rows that a test has found."""
-        rows = StorageProbeResult(fields=self.probed.get("fields", ()), rows=self.probed.get("rows", ()))
-        return {"grid": probe_grid(rows)}
+        return {"grid": table_pages.sample_grid(self.probed.get("fields", ()), self.probed.get("rows", ()))}
 
     def parse(self, sent: FormData) -> ResourceForm:
         """Parse a submitted form. The only endpoint of an API is the stream."""
@@ -110,7 +98,7 @@ class ConnectorFormPage(MartFormPage):
     def test(self, filled: ResourceForm, secrets: Mapping[str, str]) -> ConnectionTest:
         """Read a sample of the stream. Without a stream, those that are there are listed."""
         settings, stream = filled.settings(), filled.text("stream")
-        target = FeedProbeTarget(settings, self.uid, self.within, secrets, stream)
+        target = ProbeTarget(self.uid, self.within, settings, secrets, text=stream)
         probed, error = probe_as_caller(
             self.request,
             lambda ctx: mart_probe.need_feed_probe(ctx, target),
@@ -127,7 +115,7 @@ class ConnectorFormPage(MartFormPage):
         return ConnectionTest(message, errors=definition_errors(parse_definition(settings), fields))
 
 
-connector_new, connector_routes = form_routers(ConnectorFormPage)
+new, routes = form_routers(ConnectorFormPage)
 
 _STORAGE, _CONNECTOR = "storage", DefinitionType.CONNECTOR.value
 """The two types of the form of a definition. One that a connector feeds keeps what it is made from."""
@@ -188,24 +176,23 @@ class DefinitionFormPage(MartFormPage):
     def show(self, filled: ResourceForm, **outcome: Any) -> Response:  # noqa: ANN401 - as `render` has them
         """Render the form, with the tables of its storage."""
         if filled.text("storage"):
-            self.offered = storage_probe.storage_options(self.request, filled.text("storage"))
+            self.offered = storage_pages.storage_options(self.request, filled.text("storage"))
         return read_transaction(self.request).run(lambda ctx: self.render(ctx, filled, **outcome))
 
     def render(self, ctx: RequestContext, filled: ResourceForm, **outcome: Any) -> Response:  # noqa: ANN401
         """Render the form, with the storages that it could read."""
-        self.storages = storage_probe.usable_storages(ctx, self.within)
-        self.new_storage = storage_probe.new_storage_url(ctx, self.within)
+        self.storages = storage_pages.usable_storages(ctx, self.within)
+        self.new_storage = storage_pages.new_storage_url(ctx, self.within)
         return super().render(ctx, filled, **outcome)
 
     def options(self, ctx: RequestContext) -> Mapping[str, Sequence[tuple[Any, ...]]]:
         """Return the data marts that it can be joined to."""
-        return {"mart": storage_probe.joinable_marts(ctx, self.within, self.uid)}
+        return {"mart": storage_pages.joinable_marts(ctx, self.within, self.uid)}
 
     def extra_values(self) -> dict[str, object]:
         """Return the storages, the tables of the chosen one, and what a test has found."""
-        feed = ConnectorFormPage(self.request, self.within, self.found).action_url
         return {
-            "feed": feed,
+            "feed": ConnectorFormPage(self.request, self.within, self.found).action_url,
             "storages": self.storages,
             "new_storage": self.new_storage,
             "offered": self.offered,
@@ -213,7 +200,7 @@ class DefinitionFormPage(MartFormPage):
             "hidden_joins": self.hidden_joins,
             "bys": [each for each in self.design.options_of(_STORAGE, "by") if each[0] != "sql" or self.offered.sql],
             "notes": self.probed.notes,
-            "grid": probe_grid(self.probed),
+            "grid": table_pages.sample_grid(self.probed.fields, self.probed.rows),
         }
 
     def check(self, filled: ResourceForm, *, has_secret: bool) -> tuple[ResourceForm, dict[str, str]]:
@@ -230,7 +217,7 @@ class DefinitionFormPage(MartFormPage):
         storage, by = filled.text("storage"), filled.text("by")
         if not storage or filled.word == _CONNECTOR:
             return ConnectionTest()
-        looked = probe_storage(self.request, StorageProbeTarget(storage, by=by, text=filled.text(by)))
+        looked = probe_storage(self.request, ProbeTarget(storage, by=by, text=filled.text(by)))
         if isinstance(looked.error, NoWorkerError):
             return ConnectionTest(error=looked.error)
         if looked.error is not None:
@@ -305,10 +292,6 @@ class DefinitionFormPage(MartFormPage):
             changes = ResourceEdit(name, description)
         resource_edit.apply_edit(ctx, self.uid, changes, expect_version=parse_integer(filled.text("version")))
         return self.uid
-
-
-new = router("/workspaces")
-routes = router("/resources")
 
 
 @new.get("/{uid:path}/marts/new")

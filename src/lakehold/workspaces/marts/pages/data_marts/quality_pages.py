@@ -36,14 +36,6 @@ routes = router("/resources")
 DESIGN, _WORD = load_design(page_frame.FORMS, "check", {"check": QualityCheck}), "check"
 
 
-def _check_settings(filled: ResourceForm) -> dict[str, object]:
-    """Return the settings of a check to save."""
-    settings = filled.settings()
-    if not settings["stops"]:
-        del settings["stops"]
-    return settings
-
-
 def _form_errors(filled: ResourceForm) -> dict[str, str]:
     """Return the errors by field."""
     found = filled.errors(has_secret=False)
@@ -92,7 +84,8 @@ def remove(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm) -
     check = _need_check(settings, n)
     need_confirmation(request, sent, "Delete this check?", _check_name(check), do="Delete", back=back)
     left = [each for place, each in enumerate(row_settings(settings, "checks")) if place != n]
-    _save_settings(ctx, uid, {**settings, "checks": left}, str(sent.get("version", "")))
+    changes, version = ResourceEdit(settings={**settings, "checks": left}), text_field(sent, "version")
+    resource_edit.apply_edit(ctx, uid, changes, expect_version=parse_integer(version))
     return pages.redirect(request, back, Flash("The check was deleted."))
 
 
@@ -105,7 +98,9 @@ def _place(sent: ImmutableMultiDict[str, Any]) -> int:
 def _save_check(ctx: RequestContext, found: ResourceView, n: int, filled: ResourceForm) -> None:
     settings = dict(resource_metadata.load(ctx, found.uid).settings)
     some = [dict(each) for each in row_settings(settings, "checks")]
-    new_check = _check_settings(filled)
+    new_check = filled.settings()
+    if not new_check["stops"]:
+        del new_check["stops"]
     name = QUALITY_CHECK.parse(new_check).name
     if any(_check_name(each) == name for place, each in enumerate(some) if place != n):
         raise InvalidInputError(f"A check named {name} already exists.", "Choose another name.")
@@ -113,11 +108,8 @@ def _save_check(ctx: RequestContext, found: ResourceView, n: int, filled: Resour
         some[n] = new_check
     else:
         some.append(new_check)
-    _save_settings(ctx, found.uid, {**settings, "checks": some}, filled.text("version"))
-
-
-def _save_settings(ctx: RequestContext, uid: str, settings: Mapping[str, object], version: str) -> None:
-    resource_edit.apply_edit(ctx, uid, ResourceEdit(settings=settings), expect_version=parse_integer(version))
+    changes, version = ResourceEdit(settings={**settings, "checks": some}), filled.text("version")
+    resource_edit.apply_edit(ctx, found.uid, changes, expect_version=parse_integer(version))
 
 
 def _need_check(settings: Mapping[str, object], n: int) -> Mapping[str, object]:

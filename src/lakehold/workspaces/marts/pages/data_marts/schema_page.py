@@ -20,10 +20,10 @@ from lakehold.web.form_values import CORRECTABLE_ERRORS, list_setting, parse_int
 from lakehold.web.routing import SubmittedForm, router
 from lakehold.workspaces.graph import edge_targets
 from lakehold.workspaces.marts.mart_kinds import DATA_MART_KIND
+from lakehold.workspaces.marts.mart_probe import ProbeTarget
 from lakehold.workspaces.marts.pages import page_frame
-from lakehold.workspaces.marts.pages.storage_probe import StorageProbe, probe_storage
+from lakehold.workspaces.marts.pages.storage_pages import StorageProbe, probe_storage
 from lakehold.workspaces.marts.settings import parse_definition
-from lakehold.workspaces.marts.storages import StorageProbeTarget
 
 routes = router("/resources")
 
@@ -128,7 +128,7 @@ def _probe_fields(request: Request, found: ResourceView) -> StorageProbe | None:
     except InvalidInputError as error:
         return StorageProbe(error=error)
     storage = read_transaction(request).run(lambda ctx: next(iter(edge_targets(ctx, found.uid, "storage")), ""))
-    target = StorageProbeTarget(storage, by=definition.by or "", text=definition.text)
+    target = ProbeTarget(storage, by=definition.by or "", text=definition.text)
     return probe_storage(request, target) if storage else None
 
 

@@ -13,6 +13,8 @@ from lakehold.kit.errors import ConflictError, InvalidInputError, LakeholdError
 from lakehold.lake.iceberg_catalog import IcebergCatalog
 from lakehold.workspaces.marts import mart_kinds, reports
 from lakehold.workspaces.marts.pages.destination_pages import MartDestinationFormPage
+from lakehold.workspaces.marts.report_query import is_numeric_type
+from lakehold.workspaces.marts.report_settings import UNARY_OPERATORS
 from lakehold.workspaces.marts.reports import ReportColumn
 
 TEXT, NUMBER, TIME, YES_NO, OTHER = "text", "number", "time", "yes or no", "other"
@@ -31,7 +33,6 @@ OPERATORS = {
     "is not empty": "is not empty",
 }
 _TIME_OPERATORS = {"<": "is before", "<=": "is not after", ">": "is after", ">=": "is not before"}
-UNARY_OPERATORS = frozenset({"is empty", "is not empty"})
 AGGREGATES = {
     "count": "Count",
     "count distinct": "Count distinct",
@@ -40,25 +41,23 @@ AGGREGATES = {
     "least": "Minimum",
     "most": "Maximum",
 }
-_COMPARISONS = ("=", "!=", "<", "<=", ">", ">=")
 _OPERATORS_BY_KIND = {
-    TEXT: ("=", "!=", "contains", "starts with", "in", *sorted(UNARY_OPERATORS)),
-    NUMBER: (*_COMPARISONS, "in", *sorted(UNARY_OPERATORS)),
-    TIME: (">=", ">", "<=", "<", "=", "!=", *sorted(UNARY_OPERATORS)),
-    YES_NO: ("=", *sorted(UNARY_OPERATORS)),
-    OTHER: tuple(sorted(UNARY_OPERATORS)),
+    TEXT: ("=", "!=", "contains", "starts with", "in"),
+    NUMBER: ("=", "!=", "<", "<=", ">", ">=", "in"),
+    TIME: (">=", ">", "<=", "<", "=", "!="),
+    YES_NO: ("=",),
+    OTHER: (),
 }
+"""Beside those without a value, which every column has."""
 _AGGREGATES_BY_KIND = {
     NUMBER: ("sum", "average", "least", "most", "count", "count distinct"),
     TIME: ("least", "most", "count", "count distinct"),
     OTHER: ("count",),
 }
 _HINTS = {
-    TEXT: "",
     NUMBER: "A number, such as 12.5.",
     TIME: "A date such as 2026-11-30, or relative: today - 7, week, month - 1, year.",
     YES_NO: "true or false.",
-    OTHER: "",
 }
 
 
@@ -66,7 +65,7 @@ def column_kind(type_name: str) -> str:
     """Return the kind of an Iceberg type."""
     if type_name == "string":
         return TEXT
-    if type_name in {"int", "long", "float", "double"} or type_name.startswith("decimal("):
+    if is_numeric_type(type_name):
         return NUMBER
     if type_name in {"date", "timestamp", "timestamptz"}:
         return TIME
@@ -75,8 +74,8 @@ def column_kind(type_name: str) -> str:
 
 def operator_options(type_name: str) -> list[tuple[str, str]]:
     """Return the operators for a type, with their labels."""
-    kind = column_kind(type_name)
-    return [(each, operator_label(each, type_name)) for each in _OPERATORS_BY_KIND[kind]]
+    operators = (*_OPERATORS_BY_KIND[column_kind(type_name)], *UNARY_OPERATORS)
+    return [(each, operator_label(each, type_name)) for each in operators]
 
 
 def operator_label(operator: str, type_name: str) -> str:
@@ -89,15 +88,13 @@ def aggregate_options(type_name: str) -> list[tuple[str, str]]:
     """Return the aggregates for a type, with their labels; without a type, rows are counted."""
     if not type_name:
         return [("count", AGGREGATES["count"])]
-    return [
-        (each, AGGREGATES[each])
-        for each in _AGGREGATES_BY_KIND.get(column_kind(type_name), ("count", "count distinct"))
-    ]
+    known = _AGGREGATES_BY_KIND.get(column_kind(type_name), ("count", "count distinct"))
+    return [(each, AGGREGATES[each]) for each in known]
 
 
 def value_hint(type_name: str, operator: str) -> str:
     """Return the hint for a filter value."""
-    words = _HINTS[column_kind(type_name)]
+    words = _HINTS.get(column_kind(type_name), "")
     return f"{words} Comma-separated.".strip() if operator == "in" else words
 
 

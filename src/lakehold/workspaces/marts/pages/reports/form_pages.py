@@ -19,11 +19,8 @@ from lakehold.api.iceberg_rest import get_lake
 from lakehold.catalog import kinds, resource_edit, resources
 from lakehold.catalog.resource_edit import ResourceEdit
 from lakehold.catalog.resource_view import ResourceView
-from lakehold.directory.caller import Caller
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import InvalidInputError, LakeholdError
-from lakehold.lake import readable_tables
-from lakehold.runs import worker_client
 from lakehold.runs.worker_client import NoWorkerError
 from lakehold.web import kind_pages, pages, table_pages, urls
 from lakehold.web.access import resource_header
@@ -40,9 +37,7 @@ from lakehold.workspaces.marts.pages import page_frame
 from lakehold.workspaces.marts.pages.destination_pages import MartDestinationFormPage
 from lakehold.workspaces.marts.pages.reports import form_options, report_form
 from lakehold.workspaces.marts.pages.reports.report_form import ReportForm
-from lakehold.workspaces.marts.report_settings import REPORT
 
-_MAX_ROWS = 100
 _STYLE = re.compile(r' style="[^"]*"')
 _BAR = re.compile(r'<div style="[^"]*width:(\d+)%"></div>')
 _HEADING = re.compile(r"<(/?)h([1-6])>")
@@ -70,22 +65,18 @@ class ReportSample:
 
 def preview_report(request: Request, mart: str, settings: Mapping[str, object], name: str) -> ReportSample:
     """Run the report's query as the caller. Refusals are part of the result."""
-
-    def prepare(ctx: RequestContext) -> tuple[Caller, str, str]:
-        readable_tables.refuse_impersonation(ctx)
-        report = REPORT.parse(settings)
-        return ctx.caller, reports.report_sql(ctx, get_lake(request), report, mart), reports.report_day(ctx, report)
-
     try:
-        caller, text, day = read_transaction(request).run(prepare)
-        with worker_client.run_query(get_platform(request), caller, text=text, rows=_MAX_ROWS) as found:
+        prepared = read_transaction(request).run(
+            lambda ctx: reports.prepare_preview(ctx, get_lake(request), settings, mart)
+        )
+        with prepared.run_query(get_platform(request)) as found:
             schema, batches, complete = found.batches.schema, list(found.batches), found.complete
     except LakeholdError as error:
         return ReportSample(error=error)
     rows = [row for batch in batches for row in zip(*(each.to_pylist() for each in batch.columns), strict=True)]
-    first = MessageData(name, day, tuple(schema.names), rows[: MAX_BLOCK_ROWS + 1], len(rows), complete)
+    first = MessageData(name, prepared.day, tuple(schema.names), rows[: MAX_BLOCK_ROWS + 1], len(rows), complete)
     try:
-        words = render_message(REPORT.parse(settings).message, first)
+        words = render_message(prepared.report.message, first)
     except InvalidInputError as error:
         return ReportSample(table_pages.build_grid(schema, batches), complete, wrong_words=error)
     return ReportSample(table_pages.build_grid(schema, batches), complete, words)
@@ -146,8 +137,7 @@ def edit(request: Request, uid: str, sent: SubmittedForm) -> Response:
 
 
 def _need_edit(ctx: RequestContext, uid: str) -> tuple[ResourceView, str]:
-    found = page_frame.need_kind(ctx, uid, REPORT_KIND)
-    ctx.need("edit", uid)
+    found = page_frame.need_edit(ctx, uid, REPORT_KIND)
     return found, ctx.session.read_view(lambda view: kinds.parent_of(view, uid)) or ""
 
 

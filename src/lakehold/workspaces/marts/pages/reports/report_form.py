@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice, zip_longest
 
 from starlette.datastructures import FormData
 
@@ -15,8 +16,7 @@ from lakehold.web.connections.form import ResourceForm, load_design
 from lakehold.web.form_values import errors_by_field, list_setting, row_settings, split_names
 from lakehold.workspaces.marts import reports
 from lakehold.workspaces.marts.pages import page_frame
-from lakehold.workspaces.marts.pages.reports.form_options import UNARY_OPERATORS
-from lakehold.workspaces.marts.report_settings import REPORT, ReportSettings
+from lakehold.workspaces.marts.report_settings import REPORT, UNARY_OPERATORS, ReportSettings, aggregate_title
 
 DESIGN, _WORD = load_design(page_frame.FORMS, "report", {"report": ReportSettings}), "report"
 _DEFAULTS: Mapping[str, object] = {"zone": "UTC", "send": "always"}
@@ -45,7 +45,8 @@ class ReportForm:
     @property
     def result_columns(self) -> list[str]:
         """The columns of the result by which it can be sorted, if not all columns."""
-        return [*self.columns, *(aggregate_name(each) for each in self.sums)]
+        titles = (aggregate_title(each["how"] or "count", each["column"], each["name"]) for each in self.sums)
+        return [*self.columns, *titles]
 
     def settings(self) -> dict[str, object]:
         """Return the settings to save, without the destination. Those that the form does not have stay unchanged."""
@@ -75,12 +76,6 @@ class ReportForm:
         elif name == "sums":
             rows.append({"column": str(form.get("sum_new", "")), "how": "", "name": ""})
         return replace(self, **{name: rows[:_MAX_ROWS]})  # type: ignore[arg-type]
-
-
-def aggregate_name(each: FormRow) -> str:
-    """Return the name of an aggregate in the result."""
-    how, column = each.get("how") or "count", each.get("column", "")
-    return each.get("name") or (f"{how} of {column}" if column else how)
 
 
 def blank_report_form() -> ReportForm:
@@ -117,9 +112,9 @@ def report_form_from_resource(found: ResourceView, settings: Mapping[str, object
 
 
 def _parse_rows(form: FormData, of: str, names: Sequence[str]) -> list[FormRow]:
-    columns = {name: [str(each).strip() for each in form.getlist(f"{of}_{name}")] for name in names}
-    count = min(max((len(column) for column in columns.values()), default=0), _MAX_ROWS)
-    return [{name: column[n] if n < len(column) else "" for name, column in columns.items()} for n in range(count)]
+    columns = [[str(each).strip() for each in form.getlist(f"{of}_{name}")] for name in names]
+    rows = islice(zip_longest(*columns, fillvalue=""), _MAX_ROWS)
+    return [dict(zip(names, row, strict=True)) for row in rows]
 
 
 def _condition_row(each: Mapping[str, object]) -> FormRow:
@@ -132,11 +127,8 @@ def _condition_settings(each: FormRow) -> dict[str, object]:
     settings: dict[str, object] = {"column": each["column"], "is": each["is"] or "="}
     if each["is"] in UNARY_OPERATORS:
         return settings
-    return (
-        {**settings, "values": split_names(each["value"])}
-        if each["is"] == "in"
-        else {**settings, "value": each["value"]}
-    )
+    many = each["is"] == "in"
+    return settings | ({"values": split_names(each["value"])} if many else {"value": each["value"]})
 
 
 def report_errors(

@@ -20,12 +20,13 @@ from lakehold.web.runs import labels
 from lakehold.web.runs.runnable_page import latest_runs, overview_values, runnable_frame
 from lakehold.web.runs.services import RUNS
 from lakehold.workspaces.graph import edge_targets
-from lakehold.workspaces.marts import destinations, insights
+from lakehold.workspaces.marts import insights, pipelines
 from lakehold.workspaces.marts.mart_kinds import REPORT_KIND
 from lakehold.workspaces.marts.pages import destination_pages, page_frame
 from lakehold.workspaces.marts.pages.reports import form_options, form_pages, report_form
 from lakehold.workspaces.marts.pages.reports.form_options import MartColumns
-from lakehold.workspaces.marts.pages.reports.report_form import FormRow, ReportForm, aggregate_name
+from lakehold.workspaces.marts.pages.reports.report_form import FormRow, ReportForm
+from lakehold.workspaces.marts.report_settings import UNARY_OPERATORS
 
 QueryFacts = list[tuple[str, str]]
 _SEND_LABELS = {option[0]: option[1] for option in report_form.DESIGN.options_of("report", "send")}
@@ -51,12 +52,12 @@ def describe_query(said: ReportForm, known: MartColumns) -> QueryFacts:
 def _aggregate_label(each: FormRow, known: MartColumns) -> str:
     how = form_options.AGGREGATES.get(each["how"] or "count", each["how"])
     words = f"{how} of {known.label_of(each['column'])}" if each["column"] else "Number of rows"
-    return f"{words}, as {aggregate_name(each)}" if each["name"] else words
+    return f"{words}, as {each['name']}" if each["name"] else words
 
 
 def _condition_label(each: FormRow, known: MartColumns) -> str:
     words = form_options.operator_label(each["is"] or "=", known.type_of(each["column"]))
-    value = "" if each["is"] in form_options.UNARY_OPERATORS else f" {each['value']}"
+    value = "" if each["is"] in UNARY_OPERATORS else f" {each['value']}"
     return f"{known.label_of(each['column'])} {words}{value}"
 
 
@@ -110,6 +111,7 @@ def report_page(request: Request, ctx: ReadContext, platform: CurrentPlatform, l
     found = page_frame.need_kind(ctx, uid, REPORT_KIND)
     resource_usage.record(platform, ctx, "see", uid)
     last, mart = _last_deliveries(ctx, found), kinds.parent_of(ctx.view, uid)
+    edit = PageAction("Edit", urls.resource(uid, "report/edit"), icon="pencil")
     values: dict[str, object] = {
         **overview_values(ctx, found, "report", latest_runs(ctx, found, _LATEST)),
         "asks": describe_query(
@@ -120,9 +122,7 @@ def report_page(request: Request, ctx: ReadContext, platform: CurrentPlatform, l
         else None,
         "goal": _report_destination(ctx, uid),
         "left": destination_pages.last_delivered_file(ctx, platform.settings, uid) if last else None,
-        "change": page_frame.action_of(
-            ctx, uid, "edit", PageAction("Edit", urls.resource(uid, "report/edit"), icon="pencil")
-        ),
+        "change": page_frame.action_of(ctx, uid, "edit", edit),
         "mart": VisibleRefs(ctx).parent(uid),
         "last": last,
     }
@@ -156,7 +156,7 @@ def _report_destination(ctx: RequestContext, uid: str) -> dict[str, object]:
     there = next(iter(edge_targets(ctx, uid, "destination")), "")
     if not there:
         return found
-    eyes, gone = VisibleRefs(ctx), destinations.is_deleted(ctx, there)
+    eyes, gone = VisibleRefs(ctx), pipelines.is_deleted(ctx, there)
     seen = eyes.ref(there)
     if not gone:
         return {**found, "there": seen, "gone": False}
