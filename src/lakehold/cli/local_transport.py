@@ -14,6 +14,7 @@ import httpx
 
 from lakehold import workspaces
 from lakehold.api.http.app import create_app
+from lakehold.api.http.authentication import RequestCredentials
 from lakehold.cli.transport import Json, Transport, drop_empty, unwrap_response
 from lakehold.directory import model_upgrade, tenants
 from lakehold.directory.caller import Caller
@@ -40,7 +41,12 @@ class LocalTransport(Transport):
             self.platform.close()
             raise
         secret = secrets.token_urlsafe()
-        app = self._app = create_app(self.platform, authenticator=_ProcessAuthenticator(secret, self.caller))
+
+        def find_caller(_: Platform, __: Transaction, credentials: RequestCredentials) -> Caller | None:
+            """Find the user of this process, and nobody else."""
+            return self.caller if hmac.compare_digest(credentials.token, secret) else None
+
+        app = self._app = create_app(self.platform, authenticator=find_caller)
         self._runner = asyncio.Runner()
         self._client = httpx.AsyncClient(
             base_url="http://localhost",
@@ -84,24 +90,6 @@ class LocalTransport(Transport):
         if lake := getattr(self._app.state, "lake", None):
             lake.close()
         self.platform.close()
-
-
-class _ProcessAuthenticator:
-    """Authenticates the user of this process, and nobody else."""
-
-    def __init__(self, secret: str, caller: Caller) -> None:
-        self._secret = secret
-        self._caller = caller
-
-    def authenticate_token(self, platform: Platform, transaction: Transaction, secret: str) -> Caller | None:
-        """Return the caller if this is the secret of this process."""
-        del platform, transaction
-        return self._caller if hmac.compare_digest(secret, self._secret) else None
-
-    def authenticate_session(self, platform: Platform, transaction: Transaction, secret: str) -> Caller | None:
-        """Return None, because there are no sessions here."""
-        del platform, transaction, secret
-        return None
 
 
 def _resolve_caller(platform: Platform, tenant: str, member: str) -> Caller:

@@ -8,7 +8,7 @@ from fastapi import Request
 from lakehold.access.model.policy import MANAGE_MODELS
 from lakehold.access.model.schema import KindSchema
 from lakehold.api.http.authentication import authenticate, read_credentials
-from lakehold.api.http.dependencies import current_context, get_authenticator, get_platform
+from lakehold.api.http.dependencies import current_context, get_platform
 from lakehold.catalog import approvals, kinds, workspaces
 from lakehold.catalog.resource_view import ResourceSummary
 from lakehold.directory import accounts
@@ -43,7 +43,7 @@ def in_request_context(request: Request, query: Callable[[RequestContext], T], d
     try:
         credentials = read_credentials(request)
         with platform.database.read() as transaction:
-            caller = authenticate(get_authenticator(request), platform, transaction, credentials)
+            caller = authenticate(request, transaction, credentials)
             return query(RequestContext(platform.access.session(transaction, caller.tenant), caller, platform.keys))
     except UnauthorizedError:
         return default

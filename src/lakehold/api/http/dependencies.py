@@ -15,7 +15,7 @@ from typing import Annotated, TypeVar
 
 from fastapi import Depends, Header, Request
 
-from lakehold.api.http.authentication import Authenticator, RequestCredentials, authenticate, read_credentials
+from lakehold.api.http.authentication import RequestCredentials, authenticate, read_credentials
 from lakehold.directory.caller import Caller
 from lakehold.directory.errors import DeniedError, HiddenError
 from lakehold.directory.platform import Platform
@@ -81,9 +81,7 @@ class PendingRequest:
             return do(ctx)
 
     def _authenticate(self, transaction: Transaction) -> Caller:
-        request = self.request
-        caller = authenticate(get_authenticator(request), get_platform(request), transaction, self.credentials)
-        request.scope["lakehold.caller"] = caller
+        caller = self.request.scope["lakehold.caller"] = authenticate(self.request, transaction, self.credentials)
         return caller
 
 
@@ -107,12 +105,6 @@ def current_context(request: Request) -> RequestContext | None:
     """Return the request context while the request is being answered, else None."""
     ctx: RequestContext | None = request.scope.get(_CONTEXT_KEY)
     return ctx
-
-
-def get_authenticator(request: Request) -> Authenticator:
-    """Return the authenticator of the application."""
-    authenticator: Authenticator = request.app.state.callers
-    return authenticator
 
 
 async def _platform_dependency(request: Request) -> Platform:
