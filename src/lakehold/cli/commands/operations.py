@@ -118,11 +118,11 @@ def login(cmd: CommandContext) -> None:
     The token is prompted for, or read from a pipe; it is tested before it is stored.
     """
     from lakehold.cli import credentials_file  # noqa: PLC0415 - loaded by this verb only
-    from lakehold.cli.remote_transport import RemoteTransport  # noqa: PLC0415
+    from lakehold.cli.http_transport import connect  # noqa: PLC0415
 
     url = credentials_file.resolve_login(cmd.options.url).url
     token = _read_secret("API token").strip()
-    with closing(RemoteTransport(url, token)) as transport:
+    with closing(connect(url, token)) as transport:
         me = transport.request("GET", "/api/v1/me")
     where = credentials_file.store(credentials_file.Login(url, token))
     cmd.print_result({"url": url, "me": me}, f"Signed in to {url}; saved in {where}.")
