@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec
 import typer
 from typer.core import TyperGroup
 
-from lakehold.cli import errors
+from lakehold.cli import credentials_file, errors
 from lakehold.cli.errors import ResponseError
 from lakehold.cli.transport import Json, fetch_all, join_path
 from lakehold.kit.errors import InvalidInputError
@@ -153,7 +153,6 @@ def _open_transport(options: GlobalOptions) -> "Transport":
         from lakehold.kit import settings  # noqa: PLC0415
 
         return LocalTransport(settings.load_settings(), options.tenant, options.member)
-    from lakehold.cli import credentials_file  # noqa: PLC0415
     from lakehold.cli.http_transport import connect  # noqa: PLC0415
 
     login = credentials_file.resolve_login(options.url)

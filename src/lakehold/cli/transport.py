@@ -78,7 +78,7 @@ def resolve_id(transport: Transport, word: str, kinds: Collection[str]) -> str:
     try:
         transport.request("GET", join_path(_RESOURCES, word))
     except ResponseError as error:
-        if error.response_status not in _UNKNOWN_STATUSES:
+        if error.status not in _UNKNOWN_STATUSES:
             raise
     else:
         return word

@@ -8,7 +8,7 @@ import unicodedata
 from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
 from hashlib import sha256
-from typing import Annotated, ClassVar, Generic, Self, TypeVar
+from typing import Annotated, Any, ClassVar, Generic, Self, TypeVar
 
 from fastapi import Depends, Header
 from pydantic import AfterValidator, AliasChoices, AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field
@@ -104,10 +104,10 @@ IfMatch = Annotated[Precondition, Depends(_precondition)]
 """For every endpoint that changes a thing which has an ETag."""
 
 
-def validated_by(check: Callable[[object], str]) -> AfterValidator:
+def validated_by(check: Callable[[Any], T]) -> AfterValidator:
     """Return a validator that calls a check of the kit, so that the problem names the field."""
 
-    def validate(value: str) -> str:
+    def validate(value: object) -> T:
         try:
             return check(value)
         except LakeholdError as error:
