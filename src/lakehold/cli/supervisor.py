@@ -29,7 +29,7 @@ from lakehold.lake import iceberg_catalog
 _log = logging.getLogger("lakehold.processes")
 _MIN_BACKOFF, _MAX_BACKOFF = 0.5, 30.0
 _STABLE_SECONDS = 60.0
-"""A child that ran for so many seconds begins with short waits again."""
+"""The run time after which a child is restarted with short delays again."""
 
 
 @dataclass(slots=True)
@@ -42,7 +42,7 @@ class ChildProcess:
     """File descriptors that it is given."""
     environment: Mapping[str, str] = field(default_factory=dict)
     log: IO[bytes] | None = None
-    """Where it says things, if not where we do."""
+    """The file of its output, if not our own output."""
     process: asyncio.subprocess.Process | None = None
     _stopping: asyncio.Event = field(default_factory=asyncio.Event)
 

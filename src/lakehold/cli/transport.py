@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from lakehold.cli.http_transport import Transport
 
 Json = Any
-"""What an answer holds; a verb knows its shape."""
+"""The JSON of a request or response; a command knows its shape."""
 
 
 def fetch_all(transport: Transport, path: str, query: Mapping[str, object] | None = None, most: int = 0) -> list[Json]:
@@ -37,7 +37,7 @@ def fetch_all(transport: Transport, path: str, query: Mapping[str, object] | Non
 
 
 IF_MATCH_ANY = {"if-match": "*"}
-"""For a change that says all of what is to be: whatever it was before."""
+"""The header of a change that sets the whole state, whatever it was before."""
 
 
 def join_path(*parts: str) -> str:

@@ -30,7 +30,7 @@ async def _client_info(request: Request) -> ClientInfo:
 
 
 CurrentClient = Annotated[ClientInfo, Depends(_client_info)]
-"""For endpoints at which nobody is signed in yet."""
+"""The client of a request, for endpoints without sign-in."""
 
 
 class SignInResultJson(ResponseModel):
@@ -82,7 +82,7 @@ def authenticate_now(request: Request) -> Caller:
 routes = make_router("/api/v1/sign-in", "Sign-in")
 
 TypedEmail = Annotated[str, Field(max_length=254, examples=["ana@example.org"])]
-"""As somebody typed it who wants to be let in: if it is no address, it is only wrong."""
+"""An e-mail address as typed to sign in: an invalid one is answered like an unknown one."""
 TypedTenant = Annotated[
     str, Field(max_length=MAX_ID, examples=["corner"], description="May be left out where there is only one.")
 ]

@@ -41,7 +41,7 @@ class PendingRequest:
     key: str = ""
     """The Idempotency-Key, if there is one."""
     body: bytes = b""
-    """What was sent, if there is a key: the same key must come with the same body."""
+    """The request body, if there is a key: the same key must come with the same body."""
 
     def run(self, do: Callable[[RequestContext], T]) -> T:
         """Authenticate the caller and call `do` in a transaction that is committed before this returns."""
@@ -152,14 +152,14 @@ async def _pending_create(
 
 
 CurrentPlatform = Annotated[Platform, Depends(_platform_dependency)]
-"""The installation itself, for the few endpoints that nobody is signed in at."""
+"""The platform, for example for endpoints without sign-in."""
 ReadContext = Annotated[RequestContext, Depends(_pending_read)]
-"""The caller's questions."""
+"""The caller's context in a read-only transaction."""
 WriteContext = Annotated[RequestContext, Depends(_pending_write)]
-"""The caller's questions and changes."""
+"""The caller's context in a writing transaction."""
 FormContext = Annotated[RequestContext, Depends(_pending_form)]
-"""For a page that shows its form by GET and takes it by POST: as one of the two above, by the method."""
+"""A `WriteContext` for POST and a `ReadContext` for GET, for a page that shows a form and receives it."""
 CreateContext = Annotated[RequestContext, Depends(_pending_create)]
-"""As `WriteContext`, for an endpoint that makes something: with an Idempotency-Key it makes it once."""
+"""A `WriteContext` for an endpoint that creates something: with an Idempotency-Key it is created once."""
 
 CONTEXT_DEPENDENCIES = (_pending_read, _pending_write, _pending_form, _pending_create)

@@ -21,7 +21,7 @@ _VALID_REQUEST_ID = re.compile(rb"[\x20-\x7e]{1,128}")
 _SECRET = re.compile(rb"lh[a-z]?_")
 _BODY_LIMIT_KEY = "lakehold.most_bytes"
 _CLIENT_CLOSED_REQUEST = 499
-"""What the log says of a caller who went before all was sent."""
+"""The logged status of a request whose client disconnected before the response was sent."""
 _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 _DEFAULT_HEADERS = [
     (b"x-content-type-options", b"nosniff"),

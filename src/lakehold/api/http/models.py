@@ -101,7 +101,7 @@ async def _precondition(
 
 
 IfMatch = Annotated[Precondition, Depends(_precondition)]
-"""For every endpoint that changes a thing which has an ETag."""
+"""The If-Match header, for every endpoint that changes a resource with an ETag."""
 
 
 def validated_by(check: Callable[[Any], T]) -> AfterValidator:
@@ -149,4 +149,4 @@ RecordTime = Annotated[
 RecordEnd = Annotated[
     RecordTime | None, BeforeValidator(lambda at: None if isinstance(at, int) and (not at or at >= FOREVER) else at)
 ]
-"""The same for a moment that may be missing, 0 for never, or without end: all of these are null."""
+"""The time of a record's moment, or null if that is missing, 0 for never, or without end."""
