@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from lakehold.cli.errors import ResponseError
+from lakehold.kit.errors import ConflictError
 from lakehold.kit.ids import fold_name
 from lakehold.kit.ids import quote as quote_name
 
@@ -88,10 +89,6 @@ def resolve_id(transport: Transport, word: str, kinds: Collection[str]) -> str:
         if found["kind"] in kinds and fold_name(found["name"]) == fold_name(word)
     ]
     if len(matches) > 1:
-        raise ResponseError(
-            HTTPStatus.CONFLICT,
-            "ambiguous",
-            f"Several resources are named {quote_name(word)}.",
-            f"Use the ID: {', '.join(matches)}.",
-        )
+        message = f"Several resources are named {quote_name(word)}."
+        raise ConflictError(message, f"Use the ID: {', '.join(matches)}.", code="ambiguous")
     return matches[0] if matches else word
