@@ -1,7 +1,7 @@
 """REST under `/api/v1`, AuthZEN under `/access/v1`, the Iceberg REST catalog under `/iceberg/v1`.
 
-Endpoints call the services and decide nothing themselves. What only one way of working has, lies in its own folder
-below `lakehold.workspaces`. How an endpoint is written is described in `lakehold.api.http.routing`.
+Endpoints call the services and decide nothing themselves. The endpoints of a single way of working are in its
+folder below `lakehold.workspaces`. How an endpoint is written is described in `lakehold.api.http.routing`.
 
 - `http`: the application, middleware, authentication, transactions, errors, paging, OpenAPI
 - `access`: check, explain, list, what-if, audit log, access models, reviews

@@ -2,9 +2,9 @@
 
 - `main`: the command and its global options
 - `commands`: the subcommands, a module for each topic
-- `transport`: the interface through which a command sends requests of the REST API, and resources by their name
-- `remote_transport`: sends them to a server
-- `local_transport`: sends them to the application inside this process
+- `transport`: requests of the REST API and their responses; resources by their name
+- `http_transport`: sends requests to a server
+- `local_transport`: sends requests to the application inside this process
 - `credentials_file`: where `lakehold login` stores address and token
 - `output`: the global options and the context of a command; how it prints its results
 - `errors`: error messages and exit codes

@@ -26,7 +26,7 @@ PEOPLE = {
     "otto": "tasks of two data spaces that he runs",
     "nils": "one app, and resources that he can request",
 }
-"""Five who see very different things, and what."""
+"""Five members with very different access, and what they see."""
 
 _LINK_MINUTES = 1440
 

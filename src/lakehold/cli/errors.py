@@ -32,23 +32,19 @@ class ExitCode(IntEnum):
     """Something went wrong on the other side."""
 
 
-_EXIT_CODE_BY_STATUS = {
-    400: ExitCode.USAGE,
-    401: ExitCode.FORBIDDEN,
-    403: ExitCode.FORBIDDEN,
-    404: ExitCode.NOT_FOUND,
-    409: ExitCode.CONFLICT,
-    412: ExitCode.CONFLICT,
-    413: ExitCode.USAGE,
-    422: ExitCode.USAGE,
-    428: ExitCode.CONFLICT,
-    429: ExitCode.CONFLICT,
-}
-
-
 def exit_code_for_status(status: int) -> ExitCode:
     """Return the exit code of an error's HTTP status."""
-    return _EXIT_CODE_BY_STATUS.get(status, ExitCode.FAILED)
+    match status:
+        case 400 | 413 | 422:
+            return ExitCode.USAGE
+        case 401 | 403:
+            return ExitCode.FORBIDDEN
+        case 404:
+            return ExitCode.NOT_FOUND
+        case 409 | 412 | 428 | 429:
+            return ExitCode.CONFLICT
+        case _:
+            return ExitCode.FAILED
 
 
 class UnreachableError(LakeholdError):
@@ -66,7 +62,7 @@ class ResponseError(LakeholdError):
 
     def __init__(self, status: int, code: str, message: str, hint: str = "", *, field: str = "") -> None:
         super().__init__(message, hint, field=field, code=code)
-        self.response_status = status
+        self.status = status
 
 
 @contextmanager
@@ -75,24 +71,23 @@ def report_errors(*, as_json: bool = False) -> Iterator[None]:
     try:
         yield
     except LakeholdError as error:
-        status = error.response_status if isinstance(error, ResponseError) else error.status
+        _print_error(error, as_json=as_json)
         unreachable = isinstance(error, UnreachableError)
-        _print_error(error.code, error, as_json=as_json)
-        raise typer.Exit(ExitCode.UNREACHABLE if unreachable else exit_code_for_status(status)) from error
+        raise typer.Exit(ExitCode.UNREACHABLE if unreachable else exit_code_for_status(error.status)) from error
     except Exception as error:
         # What the database raised is found out without importing SQLAlchemy.
         module = sys.modules.get("sqlalchemy.exc")
         if module is None or not isinstance(error, module.OperationalError):
             raise
         message = f"it cannot be reached or opened: {getattr(error, 'orig', error)}"
-        _print_error("database", UnreachableError(message), as_json=as_json)
+        _print_error(UnreachableError(message, code="database"), as_json=as_json)
         raise typer.Exit(ExitCode.UNREACHABLE) from error
 
 
-def _print_error(code: str, error: LakeholdError, *, as_json: bool) -> None:
+def _print_error(error: LakeholdError, *, as_json: bool) -> None:
     if as_json:
-        payload = {"code": code, "detail": error.message, "hint": error.hint}
+        payload = {"code": error.code, "detail": error.message, "hint": error.hint}
         payload |= {"field": error.field} if error.field else {}
         typer.echo(json.dumps(payload, ensure_ascii=False), err=True)
     else:
-        typer.echo(f"{code}: {error.field and f'{error.field}: '}{error}", err=True)
+        typer.echo(f"{error.code}: {error.field and f'{error.field}: '}{error}", err=True)

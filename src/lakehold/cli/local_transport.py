@@ -7,14 +7,14 @@ and the audit log records it as theirs, from the address `local`.
 import asyncio
 import hmac
 import secrets
-from collections.abc import Iterator, Mapping
-from typing import Any
 
 import httpx
+from fastapi import FastAPI
 
 from lakehold import workspaces
 from lakehold.api.http.app import create_app
-from lakehold.cli.transport import Json, Transport, drop_empty, unwrap_response
+from lakehold.api.http.authentication import RequestCredentials
+from lakehold.cli.http_transport import Transport
 from lakehold.directory import model_upgrade, tenants
 from lakehold.directory.caller import Caller
 from lakehold.directory.platform import Platform
@@ -24,8 +24,6 @@ from lakehold.kit.ids import quote
 from lakehold.kit.settings import Settings
 
 ADDRESS = "local"
-# Nothing here waits for a network; what takes long is long.
-_TIMEOUT = httpx.Timeout(None)
 
 
 class LocalTransport(Transport):
@@ -40,28 +38,14 @@ class LocalTransport(Transport):
             self.platform.close()
             raise
         secret = secrets.token_urlsafe()
-        app = self._app = create_app(self.platform, authenticator=_ProcessAuthenticator(secret, self.caller))
-        self._runner = asyncio.Runner()
-        self._client = httpx.AsyncClient(
-            base_url="http://localhost",
-            headers={"authorization": f"Bearer {secret}"},
-            transport=httpx.ASGITransport(app, client=(ADDRESS, 0)),
-            timeout=_TIMEOUT,
-        )
 
-    def send(self, method: str, path: str, **content: Any) -> httpx.Response:  # noqa: ANN401 - those of httpx
-        """Send a request and return the whole response."""
-        return self._runner.run(self._client.request(method, path, **content))
+        def find_caller(_: Platform, __: Transaction, credentials: RequestCredentials) -> Caller | None:
+            """Find the user of this process, and nobody else."""
+            return self.caller if hmac.compare_digest(credentials.token, secret) else None
 
-    def stream(
-        self, path: str, query: Mapping[str, object] | None = None, *, body: Json = None, accept: str = "*/*"
-    ) -> Iterator[bytes]:
-        """Send a request and yield its whole response."""
-        method = "GET" if body is None else "POST"
-        response = self.send(method, path, params=drop_empty(query), json=body, headers={"accept": accept})
-        if response.is_error:
-            unwrap_response(response.status_code, response.content)
-        yield response.content
+        app = self._app = create_app(self.platform, authenticator=find_caller)
+        headers = {"authorization": f"Bearer {secret}"}
+        super().__init__(httpx.Client(base_url="http://localhost", headers=headers, transport=_AppTransport(app)))
 
     def run_job(self, job: str) -> None:
         """Run the job here, unless a worker has claimed it already."""
@@ -79,29 +63,30 @@ class LocalTransport(Transport):
 
     def close(self) -> None:
         """Close the database, and the catalog database if it was opened."""
-        self._runner.run(self._client.aclose())
-        self._runner.close()
+        super().close()
         if lake := getattr(self._app.state, "lake", None):
             lake.close()
         self.platform.close()
 
 
-class _ProcessAuthenticator:
-    """Authenticates the user of this process, and nobody else."""
+class _AppTransport(httpx.BaseTransport):
+    """Passes the requests of a client to an application. Nothing here waits for a network: what takes long is long."""
 
-    def __init__(self, secret: str, caller: Caller) -> None:
-        self._secret = secret
-        self._caller = caller
+    def __init__(self, app: FastAPI) -> None:
+        self._app = httpx.ASGITransport(app, client=(ADDRESS, 0))
+        self._runner = asyncio.Runner()
 
-    def authenticate_token(self, platform: Platform, transaction: Transaction, secret: str) -> Caller | None:
-        """Return the caller if this is the secret of this process."""
-        del platform, transaction
-        return self._caller if hmac.compare_digest(secret, self._secret) else None
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        """Return the whole response."""
+        return self._runner.run(self._respond(request))
 
-    def authenticate_session(self, platform: Platform, transaction: Transaction, secret: str) -> Caller | None:
-        """Return None, because there are no sessions here."""
-        del platform, transaction, secret
-        return None
+    async def _respond(self, request: httpx.Request) -> httpx.Response:
+        response = await self._app.handle_async_request(request)
+        return httpx.Response(response.status_code, headers=response.headers, content=await response.aread())
+
+    def close(self) -> None:
+        """Close the event loop."""
+        self._runner.close()
 
 
 def _resolve_caller(platform: Platform, tenant: str, member: str) -> Caller:

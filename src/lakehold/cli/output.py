@@ -5,15 +5,18 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, wraps
-from typing import Any, Concatenate, ParamSpec
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec
 
 import typer
 from typer.core import TyperGroup
 
-from lakehold.cli import errors
+from lakehold.cli import credentials_file, errors
 from lakehold.cli.errors import ResponseError
-from lakehold.cli.transport import Json, Transport, fetch_all, join_path
+from lakehold.cli.transport import Json, fetch_all, join_path
 from lakehold.kit.errors import InvalidInputError
+
+if TYPE_CHECKING:
+    from lakehold.cli.http_transport import Transport
 
 P = ParamSpec("P")
 FLAGS = frozenset({"--json", "--local"})
@@ -71,7 +74,7 @@ class CommandContext:
         self.json = options.json
 
     @cached_property
-    def transport(self) -> Transport:
+    def transport(self) -> "Transport":
         """The transport that the global options ask for."""
         return _open_transport(self.options)
 
@@ -144,19 +147,18 @@ def _render_table(rows: Sequence[Mapping[str, Json]], columns: Mapping[str, str]
     Console().print(table)
 
 
-def _open_transport(options: GlobalOptions) -> Transport:
+def _open_transport(options: GlobalOptions) -> "Transport":
     if options.local:
         from lakehold.cli.local_transport import LocalTransport  # noqa: PLC0415 - one of the two is enough
         from lakehold.kit import settings  # noqa: PLC0415
 
         return LocalTransport(settings.load_settings(), options.tenant, options.member)
-    from lakehold.cli import credentials_file  # noqa: PLC0415
-    from lakehold.cli.remote_transport import RemoteTransport  # noqa: PLC0415
+    from lakehold.cli.http_transport import connect  # noqa: PLC0415
 
     login = credentials_file.resolve_login(options.url)
     if not login.token:
         raise ResponseError(401, "unauthorized", "No API token.", "Set LAKEHOLD_TOKEN, or run `lakehold login`.")
-    return RemoteTransport(login.url, login.token)
+    return connect(login.url, login.token)
 
 
 def _cell_text(value: Json) -> str:

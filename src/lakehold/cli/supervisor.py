@@ -30,7 +30,7 @@ from lakehold.lake import iceberg_catalog
 _log = logging.getLogger("lakehold.processes")
 _MIN_BACKOFF, _MAX_BACKOFF = 0.5, 30.0
 _STABLE_SECONDS = 60.0
-"""A child that ran for so many seconds begins with short waits again."""
+"""The run time after which a child is restarted with short delays again."""
 
 
 @dataclass(slots=True)
@@ -43,7 +43,7 @@ class ChildProcess:
     """File descriptors that it is given."""
     environment: Mapping[str, str] = field(default_factory=dict)
     log: IO[bytes] | None = None
-    """Where it says things, if not where we do."""
+    """The file of its output, if not our own output."""
     process: asyncio.subprocess.Process | None = None
     _stopping: asyncio.Event = field(default_factory=asyncio.Event)
 
@@ -64,34 +64,23 @@ class ChildProcess:
 
     async def _run(self) -> int:
         end, ours = os.pipe()
-        try:
-            self.process = await asyncio.create_subprocess_exec(
-                *(sys.executable, "-m", "lakehold.cli", self.verb, *self.arguments),
-                env={**os.environ, **self.environment, parent_watch.ENVIRONMENT_VARIABLE: str(end)},
-                pass_fds=(*self.inherited_fds, end),
-                start_new_session=True,
-                stdout=self.log,
-                stderr=self.log,
-            )
-            os.close(end)
-            end = -1
+        with os.fdopen(ours, "wb"):
+            with os.fdopen(end, "rb"):
+                self.process = await asyncio.create_subprocess_exec(
+                    *(sys.executable, "-m", "lakehold.cli", self.verb, *self.arguments),
+                    env={**os.environ, **self.environment, parent_watch.ENVIRONMENT_VARIABLE: str(end)},
+                    pass_fds=(*self.inherited_fds, end),
+                    start_new_session=True,
+                    stdout=self.log,
+                    stderr=self.log,
+                )
             return await self.process.wait()
-        finally:
-            if end >= 0:
-                os.close(end)
-            os.close(ours)
 
-    def stop(self) -> None:
-        """Terminate the process and do not restart it."""
+    def stop(self, *, at_once: bool) -> None:
+        """Terminate the process and do not restart it; or kill it at once, with everything that it started."""
         self._stopping.set()
         if self.process is not None and self.process.returncode is None:
-            self.process.terminate()
-
-    def kill(self) -> None:
-        """Kill the process and everything that it started."""
-        self._stopping.set()
-        if self.process is not None and self.process.returncode is None:
-            os.killpg(self.process.pid, signal.SIGKILL)
+            os.killpg(self.process.pid, signal.SIGKILL) if at_once else self.process.terminate()
 
 
 _BACKLOG = 2048
@@ -146,7 +135,7 @@ async def _supervise(
         nonlocal stop_requested
         _log.info("stopping at once" if stop_requested else "stopping")
         for child in children:
-            child.kill() if stop_requested else child.stop()
+            child.stop(at_once=stop_requested)
         stop_requested = True
 
     for number in (signal.SIGINT, signal.SIGTERM):

@@ -64,9 +64,7 @@ def _heading(console: Console, title: str, text: str) -> None:
 
 def _check(console: Console, session: AccessSession) -> None:
     _heading(console, "check", "May this person do this? In microseconds, in the process.")
-    table = Table(show_edge=False, pad_edge=False)
-    for column in ("who", "action", "what", "answer"):
-        table.add_column(column)
+    table = Table("who", "action", "what", "answer", show_edge=False, pad_edge=False)
     for who, action, what in (
         ("tara", "edit", "daily_sales"),
         ("bella", "use", "daily_sales"),

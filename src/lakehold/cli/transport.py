@@ -1,62 +1,27 @@
-"""The interface between a command and a platform: every command is written once, as requests of the REST API.
+"""Requests of the REST API and their responses: paths, pages, errors, and resources by their name.
 
-`RemoteTransport` sends them to a server; `LocalTransport` passes them to the same application inside this process,
-over the embedded database. Both give the same responses and errors, and write the same audit log.
+Every command is written once, as such requests. A `Transport` sends them to a server; a `LocalTransport` to the same
+application inside this process, over the embedded database, with the same responses, errors and audit log.
 """
 
 from __future__ import annotations
 
 import json
-from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from lakehold.cli.errors import ResponseError
+from lakehold.kit.errors import ConflictError
 from lakehold.kit.ids import fold_name
 from lakehold.kit.ids import quote as quote_name
 
 if TYPE_CHECKING:
-    import httpx
+    from lakehold.cli.http_transport import Transport
 
 Json = Any
-"""What an answer holds; a verb knows its shape."""
-
-
-class Transport(ABC):
-    """Sends requests to a platform."""
-
-    @abstractmethod
-    def send(self, method: str, path: str, **content: Any) -> httpx.Response:  # noqa: ANN401 - those of httpx
-        """Send a request and return the whole response."""
-
-    def request(
-        self,
-        method: str,
-        path: str,
-        *,
-        query: Mapping[str, object] | None = None,
-        body: Json = None,
-        headers: Mapping[str, str] | None = None,
-    ) -> Json:
-        """Send a request and return its JSON; raise if the response is an error."""
-        response = self.send(method, path, params=drop_empty(query), json=body, headers=dict(headers or {}))
-        return unwrap_response(response.status_code, response.content)
-
-    @abstractmethod
-    def stream(
-        self, path: str, query: Mapping[str, object] | None = None, *, body: Json = None, accept: str = "*/*"
-    ) -> Iterator[bytes]:
-        """Send a request and yield its response in chunks. With a body it is a POST."""
-
-    @abstractmethod
-    def run_job(self, job: str) -> None:
-        """Run a job in this process, if there is no worker that does it."""
-
-    @abstractmethod
-    def close(self) -> None:
-        """Close all connections."""
+"""The JSON of a request or response; a command knows its shape."""
 
 
 def fetch_all(transport: Transport, path: str, query: Mapping[str, object] | None = None, most: int = 0) -> list[Json]:
@@ -73,7 +38,7 @@ def fetch_all(transport: Transport, path: str, query: Mapping[str, object] | Non
 
 
 IF_MATCH_ANY = {"if-match": "*"}
-"""For a change that says all of what is to be: whatever it was before."""
+"""The header of a change that sets the whole state, whatever it was before."""
 
 
 def join_path(*parts: str) -> str:
@@ -114,7 +79,7 @@ def resolve_id(transport: Transport, word: str, kinds: Collection[str]) -> str:
     try:
         transport.request("GET", join_path(_RESOURCES, word))
     except ResponseError as error:
-        if error.response_status not in _UNKNOWN_STATUSES:
+        if error.status not in _UNKNOWN_STATUSES:
             raise
     else:
         return word
@@ -124,10 +89,6 @@ def resolve_id(transport: Transport, word: str, kinds: Collection[str]) -> str:
         if found["kind"] in kinds and fold_name(found["name"]) == fold_name(word)
     ]
     if len(matches) > 1:
-        raise ResponseError(
-            HTTPStatus.CONFLICT,
-            "ambiguous",
-            f"Several resources are named {quote_name(word)}.",
-            f"Use the ID: {', '.join(matches)}.",
-        )
+        message = f"Several resources are named {quote_name(word)}."
+        raise ConflictError(message, f"Use the ID: {', '.join(matches)}.", code="ambiguous")
     return matches[0] if matches else word

@@ -9,7 +9,7 @@ class LakeholdError(Exception):
     """The base class of all errors that a person can act on: what is wrong, where, and what to do next."""
 
     code: str = "error"
-    status: ClassVar[int] = 400
+    status: int = 400
     retryable: ClassVar[bool] = False
 
     def __init__(self, message: str, hint: str = "", *, field: str = "", code: str = "") -> None:

@@ -7,8 +7,7 @@ from fastapi import Request
 
 from lakehold.access.model.policy import MANAGE_MODELS
 from lakehold.access.model.schema import KindSchema
-from lakehold.api.http.authentication import authenticate, read_credentials
-from lakehold.api.http.dependencies import current_context, get_authenticator, get_platform
+from lakehold.api.http.dependencies import current_context, read_transaction
 from lakehold.catalog import approvals, kinds, workspaces
 from lakehold.catalog.resource_view import ResourceSummary
 from lakehold.directory import accounts
@@ -39,12 +38,8 @@ def in_request_context(request: Request, query: Callable[[RequestContext], T], d
     ctx = current_context(request)
     if ctx is not None:
         return query(ctx)
-    platform = get_platform(request)
     try:
-        credentials = read_credentials(request)
-        with platform.database.read() as transaction:
-            caller = authenticate(get_authenticator(request), platform, transaction, credentials)
-            return query(RequestContext(platform.access.session(transaction, caller.tenant), caller, platform.keys))
+        return read_transaction(request).run(query)
     except UnauthorizedError:
         return default
 

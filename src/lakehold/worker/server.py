@@ -18,7 +18,7 @@ from pydantic import BaseModel, Field
 from lakehold import workspaces
 from lakehold.api import iceberg_rest
 from lakehold.api.http.app import create_app
-from lakehold.api.http.authentication import read_credentials
+from lakehold.api.http.authentication import RequestCredentials, read_credentials
 from lakehold.api.http.dependencies import get_platform
 from lakehold.directory.caller import Caller
 from lakehold.directory.errors import UnauthorizedError
@@ -60,16 +60,9 @@ class ProbeRequest(BaseModel):
     request: dict[str, Any]
 
 
-class CatalogTokenAuthenticator:
-    """Identifies callers by their catalog tokens."""
-
-    def authenticate_token(self, platform: Platform, _transaction: Transaction, secret: str) -> Caller | None:
-        """Return the caller of a token."""
-        return catalog_tokens.verify_token(platform.keys, secret, platform.clock())
-
-    def authenticate_session(self, _platform: Platform, _transaction: Transaction, _secret: str) -> Caller | None:
-        """Return None: there are no sessions here."""
-        return None
+def _find_caller(platform: Platform, _transaction: Transaction, credentials: RequestCredentials) -> Caller | None:
+    """Find the caller of a catalog token; there are no sessions here."""
+    return catalog_tokens.verify_token(platform.keys, credentials.token, platform.clock())
 
 
 @routes.post(QUERY_PATH)
@@ -122,7 +115,7 @@ def serve(platform: Platform) -> Iterator[tuple[str, SparkRuntime]]:
     socket.setsockopt(IPPROTO_TCP, TCP_NODELAY, 1)
     address = f"http://{_HOST}:{socket.getsockname()[1]}"
     spark_runtime = SparkRuntime(platform, address)
-    config.app = app = create_app(platform, [iceberg_rest.routes, routes], CatalogTokenAuthenticator())
+    config.app = app = create_app(platform, [iceberg_rest.routes, routes], _find_caller)
     app.state.warm = spark_runtime
     app.state.system = SystemTables(spark_runtime, Runs(workspaces.runnables()))
     server = uvicorn.Server(config)

@@ -55,22 +55,16 @@ class QuestionScope:
 
     def is_visible(self, uid: str) -> bool:
         """Return whether the caller may see it, now if it exists now, else at that moment."""
-        principal, now = self.work.principal, self.work.session
-        if now is self.questions or self.work.view.ids.get(uid) is not None:
-            return now.can_see(principal, uid)
+        exists_now = self.work.view.ids.get(uid) is not None
         try:
-            return self.questions.can_see(principal, uid)
+            return (self.work.session if exists_now else self.questions).can_see(self.work.principal, uid)
         except NotFoundError:
             return False
 
     def require_visible(self, uids: Iterable[str], what: str = "resource") -> None:
         """Raise NotFoundError for what the caller may not see."""
         for uid in uids:
-            try:
-                visible = self.is_visible(uid)
-            except NotFoundError:
-                visible = False
-            if not visible:
+            if not self.is_visible(uid):
                 raise NotFoundError(f"There is no {what} {quote(uid)}.", "Check the ID.")
 
     def named_ref(self, uid: str) -> NamedRefJson:

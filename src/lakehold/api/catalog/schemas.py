@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, AliasChoices, Field
+from pydantic import AliasChoices, Field
 
 from lakehold.api.http.models import (
     IdText,
@@ -18,7 +18,6 @@ from lakehold.api.http.models import (
 from lakehold.catalog import resource_view
 from lakehold.catalog.resource_metadata import MAX_DESCRIPTION, valid_description, valid_settings
 from lakehold.directory.request_context import RequestContext
-from lakehold.kit.errors import LakeholdError
 
 KindName = Annotated[str, Field(min_length=1, max_length=200, examples=["lakehouse.table"])]
 ResourceId = Annotated[IdText, Field(examples=["orders"])]
@@ -29,10 +28,7 @@ Description = Annotated[
 
 
 def _validate_settings(value: dict[str, Any]) -> dict[str, Any]:
-    try:
-        valid_settings(value)
-    except LakeholdError as error:
-        raise ValueError(str(error)) from None
+    valid_settings(value)
     return value
 
 
@@ -42,7 +38,7 @@ SettingsJson = Annotated[
         examples=[{}],
         description="They depend on the kind: see the schemas `settings.<kind>`. Empty settings are a draft.",
     ),
-    AfterValidator(_validate_settings),
+    validated_by(_validate_settings),
 ]
 Attributes = Annotated[
     dict[Word, bool | Annotated[str, Field(max_length=200)]], Field(max_length=100, examples=[{"discoverable": True}])

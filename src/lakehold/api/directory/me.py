@@ -65,7 +65,7 @@ def change_password(platform: CurrentPlatform, request: Request, body: PasswordC
 
     All other sign-ins end, and all unused links.
     """
-    caller = authenticate_now(request, platform)
+    caller = authenticate_now(request)
     old, new = body.old.get_secret_value(), body.new.get_secret_value()
     retry_when_busy(
         lambda: authentication.change_password(platform, caller, old, new, revoke_tokens=body.revoke_tokens)

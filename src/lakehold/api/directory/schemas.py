@@ -18,7 +18,7 @@ SecretText = Annotated[SecretStr, Field(max_length=200, examples=["lhl_4fK0aQx9Z
 """A secret that a link carries."""
 PathSecret = Annotated[str, Field(min_length=1, max_length=200, examples=["lhi_4fK0aQx9Zb_…"])]
 SecretId = Annotated[str, Field(min_length=1, max_length=MAX_ID, examples=["4fK0aQx9Zb"])]
-"""The part of a secret that is none: its id."""
+"""The public part of a secret: its id."""
 MailedLink = Annotated[
     str | None, BeforeValidator(lambda link: link or None), Field(description="Null if it was mailed.")
 ]

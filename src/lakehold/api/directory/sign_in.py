@@ -9,8 +9,8 @@ from pydantic import Field, PrivateAttr
 
 from lakehold import workspaces
 from lakehold.api.directory.schemas import EmailText, NewPassword, PathSecret, SecretText, TypedPassword
-from lakehold.api.http.authentication import SESSION_COOKIE, authenticate, make_csrf_token, read_credentials
-from lakehold.api.http.dependencies import CurrentPlatform, WriteContext, get_authenticator, retry_when_busy
+from lakehold.api.http.authentication import SESSION_COOKIE, get_client_info, make_csrf_token
+from lakehold.api.http.dependencies import CurrentPlatform, WriteContext, read_transaction, retry_when_busy
 from lakehold.api.http.models import IdText, NameText, RecordTime, RequestModel, ResponseModel
 from lakehold.api.http.routing import make_router, problem_responses
 from lakehold.directory import authentication, links, sign_ins, tenants
@@ -26,13 +26,11 @@ from lakehold.kit.settings import Settings
 
 
 async def _client_info(request: Request) -> ClientInfo:
-    client = request.scope.get("client")
-    agent = request.headers.get("user-agent", "").encode("ascii", "replace").decode()
-    return ClientInfo(client[0] if client else "", agent, request.scope.get("lakehold.request_id", ""))
+    return get_client_info(request)
 
 
 CurrentClient = Annotated[ClientInfo, Depends(_client_info)]
-"""For endpoints at which nobody is signed in yet."""
+"""The client of a request, for endpoints without sign-in."""
 
 
 class SignInResultJson(ResponseModel):
@@ -76,16 +74,15 @@ def session_cookie_header(settings: Settings, secret: str, seconds: int) -> str:
     return response.headers["set-cookie"]
 
 
-def authenticate_now(request: Request, platform: Platform) -> Caller:
+def authenticate_now(request: Request) -> Caller:
     """Authenticate the caller of an endpoint that works outside of a transaction."""
-    with platform.database.read() as transaction:
-        return authenticate(get_authenticator(request), platform, transaction, read_credentials(request))
+    return read_transaction(request).run(lambda ctx: ctx.caller)
 
 
 routes = make_router("/api/v1/sign-in", "Sign-in")
 
 TypedEmail = Annotated[str, Field(max_length=254, examples=["ana@example.org"])]
-"""As somebody typed it who wants to be let in: if it is no address, it is only wrong."""
+"""An e-mail address as typed to sign in: an invalid one is answered like an unknown one."""
 TypedTenant = Annotated[
     str, Field(max_length=MAX_ID, examples=["corner"], description="May be left out where there is only one.")
 ]

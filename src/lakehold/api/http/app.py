@@ -18,7 +18,7 @@ from fastapi import APIRouter, FastAPI
 from fastapi.openapi.utils import get_openapi
 
 from lakehold.api.http import health, json_logging, problems
-from lakehold.api.http.authentication import SESSION_COOKIE, Authenticator, DirectoryAuthenticator
+from lakehold.api.http.authentication import SESSION_COOKIE, Authenticator, find_caller
 from lakehold.api.http.health import Metrics
 from lakehold.api.http.middleware import RequestMiddleware
 from lakehold.api.http.problems import FieldProblem, Giver, Problem
@@ -75,12 +75,12 @@ def _write_usage(platform: Platform) -> None:
 
 
 def create_app(
-    platform: Platform, routers: Iterable[APIRouter] | None = None, authenticator: Authenticator | None = None
+    platform: Platform, routers: Iterable[APIRouter] | None = None, authenticator: Authenticator = find_caller
 ) -> FastAPI:
     """Create the application of a platform. The caller closes the platform."""
     app = assemble_app(routers)
     app.state.platform = platform
-    app.state.callers = authenticator or DirectoryAuthenticator()
+    app.state.find_caller = authenticator
     return app
 
 

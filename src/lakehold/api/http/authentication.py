@@ -4,15 +4,15 @@ This is the one place where the HTTP frame uses the directory's sign-in. Both lo
 the request, so that a revoked token or sign-in is rejected by the very next request.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Protocol
 
 from fastapi import Request
 
 from lakehold.api.http.problems import CsrfError
 from lakehold.catalog import impersonation
 from lakehold.directory import sign_ins, tokens
-from lakehold.directory.caller import Caller
+from lakehold.directory.caller import Caller, ClientInfo
 from lakehold.directory.errors import UnauthorizedError
 from lakehold.directory.platform import Platform
 from lakehold.kit.database import Transaction
@@ -25,32 +25,24 @@ _SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 
 @dataclass(frozen=True, slots=True)
 class RequestCredentials:
-    """The credentials and origin of a request."""
+    """The credentials of a request: an API token, or the cookie of a session."""
 
     token: str
     cookie: str
     csrf: str
     safe: bool
     """Whether the method only reads."""
-    request: str
-    address: str
 
 
-class Authenticator(Protocol):
-    """Finds the caller of a token or a session."""
-
-    def authenticate_token(self, platform: Platform, transaction: Transaction, secret: str) -> Caller | None:
-        """Return the member of this API token, narrowed as the token is; None if it is not valid."""
-
-    def authenticate_session(self, platform: Platform, transaction: Transaction, secret: str) -> Caller | None:
-        """Return the member of this sign-in; None if it is not valid."""
+Authenticator = Callable[[Platform, Transaction, RequestCredentials], Caller | None]
+"""Finds the caller of credentials; None if they are not valid."""
 
 
-class DirectoryAuthenticator:
-    """Authenticates with the directory's tokens and sign-ins."""
-
-    authenticate_token = staticmethod(tokens.find_caller)
-    authenticate_session = staticmethod(sign_ins.find_caller)
+def find_caller(platform: Platform, transaction: Transaction, credentials: RequestCredentials) -> Caller | None:
+    """Find the member of an API token, narrowed as the token is, or of a sign-in."""
+    if credentials.token:
+        return tokens.find_caller(platform, transaction, credentials.token)
+    return sign_ins.find_caller(platform, transaction, credentials.cookie)
 
 
 def read_credentials(request: Request) -> RequestCredentials:
@@ -61,33 +53,28 @@ def read_credentials(request: Request) -> RequestCredentials:
     cookie = "" if token else request.cookies.get(SESSION_COOKIE, "")
     if not token and not cookie:
         raise UnauthorizedError("Nobody is signed in.", "Send an API token: Authorization: Bearer lh_….")
-    client = request.scope.get("client")
-    return RequestCredentials(
-        token=token,
-        cookie=cookie,
-        csrf=headers.get(CSRF_HEADER, ""),
-        safe=request.method in _SAFE_METHODS,
-        request=request.scope.get("lakehold.request_id", ""),
-        address=client[0] if client else "",
-    )
+    return RequestCredentials(token, cookie, headers.get(CSRF_HEADER, ""), request.method in _SAFE_METHODS)
 
 
-def authenticate(
-    authenticator: Authenticator, platform: Platform, transaction: Transaction, credentials: RequestCredentials
-) -> Caller:
+def authenticate(request: Request, transaction: Transaction, credentials: RequestCredentials) -> Caller:
     """Return the caller, or raise an error that does not say what was wrong with the credentials."""
-    if credentials.token:
-        found = authenticator.authenticate_token(platform, transaction, credentials.token)
-    else:
-        found = authenticator.authenticate_session(platform, transaction, credentials.cookie)
-        seal = f"csrf {credentials.cookie}"
-        if found is not None and not credentials.safe and not platform.keys.is_sealed(seal, credentials.csrf):
-            raise CsrfError("This change did not come from our own pages.", "Reload the page and try again.")
+    platform: Platform = request.app.state.platform
+    found: Caller | None = request.app.state.find_caller(platform, transaction, credentials)
     if found is None:
         raise UnauthorizedError("This token or sign-in is invalid or has expired.", "Sign in, or create a new token.")
-    return impersonation.apply_impersonation(
-        platform, transaction, replace(found, request=credentials.request, address=credentials.address)
-    )
+    by_form = not credentials.token and not credentials.safe
+    if by_form and not platform.keys.is_sealed(f"csrf {credentials.cookie}", credentials.csrf):
+        raise CsrfError("This change did not come from our own pages.", "Reload the page and try again.")
+    client = get_client_info(request)
+    caller = replace(found, request=client.request, address=client.address)
+    return impersonation.apply_impersonation(platform, transaction, caller)
+
+
+def get_client_info(request: Request) -> ClientInfo:
+    """Return the address, user agent and id of a request."""
+    client = request.scope.get("client")
+    agent = request.headers.get("user-agent", "").encode("ascii", "replace").decode()
+    return ClientInfo(client[0] if client else "", agent, request.scope.get("lakehold.request_id", ""))
 
 
 def make_csrf_token(keys: KeyRing, cookie: str) -> str:

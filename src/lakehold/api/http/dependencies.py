@@ -15,7 +15,7 @@ from typing import Annotated, TypeVar
 
 from fastapi import Depends, Header, Request
 
-from lakehold.api.http.authentication import Authenticator, RequestCredentials, authenticate, read_credentials
+from lakehold.api.http.authentication import RequestCredentials, authenticate, read_credentials
 from lakehold.directory.caller import Caller
 from lakehold.directory.errors import DeniedError, HiddenError
 from lakehold.directory.platform import Platform
@@ -41,7 +41,7 @@ class PendingRequest:
     key: str = ""
     """The Idempotency-Key, if there is one."""
     body: bytes = b""
-    """What was sent, if there is a key: the same key must come with the same body."""
+    """The request body, if there is a key: the same key must come with the same body."""
 
     def run(self, do: Callable[[RequestContext], T]) -> T:
         """Authenticate the caller and call `do` in a transaction that is committed before this returns."""
@@ -81,9 +81,7 @@ class PendingRequest:
             return do(ctx)
 
     def _authenticate(self, transaction: Transaction) -> Caller:
-        request = self.request
-        caller = authenticate(get_authenticator(request), get_platform(request), transaction, self.credentials)
-        request.scope["lakehold.caller"] = caller
+        caller = self.request.scope["lakehold.caller"] = authenticate(self.request, transaction, self.credentials)
         return caller
 
 
@@ -107,12 +105,6 @@ def current_context(request: Request) -> RequestContext | None:
     """Return the request context while the request is being answered, else None."""
     ctx: RequestContext | None = request.scope.get(_CONTEXT_KEY)
     return ctx
-
-
-def get_authenticator(request: Request) -> Authenticator:
-    """Return the authenticator of the application."""
-    authenticator: Authenticator = request.app.state.callers
-    return authenticator
 
 
 async def _platform_dependency(request: Request) -> Platform:
@@ -160,14 +152,14 @@ async def _pending_create(
 
 
 CurrentPlatform = Annotated[Platform, Depends(_platform_dependency)]
-"""The installation itself, for the few endpoints that nobody is signed in at."""
+"""The platform, for example for endpoints without sign-in."""
 ReadContext = Annotated[RequestContext, Depends(_pending_read)]
-"""The caller's questions."""
+"""The caller's context in a read-only transaction."""
 WriteContext = Annotated[RequestContext, Depends(_pending_write)]
-"""The caller's questions and changes."""
+"""The caller's context in a writing transaction."""
 FormContext = Annotated[RequestContext, Depends(_pending_form)]
-"""For a page that shows its form by GET and takes it by POST: as one of the two above, by the method."""
+"""A `WriteContext` for POST and a `ReadContext` for GET, for a page that shows a form and receives it."""
 CreateContext = Annotated[RequestContext, Depends(_pending_create)]
-"""As `WriteContext`, for an endpoint that makes something: with an Idempotency-Key it makes it once."""
+"""A `WriteContext` for an endpoint that creates something: with an Idempotency-Key it is created once."""
 
 CONTEXT_DEPENDENCIES = (_pending_read, _pending_write, _pending_form, _pending_create)

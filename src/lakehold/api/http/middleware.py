@@ -7,6 +7,7 @@ import time
 from http import HTTPStatus
 from secrets import token_hex
 
+from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 from starlette.responses import Response
@@ -17,11 +18,11 @@ from lakehold.api.http.health import Metrics
 from lakehold.directory.caller import Caller
 
 MAX_BODY_BYTES = 2 * 1024 * 1024
-_VALID_REQUEST_ID = re.compile(rb"[\x20-\x7e]{1,128}")
-_SECRET = re.compile(rb"lh[a-z]?_")
+_VALID_REQUEST_ID = re.compile(r"[\x20-\x7e]{1,128}")
+_SECRET = re.compile(r"lh[a-z]?_")
 _BODY_LIMIT_KEY = "lakehold.most_bytes"
 _CLIENT_CLOSED_REQUEST = 499
-"""What the log says of a caller who went before all was sent."""
+"""The logged status of a request whose client disconnected before the response was sent."""
 _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 _TRANSPORT_SECURITY = (b"strict-transport-security", b"max-age=31536000")
 """For a year, browsers ask this host by HTTPS only."""
@@ -129,11 +130,9 @@ class _RequestTracker:
 
 def _request_id(scope: Scope) -> str:
     """Return the sender's request id if it is valid, else a new one. A token is not valid, because ids are logged."""
-    for name, value in scope["headers"]:
-        if name == b"x-request-id" and _VALID_REQUEST_ID.fullmatch(value) and not _SECRET.search(value):
-            given: bytes = value
-            return given.decode()
-    return token_hex(8)
+    given = Headers(scope=scope).getlist("x-request-id")
+    valid = (value for value in given if _VALID_REQUEST_ID.fullmatch(value) and not _SECRET.search(value))
+    return next(valid, None) or token_hex(8)
 
 
 def _max_body_bytes(scope: Scope) -> int:

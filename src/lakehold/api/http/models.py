@@ -8,7 +8,7 @@ import unicodedata
 from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
 from hashlib import sha256
-from typing import Annotated, ClassVar, Generic, Self, TypeVar
+from typing import Annotated, Any, ClassVar, Generic, Self, TypeVar
 
 from fastapi import Depends, Header
 from pydantic import AfterValidator, AliasChoices, AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field
@@ -101,13 +101,13 @@ async def _precondition(
 
 
 IfMatch = Annotated[Precondition, Depends(_precondition)]
-"""For every endpoint that changes a thing which has an ETag."""
+"""The If-Match header, for every endpoint that changes a resource with an ETag."""
 
 
-def validated_by(check: Callable[[object], str]) -> AfterValidator:
+def validated_by(check: Callable[[Any], T]) -> AfterValidator:
     """Return a validator that calls a check of the kit, so that the problem names the field."""
 
-    def validate(value: str) -> str:
+    def validate(value: object) -> T:
         try:
             return check(value)
         except LakeholdError as error:
@@ -149,4 +149,4 @@ RecordTime = Annotated[
 RecordEnd = Annotated[
     RecordTime | None, BeforeValidator(lambda at: None if isinstance(at, int) and (not at or at >= FOREVER) else at)
 ]
-"""The same for a moment that may be missing, 0 for never, or without end: all of these are null."""
+"""The time of a record's moment, or null if that is missing, 0 for never, or without end."""

@@ -114,7 +114,7 @@ async def _page_request(
 
 
 PageParams = Annotated[PageRequest, Depends(_page_request)]
-"""For every endpoint that answers with a `Page`."""
+"""The page parameters of an endpoint that returns a `PageResponse`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,4 +132,4 @@ async def _list_request(
 
 
 ListParams = Annotated[PagedListRequest, Depends(_list_request)]
-"""The same with a search and an order, for what the access engine lists."""
+"""The page parameters with a search and an order, for lists of the access engine."""

@@ -55,7 +55,7 @@ _AUTHZEN_PREFIX = "/access/v1/"
 
 ErrorFormat = Callable[["Problem", str], Response]
 ERROR_FORMATS: dict[str, ErrorFormat] = {}
-"""How other standards want their errors, by the beginning of their paths."""
+"""The error formats of other standards, by the prefix of their paths."""
 
 _TEXT_BY_STATUS = {
     400: ("bad_request", "The request cannot be read.", "Send a body of valid JSON in UTF-8."),

@@ -55,7 +55,7 @@ Endpoint = Callable[..., Any]
 
 _JSON = "application/json"
 REQUIRES_SIGN_IN: dict[str, object] = {"security": [{"token": []}, {"session": []}]}
-"""For an endpoint that lets its caller in by itself: what the document says of who may call it."""
+"""The OpenAPI security of an endpoint that authenticates its caller itself."""
 _PUBLIC_STATUSES = (422, 429, 500)
 _SIGNED_IN_STATUSES = (401, 403, 404, 409, 422, 429, 500)
 _EXAMPLES = {
@@ -113,7 +113,7 @@ WORKER_CALL: dict[str, Any] = {
     "openapi_extra": REQUIRES_SIGN_IN,
     "responses": problem_responses(400, 401, 403, 404, 409, 503),
 }
-"""What the document says of an endpoint that asks a worker, between transactions of its own."""
+"""The OpenAPI options of an endpoint that calls a worker between transactions of its own."""
 
 
 def _context_parameter(endpoint: Endpoint) -> str:

@@ -35,14 +35,14 @@ DOWNLOAD: dict[str, Any] = {
     "response_class": FileResponse,
     "responses": {200: {"description": "The file", "content": {OCTET_STREAM: {}}}},
 }
-"""What the document says of an endpoint that sends a file."""
+"""The OpenAPI options of an endpoint that sends a file."""
 UPLOAD: dict[str, Any] = {
     "status_code": 201,
     "response_model": VolumeFileJson,
     "openapi_extra": {**REQUIRES_SIGN_IN, "requestBody": {"required": True, "content": _CONTENT}},
     "responses": problem_responses(401, 403, 404, 409, 413, 503),
 }
-"""What the document says of an endpoint that receives a file."""
+"""The OpenAPI options of an endpoint that receives a file."""
 
 
 def send_file(found: Volume, file: VolumeEntry) -> Response:

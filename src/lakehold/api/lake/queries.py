@@ -36,7 +36,7 @@ _DEFAULT_ROWS, _MAX_ROWS = 1_000, 10_000_000
 _MAX_SNAPSHOTS = 100
 _MAX_SCANNED_ROWS = 100_000_000
 ROWS: dict[int | str, dict[str, Any]] = {200: {"description": "The rows", "content": {CSV: {}, ARROW_MEDIA_TYPE: {}}}}
-"""What the document says of an endpoint that streams rows."""
+"""The OpenAPI responses of an endpoint that streams rows."""
 
 SqlText = Annotated[
     str,
@@ -112,7 +112,7 @@ QUERY_CALL: dict[str, Any] = {
     "response_model": QueryResultJson,
     "responses": ROWS | WORKER_CALL["responses"],
 }
-"""What the document says of an endpoint that runs a query."""
+"""The OpenAPI options of an endpoint that runs a query."""
 
 
 @routes.post("", **QUERY_CALL)

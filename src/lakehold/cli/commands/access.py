@@ -1,8 +1,10 @@
 """Commands that ask the access engine: check, explain, who, can, review; and those of the audit log."""
 
 import sys
+import time
 from collections.abc import Mapping
 from pathlib import Path
+from threading import Thread
 from typing import Annotated
 
 import typer
@@ -149,9 +151,7 @@ def review(
 
 def _wait_until_done(cmd: CommandContext, job: Json) -> Json:
     """Poll a job until it has ended, with a progress bar on a terminal; nothing for scripts."""
-    from threading import Event, Thread  # noqa: PLC0415 - loaded by this verb only
-
-    from rich.console import Console  # noqa: PLC0415
+    from rich.console import Console  # noqa: PLC0415 - loaded by this verb only
     from rich.progress import Progress  # noqa: PLC0415
 
     # Here or in a worker: either way its progress is polled.
@@ -161,7 +161,7 @@ def _wait_until_done(cmd: CommandContext, job: Json) -> Json:
         task = progress.add_task("waiting", total=100)
         while job["state"] not in {"done", "failed"}:
             progress.update(task, completed=job["progress"], description=job["doing"] or job["state"])
-            Event().wait(_PAUSE)
+            time.sleep(_PAUSE)
             job = cmd.request("GET", f"{_REVIEWS}/{job['id']}")
     thread.join()
     return job

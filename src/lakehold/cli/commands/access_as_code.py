@@ -10,6 +10,7 @@ from lakehold.cli.commands.noun import Yes
 from lakehold.cli.errors import ExitCode
 from lakehold.cli.output import CommandContext, command
 from lakehold.cli.transport import Json
+from lakehold.kit.errors import InvalidInputError
 
 _CODE = "/api/v1/code"
 
@@ -124,8 +125,6 @@ def _read_texts(cmd: CommandContext, folder: Path) -> dict[str, str]:
 def _read_plan(kept: Path | None) -> Json:
     if kept is None:
         return None
-    from lakehold.kit.errors import InvalidInputError  # noqa: PLC0415 - as above
-
     try:
         return json.loads(kept.read_text(encoding="utf-8"))
     except (OSError, ValueError):

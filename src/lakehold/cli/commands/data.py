@@ -3,6 +3,7 @@
 import json
 import secrets
 import sys
+import time
 from enum import StrEnum
 from typing import Annotated
 
@@ -130,11 +131,9 @@ def logs(cmd: CommandContext, run: RunId) -> None:
 
 def _start_run(cmd: CommandContext, *path: str, body: object = None, wait: bool) -> None:
     """Start a run; wait until it has ended, print it, and exit with code 1 if it failed or was stopped."""
-    from threading import Event  # noqa: PLC0415 - loaded by these verbs only
-
     result = cmd.request("POST", *path, body=body)
     while wait and result["state"] not in {"succeeded", "failed", "stopped"}:
-        Event().wait(_PAUSE)
+        time.sleep(_PAUSE)
         result = cmd.request("GET", _RUNS, result["id"])
     rows = sum(step["rows"] for step in result["steps"])
     message = f"{result['id']} {result['state']}" + (f", {rows:,} rows" if result["state"] == "succeeded" else "")
@@ -210,10 +209,7 @@ def lineage(
 ) -> None:
     """Show upstream and downstream of a resource."""
     found = cmd.request("GET", "/api/v1/lineage", resource, query={"depth": depth})
-    if cmd.json:
-        cmd.print_result(found, "")
-        return
     rows = [{"way": way, **item} for way in ("up", "down") for item in found[way]["items"]]
     rows += [{"way": way, "name": "more, not visible to you"} for way in ("up", "down") if found[way]["more"]]
     columns = {"way": "way", "steps": "steps", "name": "name", "id": "id", "kind": "kind"}
-    cmd.print_table(rows, columns, "No lineage.")
+    cmd.print_table(found if cmd.json else rows, columns, "No lineage.")

@@ -18,7 +18,7 @@ Name = Annotated[str, typer.Argument(help="Name.")]
 Yes = Annotated[bool, typer.Option("--yes", help="Skip confirmation.")]
 
 Message = str | Callable[[Json], str]
-"""How a result is described: a format of the parameters and `result`, or a function of the result."""
+"""The text of a result: a format of the parameters and `result`, or a function of the result."""
 RENAMED = "{result[id]} is {result[name]} now."
 NEW_NAME = MappingProxyType({"name": "The new name."})
 _NOTHING: Mapping[str, str] = MappingProxyType({})

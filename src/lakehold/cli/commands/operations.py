@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from lakehold.cli import errors
+from lakehold.cli import credentials_file, errors
 from lakehold.cli.output import CommandContext, command
+from lakehold.kit.errors import ConflictError
 
 if TYPE_CHECKING:
     from lakehold.directory.platform import Platform
@@ -118,12 +119,11 @@ def login(cmd: CommandContext) -> None:
 
     The token is prompted for, or read from a pipe; it is tested before it is stored.
     """
-    from lakehold.cli import credentials_file  # noqa: PLC0415 - loaded by this verb only
-    from lakehold.cli.remote_transport import RemoteTransport  # noqa: PLC0415
+    from lakehold.cli.http_transport import connect  # noqa: PLC0415 - loaded by this verb only
 
     url = credentials_file.resolve_login(cmd.options.url).url
     token = _read_secret("API token").strip()
-    with closing(RemoteTransport(url, token)) as transport:
+    with closing(connect(url, token)) as transport:
         me = transport.request("GET", "/api/v1/me")
     where = credentials_file.store(credentials_file.Login(url, token))
     cmd.print_result({"url": url, "me": me}, f"Signed in to {url}; saved in {where}.")
@@ -132,8 +132,6 @@ def login(cmd: CommandContext) -> None:
 @command
 def logout(_cmd: CommandContext) -> None:
     """Delete the stored address and token. The token stays valid until it is revoked."""
-    from lakehold.cli import credentials_file  # noqa: PLC0415 - as above
-
     typer.echo("Forgotten." if credentials_file.delete() else "Not signed in.")
 
 
@@ -178,7 +176,6 @@ def rotate() -> None:
     """
     with errors.report_errors():
         from lakehold.kit import keys, settings  # noqa: PLC0415 - as above
-        from lakehold.kit.errors import ConflictError  # noqa: PLC0415
 
         read = settings.load_settings()
         if read.key.get_secret_value():

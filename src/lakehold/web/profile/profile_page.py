@@ -99,7 +99,7 @@ def undo_rename(request: Request, ctx: WriteContext, to: str) -> Response:
 @routes.post("/password")
 def change_password(request: Request, platform: CurrentPlatform, sent: SubmittedForm) -> Response:
     """Replace the password. Hashing is slow and runs outside of any transaction."""
-    caller = authenticate_now(request, platform)
+    caller = authenticate_now(request)
     old, new = text_field(sent, "old"), text_field(sent, "new")
     ends = bool(sent.get("revoke_tokens"))
     errors = {}
@@ -120,7 +120,7 @@ def change_password(request: Request, platform: CurrentPlatform, sent: Submitted
 @routes.post("/password/link")
 def mail_password_link(request: Request, platform: CurrentPlatform, visit: CurrentClient) -> Response:
     """Mail a link to set a password, for members without one."""
-    caller = authenticate_now(request, platform)
+    caller = authenticate_now(request)
     with platform.read(caller) as ctx:
         account = accounts.get(ctx, caller.member)
     if account is not None and not caller.impersonator:

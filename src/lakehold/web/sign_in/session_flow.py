@@ -74,7 +74,7 @@ def end_session(request: Request, platform: Platform, visit: ClientInfo) -> None
 def current_member(request: Request, platform: Platform) -> CurrentMember | None:
     """Return the member who is signed in here, or None."""
     try:
-        caller = authenticate_now(request, platform)
+        caller = authenticate_now(request)
     except UnauthorizedError:
         return None
     with platform.read(caller) as ctx:

@@ -1,4 +1,4 @@
-"""Sends requests to a server over HTTP."""
+"""Sends requests to a platform through an HTTP client: to a server, or to the application inside this process."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -6,19 +6,16 @@ from typing import Any
 import httpx
 
 from lakehold.cli.errors import UnreachableError
-from lakehold.cli.transport import Json, Transport, drop_empty, unwrap_response
+from lakehold.cli.transport import Json, drop_empty, unwrap_response
 
 _TIMEOUT = httpx.Timeout(60.0, connect=10.0)
 
 
-class RemoteTransport(Transport):
-    """Sends requests over HTTP, with an API token."""
+class Transport:
+    """Sends requests to a platform."""
 
-    def __init__(self, url: str, token: str) -> None:
-        self._url = url
-        self._client = httpx.Client(
-            base_url=url, headers={"authorization": f"Bearer {token}"} if token else {}, timeout=_TIMEOUT
-        )
+    def __init__(self, client: httpx.Client) -> None:
+        self._client = client
 
     def send(self, method: str, path: str, **content: Any) -> httpx.Response:  # noqa: ANN401 - those of httpx
         """Send a request and return the whole response."""
@@ -27,10 +24,23 @@ class RemoteTransport(Transport):
         except httpx.TransportError as error:
             raise self._unreachable(error) from error
 
+    def request(
+        self,
+        method: str,
+        path: str,
+        *,
+        query: Mapping[str, object] | None = None,
+        body: Json = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> Json:
+        """Send a request and return its JSON; raise if the response is an error."""
+        response = self.send(method, path, params=drop_empty(query), json=body, headers=dict(headers or {}))
+        return unwrap_response(response.status_code, response.content)
+
     def stream(
         self, path: str, query: Mapping[str, object] | None = None, *, body: Json = None, accept: str = "*/*"
     ) -> Iterator[bytes]:
-        """Send a request and yield its response in chunks."""
+        """Send a request and yield its response in chunks. With a body it is a POST."""
         method = "GET" if body is None else "POST"
         try:
             with self._client.stream(
@@ -43,14 +53,21 @@ class RemoteTransport(Transport):
             raise self._unreachable(error) from error
 
     def run_job(self, job: str) -> None:
-        """Do nothing, because a worker of the server runs the job."""
+        """Run a job in this process, if there is no worker that does it: a server has one."""
 
     def close(self) -> None:
-        """Close the connections."""
+        """Close all connections."""
         self._client.close()
 
     def _unreachable(self, error: httpx.TransportError) -> UnreachableError:
+        url = str(self._client.base_url).rstrip("/")
         return UnreachableError(
-            f"{self._url} cannot be reached: {str(error) or type(error).__name__}.",
+            f"{url} cannot be reached: {str(error) or type(error).__name__}.",
             "Is the server running? Set LAKEHOLD_URL, or use --local.",
         )
+
+
+def connect(url: str, token: str) -> Transport:
+    """Return a transport to a server, with an API token."""
+    headers = {"authorization": f"Bearer {token}"} if token else {}
+    return Transport(httpx.Client(base_url=url, headers=headers, timeout=_TIMEOUT))
