@@ -25,6 +25,7 @@ from lakehold.web import confirmation, form_values, pages, urls
 from lakehold.web.components import EffectSummary, PageAction
 from lakehold.web.confirmation import ConfirmationPrompt, need_confirmed_effects, preview_effects
 from lakehold.web.cookies import Flash
+from lakehold.web.form_values import FieldErrors
 from lakehold.web.list_view import ListState
 from lakehold.web.people import member_picker
 from lakehold.web.people.member_actions import MemberActions
@@ -58,13 +59,11 @@ def groups_page(request: Request, ctx: ReadContext) -> Response:
 def create_group(request: Request, ctx: FormContext, sent: SubmittedForm) -> Response:
     """Create a group without members."""
     ctx.need(MANAGE, ctx.caller.tenant)
-    name, errors = str(sent.get("name", "")).strip(), {}
+    name, errors = str(sent.get("name", "")).strip(), FieldErrors()
     if request.method == "POST":
-        try:
+        with errors.at("name", InvalidInputError):
             made = groups.create(ctx, valid_name(name))
             return pages.redirect(request, urls.group(made), f"{name} was created. Add members next.")
-        except InvalidInputError as error:
-            errors["name"] = str(error)
     return pages.render_form(request, "groups/new.html", {"name": name}, errors)
 
 
@@ -160,15 +159,13 @@ def _return_address(uid: str, filled: dict[str, str]) -> str:
 def rename_group(request: Request, ctx: FormContext, uid: str, sent: SubmittedForm) -> Response:
     """Rename a group."""
     groups.need_edit(ctx, uid)
-    group, errors = groups.get(ctx, uid), {}
+    group, errors = groups.get(ctx, uid), FieldErrors()
     name = group.name
     if request.method == "POST":
         name = str(sent.get("name", "")).strip()
-        try:
+        with errors.at("name", InvalidInputError):
             groups.rename(ctx, uid, valid_name(name))
             return pages.redirect(request, urls.group(uid), "Saved.")
-        except InvalidInputError as error:
-            errors["name"] = str(error)
     return pages.render_form(request, "groups/rename.html", {"group": group, "name": name}, errors)
 
 

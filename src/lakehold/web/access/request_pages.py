@@ -18,12 +18,11 @@ from lakehold.catalog.requests import RequestView
 from lakehold.catalog.resource_view import VisibleRefs
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import ConflictError, InvalidInputError, NotFoundError
-from lakehold.web import confirmation, pages
-from lakehold.web.access import fact_labels, form_fields
+from lakehold.web import confirmation, form_values, pages
 from lakehold.web.access.explanation import MissingAccess
 from lakehold.web.cookies import Flash
 from lakehold.web.form_values import errors_by_field, last_day_value, text_field, text_fields
-from lakehold.web.labels import humanize, humanized_options
+from lakehold.web.labels import capitalize, humanize, humanized_options
 from lakehold.web.list_view import ListFilter, ListState
 from lakehold.web.routing import SubmittedForm, router
 from lakehold.web.runs.services import RUNS
@@ -149,7 +148,7 @@ def _list_ways(ctx: RequestContext, found: Explanation) -> dict[int, tuple[str, 
         words = " and ".join(describe_fact(ctx.view, fact, me) for fact in facts)
         givers = " or ".join(missing.describe_givers(way))
         note = f"{givers} can grant it" if givers else ""
-        ways[n] = (request_table.dump_facts(facts), fact_labels.capitalize(words), note)
+        ways[n] = (request_table.dump_facts(facts), capitalize(words), note)
     return ways
 
 
@@ -164,10 +163,10 @@ def approve(request: Request, ctx: WriteContext, platform: CurrentPlatform, uid:
     """Approve a request, for good or for a period. Its effect was displayed on the page."""
     filled = text_fields(sent, "until", "until_date", "answer")
     try:
-        span = form_fields.parse_period(sent, ctx.at)
+        span = form_values.parse_period(sent, ctx.at)
         answer = requests.valid_reason(filled["answer"])
     except InvalidInputError as error:
-        errors = errors_by_field(error, form_fields.PERIOD_FIELDS, "answer")
+        errors = errors_by_field(error, form_values.PERIOD_FIELDS, "answer")
         return _render_request(request, ctx, uid, filled, errors)
     found = approvals.approve(ctx, uid, until=span.until, answer=answer, settings=platform.settings)
     if found.request.state == "pending":
@@ -215,7 +214,7 @@ def _render_request(
         "asked": found.request,
         "me": ctx.caller.member,
         "name": _resource_label(found),
-        "missing": [fact_labels.capitalize(describe_fact(ctx.view, fact, asker)) for fact in needed],
+        "missing": [capitalize(describe_fact(ctx.view, fact, asker)) for fact in needed],
         "able": len(givable),
         "effects": confirmation.preview_effects(ctx, changes, found.request.resource),
         "decider": VisibleRefs(ctx).ref(found.request.decided_by),

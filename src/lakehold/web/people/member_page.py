@@ -54,11 +54,9 @@ def edit_member(request: Request, ctx: FormContext, uid: str, sent: SubmittedFor
     if request.method == "POST":
         name, email = str(sent.get("name", "")).strip(), str(sent.get("email", email)).strip()
         errors = collect_errors(name=lambda: valid_name(name))
-        try:
-            if email != (member.email or "") and not errors:
+        if email != (member.email or "") and not errors:
+            with errors.at("email", InvalidInputError, ConflictError):
                 members.set_email(ctx, uid, email)
-        except (InvalidInputError, ConflictError) as error:
-            errors["email"] = str(error)
         if not errors:
             members.rename(ctx, uid, name)
             return pages.redirect(request, urls.member(uid), "Saved.")

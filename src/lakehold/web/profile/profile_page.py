@@ -76,10 +76,8 @@ def save_profile(request: Request, ctx: WriteContext, sent: SubmittedForm) -> Re
     errors = collect_errors(name=lambda: valid_name(name), email=lambda: email and valid_email(email))
     if not errors and email and email != (account.email if account else ""):
         # First, for it can be refused: what is refused leaves nothing behind.
-        try:
+        with errors.at("email", ConflictError):
             members.set_email(ctx, me, email)
-        except ConflictError as error:
-            errors = {"email": str(error)}
     if errors:
         return _render_profile(request, ctx, {"name": name, "email": email}, errors)
     if name == before:

@@ -58,17 +58,16 @@ def start_campaign(request: Request, ctx: FormContext, sent: SubmittedForm, work
     if request.method == "POST":
         filled = {name: form_values.text_field(sent, name).strip() for name in filled}
         required = {"name": "Enter a name.", "workspace": "Select a workspace."}
-        errors = {name: message for name, message in required.items() if not filled[name]}
+        errors.update({name: message for name, message in required.items() if not filled[name]})
         errors |= collect_errors(due=lambda: form_values.parse_end_of_day(ctx, filled["due"]))
     if request.method == "POST" and not errors:
         due, settings = form_values.parse_end_of_day(ctx, filled["due"]), get_platform(request).settings
-        try:
+        own_fields = {name: name for name in ("name", "asks", "due")}
+        with errors.at("workspace", InvalidInputError, ConflictError, fields=own_fields):
             made = campaigns.start(
                 ctx, filled["workspace"], filled["name"], asks=filled["asks"], due=due, settings=settings
             )
             return pages.redirect(request, f"/reviews/{made.campaign.uid}", f"{made.campaign.name} was started.")
-        except (InvalidInputError, ConflictError) as error:
-            errors = form_values.errors_by_field(error, {name: name for name in ("name", "asks", "due")}, "workspace")
     spaces = campaigns.reviewable_workspaces(ctx)
     if not spaces:
         ctx.need(change_preview.ASK, ctx.caller.tenant)

@@ -102,13 +102,11 @@ def create_workspace(request: Request, ctx: FormContext, sent: SubmittedForm) ->
     filled = {name: str(sent.get(name, "")).strip() for name in ("name", "description")}
     attributes = {name: bool(sent.get(SWITCH_PREFIX + name)) for name in chosen.flags}
     if request.method == "POST" and not (errors := collect_errors(name=lambda: valid_name(filled["name"]))):
-        try:
+        with errors.at("description", InvalidInputError, ConflictError):
             resource_metadata.valid_description(filled["description"])
             chosen_ones = {name: on for name, on in attributes.items() if on}
             made = workspaces.create(ctx, model, **filled, attributes=chosen_ones)
             return pages.redirect(request, urls.workspace(made), f"{filled['name']} was created.")
-        except (InvalidInputError, ConflictError) as error:
-            errors["description"] = str(error)
     switches = [(name, humanize(name), attribute_hint(name), on) for name, on in attributes.items()]
     values: dict[str, object] = {"choice": chosen, "filled": filled, "switches": switches}
     return pages.render_form(request, "workspaces/new.html", values, errors)
