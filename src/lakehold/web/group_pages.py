@@ -1,7 +1,4 @@
-"""Pages of groups: the list, a group's page, creating, renaming and deleting one, adding and removing members.
-
-Before a change its effect is shown: what members gain or lose by it.
-"""
+"""Pages of groups: the list, one group, and changes, each after a preview of what members gain or lose by it."""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -202,9 +199,7 @@ def group_page(request: Request, ctx: ReadContext, uid: str) -> Response:
 
 
 def _held_roles(ctx: RequestContext, uid: str) -> list[GrantedRole] | None:
-    """Return the roles that a group holds, or None if the caller may not know. Everybody may know those of their own
-    groups.
-    """
+    """Return the roles of a group, or None if the caller may not know. Members may know those of their own groups."""
     number = ctx.view.resource(uid)
     mine = ctx.session.read_view(lambda view: view.subject(view.member(ctx.caller.member)).ids_with_all)
     if number not in mine and not change_preview.may_ask_about_others(ctx):
@@ -213,9 +208,7 @@ def _held_roles(ctx: RequestContext, uid: str) -> list[GrantedRole] | None:
 
 
 def _workspace_names(ctx: RequestContext, held: Iterable[GrantedRole]) -> dict[str, str]:
-    """Return the name of each resource's workspace, where the caller may see it. Layers of two lakehouses may have
-    equal names.
-    """
+    """Return the name of each resource's visible workspace: layers of two lakehouses may have equal names."""
     eyes = VisibleRefs(ctx)
     spaces = {each.resource.uid: eyes.workspace(each.resource.uid) for each in held}
     return {uid: space.name for uid, space in spaces.items() if space and space.uid != uid}

@@ -40,6 +40,10 @@ class ListFilter:
     label: str
     options: tuple[tuple[str, str], ...]
 
+    def valid_choice(self, value: str) -> str:
+        """Return the value if it is one of the options; empty otherwise."""
+        return value if value in dict(self.options) else ""
+
 
 @dataclass(frozen=True, slots=True)
 class ListState:
@@ -75,7 +79,7 @@ class ListState:
             after=query.get("after", ""),
             size=size,
             filters=tuple(filters),
-            chosen={each.key: _valid_choice(each, query.get(each.key, "")) for each in filters},
+            chosen={each.key: each.valid_choice(query.get(each.key, "")) for each in filters},
             first_sort=sorts[0],
         )
 
@@ -102,8 +106,7 @@ class ListState:
     def href(self, **changes: object) -> str:
         """Return the URL of this list with some parameters changed. Without a page it begins at the first."""
         sort = "" if self.order == self.first_sort else self.order
-        values: dict[str, object] = {"q": self.search, **self.chosen, "sort": sort}
-        values.update(changes)
+        values = {"q": self.search, **self.chosen, "sort": sort, **changes}
         kept = {key: str(value) for key, value in values.items() if value and (key, value) != ("page", 1)}
         return f"{self.path}?{urlencode(kept)}" if kept else self.path
 
@@ -138,7 +141,3 @@ class ListState:
 def parse_row_number(text: str) -> int | None:
     """Parse the number of a row; return None if the text is not one that a database can have."""
     return int(text) if _ROW_NUMBER.fullmatch(text) else None
-
-
-def _valid_choice(asked: ListFilter, value: str) -> str:
-    return value if value in dict(asked.options) else ""

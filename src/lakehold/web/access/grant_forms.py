@@ -151,9 +151,7 @@ def _end_or_none(until: Moment) -> Moment | None:
 
 
 def _undo_url(ctx: RequestContext, uid: str, path: str, *changes: Add | Remove, **query: object) -> str:
-    """Return the URL that undoes what was done; empty if the caller may not make the changes back: they may have given
-    their own right away.
-    """
+    """Return the URL that undoes what was done; empty if the caller may not: they may have given their right away."""
     given = urlencode({name: value for name, value in query.items() if value})
     return f"{urls.resource(uid, 'access')}/{path}?{given}" if may_change(ctx, *changes) else ""
 

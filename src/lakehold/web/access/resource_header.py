@@ -1,9 +1,4 @@
-"""The header of a resource's pages: its actions, tabs and breadcrumbs.
-
-resource_header.actions_of(ctx, uid, {"edit": PageAction("Edit", urls.resource(uid, "edit"), icon="pencil"), …})
-resource_header.tabs(ctx, uid)
-resource_header.breadcrumbs(ctx, uid)
-"""
+"""The header of a resource's pages: its actions, tabs and breadcrumbs."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -108,10 +103,7 @@ def ancestors(view: FactView, uid: str) -> list[str]:
 
 
 def _missing_right(ctx: RequestContext, uid: str, action: str) -> str:
-    """Describe the nearest right that is missing, if the caller may know of it.
-
-    The result is cached for all actions that ask for the same, until something changes.
-    """
+    """Describe the nearest missing right, if the caller may know of it; cached for all actions with the same rule."""
     rule = ctx.session.read_view(lambda view: view.policy.relations.get((view.kind(view.resource(uid)), action)))
     return ctx.session.cached(
         (_missing_right, ctx.principal, uid, rule), lambda: _describe_nearest_way(ctx, uid, action)

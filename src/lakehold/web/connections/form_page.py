@@ -294,10 +294,7 @@ _T = TypeVar("_T")
 def probe_as_caller(
     request: Request, need: Callable[[RequestContext], object], probe: Callable[[Platform, Caller], _T]
 ) -> tuple[_T | None, LakeholdError | None]:
-    """Probe a connection as the caller, outside of any transaction; return the result, or the error.
-
-    Missing rights are raised.
-    """
+    """Probe a connection as the caller, outside of any transaction. An error is returned; missing rights are raised."""
 
     def let_in(ctx: RequestContext) -> Caller:
         need(ctx)

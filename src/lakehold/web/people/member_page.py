@@ -1,7 +1,4 @@
-"""A member's page: profile, groups, roles, sessions; editing, adding to a group, sign-in links, signing out, removal.
-
-Sign-in and password links are created by who manages members, and shown once.
-"""
+"""A member's page: profile, groups, roles, sessions; editing, groups to add to, sign-in links, signing out, removal."""
 
 from fastapi import Request, Response
 

@@ -1,6 +1,4 @@
-"""Access reviews: the list of campaigns, starting one, and the page of one: who holds which role, and the decisions;
-with the report of everybody's effective access in its workspace, computed by Spark in a background job.
-"""
+"""Access reviews: the list of campaigns, starting one, and the page of one with its roles, decisions and report."""
 
 from collections.abc import Callable, Sequence
 

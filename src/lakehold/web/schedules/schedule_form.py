@@ -1,6 +1,4 @@
-"""The form of a schedule: common times or a cron expression, its description in words, and the time zones to choose
-from.
-"""
+"""The form of a schedule (common times or a cron expression), its description in words, and the time zones."""
 
 import re
 from dataclasses import dataclass
