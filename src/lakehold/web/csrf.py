@@ -10,6 +10,7 @@ import binascii
 import secrets
 
 from fastapi import Request, Response
+from starlette.datastructures import MutableHeaders
 
 from lakehold.api.http.authentication import CSRF_HEADER, SESSION_COOKIE, make_csrf_token
 from lakehold.api.http.dependencies import get_platform
@@ -51,9 +52,7 @@ async def verify_token(request: Request) -> None:
 
 def _forward_plain_token(request: Request, seal: str) -> None:
     """Put the plain token into the request header, where the API's authentication checks it again."""
-    name = CSRF_HEADER.encode()
-    headers = request.scope["headers"]
-    headers[:] = [(name, seal.encode()), *(header for header in headers if header[0] != name)]
+    MutableHeaders(raw=request.scope["headers"])[CSRF_HEADER] = seal
     vars(request).pop("_headers", None)
 
 

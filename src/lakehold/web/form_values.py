@@ -19,7 +19,6 @@ from lakehold.web.labels import capitalize
 CORRECTABLE_ERRORS = (InvalidInputError, ConflictError, HiddenError, DeniedError, VersionConflictError)
 """Errors that the user can correct: the form is rendered again, with all that was filled in."""
 _SEPARATORS = re.compile(r"[,\n]")
-_INTEGER = re.compile(r"[0-9]{1,9}")
 _ISO_DATE_LENGTH = 10
 
 
@@ -47,9 +46,9 @@ def errors_by_field(error: LakeholdError, fields: Mapping[str, str], default: st
     return {error_field(error, fields) or default: str(error)}
 
 
-def parse_integer(text: str) -> int | None:
+def parse_integer(text: str, digits: int = 9) -> int | None:
     """Parse a non-negative integer; return None if the text is not one or is too long."""
-    return int(text) if _INTEGER.fullmatch(text) else None
+    return int(text) if text.isascii() and text.isdigit() and len(text) <= digits else None
 
 
 def list_setting(settings: Mapping[str, object], name: str) -> list[Any]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
@@ -11,13 +10,12 @@ from urllib.parse import urlencode
 from fastapi import Request
 
 from lakehold.kit.ids import fold_name
+from lakehold.web.form_values import parse_integer
 
 T = TypeVar("T")
 
 PAGE_SIZE = 50
 _MAX_SEARCH_LENGTH = 200
-_NUMBER = re.compile(r"[0-9]{1,6}")
-_ROW_NUMBER = re.compile(r"[0-9]{1,18}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,13 +67,12 @@ class ListState:
         query = request.query_params
         word = query.get("sort", "")
         sort = word if word.lstrip("-") in {known.lstrip("-") for known in sorts} else sorts[0]
-        page = query.get("page", "")
         return cls(
             path=request.url.path,
             search=query.get("q", "").strip()[:_MAX_SEARCH_LENGTH],
             sort=sort.lstrip("-"),
             descending=sort.startswith("-"),
-            page=max(int(page), 1) if _NUMBER.fullmatch(page) else 1,
+            page=parse_integer(query.get("page", ""), digits=6) or 1,
             after=query.get("after", ""),
             size=size,
             filters=tuple(filters),
@@ -140,4 +137,4 @@ class ListState:
 
 def parse_row_number(text: str) -> int | None:
     """Parse the number of a row; return None if the text is not one that a database can have."""
-    return int(text) if _ROW_NUMBER.fullmatch(text) else None
+    return parse_integer(text, digits=18)

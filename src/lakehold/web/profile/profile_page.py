@@ -165,29 +165,15 @@ def end_one(request: Request, ctx: WriteContext, sign_in: str) -> Response:
     return pages.redirect(request, SIGN_INS, f"{ended} was signed out.")
 
 
-_BROWSERS = {
-    "Edg/": "Edge",
-    "OPR/": "Opera",
-    "Firefox/": "Firefox",
-    "Chrome/": "Chrome",
-    "Safari/": "Safari",
-    "curl/": "curl",
-}
-_SYSTEMS = {
-    "iPhone": "iPhone",
-    "iPad": "iPad",
-    "Android": "Android",
-    "Windows": "Windows",
-    "Mac OS": "Mac",
-    "Linux": "Linux",
-}
+_BROWSERS = {"Edg": "Edge", "OPR": "Opera"} | {name: name for name in ("Firefox", "Chrome", "Safari", "curl")}
+_SYSTEMS = ("iPhone", "iPad", "Android", "Windows", "Mac", "Linux")
 _MAX_LENGTH = 40
 
 
 def describe_user_agent(agent: str) -> str:
     """Return a label such as `Firefox on Linux`."""
-    browser = next((name for mark, name in _BROWSERS.items() if mark in agent), "")
-    system = next((name for mark, name in _SYSTEMS.items() if mark in agent), "")
+    browser = next((name for mark, name in _BROWSERS.items() if f"{mark}/" in agent), "")
+    system = next((name for name in _SYSTEMS if name in agent), "")
     if not browser:
         return agent[:_MAX_LENGTH] or "Something unknown"
     return f"{browser} on {system}" if system else browser

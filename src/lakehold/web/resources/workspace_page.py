@@ -10,7 +10,7 @@ from lakehold.api.http.dependencies import ReadContext
 from lakehold.catalog import kinds, resources, workspaces
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import LakeholdError
-from lakehold.web import kind_pages, pages
+from lakehold.web import kind_pages, pages, urls
 from lakehold.web.access import resource_header
 from lakehold.web.components import PageAction
 from lakehold.web.labels import pluralize
@@ -48,8 +48,8 @@ def workspace_page(request: Request, ctx: ReadContext, uid: str) -> Response:
     workspaces.need_workspace(ctx, uid)
     found = resources.get(ctx, uid)
     schema = kinds.catalog_kind(ctx.view.policy, found.kind)
-    if own := kind_pages.workspace_overview_url(uid, found.kind):
-        return pages.redirect(request, own)
+    if own_part := describe_kind(found.kind).overview:
+        return pages.redirect(request, urls.workspace(uid, own_part))
     listed = listed_kinds(ctx, schema)
     values: dict[str, object] = {
         "crumbs": resource_header.breadcrumbs(ctx, uid),
