@@ -12,7 +12,7 @@ from lakehold.access.decisions.evaluator import Explanation
 from lakehold.access.decisions.way_ranking import rank_ways
 from lakehold.access.facts.descriptions import describe_fact
 from lakehold.access.facts.records import Fact
-from lakehold.api.http.dependencies import CurrentPlatform, ReadContext, WriteContext
+from lakehold.api.http.dependencies import CurrentPlatform, FormContext, ReadContext, WriteContext
 from lakehold.catalog import approvals, discovery, request_table, requests
 from lakehold.catalog.requests import RequestView
 from lakehold.catalog.resource_view import VisibleRefs
@@ -21,10 +21,10 @@ from lakehold.kit.errors import ConflictError, InvalidInputError, NotFoundError
 from lakehold.web import confirmation, form_values, pages
 from lakehold.web.access.explanation import MissingAccess
 from lakehold.web.cookies import Flash
-from lakehold.web.form_values import errors_by_field, last_day_value, text_field, text_fields
+from lakehold.web.form_values import FieldErrors, errors_by_field, last_day_value, text_field, text_fields
 from lakehold.web.labels import capitalize, humanize, humanized_options
 from lakehold.web.list_view import ListFilter, ListState
-from lakehold.web.routing import SubmittedForm, router
+from lakehold.web.routing import FORM_METHODS, SubmittedForm, router
 from lakehold.web.runs.services import RUNS
 from lakehold.workspaces.registry import readable_kinds
 
@@ -74,44 +74,31 @@ def _render_list(
     return pages.render(request, "access/requests.html", values)
 
 
-@routes.get("/new")
-def new_page(request: Request, ctx: ReadContext, *, resource: str = "", action: str = "", way: int = -1) -> Response:
-    """Render the form of a new request."""
-    return _draft_form(request, ctx, resource, action, way=way)
-
-
-@routes.post("/new")
-def ask(request: Request, ctx: WriteContext, platform: CurrentPlatform, sent: SubmittedForm) -> Response:
-    """Create the request and notify those who can approve it."""
-    filled = text_fields(sent, "resource", "action", "way", "reason")
-    resource, action, reason = filled["resource"], filled["action"], filled["reason"]
-    errors = {} if resource.strip() and action else {"action": "Select an action."}
-    if not errors:
+@routes.api_route("/new", methods=FORM_METHODS)
+def ask(request: Request, ctx: FormContext, platform: CurrentPlatform, sent: SubmittedForm, way: int = -1) -> Response:
+    """Show the form, with a way of this number chosen; create the request and notify those who can approve it."""
+    posted, errors = request.method == "POST", FieldErrors()
+    filled = text_fields(sent if posted else request.query_params, "resource", "action", "way", "reason")
+    uid, action, reason = filled["resource"], filled["action"], filled["reason"]
+    if posted and not (uid.strip() and action):
+        errors["action"] = "Select an action."
+    elif posted:
         try:
             facts = request_table.load_facts(filled["way"]) if filled["way"] else None
-            made = requests.create(ctx, action, resource, reason=reason, facts=facts, settings=platform.settings)
+            made = requests.create(ctx, action, uid, reason=reason, facts=facts, settings=platform.settings)
+            here = f"/requests/{made.request.uid}"
+            message = f"You requested to {humanize(made.request.action).lower()} {_resource_label(made)}."
+            return pages.redirect(request, here, Flash(message, undo=f"{here}/withdraw"))
         except (InvalidInputError, ConflictError, NotFoundError) as error:
-            errors = {"reason": str(error)}
+            errors["reason"] = str(error)
         except (ValueError, TypeError, KeyError, AttributeError):
-            errors = {"way": "Select an option."}
-    if errors:
-        return _draft_form(request, ctx, resource, action, filled=filled, errors=errors)
-    here = f"/requests/{made.request.uid}"
-    message = f"You requested to {humanize(made.request.action).lower()} {_resource_label(made)}."
-    return pages.redirect(request, here, Flash(message, undo=f"{here}/withdraw"))
+            errors["way"] = "Select an option."
+    values = _draft_values(ctx, uid, action, way)
+    return pages.render_form(request, "access/ask.html", values | ({"filled": filled} if errors else {}), errors)
 
 
-def _draft_form(
-    request: Request,
-    ctx: RequestContext,
-    uid: str,
-    action: str,
-    *,
-    way: int = -1,
-    filled: dict[str, str] | None = None,
-    errors: dict[str, str] | None = None,
-) -> Response:
-    """Render the form of a request: what can be asked for, and for a visible resource what would have to be given."""
+def _draft_values(ctx: RequestContext, uid: str, action: str, way: int) -> dict[str, object]:
+    """Return what can be asked for, and for a visible resource what would have to be given."""
     seen = VisibleRefs(ctx).ref(uid)
     known = seen or (discovery.load_ref(ctx, uid) if uid and discovery.is_discoverable(ctx, uid) else None)
     actions: Sequence[str] = _COMMON_ACTIONS
@@ -124,7 +111,7 @@ def _draft_form(
     found = ctx.session.explain(ctx.principal, action, uid) if seen and action else None
     ways = _list_ways(ctx, found) if found else {}
     first = next(iter(ways.values()), ("",))
-    values: dict[str, object] = {
+    return {
         "uid": uid,
         "known": known,
         "seen": seen,
@@ -133,9 +120,8 @@ def _draft_form(
         "actions": humanized_options(each for each in actions if each not in may),
         "found": found,
         "ways": ways.values(),
-        "filled": filled or {"way": ways.get(way, first)[0]},
+        "filled": {"way": ways.get(way, first)[0]},
     }
-    return pages.render_form(request, "access/ask.html", values, errors)
 
 
 def _list_ways(ctx: RequestContext, found: Explanation) -> dict[int, tuple[str, str, str]]:
