@@ -44,9 +44,7 @@ def groups_page(request: Request, ctx: ReadContext) -> Response:
     actions = MemberActions(ctx)
     rows = [_group_row(ctx, actions, item.uid, item.since) for item in found.items]
     values: dict[str, object] = {
-        "listing": listing,
-        "rows": list(enumerate([*_all_members_row(ctx, actions, listing), *rows])),
-        "after": found.after or "",
+        **listing.cursor_values(list(enumerate([*_all_members_row(ctx, actions, listing), *rows])), found.after),
         "new": actions.offer(PageAction("New group", "/groups/new", icon="plus", dialog=True), MANAGE),
     }
     return pages.render(request, "groups/groups.html", values)

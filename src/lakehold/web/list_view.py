@@ -130,6 +130,10 @@ class ListState:
         """Return the template values of a list that is in memory."""
         return {"listing": self, "rows": self.slice_page(rows), "total": len(rows)}
 
+    def cursor_values(self, rows: Sequence[T], after: str | None) -> dict[str, object]:
+        """Return the template values of a list that is paged by the engine, with the cursor of the next page."""
+        return {"listing": self, "rows": rows, "after": after or ""}
+
     def pages(self, total: int) -> int:
         """Return the number of pages."""
         return max(1, -(-total // self.size))

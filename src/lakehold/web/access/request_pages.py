@@ -63,10 +63,9 @@ def _render_list(
     request: Request, ctx: RequestContext, listing: ListState, found: list[RequestView], waiting: list[RequestView]
 ) -> Response:
     pending = requests.list_own(ctx, state="pending", limit=_MAX_COUNTED)
+    after = str(found[_PAGE_SIZE - 1].request.n) if len(found) > _PAGE_SIZE else ""
     values: dict[str, object] = {
-        "listing": listing,
-        "rows": found[:_PAGE_SIZE],
-        "after": str(found[_PAGE_SIZE - 1].request.n) if len(found) > _PAGE_SIZE else "",
+        **listing.cursor_values(found[:_PAGE_SIZE], after),
         "counts": (len(waiting), len(pending)),
         "tones": TONES,
         "thing": _resource_label,

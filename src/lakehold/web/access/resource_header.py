@@ -73,10 +73,9 @@ def overview_url(ctx: RequestContext, uid: str) -> str:
     kind = ctx.session.read_view(lambda view: view.kind(view.resource(uid)))
     if kind == TENANT:
         return "/"
-    is_workspace = ctx.session.read_view(lambda view: kinds.workspace_of(view, uid)) == uid
-    return (
-        urls.workspace(uid) if is_workspace else kind_pages.resource_overview_url(uid, kind) or urls.for_kind(uid, kind)
-    )
+    if ctx.session.read_view(lambda view: kinds.workspace_of(view, uid)) == uid:
+        return urls.workspace(uid)
+    return kind_pages.resource_overview_url(uid, kind) or urls.for_kind(uid, kind)
 
 
 def url_if_visible(ctx: RequestContext, uid: str, part: str = "") -> str:

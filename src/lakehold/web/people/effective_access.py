@@ -72,9 +72,7 @@ def effective_access_page(request: Request, ctx: ReadContext, uid: str) -> Respo
     values: dict[str, object] = {
         "member": member,
         "mine": uid == ctx.caller.member,
-        "listing": listing,
-        "rows": [_resource_row(ctx, uid, eyes, each) for each in found],
-        "after": after or "",
+        **listing.cursor_values([_resource_row(ctx, uid, eyes, each) for each in found], after),
     }
     return pages.render(request, "people/reach.html", values)
 

@@ -32,11 +32,10 @@ def people_page(request: Request, ctx: ReadContext) -> Response:
     listing = ListState.from_request(request, sorts=("name", "created"), filters=_filters(ctx))
     found, total, after = _list_members(ctx, listing)
     member_actions, eyes = MemberActions(ctx), VisibleRefs(ctx)
+    rows = [(n, one, eyes.refs(one.groups), member_actions.row_actions(one)) for n, one in enumerate(found)]
     values: dict[str, object] = {
-        "listing": listing,
-        "rows": [(n, one, eyes.refs(one.groups), member_actions.row_actions(one)) for n, one in enumerate(found)],
+        **listing.cursor_values(rows, after),
         "total": total,
-        "after": after or "",
         "keeper": member_actions,
         "add": [
             member_actions.offer(PageAction("Add member", "/people/new", icon="plus", dialog=True), MANAGE),

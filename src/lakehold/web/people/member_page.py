@@ -128,21 +128,19 @@ def sign_out_member(request: Request, ctx: WriteContext, uid: str, sent: Submitt
 def remove_member(request: Request, ctx: FormContext, uid: str, sent: SubmittedForm) -> Response:
     """Show what happens to the member's resources, then remove the member after confirmation."""
     what = str(sent.get("what", LEAVE)) if request.method == "POST" else ""
-    receiver, error = str(sent.get("receiver", "")), ""
+    receiver, errors = str(sent.get("receiver", "")), FieldErrors()
     mine = uid == ctx.caller.member
     if request.method == "POST" and what == HAND_OVER and not receiver:
-        error = "Select a new owner."
+        errors["receiver"] = "Select a new owner."
     elif request.method == "POST":
         name = members.get(ctx, uid).name
         question = "Leave for good?" if mine else f"Remove {name}?"
         text = "Their sessions, tokens and links are revoked. Nothing that they own is deleted."
         do, back = "Leave" if mine else "Remove", urls.member(uid, "remove")
         need_confirmation(request, sent, question, text, do=do, back=back)
-        try:
+        with errors.at("receiver", ConflictError, InvalidInputError, HiddenError, NotFoundError):
             removed = member_removal.remove(ctx, uid, receiver=receiver if what == HAND_OVER else None)
             return pages.redirect(request, "/sign-in") if mine else _redirect_after_removal(request, removed)
-        except (ConflictError, InvalidInputError, HiddenError, NotFoundError) as refusal:
-            error = str(refusal)
     preview = member_removal.preview(ctx, uid)
     find = request.query_params.get("find", "")
     values: dict[str, object] = {
@@ -153,7 +151,7 @@ def remove_member(request: Request, ctx: FormContext, uid: str, sent: SubmittedF
         "receiver": receiver,
         "picked": member_picker.member_choices(ctx, find, but={uid}, chosen=receiver),
     }
-    return pages.render_form(request, "people/remove.html", values, {"receiver": error} if error else None)
+    return pages.render_form(request, "people/remove.html", values, errors)
 
 
 def _redirect_after_removal(request: Request, removed: RemovalResult) -> Response:

@@ -69,9 +69,8 @@ def create_action(ctx: RequestContext, kind: KindSchema, uid: str) -> PageAction
     if kind.create is None:
         return PageAction(label, icon="plus", why_not=f"A {kind.title.lower()} is created automatically.")
     if describe_kind(kind.id).is_trigger:
-        return PageAction(
-            label, icon="plus", why_not="A trigger is created with its schedule, on the page of what it runs."
-        )
+        why_not = "A trigger is created with its schedule, on the page of what it runs."
+        return PageAction(label, icon="plus", why_not=why_not)
     why_not = "" if _may_create(ctx, kind, uid) else "You do not have permission to create one."
     return PageAction(label, href, icon="plus", why_not=why_not)
 

@@ -186,9 +186,8 @@ def download_report(request: Request, ctx: WriteContext, uid: str, job: str) -> 
 
 def report_values(ctx: RequestContext, detail: CampaignView) -> dict[str, object]:
     """Return the template values of the report's part of the page."""
-    found = [
-        job for job in service.list_jobs(ctx, kind=ACCESS_REVIEW, limit=_MAX_SEARCHED) if _is_report_of(job, detail)
-    ][:_MAX_LISTED]
+    jobs = service.list_jobs(ctx, kind=ACCESS_REVIEW, limit=_MAX_SEARCHED)
+    found = [job for job in jobs if _is_report_of(job, detail)][:_MAX_LISTED]
     return {
         "jobs": found,
         "running": any(job.state not in table.ENDED for job in found),

@@ -39,11 +39,8 @@ def describe_model(model: AccessModel) -> str:
 def model_title(model: AccessModel) -> str:
     """Return the title of a model's workspaces, unique where two models share a word: `Marts project`."""
     title = model.kinds[model.root].title
-    return (
-        title
-        if title.casefold().rstrip("s") in model.title.casefold() or " " in title
-        else f"{model.title} {title.lower()}"
-    )
+    says_it_all = " " in title or title.casefold().rstrip("s") in model.title.casefold()
+    return title if says_it_all else f"{model.title} {title.lower()}"
 
 
 routes = router("/workspaces")
@@ -79,9 +76,7 @@ def workspaces_page(request: Request, ctx: ReadContext) -> Response:
     listing = ListState.from_request(request, sorts=("name", "created"), filters=(by_model,))
     found = workspaces.page(ctx, model=listing.chosen["model"] or None, **listing.query)
     values: dict[str, object] = {
-        "listing": listing,
-        "rows": [_workspace_row(ctx, n, each) for n, each in enumerate(found.items)],
-        "after": found.after or "",
+        **listing.cursor_values([_workspace_row(ctx, n, each) for n, each in enumerate(found.items)], found.after),
         "may_create": any(choice.may for choice in model_choices(ctx)),
         "request": urls.request(ctx.caller.tenant, "create_workspace"),
     }
