@@ -39,9 +39,7 @@ def reviews_page(request: Request, ctx: ReadContext) -> Response:
     closed = {"open": False, "closed": True}.get(listing.chosen["state"])
     found = campaigns.page(ctx, closed=closed, before=listing.before, limit=_SIZE)
     values: dict[str, object] = {
-        "listing": listing,
-        "reviews": found.items,
-        "after": str(found.before or ""),
+        **listing.cursor_values(found.items, str(found.before or "")),
         "may_start": change_preview.may_ask_about_others(ctx) or bool(campaigns.reviewable_workspaces(ctx)),
         "request_url": urls.request(ctx.caller.tenant, change_preview.ASK),
         "now": ctx.at,
