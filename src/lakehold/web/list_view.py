@@ -97,7 +97,7 @@ class ListState:
 
     @property
     def query(self) -> dict[str, Any]:
-        """What a list that is paged by the engine is asked for."""
+        """The arguments of a query for a list that is paged by the engine."""
         return {"search": self.search, "sort": self.order, "after": self.after or None, "limit": self.size}
 
     def href(self, **changes: object) -> str:

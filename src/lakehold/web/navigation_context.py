@@ -99,7 +99,7 @@ def _workspace_section(ctx: RequestContext, found: ResourceSummary) -> NavSectio
 
 
 def _nav_user(ctx: RequestContext, may: frozenset[str]) -> NavUser:
-    # Who looks with another's eyes is still themself: their own name, profile and way out.
+    # An impersonator keeps their own name, profile and way out.
     member = ctx.caller.impersonator or ctx.caller.member
     account = accounts.get(ctx, member)
     return NavUser(

@@ -30,7 +30,7 @@ from lakehold.web.routing import SubmittedForm, router
 routes = router(profile_page.TOKENS)
 
 EXPIRES_SOON = 14 * DAY
-"""When a token is about to end."""
+"""How long before its end a token counts as expiring."""
 _SORT_KEYS = {
     "name": lambda row: fold_name(row[0].name),
     "made": lambda row: row[0].made_at,

@@ -89,7 +89,7 @@ def _may_create(ctx: RequestContext, kind: KindSchema, uid: str) -> bool:
 
 
 def _kind_of(ctx: RequestContext, uid: str, name: str) -> KindSchema | None:
-    """The kind of this name in the workspace; None if the two are the id of a workspace with a slash in it."""
+    """Return the kind of this name in the workspace; None if both are parts of a workspace id with a slash."""
     try:
         workspaces.need_workspace(ctx, uid)
     except LakeholdError:
