@@ -97,6 +97,7 @@ def patterns_page(request: Request, view_as: str = "", dialog: str = "") -> Resp
     values: dict[str, object] = {
         "crumbs": [Breadcrumb(NAVIGATION.tenant, PATTERNS_URL), design, Breadcrumb("Patterns")],
         **listing.page_values(rows),
+        "people": _PEOPLE,
         "components": components,
         "dialog": dialog,
     }
