@@ -122,10 +122,7 @@ def _export_url(entry_filter: AuditFilter) -> str:
 
 
 def _parse_id(ctx: RequestContext, text: str, search: Callable[[], Sequence[Member | ResourceSummary]]) -> str:
-    """Return an id, given the id or a name that only one has of those that the caller may find.
-
-    What was removed is found by its id.
-    """
+    """Return an id for itself, also of what was removed, or for a name that only one has whom the caller may find."""
     if ctx.view.ids.get(valid_id(text)) is not None:
         return text
     found = search()

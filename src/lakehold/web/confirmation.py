@@ -86,7 +86,7 @@ Changes = Sequence[Add | Remove]
 
 
 def preview_effects(ctx: RequestContext, changes: Changes, on: str = "") -> list[EffectSummary]:
-    """Return the effects of changes that the caller may see; refused unless they may make every change.
+    """Return the visible effects of changes, all of which the caller must be allowed to make.
 
     With the resource that they are `on`, each is linked to the page with its rows.
     """
@@ -106,10 +106,7 @@ def _effects_url(uid: str, changes: Changes) -> str:
 
 
 def summarize_effects(policy: Policy, effects: AccessEffects) -> list[EffectSummary]:
-    """Summarize effects in the terms of the models.
-
-    Actions that the same number of members gain on the same number of resources are merged.
-    """
+    """Summarize effects in the terms of the models, actions with the same numbers of members and resources as one."""
     merged: dict[tuple[bool, str, int, int], list[AccessEffectGroup]] = {}
     for group in effects.groups:
         merged.setdefault((group.gained, group.kind, group.members, group.resources), []).append(group)

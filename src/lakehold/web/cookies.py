@@ -1,13 +1,12 @@
 """Cookies with safe attributes, and the flash message that the page after an action displays."""
 
-import base64
-import binascii
 import json
 from dataclasses import asdict, dataclass
 
 from fastapi import Request, Response
 
 from lakehold.api.http.dependencies import get_platform
+from lakehold.kit.errors import InvalidInputError
 
 YEAR = 365 * 24 * 3600
 
@@ -43,21 +42,16 @@ class Flash:
 
 
 def set_flash(request: Request, response: Response, flash: Flash) -> None:
-    """Store a message in a signed cookie for the next page."""
-    text = base64.urlsafe_b64encode(json.dumps(asdict(flash)).encode()).decode()
-    set_cookie(
-        request, response, FLASH_COOKIE, f"{text}.{get_platform(request).keys.seal(_signed_text(text))}", _FLASH_SECONDS
-    )
+    """Store a message for the next page in an encrypted cookie, so that nobody else can write one."""
+    value = get_platform(request).keys.encrypt(json.dumps(asdict(flash)))
+    set_cookie(request, response, FLASH_COOKIE, value, _FLASH_SECONDS)
 
 
 def read_flash(request: Request) -> Flash | None:
-    """Read the stored message; None if there is none or its signature is not valid."""
-    text, _, seal = request.cookies.get(FLASH_COOKIE, "").partition(".")
-    if not text or not get_platform(request).keys.is_sealed(_signed_text(text), seal):
-        return None
+    """Read the stored message; None if there is none or it is not ours."""
     try:
-        return Flash(**json.loads(base64.urlsafe_b64decode(text)))
-    except (binascii.Error, ValueError, TypeError):
+        return Flash(**json.loads(get_platform(request).keys.decrypt(request.cookies.get(FLASH_COOKIE, ""))))
+    except (InvalidInputError, ValueError, TypeError):
         return None
 
 
@@ -65,7 +59,3 @@ def delete_flash(request: Request, response: Response) -> None:
     """Delete the message once a page has displayed it."""
     if FLASH_COOKIE in request.cookies:
         delete_cookie(request, response, FLASH_COOKIE)
-
-
-def _signed_text(text: str) -> str:
-    return f"flash {text}"

@@ -1,22 +1,25 @@
-"""Parsing of submitted form values, dates among them, and the errors that a form is rendered again for."""
+"""Parsing of submitted form values, dates and periods among them, and the errors that a form is rendered again for."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
-from typing import Any
+from typing import Any, cast
 
-from starlette.datastructures import ImmutableMultiDict
+from starlette.datastructures import FormData, ImmutableMultiDict
 
 from lakehold.catalog.resource_metadata import VersionConflictError
 from lakehold.directory.errors import DeniedError, HiddenError
 from lakehold.directory.request_context import RequestContext
-from lakehold.kit.clock import FOREVER, SECOND, Moment, to_moment
+from lakehold.kit.clock import DAY, FOREVER, SECOND, Moment, format_moment, to_moment
 from lakehold.kit.errors import ConflictError, InvalidInputError, LakeholdError
+from lakehold.web.labels import capitalize
 
 CORRECTABLE_ERRORS = (InvalidInputError, ConflictError, HiddenError, DeniedError, VersionConflictError)
 """Errors that the user can correct: the form is rendered again, with all that was filled in."""
 _SEPARATORS = re.compile(r"[,\n]")
-_INTEGER = re.compile(r"[0-9]{1,9}")
+_ISO_DATE_LENGTH = 10
 
 
 def error_field(error: LakeholdError, fields: Mapping[str, str]) -> str:
@@ -43,9 +46,9 @@ def errors_by_field(error: LakeholdError, fields: Mapping[str, str], default: st
     return {error_field(error, fields) or default: str(error)}
 
 
-def parse_integer(text: str) -> int | None:
+def parse_integer(text: str, digits: int = 9) -> int | None:
     """Parse a non-negative integer; return None if the text is not one or is too long."""
-    return int(text) if _INTEGER.fullmatch(text) else None
+    return int(text) if text.isascii() and text.isdigit() and len(text) <= digits else None
 
 
 def list_setting(settings: Mapping[str, object], name: str) -> list[Any]:
@@ -96,17 +99,79 @@ def today(ctx: RequestContext) -> str:
     return datetime.fromtimestamp(ctx.at / SECOND, UTC).date().isoformat()
 
 
-FieldErrors = dict[str, str]
+@dataclass(frozen=True, slots=True)
+class FormPeriod:
+    """The period of a grant. None as start means now, None as end means no end."""
+
+    since: Moment | None = None
+    until: Moment | None = None
+
+    @property
+    def label(self) -> str:
+        """The period as text: `from 2031-05-04 until 2031-06-03`; empty for from now on without an end."""
+        parts = [f"from {format_moment(self.since)[:_ISO_DATE_LENGTH]}"] if self.since is not None else []
+        if self.until is not None:
+            parts.append(f"until {last_day_value(self.until)}")
+        return " ".join(parts)
+
+    @property
+    def sentence(self) -> str:
+        """The period as a sentence."""
+        return f"{capitalize(self.label)}." if self.label else "Effective immediately, without expiration."
+
+    @property
+    def suffix(self) -> str:
+        """The period as the end of a sentence."""
+        return f", {self.label}" if self.label else ""
+
+
+PERIOD_FIELDS = {name: name for name in ("since_date", "until_date")}
+"""The form fields of a period that an error may be about."""
+
+
+def parse_period(sent: FormData, now: Moment) -> FormPeriod:
+    """Parse the period of a form; an error names the field that is not valid."""
+
+    def parse(field: str, missing: str, after: int = 0) -> Moment:
+        return parse_day(text_field(sent, field), InvalidInputError(missing, field=field), after=after)
+
+    since = parse("since_date", "Select a start date.") if sent.get("since_date") else None
+    begin = now if since is None or since <= now else since
+    until: Moment | None = None
+    match sent.get("until"):
+        case "7" | "30" as days:
+            until = begin + int(days) * DAY
+        case "date":
+            until = parse("until_date", "Select an end date.", after=1)
+    if until is not None and until <= begin:
+        raise InvalidInputError("The end date must be after the start date.", field="until_date")
+    return FormPeriod(None if begin == now else since, until)
+
+
+class FieldErrors(dict[str, str]):
+    """The messages of a form by field."""
+
+    def at(
+        self, field: str, *kinds: type[LakeholdError], fields: Mapping[str, str] | None = None
+    ) -> AbstractContextManager[None, bool]:
+        """Catch errors of these kinds. Their message is shown at the field that they name, or else at this one."""
+
+        @contextmanager
+        def catch() -> Iterator[None]:
+            try:
+                yield
+            except kinds as error:
+                self.update(errors_by_field(error, fields or {}, field))
+
+        return cast("AbstractContextManager[None, bool]", catch())
 
 
 def collect_errors(**fields: Callable[[], object]) -> FieldErrors:
     """Run a validator for each field and return the messages of those that failed."""
-    errors: FieldErrors = {}
+    errors = FieldErrors()
     for name, validate in fields.items():
-        try:
+        with errors.at(name, InvalidInputError):
             validate()
-        except InvalidInputError as error:
-            errors[name] = str(error)
     return errors
 
 

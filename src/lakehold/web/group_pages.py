@@ -1,7 +1,4 @@
-"""Pages of groups: the list, a group's page, creating, renaming and deleting one, adding and removing members.
-
-Before a change its effect is shown: what members gain or lose by it.
-"""
+"""Pages of groups: the list, one group, and changes, each after a preview of what members gain or lose by it."""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -25,6 +22,7 @@ from lakehold.web import confirmation, form_values, pages, urls
 from lakehold.web.components import EffectSummary, PageAction
 from lakehold.web.confirmation import ConfirmationPrompt, need_confirmed_effects, preview_effects
 from lakehold.web.cookies import Flash
+from lakehold.web.form_values import FieldErrors
 from lakehold.web.list_view import ListState
 from lakehold.web.people import member_picker
 from lakehold.web.people.member_actions import MemberActions
@@ -46,9 +44,7 @@ def groups_page(request: Request, ctx: ReadContext) -> Response:
     actions = MemberActions(ctx)
     rows = [_group_row(ctx, actions, item.uid, item.since) for item in found.items]
     values: dict[str, object] = {
-        "listing": listing,
-        "rows": list(enumerate([*_all_members_row(ctx, actions, listing), *rows])),
-        "after": found.after or "",
+        **listing.cursor_values(list(enumerate([*_all_members_row(ctx, actions, listing), *rows])), found.after),
         "new": actions.offer(PageAction("New group", "/groups/new", icon="plus", dialog=True), MANAGE),
     }
     return pages.render(request, "groups/groups.html", values)
@@ -58,13 +54,11 @@ def groups_page(request: Request, ctx: ReadContext) -> Response:
 def create_group(request: Request, ctx: FormContext, sent: SubmittedForm) -> Response:
     """Create a group without members."""
     ctx.need(MANAGE, ctx.caller.tenant)
-    name, errors = str(sent.get("name", "")).strip(), {}
+    name, errors = str(sent.get("name", "")).strip(), FieldErrors()
     if request.method == "POST":
-        try:
+        with errors.at("name", InvalidInputError):
             made = groups.create(ctx, valid_name(name))
             return pages.redirect(request, urls.group(made), f"{name} was created. Add members next.")
-        except InvalidInputError as error:
-            errors["name"] = str(error)
     return pages.render_form(request, "groups/new.html", {"name": name}, errors)
 
 
@@ -160,15 +154,13 @@ def _return_address(uid: str, filled: dict[str, str]) -> str:
 def rename_group(request: Request, ctx: FormContext, uid: str, sent: SubmittedForm) -> Response:
     """Rename a group."""
     groups.need_edit(ctx, uid)
-    group, errors = groups.get(ctx, uid), {}
+    group, errors = groups.get(ctx, uid), FieldErrors()
     name = group.name
     if request.method == "POST":
         name = str(sent.get("name", "")).strip()
-        try:
+        with errors.at("name", InvalidInputError):
             groups.rename(ctx, uid, valid_name(name))
             return pages.redirect(request, urls.group(uid), "Saved.")
-        except InvalidInputError as error:
-            errors["name"] = str(error)
     return pages.render_form(request, "groups/rename.html", {"group": group, "name": name}, errors)
 
 
@@ -205,9 +197,7 @@ def group_page(request: Request, ctx: ReadContext, uid: str) -> Response:
 
 
 def _held_roles(ctx: RequestContext, uid: str) -> list[GrantedRole] | None:
-    """Return the roles that a group holds, or None if the caller may not know. Everybody may know those of their own
-    groups.
-    """
+    """Return the roles of a group, or None if the caller may not know. Members may know those of their own groups."""
     number = ctx.view.resource(uid)
     mine = ctx.session.read_view(lambda view: view.subject(view.member(ctx.caller.member)).ids_with_all)
     if number not in mine and not change_preview.may_ask_about_others(ctx):
@@ -216,9 +206,7 @@ def _held_roles(ctx: RequestContext, uid: str) -> list[GrantedRole] | None:
 
 
 def _workspace_names(ctx: RequestContext, held: Iterable[GrantedRole]) -> dict[str, str]:
-    """Return the name of each resource's workspace, where the caller may see it. Layers of two lakehouses may have
-    equal names.
-    """
+    """Return the name of each resource's visible workspace: layers of two lakehouses may have equal names."""
     eyes = VisibleRefs(ctx)
     spaces = {each.resource.uid: eyes.workspace(each.resource.uid) for each in held}
     return {uid: space.name for uid, space in spaces.items() if space and space.uid != uid}

@@ -28,12 +28,8 @@ def impersonation_page(request: Request, ctx: ReadContext) -> Response:
     listing = ListState.from_request(request, sorts=("name",))
     found = members.page(ctx, **listing.query)
     eyes = VisibleRefs(ctx)
-    values: dict[str, object] = {
-        "listing": listing,
-        "people": [(person, _refusal_reason(ctx, person), eyes.refs(person.groups)) for person in found.items],
-        "after": found.after or "",
-    }
-    return pages.render(request, "viewing/choose.html", values)
+    rows = [(person, _refusal_reason(ctx, person), eyes.refs(person.groups)) for person in found.items]
+    return pages.render(request, "viewing/choose.html", listing.cursor_values(rows, found.after))
 
 
 @routes.post("")

@@ -63,14 +63,12 @@ def create_invite(request: Request, ctx: FormContext, platform: CurrentPlatform,
     workspace = str((sent if request.method == "POST" else request.query_params).get("workspace", ""))
     sends, errors = links.can_send_mail(platform.settings), FieldErrors()
     if request.method == "POST" and workspace and not sent.get("role"):
-        errors = {"role": "Select a role."}
+        errors["role"] = "Select a role."
     elif request.method == "POST":
         email, mail = str(sent.get("email", "")).strip(), bool(sent.get("mail")) and sends
-        try:
+        with errors.at("email", InvalidInputError, ConflictError):
             made = invites.create(ctx, platform.settings, email, _parse_invitation(ctx, workspace, sent), mail=mail)
             return _show_link(request, ctx, platform, made)
-        except (InvalidInputError, ConflictError) as error:
-            errors = {"email": str(error)}
     open_ones, plain = invitable_workspaces(ctx), may_invite_to(ctx)
     chosen = next((found for found in open_ones if found.uid == workspace), None)
     if chosen is None and not plain and len(open_ones) == 1:

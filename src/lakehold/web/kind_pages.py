@@ -34,11 +34,6 @@ def resource_overview_url(uid: str, kind: str) -> str:
     return urls.resource(uid, part) if (part := describe_kind(kind).overview) else ""
 
 
-def workspace_overview_url(uid: str, kind: str) -> str:
-    """Return the URL of the overview that a kind of workspace has of its own; empty for most."""
-    return urls.workspace(uid, part) if (part := describe_kind(kind).overview) else ""
-
-
 def create_form_url(workspace: str, kind: str) -> str:
     """Return the URL of the create form that a kind has of its own; empty for most."""
     return urls.workspace(workspace, part) if (part := describe_kind(kind).create_form) else ""

@@ -31,6 +31,11 @@ def humanize(word: str) -> str:
     return word.replace("_", " ").capitalize()
 
 
+def capitalize(text: str) -> str:
+    """Return the text with a capital first letter; the others stay as they are."""
+    return text[:1].upper() + text[1:]
+
+
 def humanized_options(words: Iterable[str]) -> list[tuple[str, str]]:
     """Return identifiers with their labels, as the options of a field."""
     return [(word, humanize(word)) for word in words]

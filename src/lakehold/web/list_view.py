@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
@@ -11,13 +10,12 @@ from urllib.parse import urlencode
 from fastapi import Request
 
 from lakehold.kit.ids import fold_name
+from lakehold.web.form_values import parse_integer
 
 T = TypeVar("T")
 
 PAGE_SIZE = 50
 _MAX_SEARCH_LENGTH = 200
-_NUMBER = re.compile(r"[0-9]{1,6}")
-_ROW_NUMBER = re.compile(r"[0-9]{1,18}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +37,10 @@ class ListFilter:
     key: str
     label: str
     options: tuple[tuple[str, str], ...]
+
+    def valid_choice(self, value: str) -> str:
+        """Return the value if it is one of the options; empty otherwise."""
+        return value if value in dict(self.options) else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,17 +67,16 @@ class ListState:
         query = request.query_params
         word = query.get("sort", "")
         sort = word if word.lstrip("-") in {known.lstrip("-") for known in sorts} else sorts[0]
-        page = query.get("page", "")
         return cls(
             path=request.url.path,
             search=query.get("q", "").strip()[:_MAX_SEARCH_LENGTH],
             sort=sort.lstrip("-"),
             descending=sort.startswith("-"),
-            page=max(int(page), 1) if _NUMBER.fullmatch(page) else 1,
+            page=parse_integer(query.get("page", ""), digits=6) or 1,
             after=query.get("after", ""),
             size=size,
             filters=tuple(filters),
-            chosen={each.key: _valid_choice(each, query.get(each.key, "")) for each in filters},
+            chosen={each.key: each.valid_choice(query.get(each.key, "")) for each in filters},
             first_sort=sorts[0],
         )
 
@@ -96,14 +97,13 @@ class ListState:
 
     @property
     def query(self) -> dict[str, Any]:
-        """What a list that is paged by the engine is asked for."""
+        """The arguments of a query for a list that is paged by the engine."""
         return {"search": self.search, "sort": self.order, "after": self.after or None, "limit": self.size}
 
     def href(self, **changes: object) -> str:
         """Return the URL of this list with some parameters changed. Without a page it begins at the first."""
         sort = "" if self.order == self.first_sort else self.order
-        values: dict[str, object] = {"q": self.search, **self.chosen, "sort": sort}
-        values.update(changes)
+        values = {"q": self.search, **self.chosen, "sort": sort, **changes}
         kept = {key: str(value) for key, value in values.items() if value and (key, value) != ("page", 1)}
         return f"{self.path}?{urlencode(kept)}" if kept else self.path
 
@@ -130,6 +130,10 @@ class ListState:
         """Return the template values of a list that is in memory."""
         return {"listing": self, "rows": self.slice_page(rows), "total": len(rows)}
 
+    def cursor_values(self, rows: Sequence[T], after: str | None) -> dict[str, object]:
+        """Return the template values of a list that is paged by the engine, with the cursor of the next page."""
+        return {"listing": self, "rows": rows, "after": after or ""}
+
     def pages(self, total: int) -> int:
         """Return the number of pages."""
         return max(1, -(-total // self.size))
@@ -137,8 +141,4 @@ class ListState:
 
 def parse_row_number(text: str) -> int | None:
     """Parse the number of a row; return None if the text is not one that a database can have."""
-    return int(text) if _ROW_NUMBER.fullmatch(text) else None
-
-
-def _valid_choice(asked: ListFilter, value: str) -> str:
-    return value if value in dict(asked.options) else ""
+    return parse_integer(text, digits=18)

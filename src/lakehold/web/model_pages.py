@@ -12,6 +12,7 @@ from lakehold.kit.errors import LakeholdError
 from lakehold.web import pages
 from lakehold.web.components import PageAction
 from lakehold.web.confirmation import ConfirmationPrompt, need_confirmed_effects, summarize_effects
+from lakehold.web.form_values import FieldErrors
 from lakehold.web.list_view import ListState
 from lakehold.web.people.member_actions import MemberActions
 from lakehold.web.routing import FORM_METHODS, SubmittedForm, router
@@ -38,17 +39,15 @@ def models_page(request: Request, ctx: ReadContext) -> Response:
 def adopt_model(request: Request, ctx: FormContext, sent: SubmittedForm, name: str = "") -> Response:
     """Show who would gain and lose what by a model, then adopt it."""
     ctx.need(MANAGE_MODELS, ctx.caller.tenant)
-    source, errors = ctx.view.sources.get(name, ""), {}
+    source, errors = ctx.view.sources.get(name, ""), FieldErrors()
     if request.method == "POST":
         # Browsers end lines with two characters.
         source = str(sent.get("source", "")).replace("\r\n", "\n")
-        try:
+        with errors.at("source", LakeholdError):
             model = parse_model(source)
             effects = change_preview.preview_model(ctx, source)
             asking = ConfirmationPrompt(f"Adopt {model.title}?", do="Adopt model", back="/models")
             need_confirmed_effects(request, sent, asking, lambda: summarize_effects(ctx.view.policy, effects))
             ctx.make(Adopt(source))
             return pages.redirect(request, "/models", f"{model.title} was adopted.")
-        except LakeholdError as error:
-            errors["source"] = str(error)
     return pages.render_form(request, "models/adopt.html", {"source": source}, errors)

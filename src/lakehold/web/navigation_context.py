@@ -31,10 +31,7 @@ def navigation_for_request(request: Request) -> Navigation:
 
 
 def in_request_context(request: Request, query: Callable[[RequestContext], T], default: T) -> T:
-    """Run a query in the context of the request, or in a read transaction of its own if the page has no context.
-
-    Returns the default if nobody is signed in.
-    """
+    """Run a query in the request's context, or in a read transaction of its own; the default if nobody is signed in."""
     ctx = current_context(request)
     if ctx is not None:
         return query(ctx)
@@ -97,7 +94,7 @@ def _workspace_section(ctx: RequestContext, found: ResourceSummary) -> NavSectio
 
 
 def _nav_user(ctx: RequestContext, may: frozenset[str]) -> NavUser:
-    # Who looks with another's eyes is still themself: their own name, profile and way out.
+    # An impersonator keeps their own name, profile and way out.
     member = ctx.caller.impersonator or ctx.caller.member
     account = accounts.get(ctx, member)
     return NavUser(

@@ -60,10 +60,9 @@ def show_secret(request: Request, ctx: ReadContext) -> Response:
 def _read_cookie(request: Request, caller: Caller) -> OneTimeSecret | None:
     platform = get_platform(request)
     try:
-        payload = json.loads(platform.keys.decrypt(request.cookies.get(COOKIE, "")))
-    except (InvalidInputError, ValueError):
+        *whose, until, values = json.loads(platform.keys.decrypt(request.cookies.get(COOKIE, "")))
+    except (InvalidInputError, ValueError, TypeError):
         return None
-    *whose, until, values = payload
     return OneTimeSecret(**values) if whose == _owner_of(caller) and platform.clock() < until else None
 
 

@@ -28,7 +28,7 @@ class WebApp:
 
     templates: TemplateRenderer
     load_navigation: Callable[[Request], Navigation]
-    """What is around a page whose endpoint does not say it: error pages above all."""
+    """Loads the navigation of a page whose endpoint gives none: error pages above all."""
 
 
 class UnconfirmedError(Exception):

@@ -1,9 +1,8 @@
-"""The design system at `/ui/patterns`: every template macro in every state, on sample data. It contains nothing of a
-real tenant.
-"""
+"""The design system at `/ui/patterns`: every template macro in every state, on sample data of no real tenant."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from operator import attrgetter
+from types import SimpleNamespace
 from typing import Annotated
 
 from fastapi import Form, Request, Response
@@ -74,21 +73,8 @@ _FILTERS = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class SampleTable:
-    """A row of the sample list."""
-
-    name: str
-    layer: str
-    owner: str
-    rows: int
-    changed: Moment
-    state: str
-    editable: bool
-
-
-def _sample_table(at: int, now: Moment) -> SampleTable:
-    return SampleTable(
+def _sample_table(at: int, now: Moment) -> SimpleNamespace:
+    return SimpleNamespace(
         name=_NAMES[at % len(_NAMES)] + (f"_{at // len(_NAMES)}" if at >= len(_NAMES) else ""),
         layer=("Raw", "Clean", "Gold")[at % 3],
         owner=_PEOPLE[at % len(_PEOPLE)],

@@ -112,7 +112,7 @@ _SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 
 
 class PageRoute(TransactionRoute):
-    """A route whose endpoint returns pages. Endpoints ask for `Reading` or `Writing` as those of the API do."""
+    """A route whose endpoint returns pages. It asks for `ReadContext` or `WriteContext` as those of the API do."""
 
     def __init__(self, path: str, endpoint: Endpoint, **given: Any) -> None:  # noqa: ANN401 - as FastAPI has it
         super().__init__(path, endpoint, **{**given, "include_in_schema": False})
@@ -150,4 +150,4 @@ async def _read_form(request: Request) -> FormData:
 
 
 SubmittedForm = Annotated[FormData, Depends(_read_form)]
-"""What a form sent; empty for GET."""
+"""The submitted form; empty for GET."""

@@ -3,6 +3,7 @@
 The policy needs no exceptions, because no page has inline scripts or styles.
 """
 
+from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 _DIRECTIVES = (
@@ -26,7 +27,6 @@ HEADERS = {
     "cross-origin-resource-policy": "same-origin",
     "permissions-policy": "camera=(), geolocation=(), microphone=(), payment=(), usb=()",
 }
-_HEADERS = [(name.encode(), value.encode()) for name, value in HEADERS.items()]
 
 
 class SecurityHeadersMiddleware:
@@ -43,9 +43,7 @@ class SecurityHeadersMiddleware:
 
         async def with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
-                ours = {name for name, _ in _HEADERS}
-                kept = [header for header in message["headers"] if header[0].lower() not in ours]
-                message["headers"] = [*kept, *_HEADERS]
+                MutableHeaders(scope=message).update(HEADERS)
             await send(message)
 
         await self._app(scope, receive, with_headers)

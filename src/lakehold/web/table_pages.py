@@ -126,7 +126,12 @@ class GridColumn:
 
     name: str
     type: str
-    is_number: bool
+    """In SQL."""
+
+    @property
+    def is_number(self) -> bool:
+        """Whether its values are numbers, which are aligned to the right."""
+        return self.type.startswith(_NUMBERS) and "<" not in self.type
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +152,7 @@ class Grid:
 
 def build_grid(schema: pa.Schema, batches: Iterable[pa.RecordBatch]) -> Grid:
     """Build a grid of Arrow batches."""
-    columns = [GridColumn(field.name, sql_type_name(field.type), _is_number(field.type)) for field in schema]
+    columns = [GridColumn(field.name, sql_type_name(field.type)) for field in schema]
     rows_as_cells = [
         [format_cell(value) for value in row]
         for batch in batches
@@ -158,11 +163,7 @@ def build_grid(schema: pa.Schema, batches: Iterable[pa.RecordBatch]) -> Grid:
 
 def sample_grid(fields: Iterable[Mapping[str, Any]], rows: Iterable[Sequence[Any]]) -> Grid:
     """Build a grid of the rows that a probe has found, whose fields have a name and a type in SQL."""
-    columns = [
-        GridColumn(str(field["name"]), kind, kind.startswith(_NUMBERS) and "<" not in kind)
-        for field in fields
-        for kind in [str(field["type"])]
-    ]
+    columns = [GridColumn(str(field["name"]), str(field["type"])) for field in fields]
     return Grid(columns, [[format_cell(value) for value in row[: len(columns)]] for row in rows])
 
 
@@ -198,7 +199,3 @@ def sql_type_name(kind: pa.DataType) -> str:
 def sql_field_type(iceberg_type: str) -> str:
     """Return the SQL name of an Iceberg type: `bigint` for `long`. Names of struct fields stay unchanged."""
     return re.sub(r"\b[a-z]+\b(?!\s*:)", lambda word: _ICEBERG.get(word[0], word[0]), iceberg_type)
-
-
-def _is_number(kind: pa.DataType) -> bool:
-    return bool(types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind))

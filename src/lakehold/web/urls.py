@@ -1,31 +1,29 @@
 """URLs of pages. Ids may contain any characters, a slash included."""
 
+from functools import partial
 from urllib.parse import quote, urlencode
 
 
-def resource(uid: str, part: str = "") -> str:
-    """Return the URL of a resource's page, or of a part of it such as `access`."""
-    return _page_url("resources", uid, part)
+def segment(uid: str) -> str:
+    """Encode an id as one segment of a URL path."""
+    # A dot segment would be taken out of the address by browsers.
+    return quote(uid, safe="").replace(".", "%2E") if set(uid) <= {"."} else quote(uid, safe="")
 
 
-def workspace(uid: str, part: str = "") -> str:
-    """Return the URL of a workspace's page, or of a part of it: `members`, `settings`, or the name of a kind."""
-    return _page_url("workspaces", uid, part)
+def _page_url(noun: str, uid: str, part: str = "") -> str:
+    return f"/{noun}/{segment(uid)}" + (f"/{part}" if part else "")
 
 
-def member(uid: str, part: str = "") -> str:
-    """Return the URL of a member's page."""
-    return _page_url("people", uid, part)
-
-
-def group(uid: str, part: str = "") -> str:
-    """Return the URL of a group's page."""
-    return _page_url("groups", uid, part)
-
-
-def run(uid: str, part: str = "") -> str:
-    """Return the URL of a run's page."""
-    return _page_url("runs", uid, part)
+resource = partial(_page_url, "resources")
+"""Returns the URL of a resource's page, or of a part of it such as `access`."""
+workspace = partial(_page_url, "workspaces")
+"""Returns the URL of a workspace's page, or of a part of it: `members`, `settings`, or the name of a kind."""
+member = partial(_page_url, "people")
+"""Returns the URL of a member's page, or of a part of it."""
+group = partial(_page_url, "groups")
+"""Returns the URL of a group's page, or of a part of it."""
+run = partial(_page_url, "runs")
+"""Returns the URL of a run's page, or of a part of it."""
 
 
 def why(uid: str, action: str, member_uid: str = "") -> str:
@@ -48,13 +46,3 @@ def for_kind(uid: str, kind: str) -> str:
             return group(uid)
         case _:
             return resource(uid)
-
-
-def segment(uid: str) -> str:
-    """Encode an id as one segment of a URL path."""
-    # A dot segment would be taken out of the address by browsers.
-    return quote(uid, safe="").replace(".", "%2E") if set(uid) <= {"."} else quote(uid, safe="")
-
-
-def _page_url(noun: str, uid: str, part: str) -> str:
-    return f"/{noun}/{segment(uid)}" + (f"/{part}" if part else "")

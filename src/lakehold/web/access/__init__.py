@@ -3,7 +3,6 @@
 - `access_page`: the access page of a resource: its matrix of members and actions, grants, owners and sharing settings
 - `grant_forms`: give, change, revoke and transfer a role, and undo it
 - `sharing_settings`: change the attributes and edges by which a resource is shared
-- `form_fields`: the fields for a member or group and for a period
 - `explanation`: the page that explains one decision
 - `explain_paths`: explanations as drawn paths
 - `fact_labels`: names of resources, and why a member has a right

@@ -19,7 +19,7 @@ from lakehold.catalog.resource_view import VisibleRefs
 from lakehold.directory.request_context import RequestContext
 from lakehold.web.access import fact_labels, resource_header
 from lakehold.web.components import AccessPath, AccessPathNode
-from lakehold.web.labels import icon_of
+from lakehold.web.labels import capitalize, icon_of
 from lakehold.workspaces.registry import find_workspace
 
 _MAX_ALTERNATIVES = 200
@@ -83,7 +83,7 @@ def _own_conditions(reason: Reason, steps: tuple[Edge, ...]) -> Iterator[PathCon
 def _condition_label(text: str) -> str:
     if none_of := _NONE_OF.fullmatch(text):
         return f"No {none_of[1]}"
-    return fact_labels.capitalize(text.removeprefix("not: ")) if text != HIDDEN else HIDDEN
+    return capitalize(text.removeprefix("not: ")) if text != HIDDEN else HIDDEN
 
 
 def _has_cycle(strand: PathCondition) -> bool:
@@ -202,7 +202,7 @@ class PathDrawing:
     @staticmethod
     def setting_node(attribute: Attribute, note: str, *, held: bool = True) -> AccessPathNode:
         """Return the node of a setting with its value."""
-        label = fact_labels.capitalize(describe_attribute(attribute))
+        label = capitalize(describe_attribute(attribute))
         return AccessPathNode("Setting", label, "sliders-horizontal", held=held, note=note)
 
     def person_node(self, uid: str, *, note: str = "") -> AccessPathNode:

@@ -18,11 +18,11 @@ from lakehold.catalog import change_preview, kinds
 from lakehold.catalog.resource_view import VisibleRefs
 from lakehold.directory.request_context import RequestContext
 from lakehold.web import pages, urls
-from lakehold.web.access import fact_labels, resource_header
+from lakehold.web.access import resource_header
 from lakehold.web.access.access_page import page_frame
 from lakehold.web.access.explain_paths import PathDrawing
 from lakehold.web.components import AccessPath, AccessPathNode
-from lakehold.web.labels import format_count, humanize
+from lakehold.web.labels import capitalize, format_count, humanize
 from lakehold.web.routing import router
 
 
@@ -157,12 +157,12 @@ def _explain(ctx: RequestContext, uid: str, action: str, who: str) -> dict[str, 
 def _explain_gate(rule: RulePath) -> ExplanationGate:
     """Return the gate with its conditions that do not hold."""
     missing = [] if rule.held else list(islice(_unmet_conditions(rule.reason), _MAX_UNMET))
-    return rule, fact_labels.capitalize(rule.reason.text), missing
+    return rule, capitalize(rule.reason.text), missing
 
 
 def _unmet_conditions(reason: Reason) -> Iterator[str]:
     failed = [part for part in reason.parts if not part.held]
     if not failed:
-        yield fact_labels.capitalize(reason.text)
+        yield capitalize(reason.text)
     for part in failed:
         yield from _unmet_conditions(part)

@@ -16,11 +16,6 @@ def resource_name(ctx: RequestContext, uid: str) -> str:
     return ctx.session.read_view(lambda view: descriptions.resource_name(view, uid))
 
 
-def capitalize(text: str) -> str:
-    """Return the text with a capital first letter; the others stay as they are."""
-    return text[:1].upper() + text[1:]
-
-
 @dataclass(frozen=True, slots=True)
 class AccessReason:
     """How a right is held: a key of `ACCESS_ORIGINS`, or `open` for what everybody may do, with its label."""

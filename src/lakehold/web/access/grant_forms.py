@@ -10,16 +10,16 @@ from lakehold.access.facts.descriptions import role_title
 from lakehold.api.http.dependencies import FormContext, WriteContext
 from lakehold.catalog import grants, kinds, ownership, resource_view
 from lakehold.catalog.grants import GrantedRole
-from lakehold.catalog.resource_view import VisibleRefs
+from lakehold.catalog.resource_view import ResourceRef, VisibleRefs
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import FOREVER, Moment
 from lakehold.kit.errors import ConflictError, InvalidInputError, NotFoundError
-from lakehold.web import pages, urls
-from lakehold.web.access import fact_labels, form_fields, resource_header
+from lakehold.web import form_values, pages, urls
+from lakehold.web.access import fact_labels, resource_header
 from lakehold.web.access.access_page import may_change, page_frame
 from lakehold.web.confirmation import ConfirmationPrompt, need_confirmed_effects, preview_effects
 from lakehold.web.cookies import Flash
-from lakehold.web.form_values import FieldErrors, errors_by_field, text_field, text_fields
+from lakehold.web.form_values import FieldErrors, text_field, text_fields
 from lakehold.web.people import member_picker
 from lakehold.web.routing import FORM_METHODS, SubmittedForm, router
 
@@ -34,10 +34,8 @@ def give(request: Request, ctx: FormContext, uid: str, sent: SubmittedForm) -> R
     """Show the form; give the role after its effect is confirmed."""
     filled, errors = _filled(request, sent), FieldErrors()
     if request.method == "POST":
-        try:
+        with errors.at("subject", *_FORM_ERRORS, fields=form_values.PERIOD_FIELDS):
             return _give(request, ctx, uid, sent, filled)
-        except _FORM_ERRORS as error:
-            errors = errors_by_field(error, form_fields.PERIOD_FIELDS, "subject")
     values: dict[str, object] = {
         "roles": _givable_roles(ctx, uid),
         **page_frame(ctx, uid, "Grant access"),
@@ -53,9 +51,9 @@ def _filled(request: Request, sent: FormData) -> dict[str, str]:
 
 
 def _give(request: Request, ctx: RequestContext, uid: str, sent: FormData, filled: dict[str, str]) -> Response:
-    who = form_fields.find_subject(ctx, filled["subject"])
+    who = _find_subject(ctx, filled["subject"])
     new_grant = Grant(who.uid, filled["role"], uid)
-    span = form_fields.parse_period(sent, ctx.at)
+    span = form_values.parse_period(sent, ctx.at)
     ctx.need_change(Add(new_grant))
     title = role_title(ctx.view, new_grant.role, uid)
     back = f"{urls.resource(uid, 'access')}/give?{urlencode({'subject': who.uid, 'role': new_grant.role})}"
@@ -79,10 +77,8 @@ def change(request: Request, ctx: FormContext, uid: str, sent: SubmittedForm) ->
     filled, errors = _filled(request, sent), FieldErrors()
     held = _need_grant(ctx, Grant(filled["subject"], filled["role"], uid))
     if request.method == "POST":
-        try:
+        with errors.at("new_role", *_FORM_ERRORS, fields=form_values.PERIOD_FIELDS):
             return _change(request, ctx, held, sent, filled["new_role"])
-        except _FORM_ERRORS as error:
-            errors = errors_by_field(error, form_fields.PERIOD_FIELDS, "new_role")
     roles = _givable_roles(ctx, uid, held)
     values = {**page_frame(ctx, uid, "Change access"), "held": held, "roles": roles, "filled": filled}
     return pages.render_form(request, "access/change.html", values, errors)
@@ -92,7 +88,7 @@ def _change(request: Request, ctx: RequestContext, held: GrantedRole, sent: Form
     uid, who = held.resource.uid, held.subject.name
     old, new_grant = Grant(held.subject.uid, held.role, uid), Grant(held.subject.uid, new_role, uid)
     changes: list[Add | Remove] = [] if new_grant == old else [Remove(old), Add(new_grant)]
-    span = form_fields.parse_period(sent, ctx.at)
+    span = form_values.parse_period(sent, ctx.at)
     ctx.need_change(Add(new_grant))
     title = role_title(ctx.view, new_role, uid)
     back = f"{urls.resource(uid, 'access')}/change?{urlencode({'subject': old.subject, 'role': old.role})}"
@@ -155,9 +151,7 @@ def _end_or_none(until: Moment) -> Moment | None:
 
 
 def _undo_url(ctx: RequestContext, uid: str, path: str, *changes: Add | Remove, **query: object) -> str:
-    """Return the URL that undoes what was done; empty if the caller may not make the changes back: they may have given
-    their own right away.
-    """
+    """Return the URL that undoes what was done; empty if the caller may not: they may have given their right away."""
     given = urlencode({name: value for name, value in query.items() if value})
     return f"{urls.resource(uid, 'access')}/{path}?{given}" if may_change(ctx, *changes) else ""
 
@@ -182,6 +176,14 @@ def _givable_roles(ctx: RequestContext, uid: str, held: GrantedRole | None = Non
     return [(role.name, role.title) for role in may]
 
 
+def _find_subject(ctx: RequestContext, uid: str) -> ResourceRef:
+    """Return the member or group that was chosen."""
+    found = VisibleRefs(ctx).ref(uid)
+    if found is None:
+        raise InvalidInputError("Select a member or group.", "Search for them by name.")
+    return found
+
+
 def _find_grant(ctx: RequestContext, grant: Grant) -> GrantedRole | None:
     found = grants.list_direct(ctx, grant.resource)
     return next((held for held in found if (held.subject.uid, held.role) == (grant.subject, grant.role)), None)
@@ -200,10 +202,8 @@ def transfer(request: Request, ctx: FormContext, uid: str, sent: SubmittedForm) 
     ctx.need_visible(uid)
     title = role_title(ctx.view, filled["role"], uid)
     if request.method == "POST":
-        try:
+        with errors.at("to", *_FORM_ERRORS):
             return _transfer(request, ctx, uid, sent, title)
-        except _FORM_ERRORS as error:
-            errors = errors_by_field(error, {}, "to")
     ctx.need("give", uid, role=filled["role"])
     held = ctx.session.read_view(lambda view: resource_view.owners_of(view, uid)).get(filled["role"], [])
     values: dict[str, object] = {
@@ -218,7 +218,7 @@ def transfer(request: Request, ctx: FormContext, uid: str, sent: SubmittedForm) 
 
 def _transfer(request: Request, ctx: RequestContext, uid: str, sent: FormData, title: str) -> Response:
     role = text_field(sent, "role")
-    new, old = (form_fields.find_subject(ctx, text_field(sent, name)) for name in ("to", "from"))
+    new, old = (_find_subject(ctx, text_field(sent, name)) for name in ("to", "from"))
     changes = _transfer_changes(ctx, uid, role, new.uid, old.uid)
     prompt = ConfirmationPrompt(
         f"Transfer {title} to {new.name}?",

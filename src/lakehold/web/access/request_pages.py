@@ -12,20 +12,19 @@ from lakehold.access.decisions.evaluator import Explanation
 from lakehold.access.decisions.ways import rank_ways
 from lakehold.access.facts.descriptions import describe_fact
 from lakehold.access.facts.records import Fact
-from lakehold.api.http.dependencies import CurrentPlatform, ReadContext, WriteContext
+from lakehold.api.http.dependencies import CurrentPlatform, FormContext, ReadContext, WriteContext
 from lakehold.catalog import approvals, discovery, request_table, requests
 from lakehold.catalog.requests import RequestView
 from lakehold.catalog.resource_view import VisibleRefs
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import ConflictError, InvalidInputError, NotFoundError
-from lakehold.web import confirmation, pages
-from lakehold.web.access import fact_labels, form_fields
+from lakehold.web import confirmation, form_values, pages
 from lakehold.web.access.explanation import MissingAccess
 from lakehold.web.cookies import Flash
-from lakehold.web.form_values import errors_by_field, last_day_value, text_field, text_fields
-from lakehold.web.labels import humanize, humanized_options
+from lakehold.web.form_values import FieldErrors, errors_by_field, last_day_value, text_field, text_fields
+from lakehold.web.labels import capitalize, humanize, humanized_options
 from lakehold.web.list_view import ListFilter, ListState
-from lakehold.web.routing import SubmittedForm, router
+from lakehold.web.routing import FORM_METHODS, SubmittedForm, router
 from lakehold.web.runs.services import RUNS
 from lakehold.workspaces.registry import readable_kinds
 
@@ -62,10 +61,9 @@ def _render_list(
     request: Request, ctx: RequestContext, listing: ListState, found: list[RequestView], waiting: list[RequestView]
 ) -> Response:
     pending = requests.list_own(ctx, state="pending", limit=_MAX_COUNTED)
+    after = str(found[_PAGE_SIZE - 1].request.n) if len(found) > _PAGE_SIZE else ""
     values: dict[str, object] = {
-        "listing": listing,
-        "rows": found[:_PAGE_SIZE],
-        "after": str(found[_PAGE_SIZE - 1].request.n) if len(found) > _PAGE_SIZE else "",
+        **listing.cursor_values(found[:_PAGE_SIZE], after),
         "counts": (len(waiting), len(pending)),
         "tones": TONES,
         "thing": _resource_label,
@@ -73,44 +71,31 @@ def _render_list(
     return pages.render(request, "access/requests.html", values)
 
 
-@routes.get("/new")
-def new_page(request: Request, ctx: ReadContext, *, resource: str = "", action: str = "", way: int = -1) -> Response:
-    """Render the form of a new request."""
-    return _draft_form(request, ctx, resource, action, way=way)
-
-
-@routes.post("/new")
-def ask(request: Request, ctx: WriteContext, platform: CurrentPlatform, sent: SubmittedForm) -> Response:
-    """Create the request and notify those who can approve it."""
-    filled = text_fields(sent, "resource", "action", "way", "reason")
-    resource, action, reason = filled["resource"], filled["action"], filled["reason"]
-    errors = {} if resource.strip() and action else {"action": "Select an action."}
-    if not errors:
+@routes.api_route("/new", methods=FORM_METHODS)
+def ask(request: Request, ctx: FormContext, platform: CurrentPlatform, sent: SubmittedForm, way: int = -1) -> Response:
+    """Show the form, with a way of this number chosen; create the request and notify those who can approve it."""
+    posted, errors = request.method == "POST", FieldErrors()
+    filled = text_fields(sent if posted else request.query_params, "resource", "action", "way", "reason")
+    uid, action, reason = filled["resource"], filled["action"], filled["reason"]
+    if posted and not (uid.strip() and action):
+        errors["action"] = "Select an action."
+    elif posted:
         try:
             facts = request_table.load_facts(filled["way"]) if filled["way"] else None
-            made = requests.create(ctx, action, resource, reason=reason, facts=facts, settings=platform.settings)
+            made = requests.create(ctx, action, uid, reason=reason, facts=facts, settings=platform.settings)
+            here = f"/requests/{made.request.uid}"
+            message = f"You requested to {humanize(made.request.action).lower()} {_resource_label(made)}."
+            return pages.redirect(request, here, Flash(message, undo=f"{here}/withdraw"))
         except (InvalidInputError, ConflictError, NotFoundError) as error:
-            errors = {"reason": str(error)}
+            errors["reason"] = str(error)
         except (ValueError, TypeError, KeyError, AttributeError):
-            errors = {"way": "Select an option."}
-    if errors:
-        return _draft_form(request, ctx, resource, action, filled=filled, errors=errors)
-    here = f"/requests/{made.request.uid}"
-    message = f"You requested to {humanize(made.request.action).lower()} {_resource_label(made)}."
-    return pages.redirect(request, here, Flash(message, undo=f"{here}/withdraw"))
+            errors["way"] = "Select an option."
+    values = _draft_values(ctx, uid, action, way)
+    return pages.render_form(request, "access/ask.html", values | ({"filled": filled} if errors else {}), errors)
 
 
-def _draft_form(
-    request: Request,
-    ctx: RequestContext,
-    uid: str,
-    action: str,
-    *,
-    way: int = -1,
-    filled: dict[str, str] | None = None,
-    errors: dict[str, str] | None = None,
-) -> Response:
-    """Render the form of a request: what can be asked for, and for a visible resource what would have to be given."""
+def _draft_values(ctx: RequestContext, uid: str, action: str, way: int) -> dict[str, object]:
+    """Return what can be asked for, and for a visible resource what would have to be given."""
     seen = VisibleRefs(ctx).ref(uid)
     known = seen or (discovery.find_ref(ctx, uid) if uid else None)
     actions: Sequence[str] = _COMMON_ACTIONS
@@ -123,7 +108,7 @@ def _draft_form(
     found = ctx.session.explain(ctx.principal, action, uid) if seen and action else None
     ways = _list_ways(ctx, found) if found else {}
     first = next(iter(ways.values()), ("",))
-    values: dict[str, object] = {
+    return {
         "uid": uid,
         "known": known,
         "seen": seen,
@@ -132,9 +117,8 @@ def _draft_form(
         "actions": humanized_options(each for each in actions if each not in may),
         "found": found,
         "ways": ways.values(),
-        "filled": filled or {"way": ways.get(way, first)[0]},
+        "filled": {"way": ways.get(way, first)[0]},
     }
-    return pages.render_form(request, "access/ask.html", values, errors)
 
 
 def _list_ways(ctx: RequestContext, found: Explanation) -> dict[int, tuple[str, str, str]]:
@@ -147,7 +131,7 @@ def _list_ways(ctx: RequestContext, found: Explanation) -> dict[int, tuple[str, 
         words = " and ".join(describe_fact(ctx.view, fact, me) for fact in facts)
         givers = " or ".join(missing.describe_givers(way))
         note = f"{givers} can grant it" if givers else ""
-        ways[n] = (request_table.dump_facts(facts), fact_labels.capitalize(words), note)
+        ways[n] = (request_table.dump_facts(facts), capitalize(words), note)
     return ways
 
 
@@ -162,10 +146,10 @@ def approve(request: Request, ctx: WriteContext, platform: CurrentPlatform, uid:
     """Approve a request, for good or for a period. Its effect was displayed on the page."""
     filled = text_fields(sent, "until", "until_date", "answer")
     try:
-        span = form_fields.parse_period(sent, ctx.at)
+        span = form_values.parse_period(sent, ctx.at)
         answer = requests.valid_reason(filled["answer"])
     except InvalidInputError as error:
-        errors = errors_by_field(error, form_fields.PERIOD_FIELDS, "answer")
+        errors = errors_by_field(error, form_values.PERIOD_FIELDS, "answer")
         return _render_request(request, ctx, uid, filled, errors)
     found = approvals.approve(ctx, uid, until=span.until, answer=answer, settings=platform.settings)
     if found.request.state == "pending":
@@ -213,7 +197,7 @@ def _render_request(
         "asked": found.request,
         "me": ctx.caller.member,
         "name": _resource_label(found),
-        "missing": [fact_labels.capitalize(describe_fact(ctx.view, fact, asker)) for fact in needed],
+        "missing": [capitalize(describe_fact(ctx.view, fact, asker)) for fact in needed],
         "able": len(givable),
         "effects": confirmation.preview_effects(ctx, changes, found.request.resource),
         "decider": VisibleRefs(ctx).ref(found.request.decided_by),

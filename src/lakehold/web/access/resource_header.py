@@ -1,9 +1,4 @@
-"""The header of a resource's pages: its actions, tabs and breadcrumbs.
-
-resource_header.actions_of(ctx, uid, {"edit": PageAction("Edit", urls.resource(uid, "edit"), icon="pencil"), …})
-resource_header.tabs(ctx, uid)
-resource_header.breadcrumbs(ctx, uid)
-"""
+"""The header of a resource's pages: its actions, tabs and breadcrumbs."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -78,10 +73,9 @@ def overview_url(ctx: RequestContext, uid: str) -> str:
     kind = ctx.session.read_view(lambda view: view.kind(view.resource(uid)))
     if kind == TENANT:
         return "/"
-    is_workspace = ctx.session.read_view(lambda view: kinds.workspace_of(view, uid)) == uid
-    return (
-        urls.workspace(uid) if is_workspace else kind_pages.resource_overview_url(uid, kind) or urls.for_kind(uid, kind)
-    )
+    if ctx.session.read_view(lambda view: kinds.workspace_of(view, uid)) == uid:
+        return urls.workspace(uid)
+    return kind_pages.resource_overview_url(uid, kind) or urls.for_kind(uid, kind)
 
 
 def url_if_visible(ctx: RequestContext, uid: str, part: str = "") -> str:
@@ -108,10 +102,7 @@ def ancestors(view: FactView, uid: str) -> list[str]:
 
 
 def _missing_right(ctx: RequestContext, uid: str, action: str) -> str:
-    """Describe the nearest right that is missing, if the caller may know of it.
-
-    The result is cached for all actions that ask for the same, until something changes.
-    """
+    """Describe the nearest missing right, if the caller may know of it; cached for all actions with the same rule."""
     rule = ctx.session.read_view(lambda view: view.policy.relations.get((view.kind(view.resource(uid)), action)))
     return ctx.session.cached(
         (_missing_right, ctx.principal, uid, rule), lambda: _describe_nearest_way(ctx, uid, action)

@@ -55,15 +55,11 @@ def encrypt_secret(keys: KeyRing, caller: Caller, secret: str, at: Moment) -> st
 
 def decrypt_secret(keys: KeyRing, caller: Caller, kept: str, at: Moment) -> str:
     """Decrypt the secret of a form; empty if it is expired, invalid or another member's."""
-    if not kept:
-        return ""
     try:
-        payload = json.loads(keys.decrypt(kept))
-    except (InvalidInputError, ValueError):
+        *owner, until, secret = json.loads(keys.decrypt(kept))
+    except (InvalidInputError, ValueError, TypeError):
         return ""
-    if not isinstance(payload, list) or payload[:3] != [_PURPOSE, caller.tenant, caller.member] or payload[3] < at:
-        return ""
-    return str(payload[4])
+    return str(secret) if owner == [_PURPOSE, caller.tenant, caller.member] and at <= until else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +87,6 @@ class ConnectionFormPage(ABC):
     """The part of the workspace's URL at which all of them are listed."""
     carried: ClassVar[Mapping[str, str]] = {}
     """Fields that the address of a new one may fill in, by parameter."""
-    create_icon = "plus"
 
     def __init__(self, request: Request, within: str, found: ResourceView | None = None) -> None:
         self.request, self.within, self.found = request, within, found
@@ -193,7 +188,7 @@ class ConnectionFormPage(ABC):
             "no_worker": isinstance(error, NoWorkerError),
             "said": said,
             "is_new": not uid,
-            "icon": "" if uid else self.create_icon,
+            "icon": "" if uid else "plus",
             "steps": [],
             "grid": None,
             **self.extra_values(),
@@ -294,10 +289,7 @@ _T = TypeVar("_T")
 def probe_as_caller(
     request: Request, need: Callable[[RequestContext], object], probe: Callable[[Platform, Caller], _T]
 ) -> tuple[_T | None, LakeholdError | None]:
-    """Probe a connection as the caller, outside of any transaction; return the result, or the error.
-
-    Missing rights are raised.
-    """
+    """Probe a connection as the caller, outside of any transaction. An error is returned; missing rights are raised."""
 
     def let_in(ctx: RequestContext) -> Caller:
         need(ctx)

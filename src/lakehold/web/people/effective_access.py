@@ -50,8 +50,7 @@ def counts_page(request: Request, ctx: ReadContext, uid: str) -> Response:
     member = members.get(ctx, uid)
     # For 100,000 resources this takes a third of a second, so the result is cached until something changes.
     counts = ctx.session.cached((_count_by_workspace, uid, ctx.principal), lambda: _count_by_workspace(ctx, uid))
-    values: dict[str, object] = {"member": member, "shelves": counts}
-    return pages.render(request, "people/counts.html", values)
+    return pages.render(request, "people/counts.html", {"member": member, "shelves": counts})
 
 
 @routes.get("/{uid:path}/reach")
@@ -73,9 +72,7 @@ def effective_access_page(request: Request, ctx: ReadContext, uid: str) -> Respo
     values: dict[str, object] = {
         "member": member,
         "mine": uid == ctx.caller.member,
-        "listing": listing,
-        "rows": [_resource_row(ctx, uid, eyes, each) for each in found],
-        "after": after or "",
+        **listing.cursor_values([_resource_row(ctx, uid, eyes, each) for each in found], after),
     }
     return pages.render(request, "people/reach.html", values)
 
@@ -109,9 +106,7 @@ def _accessible_numbers(ctx: RequestContext, uid: str, kind: KindSchema) -> Iter
 def _counts_per_workspace(
     view: FactView, kind: str, numbers: Iterable[int], above: dict[int, str | None]
 ) -> Counter[str | None]:
-    """Count resources by workspace. They are grouped by their direct parent first, because parents are few. The
-    workspaces of parents are cached in `above`.
-    """
+    """Count resources by workspace, through their parents, which are few; `above` caches the parents' workspaces."""
     counts: Counter[str | None] = Counter()
     parent = view.policy.kinds[kind].parent
     if parent is None:

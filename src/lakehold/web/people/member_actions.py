@@ -57,9 +57,7 @@ class MemberActions:
         return self.offer(action, "set_tenant_role", "" if "set_security_role" in self.may else None)
 
     def create_link(self, member: Member, purpose: str) -> PageAction:
-        """Return the action that creates a sign-in or password link. Nobody may for a member with roles that they could
-        not give.
-        """
+        """Return the action that creates a link; refused for a member with a role that the caller cannot give."""
         label, icon, values = _LINKS[purpose]
         action = PageAction(label, urls.member(member.uid, "links"), "post", icon, values)
         if not self.keeps:

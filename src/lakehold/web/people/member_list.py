@@ -32,11 +32,10 @@ def people_page(request: Request, ctx: ReadContext) -> Response:
     listing = ListState.from_request(request, sorts=("name", "created"), filters=_filters(ctx))
     found, total, after = _list_members(ctx, listing)
     member_actions, eyes = MemberActions(ctx), VisibleRefs(ctx)
+    rows = [(n, one, eyes.refs(one.groups), member_actions.row_actions(one)) for n, one in enumerate(found)]
     values: dict[str, object] = {
-        "listing": listing,
-        "rows": [(n, one, eyes.refs(one.groups), member_actions.row_actions(one)) for n, one in enumerate(found)],
+        **listing.cursor_values(rows, after),
         "total": total,
-        "after": after or "",
         "keeper": member_actions,
         "add": [
             member_actions.offer(PageAction("Add member", "/people/new", icon="plus", dialog=True), MANAGE),
@@ -53,14 +52,12 @@ def add_member(request: Request, ctx: FormContext, sent: SubmittedForm) -> Respo
     """Add a member without an invite."""
     ctx.need(MANAGE, ctx.caller.tenant)
     name, email = str(sent.get("name", "")).strip(), str(sent.get("email", "")).strip()
-    errors: FieldErrors = {}
+    errors = FieldErrors()
     if request.method == "POST" and not (errors := collect_errors(name=lambda: valid_name(name))):
-        try:
+        with errors.at("email", InvalidInputError, ConflictError):
             if email:
                 members.refuse_invalid_email(ctx, email)
             return pages.redirect(request, urls.member(members.add(ctx, name, email=email)), f"{name} was added.")
-        except (InvalidInputError, ConflictError) as error:
-            errors = {"email": str(error)}
     return pages.render_form(request, "people/new.html", {"name": name, "email": email}, errors)
 
 
@@ -94,34 +91,30 @@ _LIFETIMES = (("30", "30 days"), ("90", "90 days"), ("365", "1 year"), ("", "No 
 def add_service_account(request: Request, ctx: FormContext, sent: SubmittedForm) -> Response:
     """Create a service account."""
     ctx.need(MANAGE, ctx.caller.tenant)
-    name, errors = str(sent.get("name", "")).strip(), {}
+    name, errors = str(sent.get("name", "")).strip(), FieldErrors()
     if request.method == "POST":
-        try:
+        with errors.at("name", InvalidInputError):
             made = members.create_service_account(ctx, valid_name(name))
             return pages.redirect(request, urls.member(made), f"{name} was created. Add roles and a token next.")
-        except InvalidInputError as error:
-            errors["name"] = str(error)
     return pages.render_form(request, "people/new_service.html", {"name": name}, errors)
 
 
 @routes.api_route("/{uid:path}/tokens/new", methods=FORM_METHODS)
 def add_token(request: Request, ctx: FormContext, uid: str, sent: SubmittedForm) -> Response:
     """Create a token and show its secret once."""
-    member, errors = members.get(ctx, uid), {}
+    member, errors = members.get(ctx, uid), FieldErrors()
     name, days = str(sent.get("name", "")).strip(), str(sent.get("days", ""))
     if request.method == "GET":
         need_act_for(ctx, "make tokens", uid)
         days = "90"
     else:
-        try:
+        with errors.at("name", InvalidInputError, ConflictError):
             lifetime = parse_integer(days) or 0 if days else None
             created = tokens.create(ctx, name, member=uid, days=lifetime)
             text = "It has all permissions of the service account. Keep it secret."
             title, until = f"Token for {member.name}", created.token.until
             secret = OneTimeSecret(title, "Token", created.secret, text, until, urls.member(uid))
             return one_time_secret.redirect_to_secret(request, ctx.caller, secret)
-        except (InvalidInputError, ConflictError) as error:
-            errors["name"] = str(error)
     values: dict[str, object] = {"member": member, "lasts": _LIFETIMES, "name": name, "days": days}
     return pages.render_form(request, "people/token.html", values, errors)
 

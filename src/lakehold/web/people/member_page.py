@@ -1,7 +1,4 @@
-"""A member's page: profile, groups, roles, sessions; editing, adding to a group, sign-in links, signing out, removal.
-
-Sign-in and password links are created by who manages members, and shown once.
-"""
+"""A member's page: profile, groups, roles, sessions; editing, groups to add to, sign-in links, signing out, removal."""
 
 from fastapi import Request, Response
 
@@ -54,11 +51,9 @@ def edit_member(request: Request, ctx: FormContext, uid: str, sent: SubmittedFor
     if request.method == "POST":
         name, email = str(sent.get("name", "")).strip(), str(sent.get("email", email)).strip()
         errors = collect_errors(name=lambda: valid_name(name))
-        try:
-            if email != (member.email or "") and not errors:
+        if email != (member.email or "") and not errors:
+            with errors.at("email", InvalidInputError, ConflictError):
                 members.set_email(ctx, uid, email)
-        except (InvalidInputError, ConflictError) as error:
-            errors["email"] = str(error)
         if not errors:
             members.rename(ctx, uid, name)
             return pages.redirect(request, urls.member(uid), "Saved.")
@@ -133,21 +128,19 @@ def sign_out_member(request: Request, ctx: WriteContext, uid: str, sent: Submitt
 def remove_member(request: Request, ctx: FormContext, uid: str, sent: SubmittedForm) -> Response:
     """Show what happens to the member's resources, then remove the member after confirmation."""
     what = str(sent.get("what", LEAVE)) if request.method == "POST" else ""
-    receiver, error = str(sent.get("receiver", "")), ""
+    receiver, errors = str(sent.get("receiver", "")), FieldErrors()
     mine = uid == ctx.caller.member
     if request.method == "POST" and what == HAND_OVER and not receiver:
-        error = "Select a new owner."
+        errors["receiver"] = "Select a new owner."
     elif request.method == "POST":
         name = members.get(ctx, uid).name
         question = "Leave for good?" if mine else f"Remove {name}?"
         text = "Their sessions, tokens and links are revoked. Nothing that they own is deleted."
         do, back = "Leave" if mine else "Remove", urls.member(uid, "remove")
         need_confirmation(request, sent, question, text, do=do, back=back)
-        try:
+        with errors.at("receiver", ConflictError, InvalidInputError, HiddenError, NotFoundError):
             removed = member_removal.remove(ctx, uid, receiver=receiver if what == HAND_OVER else None)
             return pages.redirect(request, "/sign-in") if mine else _redirect_after_removal(request, removed)
-        except (ConflictError, InvalidInputError, HiddenError, NotFoundError) as refusal:
-            error = str(refusal)
     preview = member_removal.preview(ctx, uid)
     find = request.query_params.get("find", "")
     values: dict[str, object] = {
@@ -158,7 +151,7 @@ def remove_member(request: Request, ctx: FormContext, uid: str, sent: SubmittedF
         "receiver": receiver,
         "picked": member_picker.member_choices(ctx, find, but={uid}, chosen=receiver),
     }
-    return pages.render_form(request, "people/remove.html", values, {"receiver": error} if error else None)
+    return pages.render_form(request, "people/remove.html", values, errors)
 
 
 def _redirect_after_removal(request: Request, removed: RemovalResult) -> Response:

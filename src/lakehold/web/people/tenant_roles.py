@@ -39,13 +39,11 @@ def change_roles(request: Request, ctx: FormContext, uid: str, sent: SubmittedFo
         # Roles that the caller may not take away are kept.
         new_roles = {*map(str, sent.getlist("role")), *(role for role in held if role not in givable)}
         chosen = [role for role in declared if role in new_roles]
-        try:
+        with errors.at(f"role-{next(iter(declared))}", ConflictError, InvalidInputError):
             members.need_set_tenant_roles(ctx, uid, chosen)
             _need_confirmed_change(request, ctx, sent, subject, chosen)
             members.set_tenant_roles(ctx, uid, chosen)
             return pages.redirect(request, urls.for_kind(uid, subject.kind), f"The roles of {subject.name} were saved.")
-        except (ConflictError, InvalidInputError) as error:
-            errors[f"role-{next(iter(declared))}"] = str(error)
     values: dict[str, object] = {
         "subject": subject,
         "home": urls.for_kind(uid, subject.kind),

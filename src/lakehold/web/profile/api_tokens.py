@@ -30,7 +30,7 @@ from lakehold.web.routing import SubmittedForm, router
 routes = router(profile_page.TOKENS)
 
 EXPIRES_SOON = 14 * DAY
-"""When a token is about to end."""
+"""How long before its end a token counts as expiring."""
 _SORT_KEYS = {
     "name": lambda row: fold_name(row[0].name),
     "made": lambda row: row[0].made_at,
@@ -125,10 +125,8 @@ def create_token(request: Request, ctx: FormContext, sent: SubmittedForm, resour
         form = TokenForm.from_form_data(sent)
         errors = _form_errors(ctx, form)
     if request.method == "POST" and not errors:
-        try:
+        with errors.at("name", ConflictError):
             return one_time_secret.redirect_to_secret(request, ctx.caller, _create(ctx, form))
-        except ConflictError as error:
-            errors["name"] = str(error)
     values: dict[str, object] = {
         "token_form": form,
         "days": list(_DAYS.items()),

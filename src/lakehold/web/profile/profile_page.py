@@ -76,10 +76,8 @@ def save_profile(request: Request, ctx: WriteContext, sent: SubmittedForm) -> Re
     errors = collect_errors(name=lambda: valid_name(name), email=lambda: email and valid_email(email))
     if not errors and email and email != (account.email if account else ""):
         # First, for it can be refused: what is refused leaves nothing behind.
-        try:
+        with errors.at("email", ConflictError):
             members.set_email(ctx, me, email)
-        except ConflictError as error:
-            errors = {"email": str(error)}
     if errors:
         return _render_profile(request, ctx, {"name": name, "email": email}, errors)
     if name == before:
@@ -167,29 +165,15 @@ def end_one(request: Request, ctx: WriteContext, sign_in: str) -> Response:
     return pages.redirect(request, SIGN_INS, f"{ended} was signed out.")
 
 
-_BROWSERS = {
-    "Edg/": "Edge",
-    "OPR/": "Opera",
-    "Firefox/": "Firefox",
-    "Chrome/": "Chrome",
-    "Safari/": "Safari",
-    "curl/": "curl",
-}
-_SYSTEMS = {
-    "iPhone": "iPhone",
-    "iPad": "iPad",
-    "Android": "Android",
-    "Windows": "Windows",
-    "Mac OS": "Mac",
-    "Linux": "Linux",
-}
+_BROWSERS = {"Edg": "Edge", "OPR": "Opera"} | {name: name for name in ("Firefox", "Chrome", "Safari", "curl")}
+_SYSTEMS = ("iPhone", "iPad", "Android", "Windows", "Mac", "Linux")
 _MAX_LENGTH = 40
 
 
 def describe_user_agent(agent: str) -> str:
     """Return a label such as `Firefox on Linux`."""
-    browser = next((name for mark, name in _BROWSERS.items() if mark in agent), "")
-    system = next((name for mark, name in _SYSTEMS.items() if mark in agent), "")
+    browser = next((name for mark, name in _BROWSERS.items() if f"{mark}/" in agent), "")
+    system = next((name for name in _SYSTEMS if name in agent), "")
     if not browser:
         return agent[:_MAX_LENGTH] or "Something unknown"
     return f"{browser} on {system}" if system else browser

@@ -10,7 +10,7 @@ from lakehold.api.http.dependencies import ReadContext
 from lakehold.catalog import kinds, resources, workspaces
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import LakeholdError
-from lakehold.web import kind_pages, pages
+from lakehold.web import kind_pages, pages, urls
 from lakehold.web.access import resource_header
 from lakehold.web.components import PageAction
 from lakehold.web.labels import pluralize
@@ -48,8 +48,8 @@ def workspace_page(request: Request, ctx: ReadContext, uid: str) -> Response:
     workspaces.need_workspace(ctx, uid)
     found = resources.get(ctx, uid)
     schema = kinds.catalog_kind(ctx.view.policy, found.kind)
-    if own := kind_pages.workspace_overview_url(uid, found.kind):
-        return pages.redirect(request, own)
+    if own_part := describe_kind(found.kind).overview:
+        return pages.redirect(request, urls.workspace(uid, own_part))
     listed = listed_kinds(ctx, schema)
     values: dict[str, object] = {
         "crumbs": resource_header.breadcrumbs(ctx, uid),
@@ -69,9 +69,8 @@ def create_action(ctx: RequestContext, kind: KindSchema, uid: str) -> PageAction
     if kind.create is None:
         return PageAction(label, icon="plus", why_not=f"A {kind.title.lower()} is created automatically.")
     if describe_kind(kind.id).is_trigger:
-        return PageAction(
-            label, icon="plus", why_not="A trigger is created with its schedule, on the page of what it runs."
-        )
+        why_not = "A trigger is created with its schedule, on the page of what it runs."
+        return PageAction(label, icon="plus", why_not=why_not)
     why_not = "" if _may_create(ctx, kind, uid) else "You do not have permission to create one."
     return PageAction(label, href, icon="plus", why_not=why_not)
 
@@ -90,7 +89,7 @@ def _may_create(ctx: RequestContext, kind: KindSchema, uid: str) -> bool:
 
 
 def _kind_of(ctx: RequestContext, uid: str, name: str) -> KindSchema | None:
-    """The kind of this name in the workspace; None if the two are the id of a workspace with a slash in it."""
+    """Return the kind of this name in the workspace; None if both are parts of a workspace id with a slash."""
     try:
         workspaces.need_workspace(ctx, uid)
     except LakeholdError:

@@ -1,6 +1,4 @@
-"""Access reviews: the list of campaigns, starting one, and the page of one: who holds which role, and the decisions;
-with the report of everybody's effective access in its workspace, computed by Spark in a background job.
-"""
+"""Access reviews: the list of campaigns, starting one, and the page of one with its roles, decisions and report."""
 
 from collections.abc import Callable, Sequence
 
@@ -41,9 +39,7 @@ def reviews_page(request: Request, ctx: ReadContext) -> Response:
     closed = {"open": False, "closed": True}.get(listing.chosen["state"])
     found = campaigns.page(ctx, closed=closed, before=listing.before, limit=_SIZE)
     values: dict[str, object] = {
-        "listing": listing,
-        "reviews": found.items,
-        "after": str(found.before or ""),
+        **listing.cursor_values(found.items, str(found.before or "")),
         "may_start": change_preview.may_ask_about_others(ctx) or bool(campaigns.reviewable_workspaces(ctx)),
         "request_url": urls.request(ctx.caller.tenant, change_preview.ASK),
         "now": ctx.at,
@@ -58,17 +54,16 @@ def start_campaign(request: Request, ctx: FormContext, sent: SubmittedForm, work
     if request.method == "POST":
         filled = {name: form_values.text_field(sent, name).strip() for name in filled}
         required = {"name": "Enter a name.", "workspace": "Select a workspace."}
-        errors = {name: message for name, message in required.items() if not filled[name]}
+        errors.update({name: message for name, message in required.items() if not filled[name]})
         errors |= collect_errors(due=lambda: form_values.parse_end_of_day(ctx, filled["due"]))
     if request.method == "POST" and not errors:
         due, settings = form_values.parse_end_of_day(ctx, filled["due"]), get_platform(request).settings
-        try:
+        own_fields = {name: name for name in ("name", "asks", "due")}
+        with errors.at("workspace", InvalidInputError, ConflictError, fields=own_fields):
             made = campaigns.start(
                 ctx, filled["workspace"], filled["name"], asks=filled["asks"], due=due, settings=settings
             )
             return pages.redirect(request, f"/reviews/{made.campaign.uid}", f"{made.campaign.name} was started.")
-        except (InvalidInputError, ConflictError) as error:
-            errors = form_values.errors_by_field(error, {name: name for name in ("name", "asks", "due")}, "workspace")
     spaces = campaigns.reviewable_workspaces(ctx)
     if not spaces:
         ctx.need(change_preview.ASK, ctx.caller.tenant)
@@ -189,9 +184,8 @@ def download_report(request: Request, ctx: WriteContext, uid: str, job: str) -> 
 
 def report_values(ctx: RequestContext, detail: CampaignView) -> dict[str, object]:
     """Return the template values of the report's part of the page."""
-    found = [
-        job for job in service.list_jobs(ctx, kind=ACCESS_REVIEW, limit=_MAX_SEARCHED) if _is_report_of(job, detail)
-    ][:_MAX_LISTED]
+    jobs = service.list_jobs(ctx, kind=ACCESS_REVIEW, limit=_MAX_SEARCHED)
+    found = [job for job in jobs if _is_report_of(job, detail)][:_MAX_LISTED]
     return {
         "jobs": found,
         "running": any(job.state not in table.ENDED for job in found),

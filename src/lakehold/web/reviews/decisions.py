@@ -1,7 +1,4 @@
-"""Decisions in a campaign: keep, remove, reopen, close; and their export as CSV or JSON lines.
-
-Every export is recorded in the audit log.
-"""
+"""Decisions in a campaign: keep, remove, reopen, close; and their audited export as CSV or JSON lines."""
 
 import csv
 import io

@@ -58,11 +58,8 @@ def runs_page(request: Request, ctx: ReadContext, uid: str) -> Response:
 
 def list_values(ctx: RequestContext, listing: ListState, found: Sequence[Run]) -> dict[str, object]:
     """Return the template values of a list of runs, of which one more than a page holds was loaded."""
-    return {
-        "listing": listing,
-        "rows": run_rows(ctx, found[: listing.size]),
-        "after": found[listing.size - 1].id if len(found) > listing.size else "",
-    }
+    after = found[listing.size - 1].id if len(found) > listing.size else ""
+    return listing.cursor_values(run_rows(ctx, found[: listing.size]), after)
 
 
 def run_rows(ctx: RequestContext, found: Sequence[Run]) -> list[RunRow]:

@@ -86,10 +86,7 @@ _ACTIONS: dict[str, tuple[Callable[[RequestContext, str], Run], str]] = {
 @routes.post("/{run}/retry")
 @routes.post("/{run}/reload")
 def act(request: Request, ctx: WriteContext, run: str) -> Response:
-    """Stop the run, resume it after its last successful step, start it again, or start a full refresh of its resource.
-
-    A refusal is shown as a flash message.
-    """
+    """Stop, resume or retry the run, or start a full refresh of its resource. A refusal is a flash message."""
     do, message = _ACTIONS[request.url.path.rpartition("/")[2]]
     try:
         return pages.redirect(request, urls.run(do(ctx, run).id), message)

@@ -1,6 +1,4 @@
-"""The form of a schedule: common times or a cron expression, its description in words, and the time zones to choose
-from.
-"""
+"""The form of a schedule (common times or a cron expression), its description in words, and the time zones."""
 
 import re
 from dataclasses import dataclass
@@ -15,14 +13,13 @@ from lakehold.kit.errors import InvalidInputError
 from lakehold.runs.scheduler.schedule import TriggerSchedule
 from lakehold.web.form_values import errors_by_field
 
+_WEEKDAY_NAMES = ("Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 _WEEKDAY_LABELS = {
     "*": "every day",
     "1-5": "Monday to Friday",
-    "0,6": "on weekends",
-    "6,0": "on weekends",
-    "6-7": "on weekends",
+    **dict.fromkeys(("0,6", "6,0", "6-7"), "on weekends"),
+    **{str(number): f"on {name}s" for number, name in enumerate(_WEEKDAY_NAMES)},
 }
-_WEEKDAY_NAMES = ("Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 _NUMBER = re.compile(r"[0-9]{1,2}")
 _CRON_FIELDS = 5
 
@@ -41,10 +38,7 @@ def describe_cron(cron: str) -> str:
         return cron
     time = f"At {int(hour):02}:{int(minute):02}"
     if day == "*":
-        days = _WEEKDAY_LABELS.get(weekday) or (
-            f"on {_WEEKDAY_NAMES[int(weekday)]}s" if weekday in tuple("01234567") else ""
-        )
-        return f"{time}, {days}" if days else cron
+        return f"{time}, {_WEEKDAY_LABELS[weekday]}" if weekday in _WEEKDAY_LABELS else cron
     return f"{time}, on day {day} of the month" if weekday == "*" and _NUMBER.fullmatch(day) else cron
 
 

@@ -3,7 +3,7 @@
 from fastapi import Request, Response
 from starlette.datastructures import FormData
 
-from lakehold.api.http.dependencies import ReadContext, WriteContext
+from lakehold.api.http.dependencies import FormContext, WriteContext
 from lakehold.catalog.resource_view import ResourceView, VisibleRefs
 from lakehold.directory.errors import HiddenError
 from lakehold.directory.request_context import RequestContext
@@ -12,7 +12,7 @@ from lakehold.runs.scheduler.schedule import TriggerSchedule
 from lakehold.runs.scheduler.service import Trigger
 from lakehold.web import pages, urls
 from lakehold.web.confirmation import need_confirmation
-from lakehold.web.routing import SubmittedForm, router
+from lakehold.web.routing import FORM_METHODS, SubmittedForm, router
 from lakehold.web.runs.run_list import runnable_options
 from lakehold.web.runs.runnable_page import need_runnable, runnable_frame, sees_runs
 from lakehold.web.runs.services import RUNS, TRIGGERS
@@ -22,16 +22,12 @@ from lakehold.web.schedules.schedule_form import ScheduleForm, time_zones
 routes = router("/resources")
 
 
-@routes.get("/{uid:path}/triggers")
-def triggers_page(request: Request, ctx: ReadContext, uid: str, change: str = "") -> Response:
-    """Render the triggers and the form for a new one. `change` names the schedule to edit."""
-    return _page(request, ctx, need_runnable(ctx, uid), changed=change)
-
-
-@routes.post("/{uid:path}/triggers")
-def add(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm) -> Response:
-    """Add a trigger that runs as the caller."""
+@routes.api_route("/{uid:path}/triggers", methods=FORM_METHODS)
+def triggers_page(request: Request, ctx: FormContext, uid: str, sent: SubmittedForm, change: str = "") -> Response:
+    """Show the triggers, and the form for a new one or the one to `change`; add a trigger that runs as the caller."""
     found = need_runnable(ctx, uid)
+    if request.method == "GET":
+        return _page(request, ctx, found, changed=change)
     if str(sent.get("by", "cron")) == "cron":
         filled = schedule_form.parse_schedule_form(sent)
         if (errors := filled.errors()) or sent.get("do") == "times":

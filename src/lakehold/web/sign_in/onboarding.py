@@ -1,7 +1,7 @@
 """Onboarding: the first run, and accepting invites.
 
-In the first run whoever has the printed secret names the tenant, becomes its Owner, and chooses to start empty or with
-the demo company. An invite is accepted by a new member, who chooses a name and a password, or by a member who is
+In the first run the holder of the printed secret names the tenant, becomes its Owner, and chooses to start empty or
+with the demo company. An invite is accepted by a new member, who chooses a name and a password, or by a member who is
 signed in.
 """
 

@@ -1,6 +1,4 @@
-"""Starts and ends the session of a browser. A browser has one session at a time, and every way of signing in ends
-here.
-"""
+"""Starts and ends the session of a browser, which has one at a time. Every way of signing in ends here."""
 
 from dataclasses import dataclass, replace
 
@@ -41,9 +39,7 @@ def start_session(
     to: str,
     flash: Flash | None = None,
 ) -> Response:
-    """Redirect a member who has just signed in, with the session cookie set. A former session of this browser is ended,
-    and the anonymous visit and its CSRF tokens become invalid.
-    """
+    """Redirect a member who has just signed in. The browser's former session, visit and CSRF tokens become invalid."""
     end_session(request, platform, visit)
     response = pages.redirect(request, to, flash)
     seconds = max(0, signed_in.until - platform.clock()) // SECOND
@@ -93,9 +89,7 @@ def render_bare(
     refusal: LakeholdError | None = None,
     status: int = 200,
 ) -> Response:
-    """Render a page without navigation: a form with errors by field, or what was refused, with its own status and
-    headers.
-    """
+    """Render a page without navigation: a form with errors by field, or a refusal with its own status and headers."""
     status = refusal.status if refusal else 422 if errors else status
     values = {**values, "errors": errors or {}}
     response = pages.render(request, f"entrance/{template}", values, navigation=Navigation(), status=status)

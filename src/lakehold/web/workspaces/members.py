@@ -167,13 +167,10 @@ def set_member(request: Request, ctx: FormContext, uid: str, sent: SubmittedForm
     asked, errors = request.query_params, FieldErrors()
     filled = MembershipForm.parse(sent if request.method == "POST" else asked)
     if request.method == "POST":
-        try:
-            back = f"{urls.workspace(uid, path)}?{filled.to_query()}"
+        back = f"{urls.workspace(uid, path)}?{filled.to_query()}"
+        invalid = errors.at("role", InvalidInputError, ConflictError, fields={"until": "until"})
+        with errors.at("subject", HiddenError, NotFoundError), invalid:
             return _save_member(request, ctx, uid, filled, sent=sent, back=back)
-        except (InvalidInputError, ConflictError) as error:
-            errors = form_values.errors_by_field(error, {"until": "until"}, "role")
-        except (HiddenError, NotFoundError) as error:
-            errors["subject"] = str(error)
     elif filled.subject and "filled" not in asked:
         filled = membership.current_membership(ctx, uid, find_member(ctx, uid, filled.subject))
     space = workspaces.need_workspace(ctx, uid)

@@ -18,7 +18,7 @@ from lakehold.access.model.policy import MEMBER
 from lakehold.access.model.schema import AttributeKind, KindSchema
 from lakehold.access.query.listing import ListedResource
 from lakehold.catalog import kinds, workspaces
-from lakehold.catalog.workspaces import MembershipPlan, WorkspaceMembership
+from lakehold.catalog.workspaces import WorkspaceMembership
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import FOREVER, Moment
 from lakehold.web import form_values
@@ -177,13 +177,9 @@ class MembershipChange:
     roles: list[str]
     values: dict[str, str | bool]
     until: Moment | None
-    plan: MembershipPlan
     labels: Sequence[Add | Remove]
-
-    @property
-    def changes(self) -> list[Add | Remove]:
-        """All changes of roles, values and labels."""
-        return [*self.plan.changes, *self.labels]
+    changes: Sequence[Add | Remove]
+    """All of them: of roles, values and labels."""
 
 
 def plan_membership(
@@ -202,7 +198,8 @@ def plan_membership(
     plan = workspaces.plan_membership(
         ctx, uid, member.subject.uid, roles=roles, attributes=values, lasts=until is not None
     )
-    return MembershipChange(roles, values, until, plan, _label_changes(ctx, uid, filled, member) if is_member else [])
+    labels = _label_changes(ctx, uid, filled, member) if is_member else []
+    return MembershipChange(roles, values, until, labels, [*plan.changes, *labels])
 
 
 def _label_changes(

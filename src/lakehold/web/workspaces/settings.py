@@ -33,9 +33,7 @@ PLAN = "plan"
 
 @routes.api_route("/{uid:path}/settings", methods=FORM_METHODS)
 def settings_page(request: Request, ctx: FormContext, uid: str, sent: SubmittedForm) -> Response:
-    """Show the settings, those that the caller may not change with the reason; save the name and description, unless
-    somebody else changed them meanwhile.
-    """
+    """Show the settings; save the name and description, unless somebody else changed them meanwhile."""
     if request.method == "GET":
         return _render_settings(request, ctx, uid)
     workspaces.need_workspace(ctx, uid)

@@ -39,11 +39,8 @@ def describe_model(model: AccessModel) -> str:
 def model_title(model: AccessModel) -> str:
     """Return the title of a model's workspaces, unique where two models share a word: `Marts project`."""
     title = model.kinds[model.root].title
-    return (
-        title
-        if title.casefold().rstrip("s") in model.title.casefold() or " " in title
-        else f"{model.title} {title.lower()}"
-    )
+    says_it_all = " " in title or title.casefold().rstrip("s") in model.title.casefold()
+    return title if says_it_all else f"{model.title} {title.lower()}"
 
 
 routes = router("/workspaces")
@@ -79,9 +76,7 @@ def workspaces_page(request: Request, ctx: ReadContext) -> Response:
     listing = ListState.from_request(request, sorts=("name", "created"), filters=(by_model,))
     found = workspaces.page(ctx, model=listing.chosen["model"] or None, **listing.query)
     values: dict[str, object] = {
-        "listing": listing,
-        "rows": [_workspace_row(ctx, n, each) for n, each in enumerate(found.items)],
-        "after": found.after or "",
+        **listing.cursor_values([_workspace_row(ctx, n, each) for n, each in enumerate(found.items)], found.after),
         "may_create": any(choice.may for choice in model_choices(ctx)),
         "request": urls.request(ctx.caller.tenant, "create_workspace"),
     }
@@ -102,13 +97,11 @@ def create_workspace(request: Request, ctx: FormContext, sent: SubmittedForm) ->
     filled = {name: str(sent.get(name, "")).strip() for name in ("name", "description")}
     attributes = {name: bool(sent.get(SWITCH_PREFIX + name)) for name in chosen.flags}
     if request.method == "POST" and not (errors := collect_errors(name=lambda: valid_name(filled["name"]))):
-        try:
+        with errors.at("description", InvalidInputError, ConflictError):
             resource_metadata.valid_description(filled["description"])
             chosen_ones = {name: on for name, on in attributes.items() if on}
             made = workspaces.create(ctx, model, **filled, attributes=chosen_ones)
             return pages.redirect(request, urls.workspace(made), f"{filled['name']} was created.")
-        except (InvalidInputError, ConflictError) as error:
-            errors["description"] = str(error)
     switches = [(name, humanize(name), attribute_hint(name), on) for name, on in attributes.items()]
     values: dict[str, object] = {"choice": chosen, "filled": filled, "switches": switches}
     return pages.render_form(request, "workspaces/new.html", values, errors)

@@ -145,7 +145,7 @@ def schedule(request: Request, ctx: FormContext, uid: str, sent: SubmittedForm) 
     found, filled, run_now, errors = need_source(ctx, uid), schedule_form.ScheduleForm(), True, FieldErrors()
     if request.method == "POST":
         filled, run_now = schedule_form.parse_schedule_form(sent), bool(sent.get("run_now"))
-        errors = filled.errors(may_rest=True)
+        errors.update(filled.errors(may_rest=True))
         if not errors and sent.get("do") != "times":
             return _finish_setup(request, ctx, found, filled, run_now=run_now)
     is_scheduled = not errors and filled.every != schedule_form.BY_HAND

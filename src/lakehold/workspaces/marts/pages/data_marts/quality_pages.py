@@ -50,15 +50,15 @@ def edit_check(request: Request, ctx: FormContext, uid: str, sent: SubmittedForm
     found, errors = page_frame.need_edit(ctx, uid, DATA_MART_KIND), FieldErrors()
     if request.method == "POST":
         n, filled = _place(sent), DESIGN.parse(sent, word=_WORD)
-        errors = _form_errors(filled)
+        errors.update(_form_errors(filled))
         try:
             if not errors:
                 _save_check(ctx, found, n, filled)
                 return pages.redirect(request, urls.resource(uid, "quality"), "Saved. Runs with the next refresh.")
         except InvalidInputError as error:
-            errors = {"fields": str(error)}
+            errors["fields"] = str(error)
         except CORRECTABLE_ERRORS as error:
-            errors = {"check": str(error)}
+            errors["check"] = str(error)
     else:
         n = _place(request.query_params)
         check = _need_check(found.settings or {}, n) if n >= 0 else {}
