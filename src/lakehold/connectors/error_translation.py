@@ -22,6 +22,7 @@ from pyspark.errors import PySparkException
 from pyspark.errors.exceptions.captured import UnknownException, convert_exception
 
 from lakehold.kit.errors import InvalidInputError, LakeholdError, NotFoundError, UnavailableError
+from lakehold.kit.ids import cut_text
 from lakehold.lake.errors import DataError, DeliveryError, QueryError, SourceError
 from lakehold.lake.spark import jvm
 from lakehold.lake.spark.guard import query_errors
@@ -70,9 +71,9 @@ _ERROR_TYPES: dict[str, type[LakeholdError]] = {
     each.code: each for each in (DataError, SourceError, UnavailableError, NotFoundError, InvalidInputError)
 }
 # Where in the text it is wrong counts from what we have put before it.
-_POSITION = re.compile(r"\s*Position: \d+")
+_POSITION = re.compile(r"Position: \d+")
 # The driver repeats the rows that it was sending.
-_BATCH = re.compile(r"^Batch entry .* was aborted: (?=ERROR)|\s*Call getNextException to see.*$", re.DOTALL)
+_BATCH = re.compile(r"^Batch entry .* was aborted: (?=ERROR)|Call getNextException to see.*$", re.DOTALL)
 _UNREACHABLE, _UNAUTHORISED, _VALUES = ("08", "53", "57"), ("28",), ("21", "22", "23", "42804")
 
 
@@ -111,7 +112,7 @@ def translate_delivery_errors(what: str, *hidden: str) -> Iterator[None]:
 
 def shorten(text: str, *hidden: str, longest: int = _MAX_LENGTH) -> str:
     """Return a foreign message as one short printable line without secrets and addresses."""
-    text = redact(text, *hidden)
+    text = redact(cut_text(text, 10 * longest), *hidden)
     line = " ".join("".join(letter if letter.isprintable() else " " for letter in text).split())
     return line if len(line) <= longest else line[:longest] + "…"
 

@@ -21,6 +21,15 @@ def quote(text: str) -> str:
     return repr(cut)
 
 
+def cut_text(text: str, longest: int) -> str:
+    """Return the beginning of a text, without a last word that would be cut.
+
+    What others wrote may be long and made to hold up a pattern, so that it is cut before any is used; and half of a
+    secret would not be recognised as one.
+    """
+    return text if len(text) <= longest else text[:longest].rpartition(" ")[0]
+
+
 def valid_id(text: object, what: str = "id") -> str:
     """Return `text` if it is a valid id; raise `InvalidInputError` otherwise."""
     return _validate(text, what, MAX_ID)

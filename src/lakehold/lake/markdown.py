@@ -8,7 +8,7 @@ import html
 import re
 from collections.abc import Iterator
 
-_HEADING = re.compile(r"(#{1,6})\s+(.+?)\s*#*")
+_HEADING = re.compile(r"(#{1,6})\s+(.+)")
 _BULLET = re.compile(r"\s*[-*+]\s+(.*)")
 _NUMBER = re.compile(r"\s*\d{1,9}[.)]\s+(.*)")
 _CODE = re.compile(r"`([^`]+)`")
@@ -36,11 +36,16 @@ def escape_chat(text: str) -> str:
 def _chat_line(line: str) -> str:
     heading = _HEADING.fullmatch(line.strip())
     if heading:
-        return f"*{_LINK.sub(_chat_link, escape_chat(heading[2]).replace('*', ''))}*"
+        return f"*{_LINK.sub(_chat_link, escape_chat(_title(heading)).replace('*', ''))}*"
     bullet = _BULLET.fullmatch(line)
     words = f"• {bullet[1]}" if bullet else line
     parts = _CODE.split(words)
     return "".join(f"`{escape_chat(part)}`" if number % 2 else _style_chat(part) for number, part in enumerate(parts))
+
+
+def _title(heading: re.Match[str]) -> str:
+    """Return the text of a heading, without the signs that may close it."""
+    return heading[2].rstrip("#").rstrip() or heading[2]
 
 
 def _style_chat(text: str) -> str:
@@ -76,7 +81,7 @@ def _block(lines: list[str]) -> str:
     heading = _HEADING.fullmatch(lines[0])
     if heading:
         level = len(heading[1])
-        return f"<h{level}>{_inline(heading[2])}</h{level}>"
+        return f"<h{level}>{_inline(_title(heading))}</h{level}>"
     kind = _kind(lines[0])
     if kind == "p":
         return f"<p>{'<br>'.join(_inline(line.strip()) for line in lines)}</p>"

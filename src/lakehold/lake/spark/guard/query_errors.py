@@ -14,6 +14,7 @@ from pyspark.errors import PySparkException
 from pyspark.errors.exceptions.captured import UnknownException, convert_exception
 
 from lakehold.kit.errors import LakeholdError, UnavailableError
+from lakehold.kit.ids import cut_text
 from lakehold.lake.errors import QueryError, QueryMemoryError
 from lakehold.lake.spark import jvm
 
@@ -29,12 +30,12 @@ _FULL = "No space left on device"
 _AMBIGUOUS_NAME = "org.apache.iceberg.exceptions.AlreadyExistsException"
 _MAX_LENGTH = 500
 _CONDITION = re.compile(r"^\s*\[[A-Z0-9_.]+\]\s*")
-_STATE = re.compile(r"\s*SQLSTATE: \w+")
+_STATE = re.compile(r"SQLSTATE: \w+")
 _PLACE = re.compile(r"\(line (\d+), pos (\d+)\)|; line (\d+) pos (\d+);?")
 _AFTER = ("\n== SQL", "\n== DataFrame", "\n'", ";\n", "\nJVM stacktrace")
 # Advice of Spark's that only somebody with a shell could follow.
-_ADVICE = re.compile(r"\s*(If necessary set|To tolerate the error|You can set) .*? to bypass this error\.?", re.DOTALL)
-_SETTING = re.compile(r"\s*[^.\n]*\bspark\.[a-zA-Z.]+[^.\n]*\.?")
+_ADVICE = re.compile(r"(If necessary set|To tolerate the error|You can set) .*? to bypass this error\.?", re.DOTALL)
+_SETTING = re.compile(r"[^.\n]*\bspark\.[a-zA-Z.]+[^.\n]*\.?")
 _FILE = re.compile(r"(?:file:|[a-z0-9]+://)?/[^\s'\"`,;)]+")
 
 
@@ -52,9 +53,10 @@ def translate_error(error: PySparkException | Py4JJavaError) -> LakeholdError:
     if not isinstance(error, _QUERY_EXCEPTIONS):
         return QueryError(*_FAILED)
     text = str(error)
+    place = _PLACE.search(text)
     for mark in _AFTER:
         text = text.partition(mark)[0]
-    place = _PLACE.search(str(error))
+    text = cut_text(text, 4 * _MAX_LENGTH)
     text = _PLACE.sub("", _STATE.sub("", _CONDITION.sub("", text)))
     text = _FILE.sub("…", _SETTING.sub("", _ADVICE.sub("", text)))
     text = " ".join(text.split())[:_MAX_LENGTH].rstrip(" .") or "The query cannot be run"
