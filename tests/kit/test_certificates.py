@@ -32,7 +32,7 @@ def test_a_second_one_is_signed_by_the_same_authority(tmp_path: Path) -> None:
     assert [str(each) for each in names.get_values_for_type(x509.IPAddress)] == ["10.1.2.3", "::1"]
 
 
-@pytest.mark.parametrize("name", ["", "https://data.example.org", "data example", "x" * 300, "a..b", "ü" * 70])
+@pytest.mark.parametrize("name", ["", "https://localhost", "data example", "x" * 300, "a..b", "ü" * 70])
 def test_a_name_that_no_host_has_is_refused(tmp_path: Path, name: str) -> None:
     with pytest.raises(InvalidInputError, match="is not a host name or address"):
         certificates.issue(tmp_path / "tls", [name])

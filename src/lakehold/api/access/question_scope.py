@@ -14,6 +14,7 @@ from lakehold.access.session import AccessQueries
 from lakehold.api.http.models import NameText, RecordId, ResponseModel, Word
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import to_moment
+from lakehold.kit.database import CursorPage
 from lakehold.kit.errors import NotFoundError
 from lakehold.kit.ids import quote
 
@@ -103,9 +104,9 @@ class QuestionScope:
             page = load(after=after, limit=limit + 1)
             found += [each for each in page.items if all_visible or self.is_visible(each.uid)]
             if len(found) > limit:
-                return ListingPage(found[:limit], to_cursor(found[limit - 1], sort))
+                return CursorPage(found[:limit], to_cursor(found[limit - 1], sort))
             if page.after is None:
-                return ListingPage(found, None)
+                return CursorPage(found, None)
             after = page.after
 
 
