@@ -35,8 +35,8 @@ class RequestProperties:
 
     def value(self, of: RequestProperty) -> object:
         """Return the value of a property, or None."""
-        properties: Properties = getattr(self, of.side)
-        return properties.get(of.name)
+        sides = {"subject": self.subject, "resource": self.resource, "context": self.context}
+        return sides[of.side].get(of.name)
 
 
 def comparison_holds(comparison: ComparisonNode, request: RequestProperties) -> bool:
