@@ -40,6 +40,7 @@ _LEFT_BEHIND = {
     "lakehold-data",
 }
 _FENCE = re.compile(r"^```(?P<language>[^\n]*)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
+_TEST = re.compile(r"`(?P<file>tests/[\w/]+\.py)(?:::(?P<name>\w+))?`")
 _LINK = re.compile(r"\]\((?P<target>[^)\s#]+)(?:#[^)]*)?\)")
 
 # The patterns are written so that they do not match themselves.
@@ -229,6 +230,17 @@ def test_links_lead_somewhere(page: Path) -> None:
         target = found["target"]
         if "://" not in target:
             assert (page.parent / target).exists(), f"{named(page)} points at {target}, which is not there"
+
+
+def test_tests_that_are_named_exist() -> None:
+    found = [each for page in markdown() for each in _TEST.finditer(page.read_text(encoding="utf-8"))]
+    assert len(found) > 30
+    missing = [each.group() for each in found if not _defines(ROOT / each["file"], each["name"])]
+    assert not missing, f"The documentation names tests that are not there: {', '.join(missing)}"
+
+
+def _defines(path: Path, name: str | None) -> bool:
+    return path.exists() and (name is None or f"\ndef {name}(" in path.read_text(encoding="utf-8"))
 
 
 # Nothing of the machine that it was written on
