@@ -125,7 +125,7 @@ def test_the_kinds_tell_their_schemas(api: Api) -> None:
     kinds = {kind["id"]: kind["settings"] for kind in json_body(api.get("/api/v1/kinds", "tara"))["items"]}
     mart = kinds["marts.data_mart"]
     assert mart["properties"]["sql"] == {"type": "string", "default": "", "title": "Sql"}
-    assert mart["properties"]["kept_as"]["description"].startswith("What a copy of its rows is called")
+    assert mart["properties"]["kept_as"]["description"].startswith("The name of a copy of its rows")
     assert kinds["lakehouse.source"]["discriminator"]["propertyName"] == "connector"
     assert kinds["spaces.task"] is None, "its settings are free"
     document = json_body(api.get("/api/v1/openapi.json", "tara"))
