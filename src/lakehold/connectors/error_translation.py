@@ -13,7 +13,7 @@ import ipaddress
 import json
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -45,11 +45,15 @@ def hosts_of_url(url: str) -> tuple[str, ...]:
 
 def redact(text: str, *hidden: str) -> str:
     """Return the text without these words, and without addresses and file paths."""
-    for word in sorted(filter(None, hidden), key=len, reverse=True):
-        text = text.replace(word, _PLACEHOLDER)
-    text = _FILE.sub(_PLACEHOLDER, text)
+    text = _FILE.sub(_PLACEHOLDER, _hide(text, hidden))
     text = _NUMBERS.sub(lambda found: _PLACEHOLDER if _is_address(found[1]) else found[0], text)
     return _WITH_PORT.sub(_PLACEHOLDER, text)
+
+
+def _hide(text: str, hidden: Iterable[str]) -> str:
+    for word in sorted(filter(None, hidden), key=len, reverse=True):
+        text = text.replace(word, _PLACEHOLDER)
+    return text
 
 
 def _is_address(text: str) -> bool:
@@ -112,7 +116,7 @@ def translate_delivery_errors(what: str, *hidden: str) -> Iterator[None]:
 
 def shorten(text: str, *hidden: str, longest: int = _MAX_LENGTH) -> str:
     """Return a foreign message as one short printable line without secrets and addresses."""
-    text = redact(cut_text(text, 10 * longest), *hidden)
+    text = redact(cut_text(_hide(text, hidden), 10 * longest))
     line = " ".join("".join(letter if letter.isprintable() else " " for letter in text).split())
     return line if len(line) <= longest else line[:longest] + "…"
 

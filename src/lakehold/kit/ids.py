@@ -22,12 +22,12 @@ def quote(text: str) -> str:
 
 
 def cut_text(text: str, longest: int) -> str:
-    """Return the beginning of a text, without a last word that would be cut.
+    """Return the beginning of a text, without a last word that would be cut, unless it is one word.
 
-    What others wrote may be long and made to hold up a pattern, so that it is cut before any is used; and half of a
-    secret would not be recognised as one.
+    What others wrote may be long and made to hold up a pattern, so that it is cut before any is used; and half of an
+    address would not be recognised as one.
     """
-    return text if len(text) <= longest else text[:longest].rpartition(" ")[0]
+    return text if len(text) <= longest else text[:longest].rpartition(" ")[0] or text[:longest]
 
 
 def valid_id(text: object, what: str = "id") -> str:
