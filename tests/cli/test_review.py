@@ -56,6 +56,7 @@ def rows(file: Path) -> set[Row]:
 
 
 @pytest.mark.slow
+@pytest.mark.rare
 def test_a_worker_or_whoever_asks_works_it_out(corner: Platform, tmp_path: Path) -> None:
     with corner.access.write("corner") as session:
         session.store.add(Attribute("serving", "personal", "true"))

@@ -75,6 +75,7 @@ def test_two_workers_send_each_mail_once(platform: Platform, post: MailServer) -
     assert all(row.sent_at and row.tries == 1 for row in rows(platform))
 
 
+@pytest.mark.rare
 def test_a_worker_that_is_killed_while_it_sends_is_followed_by_another(platform: Platform, post: MailServer) -> None:
     post.accepting.clear()
     put(platform, "ada@example.test")

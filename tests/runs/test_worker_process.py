@@ -25,7 +25,6 @@ def look(platform: Platform, uid: str) -> Job:
         return service.get_job(ctx, uid)
 
 
-@pytest.mark.flow
 def test_jobs_are_done_by_whichever_worker_finds_them(platform: Platform) -> None:
     spark = "local[1]"
     with start_worker(platform, LAKEHOLD_SPARK=spark) as one, start_worker(platform, one, LAKEHOLD_SPARK=spark) as two:
@@ -41,6 +40,7 @@ def test_jobs_are_done_by_whichever_worker_finds_them(platform: Platform) -> Non
 
 
 @pytest.mark.slow
+@pytest.mark.rare
 def test_a_review_goes_on_after_its_worker_was_killed(platform: Platform) -> None:
     with platform.write(ADA) as ctx:
         ctx.make(Add(Grant("bob", "viewer", "orders")))

@@ -15,7 +15,7 @@ from tests.runs.workers import start_worker, worker_environment
 from tests.smtp import MailServer, mail_server
 from tests.workspaces.marts.notifications.sales_project import MART, RUNS, TESS, SalesProject
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.rare]
 
 
 @pytest.fixture
@@ -38,7 +38,7 @@ def held(sales_project: SalesProject, run: str, point: str, post: MailServer) ->
             assert first.stop(signal.SIGKILL) == -signal.SIGKILL
 
 
-@pytest.mark.parametrize("point", ["told", pytest.param("ended", marks=pytest.mark.rare)])
+@pytest.mark.parametrize("point", ["told", "ended"])
 def test_everybody_is_told_once(sales_project: SalesProject, post: MailServer, point: str) -> None:
     sales_project.set_role("ned", "technical_user")
     with sales_project.platform.write(TESS) as ctx:
