@@ -4,7 +4,7 @@ As few files are opened as give enough rows, and no more of each is read than is
 whether their file has been rewritten or not. PyIceberg takes a second to import: that happens with the first preview.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date, datetime
@@ -50,6 +50,8 @@ class PreviewOptions:
     rows: int = _ROWS
     fields: Sequence[str] | None = None
     """In this order. Without: all."""
+    hidden: Collection[str] = ()
+    """Fields that do not exist for the caller, by their folded names."""
     where: Sequence[PreviewFilter] = ()
     """Of several, all must hold."""
     size: int = _SIZE

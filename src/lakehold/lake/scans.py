@@ -31,6 +31,7 @@ from pyiceberg.table.delete_file_index import DeleteFileIndex
 from pyiceberg.types import ListType, MapType
 
 from lakehold.kit.errors import ConflictError, InvalidInputError
+from lakehold.kit.ids import fold_name
 from lakehold.lake.filter_expressions import build_expression, find_field
 from lakehold.lake.previews import PreviewOptions, TablePreview
 
@@ -58,8 +59,9 @@ class TableScan:
 
     @cached_property
     def schema(self) -> Schema:
-        """All fields of the table."""
-        return self.table.schema()
+        """All fields of the table that the caller may see."""
+        found, hidden = self.table.schema(), self.options.hidden
+        return Schema(*(each for each in found.fields if fold_name(each.name) not in hidden)) if hidden else found
 
     @cached_property
     def selected_names(self) -> list[str]:

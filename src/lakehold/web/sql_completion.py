@@ -8,7 +8,7 @@ from fastapi.responses import JSONResponse
 from lakehold.api.http.dependencies import ReadContext
 from lakehold.api.iceberg_rest import CurrentLake
 from lakehold.directory.request_context import RequestContext
-from lakehold.lake import readable_tables, table_metadata
+from lakehold.lake import readable_tables, table_views
 from lakehold.lake.catalog_tokens import SYSTEM
 from lakehold.runs import queries, system_table_schemas
 from lakehold.web import table_pages
@@ -44,12 +44,12 @@ def known_fields(
 ) -> Response:
     """Return the fields of some tables by table id as JSON. Tables that the caller may not read are left out."""
     queries.open_scope(ctx, uid)
-    places = {each: readable_tables.identifier_of(ctx, each) for each in table or () if _may_read(ctx, each)}
-    there = lake.metadata_locations(places.values()) if places else {}
+    views = {each: table_views.view_of(ctx, each) for each in table or () if _may_read(ctx, each)}
+    there = lake.metadata_locations(view.place for view in views.values()) if views else {}
     fields = {
-        each: [(field.name, field.type) for field in table_metadata.load_metadata(there[place]).fields]
-        for each, place in places.items()
-        if place in there
+        each: [(field.name, field.type) for field in view.load_metadata(there[view.place]).fields]
+        for each, view in views.items()
+        if view.place in there
     }
     for name, schema in system_table_schemas.visible_tables(ctx).items():
         if f"{SYSTEM}.{name}" in (table or ()):

@@ -7,7 +7,7 @@ and a command that only needs the access models neither.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
@@ -75,6 +75,10 @@ class KindDescriptor:
     """Whether the navigation folds it away, because other pages lead to it."""
     reads_rows: str = ""
     """The action that lets a member read its rows in SQL; empty if it is no table."""
+    reads_history: str = ""
+    """The action that lets a member also read its rows as they were; empty if to read them is enough."""
+    hidden_fields: Callable[[Mapping[str, object]], Collection[str]] | None = None
+    """Returns the fields that its settings hide from all who read its rows; None if they hide none."""
     is_trigger: bool = False
     """Whether it says when its parent runs, and so is created with a schedule, never by itself."""
 

@@ -22,9 +22,9 @@ from lakehold.api.iceberg_rest import CurrentLake
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import SECOND
 from lakehold.kit.errors import InvalidInputError
-from lakehold.lake import previews, readable_tables, row_formats
-from lakehold.lake.iceberg_catalog import TableIdentifier
+from lakehold.lake import previews, readable_tables, row_formats, table_views
 from lakehold.lake.previews import MOST_ROWS, FilterOperator, PreviewFilter, PreviewOptions
+from lakehold.lake.table_views import TableView
 from lakehold.runs import queries, worker_client
 from lakehold.runs.worker_client import ARROW_MEDIA_TYPE, QueryRows, RecordBatches
 from lakehold.workspaces.registry import readable_kinds
@@ -223,7 +223,7 @@ class TableJson(ResponseModel):
 @table_routes.get("/{table}")
 def get_table(ctx: ReadContext, lake: CurrentLake, table: IdText) -> TableJson:
     """Get fields and snapshots of a table. An empty table has neither."""
-    found = lake.current_metadata(_readable_place(ctx, table))
+    found = _readable_view(ctx, table).current_metadata(lake)
     if found is None:
         return TableJson(fields=[], snapshots=[])
     snapshots = [
@@ -270,8 +270,9 @@ def get_rows(
     readable_tables.refuse_impersonation(ctx)
     where = _parse_filters(field or [], operator or [], value or [])
     size = get_platform(request).settings.query_megabytes * 1_000_000
-    options = PreviewOptions(limit, fields, where=where, size=size, scan_limit=_MAX_SCANNED_ROWS)
-    found = previews.read_preview(lake, _readable_place(ctx, table), options)
+    view = _readable_view(ctx, table)
+    options = PreviewOptions(limit, fields, view.hidden, where, size, _MAX_SCANNED_ROWS)
+    found = previews.read_preview(lake, view.place, options)
     return stream_query(nullcontext(QueryRows(found.rows.to_reader(), not found.more)), accept)
 
 
@@ -288,11 +289,11 @@ def _parse_filters(
     )
 
 
-def _readable_place(ctx: RequestContext, table: str) -> TableIdentifier:
+def _readable_view(ctx: RequestContext, table: str) -> TableView:
     ctx.need_visible(table)
     kind = ctx.view.kind(ctx.view.resource(table))
     if kind not in readable_kinds():
         title = ctx.view.policy.kinds[kind].schema.title.lower()
         raise InvalidInputError(f"A {title} has no rows.", "Choose a table.")
     ctx.need(readable_kinds()[kind], table)
-    return readable_tables.identifier_of(ctx, table)
+    return table_views.view_of(ctx, table)

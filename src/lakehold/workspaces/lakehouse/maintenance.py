@@ -1,7 +1,7 @@
 """Table maintenance: compaction, snapshot expiry, rollback, descriptions and restore, each as a run of the table.
 
-Maintenance is also scheduled by the platform when a table needs it; it changes no row. A lakehouse whose setting
-`upkeep` is false is left out.
+Maintenance is also scheduled by the platform when a table or data mart needs it; it changes no row. A lakehouse whose
+setting `upkeep` is false is left out.
 
 The rows of a dropped table are retained for some days and can be restored as a table of the same name. Members who
 could delete it then, and may create one in its layer now, may restore it. It gets a new id, its description, and the
@@ -34,7 +34,7 @@ from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import DAY, FOREVER, SECOND, Moment
 from lakehold.kit.errors import ConflictError, InvalidInputError, NotFoundError
 from lakehold.kit.ids import fold_name, quote
-from lakehold.lake import readable_tables, table_metadata
+from lakehold.lake import readable_tables, table_metadata, table_views
 from lakehold.lake.iceberg_catalog import IcebergCatalog, TableIdentifier
 from lakehold.lake.table_metadata import IcebergMetadata
 from lakehold.runs import run_table as states
@@ -46,8 +46,9 @@ from lakehold.runs.service import Run, Runs
 from lakehold.workspaces.descriptor import deferred
 from lakehold.workspaces.graph import edge_sources, need_kind
 from lakehold.workspaces.lakehouse.pipelines.base import TABLE_KIND
-from lakehold.workspaces.lakehouse.pipelines.tables import DESCRIBE, MAINTENANCE_PARAMETER, RESTORE, ROLLBACK, UPKEEP
+from lakehold.workspaces.lakehouse.pipelines.tables import DESCRIBE, RESTORE, ROLLBACK
 from lakehold.workspaces.registry import readable_kinds
+from lakehold.workspaces.upkeep import MIN_SNAPSHOTS, TASK_PARAMETER, UPKEEP
 
 if TYPE_CHECKING:
     from lakehold.lake.spark.tables import Tables
@@ -106,7 +107,7 @@ def restore_table(ctx: RequestContext, lake: IcebergCatalog, uid: str, name: str
         )
     about = resource_metadata.load_many(ctx, [found.number]).get(found.number, ResourceMetadata()).description
     made = resources.create(ctx, TABLE_KIND, new_name, edges={"layer": found.layer}, description=about)
-    parameters = {MAINTENANCE_PARAMETER: RESTORE, "number": found.number}
+    parameters = {TASK_PARAMETER: RESTORE, "number": found.number}
     return made, Runs(workspaces.runnables()).start(ctx, made, RunOptions(parameters=parameters))
 
 
@@ -154,21 +155,19 @@ def _former_grants(ctx: RequestContext, row: _DeletedRow) -> tuple[FormerGrant, 
     return tuple(sorted(FormerGrant(subject, role) for subject, role in there if subject is not None))
 
 
-MIN_SNAPSHOTS = 5
-"""The number of its last snapshots that a table keeps, however old they are."""
 _MAX_DESCRIPTION, _MAX_FIELDS = 2_000, 1_000
 
 
 def maintain_table(ctx: RequestContext, uid: str) -> Run:
     """Compact files, expire old snapshots, and delete orphan files."""
-    return _start_run(ctx, uid, {MAINTENANCE_PARAMETER: UPKEEP})
+    return _start_run(ctx, uid, {TASK_PARAMETER: UPKEEP})
 
 
 def roll_back_table(ctx: RequestContext, lake: IcebergCatalog, uid: str, snapshot: int) -> Run:
     """Roll the table back to a snapshot. Later snapshots stay until they expire, and can be rolled back to."""
     need_table(ctx, uid, "rollback")
     _current_metadata(ctx, lake, uid).snapshot(snapshot)
-    return _start_run(ctx, uid, {MAINTENANCE_PARAMETER: ROLLBACK, "snapshot": snapshot})
+    return _start_run(ctx, uid, {TASK_PARAMETER: ROLLBACK, "snapshot": snapshot})
 
 
 def describe_fields(ctx: RequestContext, lake: IcebergCatalog, uid: str, fields: Mapping[str, str]) -> Run:
@@ -184,7 +183,7 @@ def describe_fields(ctx: RequestContext, lake: IcebergCatalog, uid: str, fields:
             )
     if not fields or len(fields) > _MAX_FIELDS:
         raise InvalidInputError("No field is named, or too many are.", f"Name one, or {_MAX_FIELDS:,} at most.")
-    return _start_run(ctx, uid, {MAINTENANCE_PARAMETER: DESCRIBE, "fields": dict(fields)})
+    return _start_run(ctx, uid, {TASK_PARAMETER: DESCRIBE, "fields": dict(fields)})
 
 
 def need_table(ctx: RequestContext, uid: str, action: str) -> None:
@@ -224,7 +223,7 @@ def needs_maintenance(now: IcebergMetadata, last: Moment | None, at: Moment, day
 
 
 def schedule_maintenance(platform: Platform) -> int:
-    """Start the maintenance of tables that need it, one at a time in each lakehouse; return how many."""
+    """Start the maintenance of tables that need it, one at a time in each workspace; return how many."""
     count = 0
     with closing(IcebergCatalog(platform.settings)) as lake:
         for tenant in tenants.list_all(platform):
@@ -242,13 +241,13 @@ def _start_scheduled(ctx: RequestContext, number: int) -> bool:
     uid = ctx.view.uids.get(number)
     if uid is not None:
         Runs(workspaces.runnables()).insert(
-            ctx, uid, RunOptions(parameters={MAINTENANCE_PARAMETER: UPKEEP}), cause=RunCause(CauseKind.MAINTENANCE)
+            ctx, uid, RunOptions(parameters={TASK_PARAMETER: UPKEEP}), cause=RunCause(CauseKind.MAINTENANCE)
         )
     return uid is not None
 
 
 def _next_tables(ctx: RequestContext, lake: IcebergCatalog, days: int) -> list[int]:
-    """Return the number of the next table of each lakehouse."""
+    """Return the number of the next table of each workspace."""
     busy, last = _last_maintenance(ctx)
     places = {place.number: place for place in lake.list_tables(ctx.session.tenant)}
     locations = lake.metadata_locations(places.values())
@@ -262,14 +261,18 @@ def _next_tables(ctx: RequestContext, lake: IcebergCatalog, days: int) -> list[i
         if ended is not None and ended > ctx.at - DAY:
             continue
         enabled = resource_metadata.load(ctx, home).settings.get("upkeep") is not False
-        if enabled and _table_needs_maintenance(locations[place], ended, ctx.at, days):
+        hidden = table_views.hidden_fields(ctx, uid)
+        if enabled and _table_needs_maintenance(locations[place], hidden, ended, ctx.at, days):
             found[home] = number
     return list(found.values())
 
 
-def _table_needs_maintenance(location: str, last: Moment | None, at: Moment, days: int) -> bool:
+def _table_needs_maintenance(
+    location: str, hidden: Collection[str], last: Moment | None, at: Moment, days: int
+) -> bool:
     try:
-        return needs_maintenance(table_metadata.load_metadata(location), last, at, days)
+        found = table_metadata.load_metadata(location)
+        return bool(table_views.retained_fields(found, hidden)) or needs_maintenance(found, last, at, days)
     except OSError as error:
         # The files of one table are missing; the others are kept up all the same.
         _log.warning("table maintenance failed: %s", type(error).__name__)

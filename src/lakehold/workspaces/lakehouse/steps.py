@@ -84,15 +84,6 @@ class DeliverTable(Step):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MaintainTable(Step):
-    """One part of a table's maintenance, which changes its files and not its rows."""
-
-    table: str
-    part: str
-    """`compact`, `expire` or `sweep`."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class RollBackTable(Step):
     """Roll a table back to a snapshot."""
 

@@ -23,6 +23,7 @@ from lakehold.workspaces.marts import mart_kinds, storages
 from lakehold.workspaces.marts.notifications import receivers
 from lakehold.workspaces.marts.report_settings import REPORT
 from lakehold.workspaces.marts.settings import DATA_MART, LIVE_TYPE, LakeStorageSettings, MartSettings, parse_definition
+from lakehold.workspaces.upkeep import HIDE, TASK_PARAMETER, MaintainTable, is_upkeep, upkeep_steps
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,7 +69,7 @@ class SendReport(Step):
     destination_settings: Mapping[str, object]
 
 
-TASK_PARAMETER, CHECK_TASK = "do", "check"
+CHECK_TASK = "check"
 """The option to run only the checks."""
 
 
@@ -107,7 +108,10 @@ class DataMartPipeline(_ProjectPipeline):
         Rows that fail a blocking check are not copied to the storage.
         """
         refuse_backfill(options, DATA_MART.label)
-        ctx.need(self.trigger, uid)
+        if ctx.caller.member or not is_upkeep(options):
+            ctx.need(self.trigger, uid)
+        if is_upkeep(options):
+            return upkeep_steps(uid, HIDE)
         stored = resource_metadata.load(ctx, uid).settings
         settings = parse_definition(stored)
         looks = [RunChecks(name="check", reads=(uid,), mart=uid, settings=stored)] if settings.checks else []
@@ -142,12 +146,13 @@ class DataMartPipeline(_ProjectPipeline):
         return [refresh, *looks, copy]
 
     def definition(self, ctx: RequestContext, uid: str, options: RunOptions) -> Sequence[str]:
-        """Return the data mart and its storage, which says where its tables are."""
-        del options
-        return (uid, *edge_targets(ctx, uid, "storage"))
+        """Return the data mart and its storage, which says where its tables are; nothing for its upkeep."""
+        return () if is_upkeep(options) else (uid, *edge_targets(ctx, uid, "storage"))
 
     def need_step(self, ctx: RequestContext, uid: str, step: Step) -> None:
         """Refuse a step if the caller may no longer use the data mart or its storage."""
+        if isinstance(step, MaintainTable):
+            return
         ctx.need("use", uid)
         if isinstance(step, RefreshMart | CopyToStorage):
             ctx.need("use", step.storage)
@@ -278,7 +283,9 @@ def joined_marts(ctx: RequestContext, mart: str) -> dict[str, Mapping[str, objec
             saved = edge_targets(ctx, uid, "joins")
             for join in DATA_MART.parse(found[uid]).joins:
                 if join.mart not in saved:
-                    raise InvalidInputError(f"The join {quote(join.name)} was not saved.", "Save its joins again.")
+                    # Those who use this one need not see what the others join.
+                    name = f" {quote(join.name)}" if uid == mart else " of a joined data mart"
+                    raise InvalidInputError(f"The join{name} was not saved.", "Save its joins again.")
                 waiting.append(join.mart)
     return found
 

@@ -19,7 +19,7 @@ from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import SECOND
 from lakehold.kit.errors import ConflictError, InvalidInputError
 from lakehold.kit.ids import quote
-from lakehold.lake import readable_tables
+from lakehold.lake import readable_tables, table_views
 from lakehold.lake.iceberg_catalog import IcebergCatalog
 from lakehold.lake.row_formats import quote_identifier
 from lakehold.runs import worker_client
@@ -85,7 +85,7 @@ class _JoinBuilder:
             self.add(each.mart, f"{prefix}{each.name}.", each)
 
     def _add_columns(self, mart: str, prefix: str, alias: str) -> None:
-        now = self.lake.current_metadata(readable_tables.identifier_of(self.ctx, mart))
+        now = table_views.view_of(self.ctx, mart).current_metadata(self.lake)
         if now is None:
             name = self.ctx.view.names.get(self.ctx.view.resource(mart)) or mart
             raise ConflictError(f"The data mart {quote(name)} has no data yet.", "Refresh it.")

@@ -294,6 +294,13 @@ def parse_connection(settings: Mapping[str, object]) -> SourceSettings:
     return DATA_MART.parse({**settings, **undefined}).connection()
 
 
+def hidden_fields(settings: Mapping[str, object]) -> list[str]:
+    """Return the names of the hidden columns of a data mart, whatever else is wrong with its settings."""
+    columns = settings.get("columns")
+    found = columns if isinstance(columns, list) else ()
+    return [str(each.get("name")) for each in found if isinstance(each, Mapping) and each.get("hidden") is True]
+
+
 def _storage_references(settings: StorageSettings) -> Iterator[SettingReference]:
     if isinstance(settings, LakeStorageSettings):
         yield SettingReference("lakehouse", "lakehouse.lakehouse", settings.lakehouse)

@@ -1,5 +1,6 @@
 """The descriptor of marts."""
 
+from dataclasses import replace
 from pathlib import Path
 
 from lakehold.workspaces.descriptor import (
@@ -16,7 +17,7 @@ from lakehold.workspaces.descriptor import (
 _HERE = "lakehold.workspaces.marts"
 
 
-def _kind(name: str, icon: str, word: str, *pages: PageLink, reads_rows: str = "") -> KindDescriptor:
+def _kind(name: str, icon: str, word: str, *pages: PageLink) -> KindDescriptor:
     """Return the descriptor of a kind that has an overview and forms of its own."""
     return KindDescriptor(
         name=name,
@@ -25,7 +26,6 @@ def _kind(name: str, icon: str, word: str, *pages: PageLink, reads_rows: str = "
         create_form=f"{word}s/new",
         edit_form=f"{word}/edit",
         pages=pages,
-        reads_rows=reads_rows,
     )
 
 
@@ -42,15 +42,19 @@ WORKSPACE = Workspace(
     kinds=(
         KindDescriptor(name="context", icon="tag", collapsed=True),
         _kind("storage", "database", "storage", PageLink("Tables", "tables", "table-2")),
-        _kind(
-            *("data_mart", "package", "mart"),
-            PageLink("Data", "sample", "table-2"),
-            PageLink("Schema", "schema", "menu"),
-            PageLink("Reports", "reports", "file-chart-column"),
-            *(TRIGGERS_PAGE, RUNS_PAGE),
-            PageLink("Quality", "quality", "circle-check"),
-            LINEAGE_PAGE,
+        replace(
+            _kind(
+                *("data_mart", "package", "mart"),
+                PageLink("Data", "sample", "table-2"),
+                PageLink("Schema", "schema", "menu"),
+                PageLink("Reports", "reports", "file-chart-column"),
+                *(TRIGGERS_PAGE, RUNS_PAGE),
+                PageLink("Quality", "quality", "circle-check"),
+                LINEAGE_PAGE,
+            ),
             reads_rows="use",
+            reads_history="edit",
+            hidden_fields=deferred(f"{_HERE}.settings:hidden_fields"),
         ),
         KindDescriptor(name="data_mart_trigger", icon="calendar-clock", collapsed=True, is_trigger=True),
         _kind("destination", "send", "destination"),

@@ -1,4 +1,4 @@
-"""Executors that write and maintain tables.
+"""Executors that write tables, roll them back, describe and restore them.
 
 Queries and histories are read as the caller of the run and written by the platform. An output table is created as the
 caller of the run, if it does not exist. The run locks the table, so that nobody writes it meanwhile.
@@ -27,7 +27,7 @@ from lakehold.lake.spark.tables import Tables
 from lakehold.runs.step_context import StepContext, StepResult
 from lakehold.workspaces.graph import edge_targets
 from lakehold.workspaces.lakehouse import steps
-from lakehold.workspaces.lakehouse.maintenance import MIN_SNAPSHOTS, expired_places
+from lakehold.workspaces.lakehouse.maintenance import expired_places
 from lakehold.workspaces.lakehouse.pipelines.base import LAYER_KIND, TABLE_KIND
 from lakehold.workspaces.lakehouse.pipelines.tables import REJECTED_SUFFIX
 
@@ -139,29 +139,6 @@ def purge_dropped_tables(platform: Platform, tables: Tables) -> int:
         # Nobody can write a table any more that was deleted so long ago.
         maintenance.sweep(tables, place, grace=timedelta(0))
     return len(found)
-
-
-def maintain_table(step: steps.MaintainTable, step_ctx: StepContext) -> StepResult:
-    """Execute one part of the maintenance. A table without data can still have orphan files."""
-    place = _place(step_ctx, step.table)
-    if step.part == "sweep":
-        swept = maintenance.sweep(step_ctx.tables, place)
-        step_ctx.log(f"{swept:,} orphan files deleted")
-        return StepResult()
-    if not step_ctx.tables.exists(place):
-        step_ctx.log("The table has no data yet")
-        return StepResult()
-    if step.part == "compact":
-        done = maintenance.compact(step_ctx.tables, place)
-        step_ctx.log(
-            f"{done.rewritten:,} files compacted into {done.made:,}, and {done.deletes_rewritten:,} delete files"
-        )
-        return StepResult(size=done.size)
-    now = datetime.fromtimestamp(step_ctx.platform.clock() / SECOND, UTC)
-    days = step_ctx.platform.settings.snapshot_days
-    gone = maintenance.expire(step_ctx.tables, place, days=days, at_least=MIN_SNAPSHOTS, now=now)
-    step_ctx.log(f"{gone.snapshots:,} snapshots older than {days} days expired, and {gone.files:,} files with them")
-    return StepResult()
 
 
 def roll_back_table(step: steps.RollBackTable, step_ctx: StepContext) -> StepResult:

@@ -11,6 +11,7 @@ from lakehold.workspaces.graph import edge_sources, edge_targets
 from lakehold.workspaces.lakehouse import steps
 from lakehold.workspaces.lakehouse.pipelines.base import TABLE_KIND, LakehousePipeline, readable_inputs
 from lakehold.workspaces.lakehouse.settings import HISTORY, QUERY, TABLE, QuerySettings
+from lakehold.workspaces.upkeep import TASK_PARAMETER, UPKEEP, upkeep_steps
 
 
 class HistoryPipeline(LakehousePipeline):
@@ -93,17 +94,15 @@ def _backfill_cursor(settings: QuerySettings) -> str:
     return settings.cursor
 
 
-MAINTENANCE_PARAMETER = "do"
-UPKEEP, ROLLBACK, DESCRIBE, RESTORE = "upkeep", "rollback", "describe", "restore"
+ROLLBACK, DESCRIBE, RESTORE = "rollback", "describe", "restore"
 REJECTED_SUFFIX = "_rejected"
 """The end of the name of the table that keeps a stream's rejected rows."""
 _MAINTENANCE_ACTIONS = {UPKEEP: "write", ROLLBACK: "rollback", DESCRIBE: "edit", RESTORE: "write"}
-_MAINTENANCE_PARTS = ("compact", "expire", "sweep")
 
 
 def maintenance_action(options: RunOptions) -> str:
     """Return the action that the maintenance needs; empty for a run that is no maintenance."""
-    return _MAINTENANCE_ACTIONS.get(str(options.parameters.get(MAINTENANCE_PARAMETER, "")), "")
+    return _MAINTENANCE_ACTIONS.get(str(options.parameters.get(TASK_PARAMETER, "")), "")
 
 
 def maintenance_locks(ctx: RequestContext, uid: str) -> list[str]:
@@ -120,7 +119,7 @@ def maintenance_locks(ctx: RequestContext, uid: str) -> list[str]:
 
 def maintenance_steps(ctx: RequestContext, uid: str, options: RunOptions) -> Sequence[Step]:
     """Return the steps of the maintenance. Only file maintenance runs without a member; all else needs a right."""
-    task, parameters = str(options.parameters[MAINTENANCE_PARAMETER]), options.parameters
+    task, parameters = str(options.parameters[TASK_PARAMETER]), options.parameters
     if task != UPKEEP or ctx.caller.member:
         ctx.need(_MAINTENANCE_ACTIONS[task], uid)
     match task:
@@ -133,7 +132,7 @@ def maintenance_steps(ctx: RequestContext, uid: str, options: RunOptions) -> Seq
             number = _number_parameter(parameters, "number")
             return [steps.RestoreRows(name=task, writes=(uid,), table=uid, number=number)]
         case _:
-            return [steps.MaintainTable(name=part, writes=(uid,), table=uid, part=part) for part in _MAINTENANCE_PARTS]
+            return upkeep_steps(uid)
 
 
 def _number_parameter(parameters: Mapping[str, object], name: str) -> int:

@@ -19,10 +19,11 @@ from lakehold.connectors.registry import ConnectorEnvironment
 from lakehold.connectors.sources.settings import SyncMode
 from lakehold.connectors.sources.source import SourceConnector
 from lakehold.connectors.sources.stream_selection import SELECTION_STREAM, LakeSource, StreamSelection
-from lakehold.connectors.sources.sync import SyncOptions, current_cursor, sync_stream
+from lakehold.connectors.sources.sync import SyncOptions, SyncResult, current_cursor, sync_stream
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import SECOND
 from lakehold.kit.errors import LakeholdError
+from lakehold.kit.ids import fold_name
 from lakehold.lake import readable_tables
 from lakehold.lake.errors import DataError
 from lakehold.lake.iceberg_catalog import TableIdentifier
@@ -30,7 +31,7 @@ from lakehold.lake.spark import row_checks
 from lakehold.lake.spark.guard import query_errors
 from lakehold.lake.volumes import Volume
 from lakehold.runs.step_context import StepContext, StepResult
-from lakehold.workspaces import transfer
+from lakehold.workspaces import transfer, upkeep_executor
 from lakehold.workspaces.marts import checks, storages
 from lakehold.workspaces.marts.checks import BROKEN, KEPT, UNKNOWN, CheckResult
 from lakehold.workspaces.marts.executors import connections
@@ -94,6 +95,7 @@ def refresh_mart(step: RefreshMart, step_ctx: StepContext) -> StepResult:
     done = sync_stream(step_ctx.tables, place, drawn, SELECTION_STREAM, options, step_ctx.mark)
     for note in done.notes:
         step_ctx.log(note)
+    upkeep_executor.drop_fields(step_ctx, place, _dropped_fields(step_ctx, place, definition, done, options.mode))
     if reads:
         # Its lineage is what its rows were made from, whichever way the definition was saved.
         with step_ctx.platform.write(step_ctx.caller) as ctx:
@@ -101,6 +103,20 @@ def refresh_mart(step: RefreshMart, step_ctx: StepContext) -> StepResult:
     written = done.written
     step_ctx.log(f"{written.added:,} rows written, {written.removed:,} removed; the data mart has {written.total:,}")
     return StepResult(written.added, written.size, done.bad, {"cursor": done.cursor} if done.cursor else {})
+
+
+def _dropped_fields(
+    step_ctx: StepContext, place: TableIdentifier, definition: MartSettings, done: SyncResult, mode: SyncMode
+) -> list[str]:
+    """Return the fields that the data mart is to lose: the hidden ones, and those that its definition has no more."""
+    if not step_ctx.tables.exists(place):
+        return []
+    hidden = {fold_name(column.name) for column in definition.columns if column.hidden}
+    # What a connector delivers depends on the rows that there are; an increment says nothing of older rows.
+    all_arrived = mode in {SyncMode.FULL, SyncMode.MIRROR} and definition.by is not DefinitionType.CONNECTOR
+    names = (each.name for each in step_ctx.tables.current_metadata(place).fields)
+    gone = all_arrived and done.fields
+    return [name for name in names if fold_name(name) in hidden or (gone and fold_name(name) not in done.fields)]
 
 
 def _mart_connector(

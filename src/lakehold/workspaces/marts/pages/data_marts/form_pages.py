@@ -19,7 +19,7 @@ from lakehold.catalog.resource_view import ResourceSummary, ResourceView, Visibl
 from lakehold.directory.platform import Platform
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import InvalidInputError
-from lakehold.lake import readable_tables
+from lakehold.lake import table_views
 from lakehold.runs.worker_client import NoWorkerError
 from lakehold.web import pages, table_pages, urls
 from lakehold.web.connections.field_values import parse_pairs
@@ -239,7 +239,7 @@ class DefinitionFormPage(MartFormPage):
         names = {each["name"] for each in self.probed.fields}
         for n, join in enumerate(filled.lists["joins"]):
             mart = join["mart"]
-            now = lake.current_metadata(readable_tables.identifier_of(ctx, mart)) if eyes.sees(mart) else None
+            now = table_views.view_of(ctx, mart).current_metadata(lake) if eyes.sees(mart) else None
             theirs = {each.name for each in now.fields} if now else None
             for our, their in parse_pairs(join["on"]).items():
                 if our not in names:
