@@ -14,6 +14,7 @@ after a crash where it was. Interactive queries do not wait in a queue.
 - `queue`: which queued run starts next
 - `scheduler`: schedules, triggers and periodic tasks
 - `jobs`: background jobs of the platform, such as exports
+- `stored_results`: results of queries that are read in pages
 - `queries`: ad-hoc SQL queries and their history
 - `sql_definitions`: queries in the settings of resources, analysed before they are saved
 - `worker_client`: the HTTP client for a worker on this machine

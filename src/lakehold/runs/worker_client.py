@@ -20,7 +20,7 @@ from lakehold.lake.errors import LimitExceededError
 from lakehold.runs import heartbeat
 
 QUERY_PATH = "/query"
-DESCRIBE_PATH, PROBE_PATH = "/describe", "/probe"
+RESULT_PATH, DESCRIBE_PATH, PROBE_PATH = "/result", "/describe", "/probe"
 ARROW_MEDIA_TYPE = "application/vnd.apache.arrow.stream"
 COMPLETE_HEADER = "x-lakehold-complete"
 _TICKET_SECONDS = 60
@@ -60,6 +60,8 @@ class QueryRows:
     batches: RecordBatches
     complete: bool
     """Whether there were no more."""
+    next_page: str = ""
+    """The address of the next rows; empty if there are none, or the rows are not read in pages."""
 
     def rows(self) -> list[tuple[Any, ...]]:
         """Read all rows."""
@@ -79,6 +81,12 @@ def run_query(
             response.read()
             raise _error_from(response)
         yield QueryRows(pa.ipc.open_stream(_ResponseFile(response)), response.headers.get(COMPLETE_HEADER) != "false")
+
+
+def store_result(platform: Platform, caller: Caller, text: str) -> tuple[str, int]:
+    """Run a query as the caller, let the worker store its rows, and return the name of the result and their number."""
+    name = token_hex(16)
+    return name, int(_post(platform, caller, RESULT_PATH, {"workspace": "", "text": text, "name": name})["rows"])
 
 
 @dataclass(frozen=True, slots=True)

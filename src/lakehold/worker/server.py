@@ -27,8 +27,16 @@ from lakehold.kit.database import Transaction
 from lakehold.kit.errors import NotFoundError
 from lakehold.kit.ids import quote
 from lakehold.lake import catalog_tokens, row_formats
+from lakehold.runs import stored_results
 from lakehold.runs.service import Runs
-from lakehold.runs.worker_client import ARROW_MEDIA_TYPE, COMPLETE_HEADER, DESCRIBE_PATH, PROBE_PATH, QUERY_PATH
+from lakehold.runs.worker_client import (
+    ARROW_MEDIA_TYPE,
+    COMPLETE_HEADER,
+    DESCRIBE_PATH,
+    PROBE_PATH,
+    QUERY_PATH,
+    RESULT_PATH,
+)
 from lakehold.worker.spark_session import SparkRuntime
 from lakehold.worker.system_tables import SystemTables
 from lakehold.workspaces import registry
@@ -53,6 +61,12 @@ class QueryRequest(DescribeQueryRequest):
     rows: int
 
 
+class StoreRequest(DescribeQueryRequest):
+    """A query whose rows are stored under a name."""
+
+    name: str
+
+
 class ProbeRequest(BaseModel):
     """A connection to probe, by the name of its probe: `lakehouse.source`."""
 
@@ -75,6 +89,17 @@ def run_query(request: Request, body: QueryRequest) -> Response:
     headers = {COMPLETE_HEADER: str(result.complete).lower()}
     content = b"".join(row_formats.as_arrow(result.schema, result.batches))
     return Response(content, media_type=ARROW_MEDIA_TYPE, headers=headers)
+
+
+@routes.post(RESULT_PATH)
+def store_result(request: Request, body: StoreRequest) -> dict[str, int]:
+    """Run a query, store its rows for the server to read in pages, and return how many there are."""
+    from lakehold.lake.spark.queries import Query  # noqa: PLC0415 - as above
+
+    query = Query(body.name, _caller(request), body.workspace, body.text, 0)
+    file = stored_results.result_file(get_platform(request).settings, body.name)
+    rows = _spark_runtime(request).queries.store(query, file, most_bytes=stored_results.MAX_BYTES)
+    return {"rows": rows}
 
 
 @routes.delete(QUERY_PATH + "/{uid}")

@@ -8,7 +8,10 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
 from threading import Lock, Timer
+from typing import TypeVar
 
 import pyarrow as pa
 from py4j.protocol import Py4JError, Py4JJavaError
@@ -29,6 +32,7 @@ from lakehold.lake.spark.guard.query_guard import QueryGuard
 from lakehold.lake.spark.jvm import active_session, set_local_properties
 from lakehold.lake.spark.session_pool import USER_SESSION_CONF, UserSession, UserSessions
 
+T = TypeVar("T")
 _TEXTS = (CalendarIntervalType, VariantType, YearMonthIntervalType)
 
 
@@ -45,14 +49,48 @@ class QueryResult:
 def collect_result(rows: DataFrame, *, most_rows: int, most_bytes: int) -> QueryResult:
     """Run the query and collect its rows. One row more than allowed is requested, to know whether there are more."""
     rows = _with_text_columns(rows)
-    try:
-        schema = to_arrow_schema(rows.schema)
-    except PySparkTypeError as error:
-        raise QueryError("A column has a type that cannot be sent.", "Make it a text: CAST(… AS STRING).") from error
+    schema = _arrow_schema(rows)
     with active_session(rows.sparkSession):
         found = list(_collect_batches(rows.limit(most_rows + 1), schema, most_bytes))
     whole = pa.Table.from_batches(found, schema)
     return QueryResult(schema, whole.slice(0, most_rows).to_batches(), complete=len(whole) <= most_rows)
+
+
+def write_result(rows: DataFrame, file: Path, *, most_bytes: int) -> int:
+    """Run the query, write its rows into an Arrow file as they arrive, and return how many there are."""
+    rows = _with_text_columns(rows)
+    schema, count = _arrow_schema(rows), 0
+    partial_file = file.with_suffix(".arrow.part")
+    try:
+        with (
+            active_session(rows.sparkSession),
+            pa.OSFile(str(partial_file), "wb") as sink,
+            pa.ipc.new_file(sink, schema) as writer,
+        ):
+            # Partition by partition: the result is never in memory as a whole.
+            parts = rows._jdf.toArrowBatchRdd().toLocalIterator()  # noqa: SLF001 - only the JVM has them
+            while parts.hasNext():
+                batch = pa.ipc.read_record_batch(pa.py_buffer(parts.next()), schema)
+                writer.write_batch(batch)
+                count += batch.num_rows
+                _refuse_large_result(sink.tell(), most_bytes)
+        partial_file.replace(file)
+        return count
+    finally:
+        partial_file.unlink(missing_ok=True)
+
+
+def _arrow_schema(rows: DataFrame) -> pa.Schema:
+    try:
+        return to_arrow_schema(rows.schema)
+    except PySparkTypeError as error:
+        raise QueryError("A column has a type that cannot be sent.", "Make it a text: CAST(… AS STRING).") from error
+
+
+def _refuse_large_result(size: int, most_bytes: int) -> None:
+    if size > most_bytes:
+        message = f"The result is larger than {most_bytes // 1_000_000:,} MB."
+        raise LimitExceededError(message, "Select fewer columns or rows, or save the query as a table.")
 
 
 def _with_text_columns(rows: DataFrame) -> DataFrame:
@@ -86,9 +124,7 @@ def _collect_batches(rows: DataFrame, schema: pa.Schema, most_bytes: int) -> Ite
     for number in range(len(found)):
         part = found[number]
         size += len(part)
-        if size > most_bytes:
-            message = f"The result is larger than {most_bytes // 1_000_000:,} MB."
-            raise LimitExceededError(message, "Select fewer columns or rows, or save the query as a table.")
+        _refuse_large_result(size, most_bytes)
         yield pa.ipc.read_record_batch(pa.py_buffer(part), schema)
 
 
@@ -128,6 +164,15 @@ class QueryService:
 
     def run(self, query: Query) -> QueryResult:
         """Run a query and return its rows."""
+        most_rows = min(query.rows, self._settings.query_rows)
+        most_bytes = self._settings.query_megabytes * 1_000_000
+        return self._run(query, partial(collect_result, most_rows=most_rows, most_bytes=most_bytes))
+
+    def store(self, query: Query, file: Path, *, most_bytes: int) -> int:
+        """Run a query, write its rows into a file, and return how many there are."""
+        return self._run(query, partial(write_result, file=file, most_bytes=most_bytes))
+
+    def _run(self, query: Query, take: Callable[[DataFrame], T]) -> T:
         lent = self._user_sessions.borrow(query.caller, query.workspace, self._settings.query_seconds + _GRACE)
         with (
             self._register(query) as running,
@@ -135,24 +180,23 @@ class QueryService:
             catalog_tokens.open_system_folder(own.token, self._settings.data),
         ):
             try:
-                return self._collect_rows(query, own, running)
+                return self._take_rows(query, own, running, take)
             except QueryMemoryError:
                 with self._lock:
                     others = any(each.owner != running.owner for each in self._running.values())
                 if not others:
                     raise
                 # All have the same memory: it may be another's query that took it.
-                return self._collect_rows(query, own, running)
+                return self._take_rows(query, own, running, take)
 
-    def _collect_rows(self, query: Query, own: UserSession, running: RunningQuery) -> QueryResult:
-        most_rows = min(query.rows, self._settings.query_rows)
+    def _take_rows(self, query: Query, own: UserSession, running: RunningQuery, take: Callable[[DataFrame], T]) -> T:
         try:
             properties = {**USER_SESSION_CONF, POOL: running.pool, GROUP: running.group, _INTERRUPT: "true"}
             set_local_properties(self._spark, properties)
             rows = self._guard.analyse(own.session, query.text)
             if running.stop_reason:
                 raise _stopped_error(running)
-            return collect_result(rows, most_rows=most_rows, most_bytes=self._settings.query_megabytes * 1_000_000)
+            return take(rows)
         except (PySparkException, Py4JJavaError) as error:
             if running.stop_reason:
                 raise _stopped_error(running) from None

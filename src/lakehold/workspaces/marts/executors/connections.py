@@ -170,14 +170,18 @@ def send_report(step: SendReport, step_ctx: StepContext) -> StepResult:
         environment, to = _open_delivery(ctx, step_ctx, step, report, name)
         day = reports.report_day(ctx, report)
         before = str(run_table.last_run_state(ctx, step.report).get("seal", ""))
-        text = reports.report_sql(ctx, step_ctx.tables.lake, report, step.mart, marts=step.marts)
-    rows = step_ctx.run_query("", text)[0]
+        # Programs address columns by their names, which an alias must not change under them.
+        labelled = to.writes_volume or to.takes_message
+        lake = step_ctx.tables.lake
+        query = reports.report_statement(ctx, lake, report, step.mart, marts=step.marts, labelled=labelled)
+    rows = step_ctx.run_query("", query.sql)[0]
     step_ctx.check_stopped()
     reason, fingerprint = _skip_reason(rows, report, before)
     if reason:
         step_ctx.log(f"Nothing was sent: {reason}")
         return StepResult(state={"seal": before})
-    message = _render_message(step_ctx, rows, MessageData(name, day, tuple(rows.columns)), report.message, to)
+    data = MessageData(name, day, query.columns, labels=tuple(rows.columns))
+    message = _render_message(step_ctx, rows, data, report.message, to)
     request = replace(transfer.delivery_request(step_ctx), message=message)
     sent = connectors.open_destination(environment, to, request).send(rows)
     return transfer.delivery_result(step_ctx, sent, seal=fingerprint)

@@ -74,7 +74,8 @@ def preview_report(request: Request, mart: str, settings: Mapping[str, object], 
     except LakeholdError as error:
         return ReportSample(error=error)
     rows = [row for batch in batches for row in zip(*(each.to_pylist() for each in batch.columns), strict=True)]
-    first = MessageData(name, prepared.day, tuple(schema.names), rows[: MAX_BLOCK_ROWS + 1], len(rows), complete)
+    some, labels = rows[: MAX_BLOCK_ROWS + 1], tuple(schema.names)
+    first = MessageData(name, prepared.day, prepared.statement.columns, some, len(rows), complete, labels)
     try:
         words = render_message(prepared.report.message, first)
     except InvalidInputError as error:
