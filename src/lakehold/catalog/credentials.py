@@ -134,8 +134,8 @@ def load_for_step(ctx: RequestContext, uid: str, settings: Mapping[str, object])
 
 def load_for_test(ctx: RequestContext, uid: str, settings: Mapping[str, object]) -> dict[str, str]:
     """Return the secrets for a test of these settings; none if they would be sent to another destination."""
-    before = resource_metadata.load(ctx, uid).settings
-    return load_for_use(ctx, uid) if _destination_unchanged(ctx, uid, before, settings) else {}
+    present = resource_metadata.load(ctx, uid).settings
+    return load_for_use(ctx, uid) if _destination_unchanged(ctx, uid, present, settings) else {}
 
 
 def drop_if_redirected(
@@ -183,7 +183,8 @@ def _destination_unchanged(
 
 
 def _is_same_destination(before: Mapping[str, object], after: Mapping[str, object]) -> bool:
-    return all(before.get(name) == after.get(name) for name in DESTINATION_SETTINGS)
+    """Whether settings lead to the same place; one that is empty is the same as one that is not there."""
+    return all((before.get(name) or None) == (after.get(name) or None) for name in DESTINATION_SETTINGS)
 
 
 def _may_copy(ctx: RequestContext, uid: str) -> bool:

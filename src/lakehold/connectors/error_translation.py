@@ -82,7 +82,7 @@ class CarriedError(Exception):
 
     def __init__(self, error: LakeholdError) -> None:
         payload = {"type": type(error).code, "message": error.message, "hint": error.hint}
-        payload |= {"field": error.field, "code": error.code}
+        payload |= {"field": error.field, "code": error.code, "foreign": error.foreign}
         # Signs of other alphabets would not all come through.
         super().__init__(f"<<told {json.dumps(payload)}>>")
         self.error = error
@@ -150,6 +150,12 @@ def source_error(error: Exception, what: str, hidden: tuple[str, ...] = ()) -> L
 
 def source_error_of_state(state: str, said: str, what: str) -> LakeholdError:
     """Return the error for an SQLSTATE of the source database."""
+    error = _source_error_of_state(state, said, what)
+    error.foreign = said
+    return error
+
+
+def _source_error_of_state(state: str, said: str, what: str) -> LakeholdError:
     missing = f"{what} does not have it: {said}"
     match state[:2], state:
         case ("08" | "53" | "57", _):
@@ -180,12 +186,17 @@ def _delivery_error(error: Exception, what: str, hidden: tuple[str, ...]) -> Lak
         return UnavailableError(f"{what} could not be written: {why}.", _RETRY_HINT)
     state, message = _state_and_message(chain)
     if message:
-        return _delivery_error_of_state(state, shorten(_BATCH.sub("", message), *hidden), what)
+        said = shorten(_BATCH.sub("", message), *hidden)
+        found = _delivery_error_of_state(state, said, what)
+        found.foreign = said
+        return found
     for each in chain:
         converted = convert_exception(each)
         if not isinstance(converted, UnknownException) and isinstance(
             clear := query_errors.translate_error(converted), QueryError
         ):
+            # It may repeat a value.
+            clear.foreign = clear.message
             return clear
     return DeliveryError(f"{what} could not be written.", _RETRY_HINT)
 

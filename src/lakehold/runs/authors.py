@@ -33,7 +33,10 @@ def describe_author(ctx: RequestContext, author: Caller, uid: str) -> str:
     """Return the subject of a sentence about the author of a definition."""
     number = ctx.view.ids.get(author.member)
     name = (ctx.view.names.get(number) if number is not None else None) or author.member
-    return f"{name}, who last changed the definition of {describe_resource(ctx.view, uid)},"
+    own = resource_metadata.load_author(ctx, uid)
+    # Which part is not said: whoever reads this may not see it.
+    what = "the definition" if own is None or own.caller.principal == author.principal else "a part of the definition"
+    return f"{name}, who last changed {what} of {describe_resource(ctx.view, uid)},"
 
 
 def need_authors(
@@ -47,8 +50,21 @@ def need_authors(
         try:
             need(RequestContext(ctx.session, author, ctx.keys))
         except (DeniedError, HiddenError) as error:
-            # What it reads is not named: whoever reads this may not see it.
-            needed = ctx.view.ids.get(error.resource)
-            kind = ctx.view.policy.kinds[ctx.view.kind(needed)].schema.title.lower() if needed else "resource"
-            message = f"{who} may not {humanize(error.action)} a {kind} that it needs."
-            raise DeniedError(message, _TAKE_OVER, action=error.action, resource=uid) from error
+            raise _refusal(ctx, who, error, uid, _TAKE_OVER) from error
+
+
+def describe_refusal(ctx: RequestContext, error: DeniedError | HiddenError, uid: str) -> DeniedError | HiddenError:
+    """Return the refusal of a run of a resource as all who see the run may read it."""
+    if error.resource == uid:
+        return error
+    number = ctx.view.ids.get(ctx.caller.member)
+    name = (ctx.view.names.get(number) if number is not None else None) or ctx.caller.member
+    return _refusal(ctx, f"{name}, who started it,", error, uid, "Whoever may use it can start the run.")
+
+
+def _refusal(ctx: RequestContext, who: str, error: DeniedError | HiddenError, uid: str, hint: str) -> DeniedError:
+    """Return a refusal that does not name what is needed: whoever reads this may not see it."""
+    needed = ctx.view.ids.get(error.resource)
+    kind = ctx.view.policy.kinds[ctx.view.kind(needed)].schema.title.lower() if needed else "resource"
+    message = f"{who} may not {humanize(error.action)} a {kind} that it needs."
+    return DeniedError(message, hint, action=error.action, resource=uid)

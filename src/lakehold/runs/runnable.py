@@ -153,7 +153,11 @@ class Runnable(ABC):
     choices: Mapping[str, Sequence[str]] = MappingProxyType({})
     """The values that a trigger may set for its runs, by parameter."""
     private_errors = False
-    """Whether errors of its queries are told without values: those who see its runs may not see what it reads."""
+    """Whether errors of its runs leave out values and what other systems say.
+
+    Those who see its runs may not see what it reads and where it writes. Who may edit all of its `private_ends` finds
+    the whole text in the log.
+    """
     reloads = True
     """Whether its page offers to load all of it anew; False for what has been sent and cannot be taken back."""
 
@@ -199,6 +203,11 @@ class Runnable(ABC):
         """Return the resource that one must see to see its runs: itself, or what they read."""
         del ctx
         return uid
+
+    def private_ends(self, ctx: RequestContext, uid: str) -> Sequence[str]:
+        """Return the resources for other systems: what these say is for those who may edit them."""
+        del ctx
+        return (uid,)
 
     def stop_rights(self, ctx: RequestContext, uid: str) -> Sequence[RequiredRight]:
         """Return the rights of which one is enough to stop its runs."""

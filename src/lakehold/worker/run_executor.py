@@ -13,13 +13,14 @@ from functools import cache, partial
 import sqlalchemy as sa
 
 from lakehold.directory.caller import Caller
+from lakehold.directory.errors import DeniedError, HiddenError
 from lakehold.directory.platform import Platform
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.database import Transaction
 from lakehold.kit.errors import LakeholdError, NotFoundError
 from lakehold.runs import notifications, run_plan
 from lakehold.runs import run_table as states
-from lakehold.runs.authors import need_authors
+from lakehold.runs.authors import describe_refusal, need_authors
 from lakehold.runs.run_table import (
     STOPPED_MESSAGE,
     RunRow,
@@ -69,8 +70,7 @@ class RunExecutor:
         except LakeholdError as error:
             if error.retryable:
                 raise
-            write_log(self._platform, row, -1, str(error), "error")
-            return str(error), 0
+            return self._log_error(row, -1, error), 0
         with self._platform.database.write() as transaction:
             return "", self._store_plan(transaction, row, plan)
 
@@ -154,14 +154,25 @@ class RunExecutor:
         except Exception as error:  # noqa: BLE001 - the edge: whoever waits is told, and the log has the rest
             if load_run(self._platform, row.n).state == states.STOPPING:
                 return states.STOPPED, STOPPED_MESSAGE, StepResult()
-            message = str(error)
-            if not isinstance(error, LakeholdError):
-                _log.exception("run %s failed", row.id)
-                from lakehold.lake.spark.guard import query_errors  # noqa: PLC0415 - what failed has loaded Spark
+            return states.FAILED, self._log_error(row, place, error), StepResult()
 
-                message = query_errors.error_message(error, values=not self._runnables[row.kind].private_errors)
-            write_log(self._platform, row, place, message, "error")
-            return states.FAILED, message, StepResult()
+    def _log_error(self, row: RunRow, place: int, error: Exception) -> str:
+        """Log an error and return its text for all who see the run; what they may not know is a private line."""
+        private = self._runnables[row.kind].private_errors
+        if not isinstance(error, LakeholdError):
+            _log.exception("run %s failed", row.id)
+            from lakehold.lake.spark.guard import query_errors  # noqa: PLC0415 - what failed has loaded Spark
+
+            message = query_errors.error_message(error, values=not private)
+        elif private and isinstance(error, DeniedError | HiddenError):
+            with self._platform.read(load_caller(row)) as ctx:
+                message = str(describe_refusal(ctx, error, _resource(ctx, row)))
+        else:
+            message = error.without_foreign() if private else str(error)
+        write_log(self._platform, row, place, message, "error")
+        if isinstance(error, LakeholdError) and message != str(error):
+            write_log(self._platform, row, place, str(error), states.PRIVATE)
+        return message
 
     @contextmanager
     def _step_context(self, row: RunRow, place: int, authors: tuple[Caller, ...]) -> Iterator[StepContext]:

@@ -81,7 +81,7 @@ def test_a_storage_that_leads_elsewhere_is_not_read_with_the_rights_of_others(he
     with platform.access.write("acme") as session:
         session.store.add(Grant("ed", "member", "hr"))
     edit(here, storage, settings={"kind": "lake", "lakehouse": "hr"})
-    assert "Ed, who last changed" in scheduled(here, mart).error
+    assert "Ed, who last changed a part of the definition of data mart" in scheduled(here, mart).error
 
 
 def test_an_owner_who_lost_the_mart_gets_no_rows_by_editing_the_report(here: MartsProject) -> None:

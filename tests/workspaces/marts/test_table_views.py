@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
@@ -34,7 +34,7 @@ def api(here: MartsProject) -> Iterator[Api]:
         yield found
 
 
-def edit(here: MartsProject, mart: str, settings: dict[str, object]) -> None:
+def edit(here: MartsProject, mart: str, settings: Mapping[str, object]) -> None:
     with here.inline_runs.shop.platform.write(ED) as ctx:
         resource_edit.apply_edit(ctx, mart, ResourceEdit(settings=settings))
 

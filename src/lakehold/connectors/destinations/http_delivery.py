@@ -187,7 +187,7 @@ class HttpPoster:
                 return PostResult(failed.error, sure)
             if pause > _LONGEST_RETRY_AFTER:
                 words = f"{failed.error.message} It asks us to wait {pause:,.0f} seconds."
-                return PostResult(UnavailableError(words, _RESUME_HINT), sure)
+                return PostResult(UnavailableError(words, _RESUME_HINT, foreign=failed.error.foreign), sure)
             self._wait(pause)
         raise AssertionError  # the last try returns
 
@@ -217,11 +217,13 @@ class HttpPoster:
         answered = f"{self._word.format(batch)} was not accepted: the receiver answered {words}"
         if 300 <= status < 400:  # noqa: PLR2004 - what HTTP calls elsewhere
             hint = "Signed requests follow no redirects: enter the target address."
-            return _FailedAttempt(DeliveryError(f"{answered}.", hint), again=False)
+            return _FailedAttempt(DeliveryError(f"{answered}.", hint, foreign=message), again=False)
         if status in _RETRY_STATUSES or status >= 500:  # noqa: PLR2004 - what HTTP calls the server's fault
             retry_after, doubtful = parse_retry_after(headers.get("retry-after")), status in _UNCERTAIN_STATUSES
-            return _FailedAttempt(DeliveryError(f"{answered}.", _RESUME_HINT), True, retry_after, doubtful)
-        return _FailedAttempt(DeliveryError(f"{answered}.", f"Correct it there or here. {_RESUME_HINT}"), again=False)
+            error = DeliveryError(f"{answered}.", _RESUME_HINT, foreign=message)
+            return _FailedAttempt(error, True, retry_after, doubtful)
+        hint = f"Correct it there or here. {_RESUME_HINT}"
+        return _FailedAttempt(DeliveryError(f"{answered}.", hint, foreign=message), again=False)
 
     def _read_message(self, answer: httpx.Response) -> str:
         """Return the beginning of the response; the rest is not read."""

@@ -170,7 +170,7 @@ def _refuse_bad_rows(incoming: IncomingRows, how: SyncOptions) -> None:
     hint = "Correct them at the source, change how they are read, or allow more of them."
     if how.mode is SyncMode.MIRROR:
         hint = "A row that cannot be read would count as deleted. Correct them at the source, or merge."
-    raise DataError(f"{count:,} rows cannot be read, and {most:,} are allowed. {some}", hint)
+    raise DataError(f"{count:,} rows cannot be read, and {most:,} are allowed. {some}", hint, foreign=some)
 
 
 def _refuse_empty(tables: Tables, place: TableIdentifier, incoming: IncomingRows, how: SyncOptions) -> None:

@@ -22,7 +22,14 @@ from lakehold.workspaces.graph import edge_sources, edge_targets, need_kind
 from lakehold.workspaces.marts import mart_kinds, storages
 from lakehold.workspaces.marts.notifications import receivers
 from lakehold.workspaces.marts.report_settings import REPORT
-from lakehold.workspaces.marts.settings import DATA_MART, LIVE_TYPE, LakeStorageSettings, MartSettings, parse_definition
+from lakehold.workspaces.marts.settings import (
+    DATA_MART,
+    LIVE_TYPE,
+    DefinitionType,
+    LakeStorageSettings,
+    MartSettings,
+    parse_definition,
+)
 from lakehold.workspaces.upkeep import HIDE, TASK_PARAMETER, MaintainTable, is_upkeep, upkeep_steps
 
 
@@ -149,6 +156,12 @@ class DataMartPipeline(_ProjectPipeline):
         """Return the data mart and its storage, which says where its tables are; nothing for its upkeep."""
         return () if is_upkeep(options) else (uid, *edge_targets(ctx, uid, "storage"))
 
+    def private_ends(self, ctx: RequestContext, uid: str) -> Sequence[str]:
+        """Return its storage; the data mart itself if it has a connector of its own."""
+        by = resource_metadata.load(ctx, uid).settings.get("by")
+        storage = edge_targets(ctx, uid, "storage")
+        return (uid, *storage) if by == DefinitionType.CONNECTOR or not storage else storage
+
     def need_step(self, ctx: RequestContext, uid: str, step: Step) -> None:
         """Refuse a step if the caller may no longer use the data mart or its storage."""
         if isinstance(step, MaintainTable):
@@ -262,6 +275,10 @@ class ReportPipeline(_ProjectPipeline):
         for mart in step.reads:
             ctx.need("use", mart)
         need_published(ctx, mart_of(ctx, uid))
+
+    def private_ends(self, ctx: RequestContext, uid: str) -> Sequence[str]:
+        """Return its destination."""
+        return edge_targets(ctx, uid, "destination") or (uid,)
 
     def visible_through(self, ctx: RequestContext, uid: str) -> str:
         """Return its data mart."""
