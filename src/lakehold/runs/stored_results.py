@@ -49,7 +49,10 @@ class StoredResult:
     @contextmanager
     def open_page(self, start: int, count: int) -> Iterator[QueryRows]:
         """Open so many rows from a place on. A result whose last row is among them is deleted afterwards."""
-        os.utime(self.file)
+        try:
+            os.utime(self.file)
+        except FileNotFoundError:
+            raise _expired_error() from None
         with pa.memory_map(str(self.file)) as source:
             reader = pa.ipc.open_file(source)
             page = _Page(reader, start, start + count)
@@ -99,9 +102,14 @@ def load(settings: Settings, name: str) -> StoredResult:
 
 def make_room(settings: Settings, owner: str, most: int) -> None:
     """Delete the results of an owner that were unused longest, if it has more than so many."""
-    notes = list(result_file(settings, _ANY).parent.glob("*.json"))
-    own = [note.with_suffix(".arrow") for note in notes if json.loads(note.read_text()).get("owner") == owner]
-    for file in sorted(own, key=lambda each: each.stat().st_mtime)[:-most]:
+    own: list[tuple[float, Path]] = []
+    for note in result_file(settings, _ANY).parent.glob("*.json"):
+        # Another process may be deleting it.
+        with suppress(FileNotFoundError):
+            if json.loads(note.read_text())["owner"] == owner:
+                file = note.with_suffix(".arrow")
+                own.append((file.stat().st_mtime, file))
+    for _, file in sorted(own)[:-most]:
         delete(file)
 
 
