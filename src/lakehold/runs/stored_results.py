@@ -33,7 +33,7 @@ def result_file(settings: Settings, name: str) -> Path:
     """Return the file of a stored result, in a folder that only the platform's user reads."""
     if not _NAME.fullmatch(name):
         raise _expired_error()
-    folder = settings.data / "results"
+    folder = settings.data / "pulls"
     folder.mkdir(parents=True, exist_ok=True, mode=_OWNER_ONLY)
     return folder / f"{name}.arrow"
 

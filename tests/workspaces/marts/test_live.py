@@ -316,7 +316,7 @@ def test_a_page_needs_what_the_first_one_needed(here: MartsProject, api: Api, li
 @pytest.mark.usefixtures("small_pages")
 def test_stored_pulls_are_few_and_forgotten(here: MartsProject, api: Api, mart: str, live: tuple[str, str]) -> None:
     platform = here.inline_runs.shop.platform
-    folder = platform.settings.data / "results"
+    folder = platform.settings.data / "pulls"
     report = here.report(mart, live[0], {})
     small = here.report(mart, live[0], FIRST)
     first = json_body(pull(api, live, report))["next"]
