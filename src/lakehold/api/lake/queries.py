@@ -187,9 +187,9 @@ def _with_next_page(schema: pa.Schema, later: str) -> pa.Schema:
 
 def _as_json(found: QueryRows) -> Iterator[bytes]:
     batches = found.batches
-    told = {"fields": row_formats.describe_fields(batches.schema), "complete": found.complete}
-    told |= {"next": found.next_page} if found.next_page else {}
-    head = json.dumps(told, ensure_ascii=False)
+    values = {"fields": row_formats.describe_fields(batches.schema), "complete": found.complete}
+    values |= {"next": found.next_page} if found.next_page else {}
+    head = json.dumps(values, ensure_ascii=False)
     yield f'{head[:-1]}, "rows": ['.encode()
     between = ""
     for batch in batches:
