@@ -158,7 +158,7 @@ class RunExecutor:
 
     def _log_error(self, row: RunRow, place: int, error: Exception) -> str:
         """Log an error and return its text for all who see the run; what they may not know is a private line."""
-        private = self._runnables[row.kind].private_errors
+        private, hides = self._runnables[row.kind].private_errors, False
         if not isinstance(error, LakeholdError):
             _log.exception("run %s failed", row.id)
             from lakehold.lake.spark.guard import query_errors  # noqa: PLC0415 - what failed has loaded Spark
@@ -166,11 +166,12 @@ class RunExecutor:
             message = query_errors.error_message(error, values=not private)
         elif private and isinstance(error, DeniedError | HiddenError):
             with self._platform.read(load_caller(row)) as ctx:
-                message = str(describe_refusal(ctx, error, _resource(ctx, row)))
+                refusal = describe_refusal(ctx, error, _resource(ctx, row))
+            message, hides = str(refusal), refusal is not error
         else:
-            message = error.without_foreign() if private else str(error)
+            message, hides = (error.without_foreign(), bool(error.foreign)) if private else (str(error), False)
         write_log(self._platform, row, place, message, "error")
-        if isinstance(error, LakeholdError) and message != str(error):
+        if hides:
             write_log(self._platform, row, place, str(error), states.PRIVATE)
         return message
 
