@@ -17,7 +17,7 @@ from lakehold.access_as_code.desired_state import DesiredState
 from lakehold.access_as_code.metadata import load_metadata, trigger_entry
 from lakehold.access_as_code.plan import ChangePlan, apply_plan, make_plan, refuse_outdated
 from lakehold.access_as_code.tenant_state import SUBJECTS, EntryMetadata
-from lakehold.catalog import credentials, kinds, resource_edit, resource_metadata, resource_view
+from lakehold.catalog import credentials, kinds, network_policy, resource_edit, resource_metadata, resource_view
 from lakehold.catalog.resource_edit import ResourceEdit
 from lakehold.directory import accounts, member_removal, members
 from lakehold.directory.caller import Caller
@@ -105,6 +105,8 @@ class TenantWriter:
             with self._collecting(uid):
                 if self._kind(uid) == MEMBER:
                     self._save_account(uid, entry)
+                elif self._kind(uid) == TENANT and not entry.description:
+                    network_policy.save_tenant_settings(self.ctx, entry.settings)
                 elif uid not in self._created:
                     edit = ResourceEdit(description=entry.description, settings=entry.settings)
                     resource_edit.apply_edit(self.ctx, uid, edit)
@@ -136,6 +138,7 @@ class TenantWriter:
         managed = {name: value for name, value in entry.settings.items() if name not in plain}
         settings, secrets = split_secrets(resource_metadata.valid_for_kind(kind, {}, plain, managed))
         resource_view.need_references(ctx, kind, {}, settings, uid)
+        network_policy.need_allowed(ctx, kind, settings)
         resource_metadata.create(ctx, uid, description=entry.description, settings=settings)
         credentials.save_headers(ctx, uid, settings, secrets)
 

@@ -12,7 +12,7 @@ from lakehold.access.facts.records import require_mapping, require_text
 from lakehold.access.model.errors import did_you_mean
 from lakehold.access.model.schema import EdgeKind, KindSchema
 from lakehold.access.model.syntax import PathNode
-from lakehold.catalog import change_preview, credentials, kinds, resource_metadata, resource_view
+from lakehold.catalog import change_preview, credentials, kinds, network_policy, resource_metadata, resource_view
 from lakehold.directory.request_context import EdgeTargets, RequestContext
 from lakehold.kit.errors import ConflictError, InvalidInputError
 from lakehold.kit.ids import quote, valid_name
@@ -79,6 +79,7 @@ def plan_edit(ctx: RequestContext, uid: str, edit: ResourceEdit) -> EditPlan:
     edit, secrets = _with_valid_settings(kind, before.settings, edit), dict[str, str]()
     if edit.settings is not None:
         resource_view.need_references(ctx, kind, before.settings, edit.settings, uid)
+        network_policy.need_allowed(ctx, kind, edit.settings)
         settings, secrets = split_secrets(edit.settings)
         edit = replace(edit, settings=settings)
     if edit.settings is not None or edit.edges:

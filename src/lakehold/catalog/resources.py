@@ -8,7 +8,7 @@ from lakehold.access import Add, Attribute
 from lakehold.access.facts.descriptions import describe_resource
 from lakehold.access.facts.view import FactView
 from lakehold.access.query.listing import ListedResource, to_cursor
-from lakehold.catalog import credentials, kinds, resource_metadata, resource_view
+from lakehold.catalog import credentials, kinds, network_policy, resource_metadata, resource_view
 from lakehold.catalog.resource_view import ResourceSummary, ResourceView
 from lakehold.directory.request_context import EdgeTargets, RequestContext
 from lakehold.kit.clock import Moment
@@ -43,6 +43,7 @@ def create(
     resource_metadata.valid_settings({} if settings is None else settings)
     settings = resource_metadata.valid_for_kind(kind, {}, settings or {}, managed)
     resource_view.need_references(ctx, kind, {}, settings)
+    network_policy.need_allowed(ctx, kind, settings)
     edges = {**(edges or {}), **resource_view.reference_edges(kind, settings)}
     settings, secrets = split_secrets(settings)
     created = ctx.create(kind, name, uid=uid, edges=edges, attributes=attributes)

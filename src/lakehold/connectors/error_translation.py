@@ -23,6 +23,7 @@ from pyspark.errors.exceptions.captured import UnknownException, convert_excepti
 
 from lakehold.kit.errors import InvalidInputError, LakeholdError, NotFoundError, UnavailableError
 from lakehold.kit.ids import cut_text
+from lakehold.kit.network_policy import NetworkPolicyError
 from lakehold.lake.errors import DataError, DeliveryError, QueryError, SourceError
 from lakehold.lake.spark import jvm
 from lakehold.lake.spark.guard import query_errors
@@ -68,7 +69,8 @@ _DISK_FULL = "No space left on device"
 _RETRY_HINT = "Run it again; if it fails again, tell your admin the time."
 _CARRIED = re.compile(r"<<told (\{.*?\})>>", re.DOTALL)
 _ERROR_TYPES: dict[str, type[LakeholdError]] = {
-    each.code: each for each in (DataError, SourceError, UnavailableError, NotFoundError, InvalidInputError)
+    each.code: each
+    for each in (DataError, SourceError, UnavailableError, NotFoundError, InvalidInputError, NetworkPolicyError)
 }
 # Where in the text it is wrong counts from what we have put before it.
 _POSITION = re.compile(r"Position: \d+")

@@ -10,6 +10,7 @@
 - `mail`: mail messages, and the SMTP server that they are sent to
 - `parent_watch`: ends a process whose parent has gone
 - `plugins`: packages with a descriptor, found by their folders or named by an environment variable
+- `network_policy`: lists of hosts and mail domains, and how a host is compared with them
 - `secret_headers`: HTTP headers whose values are credentials
 - `settings_schema`: schemas of the settings of resources, and errors that name the setting
 - `settings`: the platform's settings, from environment variables

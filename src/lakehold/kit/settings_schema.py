@@ -9,13 +9,16 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import MISSING, Field, dataclass, field, fields, make_dataclass
 from functools import reduce
 from operator import or_
-from typing import Annotated, Any, Generic, Literal, TypeVar, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, Generic, Literal, TypeVar, get_origin, get_type_hints
 
 from pydantic import AfterValidator, ConfigDict, Discriminator, StringConstraints, TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails, PydanticCustomError
 
 from lakehold.kit.errors import InvalidInputError
 from lakehold.kit.ids import quote
+
+if TYPE_CHECKING:
+    from lakehold.kit.network_policy import NetworkTarget
 
 T = TypeVar("T")
 
@@ -29,6 +32,10 @@ class SettingsRecord:
 
     __slots__ = ()
     __pydantic_config__ = ConfigDict(extra="forbid", use_attribute_docstrings=True)
+
+    def network_targets(self, secrets: Mapping[str, str]) -> "Iterable[NetworkTarget]":  # noqa: ARG002 - overridden
+        """Return the hosts and mail domains that they lead to, some of which may be secrets."""
+        return ()
 
 
 def _refuse_blank(text: str) -> str:
@@ -137,6 +144,13 @@ class SettingsSchema(Generic[T]):
             if each.edge:
                 found[each.edge].append(each.uid)
         return found
+
+    def network_targets(self, settings: Mapping[str, object], secrets: Mapping[str, str]) -> "list[NetworkTarget]":
+        """Return the hosts and mail domains that settings lead to; none for settings that cannot be used."""
+        if self.problems(settings):
+            return []
+        records = (each for each in self.normalize(settings) if isinstance(each, SettingsRecord))
+        return [target for record in records for target in record.network_targets(secrets)]
 
     def json_schema(self, ref_template: str = "#/$defs/{model}") -> dict[str, Any]:
         """Return the JSON schema of the kind's own settings."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import UserDict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
@@ -16,6 +16,7 @@ from lakehold.catalog.kinds import RequiredRight
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import Moment
 from lakehold.kit.errors import InvalidInputError
+from lakehold.kit.network_policy import NetworkTarget, PolicyList, target_of_url
 from lakehold.kit.settings_schema import InvalidSettingError, SettingsRecord
 from lakehold.runs.run_table import FAILED
 from lakehold.runs.step_context import StepContext, StepResult
@@ -46,6 +47,11 @@ class RunSettings(SettingsRecord):
         if parts.username is not None or parts.password is not None:
             hint = "Leave it out: requests are signed."
             raise InvalidSettingError("The failure_webhook contains a password.", hint, field=WEBHOOK_SETTING)
+
+    def network_targets(self, secrets: Mapping[str, str]) -> Iterator[NetworkTarget]:  # noqa: ARG002 - it has none
+        """Return the host of the webhook, if there is one."""
+        if self.failure_webhook:
+            yield target_of_url(PolicyList.DESTINATIONS, self.failure_webhook, WEBHOOK_SETTING)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -23,6 +23,7 @@
 - `access`, `resources`, `workspaces`: who may do what, resources, workspaces
 - `people`, `profile`, `reviews`, `sign_in`: the other shared pages
 - `audit_pages`, `group_pages`, `invite_pages`, `model_pages`: the audit log, groups, invites, and access models
+- `network_policy_page`: which hosts and mail domains connections may reach
 - `impersonation_pages`: viewing the platform as another member
 - `connections`, `runs`, `schedules`: pages that several workspaces share
 - `table_pages`, `lineage_page`: the same of tables, with grids of rows, and of lineage, with graphs

@@ -48,10 +48,10 @@ def need_confirmation(
     """Answer with a confirmation page, unless the question is confirmed."""
     if not form.get(CONFIRMED):
         values: dict[str, object] = {"question": question, "text": text, "do": do, "back": back}
-        raise UnconfirmedError(pages.render(request, "confirm.html", values | {"fields": _fields(form)}))
+        raise UnconfirmedError(pages.render(request, "confirm.html", values | {"fields": repeated_fields(form)}))
 
 
-def _fields(form: FormData) -> list[tuple[str, str]]:
+def repeated_fields(form: FormData) -> list[tuple[str, str]]:
     """Return the fields that the confirmation sends again."""
     return [(name, value) for name, value in form.multi_items() if isinstance(value, str) and name != csrf.FIELD]
 
@@ -121,7 +121,7 @@ def need_confirmed_effects(
 ) -> None:
     """Answer with a page that previews the effects of a change, unless the change is confirmed."""
     if not form.get(CONFIRMED):
-        values: dict[str, object] = {"asking": prompt, "effects": effects(), "fields": _fields(form)}
+        values: dict[str, object] = {"asking": prompt, "effects": effects(), "fields": repeated_fields(form)}
         raise UnconfirmedError(pages.render(request, "effects.html", values))
 
 

@@ -233,6 +233,7 @@ def connect(spark: SparkSession, database: JdbcDatabase) -> Iterator[JdbcConnect
 def open_database(environment: ConnectorEnvironment, settings: DatabaseSettings) -> JdbcDatabase:
     """Return the database with its password, or refuse one that the platform does not allow."""
     check_address(settings.address, settings.properties)
+    environment.need_allowed(settings)
     address = parse_address(settings.address)
     entry = next((each for each in environment.settings.allowed_databases if each.matches(address)), None)
     if entry is None:

@@ -17,7 +17,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import Self
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote
 
 import httpx
 
@@ -25,6 +25,7 @@ from lakehold.connectors.address_guard import GuardedTransport, describe_tls_err
 from lakehold.connectors.error_translation import hosts_of_url, shorten
 from lakehold.kit.errors import InvalidInputError, LakeholdError, UnavailableError, at_field
 from lakehold.kit.ids import quote as quote_text
+from lakehold.kit.network_policy import ANY_HOST, HostList, PolicyList, target_of_url
 from lakehold.lake.errors import DeliveryError
 
 _MIN_SECRET_LENGTH, _MIN_PATH_SECRET_LENGTH = 4, 12
@@ -36,7 +37,6 @@ _FORBIDDEN_HEADERS = {
     *("host", "content-length", "content-type", "accept-encoding", "transfer-encoding"),
     *("connection", "expect", "upgrade"),
 }
-_PORTS = {"http": 80, "https": 443}
 _KNOWN_STATUSES = frozenset(HTTPStatus)
 _MAX_READ = 2_000
 _MAX_MESSAGE = 200
@@ -74,6 +74,8 @@ class WebhookDestination:
     retry_policy: RetryPolicy = field(default_factory=RetryPolicy)
     private: bool = False
     """Whether private addresses and this machine itself are allowed, and so the plain http that is spoken there."""
+    hosts: HostList = ANY_HOST
+    """Those that the tenant's network policy allows."""
 
     def check(self) -> None:
         """Refuse a webhook that cannot be posted to."""
@@ -103,8 +105,9 @@ class WebhookDestination:
     def test(self) -> str:
         """Return that the address can be found, or refuse. Nothing is sent."""
         self.check()
-        parts = urlsplit(self.url)
-        resolve_host(parts.hostname or "", parts.port or _PORTS[parts.scheme], private=self.private)
+        target = target_of_url(PolicyList.DESTINATIONS, self.url, "address")
+        self.hosts.need(target.host, target.port)
+        resolve_host(target.host, target.port, private=self.private)
         return "The host was found. Nothing was sent."
 
     @property
@@ -161,7 +164,7 @@ class HttpPoster:
         self._to, self._wait, self._word = to, wait, word
         # It is guarded against private addresses and follows no redirects.
         self._client = httpx.Client(
-            transport=GuardedTransport(private=to.private),
+            transport=GuardedTransport(private=to.private, hosts=to.hosts),
             headers={**_HEADERS, **to.headers},
             timeout=to.retry_policy.seconds,
             follow_redirects=False,

@@ -171,7 +171,8 @@ def open_destination(
     """Open the mail server for one mail."""
     message, platform = request.message, environment.settings
     text, html = (message.text, message.html) if message else (settings.body, "")
-    to = MailDestination(platform.mail_from, settings.receivers, settings.subject, text, html)
+    receivers = tuple(each.strip() for each in settings.receivers)
+    to = MailDestination(platform.mail_from, receivers, settings.subject, text, html)
     file = open_file(request.retained_folder, settings, request.table)
 
     def server() -> SmtpServer:

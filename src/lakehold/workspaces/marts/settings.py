@@ -1,7 +1,7 @@
 """Settings of the kinds of a project: storages, data marts and destinations."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from enum import StrEnum
 from fnmatch import fnmatchcase
@@ -14,6 +14,7 @@ from lakehold.connectors.database.settings import DatabaseSettings
 from lakehold.connectors.destinations.settings import DestinationSettings
 from lakehold.connectors.sources.settings import SourceSettings, SyncMode
 from lakehold.kit.ids import quote
+from lakehold.kit.network_policy import NetworkTarget
 from lakehold.kit.settings_schema import (
     InvalidSettingError,
     NoSettings,
@@ -251,6 +252,10 @@ class MartSettings(SettingsRecord):
         for name in (name for name in needed if not str(given.get(name, "")).strip()):
             raise InvalidSettingError(f"The data mart has no {name}.", f"Set {name} in its settings.", field=name)
         return record(**given)
+
+    def network_targets(self, secrets: Mapping[str, str]) -> Iterable[NetworkTarget]:
+        """Return the hosts of the connector that feeds it, if one does."""
+        return self.connection().network_targets(secrets) if self.by is DefinitionType.CONNECTOR else ()
 
 
 def _refuse_doubles(noun: str, names: list[str]) -> None:

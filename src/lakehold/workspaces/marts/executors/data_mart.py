@@ -15,7 +15,7 @@ from lakehold.connectors.database.settings import DeliveryMode
 from lakehold.connectors.destinations.file_formats import ParquetFormat
 from lakehold.connectors.files import destination as files
 from lakehold.connectors.files.destination import FileDestination
-from lakehold.connectors.registry import ConnectorEnvironment
+from lakehold.connectors.registry import open_environment
 from lakehold.connectors.sources.settings import SyncMode
 from lakehold.connectors.sources.source import SourceConnector
 from lakehold.connectors.sources.stream_selection import SELECTION_STREAM, LakeSource, StreamSelection
@@ -59,7 +59,7 @@ def copy_to_storage(step: CopyToStorage, step_ctx: StepContext) -> StepResult:
         ctx.need("use", step.storage)
         volume = Volume(settings, readable_tables.identifier_of(ctx, step.storage))
         secrets = credentials.load_for_step(ctx, step.storage, step.storage_settings)
-        environment = ConnectorEnvironment(settings, secrets, volume)
+        environment = open_environment(ctx, settings, secrets, volume)
         storage, name = STORAGE.parse(step.storage_settings), step.kept_as
         place = readable_tables.identifier_of(ctx, step.mart)
     assert not isinstance(storage, LakeStorageSettings)  # noqa: S101 - refused when the run was planned
@@ -109,7 +109,8 @@ def _mart_connector(
     """Return the connector of the rows: the storage, or a connector of the data mart with its own secrets."""
     settings = step_ctx.platform.settings
     if definition.by is DefinitionType.CONNECTOR:
-        environment = ConnectorEnvironment(settings, credentials.load_for_step(ctx, step.mart, step.settings))
+        secrets = credentials.load_for_step(ctx, step.mart, step.settings)
+        environment = open_environment(ctx, settings, secrets)
         return connectors.open_source(environment, definition.connection())
     storage = STORAGE.parse(step.storage_settings)
     if isinstance(storage, LakeStorageSettings):
@@ -117,7 +118,7 @@ def _mart_connector(
     volume = Volume(settings, readable_tables.identifier_of(ctx, step.storage))
     sql = definition.text if definition.by is DefinitionType.SQL else ""
     secrets = credentials.load_for_step(ctx, step.storage, step.storage_settings)
-    return connections.storage_connector(settings, storage, secrets, volume, sql)
+    return connections.storage_connector(open_environment(ctx, settings, secrets, volume), storage, sql)
 
 
 def _lakehouse_reader(
