@@ -43,8 +43,8 @@ D = PolicyList.DESTINATIONS
         ("bücher.example", "xn--bcher-kva.example", 443, True),
         ("xn--bcher-kva.example", "BÜCHER.example", 443, True),
         ("strasse.example", "straße.example", 443, False),
-        ("example.org", "еxample.org", 443, False),  # noqa: RUF001 - a Cyrillic letter
-        ("example.org", "ｅxample.org", 443, False),  # noqa: RUF001 - a wide letter
+        ("example.org", "еxample.org", 443, False),
+        ("example.org", "ｅxample.org", 443, False),
         ("example.org", "example。org", 443, True),
         # Ports.
         ("example.org:8443", "example.org", 8443, True),
@@ -72,7 +72,7 @@ D = PolicyList.DESTINATIONS
         ("127.0.0.0/8", "0x7f.0.0.1", 80, False),
         ("127.0.0.0/8", "0177.0.0.1", 80, False),
         ("127.0.0.0/8", "127.0.0.0x1", 80, False),
-        ("127.0.0.0/8", "１２７.0.0.1", 80, False),  # noqa: RUF001 - wide digits
+        ("127.0.0.0/8", "１２７.0.0.1", 80, False),
         ("*.0.0.1", "127.0.0.1", 80, None),
         # What is no host is in no list.
         ("*.example.org", "user@a.example.org", 443, False),
