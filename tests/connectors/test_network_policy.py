@@ -75,10 +75,10 @@ def test_a_source_is_refused_when_it_is_opened(settings: Mapping[str, object]) -
     "address", ["jdbc:postgresql://8.8.8.8,9.9.9.9/x", "jdbc:postgresql://8.8.8.8:5433/x", "jdbc:postgresql:x"]
 )
 def test_each_host_of_a_database_must_be_allowed(address: str) -> None:
-    lists = {"destination_hosts": ["8.8.8.8:5432"], "source_hosts": None}
-    assert open_database(environment(**lists), DatabaseSettings(address="jdbc:postgresql://8.8.8.8/x"))
+    allowed = environment(destination_hosts=["8.8.8.8:5432"])
+    assert open_database(allowed, DatabaseSettings(address="jdbc:postgresql://8.8.8.8/x")).is_postgresql
     with pytest.raises(NetworkPolicyError):
-        open_database(environment(**lists), DatabaseSettings(address=address))
+        open_database(allowed, DatabaseSettings(address=address))
 
 
 def test_a_database_that_the_installation_lists_is_no_exception() -> None:
@@ -101,7 +101,7 @@ def elsewhere(api: FakeApi) -> str:
 
 
 def test_an_api_that_redirects_elsewhere_is_not_followed(api: FakeApi) -> None:
-    def redirect(asked: ApiRequest) -> ApiResponse:
+    def redirect(_: ApiRequest) -> ApiResponse:
         return ApiResponse([], status=302, headers={"Location": f"{elsewhere(api)}/taken"})
 
     api.routes["/v1/orders"] = redirect

@@ -101,12 +101,13 @@ class TenantWriter:
             if not kind.startswith(f"{MEMBER.partition('.')[0]}."):
                 with self._collecting(uid):
                     self._save_new(uid, kind, entries.get(uid, _NOTHING))
-        for uid, entry in entries.items():
+        # First the tenant: what else the files change is held to their network policy.
+        for uid, entry in sorted(entries.items(), key=lambda each: each[0] != self.ctx.caller.tenant):
             with self._collecting(uid):
                 if self._kind(uid) == MEMBER:
                     self._save_account(uid, entry)
-                elif self._kind(uid) == TENANT and not entry.description:
-                    network_policy.save_tenant_settings(self.ctx, entry.settings)
+                elif self._kind(uid) == TENANT:
+                    self._save_tenant(entry)
                 elif uid not in self._created:
                     edit = ResourceEdit(description=entry.description, settings=entry.settings)
                     resource_edit.apply_edit(self.ctx, uid, edit)
@@ -138,9 +139,16 @@ class TenantWriter:
         managed = {name: value for name, value in entry.settings.items() if name not in plain}
         settings, secrets = split_secrets(resource_metadata.valid_for_kind(kind, {}, plain, managed))
         resource_view.need_references(ctx, kind, {}, settings, uid)
-        network_policy.need_allowed(ctx, kind, settings)
+        if not self._restores:
+            # What the policy of the files refuses comes back as it was: listed as refused, and it cannot run.
+            network_policy.need_allowed(ctx, kind, settings)
         resource_metadata.create(ctx, uid, description=entry.description, settings=settings)
         credentials.save_headers(ctx, uid, settings, secrets)
+
+    def _save_tenant(self, entry: EntryMetadata) -> None:
+        if entry.description:
+            raise InvalidInputError("The tenant has no description.", "Leave it out.")
+        network_policy.save_tenant_settings(self.ctx, entry.settings)
 
     def _save_account(self, uid: str, entry: EntryMetadata) -> None:
         if entry.email:

@@ -36,7 +36,7 @@ def network_policy_page(request: Request, ctx: FormContext, sent: SubmittedForm)
     if request.method == "POST":
         filled, version = _sent_texts(sent), parse_integer(text_field(sent, "version")) or 0
         with errors.at(PolicyList.DESTINATIONS, InvalidInputError, fields={each: each for each in PolicyList}):
-            policy = _parse_policy(filled)
+            policy = _parse_policy(filled, _texts(present))
             refused = find_refused(ctx, policy)
             known = set(find_refused(ctx, present))
             if new := [each for each in refused if each not in known]:
@@ -91,8 +91,12 @@ def _sent_texts(sent: FormData) -> dict[str, tuple[str, str]]:
     return {each: (text_field(sent, f"{each}_mode"), text_field(sent, each)) for each in PolicyList}
 
 
-def _parse_policy(filled: Mapping[str, tuple[str, str]]) -> NetworkPolicy:
-    for name, (mode, _) in filled.items():
+def _parse_policy(filled: Mapping[str, tuple[str, str]], before: Mapping[str, tuple[str, str]]) -> NetworkPolicy:
+    for name, (mode, text) in filled.items():
         if mode not in {_ALL, _LISTED}:
             raise InvalidInputError("Neither all nor a list is chosen.", "Choose one.", field=name)
+        # Who writes a list and leaves the choice as it is believes to be protected by it.
+        if mode == _ALL and split_names(text) not in ([], split_names(before[name][1])):
+            hint = "Choose “Only these”, or remove the entries."
+            raise InvalidInputError("The entries have no effect while all are allowed.", hint, field=name)
     return SCHEMA.parse({name: split_names(text) for name, (mode, text) in filled.items() if mode == _LISTED})
