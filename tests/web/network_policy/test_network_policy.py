@@ -19,8 +19,8 @@ def policy(shop: Shop) -> NetworkPolicy:
         return network_policy.load(ctx)
 
 
-def save(client: httpx.Client, version: int = 1, **fields: str) -> httpx.Response:
-    return send(client, PAGE, PAGE, **{**OPEN, "version": str(version), **fields})
+def save(client: httpx.Client, version: str = "1", **fields: str) -> httpx.Response:
+    return send(client, PAGE, PAGE, **{**OPEN, "version": version, **fields})
 
 
 def test_it_is_saved_after_what_it_refuses_was_seen(shop: Shop) -> None:
@@ -46,10 +46,10 @@ def test_it_is_saved_after_what_it_refuses_was_seen(shop: Shop) -> None:
             in tara.get(there, follow_redirects=True).text
         )
     # What is refused already is not asked about again.
-    assert save(adam, 2, **only, mail_domains_mode="listed").status_code == 303
-    assert save(adam, 3, **only).status_code == 303
+    assert save(adam, "2", **only, mail_domains_mode="listed").status_code == 303
+    assert save(adam, "3", **only).status_code == 303
     # The list need not be emptied to allow all again.
-    assert save(adam, 4, destination_hosts="*.example.org\n10.2.0.0/16").status_code == 303
+    assert save(adam, "4", destination_hosts="*.example.org\n10.2.0.0/16").status_code == 303
     assert policy(shop) == ALLOW_ALL
 
 
@@ -65,7 +65,7 @@ def test_what_is_wrong_stands_at_its_list_and_nothing_is_lost(shop: Shop) -> Non
     assert save(adam, source_hosts_mode="none").status_code == 422
     assert save(adam, source_hosts_mode="listed", source_hosts="api.example.org").status_code == 303
     # Somebody else has saved meanwhile.
-    late = save(adam, 1, mail_domains_mode="listed")
+    late = save(adam, "1", mail_domains_mode="listed")
     assert late.status_code == 422
     assert "changed meanwhile" in late.text
     assert policy(shop).mail_domains is None
