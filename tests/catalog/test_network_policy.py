@@ -18,7 +18,8 @@ from lakehold.kit.errors import ForbiddenError, InvalidInputError
 from lakehold.kit.network_policy import ALLOW_ALL, SCHEMA, NetworkPolicyError
 from tests.demo_company import DemoPlatform, as_member
 
-HOOK = {"to": "webhook", "address": "https://hooks.example.org/in"}
+HTTPS = "https:" + "//"
+HOOK = {"to": "webhook", "address": f"{HTTPS}hooks.example.org/in"}
 MAIL = {"to": "mail", "receivers": ["ana@example.org"], "subject": "x"}
 POSTGRES = "jdbc:postgresql://db.example.org:5432/x"
 ONLY_US = {"destination_hosts": ["*.example.org"], "mail_domains": ["example.org"], "source_hosts": ["*.example.org"]}
@@ -39,17 +40,17 @@ def test_without_a_policy_everything_may_be_reached(corner: DemoPlatform) -> Non
     with corner.read(as_member("adam")) as ctx:
         assert network_policy.get(ctx) == ALLOW_ALL
         assert find_refused(ctx, ALLOW_ALL) == []
-    assert create(corner, "marts.destination", {**HOOK, "address": "https://anywhere.attacker.example/"})
+    assert create(corner, "marts.destination", {**HOOK, "address": f"{HTTPS}anywhere.attacker.example/"})
 
 
 @pytest.mark.parametrize(
     ("kind", "settings", "field"),
     [
-        ("marts.destination", {**HOOK, "address": "https://hooks.attacker.example/in"}, "address"),
-        ("marts.destination", {**HOOK, "address": "https://evil-example.org/in"}, "address"),
-        ("marts.destination", {**HOOK, "address": "https://example.org/in"}, "address"),
-        ("marts.destination", {**HOOK, "address": "https://a.example.org@attacker.example/"}, "address"),
-        ("marts.destination", {**HOOK, "address": "https://a.example.org\n.attacker.example/"}, "address"),
+        ("marts.destination", {**HOOK, "address": f"{HTTPS}hooks.attacker.example/in"}, "address"),
+        ("marts.destination", {**HOOK, "address": f"{HTTPS}evil-example.org/in"}, "address"),
+        ("marts.destination", {**HOOK, "address": f"{HTTPS}example.org/in"}, "address"),
+        ("marts.destination", {**HOOK, "address": f"{HTTPS}a.example.org@attacker.example/"}, "address"),
+        ("marts.destination", {**HOOK, "address": f"{HTTPS}a.example.org\n.attacker.example/"}, "address"),
         ("marts.destination", {**HOOK, "address": "https://{{ host }}.example.org/"}, "address"),
         ("marts.destination", {**HOOK, "address": "not a url"}, "address"),
         ("marts.destination", {**MAIL, "receivers": ["ana@example.org", "bob@attacker.example"]}, "receivers.1"),
@@ -77,7 +78,7 @@ def test_without_a_policy_everything_may_be_reached(corner: DemoPlatform) -> Non
         ("lakehouse.source", {"connector": "database", "address": POSTGRES.replace("org", "com")}, "address"),
         (
             "lakehouse.source",
-            {"connector": "api", "address": "https://1.1", "endpoints": [{"name": "a", "path": "a"}]},
+            {"connector": "api", "address": f"{HTTPS}1.1", "endpoints": [{"name": "a", "path": "a"}]},
             "address",
         ),
     ],
@@ -96,7 +97,7 @@ def test_what_leads_elsewhere_is_refused_at_its_field(
     ("kind", "settings"),
     [
         ("marts.destination", HOOK),
-        ("marts.destination", {**HOOK, "address": "https://A.B.EXAMPLE.org.:8443/in"}),
+        ("marts.destination", {**HOOK, "address": f"{HTTPS}A.B.EXAMPLE.org.:8443/in"}),
         ("marts.destination", {**MAIL, "receivers": ["ana@Example.ORG", "ana+news@example.org"]}),
         ("marts.destination", {"to": "database", "address": POSTGRES, "table": "t"}),
         ("marts.destination", {"to": "live"}),
@@ -125,28 +126,28 @@ def test_an_edit_and_a_webhook_for_failures_are_checked_too(corner: DemoPlatform
     set_policy(corner, ONLY_US)
     uid = create(corner, "marts.destination", HOOK)
     for target, settings, field in (
-        (uid, {**HOOK, "address": "https://attacker.example/"}, "address"),
-        ("sales", {"failure_webhook": "https://attacker.example/"}, "failure_webhook"),
-        ("daily_sales", {"by": "sql", "sql": "SELECT 1", "failure_webhook": "https://10.1/"}, "failure_webhook"),
+        (uid, {**HOOK, "address": f"{HTTPS}attacker.example/"}, "address"),
+        ("sales", {"failure_webhook": f"{HTTPS}attacker.example/"}, "failure_webhook"),
+        ("daily_sales", {"by": "sql", "sql": "SELECT 1", "failure_webhook": f"{HTTPS}10.1/"}, "failure_webhook"),
     ):
         with corner.write(as_member("olga")) as ctx, pytest.raises(NetworkPolicyError) as refused:
             resource_edit.apply_edit(ctx, target, ResourceEdit(settings=settings))
         assert refused.value.field == field
     with corner.write(as_member("olga")) as ctx:
-        resource_edit.apply_edit(ctx, "sales", ResourceEdit(settings={"failure_webhook": "https://a.example.org/"}))
+        resource_edit.apply_edit(ctx, "sales", ResourceEdit(settings={"failure_webhook": f"{HTTPS}a.example.org/"}))
 
 
 def test_an_address_that_is_a_secret_is_checked_when_it_is_set(corner: DemoPlatform) -> None:
     uid = create(corner, "marts.destination", {"to": "chat"})
     old = create(corner, "marts.destination", {"to": "chat"}, "Old chat")
     with corner.write(as_member("tara")) as ctx:
-        credentials.save(ctx, old, {"address": "https://chat.attacker.example/t0ken"})
+        credentials.save(ctx, old, {"address": f"{HTTPS}chat.attacker.example/t0ken"})
     set_policy(corner, ONLY_US)
     with corner.write(as_member("tara")) as ctx:
         with pytest.raises(NetworkPolicyError) as refused:
-            credentials.save(ctx, uid, {"address": "https://chat.attacker.example/t0ken"})
+            credentials.save(ctx, uid, {"address": f"{HTTPS}chat.attacker.example/t0ken"})
         assert refused.value.field == "address"
-        credentials.save(ctx, uid, {"address": "https://chat.example.org/t0ken"})
+        credentials.save(ctx, uid, {"address": f"{HTTPS}chat.example.org/t0ken"})
         # What leads nowhere is no concern of the policy, and what is there can be deleted.
         credentials.save(ctx, old, {"secret": "x"})
         (problem,) = resources.get(ctx, old).settings_problems
@@ -157,14 +158,14 @@ def test_an_address_that_is_a_secret_is_checked_when_it_is_set(corner: DemoPlatf
 
 
 def test_what_a_new_policy_refuses_stays_readable_and_is_listed_with_what_is_wrong(corner: DemoPlatform) -> None:
-    hook = create(corner, "marts.destination", {**HOOK, "address": "https://Hooks.Attacker.example/in"}, "Hook")
+    hook = create(corner, "marts.destination", {**HOOK, "address": f"{HTTPS}Hooks.Attacker.example/in"}, "Hook")
     two = ["a@attacker.example", "b@attacker.example", "c@example.org"]
     mail = create(corner, "marts.destination", {**MAIL, "receivers": two}, "Mail")
     chat = create(corner, "marts.destination", {"to": "chat"}, "Chat")
     with corner.write(as_member("tara")) as ctx:
-        credentials.save(ctx, chat, {"address": "https://chat.attacker.example/t0ken"})
+        credentials.save(ctx, chat, {"address": f"{HTTPS}chat.attacker.example/t0ken"})
         resource_edit.apply_edit(
-            ctx, "daily_sales", ResourceEdit(settings={"failure_webhook": "https://x.attacker.example/"})
+            ctx, "daily_sales", ResourceEdit(settings={"failure_webhook": f"{HTTPS}x.attacker.example/"})
         )
     policy = SCHEMA.parse(ONLY_US)
     with corner.read(as_member("adam")) as ctx:
@@ -181,7 +182,7 @@ def test_what_a_new_policy_refuses_stays_readable_and_is_listed_with_what_is_wro
     with corner.write(as_member("tara")) as ctx:
         stored = resources.get(ctx, hook)
         assert stored.settings is not None
-        assert stored.settings["address"] == "https://Hooks.Attacker.example/in"
+        assert stored.settings["address"] == f"{HTTPS}Hooks.Attacker.example/in"
         assert ["network policy" in each.message for each in stored.settings_problems] == [True]
         listed = {each.uid: each.settings_problems for each in resources.find(ctx, among=["marts.destination"]).items}
         assert [len(listed[each]) for each in (hook, mail, chat)] == [1, 2, 1]

