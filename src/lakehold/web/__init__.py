@@ -13,6 +13,8 @@
 - `list_view`: search, filters, sorting and paging of lists
 - `labels`: numbers, times, names and icons as text
 - `form_values`: numbers, names and dates in forms, and errors that a form is shown again for
+- `form_drafts`: keeps forms that were sent but not executed, for the way back to them
+- `form_filler`: fills a form of a rendered page with the values of a draft
 - `confirmation`: confirmation pages and the preview of access changes
 - `security_headers`, `csrf`, `cookies`: security headers, form tokens, cookies and flash messages
 - `one_time_secret`: the page that shows a new secret once

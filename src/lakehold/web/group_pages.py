@@ -105,8 +105,7 @@ def add_member(request: Request, ctx: FormContext, uid: str, sent: SubmittedForm
             errors = form_values.errors_by_field(error, {"until": "until"}, "member")
         else:
             text = f"Until the end of {filled['until']}." if until is not None else ""
-            back = f"{urls.group(uid, 'add')}?{urlencode(filled)}"
-            asking = ConfirmationPrompt(f"Add {member.name} to {group.name}?", text, do="Add", back=back)
+            asking = ConfirmationPrompt(f"Add {member.name} to {group.name}?", text, do="Add")
             fact = Edge(MEMBER_OF, member.uid, uid)
             need_confirmed_effects(request, sent, asking, lambda: preview_effects(ctx, [Add(fact)]))
             groups.add(ctx, uid, member.uid, until=until)
@@ -125,7 +124,7 @@ def remove_member(request: Request, ctx: WriteContext, uid: str, sent: Submitted
     group, member = groups.get(ctx, uid), members.get(ctx, str(sent.get("member", "")))
     back = _return_address(uid, {"member": member.uid, "from": str(sent.get("from", ""))})
     fact = Edge(MEMBER_OF, member.uid, uid)
-    asking = ConfirmationPrompt(f"Remove {member.name} from {group.name}?", do="Remove", back=back, danger=True)
+    asking = ConfirmationPrompt(f"Remove {member.name} from {group.name}?", do="Remove", danger=True)
     need_confirmed_effects(request, sent, asking, lambda: preview_effects(ctx, [Remove(fact)]))
     groups.remove(ctx, uid, member.uid)
     flash = _undo_flash(uid, member.uid, "add", f"{member.name} was removed from {group.name}.")
@@ -171,7 +170,7 @@ def delete_group(request: Request, ctx: WriteContext, uid: str, sent: SubmittedF
     ctx.need("delete", uid)
     group = groups.get(ctx, uid)
     text = "Its members lose the access they have through it."
-    asking = ConfirmationPrompt(f"Delete {group.name}?", text, do="Delete", back=urls.group(uid), danger=True)
+    asking = ConfirmationPrompt(f"Delete {group.name}?", text, do="Delete", danger=True)
     need_confirmed_effects(request, sent, asking, lambda: _lost_access(ctx, uid))
     groups.delete(ctx, uid)
     return pages.redirect(request, "/groups", f"{group.name} was deleted.")

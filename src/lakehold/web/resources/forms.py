@@ -100,7 +100,7 @@ def move(request: Request, ctx: FormContext, uid: str, sent: SubmittedForm) -> R
         to = text_field(sent, "to")
         effect = resource_edit.preview_reparent(ctx, uid, to)
         title = f"Move {found.name} to {ctx.view.names.get(ctx.view.resource(to))}?"
-        prompt = ConfirmationPrompt(title, do="Move", back=urls.resource(uid, "move"))
+        prompt = ConfirmationPrompt(title, do="Move")
         need_confirmed_effects(request, sent, prompt, lambda: summarize_effects(ctx.view.policy, effect))
         resource_edit.reparent(ctx, uid, to)
         return pages.redirect(request, urls.resource(uid), f"{found.name} was moved.")

@@ -299,6 +299,8 @@ def new_form(request: Request, uid: str, storage: str = "", table: str = "") -> 
     """Render the form for a new data mart. Its storage is chosen first."""
     read_transaction(request).run(lambda ctx: DefinitionFormPage.need_workspace(ctx, uid))
     page, by = DefinitionFormPage(request, uid), DefinitionType.TABLE if table else DefinitionType.SQL
+    if sent := pages.restored_form(request):
+        return page.show(page.parse(sent))
     return page.show(page.design.blank(_STORAGE, storage=storage, table=table, by=by.value))
 
 
@@ -313,6 +315,9 @@ def make(request: Request, platform: CurrentPlatform, uid: str, sent: SubmittedF
 def edit_form(request: Request, uid: str, storage: str = "", choose: str = "") -> Response:
     """Render the form of an existing data mart. The address may name another storage."""
     page, found = _open_page(request, uid)
+    if sent := pages.restored_form(request):
+        page.keeps_storage = True
+        return page.show(page.parse(sent))
     page.keeps_storage = page.keeps_storage and not choose
     filled = page.load(found)
     chosen = "" if choose else storage or filled.text("storage")

@@ -107,7 +107,8 @@ def new_form(request: Request, ctx: ReadContext, uid: str, mart: str = "") -> Re
         form = f"{urls.workspace(project, 'reports/new')}?{urlencode({'mart': uid})}"
         return pages.redirect(request, form)
     page_frame.need_project(ctx, uid)
-    return ReportFormPage(request, uid, _need_usable_mart(ctx, mart)).render(ctx, report_form.blank_report_form())
+    filled = _restored_form(request) or report_form.blank_report_form()
+    return ReportFormPage(request, uid, _need_usable_mart(ctx, mart)).render(ctx, filled)
 
 
 @new.post("/{uid:path}/reports/new")
@@ -125,7 +126,9 @@ def make(request: Request, uid: str, sent: SubmittedForm) -> Response:
 def edit_form(request: Request, ctx: ReadContext, uid: str) -> Response:
     """Render the form of an existing report."""
     found, mart = _need_edit(ctx, uid)
-    filled = report_form.report_form_from_resource(found, found.settings or {})
+    filled = _restored_form(request, found.settings) or report_form.report_form_from_resource(
+        found, found.settings or {}
+    )
     return ReportFormPage(request, workspace_id(found), mart, found).render(ctx, filled)
 
 
@@ -134,6 +137,11 @@ def edit(request: Request, uid: str, sent: SubmittedForm) -> Response:
     """Save the report, or render the form again after another button."""
     found, mart = read_transaction(request).run(lambda ctx: _need_edit(ctx, uid))
     return ReportFormPage(request, workspace_id(found), mart, found).submit(sent)
+
+
+def _restored_form(request: Request, settings: Mapping[str, object] | None = None) -> ReportForm | None:
+    sent = pages.restored_form(request)
+    return report_form.parse_report_form(sent, settings) if sent else None
 
 
 def _need_edit(ctx: RequestContext, uid: str) -> tuple[ResourceView, str]:
