@@ -42,10 +42,10 @@ class RunSettings(SettingsRecord):
         parts = urlsplit(self.failure_webhook)
         if parts.scheme not in {"http", "https"} or not parts.hostname:
             hint = "Use https:// with host and path."
-            raise InvalidSettingError("The failure_webhook is not a URL.", hint, field=WEBHOOK_SETTING)
+            raise InvalidSettingError("The webhook for failures is not a URL.", hint, field=WEBHOOK_SETTING)
         if parts.username is not None or parts.password is not None:
             hint = "Leave it out: requests are signed."
-            raise InvalidSettingError("The failure_webhook contains a password.", hint, field=WEBHOOK_SETTING)
+            raise InvalidSettingError("The webhook for failures contains a password.", hint, field=WEBHOOK_SETTING)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -44,6 +44,7 @@ _ERROR_TEXTS = {
     401: ErrorText("Sign in first", "You need to sign in to open this page.", "key-round"),
     403: ErrorText("Access denied", "You don't have the required permission.", "lock"),
     404: ErrorText("Page not found", "It may have been moved or removed, or you don't have access to it.", "compass"),
+    405: ErrorText("Page not found", "Nothing opens at this address.", "compass"),
     409: ErrorText("This is not possible right now", "Something else has to change first.", "git-branch"),
     422: ErrorText("Invalid input", "Nothing was changed.", "pencil"),
     429: ErrorText("Too many attempts", "Wait a moment, then try again.", "clock"),

@@ -77,6 +77,8 @@ class KindDescriptor:
     """The action that lets a member read its rows in SQL; empty if it is no table."""
     is_trigger: bool = False
     """Whether it says when its parent runs, and so is created with a schedule, never by itself."""
+    created_elsewhere: str = ""
+    """Where users create one instead of in the general form, as a sentence."""
 
 
 class Probe(Protocol):

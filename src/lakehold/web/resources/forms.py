@@ -97,7 +97,8 @@ def move(request: Request, ctx: FormContext, uid: str, sent: SubmittedForm) -> R
     found = resources.get(ctx, uid)
     schema = kinds.catalog_kind(ctx.view.policy, found.kind)
     if request.method == "POST":
-        to = text_field(sent, "to")
+        if not (to := text_field(sent, "to")):
+            raise InvalidInputError("Select where to move it.", "Choose from the list.", field="to")
         effect = resource_edit.preview_reparent(ctx, uid, to)
         title = f"Move {found.name} to {ctx.view.names.get(ctx.view.resource(to))}?"
         prompt = ConfirmationPrompt(title, do="Move")

@@ -165,7 +165,7 @@ def set_member(request: Request, ctx: FormContext, uid: str, sent: SubmittedForm
     asked, errors = request.query_params, FieldErrors()
     filled = MembershipForm.parse(sent if request.method == "POST" else asked)
     if request.method == "POST":
-        invalid = errors.at("role", InvalidInputError, ConflictError, fields={"until": "until"})
+        invalid = errors.at("role", InvalidInputError, ConflictError, fields={"until": "until", "subject": "subject"})
         with errors.at("subject", HiddenError, NotFoundError), invalid:
             return _save_member(request, ctx, uid, filled, sent)
     elif filled.subject:
@@ -202,6 +202,8 @@ def _check_may_give(ctx: RequestContext, uid: str) -> None:
 
 
 def _save_member(request: Request, ctx: RequestContext, uid: str, filled: MembershipForm, sent: FormData) -> Response:
+    if not filled.subject:
+        raise InvalidInputError("Select a member or group.", field="subject")
     member = find_member(ctx, uid, filled.subject)
     plan = membership.plan_membership(ctx, uid, filled, member)
     if not plan.roles and not member.roles:

@@ -53,7 +53,12 @@ WORKSPACE = Workspace(
             ),
         ),
         KindDescriptor(name="volume", icon="folder", collapsed=True, pages=(PageLink("Files", "files", "folder"),)),
-        KindDescriptor(name="stream", icon="activity", collapsed=True),
+        KindDescriptor(
+            name="stream",
+            icon="activity",
+            collapsed=True,
+            created_elsewhere="Streams are selected on the page of their source.",
+        ),
         KindDescriptor(
             name="saved_query", icon="book-open", collapsed=True, pages=(PageLink("SQL", "sql", "square-terminal"),)
         ),

@@ -61,7 +61,9 @@ WORKSPACE = Workspace(
             PageLink("Insights", "insights", "chart-line"),
         ),
         KindDescriptor(name="report_trigger", icon="calendar-clock", collapsed=True, is_trigger=True),
-        KindDescriptor(name="run", icon="play", collapsed=True),
+        KindDescriptor(
+            name="run", icon="play", collapsed=True, created_elsewhere="A run is started on the page of what it runs."
+        ),
     ),
     pages=(RUNS_PAGE, PageLink("Insights", "insights", "chart-line")),
     tabs=(PageLink("Notifications", "notifications", "bell"),),
