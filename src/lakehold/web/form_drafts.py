@@ -33,7 +33,7 @@ MAX_DRAFTS = 8
 _SECONDS = 3600
 _SCOPE = "lakehold.form_drafts"
 _PURPOSE = "form draft"
-_SHOWN, _NEW = "s", "n"
+_SEEN, _NEW = "s", "n"
 _ID_BYTES = 16
 _NEVER_KEPT = frozenset({csrf.FIELD, "confirmed", "password", "old", "new"})
 """Passwords of accounts are not kept, not even encrypted."""
@@ -73,7 +73,7 @@ class BrowserDrafts:
     """The drafts of the browser that sends a request, by id."""
 
     drafts: dict[str, FormDraft]
-    shown: set[str]
+    seen: set[str]
     """Those that the member has seen: they end when the member goes to another page."""
     is_changed: bool = False
 
@@ -84,7 +84,7 @@ class BrowserDrafts:
 
     def to_cookie(self) -> str:
         """Return the value of the cookie."""
-        return ".".join((_SHOWN if each in self.shown else _NEW) + each for each in self.drafts)
+        return ".".join((_SEEN if each in self.seen else _NEW) + each for each in self.drafts)
 
 
 def load(request: Request) -> None:
@@ -92,7 +92,7 @@ def load(request: Request) -> None:
     marks = [each for each in request.cookies.get(COOKIE, "").split(".")[-MAX_DRAFTS:] if each]
     found = _select(get_platform(request), [each[1:] for each in marks]) if marks else {}
     request.scope[_SCOPE] = BrowserDrafts(
-        found, {each[1:] for each in marks if each[0] == _SHOWN}, bool(marks) > bool(found)
+        found, {each[1:] for each in marks if each[0] == _SEEN}, bool(marks) > bool(found)
     )
 
 
@@ -114,7 +114,7 @@ def keep(request: Request, token: FormToken, form: FormData, action: str, *, exp
         return False
     browser.drafts[id_], browser.is_changed = draft, True
     if not expired:
-        browser.shown.add(id_)
+        browser.seen.add(id_)
     return True
 
 
@@ -123,9 +123,9 @@ def finish(request: Request, response: Response, page: str) -> None:
     browser = _browser(request)
     if request.method == "GET" and _is_page(request, response):
         own = _own(request)
-        browser.drop(each for each, draft in own.items() if draft.page != page and each in browser.shown)
-        fresh = {each for each, draft in own.items() if draft.page == page} - browser.shown
-        browser.shown |= fresh
+        browser.drop(each for each, draft in own.items() if draft.page != page and each in browser.seen)
+        fresh = {each for each, draft in own.items() if draft.page == page} - browser.seen
+        browser.seen |= fresh
         browser.is_changed = browser.is_changed or bool(fresh)
     if browser.is_changed and browser.drafts:
         cookies.set_cookie(request, response, COOKIE, browser.to_cookie(), _SECONDS)

@@ -123,10 +123,10 @@ def _form_page(request: Request) -> str:
     """Return the address of the page that the forms of a response are on: not that of a part that htmx loads."""
     if sent := csrf.sent_token(request):
         return sent.page
-    shown = urlsplit(request.headers.get("hx-current-url", ""))
-    if not shown.path or unquote(shown.path) == request.url.path:
+    window = urlsplit(request.headers.get("hx-current-url", ""))
+    if not window.path or unquote(window.path) == request.url.path:
         return current_url(request)
-    return safe_redirect_url(shown.path + (f"?{shown.query}" if shown.query else ""))
+    return safe_redirect_url(window.path + (f"?{window.query}" if window.query else ""))
 
 
 def safe_redirect_url(address: str) -> str:
