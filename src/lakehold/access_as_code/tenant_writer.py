@@ -74,6 +74,9 @@ class TenantWriter:
         ends = [resource, *(other for other in others if self._kind(other) not in SUBJECTS)]
         self._need(lambda: self.ctx.need_change(change), *ends)
         self.ctx.make_unchecked(change, since=since, until=until)
+        part = resource_edit.part_of_change(self.ctx.view, change)
+        if part is not None and resource not in self._created:
+            resource_metadata.record_author(self.ctx, resource, {part})
 
     def rename(self, uid: str, name: str) -> None:
         """Rename an entry. The tenant is renamed by those who may restore it."""

@@ -71,6 +71,7 @@ class SettingsSchema(Generic[T]):
         tag: str = "",
         common: type[SettingsRecord] | None = None,
         managed: Sequence[str] = (),
+        parts: Sequence[str] = (),
         needed: Sequence[str] = (),
         references: Callable[[T], Iterable[SettingReference]] | None = None,
         edges: Sequence[str] = (),
@@ -81,6 +82,11 @@ class SettingsSchema(Generic[T]):
         """The records of all variants, by what the setting `tag` says."""
         self.managed = tuple(managed)
         """Settings that only the platform changes, by actions of their own."""
+        self.parts = tuple(parts)
+        """Settings, edges and attributes with an author of their own; the others that say what runs have one together.
+
+        What a part says is no reason to answer for what is read by the others.
+        """
         self._references = references
         # Texts that must be there, if the variant has them.
         self._needed = tuple(needed)
@@ -124,11 +130,17 @@ class SettingsSchema(Generic[T]):
             return []
         return list(self._references(self.parse(settings)))
 
-    def normalize(self, settings: Mapping[str, object]) -> tuple[object, object]:
-        """Return valid settings in a form that is equal for all that mean the same."""
-        common = {name: settings[name] for name in self._common_names if settings.get(name) is not None}
-        own = None if self.is_draft(settings) else self._validate(settings)
-        return own, _validate(self._common, common) if self._common else None
+    def changed_parts(self, before: Mapping[str, object], after: Mapping[str, object]) -> frozenset[str]:
+        """Return the parts in which settings differ by more than how they are written; the empty text for the rest."""
+        one, other = self._values(before), self._values(after)
+        if one is None or other is None:
+            one, other = before, after
+        names = {name for name in {*one, *other} if one.get(name) != other.get(name)}
+        return frozenset(map(self.part_of, names - {*self.managed}))
+
+    def part_of(self, name: str) -> str:
+        """Return the part that a setting, an edge or an attribute belongs to."""
+        return name if name in self.parts or name in self._common_names else ""
 
     def edges(self, settings: Mapping[str, object]) -> dict[str, list[str]]:
         """Return the ends of the edges that follow the settings."""
@@ -149,6 +161,15 @@ class SettingsSchema(Generic[T]):
                 line = {"type": "missing", "loc": (name,), "input": settings}
                 raise ValidationError.from_exception_data(self.label, [line])  # type: ignore[list-item]
         return found
+
+    def _values(self, settings: Mapping[str, object]) -> Mapping[str, object] | None:
+        """Return settings by name, equal for all that mean the same; None if they cannot be used."""
+        if self.problems(settings):
+            return None
+        common = {name: settings[name] for name in self._common_names if settings.get(name) is not None}
+        records: list[Any] = [_validate(self._common, common)] if self._common else []
+        records += [] if self.is_draft(settings) else [self._validate(settings)]
+        return {each.name: getattr(record, each.name) for record in records for each in fields(record)}
 
     def _own(self, settings: Mapping[str, object]) -> dict[str, object]:
         return {name: value for name, value in settings.items() if name not in self._common_names}

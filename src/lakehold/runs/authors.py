@@ -4,7 +4,10 @@ A run needs the rights of the caller who started it and of the authors of its de
 somebody else's rights by changing what that person's schedule runs.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING
 
 from lakehold.access.facts.descriptions import describe_resource, humanize
 from lakehold.catalog import resource_metadata
@@ -12,21 +15,22 @@ from lakehold.directory.caller import Caller
 from lakehold.directory.errors import DeniedError, HiddenError
 from lakehold.directory.request_context import RequestContext
 
+if TYPE_CHECKING:
+    from lakehold.runs.runnable import DefinitionPart
+
 _TAKE_OVER = "Whoever may edit it and read what it reads can take the definition over."
 
 
-def load_authors(ctx: RequestContext, uid: str, definition: Sequence[str]) -> tuple[Caller, ...]:
-    """Return the authors of what a run of a resource executes.
+def load_authors(ctx: RequestContext, definition: Sequence[DefinitionPart]) -> tuple[Caller, ...]:
+    """Return the authors of what a step executes.
 
-    These are the author of the resource itself, and of each part of its definition that was changed after that: before,
-    its author took the part as it was.
+    These are the author of the first part, which says what is read, and of each other part that was changed after that:
+    before, its author took the part as it was.
     """
-    if not definition:
-        return ()
-    own = resource_metadata.load_author(ctx, uid)
-    parts = (resource_metadata.load_author(ctx, part) for part in definition if part != uid)
-    found = [own, *(each for each in parts if each and (own is None or each.at >= own.at))]
-    return tuple({each.caller.principal: each.caller for each in found if each and each.caller.member}.values())
+    found = [resource_metadata.load_author(ctx, *part) for part in definition]
+    first = found[0] if found else None
+    counted = [each for each in found if each and (first is None or each.at >= first.at)]
+    return tuple({each.caller.principal: each.caller for each in counted if each.caller.member}.values())
 
 
 def describe_author(ctx: RequestContext, author: Caller, uid: str) -> str:

@@ -82,7 +82,7 @@ def _webhook_address(ctx: RequestContext, row: RunRow) -> tuple[str, str, str]:
         metadata = resource_metadata.load(ctx, uid) if uid else None
         url = metadata.settings.get(WEBHOOK_SETTING) if metadata else None
         if uid and metadata and isinstance(url, str) and url:
-            author = resource_metadata.load_author(ctx, uid)
+            author = resource_metadata.load_author(ctx, uid, WEBHOOK_SETTING)
             return uid, url, author.caller.member if author else ""
     return "", "", ""
 

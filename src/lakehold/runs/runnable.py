@@ -7,7 +7,7 @@ from collections import UserDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any
+from typing import Any, ClassVar, NamedTuple
 from urllib.parse import urlsplit
 
 from lakehold.access.model.policy import MEMBER
@@ -19,6 +19,7 @@ from lakehold.kit.errors import InvalidInputError
 from lakehold.kit.settings_schema import InvalidSettingError, SettingsRecord
 from lakehold.runs.run_table import FAILED
 from lakehold.runs.step_context import StepContext, StepResult
+from lakehold.workspaces import registry
 
 MAX_CURSOR_LENGTH = 200
 NOTIFY_SETTING = "notify"
@@ -51,6 +52,9 @@ class RunSettings(SettingsRecord):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
     """One step of a run: its name, and what it reads and writes. Executors are registered by the class of the step."""
+
+    identity: ClassVar[str] = "name"
+    """The field by which a run that goes on finds its step in the definition as it is by then: what it is about."""
 
     name: str
     reads: tuple[str, ...] = ()
@@ -133,6 +137,20 @@ class RunNotice:
     """The path of the page on which members subscribe and unsubscribe."""
 
 
+class DefinitionPart(NamedTuple):
+    """A part of a definition that a step executes, by the resource whose settings or edges it is."""
+
+    resource: str
+    name: str = resource_metadata.WHOLE
+
+
+def parts_of(kind: str, uid: str, *without: str) -> list[DefinitionPart]:
+    """Return all parts of a resource's definition but some, the whole first."""
+    schema = registry.find_settings_schema(kind)
+    named = [name for name in (schema.parts if schema else ()) if name not in without]
+    return [DefinitionPart(uid), *(DefinitionPart(uid, name) for name in named)]
+
+
 class Runnable(ABC):
     """A kind that can be run, with defaults for kinds whose runs need the same right each time.
 
@@ -169,10 +187,10 @@ class Runnable(ABC):
     def need_step(self, ctx: RequestContext, uid: str, step: Step) -> None:
         """Refuse a step of a run that has begun if the caller may no longer read or write what it takes."""
 
-    def definition(self, ctx: RequestContext, uid: str, options: RunOptions) -> Sequence[str]:
-        """Return the resources whose settings and edges say what a run does; none if only its options do."""
-        del ctx, options
-        return (uid,)
+    def definition(self, ctx: RequestContext, uid: str, step: Step) -> Sequence[DefinitionPart]:
+        """Return the parts of definitions that say what a step does; none if only the options of the run do."""
+        del ctx, step
+        return parts_of(self.kind, uid)
 
     def start_action(self, options: RunOptions) -> str:
         """Return the action that is needed to start a run with these options."""

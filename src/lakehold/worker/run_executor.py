@@ -85,11 +85,11 @@ class RunExecutor:
                 execute(which.values(plan=run_plan.replan(step.plan, plan)))
         if known:
             return len(known)
-        for place, planned in enumerate(plan.steps):
-            stored = run_plan.dump_step(planned, plan.authors)
-            values = {"tenant_id": row.tenant_id, "name": planned.name, "plan": stored, **_NEW}
+        for place, planned in enumerate(plan):
+            stored = run_plan.dump_step(planned)
+            values = {"tenant_id": row.tenant_id, "name": planned.step.name, "plan": stored, **_NEW}
             execute(run_step_table.insert().values(run=row.n, number=place, **values))
-        return len(plan.steps)
+        return len(plan)
 
     def execute_step(self, number: int, place: int) -> str:
         """Execute one step unless it has succeeded; return the error, or an empty text."""
@@ -188,8 +188,8 @@ class RunExecutor:
         state = load_step(self._platform, row.n, place)
         if not state.plan:
             # A release that planned each step anew began the run: its step is the one of the same name.
-            plan = self._plan(row)
-            return run_plan.step_named(state.name, plan.steps), plan.authors
+            planned = run_plan.step_named(state.name, self._plan(row))
+            return planned.step, planned.authors
         step = run_plan.parse_step(state.plan, self._executors())
         authors = run_plan.parse_authors(state.plan, row.tenant)
         with self._platform.read(load_caller(row)) as ctx:

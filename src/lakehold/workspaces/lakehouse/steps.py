@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import ClassVar
 
 from lakehold.runs.runnable import BackfillSpan, Step
 
@@ -61,6 +62,8 @@ class UpdateHistory(Step):
 class IngestStream(Step):
     """Load a stream of a source into a table."""
 
+    identity: ClassVar[str] = "stream"
+
     source: str
     source_settings: Mapping[str, object]
     stream: str
@@ -75,6 +78,8 @@ class IngestStream(Step):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeliverTable(Step):
     """Send a table to a destination."""
+
+    identity: ClassVar[str] = "table"
 
     destination: str
     settings: Mapping[str, object]

@@ -32,7 +32,7 @@ from lakehold.runs.authors import load_authors, need_authors
 from lakehold.runs.scheduler.housekeeping import PeriodicTask
 from lakehold.workspaces.graph import edge_sources, edge_targets
 from lakehold.workspaces.marts import mart_kinds, reports
-from lakehold.workspaces.marts.pipelines import is_deleted, joined_marts, mart_of, need_published
+from lakehold.workspaces.marts.pipelines import is_deleted, joined_marts, mart_of, need_published, report_parts
 from lakehold.workspaces.marts.report_settings import REPORT
 from lakehold.workspaces.marts.settings import LIVE_TYPE
 
@@ -226,7 +226,7 @@ def _pull_sql(ctx: RequestContext, access: LiveAccess, lake: IcebergCatalog, rep
         for uid in marts:
             ctx.need("use", uid)
 
-    need_authors(ctx, load_authors(ctx, report, (report, *marts)), report, need_marts)
+    need_authors(ctx, load_authors(ctx, report_parts(report, marts)), report, need_marts)
     need_published(ctx, mart)
     settings = REPORT.parse(resource_metadata.load(ctx, report).settings)
     return reports.report_sql(ctx, lake, settings, mart)

@@ -3,7 +3,7 @@
 A step has the settings that there were when its run began. `executors` executes the steps.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
@@ -17,7 +17,16 @@ from lakehold.kit.errors import ConflictError, InvalidInputError
 from lakehold.kit.ids import quote
 from lakehold.lake import readable_tables
 from lakehold.lake.iceberg_catalog import IcebergCatalog
-from lakehold.runs.runnable import EndedRun, Runnable, RunNotice, RunOptions, Step, refuse_backfill
+from lakehold.runs.runnable import (
+    DefinitionPart,
+    EndedRun,
+    Runnable,
+    RunNotice,
+    RunOptions,
+    Step,
+    parts_of,
+    refuse_backfill,
+)
 from lakehold.workspaces.graph import edge_sources, edge_targets, need_kind
 from lakehold.workspaces.marts import mart_kinds, storages
 from lakehold.workspaces.marts.notifications import receivers
@@ -141,10 +150,16 @@ class DataMartPipeline(_ProjectPipeline):
         )
         return [refresh, *looks, copy]
 
-    def definition(self, ctx: RequestContext, uid: str, options: RunOptions) -> Sequence[str]:
-        """Return the data mart and its storage, which says where its tables are."""
-        del options
-        return (uid, *edge_targets(ctx, uid, "storage"))
+    def definition(self, ctx: RequestContext, uid: str, step: Step) -> Sequence[DefinitionPart]:
+        """Return what the step executes of the data mart, and its storage, which says where its tables are."""
+        del ctx
+        match step:
+            case RefreshMart():
+                return (*parts_of(self.kind, uid, "checks", "kept_as", "joins"), DefinitionPart(step.storage))
+            case CopyToStorage():
+                return DefinitionPart(uid, "kept_as"), DefinitionPart(step.storage)
+            case _:
+                return (DefinitionPart(uid, "checks"),)
 
     def need_step(self, ctx: RequestContext, uid: str, step: Step) -> None:
         """Refuse a step if the caller may no longer use the data mart or its storage."""
@@ -246,10 +261,10 @@ class ReportPipeline(_ProjectPipeline):
         )
         return [step]
 
-    def definition(self, ctx: RequestContext, uid: str, options: RunOptions) -> Sequence[str]:
-        """Return the report, its destination, which says where rows go, and its data mart with those that it joins."""
-        del options
-        return (uid, *edge_targets(ctx, uid, "destination"), *joined_marts(ctx, mart_of(ctx, uid)))
+    def definition(self, ctx: RequestContext, uid: str, step: Step) -> Sequence[DefinitionPart]:
+        """Return the report, its destination, which says where rows go, and the joins of its data mart."""
+        assert isinstance(step, SendReport)  # noqa: S101 - it has no others
+        return (*report_parts(uid, step.marts), DefinitionPart(step.destination))
 
     def need_step(self, ctx: RequestContext, uid: str, step: Step) -> None:
         """Refuse a data mart that the caller may no longer use, or that has become a draft meanwhile."""
@@ -265,6 +280,11 @@ class ReportPipeline(_ProjectPipeline):
     def stop_rights(self, ctx: RequestContext, uid: str) -> Sequence[RequiredRight]:
         """Return `run` on the report, or `edit` on its data mart."""
         return (RequiredRight(self.stop, uid), RequiredRight("edit", mart_of(ctx, uid)))
+
+
+def report_parts(uid: str, marts: Iterable[str]) -> list[DefinitionPart]:
+    """Return the parts of definitions that say what a report reads: its own, and the joins of its data marts."""
+    return [*parts_of(mart_kinds.REPORT_KIND, uid), *(DefinitionPart(mart, "joins") for mart in marts)]
 
 
 def joined_marts(ctx: RequestContext, mart: str) -> dict[str, Mapping[str, object]]:

@@ -95,8 +95,9 @@ class MartColumn(SettingsRecord):
     """A field of a data mart as its readers see it. A hidden field is not stored at all."""
 
     name: Text
-    alias: str = ""
-    description: str = ""
+    # Who corrects what it is called is not the author of what is read.
+    alias: str = field(default="", compare=False)
+    description: str = field(default="", compare=False)
     type: str = ""
     """Another one than it arrives with."""
     hidden: bool = False
@@ -315,6 +316,7 @@ DATA_MART = SettingsSchema[MartSettings](
     "data mart",
     extend_record(MartSettings, FEEDS, "connector"),
     managed=("published", "reads"),
+    parts=("columns", "mode", "keys", "cursor", "checks", "kept_as", "joins"),
     common=RunSettings,
     references=_mart_references,
 )

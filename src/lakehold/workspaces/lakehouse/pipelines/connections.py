@@ -14,7 +14,7 @@ from lakehold.directory.caller import Caller
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import ConflictError
 from lakehold.kit.ids import quote
-from lakehold.runs.runnable import RunOptions, Step, refuse_backfill
+from lakehold.runs.runnable import DefinitionPart, RunOptions, Step, parts_of, refuse_backfill
 from lakehold.workspaces.graph import edge_targets, need_connection
 from lakehold.workspaces.lakehouse import settings, volumes
 from lakehold.workspaces.lakehouse.pipelines.base import LakehousePipeline, readable_inputs, resolve_output
@@ -90,10 +90,10 @@ class SourcePipeline(LakehousePipeline):
             found = _incremental_streams(ctx, uid, found)
         return [_ingest_step(ctx, uid, stream, reads, options) for stream in found]
 
-    def definition(self, ctx: RequestContext, uid: str, options: RunOptions) -> Sequence[str]:
-        """Return the source and its enabled streams."""
-        del options
-        return (uid, *enabled_streams(ctx, uid))
+    def definition(self, ctx: RequestContext, uid: str, step: Step) -> Sequence[DefinitionPart]:
+        """Return the source and the stream, with who enabled it."""
+        assert isinstance(step, IngestStream)  # noqa: S101 - it has no others
+        return (*super().definition(ctx, uid, step), *parts_of(STREAM_KIND, step.stream))
 
 
 def need_source_probe(ctx: RequestContext, request: Mapping[str, Any]) -> Caller:

@@ -6,7 +6,7 @@ from lakehold.catalog import kinds, resource_metadata
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import ConflictError, InvalidInputError
 from lakehold.kit.ids import quote
-from lakehold.runs.runnable import RunOptions, Step, refuse_backfill
+from lakehold.runs.runnable import DefinitionPart, RunOptions, Step, refuse_backfill
 from lakehold.workspaces.graph import edge_sources, edge_targets
 from lakehold.workspaces.lakehouse import steps
 from lakehold.workspaces.lakehouse.pipelines.base import TABLE_KIND, LakehousePipeline, readable_inputs
@@ -165,9 +165,9 @@ class SavedTablePipeline(LakehousePipeline):
         """Return the action of the maintenance, or the one to write the table."""
         return maintenance_action(options) or self.trigger
 
-    def definition(self, ctx: RequestContext, uid: str, options: RunOptions) -> Sequence[str]:
+    def definition(self, ctx: RequestContext, uid: str, step: Step) -> Sequence[DefinitionPart]:
         """Return the table with its query; nothing for maintenance, which executes no definition."""
-        return () if maintenance_action(options) else super().definition(ctx, uid, options)
+        return super().definition(ctx, uid, step) if isinstance(step, steps.MaterialiseQuery) else ()
 
     def locks(self, ctx: RequestContext, uid: str, options: RunOptions) -> Sequence[str]:
         """Return the table itself; for maintenance also everything whose writes may have files in progress."""

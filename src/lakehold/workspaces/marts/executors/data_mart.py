@@ -125,7 +125,11 @@ def _lakehouse_reader(
 ) -> LakeSource:
     """Return a reader of the lakehouse as the caller of the run, who needs rights there. What it reads is added."""
     lake = storages.lake_tables(ctx, storage)
-    tables = tuple(each.name for each in lake.tables)
+
+    def list_tables() -> list[str]:
+        # A pattern matches what all authors can read too: they learn of no other table by its name.
+        readable = step_ctx.readable_by_authors(each.uid for each in lake.tables)
+        return [each.name for each in lake.tables if each.uid in readable]
 
     def ask(stream: str) -> DataFrame:
         text = stream if definition.by is DefinitionType.SQL else select_all(stream)
@@ -133,7 +137,7 @@ def _lakehouse_reader(
         reads.update(tables_read)
         return rows
 
-    return LakeSource(ask, lambda: tables)
+    return LakeSource(ask, list_tables)
 
 
 def _sync_options(
