@@ -188,7 +188,7 @@ def _authored(ctx: RequestContext, uid: str, changed: Collection[str]) -> dict[s
         return {}
     before = load_authors(ctx, uid)
     schema = registry.find_settings_schema(ctx.view.kind(ctx.view.resource(uid)))
-    kept = {part: before[WHOLE] for part in schema.parts} if schema and WHOLE in before else {}
+    kept = dict.fromkeys(schema.parts, before[WHOLE]) if schema and WHOLE in before else {}
     return _stored_authors({**kept, **before, **dict.fromkeys(changed, DefinitionAuthor(ctx.caller, ctx.at))})
 
 

@@ -29,7 +29,7 @@ RunPlan = Sequence[PlannedStep]
 def plan_run(ctx: RequestContext, runnable: Runnable, uid: str, options: RunOptions) -> RunPlan:
     """Return the plan of a run; refused if its starter or an author may not read or write what it takes."""
     steps = runnable.steps(ctx, uid, options)
-    plan = [PlannedStep(step, load_authors(ctx, runnable.definition(ctx, uid, step))) for step in steps]
+    plan = [PlannedStep(step, load_authors(ctx, runnable.definition(uid, step))) for step in steps]
     for step, authors in ((each.step, each.authors) for each in plan):
         need_authors(ctx, authors, uid, partial(runnable.need_step, uid=uid, step=step))
     return plan

@@ -187,9 +187,9 @@ class Runnable(ABC):
     def need_step(self, ctx: RequestContext, uid: str, step: Step) -> None:
         """Refuse a step of a run that has begun if the caller may no longer read or write what it takes."""
 
-    def definition(self, ctx: RequestContext, uid: str, step: Step) -> Sequence[DefinitionPart]:
+    def definition(self, uid: str, step: Step) -> Sequence[DefinitionPart]:
         """Return the parts of definitions that say what a step does; none if only the options of the run do."""
-        del ctx, step
+        del step
         return parts_of(self.kind, uid)
 
     def start_action(self, options: RunOptions) -> str:

@@ -150,9 +150,8 @@ class DataMartPipeline(_ProjectPipeline):
         )
         return [refresh, *looks, copy]
 
-    def definition(self, ctx: RequestContext, uid: str, step: Step) -> Sequence[DefinitionPart]:
+    def definition(self, uid: str, step: Step) -> Sequence[DefinitionPart]:
         """Return what the step executes of the data mart, and its storage, which says where its tables are."""
-        del ctx
         match step:
             case RefreshMart():
                 return (*parts_of(self.kind, uid, "checks", "kept_as", "joins"), DefinitionPart(step.storage))
@@ -261,7 +260,7 @@ class ReportPipeline(_ProjectPipeline):
         )
         return [step]
 
-    def definition(self, ctx: RequestContext, uid: str, step: Step) -> Sequence[DefinitionPart]:
+    def definition(self, uid: str, step: Step) -> Sequence[DefinitionPart]:
         """Return the report, its destination, which says where rows go, and the joins of its data mart."""
         assert isinstance(step, SendReport)  # noqa: S101 - it has no others
         return (*report_parts(uid, step.marts), DefinitionPart(step.destination))

@@ -90,10 +90,10 @@ class SourcePipeline(LakehousePipeline):
             found = _incremental_streams(ctx, uid, found)
         return [_ingest_step(ctx, uid, stream, reads, options) for stream in found]
 
-    def definition(self, ctx: RequestContext, uid: str, step: Step) -> Sequence[DefinitionPart]:
+    def definition(self, uid: str, step: Step) -> Sequence[DefinitionPart]:
         """Return the source and the stream, with who enabled it."""
         assert isinstance(step, IngestStream)  # noqa: S101 - it has no others
-        return (*super().definition(ctx, uid, step), *parts_of(STREAM_KIND, step.stream))
+        return (*super().definition(uid, step), *parts_of(STREAM_KIND, step.stream))
 
 
 def need_source_probe(ctx: RequestContext, request: Mapping[str, Any]) -> Caller:

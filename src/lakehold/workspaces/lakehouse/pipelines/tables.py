@@ -165,9 +165,9 @@ class SavedTablePipeline(LakehousePipeline):
         """Return the action of the maintenance, or the one to write the table."""
         return maintenance_action(options) or self.trigger
 
-    def definition(self, ctx: RequestContext, uid: str, step: Step) -> Sequence[DefinitionPart]:
+    def definition(self, uid: str, step: Step) -> Sequence[DefinitionPart]:
         """Return the table with its query; nothing for maintenance, which executes no definition."""
-        return super().definition(ctx, uid, step) if isinstance(step, steps.MaterialiseQuery) else ()
+        return super().definition(uid, step) if isinstance(step, steps.MaterialiseQuery) else ()
 
     def locks(self, ctx: RequestContext, uid: str, options: RunOptions) -> Sequence[str]:
         """Return the table itself; for maintenance also everything whose writes may have files in progress."""
