@@ -9,9 +9,10 @@ import pytest
 from typer.testing import CliRunner
 
 from lakehold import workspaces
-from lakehold.access import Attribute, TokenPrincipal
-from lakehold.access.facts.records import Grant
+from lakehold.access import Add, Attribute, Edge, Grant, Remove, TokenPrincipal
 from lakehold.access_as_code.metadata import load_metadata
+from lakehold.access_as_code.tenant_state import EntryMetadata
+from lakehold.access_as_code.tenant_writer import TenantWriter
 from lakehold.catalog import credentials, resource_metadata, resources
 from lakehold.cli import app
 from lakehold.demo import company, web_shop
@@ -178,3 +179,29 @@ def test_a_schedule_of_a_narrowed_token_comes_back_paused(corner: Platform) -> N
         TRIGGERS.save_unchecked(ctx, saved, token)
         schedule = load_metadata(ctx)["make_sales_by_day"].schedules[saved.id]
     assert schedule == {"cron": "0 1 * * *", "starter": "olga", "enabled": False}
+
+
+def test_who_applies_edges_and_switches_is_their_author(corner: Platform) -> None:
+    """Also of what has no metadata yet; what is created has its author as a whole."""
+    with corner.write(company.caller("olga")) as ctx:
+        writer = TenantWriter(ctx)
+        writer.make(Add(Attribute("web_clicks_stream", "enabled", "false")))
+        writer.make(Add(Edge("reads", "make_sales_by_day", "tills")))
+        writer.make(Remove(Edge("reads", "make_sales_by_day", "tills")))
+        assert not writer.refusals
+        assert {*resource_metadata.load_authors(ctx, "web_clicks_stream")} >= {"enabled"}
+        authors = [
+            resource_metadata.load_author(ctx, *part)
+            for part in (("web_clicks_stream", "enabled"), ("make_sales_by_day",))
+        ]
+        assert [each.caller.member for each in authors if each] == ["olga", "olga"]
+
+
+def test_a_narrowed_token_makes_nobody_else_a_starter(corner: Platform) -> None:
+    narrowed = TokenPrincipal("olga", frozenset({"see", "export", "edit", "trigger", "see_runs"}), None)
+    caller = Caller(company.TENANT, "olga", narrowed=narrowed)
+    entry = EntryMetadata(schedules={"nightly": {"cron": "0 1 * * *", "starter": "erik"}})
+    with corner.write(caller) as ctx:
+        writer = TenantWriter(ctx)
+        writer.save_schedules({"make_sales_by_day": entry})
+        assert any("may not let others start runs" in str(each) for each in writer.refusals)

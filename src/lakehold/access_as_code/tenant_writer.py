@@ -76,7 +76,7 @@ class TenantWriter:
         self.ctx.make_unchecked(change, since=since, until=until)
         part = resource_edit.part_of_change(self.ctx.view, change)
         if part is not None and resource not in self._created:
-            resource_metadata.record_author(self.ctx, resource, {part})
+            resource_metadata.record_author(self.ctx, resource, (part,))
 
     def rename(self, uid: str, name: str) -> None:
         """Rename an entry. The tenant is renamed by those who may restore it."""
@@ -166,6 +166,8 @@ class TenantWriter:
             parameters=parameters if isinstance(parameters, Mapping) else {},
         )
         own = starter == self.ctx.caller.member
+        if not own and self.ctx.caller.narrowed is not None:
+            raise ForbiddenError("A narrowed token may not let others start runs.", "Use one that is not narrowed.")
         triggers.save_unchecked(self.ctx, trigger, self.ctx.caller if own else Caller(self.ctx.caller.tenant, starter))
 
     def _need_schedule(self, resource: str) -> None:

@@ -149,7 +149,9 @@ def part_of_change(view: FactView, change: FactChange) -> str | None:
         return None
     schema = kinds.schema_of(view, mentioned_ids(fact)[0])
     settings = registry.find_settings_schema(schema.id)
-    part = settings.part_of(fact.name) if settings else resource_metadata.WHOLE
+    if settings is None:
+        return None
+    part = settings.part_of(fact.name)
     is_definition = _is_definition_edge(schema, fact.name) if isinstance(fact, Edge) else bool(part)
     return part if is_definition else None
 

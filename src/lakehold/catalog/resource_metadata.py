@@ -168,10 +168,9 @@ def _editor(ctx: RequestContext) -> dict[str, object]:
 
 def record_author(ctx: RequestContext, uid: str, authored: Collection[str] = (WHOLE,)) -> None:
     """Make the caller the author of parts of the definition that are stored elsewhere."""
-    if authored:
-        ctx.rows(detail_table).update(
-            detail_table.c.resource_id == ctx.view.resource(uid), **_authored(ctx, uid, authored)
-        )
+    is_here = detail_table.c.resource_id == ctx.view.resource(uid)
+    if not ctx.rows(detail_table).update(is_here, **_authored(ctx, uid, authored)):
+        save(ctx, uid, authored=authored)
 
 
 def take_over(ctx: RequestContext, uid: str) -> int:

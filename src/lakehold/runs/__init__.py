@@ -9,7 +9,7 @@ after a crash where it was. Interactive queries do not wait in a queue.
 - `step_context`: what an executor is given for a step, and what it returns
 - `run_table`: the tables of runs, their steps, outputs and logs, and the totals for metrics
 - `run_plan`: the plan of a run, frozen when it begins
-- `authors`: who last changed what a run executes, whose rights it needs too
+- `authors`: who last changed what a step executes, whose rights it needs too
 - `cause`: why a run was started: by whom or what, after which run, by which schedule
 - `queue`: which queued run starts next
 - `scheduler`: schedules, triggers and periodic tasks
