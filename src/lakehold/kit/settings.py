@@ -82,6 +82,16 @@ class Settings(BaseSettings):
     runs_at_once: int = Field(default=2, ge=1, le=100, description="How many runs of one workspace execute at once.")
     queries_at_once: int = Field(default=3, ge=1, le=100, description="How many queries one person may run at once.")
     query_seconds: int = Field(default=300, ge=1, le=86400, description="How long a query may take.")
+    analysis_seconds: int = Field(
+        default=60, ge=1, le=3600, description="How long Spark may take to understand a query before it runs."
+    )
+    query_parts: int = Field(
+        default=2_000,
+        ge=10,
+        le=100_000,
+        description="How many selections, joins and unions a query may have, each WITH part counted as often as it is"
+        " named.",
+    )
     query_rows: int = Field(default=100_000, ge=1, description="How many rows a query may return.")
     query_megabytes: int = Field(default=64, ge=1, description="How large the rows of a query may be.")
     query_patience: int = Field(
