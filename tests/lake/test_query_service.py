@@ -14,9 +14,8 @@ import pyarrow as pa
 import pytest
 from pyspark.sql import SparkSession
 
-from lakehold.kit.errors import ConflictError
+from lakehold.kit.errors import ConflictError, LimitExceededError
 from lakehold.kit.settings import Settings
-from lakehold.lake.errors import LimitExceededError
 from lakehold.lake.spark.queries import Query, QueryService
 from lakehold.lake.spark.session_pool import UserSessions
 from tests.cli.command_runner import CommandRunner, serve_platform

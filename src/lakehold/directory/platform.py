@@ -18,9 +18,12 @@ from lakehold.kit.database import Database
 from lakehold.kit.errors import BusyError
 from lakehold.kit.keys import KeyRing, load_keys
 from lakehold.kit.settings import Settings
+from lakehold.kit.slots import Slots
 from lakehold.ledger.audit import DENIED, AuditLog
 
 _INTERVAL = 60 * SECOND
+_WORKER_CALLS = 100
+_TABLE_READS, _TABLE_READS_EACH = 24, 6
 _MAX_REMEMBERED = 10_000
 
 
@@ -80,6 +83,14 @@ class Platform:
         self.database = Database(settings.database_url)
         self.access = AccessEngine(self.database, clock)
         self.last_used = LastUsedTracker()
+        # What holds a thread of this process for long: it waits for a worker, or reads files itself.
+        self.worker_calls = Slots("queries or tests", _WORKER_CALLS, settings.queries_at_once)
+        self.table_reads = Slots("table reads", _TABLE_READS, _TABLE_READS_EACH)
+
+    @property
+    def slow_threads(self) -> int:
+        """How many threads slow work can hold at once, beside those that everything else has."""
+        return self.worker_calls.total + self.table_reads.total
 
     @cached_property
     def keys(self) -> KeyRing:

@@ -72,6 +72,13 @@ class BusyError(LakeholdError):
     retryable = True
 
 
+class LimitExceededError(LakeholdError):
+    """A member exceeded a limit on concurrency, time or size."""
+
+    code = "limit_reached"
+    status = 429
+
+
 class UnavailableError(LakeholdError):
     """A host, jar, disk or worker that the request needs is not available at the moment."""
 

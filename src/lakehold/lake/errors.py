@@ -1,6 +1,6 @@
 """Errors of queries, tables, sources and deliveries."""
 
-from lakehold.kit.errors import LakeholdError
+from lakehold.kit.errors import LakeholdError, LimitExceededError
 
 
 class RefusedQueryError(LakeholdError):
@@ -18,13 +18,6 @@ class QueryError(LakeholdError):
 
     code = "query_failed"
     status = 422
-
-
-class LimitExceededError(LakeholdError):
-    """A member exceeded a limit on concurrency, time or size."""
-
-    code = "limit_reached"
-    status = 429
 
 
 class QueryMemoryError(LimitExceededError):

@@ -17,7 +17,7 @@ from lakehold.kit.errors import InvalidInputError, UnavailableError
 from lakehold.lake.iceberg_catalog import IcebergCatalog, TableIdentifier
 
 MOST_ROWS = 100_000
-_ROWS, _SIZE, _SCAN_LIMIT = 100, 4 * 1024 * 1024, 2_000_000
+_ROWS, _SIZE, _SCAN_LIMIT, _SECONDS = 100, 4 * 1024 * 1024, 2_000_000, 60
 
 
 class FilterOperator(StrEnum):
@@ -56,6 +56,8 @@ class PreviewOptions:
     """Bytes in memory: rows that would make it more are left out."""
     scan_limit: int = _SCAN_LIMIT
     """How many rows are scanned before a filter with few matches gives up."""
+    seconds: int = _SECONDS
+    """For how long rows are scanned before it gives up."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ Manifests are read as they are needed: of a table with a thousand files, most ar
 enough. Of each Parquet file rows are read lazily, without those that were deleted.
 """
 
+import time
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -96,12 +97,13 @@ def _collect_rows(scan: TableScan, options: PreviewOptions) -> tuple[pa.Table, b
     """Collect rows up to one more than requested; and whether the scan stopped at a limit."""
     schema = iceberg_arrow.schema_to_pyarrow(scan.read_schema, include_field_ids=False)
     taken, scanned, size = [schema.empty_table()], 0, 0
+    until = time.monotonic() + options.seconds
     for rows, seen in _scan_rows(scan):
         found = rows.cast(schema).slice(0, options.rows + 1 - sum(map(len, taken)))
         fits = _count_fitting(found, options.size - size)
         taken.append(found.slice(0, fits))
         scanned, size = scanned + seen, size + taken[-1].nbytes
-        if fits < len(found) or scanned >= options.scan_limit:
+        if fits < len(found) or scanned >= options.scan_limit or time.monotonic() >= until:
             return pa.concat_tables(taken), True
         if sum(map(len, taken)) > options.rows:
             break

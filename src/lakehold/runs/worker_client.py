@@ -1,8 +1,12 @@
-"""HTTP client for a worker on this machine: queries, descriptions, probes and connection tests, without a queue."""
+"""HTTP client for a worker on this machine: queries, descriptions, probes and connection tests, without a queue.
+
+Each person may wait for so many answers at once as they may run queries, and all together for so many that threads are
+left for everything else: this is the one way to a worker, so that no page or endpoint has to think of it.
+"""
 
 import socket
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from secrets import token_hex
 from typing import Any, Protocol
@@ -13,10 +17,9 @@ import pyarrow as pa
 from lakehold.directory.caller import Caller
 from lakehold.directory.platform import Platform
 from lakehold.kit import errors
-from lakehold.kit.errors import LakeholdError, NotFoundError, UnavailableError
+from lakehold.kit.errors import LakeholdError, LimitExceededError, NotFoundError, UnavailableError
 from lakehold.lake import catalog_tokens
 from lakehold.lake import errors as lake_errors
-from lakehold.lake.errors import LimitExceededError
 from lakehold.runs import heartbeat
 
 QUERY_PATH = "/query"
@@ -74,7 +77,10 @@ def run_query(
 ) -> Iterator[QueryRows]:
     """Run a query as the caller; which tables it may read is decided while it runs. `stop_query` stops it by its id."""
     body = {"id": uid or f"q_{token_hex(12)}", "workspace": workspace, "text": text, "rows": rows}
-    with _client(platform, caller) as client, client.stream("POST", QUERY_PATH, json=body) as response:
+    with _client(platform, caller) as client, ExitStack() as stack:
+        # Rows that have been computed are read by whoever asked, as fast as they can.
+        with _place(platform, caller):
+            response = stack.enter_context(client.stream("POST", QUERY_PATH, json=body))
         if response.is_error:
             response.read()
             raise _error_from(response)
@@ -107,7 +113,7 @@ def check_connection(platform: Platform, caller: Caller, name: str, request: Map
 
 
 def _post(platform: Platform, caller: Caller, path: str, body: Mapping[str, object]) -> dict[str, Any]:
-    with _client(platform, caller) as client:
+    with _client(platform, caller) as client, _place(platform, caller):
         response = client.post(path, json=body)
     if response.is_error:
         raise _error_from(response)
@@ -124,6 +130,10 @@ def stop_query(platform: Platform, caller: Caller, uid: str) -> None:
         raise NotFoundError("There is no such query.", "It may have ended.") from None
     if response.is_error:
         raise _error_from(response)
+
+
+def _place(platform: Platform, caller: Caller) -> AbstractContextManager[None]:
+    return platform.worker_calls.take((caller.tenant, caller.member))
 
 
 @contextmanager

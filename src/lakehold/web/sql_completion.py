@@ -5,7 +5,7 @@ from typing import Annotated
 from fastapi import Query, Response
 from fastapi.responses import JSONResponse
 
-from lakehold.api.http.dependencies import ReadContext
+from lakehold.api.http.dependencies import CurrentPlatform, ReadContext
 from lakehold.api.iceberg_rest import CurrentLake
 from lakehold.directory.request_context import RequestContext
 from lakehold.lake import readable_tables, table_metadata
@@ -38,6 +38,7 @@ def known_names(ctx: ReadContext, uid: str) -> Response:
 @routes.get("/{uid:path}/sql/fields")
 def known_fields(
     ctx: ReadContext,
+    platform: CurrentPlatform,
     lake: CurrentLake,
     uid: str,
     table: Annotated[list[str] | None, Query(max_length=_MAX_TABLES_PER_REQUEST)] = None,
@@ -46,11 +47,12 @@ def known_fields(
     queries.open_scope(ctx, uid)
     places = {each: readable_tables.identifier_of(ctx, each) for each in table or () if _may_read(ctx, each)}
     there = lake.metadata_locations(places.values()) if places else {}
-    fields = {
-        each: [(field.name, field.type) for field in table_metadata.load_metadata(there[place]).fields]
-        for each, place in places.items()
-        if place in there
-    }
+    with platform.table_reads.take((ctx.caller.tenant, ctx.caller.member)):
+        fields = {
+            each: [(field.name, field.type) for field in table_metadata.load_metadata(there[place]).fields]
+            for each, place in places.items()
+            if place in there
+        }
     for name, schema in system_table_schemas.visible_tables(ctx).items():
         if f"{SYSTEM}.{name}" in (table or ()):
             fields[f"{SYSTEM}.{name}"] = list(system_table_schemas.iceberg_fields(schema))

@@ -96,7 +96,8 @@ def table_sample(
     if now is not None:
         resource_usage.record(platform, ctx, readable_kinds()[found.kind], uid)
         try:
-            preview = read_preview(lake, readable_tables.identifier_of(ctx, uid), PreviewOptions(rows=_ROWS))
+            with platform.table_reads.take((ctx.caller.tenant, ctx.caller.member)):
+                preview = read_preview(lake, readable_tables.identifier_of(ctx, uid), PreviewOptions(rows=_ROWS))
             values["grid"] = build_grid(preview.rows.schema, preview.rows.to_batches())
             values["more"] = preview.more
         except LakeholdError as error:

@@ -1,6 +1,8 @@
 """The HTTP server of a worker on this machine: queries, probes, connection tests, and the catalog for its own Spark.
 
-Nothing waits in a queue. Every request carries a token that only this installation can have signed.
+Nothing waits in a queue, and no request waits for what does not end: queries and probes have threads of their own, so
+that those of this server are left for the catalog, which Spark asks meanwhile. Every request carries a token that only
+this installation can have signed.
 """
 
 import logging
@@ -23,9 +25,11 @@ from lakehold.api.http.dependencies import get_platform
 from lakehold.directory.caller import Caller
 from lakehold.directory.errors import UnauthorizedError
 from lakehold.directory.platform import Platform
+from lakehold.kit.daemon_pool import DaemonPool
 from lakehold.kit.database import Transaction
-from lakehold.kit.errors import NotFoundError
+from lakehold.kit.errors import LimitExceededError, NotFoundError
 from lakehold.kit.ids import quote
+from lakehold.kit.slots import Slots
 from lakehold.lake import catalog_tokens, row_formats
 from lakehold.runs.service import Runs
 from lakehold.runs.worker_client import ARROW_MEDIA_TYPE, COMPLETE_HEADER, DESCRIBE_PATH, PROBE_PATH, QUERY_PATH
@@ -102,8 +106,21 @@ def run_probe(request: Request, body: ProbeRequest) -> dict[str, Any]:
         raise NotFoundError(
             f"There is no probe {quote(body.probe)}.", "The server and the worker may differ in release."
         )
-    runtime = _spark_runtime(request)
-    return dict(found(get_platform(request), _caller(request), body.request, lambda: runtime.spark))
+    platform, caller, runtime = get_platform(request), _caller(request), _spark_runtime(request)
+
+    slots: Slots = request.app.state.probe_slots
+
+    def probe() -> dict[str, Any]:
+        with slots.take((caller.tenant, caller.member)):
+            return dict(found(platform, caller, body.request, lambda: runtime.spark))
+
+    seconds = platform.settings.query_seconds
+    pool: DaemonPool = request.app.state.probe_pool
+    try:
+        return pool.submit(probe).result(seconds)
+    except TimeoutError:
+        message = f"It took longer than {seconds} seconds."
+        raise LimitExceededError(message, "See whether the other side answers, or ask for less.") from None
 
 
 @contextmanager
@@ -117,6 +134,8 @@ def serve(platform: Platform) -> Iterator[tuple[str, SparkRuntime]]:
     spark_runtime = SparkRuntime(platform, address)
     config.app = app = create_app(platform, [iceberg_rest.routes, routes], _find_caller)
     app.state.warm = spark_runtime
+    app.state.probe_pool = DaemonPool("probe")
+    app.state.probe_slots = Slots("tests", platform.worker_calls.total, platform.settings.queries_at_once)
     app.state.system = SystemTables(spark_runtime, Runs(workspaces.runnables()))
     server = uvicorn.Server(config)
     thread = Thread(target=server.run, kwargs={"sockets": [socket]}, daemon=True, name="answering")

@@ -13,7 +13,7 @@ from typing import Any
 
 import sqlalchemy as sa
 import uvicorn
-from anyio.to_thread import run_sync
+from anyio.to_thread import current_default_thread_limiter, run_sync
 from fastapi import APIRouter, FastAPI
 from fastapi.openapi.utils import get_openapi
 
@@ -46,8 +46,9 @@ _EXAMPLE_BY_TYPE: dict[str, object] = {"integer": 1, "number": 1.0, "boolean": T
 
 @asynccontextmanager
 async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
-    """Write token and sign-in usage periodically while the application runs."""
+    """Have threads for what waits beside those for all else, and write token and sign-in usage periodically."""
     platform: Platform = app.state.platform
+    current_default_thread_limiter().total_tokens += platform.slow_threads
     usage_task = asyncio.create_task(_write_usage_periodically(platform))
     yield
     usage_task.cancel()

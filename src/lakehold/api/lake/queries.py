@@ -269,9 +269,18 @@ def get_rows(
     """
     readable_tables.refuse_impersonation(ctx)
     where = _parse_filters(field or [], operator or [], value or [])
-    size = get_platform(request).settings.query_megabytes * 1_000_000
-    options = PreviewOptions(limit, fields, where=where, size=size, scan_limit=_MAX_SCANNED_ROWS)
-    found = previews.read_preview(lake, _readable_place(ctx, table), options)
+    settings = get_platform(request).settings
+    options = PreviewOptions(
+        limit,
+        fields,
+        where=where,
+        size=settings.query_megabytes * 1_000_000,
+        scan_limit=_MAX_SCANNED_ROWS,
+        seconds=settings.query_seconds,
+    )
+    place = _readable_place(ctx, table)
+    with get_platform(request).table_reads.take((ctx.caller.tenant, ctx.caller.member)):
+        found = previews.read_preview(lake, place, options)
     return stream_query(nullcontext(QueryRows(found.rows.to_reader(), not found.more)), accept)
 
 

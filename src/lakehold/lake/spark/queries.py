@@ -4,11 +4,14 @@ Queries of one user share one fair-scheduler pool, so that others are not slowed
 or whose caller has gone, is cancelled.
 """
 
-from collections import Counter
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from threading import Lock, Timer
+from typing import Any, TypeVar
+from uuid import uuid4
 
 import pyarrow as pa
 from py4j.protocol import Py4JError, Py4JJavaError
@@ -19,16 +22,19 @@ from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import CalendarIntervalType, DataType, StructType, VariantType, YearMonthIntervalType
 
 from lakehold.directory.caller import Caller
-from lakehold.kit.errors import ConflictError, NotFoundError, UnavailableError
+from lakehold.kit.daemon_pool import DaemonPool, fail
+from lakehold.kit.errors import ConflictError, LakeholdError, LimitExceededError, NotFoundError, UnavailableError
 from lakehold.kit.settings import Settings
+from lakehold.kit.slots import Slots
 from lakehold.lake import catalog_tokens
-from lakehold.lake.errors import LimitExceededError, QueryError, QueryMemoryError, StoppedError
+from lakehold.lake.errors import QueryError, QueryMemoryError, StoppedError
 from lakehold.lake.spark.fair_share import GROUP, POOL, FairShare, RunningQuery
 from lakehold.lake.spark.guard import query_errors
 from lakehold.lake.spark.guard.query_guard import QueryGuard
 from lakehold.lake.spark.jvm import active_session, set_local_properties
 from lakehold.lake.spark.session_pool import USER_SESSION_CONF, UserSession, UserSessions
 
+T = TypeVar("T")
 _TEXTS = (CalendarIntervalType, VariantType, YearMonthIntervalType)
 
 
@@ -93,7 +99,10 @@ def _collect_batches(rows: DataFrame, schema: pa.Schema, most_bytes: int) -> Ite
 
 
 _INTERRUPT = "spark.job.interruptOnCancel"
-_GRACE, _ANALYSIS_SECONDS = 60, 60
+_GRACE = 60
+_LEAVE_SECONDS = 5
+"""After how long whoever waits for a query is answered that it was stopped, whether it has stopped or not."""
+_MOST_AT_ONCE = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,19 +130,22 @@ class QueryService:
         self._spark = spark
         self._settings = settings
         self._user_sessions = user_sessions
-        self._guard = QueryGuard(spark)
+        self._guard = QueryGuard(spark, settings.query_parts)
         self._fair_share = FairShare(spark, settings.query_patience, self._stop, end)
         self._running: dict[str, RunningQuery] = {}
+        self._outcomes: dict[str, Future[Any]] = {}
+        """What those who wait for the running queries get, by group."""
+        self._slots = Slots("queries", _MOST_AT_ONCE, settings.queries_at_once)
+        self._pool = DaemonPool("query")
         self._lock = Lock()
 
     def run(self, query: Query) -> QueryResult:
         """Run a query and return its rows."""
+        return self._run_apart(query, partial(self._run_registered, query))
+
+    def _run_registered(self, query: Query, running: RunningQuery) -> QueryResult:
         lent = self._user_sessions.borrow(query.caller, query.workspace, self._settings.query_seconds + _GRACE)
-        with (
-            self._register(query) as running,
-            lent as own,
-            catalog_tokens.open_system_folder(own.token, self._settings.data),
-        ):
+        with lent as own, catalog_tokens.open_system_folder(own.token, self._settings.data):
             try:
                 return self._collect_rows(query, own, running)
             except QueryMemoryError:
@@ -149,7 +161,8 @@ class QueryService:
         try:
             properties = {**USER_SESSION_CONF, POOL: running.pool, GROUP: running.group, _INTERRUPT: "true"}
             set_local_properties(self._spark, properties)
-            rows = self._guard.analyse(own.session, query.text)
+            with self._limit_analysis(running):
+                rows = self._guard.analyse(own.session, query.text)
             if running.stop_reason:
                 raise _stopped_error(running)
             return collect_result(rows, most_rows=most_rows, most_bytes=self._settings.query_megabytes * 1_000_000)
@@ -170,13 +183,23 @@ class QueryService:
     def analyse(self, caller: Caller, workspace: str, text: str, *, seconds: int) -> tuple[DataFrame, frozenset[str]]:
         """Return the rows of a query, to be run within so many seconds, and the ids of the tables that it reads."""
         token = self._user_sessions.issue_token(caller, seconds)
-        return self._analyse_tracked(self._user_sessions.create_session(token, workspace), token, text)
+        session = self._user_sessions.create_session(token, workspace)
+        outcome = self._pool.submit(partial(self._analyse_tracked, session, token, text))
+        try:
+            return outcome.result(self._settings.analysis_seconds)
+        except TimeoutError:
+            raise self._analysis_error() from None
 
     def describe(self, caller: Caller, workspace: str, text: str) -> tuple[StructType, frozenset[str]]:
         """Return the schema of a query's result, and the ids of the tables that it would read."""
-        with self._user_sessions.borrow(caller, workspace, _ANALYSIS_SECONDS) as own:
-            rows, reads = self._analyse_tracked(own.session, own.token, text)
-            return rows.schema, reads
+
+        def analyse(running: RunningQuery) -> tuple[StructType, frozenset[str]]:
+            lent = self._user_sessions.borrow(caller, workspace, self._settings.analysis_seconds + _GRACE)
+            with lent as own, self._limit_analysis(running):
+                rows, reads = self._analyse_tracked(own.session, own.token, text)
+                return rows.schema, reads
+
+        return self._run_apart(Query(f"describe_{uuid4().hex}", caller, workspace, text, 0), analyse)
 
     def _analyse_tracked(self, session: SparkSession, token: str, text: str) -> tuple[DataFrame, frozenset[str]]:
         with catalog_tokens.track_loaded_tables(token) as loaded:
@@ -186,24 +209,73 @@ class QueryService:
                 raise query_errors.translate_error(error) from error
             return rows, frozenset(loaded)
 
+    def _run_apart(self, query: Query, do: Callable[[RunningQuery], T]) -> T:
+        """Run a query in a thread of its own, that whoever waits can leave.
+
+        Nothing stops Spark while it analyses or plans, nor some tasks. The query stays registered until its thread
+        ends, and so it counts as one of its user's; one that never ends is a matter of the fair share.
+        """
+        outcome: Future[T] = Future()
+
+        def work() -> T:
+            with self._register(query) as running:
+                self._outcomes[running.group] = outcome
+                try:
+                    return do(running)
+                finally:
+                    del self._outcomes[running.group]
+
+        return self._pool.submit(work, outcome).result()
+
+    @contextmanager
+    def _limit_analysis(self, running: RunningQuery) -> Iterator[None]:
+        """Give up an analysis that takes too long: it goes on, and nobody waits for it."""
+        error = self._analysis_error()
+
+        def give_up() -> None:
+            self._free(running, error)
+            self._stop(running, error.message)
+
+        timer = Timer(self._settings.analysis_seconds, give_up)
+        timer.daemon = True
+        timer.start()
+        try:
+            yield
+        finally:
+            timer.cancel()
+
+    def _analysis_error(self) -> LimitExceededError:
+        seconds = self._settings.analysis_seconds
+        return LimitExceededError(
+            f"The query is not understood within {seconds} seconds.", "Break it into parts, and save some as tables."
+        )
+
+    def _free(self, running: RunningQuery, error: LakeholdError) -> None:
+        """Answer whoever waits for a query, if nobody has."""
+        if outcome := self._outcomes.get(running.group):
+            fail(outcome, error)
+
     @contextmanager
     def _register(self, query: Query) -> Iterator[RunningQuery]:
         """Track a query while it runs, within the limits of its user and for so many seconds at most."""
         owner = (query.caller.tenant, query.caller.member)
-        with self._lock:
-            if query.id in self._running:
-                raise ConflictError("A query of this id runs already.", "Give each query an id of its own.")
-            most = self._settings.queries_at_once
-            if Counter(each.owner for each in self._running.values())[owner] >= most:
-                raise LimitExceededError(f"You have {most} queries running.", "Wait for one to end, or stop one.")
-            running = self._running[query.id] = RunningQuery(owner)
+        with self._slots.take(owner):
+            with self._lock:
+                if query.id in self._running:
+                    raise ConflictError("A query of this id runs already.", "Give each query an id of its own.")
+                running = self._running[query.id] = RunningQuery(owner)
+            with self._tracked(query, running):
+                yield running
+
+    @contextmanager
+    def _tracked(self, query: Query, running: RunningQuery) -> Iterator[None]:
         self._fair_share.start(running)
         seconds = self._settings.query_seconds
         timer = Timer(seconds, self._stop, (running, f"The query took longer than {seconds} seconds."))
         timer.daemon = True
         try:
             timer.start()
-            yield running
+            yield
         finally:
             timer.cancel()
             self._fair_share.finish(running)
@@ -214,7 +286,11 @@ class QueryService:
 
     def _stop(self, running: RunningQuery, reason: str) -> None:
         with self._lock:
-            running.stop_reason = running.stop_reason or reason
+            is_first, running.stop_reason = not running.stop_reason, running.stop_reason or reason
+        if is_first:
+            leaving = Timer(_LEAVE_SECONDS, self._free, (running, _stopped_error(running)))
+            leaving.daemon = True
+            leaving.start()
         # Also what it has not begun yet.
         self._spark.sparkContext._jsc.sc().cancelJobGroupAndFutureJobs(running.group)  # noqa: SLF001 - Python lacks it
 
