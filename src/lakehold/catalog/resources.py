@@ -107,9 +107,9 @@ def delete(ctx: RequestContext, uid: str) -> bool:
     return True
 
 
-def restore(ctx: RequestContext, uid: str) -> int:
+def restore(ctx: RequestContext, uid: str, name: str = "") -> int:
     """Restore a resource that was marked as deleted, also for those who may though they do not see it: they see what
-    points at it. Returns its version.
+    points at it. Another name is for when its own was taken meanwhile. Returns its version.
     """
     may = may_restore(ctx, uid)
     if not may:
@@ -117,10 +117,11 @@ def restore(ctx: RequestContext, uid: str) -> int:
     if not is_deleted(ctx.view, uid):
         raise ConflictError(f"{quote(uid)} is not deleted.", "Only what was deleted can be restored.")
     back = Add(Attribute(uid, kinds.DELETED, "false"))
-    if may:
-        ctx.make_unchecked(back)
-    else:
-        ctx.make(back)
+    if not may:
+        ctx.need_change(back)
+    if name:
+        ctx.rename_unchecked(uid, name)
+    ctx.make_unchecked(back)
     return resource_metadata.save(ctx, uid)
 
 

@@ -19,6 +19,7 @@ from lakehold.kit.errors import BusyError
 from lakehold.kit.keys import KeyRing, load_keys
 from lakehold.kit.settings import Settings
 from lakehold.ledger.audit import DENIED, AuditLog
+from lakehold.workspaces import registry
 
 _INTERVAL = 60 * SECOND
 _MAX_REMEMBERED = 10_000
@@ -78,7 +79,7 @@ class Platform:
         # What is kept there is nobody else's on this machine.
         settings.data.mkdir(mode=0o700, parents=True, exist_ok=True)
         self.database = Database(settings.database_url)
-        self.access = AccessEngine(self.database, clock)
+        self.access = AccessEngine(self.database, clock, registry.unique_names())
         self.last_used = LastUsedTracker()
 
     @cached_property

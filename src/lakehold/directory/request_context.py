@@ -4,7 +4,8 @@ Every change that a person makes goes through here, so that none is made without
 from the audit log. A refusal is an error that names the missing right; it is audited after the rollback.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime
 
@@ -14,6 +15,7 @@ from lakehold.access import AccessSession, Add, Adopt, Attribute, Draft, Edge, G
 from lakehold.access.decisions.principal import Principal
 from lakehold.access.decisions.ways import Way, rank_ways
 from lakehold.access.facts.descriptions import describe_action, describe_fact, describe_resource
+from lakehold.access.facts.names import NameTakenError
 from lakehold.access.facts.records import Change, Fact, mentioned_ids, require_text
 from lakehold.access.facts.view import FactView
 from lakehold.directory.access_models import need_adoptable
@@ -154,9 +156,10 @@ class RequestContext:
     def create_unchecked(self, draft: Draft, name: str, *, uid: str | None = None, creator: str | None = None) -> str:
         """Create a resource without a check. The right to it has been checked by another rule."""
         self.need_writable()
-        made = self.session.store.create(
-            draft.kind, name, uid=uid, edges=draft.edges, attributes=draft.attributes, creator=creator
-        )
+        with self._naming_holder():
+            made = self.session.store.create(
+                draft.kind, name, uid=uid, edges=draft.edges, attributes=draft.attributes, creator=creator
+            )
         given = {**draft.edges, **draft.attributes}
         plain = {key: value if isinstance(value, str | bool) else list(value) for key, value in given.items()}
         self.note("create", made, after={"name": name, **plain})
@@ -181,7 +184,8 @@ class RequestContext:
         self.need_writable()
         fact = change.fact
         before = self._value_before(fact)
-        self.session.store.apply(change, since=since, until=until)
+        with self._naming_holder():
+            self.session.store.apply(change, since=since, until=until)
         after = {"fact": describe_fact(self.view, fact), **_fact_values(fact)} if isinstance(change, Add) else {}
         for name, value in (("since", since), ("until", until)):
             if value is not None:
@@ -198,7 +202,8 @@ class RequestContext:
         """Rename a resource without a check. The right to it has been checked by another rule."""
         self.need_writable()
         before = self.view.names.get(self.view.resource(uid)) or ""
-        self.session.store.rename(uid, name)
+        with self._naming_holder():
+            self.session.store.rename(uid, name)
         if before != name:
             self.note("rename", uid, before={"name": before}, after={"name": name})
 
@@ -222,6 +227,16 @@ class RequestContext:
             raise ForbiddenError("Viewing as somebody else only reads.", "Stop viewing as them to change anything.")
         if not self.session.transaction.writes:
             raise ForbiddenError("This transaction is read-only.", "Start a writing transaction.")
+
+    @contextmanager
+    def _naming_holder(self) -> Iterator[None]:
+        """Let the refusal of a name say what has it, if the caller may see that."""
+        try:
+            yield
+        except NameTakenError as error:
+            if error.holder and self.session.can_see(self.principal, error.holder):
+                error.message = f"The name {quote(error.name)} is taken by the {describe_resource(self.view, error.holder)}."
+            raise
 
     # Then write it down
 

@@ -13,6 +13,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
+from lakehold.kit.ids import NameScope
+
 if TYPE_CHECKING:
     from fastapi import APIRouter
 
@@ -75,6 +77,9 @@ class KindDescriptor:
     """Whether the navigation folds it away, because other pages lead to it."""
     reads_rows: str = ""
     """The action that lets a member read its rows in SQL; empty if it is no table."""
+    unique_name: NameScope | None = None
+    """Where nothing else of the kind may have its name, as SQL or people look it up there. Workspaces need not say it:
+    their names are unique in the tenant, whatever their model."""
     is_trigger: bool = False
     """Whether it says when its parent runs, and so is created with a schedule, never by itself."""
 

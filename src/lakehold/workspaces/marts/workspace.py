@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from lakehold.kit.ids import NameScope
 from lakehold.workspaces.descriptor import (
     LINEAGE_PAGE,
     RUNS_PAGE,
@@ -17,7 +18,7 @@ _HERE = "lakehold.workspaces.marts"
 
 
 def _kind(name: str, icon: str, word: str, *pages: PageLink, reads_rows: str = "") -> KindDescriptor:
-    """Return the descriptor of a kind that has an overview and forms of its own."""
+    """Return the descriptor of a kind that has an overview and forms of its own. Its names are unique in a project."""
     return KindDescriptor(
         name=name,
         icon=icon,
@@ -26,6 +27,7 @@ def _kind(name: str, icon: str, word: str, *pages: PageLink, reads_rows: str = "
         edit_form=f"{word}/edit",
         pages=pages,
         reads_rows=reads_rows,
+        unique_name=NameScope.WORKSPACE,
     )
 
 
