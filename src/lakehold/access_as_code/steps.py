@@ -225,9 +225,7 @@ class DryRun:
             yield from (AttributeRow(here, m, name, v) for m, v in (view.memberships[name].get(here) or {}).items())
 
 
-def order_steps(
-    view: FactView, bundles: Sequence[Bundle], take_names: TakeNames
-) -> tuple[list[Step], AccessEffects]:
+def order_steps(view: FactView, bundles: Sequence[Bundle], take_names: TakeNames) -> tuple[list[Step], AccessEffects]:
     """Return the steps in an order in which each can be taken, and their effects; raise what stops the rest."""
     dry_run = DryRun(view, [step for bundle in bundles for step in bundle], take_names)
     steps: list[Step] = []

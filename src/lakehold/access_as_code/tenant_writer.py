@@ -85,14 +85,14 @@ class TenantWriter:
 
     def delete(self, uid: str) -> None:
         """Delete an entry with its metadata and credentials, or remove a member."""
-        ctx, number = self.ctx, self.ctx.view.resource(uid)
-        if self._kind(uid) == MEMBER:
+        ctx, number, kind = self.ctx, self.ctx.view.resource(uid), self._kind(uid)
+        if kind == MEMBER:
             self._need(lambda: member_removal.remove(ctx, uid), uid)
         else:
             self._need(lambda: kinds.need_right(ctx, uid, "delete"), uid)
         if ctx.view.ids.get(uid) is not None:
             ctx.delete_unchecked(uid)
-        resource_metadata.clear(ctx, number)
+        resource_metadata.clear_deleted(ctx, number, kind)
         credentials.delete_all(ctx, number)
 
     def save_metadata(self, entries: Mapping[str, EntryMetadata]) -> None:

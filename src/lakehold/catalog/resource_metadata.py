@@ -16,7 +16,7 @@ import sqlalchemy as sa
 from lakehold.directory.caller import Caller
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import Moment
-from lakehold.kit.database import ExactText, IdType, metadata
+from lakehold.kit.database import ExactText, IdType, TenantRows, metadata
 from lakehold.kit.errors import InvalidInputError, LakeholdError
 from lakehold.kit.settings_schema import InvalidSettingError
 from lakehold.workspaces import registry
@@ -167,9 +167,15 @@ def save_managed(ctx: RequestContext, uid: str, managed: Mapping[str, object]) -
     ctx.rows(detail_table).update(is_here, settings=valid_settings(after))
 
 
-def clear(ctx: RequestContext, number: int) -> None:
-    """Clear the settings of a deleted resource. Its description stays, for a restore."""
-    ctx.rows(detail_table).update(detail_table.c.resource_id == number, settings="{}")
+def clear_deleted(ctx: RequestContext, number: int, kind: str) -> None:
+    """Clear the settings of a deleted resource, unless it can come back with them."""
+    if not registry.describe_kind(kind).restored_with_rows:
+        clear(ctx.rows(detail_table), number)
+
+
+def clear(rows: TenantRows, number: int) -> None:
+    """Clear the settings of a resource in the rows of `detail_table`. Its description stays."""
+    rows.update(detail_table.c.resource_id == number, settings="{}")
 
 
 def need_version(ctx: RequestContext, uid: str, version: int | None) -> None:

@@ -101,8 +101,9 @@ def delete(ctx: RequestContext, uid: str) -> bool:
     needed = ctx.session.read_view(lambda view: _dependents(view, uid))
     _refuse_any(ctx, uid, needed, "is still needed by others", "Let them point at another one first, or delete them.")
     number = view.resource(uid)
+    kind = view.kind(number)
     ctx.delete_unchecked(uid)
-    resource_metadata.clear(ctx, number)
+    resource_metadata.clear_deleted(ctx, number, kind)
     credentials.delete_all(ctx, number)
     return True
 

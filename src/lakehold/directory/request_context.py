@@ -14,6 +14,7 @@ import sqlalchemy as sa
 from lakehold.access import AccessSession, Add, Adopt, Attribute, Draft, Edge, Grant, Remove
 from lakehold.access.decisions.principal import Principal
 from lakehold.access.decisions.ways import Way, rank_ways
+from lakehold.access.facts.deletions import Deletion, EndedFact
 from lakehold.access.facts.descriptions import describe_action, describe_fact, describe_resource
 from lakehold.access.facts.names import NameTakenError
 from lakehold.access.facts.records import Change, Fact, mentioned_ids, require_text
@@ -221,6 +222,13 @@ class RequestContext:
         self.session.store.delete(uid)
         self._entries.append(replace(entry, before=before))
 
+    def restore_unchecked(self, deletion: Deletion, name: str, facts: Sequence[EndedFact]) -> None:
+        """Let a deleted resource exist again, without a check. The right to it has been checked by another rule."""
+        self.need_writable()
+        with self._naming_holder():
+            self.session.store.restore(deletion, name, facts)
+        self.note("restore", deletion.uid, before={"name": deletion.name}, after={"name": name})
+
     def need_writable(self) -> None:
         """Refuse impersonated callers and read-only transactions. Called before anything but a fact is written."""
         if self.caller.impersonator:
@@ -235,7 +243,8 @@ class RequestContext:
             yield
         except NameTakenError as error:
             if error.holder and self.session.can_see(self.principal, error.holder):
-                error.message = f"The name {quote(error.name)} is taken by the {describe_resource(self.view, error.holder)}."
+                holder = describe_resource(self.view, error.holder)
+                error.message = f"The name {quote(error.name)} is taken by the {holder}."
             raise
 
     # Then write it down

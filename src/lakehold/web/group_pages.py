@@ -16,7 +16,7 @@ from lakehold.catalog.resource_view import ResourceRef, VisibleRefs, make_ref
 from lakehold.directory import groups, members
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import Moment
-from lakehold.kit.errors import InvalidInputError, NotFoundError
+from lakehold.kit.errors import ConflictError, InvalidInputError, NotFoundError
 from lakehold.kit.ids import fold_name, valid_name
 from lakehold.web import confirmation, form_values, pages, urls
 from lakehold.web.components import EffectSummary, PageAction
@@ -56,7 +56,7 @@ def create_group(request: Request, ctx: FormContext, sent: SubmittedForm) -> Res
     ctx.need(MANAGE, ctx.caller.tenant)
     name, errors = str(sent.get("name", "")).strip(), FieldErrors()
     if request.method == "POST":
-        with errors.at("name", InvalidInputError):
+        with errors.at("name", InvalidInputError, ConflictError):
             made = groups.create(ctx, valid_name(name))
             return pages.redirect(request, urls.group(made), f"{name} was created. Add members next.")
     return pages.render_form(request, "groups/new.html", {"name": name}, errors)
@@ -158,7 +158,7 @@ def rename_group(request: Request, ctx: FormContext, uid: str, sent: SubmittedFo
     name = group.name
     if request.method == "POST":
         name = str(sent.get("name", "")).strip()
-        with errors.at("name", InvalidInputError):
+        with errors.at("name", InvalidInputError, ConflictError):
             groups.rename(ctx, uid, valid_name(name))
             return pages.redirect(request, urls.group(uid), "Saved.")
     return pages.render_form(request, "groups/rename.html", {"group": group, "name": name}, errors)

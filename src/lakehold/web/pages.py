@@ -12,6 +12,7 @@ from lakehold.api.http.dependencies import current_context, get_platform
 from lakehold.kit.errors import LakeholdError
 from lakehold.web import cookies, csrf
 from lakehold.web.cookies import Flash
+from lakehold.web.form_values import error_field
 from lakehold.web.navigation import Navigation
 from lakehold.web.templates import PageContext, TemplateRenderer
 
@@ -75,6 +76,8 @@ def render_form(
     error: LakeholdError | None = None,
 ) -> Response:
     """Render the template of a form; with errors by field, or that of the whole form, after it was submitted."""
+    if error is not None and (place := error_field(error, {})):
+        errors, error = {**(errors or {}), place: str(error)}, None
     values = {"error": error, **values, "errors": errors or {}}
     return render(request, template, values, status=422 if errors or error else 200)
 

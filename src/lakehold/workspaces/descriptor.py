@@ -80,6 +80,8 @@ class KindDescriptor:
     unique_name: NameScope | None = None
     """Where nothing else of the kind may have its name, as SQL or people look it up there. Workspaces need not say it:
     their names are unique in the tenant, whatever their model."""
+    restored_with_rows: bool = False
+    """Whether a deleted one can be restored as long as its rows are retained, and so keeps its settings until then."""
     is_trigger: bool = False
     """Whether it says when its parent runs, and so is created with a schedule, never by itself."""
 

@@ -12,5 +12,6 @@
 - `index`: the committed facts of a tenant in memory, at one sequence number
 - `tables`: the facts in SQLite or PostgreSQL, closed and never overwritten; grants with their periods
 - `loader`: reads them into a view
+- `deletions`: the facts that ended with a deleted resource
 - `store`: writes them
 """

@@ -1,5 +1,6 @@
 """The names that resources claim in their scopes, as one transaction reads and writes them."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 import sqlalchemy as sa
@@ -40,12 +41,19 @@ class NameClaims:
         above = to_texts(draft.edges[parent], "id") if parent else ()
         return self._scope_in(draft.kind, self._view.resource(above[0]) if above else self._tenant)
 
+    def restored_scope(self, kind: str, edges: Iterable[EdgeRow]) -> str | None:
+        """Return the scope in which a deleted resource claims its name again, with these edges."""
+        parent = self._view.policy.kinds[kind].schema.parent
+        above = next((edge.target for edge in edges if edge.name == parent), self._tenant)
+        return self._scope_in(kind, above)
+
     def scope(self, number: int) -> str | None:
         """Return the scope in which the resource claims its name where it lies now, if it claims one."""
         is_deleted = self._view.attributes[DELETED].get(number) == "true"
-        return None if is_deleted else self._scope_of(number)
+        return None if is_deleted else self.place_scope(number)
 
-    def _scope_of(self, number: int) -> str | None:
+    def place_scope(self, number: int) -> str | None:
+        """Return the scope that the resource's names have where it lies now, also while it is marked as deleted."""
         parent = self._parent_edge(number)
         above = self._view.edges_out[parent].get(number) if parent else None
         return self._scope_in(self._view.kind(number), above[0] if above else self._tenant)
@@ -71,7 +79,7 @@ class NameClaims:
         """Refuse to move or restore a resource to where its name is taken, before anything is written."""
         match row:
             case AttributeRow(here, 0, name, value) if name == DELETED and not (adds and value == "true"):
-                scope = self._scope_of(here)
+                scope = self.place_scope(here)
             case EdgeRow(name, here, target) if adds and name == self._parent_edge(here):
                 is_deleted = self._view.attributes[DELETED].get(here) == "true"
                 scope = None if is_deleted else self._scope_in(self._view.kind(here), target)
@@ -92,7 +100,7 @@ class NameClaims:
 
     def claim(self, number: int) -> None:
         """Let the resource claim its name where it lies now, or release it if it is marked as deleted."""
-        if self._scope_of(number) is None:
+        if self.place_scope(number) is None:
             return
         scope, name = self.scope(number), self._view.names.get(number) or ""
         if number in self._claimed and self._claimed[number] == scope:
@@ -106,7 +114,7 @@ class NameClaims:
             self.update(number, "", name_scope=None)
 
     def update(self, number: int, claimed: str, /, **values: str | int | None) -> None:
-        """Change the row of a resource with this name. That it is free was checked, unless another writer was faster."""
+        """Change the row of a resource. That the name which it claims is free was checked."""
         table = tables.resource
         try:
             self.transaction.connection.execute(table.update().where(table.c.id == number).values(**values))

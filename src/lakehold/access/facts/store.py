@@ -2,13 +2,15 @@
 
 import secrets
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 
 import sqlalchemy as sa
 
 from lakehold.access.facts import tables
-from lakehold.access.facts.changes import require_change, resolve_fact, validate_value, with_draft, with_models
+from lakehold.access.facts.changes import require_change, resolve_fact, to_fact, validate_value, with_draft, with_models
+from lakehold.access.facts.deletions import Deletion, EndedFact
 from lakehold.access.facts.last_holder import refuse_losing_last_holder
 from lakehold.access.facts.loader import to_row
 from lakehold.access.facts.name_claims import NameClaims
@@ -133,7 +135,7 @@ class FactStore:
         old = ResourceRow(here, uid, self.view.kind(here), self.view.names.get(here) or "")
         if old.name == new_name:
             return
-        self.claims.refuse_taken(self.claims.scope(here), new_name, here)
+        self.claims.refuse_taken(self.claims.place_scope(here), new_name, here)
         self.locks.lock_for_update(here)
         self.claims.update(here, new_name, name=new_name, sort_name=fold_name(new_name))
         self.entries.append(change_log.ChangeLogEntry("resource", here, FOREVER, FOREVER))
@@ -163,6 +165,23 @@ class FactStore:
         self._close("attribute", (attribute.resource_id == here) | (attribute.member_id == here), self.at)
         self._close("resource", tables.resource.c.id == here, self.at)
         self.claims.release(here)
+
+    def restore(self, deletion: Deletion, name: str, facts: Sequence[EndedFact]) -> None:
+        """Let a deleted resource exist again with its number and these facts, which begin now: that nothing was so
+        meanwhile stays written.
+        """
+        number, kind, valid = deletion.number, deletion.kind, valid_name(name)
+        above = [each.row for each in facts if isinstance(each.row, EdgeRow) and each.row.source == number]
+        self.claims.refuse_taken(self.claims.restored_scope(kind, above), valid, number)
+        self.locks.lock_for_update(number)
+        self._set_end("resource", number, deletion.at, FOREVER)
+        self.claims.update(number, valid, name=valid, sort_name=fold_name(valid))
+        self.overlay.open(ResourceRow(number, deletion.uid, kind, valid))
+        for each in facts:
+            # What the model or another fact does not allow any more does not come back.
+            with suppress(InvalidInputError, ConflictError):
+                if (fact := to_fact(self.view, each.row)) is not None and each.until > self.at:
+                    self.add(fact, since=max(each.since, self.at), until=each.until)
 
     # What is so
 

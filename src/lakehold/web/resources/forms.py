@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from fastapi import Request, Response
 from starlette.datastructures import FormData
 
+from lakehold.access.facts.names import NameTakenError
 from lakehold.access.model.schema import AttributeKind, EdgeKind, KindSchema
 from lakehold.api.http.dependencies import FormContext, WriteContext
 from lakehold.catalog import kinds, resource_edit, resources
@@ -133,10 +134,18 @@ def delete(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm) -
 
 @routes.post("/{uid:path}/restore")
 def restore(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm) -> Response:
-    """Restore the resource; the form may name the page to return to, for a caller who does not see the resource."""
-    resources.restore(ctx, uid)
+    """Restore the resource, under another name if its own was taken meanwhile. The form may name the page to return to,
+    for a caller who does not see the resource.
+    """
+    back = text_field(sent, "back")
+    try:
+        resources.restore(ctx, uid, text_field(sent, "name").strip())
+    except NameTakenError as error:
+        crumbs = resource_header.breadcrumbs(ctx, ctx.caller.tenant, "Restore")
+        values: dict[str, object] = {"crumbs": crumbs, "uid": uid, "name": error.free or error.name, "back": back}
+        return pages.render_form(request, "resources/restore.html", values, error=error)
     seen = ctx.session.can_see(ctx.principal, uid)
-    there = urls.resource(uid) if seen else pages.safe_redirect_url(text_field(sent, "back"))
+    there = urls.resource(uid) if seen else pages.safe_redirect_url(back)
     return pages.redirect(request, there, Flash("Restored."))
 
 

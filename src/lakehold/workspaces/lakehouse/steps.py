@@ -106,12 +106,3 @@ class DescribeFields(Step):
 
     table: str
     fields: tuple[tuple[str, str], ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RestoreRows(Step):
-    """Move the rows of a dropped table into a new one."""
-
-    table: str
-    number: int
-    """The number of the dropped table, under which its rows lie."""

@@ -46,6 +46,7 @@ WORKSPACE = Workspace(
             icon="table-2",
             collapsed=True,
             reads_rows="read",
+            restored_with_rows=True,
             unique_name=NameScope.PARENT,
             pages=(
                 PageLink("Fields", "fields", "menu"),

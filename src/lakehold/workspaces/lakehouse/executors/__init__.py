@@ -16,5 +16,4 @@ STEP_EXECUTORS: StepExecutors = {
     steps.MaintainTable: tables.maintain_table,
     steps.RollBackTable: tables.roll_back_table,
     steps.DescribeFields: tables.describe_fields,
-    steps.RestoreRows: tables.restore_rows,
 }

@@ -17,7 +17,7 @@ from lakehold.directory.platform import Platform
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import SECOND
 from lakehold.kit.errors import ConflictError
-from lakehold.kit.ids import fold_name, quote
+from lakehold.kit.ids import fold_name
 from lakehold.lake import readable_tables
 from lakehold.lake.iceberg_catalog import TableIdentifier
 from lakehold.lake.spark import maintenance
@@ -27,7 +27,8 @@ from lakehold.lake.spark.tables import Tables
 from lakehold.runs.step_context import StepContext, StepResult
 from lakehold.workspaces.graph import edge_targets
 from lakehold.workspaces.lakehouse import steps
-from lakehold.workspaces.lakehouse.maintenance import MIN_SNAPSHOTS, expired_places
+from lakehold.workspaces.lakehouse.deleted_tables import clear_settings, expired_places
+from lakehold.workspaces.lakehouse.maintenance import MIN_SNAPSHOTS
 from lakehold.workspaces.lakehouse.pipelines.base import LAYER_KIND, TABLE_KIND
 from lakehold.workspaces.lakehouse.pipelines.tables import REJECTED_SUFFIX
 
@@ -56,6 +57,9 @@ def rejected_place(step_ctx: StepContext, into: steps.OutputTarget, *, make: boo
         layer = edge_targets(ctx, table, "layer")[0]
         name = f"{ctx.view.names.get(ctx.view.resource(table))}{REJECTED_SUFFIX}"
         found = _tables_by_name(ctx, layer).get(fold_name(name))
+        if found is not None and not ctx.session.check(ctx.principal, "write", found):
+            # Somebody else's table: its name is taken.
+            found = None
         if found is None and make:
             found = resources.create(ctx, TABLE_KIND, name, edges={"layer": layer})
         return None if found is None else readable_tables.identifier_of(ctx, found)
@@ -69,10 +73,6 @@ def _output_table(ctx: RequestContext, into: steps.OutputTarget) -> str:
     name, named = fold_name(into.table), _tables_by_name(ctx, into.target)
     if name in named and named[name] in made:
         return named[name]
-    if name in named:
-        raise ConflictError(
-            f"There is a table {quote(into.table)} in the layer already.", "Write that table, or choose another name."
-        )
     uid = resources.create(ctx, TABLE_KIND, into.table, edges={"layer": into.target})
     # The output is the table from now on, and no longer its layer.
     ctx.make(Add(Edge("writes", into.pipeline, uid)))
@@ -138,6 +138,7 @@ def purge_dropped_tables(platform: Platform, tables: Tables) -> int:
         tables.drop(place)
         # Nobody can write a table any more that was deleted so long ago.
         maintenance.sweep(tables, place, grace=timedelta(0))
+        clear_settings(platform, place)
     return len(found)
 
 
@@ -175,15 +176,6 @@ def describe_fields(step: steps.DescribeFields, step_ctx: StepContext) -> StepRe
     """Set the descriptions of the table's fields."""
     step_ctx.tables.describe(_place(step_ctx, step.table), dict(step.fields))
     step_ctx.log(f"{len(step.fields):,} fields described")
-    return StepResult()
-
-
-def restore_rows(step: steps.RestoreRows, step_ctx: StepContext) -> StepResult:
-    """Let the new table take over the files of the dropped one."""
-    place = _place(step_ctx, step.table)
-    step_ctx.tables.lake.rename_table(TableIdentifier(place.tenant, step.number), place)
-    now = step_ctx.tables.current_metadata(place)
-    step_ctx.log(f"The table has {now.current.count('total-records') if now.current else 0:,} rows again")
     return StepResult()
 
 

@@ -94,10 +94,10 @@ def _backfill_cursor(settings: QuerySettings) -> str:
 
 
 MAINTENANCE_PARAMETER = "do"
-UPKEEP, ROLLBACK, DESCRIBE, RESTORE = "upkeep", "rollback", "describe", "restore"
+UPKEEP, ROLLBACK, DESCRIBE = "upkeep", "rollback", "describe"
 REJECTED_SUFFIX = "_rejected"
 """The end of the name of the table that keeps a stream's rejected rows."""
-_MAINTENANCE_ACTIONS = {UPKEEP: "write", ROLLBACK: "rollback", DESCRIBE: "edit", RESTORE: "write"}
+_MAINTENANCE_ACTIONS = {UPKEEP: "write", ROLLBACK: "rollback", DESCRIBE: "edit"}
 _MAINTENANCE_PARTS = ("compact", "expire", "sweep")
 
 
@@ -129,9 +129,6 @@ def maintenance_steps(ctx: RequestContext, uid: str, options: RunOptions) -> Seq
             return [steps.RollBackTable(name=task, writes=(uid,), table=uid, snapshot=snapshot)]
         case "describe":
             return [steps.DescribeFields(name=task, writes=(uid,), table=uid, fields=_fields_parameter(parameters))]
-        case "restore":
-            number = _number_parameter(parameters, "number")
-            return [steps.RestoreRows(name=task, writes=(uid,), table=uid, number=number)]
         case _:
             return [steps.MaintainTable(name=part, writes=(uid,), table=uid, part=part) for part in _MAINTENANCE_PARTS]
 

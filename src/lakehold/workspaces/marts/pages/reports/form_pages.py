@@ -26,7 +26,7 @@ from lakehold.web import kind_pages, pages, table_pages, urls
 from lakehold.web.access import resource_header
 from lakehold.web.connections.form_page import workspace_id
 from lakehold.web.cookies import Flash
-from lakehold.web.form_values import CORRECTABLE_ERRORS, parse_integer
+from lakehold.web.form_values import CORRECTABLE_ERRORS, error_field, parse_integer
 from lakehold.web.routing import SubmittedForm, router
 from lakehold.web.schedules.schedule_form import time_zones
 from lakehold.web.table_pages import Grid
@@ -224,7 +224,8 @@ class ReportFormPage:
         try:
             uid = write_transaction(self.request).run(lambda ctx: self._save(ctx, filled))
         except CORRECTABLE_ERRORS as refusal:
-            return again(error=refusal)
+            place = error_field(refusal, {})
+            return again(errors={place: str(refusal)}) if place else again(error=refusal)
         created = f"{filled.text('name')} was created. Run it, or add a trigger."
         flash = Flash("Saved. Applies from the next run." if self.found else created)
         return pages.redirect(self.request, kind_pages.resource_overview_url(uid, REPORT_KIND), flash)
