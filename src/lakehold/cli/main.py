@@ -54,7 +54,14 @@ _PANELS: tuple[tuple[str, tuple[Verb, ...], dict[str, typer.Typer]], ...] = (
     (
         "Operations",
         (
-            *(operations.up, operations.server, operations.worker, operations.init, operations.relocate),
+            *(
+                operations.up,
+                operations.server,
+                operations.worker,
+                operations.query_worker,
+                operations.init,
+                operations.relocate,
+            ),
             *(operations.login, operations.logout),
         ),
         {"key": operations.key_commands, "tls": operations.tls_commands},

@@ -87,6 +87,9 @@ class Settings(BaseSettings):
     query_patience: int = Field(
         default=15, ge=1, le=3600, description="How long a query may block others before it is stopped."
     )
+    query_workers: int = Field(
+        default=1, ge=0, le=16, description="How many processes that do nothing but queries `lakehold up` starts."
+    )
     snapshot_days: int = Field(
         default=30, ge=1, le=3650, description="How long a table can be read as it was and rolled back."
     )

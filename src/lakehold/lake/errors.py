@@ -1,6 +1,6 @@
 """Errors of queries, tables, sources and deliveries."""
 
-from lakehold.kit.errors import LakeholdError
+from lakehold.kit.errors import LakeholdError, UnavailableError
 
 
 class RefusedQueryError(LakeholdError):
@@ -29,6 +29,15 @@ class LimitExceededError(LakeholdError):
 
 class QueryMemoryError(LimitExceededError):
     """The query needs more memory than is available."""
+
+
+class SparkLostError(UnavailableError):
+    """Spark ended while the query ran, which may be repeated.
+
+    Its field is `sql` if the query may be the reason.
+    """
+
+    code = "spark_lost"
 
 
 class StoppedError(LakeholdError):

@@ -17,6 +17,7 @@ after a crash where it was. Interactive queries do not wait in a queue.
 - `queries`: ad-hoc SQL queries and their history
 - `sql_definitions`: queries in the settings of resources, analysed before they are saved
 - `worker_client`: the HTTP client for a worker on this machine
+- `worker_pool`: which worker is sent a query, and what happens when it is lost or held up
 - `heartbeat`: which workers are alive
 - `notifications`: mails and webhooks of ended runs
 - `system_table_schemas`: the schemas of the system tables, and which of them a caller has

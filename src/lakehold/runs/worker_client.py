@@ -1,8 +1,7 @@
 """HTTP client for a worker on this machine: queries, descriptions, probes and connection tests, without a queue."""
 
-import socket
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from secrets import token_hex
 from typing import Any, Protocol
@@ -12,34 +11,14 @@ import pyarrow as pa
 
 from lakehold.directory.caller import Caller
 from lakehold.directory.platform import Platform
-from lakehold.kit import errors
-from lakehold.kit.errors import LakeholdError, NotFoundError, UnavailableError
-from lakehold.lake import catalog_tokens
-from lakehold.lake import errors as lake_errors
-from lakehold.lake.errors import LimitExceededError
-from lakehold.runs import heartbeat
+from lakehold.kit.errors import NotFoundError
+from lakehold.runs import worker_pool
+from lakehold.runs.worker_pool import QUERY_PATH, NoWorkerError
 
-QUERY_PATH = "/query"
+__all__ = ["QUERY_PATH", "NoWorkerError"]
 DESCRIBE_PATH, PROBE_PATH = "/describe", "/probe"
 ARROW_MEDIA_TYPE = "application/vnd.apache.arrow.stream"
 COMPLETE_HEADER = "x-lakehold-complete"
-_TICKET_SECONDS = 60
-_GRACE_SECONDS = 30
-_CONNECT_SECONDS = 2
-_ERRORS_BY_CODE: dict[str, type[LakeholdError]] = {
-    each.code: each
-    for each in (
-        *(lake_errors.RefusedQueryError, lake_errors.QueryError, LimitExceededError, lake_errors.StoppedError),
-        *(errors.InvalidInputError, errors.ConflictError, errors.ForbiddenError, NotFoundError, UnavailableError),
-        *(lake_errors.SourceError, lake_errors.DataError, lake_errors.DeliveryError),
-    )
-}
-
-
-class NoWorkerError(UnavailableError):
-    """No worker is running, or none answers."""
-
-    code = "no_worker"
 
 
 class RecordBatches(Protocol):
@@ -74,10 +53,7 @@ def run_query(
 ) -> Iterator[QueryRows]:
     """Run a query as the caller; which tables it may read is decided while it runs. `stop_query` stops it by its id."""
     body = {"id": uid or f"q_{token_hex(12)}", "workspace": workspace, "text": text, "rows": rows}
-    with _client(platform, caller) as client, client.stream("POST", QUERY_PATH, json=body) as response:
-        if response.is_error:
-            response.read()
-            raise _error_from(response)
+    with worker_pool.send_query(platform, caller, QUERY_PATH, body) as response:
         yield QueryRows(pa.ipc.open_stream(_ResponseFile(response)), response.headers.get(COMPLETE_HEADER) != "false")
 
 
@@ -107,64 +83,16 @@ def check_connection(platform: Platform, caller: Caller, name: str, request: Map
 
 
 def _post(platform: Platform, caller: Caller, path: str, body: Mapping[str, object]) -> dict[str, Any]:
-    with _client(platform, caller) as client:
-        response = client.post(path, json=body)
-    if response.is_error:
-        raise _error_from(response)
-    found: dict[str, Any] = response.json()
-    return found
+    with worker_pool.send_query(platform, caller, path, body) as response:
+        response.read()
+        found: dict[str, Any] = response.json()
+        return found
 
 
 def stop_query(platform: Platform, caller: Caller, uid: str) -> None:
-    """Stop a query of the caller; raise `NotFoundError` if no worker is running."""
-    try:
-        with _client(platform, caller) as client:
-            response = client.delete(f"{QUERY_PATH}/{uid}")
-    except UnavailableError:
-        raise NotFoundError("There is no such query.", "It may have ended.") from None
-    if response.is_error:
-        raise _error_from(response)
-
-
-@contextmanager
-def _client(platform: Platform, caller: Caller) -> Iterator[httpx.Client]:
-    with platform.database.read() as transaction:
-        found = heartbeat.worker_addresses(transaction)
-    if not found:
-        raise NoWorkerError(
-            "No worker is running.", "If one is starting, try again; else start one: lakehold up, or lakehold worker."
-        )
-    ticket = catalog_tokens.issue_token(platform.keys, caller, platform.clock(), _TICKET_SECONDS)
-    timeout = httpx.Timeout(platform.settings.query_seconds + _GRACE_SECONDS, connect=5)
-    headers = {"Authorization": f"Bearer {ticket}"}
-    try:
-        # Whatever the environment says of proxies: it is this very machine.
-        with httpx.Client(
-            base_url=_first_reachable(found), headers=headers, timeout=timeout, trust_env=False
-        ) as client:
-            yield client
-    except httpx.ReadTimeout:
-        raise LimitExceededError("The query takes too long and does not stop.", "Query less data at once.") from None
-    except httpx.TransportError as error:
-        raise NoWorkerError("The worker does not answer.", "It may be restarting; try again.") from error
-
-
-def _first_reachable(addresses: Sequence[str]) -> str:
-    """Return the first address that accepts a connection: a worker may be dead and not yet counted as dead."""
-    for each in addresses[:-1]:
-        where = httpx.URL(each)
-        with suppress(OSError), socket.create_connection((where.host, where.port or 80), timeout=_CONNECT_SECONDS):
-            return each
-    return addresses[-1]
-
-
-def _error_from(response: httpx.Response) -> LakeholdError:
-    try:
-        problem = response.json()
-        error = _ERRORS_BY_CODE[problem["type"].rpartition(":")[2]]
-        return error(problem["detail"], problem["hint"], field=problem.get("field", ""), code=problem["code"])
-    except (ValueError, KeyError):
-        return NoWorkerError("The worker could not answer.", "See its log.")
+    """Stop a query of the caller; raise `NotFoundError` if no worker runs it."""
+    if not worker_pool.stop_query(platform, caller, uid):
+        raise NotFoundError("There is no such query.", "It may have ended.")
 
 
 class _ResponseFile:

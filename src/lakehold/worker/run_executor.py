@@ -9,6 +9,7 @@ import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache, partial
+from threading import Event
 
 import sqlalchemy as sa
 
@@ -41,6 +42,8 @@ from lakehold.workspaces import registry
 _log = logging.getLogger("lakehold.runs")
 _MAX_ATTEMPTS = 3
 _OWNER_ONLY = 0o700
+_LOSS_SECONDS = 0.5
+"""How much later than its connections the JVM may be seen to end."""
 
 
 class RunExecutor:
@@ -152,6 +155,9 @@ class RunExecutor:
             with self._step_context(row, place, authors) as step_ctx:
                 return states.SUCCEEDED, "", self._executors()[type(step)](step, step_ctx)
         except Exception as error:  # noqa: BLE001 - the edge: whoever waits is told, and the log has the rest
+            if self._spark_runtime.is_lost(0 if isinstance(error, LakeholdError) else _LOSS_SECONDS):
+                # This process is about to exit, and another one executes the step again.
+                Event().wait()
             if load_run(self._platform, row.n).state == states.STOPPING:
                 return states.STOPPED, STOPPED_MESSAGE, StepResult()
             message = str(error)

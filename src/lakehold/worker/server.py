@@ -6,6 +6,7 @@ Nothing waits in a queue. Every request carries a token that only this installat
 import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import asdict
 from http import HTTPStatus
 from socket import IPPROTO_TCP, TCP_NODELAY
 from threading import Thread
@@ -35,6 +36,7 @@ from lakehold.workspaces import registry
 
 _HOST = "127.0.0.1"
 _MAX_TEXT = 1_000_000
+_STOP_SECONDS, _ANSWER_SECONDS = 10, 3
 
 routes = APIRouter(include_in_schema=False)
 
@@ -51,6 +53,7 @@ class QueryRequest(DescribeQueryRequest):
 
     id: str
     rows: int
+    suspect: bool = False
 
 
 class ProbeRequest(BaseModel):
@@ -70,11 +73,25 @@ def run_query(request: Request, body: QueryRequest) -> Response:
     """Run a query and return its rows."""
     from lakehold.lake.spark.queries import Query  # noqa: PLC0415 - a worker that is asked nothing needs no Spark
 
-    query = Query(body.id, _caller(request), body.workspace, body.text, body.rows)
-    result = _spark_runtime(request).queries.run(query)
+    query = Query(body.id, _caller(request), body.workspace, body.text, body.rows, body.suspect)
+    runtime = _spark_runtime(request)
+    result = runtime.queries.run(query)
+    runtime.is_warm = True
     headers = {COMPLETE_HEADER: str(result.complete).lower()}
     content = b"".join(row_formats.as_arrow(result.schema, result.batches))
     return Response(content, media_type=ARROW_MEDIA_TYPE, headers=headers)
+
+
+@routes.get(QUERY_PATH)
+async def get_query_load(request: Request) -> dict[str, Any]:
+    """Return what a query of the caller would meet in this process, and start Spark if nobody has.
+
+    Not in a thread: they may all be taken by queries.
+    """
+    runtime = _spark_runtime(request)
+    load = runtime.load(_caller(request))
+    known = {"ready": runtime.is_warm, "runs": runtime.executes_runs}
+    return known | ({} if load is None else asdict(load))
 
 
 @routes.delete(QUERY_PATH + "/{uid}")
@@ -107,14 +124,17 @@ def run_probe(request: Request, body: ProbeRequest) -> dict[str, Any]:
 
 
 @contextmanager
-def serve(platform: Platform) -> Iterator[tuple[str, SparkRuntime]]:
-    """Serve in a thread; yield the address and the Spark runtime."""
+def serve(platform: Platform, *, executes_runs: bool = True) -> Iterator[tuple[str, SparkRuntime]]:
+    """Serve in a thread; yield the address and the Spark runtime.
+
+    If Spark is lost, the queries that have failed are still answered before the process exits.
+    """
     config = uvicorn.Config(FastAPI(), host=_HOST, port=0, access_log=False, log_config=None, server_header=False)
     socket = config.bind_socket()
     # Else a short answer waits 40 ms for the receiver to confirm its head: asyncio takes this socket for no TCP.
     socket.setsockopt(IPPROTO_TCP, TCP_NODELAY, 1)
     address = f"http://{_HOST}:{socket.getsockname()[1]}"
-    spark_runtime = SparkRuntime(platform, address)
+    spark_runtime = SparkRuntime(platform, address, executes_runs=executes_runs)
     config.app = app = create_app(platform, [iceberg_rest.routes, routes], _find_caller)
     app.state.warm = spark_runtime
     app.state.system = SystemTables(spark_runtime, Runs(workspaces.runnables()))
@@ -122,11 +142,16 @@ def serve(platform: Platform) -> Iterator[tuple[str, SparkRuntime]]:
     thread = Thread(target=server.run, kwargs={"sockets": [socket]}, daemon=True, name="answering")
     thread.start()
     logging.getLogger("lakehold.processes").info("the worker listens on port %s", socket.getsockname()[1])
+
+    def stop(seconds: float) -> None:
+        server.should_exit = True
+        thread.join(seconds)
+
+    spark_runtime.on_lost = lambda: stop(_ANSWER_SECONDS)
     try:
         yield address, spark_runtime
     finally:
-        server.should_exit = True
-        thread.join(timeout=10)
+        stop(_STOP_SECONDS)
         socket.close()
 
 

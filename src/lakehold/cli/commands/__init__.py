@@ -7,5 +7,5 @@
 - `data`: sql; run, runs, stop, resume, logs; table, lineage
 - `resources`: workspaces and their members; resources of every kind; grant, revoke, grants; access requests
 - `people`: members and service accounts, groups, invites, API tokens
-- `operations`: up, server, worker, init, login, logout, key; demo, tour, docs
+- `operations`: up, server, worker, query-worker, init, login, logout, key; demo, tour, docs
 """

@@ -21,7 +21,7 @@ _Socket = Annotated[int | None, typer.Option("--socket", hidden=True, help="Inhe
 
 
 def up() -> None:
-    """Start everything: a server and a worker, with one log and one Ctrl-C.
+    """Start everything: a server and its workers, with one log and one Ctrl-C.
 
     Settings come from the environment, see docs/reference/settings.md; without any, everything is kept in
     ./lakehold-data.
@@ -60,6 +60,15 @@ def worker() -> None:
         from lakehold.worker import process  # noqa: PLC0415
 
         process.run_worker(settings.load_settings())
+
+
+def query_worker() -> None:
+    """Run a process that answers queries and nothing else, beside a worker. Several can share a machine."""
+    with errors.report_errors():
+        from lakehold.kit import settings  # noqa: PLC0415
+        from lakehold.worker import process  # noqa: PLC0415
+
+        process.run_query_worker(settings.load_settings())
 
 
 @command

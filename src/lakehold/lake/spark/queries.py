@@ -1,14 +1,15 @@
 """Runs queries of users: through the guard, within their limits, stopped on request, with results as Arrow.
 
 Queries of one user share one fair-scheduler pool, so that others are not slowed by them. A query that takes too long,
-or whose caller has gone, is cancelled.
+or whose caller has gone, is cancelled. If Spark is lost, each query is answered with whether it may be the reason.
 """
 
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from threading import Lock, Timer
+from time import monotonic
 
 import pyarrow as pa
 from py4j.protocol import Py4JError, Py4JJavaError
@@ -19,11 +20,11 @@ from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import CalendarIntervalType, DataType, StructType, VariantType, YearMonthIntervalType
 
 from lakehold.directory.caller import Caller
-from lakehold.kit.errors import ConflictError, NotFoundError, UnavailableError
+from lakehold.kit.errors import ConflictError, LakeholdError, NotFoundError
 from lakehold.kit.settings import Settings
 from lakehold.lake import catalog_tokens
-from lakehold.lake.errors import LimitExceededError, QueryError, QueryMemoryError, StoppedError
-from lakehold.lake.spark.fair_share import GROUP, POOL, FairShare, RunningQuery
+from lakehold.lake.errors import LimitExceededError, QueryError, QueryMemoryError, SparkLostError, StoppedError
+from lakehold.lake.spark.fair_share import GROUP, POOL, FairShare, Owner, RunningQuery
 from lakehold.lake.spark.guard import query_errors
 from lakehold.lake.spark.guard.query_guard import QueryGuard
 from lakehold.lake.spark.jvm import active_session, set_local_properties
@@ -94,6 +95,9 @@ def _collect_batches(rows: DataFrame, schema: pa.Schema, most_bytes: int) -> Ite
 
 _INTERRUPT = "spark.job.interruptOnCancel"
 _GRACE, _ANALYSIS_SECONDS = 60, 60
+_WARM_UP = "SELECT count(*), max(id * 2) FROM range(1000)"
+_SETTLED_SECONDS = 1.0
+"""A query that runs for longer may hold up others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +110,19 @@ class Query:
     """The workspace in which unqualified names are resolved; empty for none."""
     text: str
     rows: int
+    is_suspect: bool = False
+    """Whether a query of this caller may have ended Spark before."""
+
+
+@dataclass(frozen=True, slots=True)
+class QueryLoad:
+    """The queries of a process, as a caller meets them."""
+
+    own: int = 0
+    """How many queries of the caller run."""
+    others: int = 0
+    crowding: int = 0
+    """Who was there before the caller: 2 if a suspect query, 1 if one that takes longer, else 0."""
 
 
 class QueryService:
@@ -117,13 +134,18 @@ class QueryService:
         user_sessions: UserSessions,
         settings: Settings,
         end: Callable[[str], object] | None = None,
+        *,
+        is_expendable: bool = False,
     ) -> None:
         self._spark = spark
         self._settings = settings
         self._user_sessions = user_sessions
         self._guard = QueryGuard(spark)
-        self._fair_share = FairShare(spark, settings.query_patience, self._stop, end)
+        self._is_expendable = is_expendable
+        self._fair_share = FairShare(spark, settings.query_patience, self._stop, end, is_expendable=is_expendable)
         self._running: dict[str, RunningQuery] = {}
+        self._lost: list[Owner] | None = None
+        """Whose queries ran when Spark was lost, the longest first."""
         self._lock = Lock()
 
     def run(self, query: Query) -> QueryResult:
@@ -156,9 +178,49 @@ class QueryService:
         except (PySparkException, Py4JJavaError) as error:
             if running.stop_reason:
                 raise _stopped_error(running) from None
+            if self._has_stopped():
+                raise self._lost_error(running) from error
             raise query_errors.translate_error(error) from error
         except (Py4JError, OSError) as error:
-            raise UnavailableError("Spark has stopped.", "It is restarting; try again.") from error
+            if running.stop_reason:
+                raise _stopped_error(running) from None
+            raise self._lost_error(running) from error
+
+    def _has_stopped(self) -> bool:
+        try:
+            return bool(self._spark.sparkContext._jsc.sc().isStopped())  # noqa: SLF001 - Python lacks it
+        except (Py4JError, OSError):
+            return True
+
+    def _lost_error(self, running: RunningQuery) -> LakeholdError:
+        """Return the error for a query under which Spark was lost.
+
+        The query that ran the longest is the suspect, unless one that was told to stop is still there: that one kept
+        Spark from going on. A suspect beside which nobody else's query ran is the reason.
+        """
+        with self._lock:
+            if self._lost is None:
+                known = sorted(self._running.values(), key=lambda each: each.since)
+                self._lost = [] if any(each.stop_reason for each in known) else [each.owner for each in known]
+        is_suspect = self._lost[:1] == [running.owner]
+        if is_suspect and self._is_expendable and set(self._lost) == {running.owner}:
+            return QueryMemoryError("The query needs more memory than is available.", "Query less data at once.")
+        return SparkLostError("Spark has stopped.", "It is restarting; try again.", field="sql" if is_suspect else "")
+
+    def load(self, owner: Owner) -> QueryLoad:
+        """Return what somebody's next query would meet here."""
+        with self._lock:
+            there = [each for each in self._running.values() if not each.stop_reason]
+            blocking = [each for each in self._running.values() if each.owner != owner]
+        own = [each for each in there if each.owner == owner]
+        since = min([monotonic() - _SETTLED_SECONDS, *(each.since for each in own)])
+        crowding = max((2 if each.is_suspect else int(each.since < since) for each in blocking), default=0)
+        return QueryLoad(len(own), len(blocking), crowding)
+
+    def warm_up(self, caller: Caller) -> None:
+        """Run a query that reads no table, so that Spark has loaded what the first real one would wait for."""
+        with self._user_sessions.borrow(caller, "", _ANALYSIS_SECONDS) as own:
+            collect_result(self._guard.analyse(own.session, _WARM_UP), most_rows=1, most_bytes=1_000_000)
 
     def stop(self, uid: str, caller: Caller) -> None:
         """Stop a query of the caller's own."""
@@ -196,7 +258,7 @@ class QueryService:
             most = self._settings.queries_at_once
             if Counter(each.owner for each in self._running.values())[owner] >= most:
                 raise LimitExceededError(f"You have {most} queries running.", "Wait for one to end, or stop one.")
-            running = self._running[query.id] = RunningQuery(owner)
+            running = self._running[query.id] = RunningQuery(owner, is_suspect=query.is_suspect)
         self._fair_share.start(running)
         seconds = self._settings.query_seconds
         timer = Timer(seconds, self._stop, (running, f"The query took longer than {seconds} seconds."))
@@ -210,13 +272,15 @@ class QueryService:
             with self._lock:
                 del self._running[query.id]
             # The thread goes on to others.
-            set_local_properties(self._spark, {})
+            with suppress(Py4JError, OSError):
+                set_local_properties(self._spark, {})
 
     def _stop(self, running: RunningQuery, reason: str) -> None:
         with self._lock:
             running.stop_reason = running.stop_reason or reason
-        # Also what it has not begun yet.
-        self._spark.sparkContext._jsc.sc().cancelJobGroupAndFutureJobs(running.group)  # noqa: SLF001 - Python lacks it
+        # Also what it has not begun yet. If Spark is lost, nothing of it is left.
+        with suppress(Py4JError, OSError):
+            self._spark.sparkContext._jsc.sc().cancelJobGroupAndFutureJobs(running.group)  # noqa: SLF001 - Python lacks it
 
 
 def _stopped_error(running: RunningQuery) -> StoppedError:
