@@ -7,7 +7,6 @@ from typing import Any
 from urllib.parse import quote, urlencode
 
 from fastapi import APIRouter, Request, Response
-from fastapi.responses import FileResponse
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import UploadFile
 from starlette.requests import ClientDisconnect
@@ -16,6 +15,7 @@ from lakehold.api.catalog import resource_usage
 from lakehold.api.http.authentication import read_credentials
 from lakehold.api.http.dependencies import CurrentPlatform, PendingRequest, ReadContext, WriteContext, get_platform
 from lakehold.api.http.middleware import allow_body_size
+from lakehold.api.lake.files import send_file
 from lakehold.catalog import kinds, resources
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import ConflictError, InvalidInputError, UnavailableError
@@ -117,7 +117,7 @@ def download(ctx: ReadContext, platform: CurrentPlatform, uid: str, path: str = 
     held = file_holder(ctx, uid)
     volume, file = held.open_file(ctx, platform.settings, uid, path)
     resource_usage.record(platform, ctx, held.read, uid)
-    return FileResponse(volume.path_on_disk(path), media_type="application/octet-stream", filename=file.name)
+    return send_file(volume, file)
 
 
 @uploads.post("/{uid:path}/files")

@@ -116,6 +116,24 @@ def test_a_link_on_the_disk_leads_nowhere(api: Api, corner: DemoPlatform) -> Non
     problem(api.get(f"{FILES}/link", "ana"), 404, "not_found")
 
 
+def test_a_linked_folder_leads_nowhere(api: Api, corner: DemoPlatform, tmp_path: Path) -> None:
+    assert put(api, "a.csv") == 201
+    (tmp_path / "b.csv").write_bytes(b"secret")
+    (folder_of(corner) / "link").symlink_to(tmp_path)
+    problem(api.get(f"{FILES}/link/b.csv", "ana"), 404, "not_found")
+    problem(api.get(FILES, "ana", params={"folder": "link"}), 404, "not_found")
+    problem(api.call("DELETE", f"{FILES}/link/b.csv", "erik"), 404, "not_found")
+    problem(api.call("PUT", f"{FILES}/link/c.csv", "erik", content=b"x"), 409, "conflict")
+    problem(api.call("PUT", f"{FILES}/link/b.csv?replace=true", "erik", content=b"x"), 409, "conflict")
+    assert [(file.name, file.read_bytes()) for file in tmp_path.glob("*.csv")] == [("b.csv", b"secret")]
+
+
+def test_a_part_of_a_file_is_sent(api: Api) -> None:
+    assert put(api, "a.csv", b"0123456789") == 201
+    found = api.call("GET", f"{FILES}/a.csv", "ana", headers={"range": "bytes=2-4"})
+    assert (found.status_code, found.content) == (206, b"234")
+
+
 def test_a_large_file_is_taken_and_one_that_is_too_large_is_not(api: Api, corner: DemoPlatform) -> None:
     assert put(api, "large.bin", b"x" * 3_000_000) == 201
     corner.settings = corner.settings.model_copy(update={"upload_megabytes": 4})

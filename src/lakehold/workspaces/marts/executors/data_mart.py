@@ -70,7 +70,8 @@ def copy_to_storage(step: CopyToStorage, step_ctx: StepContext) -> StepResult:
         database = open_database(environment, storage)
         to = JdbcDestination(database, table, schema, DeliveryMode.OVERWRITE, only_own=True)
         return transfer.delivery_result(step_ctx, jdbc.deliver_rows(rows, to, step_ctx.mark))
-    file = FileDestination(str(volume.folder_on_disk(storage.folder)), name, ParquetFormat(), only_own=True)
+    folder = str(volume.folder_on_disk(storage.folder))
+    file = FileDestination(folder, name, ParquetFormat(), only_own=True, root=volume.root)
     # Where in the storage, not where on this machine.
     sent = replace(files.deliver_files(rows, file, step_ctx.mark), places=(file.file_name,))
     return transfer.delivery_result(step_ctx, sent)
