@@ -190,10 +190,18 @@ def iceberg_write(ctx: ReadContext, path: str) -> Response:
     )
 
 
+def is_worker(request: Request) -> bool:
+    """Return whether a worker's own Spark asks, whose query or run says itself what it reads."""
+    return hasattr(request.app.state, "system")
+
+
 def _lake_table_location(ctx: RequestContext, request: Request, lake: IcebergCatalog, path: tuple[str, ...]) -> str:
     *before, table = path
     uid = readable_tables.resolve_table(ctx, before, table)
-    catalog_tokens.record_loaded_table(read_credentials(request).token, uid)
+    if is_worker(request):
+        catalog_tokens.record_loaded_table(read_credentials(request).token, uid)
+    elif request.method != "HEAD":
+        get_platform(request).record_read(ctx.caller, "load table", uid)
     location = lake.metadata_location(readable_tables.identifier_of(ctx, uid))
     if location is None:
         raise NotFoundError(f"The table {table[:80]!r} has no data yet.", "Run the pipeline that fills it.")
@@ -206,7 +214,9 @@ def _system_table_location(ctx: RequestContext, request: Request, path: tuple[st
     # Behind the name of a workspace, or alone.
     if system is None or len(path) not in _SYSTEM_PATH_LENGTHS or path[-2].lower() != SYSTEM:
         return None
-    location: str = system.load(ctx, read_credentials(request).token, path[-1])
+    token = read_credentials(request).token
+    location: str = system.load(ctx, token, path[-1])
+    catalog_tokens.record_loaded_table(token, f"{SYSTEM}.{path[-1].lower()}")
     return location
 
 

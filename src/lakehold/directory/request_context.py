@@ -25,7 +25,7 @@ from lakehold.kit.errors import ForbiddenError, NotFoundError
 from lakehold.kit.ids import quote
 from lakehold.kit.keys import KeyRing
 from lakehold.ledger import outbox
-from lakehold.ledger.audit import DONE, AuditLog, AuditLogEntry
+from lakehold.ledger.audit import DONE, READS, AuditLog, AuditLogEntry
 
 EdgeTargets = Mapping[str, str | Sequence[str]]
 MomentLike = Moment | datetime
@@ -39,6 +39,7 @@ class RequestContext:
         self.caller = caller
         self.keys = keys
         self.audit = AuditLog(session.transaction, session.tenant, caller.tenant, keys)
+        self.reads = AuditLog(session.transaction, session.tenant, caller.tenant, keys, READS)
         self._entries: list[AuditLogEntry] = []
         if session.transaction.writes:
             session.transaction.before_commit.append(lambda: self.audit.append(self._entries))

@@ -94,6 +94,9 @@ class Settings(BaseSettings):
         default=30, ge=1, le=3650, description="How long the rows of a deleted table can be restored."
     )
     result_days: int = Field(default=7, ge=1, le=365, description="How long the result of a job is kept.")
+    read_log_days: int = Field(
+        default=365, ge=0, le=3650, description="How long the audit log keeps who read what. 0: reads are not recorded."
+    )
     trusted_proxies: str = Field(
         default="", description="Addresses whose X-Forwarded-For and -Proto are trusted, separated by commas."
     )

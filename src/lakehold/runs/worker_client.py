@@ -1,11 +1,13 @@
 """HTTP client for a worker on this machine: queries, descriptions, probes and connection tests, without a queue."""
 
+import json
 import socket
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from secrets import token_hex
 from typing import Any, Protocol
+from urllib.parse import quote, unquote
 
 import httpx
 import pyarrow as pa
@@ -22,8 +24,10 @@ from lakehold.runs import heartbeat
 QUERY_PATH = "/query"
 DESCRIBE_PATH, PROBE_PATH = "/describe", "/probe"
 ARROW_MEDIA_TYPE = "application/vnd.apache.arrow.stream"
-COMPLETE_HEADER = "x-lakehold-complete"
+COMPLETE_HEADER, READS_HEADER = "x-lakehold-complete", "x-lakehold-reads"
 _TICKET_SECONDS = 60
+_MAX_READS, _MORE = 300, "…"
+"""As many tables as fit into a header, and the sign that there were more."""
 _GRACE_SECONDS = 30
 _CONNECT_SECONDS = 2
 _ERRORS_BY_CODE: dict[str, type[LakeholdError]] = {
@@ -53,11 +57,26 @@ class RecordBatches(Protocol):
         """Yield the batches one by one."""
 
 
+class CountedBatches:
+    """Record batches that are counted as they are read."""
+
+    def __init__(self, batches: RecordBatches) -> None:
+        self.schema = batches.schema
+        self.count = 0
+        self._batches = batches
+
+    def __iter__(self) -> Iterator[pa.RecordBatch]:
+        """Yield the batches one by one."""
+        for batch in self._batches:
+            self.count += batch.num_rows
+            yield batch
+
+
 @dataclass(frozen=True, slots=True)
 class QueryRows:
     """The rows that a query returned."""
 
-    batches: RecordBatches
+    batches: CountedBatches
     complete: bool
     """Whether there were no more."""
 
@@ -68,17 +87,72 @@ class QueryRows:
         ]
 
 
+@dataclass(frozen=True, slots=True)
+class ReadPurpose:
+    """What the audit log says of a query: the action, and the resource that it is about."""
+
+    action: str
+    resource: str
+    details: Mapping[str, object] = field(default_factory=dict)
+
+
 @contextmanager
 def run_query(
-    platform: Platform, caller: Caller, *, text: str, rows: int, uid: str = "", workspace: str = ""
+    platform: Platform,
+    caller: Caller,
+    *,
+    text: str,
+    rows: int,
+    uid: str = "",
+    workspace: str = "",
+    purpose: ReadPurpose | None = None,
 ) -> Iterator[QueryRows]:
-    """Run a query as the caller; which tables it may read is decided while it runs. `stop_query` stops it by its id."""
+    """Run a query as the caller; which tables it may read is decided while it runs. `stop_query` stops it by its id.
+
+    Whatever becomes of it, the audit log has one entry of it, with the tables that it read.
+    """
     body = {"id": uid or f"q_{token_hex(12)}", "workspace": workspace, "text": text, "rows": rows}
-    with _client(platform, caller) as client, client.stream("POST", QUERY_PATH, json=body) as response:
-        if response.is_error:
-            response.read()
-            raise _error_from(response)
-        yield QueryRows(pa.ipc.open_stream(_ResponseFile(response)), response.headers.get(COMPLETE_HEADER) != "false")
+    what = purpose or ReadPurpose("query", caller.tenant)
+    read = _QueryRead()
+    try:
+        with _client(platform, caller) as client, client.stream("POST", QUERY_PATH, json=body) as response:
+            read.tables = parse_reads(response.headers.get(READS_HEADER, ""))
+            _raise_error(response)
+            read.batches = CountedBatches(pa.ipc.open_stream(_ResponseFile(response)))
+            yield QueryRows(read.batches, response.headers.get(COMPLETE_HEADER) != "false")
+    except lake_errors.RefusedQueryError as error:
+        platform.audit_refusal(caller, what.action, what.resource, error.message)
+        raise
+    except BaseException as error:
+        read.failure = error.message if isinstance(error, LakeholdError) else "The result was not read completely."
+        read.record(platform, caller, what)
+        raise
+    read.record(platform, caller, what)
+
+
+@dataclass(slots=True)
+class _QueryRead:
+    """What is known of a query's read so far."""
+
+    tables: frozenset[str] = frozenset()
+    batches: CountedBatches | None = None
+    failure: str = ""
+
+    def record(self, platform: Platform, caller: Caller, what: ReadPurpose) -> None:
+        rows = self.batches.count if self.batches else 0
+        details = {**what.details, "rows": rows}
+        platform.record_read(caller, what.action, what.resource, tables=self.tables, reason=self.failure, **details)
+
+
+def format_reads(reads: Collection[str]) -> str:
+    """Return the ids of tables as the value of a header."""
+    some = sorted(reads)[:_MAX_READS]
+    return quote(json.dumps([*some, *([_MORE] if len(some) < len(reads) else [])]))
+
+
+def parse_reads(header: str) -> frozenset[str]:
+    """Return the ids of tables that a header names."""
+    return frozenset(json.loads(unquote(header))) if header else frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,8 +170,15 @@ def describe_query(platform: Platform, caller: Caller, *, workspace: str, text: 
     return QueryDescription(**_post(platform, caller, DESCRIBE_PATH, {"workspace": workspace, "text": text}))
 
 
-def probe(platform: Platform, caller: Caller, name: str, request: Mapping[str, object]) -> dict[str, Any]:
-    """Test a connection, list what it has, or sample it, by the name of its probe: `lakehouse.source`."""
+def probe(
+    platform: Platform, caller: Caller, name: str, request: Mapping[str, object], sampled: str = ""
+) -> dict[str, Any]:
+    """Test a connection, list what it has, or sample it, by the name of its probe: `lakehouse.source`.
+
+    A sample shows rows, and is audited: of the resource that is given.
+    """
+    if sampled:
+        platform.record_read(caller, "preview", sampled)
     return _post(platform, caller, PROBE_PATH, {"probe": name, "request": request})
 
 
@@ -109,8 +190,7 @@ def check_connection(platform: Platform, caller: Caller, name: str, request: Map
 def _post(platform: Platform, caller: Caller, path: str, body: Mapping[str, object]) -> dict[str, Any]:
     with _client(platform, caller) as client:
         response = client.post(path, json=body)
-    if response.is_error:
-        raise _error_from(response)
+    _raise_error(response)
     found: dict[str, Any] = response.json()
     return found
 
@@ -122,8 +202,7 @@ def stop_query(platform: Platform, caller: Caller, uid: str) -> None:
             response = client.delete(f"{QUERY_PATH}/{uid}")
     except UnavailableError:
         raise NotFoundError("There is no such query.", "It may have ended.") from None
-    if response.is_error:
-        raise _error_from(response)
+    _raise_error(response)
 
 
 @contextmanager
@@ -156,6 +235,12 @@ def _first_reachable(addresses: Sequence[str]) -> str:
         with suppress(OSError), socket.create_connection((where.host, where.port or 80), timeout=_CONNECT_SECONDS):
             return each
     return addresses[-1]
+
+
+def _raise_error(response: httpx.Response) -> None:
+    if response.is_error:
+        response.read()
+        raise _error_from(response)
 
 
 def _error_from(response: httpx.Response) -> LakeholdError:

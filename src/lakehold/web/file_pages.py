@@ -115,7 +115,7 @@ def files_page(request: Request, ctx: ReadContext, platform: CurrentPlatform, ui
 def download(ctx: ReadContext, platform: CurrentPlatform, uid: str, path: str = "") -> Response:
     """Download a file."""
     held = file_holder(ctx, uid)
-    volume, file = held.open_file(ctx, platform.settings, uid, path)
+    volume, file = held.open_file(ctx, platform, uid, path)
     resource_usage.record(platform, ctx, held.read, uid)
     return send_file(volume, file)
 
@@ -149,8 +149,7 @@ def remove(request: Request, ctx: WriteContext, platform: CurrentPlatform, uid: 
     folder, _, name = path.rpartition("/")
     back = _folder_url(uid, folder)
     held = file_holder(ctx, uid)
-    held.open_file(ctx, platform.settings, uid, path)
-    ctx.need(held.remove, uid)
+    held.need_file(ctx, platform.settings, uid, path)
     need_confirmation(request, sent, f"Delete {name}?", "This cannot be undone.", do="Delete", back=back)
     held.delete_file(ctx, platform.settings, uid, path)
     alone = len(held.list_files(ctx, platform.settings, uid, folder)) == 1

@@ -95,6 +95,7 @@ def table_sample(
     values: dict[str, object] = {"grid": None, "more": False, "now": now, "trouble": None, "viewing": viewing}
     if now is not None:
         resource_usage.record(platform, ctx, readable_kinds()[found.kind], uid)
+        platform.record_read(ctx.caller, "preview", uid)
         try:
             preview = read_preview(lake, readable_tables.identifier_of(ctx, uid), PreviewOptions(rows=_ROWS))
             values["grid"] = build_grid(preview.rows.schema, preview.rows.to_batches())

@@ -20,15 +20,24 @@ from lakehold.api import iceberg_rest
 from lakehold.api.http.app import create_app
 from lakehold.api.http.authentication import RequestCredentials, read_credentials
 from lakehold.api.http.dependencies import get_platform
+from lakehold.api.http.problems import problem_from_error, problem_response
 from lakehold.directory.caller import Caller
 from lakehold.directory.errors import UnauthorizedError
 from lakehold.directory.platform import Platform
 from lakehold.kit.database import Transaction
-from lakehold.kit.errors import NotFoundError
+from lakehold.kit.errors import LakeholdError, NotFoundError
 from lakehold.kit.ids import quote
 from lakehold.lake import catalog_tokens, row_formats
 from lakehold.runs.service import Runs
-from lakehold.runs.worker_client import ARROW_MEDIA_TYPE, COMPLETE_HEADER, DESCRIBE_PATH, PROBE_PATH, QUERY_PATH
+from lakehold.runs.worker_client import (
+    ARROW_MEDIA_TYPE,
+    COMPLETE_HEADER,
+    DESCRIBE_PATH,
+    PROBE_PATH,
+    QUERY_PATH,
+    READS_HEADER,
+    format_reads,
+)
 from lakehold.worker.spark_session import SparkRuntime
 from lakehold.worker.system_tables import SystemTables
 from lakehold.workspaces import registry
@@ -71,8 +80,13 @@ def run_query(request: Request, body: QueryRequest) -> Response:
     from lakehold.lake.spark.queries import Query  # noqa: PLC0415 - a worker that is asked nothing needs no Spark
 
     query = Query(body.id, _caller(request), body.workspace, body.text, body.rows)
-    result = _spark_runtime(request).queries.run(query)
-    headers = {COMPLETE_HEADER: str(result.complete).lower()}
+    reads: set[str] = set()
+    try:
+        result = _spark_runtime(request).queries.run(query, reads)
+    except LakeholdError as error:
+        # Its message can speak of rows: what it has read is told all the same.
+        return problem_response(problem_from_error(error), "", {READS_HEADER: format_reads(reads)})
+    headers = {COMPLETE_HEADER: str(result.complete).lower(), READS_HEADER: format_reads(reads)}
     content = b"".join(row_formats.as_arrow(result.schema, result.batches))
     return Response(content, media_type=ARROW_MEDIA_TYPE, headers=headers)
 

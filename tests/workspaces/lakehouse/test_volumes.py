@@ -9,6 +9,7 @@ import pytest
 
 from lakehold.lake.iceberg_catalog import TableIdentifier
 from lakehold.lake.volumes import Volume
+from lakehold.ledger.audit import AuditFilter
 from tests.api.client import Api, json_body, problem, serve_api
 from tests.demo_company import TENANT, DemoPlatform, as_member
 
@@ -51,6 +52,19 @@ def test_an_editor_puts_a_file_and_a_viewer_reads_it(api: Api, corner: DemoPlatf
     assert found.headers["content-type"] == "application/octet-stream"
     assert found.headers["content-disposition"].startswith("attachment")
     assert deeds(corner) == ["put file"]
+
+
+def test_a_download_is_in_the_audit_log_of_reads(api: Api, corner: DemoPlatform) -> None:
+    assert put(api, "2031/a.csv") == 201
+    paths(api)
+    assert api.get(f"{FILES}/2031/a.csv", "ana").status_code == 200
+    problem(api.get(f"{FILES}/b.csv", "ana"), 404, "not_found")
+    corner.reads.flush()
+    with corner.read(as_member("olga")) as ctx:
+        (line,) = ctx.reads.page(AuditFilter())
+    entry = line.entry
+    assert (entry.member, entry.action, entry.resource) == ("ana", "download", "clean_files")
+    assert entry.after == {"file": "2031/a.csv"}
 
 
 def test_a_viewer_changes_nothing(api: Api) -> None:

@@ -73,6 +73,24 @@ def test_a_report_is_pulled_as_the_tool_wants_it(
     assert kept.used_at > 0
 
 
+def test_a_pull_and_a_preview_are_in_the_audit_log_of_reads(
+    here: MartsProject, api: Api, mart: str, live: tuple[str, str]
+) -> None:
+    report, platform = here.report(mart, live[0], FIRST), here.inline_runs.shop.platform
+    assert pull(api, live, report).status_code == 200
+    assert api.post("/api/v1/reports/preview", "rita", {"mart": mart, "settings": FIRST}).status_code == 200
+    platform.reads.flush()
+    with platform.read(ADA) as ctx:
+        preview, pulled = (line.entry for line in ctx.reads.page(AuditFilter(resource=mart), limit=2))
+        assert not ctx.reads.verify().fault
+    assert (pulled.member, pulled.action, pulled.resource) == ("rita", "pull", report)
+    secret = pulled.after["secret"]
+    assert pulled.after == {"destination": live[0], "secret": secret, "tables": [mart], "rows": 2}
+    assert pulled.token == secret
+    assert (preview.member, preview.action, preview.resource) == ("rita", "preview", mart)
+    assert preview.after == {"tables": [mart], "rows": 2}
+
+
 def test_the_secret_opens_nothing_else_and_nothing_else_opens_it(
     here: MartsProject, api: Api, mart: str, live: tuple[str, str]
 ) -> None:

@@ -26,7 +26,7 @@ from lakehold.lake import previews, readable_tables, row_formats
 from lakehold.lake.iceberg_catalog import TableIdentifier
 from lakehold.lake.previews import MOST_ROWS, FilterOperator, PreviewFilter, PreviewOptions
 from lakehold.runs import queries, worker_client
-from lakehold.runs.worker_client import ARROW_MEDIA_TYPE, QueryRows, RecordBatches
+from lakehold.runs.worker_client import ARROW_MEDIA_TYPE, CountedBatches, QueryRows, RecordBatches
 from lakehold.workspaces.registry import readable_kinds
 
 routes = make_router("/api/v1/queries", "Queries")
@@ -271,8 +271,10 @@ def get_rows(
     where = _parse_filters(field or [], operator or [], value or [])
     size = get_platform(request).settings.query_megabytes * 1_000_000
     options = PreviewOptions(limit, fields, where=where, size=size, scan_limit=_MAX_SCANNED_ROWS)
-    found = previews.read_preview(lake, _readable_place(ctx, table), options)
-    return stream_query(nullcontext(QueryRows(found.rows.to_reader(), not found.more)), accept)
+    place = _readable_place(ctx, table)
+    get_platform(request).record_read(ctx.caller, "preview", table)
+    found = previews.read_preview(lake, place, options)
+    return stream_query(nullcontext(QueryRows(CountedBatches(found.rows.to_reader()), not found.more)), accept)
 
 
 def _parse_filters(

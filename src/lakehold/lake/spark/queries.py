@@ -126,13 +126,14 @@ class QueryService:
         self._running: dict[str, RunningQuery] = {}
         self._lock = Lock()
 
-    def run(self, query: Query) -> QueryResult:
-        """Run a query and return its rows."""
+    def run(self, query: Query, reads: set[str] | None = None) -> QueryResult:
+        """Run a query and return its rows. The ids of the tables that it reads are added, also if it fails."""
         lent = self._user_sessions.borrow(query.caller, query.workspace, self._settings.query_seconds + _GRACE)
         with (
             self._register(query) as running,
             lent as own,
             catalog_tokens.open_system_folder(own.token, self._settings.data),
+            catalog_tokens.track_loaded_tables(own.token, reads),
         ):
             try:
                 return self._collect_rows(query, own, running)

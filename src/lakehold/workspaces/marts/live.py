@@ -30,6 +30,7 @@ from lakehold.lake.iceberg_catalog import IcebergCatalog
 from lakehold.ledger.audit import DENIED
 from lakehold.runs.authors import load_authors, need_authors
 from lakehold.runs.scheduler.housekeeping import PeriodicTask
+from lakehold.runs.worker_client import ReadPurpose
 from lakehold.workspaces.graph import edge_sources, edge_targets
 from lakehold.workspaces.marts import mart_kinds, reports
 from lakehold.workspaces.marts.pipelines import is_deleted, joined_marts, mart_of, need_published
@@ -175,6 +176,7 @@ class ReportPull:
     """A pull that is allowed now."""
 
     caller: Caller
+    purpose: ReadPurpose
     text: str
     tenant: int
     report: int
@@ -193,17 +195,17 @@ def pullable_reports(platform: Platform, access: LiveAccess, lake: IcebergCatalo
 
 
 def begin_pull(platform: Platform, access: LiveAccess, lake: IcebergCatalog, report: str) -> ReportPull:
-    """Return an allowed pull, audited; or raise why it is refused."""
+    """Return an allowed pull, whose query is audited as such; or raise why it is refused."""
     with platform.read(access.visit.to_caller(access.tenant)) as ctx:
         _need_live(ctx, access.destination)
         if not ctx.view.ids.get(report) or access.destination not in edge_targets(ctx, report, "destination"):
             raise NotFoundError(f"There is no report {quote(report)} here.", "Check the list of reports.")
         author = resource_metadata.load_author(ctx, report)
-    with platform.write(_author_caller(access, author, report)) as ctx:
+    with platform.read(_author_caller(access, author, report)) as ctx:
         text = _pull_sql(ctx, access, lake, report)
-        ctx.note("pull", report, after={"destination": access.destination, "secret": access.secret})
+        purpose = ReadPurpose("pull", report, {"destination": access.destination, "secret": access.secret})
         numbers = (ctx.view.resource(uid) for uid in (report, access.destination))
-        return ReportPull(ctx.caller, text, ctx.session.tenant, *numbers)
+        return ReportPull(ctx.caller, purpose, text, ctx.session.tenant, *numbers)
 
 
 def _pull_sql(ctx: RequestContext, access: LiveAccess, lake: IcebergCatalog, report: str) -> str:

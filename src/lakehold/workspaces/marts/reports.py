@@ -23,7 +23,7 @@ from lakehold.lake import readable_tables
 from lakehold.lake.iceberg_catalog import IcebergCatalog
 from lakehold.lake.row_formats import quote_identifier
 from lakehold.runs import worker_client
-from lakehold.runs.worker_client import QueryRows
+from lakehold.runs.worker_client import QueryRows, ReadPurpose
 from lakehold.workspaces.graph import edge_targets
 from lakehold.workspaces.marts import mart_kinds
 from lakehold.workspaces.marts.messages import DEFAULT_TEMPLATE, MessageData, MessageTemplate, RenderedMessage
@@ -167,13 +167,15 @@ class PreparedPreview:
     """A report that the caller may preview."""
 
     caller: Caller
+    mart: str
     sql: str
     report: ReportSettings
     day: str
 
     def run_query(self, platform: Platform) -> AbstractContextManager[QueryRows]:
         """Read the first rows as the caller, outside of any transaction."""
-        return worker_client.run_query(platform, self.caller, text=self.sql, rows=_PREVIEW_ROWS)
+        purpose = ReadPurpose("preview", self.mart)
+        return worker_client.run_query(platform, self.caller, purpose=purpose, text=self.sql, rows=_PREVIEW_ROWS)
 
 
 def prepare_preview(
@@ -187,7 +189,7 @@ def prepare_preview(
     readable_tables.refuse_impersonation(ctx)
     report = REPORT.parse(settings)
     sql = report_sql(ctx, lake, report, mart, parameters=parameters)
-    return PreparedPreview(ctx.caller, sql, report, report_day(ctx, report))
+    return PreparedPreview(ctx.caller, mart, sql, report, report_day(ctx, report))
 
 
 def check_message(ctx: RequestContext, lake: IcebergCatalog, settings: Mapping[str, Any], mart: str) -> None:

@@ -103,6 +103,12 @@ def need_source_probe(ctx: RequestContext, request: Mapping[str, Any]) -> Caller
     return need_connection(ctx, request.get("source", ""), lakehouse, draft)
 
 
+def sampled_resource(request: Mapping[str, Any]) -> str:
+    """Return the resource whose rows a probe shows: the source, or its place; empty if it takes no sample."""
+    places = (request.get(name) for name in ("source", "layer", "lakehouse"))
+    return next((place for place in places if place), "") if request.get("stream") else ""
+
+
 def enabled_streams(ctx: RequestContext, uid: str) -> list[str]:
     """Return the enabled streams, by name."""
 

@@ -24,7 +24,6 @@ from lakehold.directory.platform import Platform
 from lakehold.kit.errors import BusyError, NotFoundError
 from lakehold.kit.ids import quote
 from lakehold.runs import worker_client
-from lakehold.runs.queries import CountedBatches
 from lakehold.runs.worker_client import ARROW_MEDIA_TYPE, QueryRows
 from lakehold.workspaces.marts import live
 from lakehold.workspaces.marts.live import LiveAccess, ReportPull, authenticate
@@ -87,7 +86,7 @@ def download_delivered_file(
     ctx: ReadContext, platform: CurrentPlatform, destination: IdText, path: FilePath
 ) -> Response:
     """Download a file that a report has delivered, for those who may use the destination."""
-    return send_file(*FILES.open_file(ctx, platform.settings, destination, path))
+    return send_file(*FILES.open_file(ctx, platform, destination, path))
 
 
 live_routes = make_router("/api/v1/live", "Live reports")
@@ -145,16 +144,15 @@ def pull_live_report(
 def _recorded_query(platform: Platform, entered: LiveAccess, pull: ReportPull) -> Iterator[QueryRows]:
     """Run the query of a pull, and record afterwards how many rows were sent."""
     begun, at, most = time.monotonic(), platform.clock(), platform.settings.query_rows
-    with worker_client.run_query(platform, pull.caller, text=pull.text, rows=most) as found:
-        counting = CountedBatches(found.batches)
+    with worker_client.run_query(platform, pull.caller, purpose=pull.purpose, text=pull.text, rows=most) as found:
         try:
-            yield QueryRows(counting, found.complete)
+            yield found
         finally:
             took = round((time.monotonic() - begun) * 1_000)
             # The rows are there already: they are not spoilt for a line that could not be written.
             with suppress(BusyError):
                 retry_when_busy(
-                    lambda: live.record_pull(platform, entered, pull, at, rows=counting.count, milliseconds=took)
+                    lambda: live.record_pull(platform, entered, pull, at, rows=found.batches.count, milliseconds=took)
                 )
 
 

@@ -142,7 +142,7 @@ def live_section(
 @routes.get("/{uid:path}/destination/file")
 def download(ctx: ReadContext, platform: CurrentPlatform, uid: str, path: str = "") -> Response:
     """Download a delivered file."""
-    volume, file = storages.FILES.open_file(ctx, platform.settings, uid, path)
+    volume, file = storages.FILES.open_file(ctx, platform, uid, path)
     resource_usage.record(platform, ctx, "use", uid)
     return send_file(volume, file)
 
