@@ -17,6 +17,7 @@ from lakehold.kit.clock import DAY, Moment
 from lakehold.kit.database import Database
 from lakehold.kit.settings import Settings
 from lakehold.ledger.audit import AuditFilter, NumberedEntry
+from lakehold.workspaces import registry
 from tests import postgres
 
 TENANT = company.TENANT
@@ -76,7 +77,7 @@ def corner_template(server: postgres.Server, template: str) -> str:
 
 def _load_company(url: str) -> None:
     database = Database(url)
-    company.load(AccessEngine(database, AdvancingClock()))
+    company.load(AccessEngine(database, AdvancingClock(), registry.unique_names()))
     database.close()
 
 

@@ -31,6 +31,8 @@ async function open(link) {
   document.body.append(dialog);
   htmx.process(dialog);
   dialog.addEventListener("close", () => dialog.remove());
+  // Sent from here, its form is behind the answer: back leads to the page with the form.
+  dialog.addEventListener("submit", (event) => event.defaultPrevented || history.pushState(null, "", link.href));
   dialog.showModal();
 }
 

@@ -11,6 +11,7 @@ import pytest
 from lakehold.access.engine import AccessEngine
 from lakehold.demo import company
 from lakehold.kit.database import Database
+from lakehold.workspaces import registry
 from tests import postgres
 from tests.access_as_code.direct_writer import export_as_owner
 from tests.clock import StoppedClock
@@ -34,7 +35,7 @@ def demo_database(server: postgres.Server, template: str) -> str:
 
 def _load(url: str) -> None:
     database = Database(url)
-    company.load(AccessEngine(database, StoppedClock()))
+    company.load(AccessEngine(database, StoppedClock(), registry.unique_names()))
     database.close()
 
 
@@ -50,13 +51,13 @@ def access(request: pytest.FixtureRequest, tmp_path: Path, clock: StoppedClock) 
         file = tmp_path / "lakehold.sqlite"
         shutil.copy(request.getfixturevalue("demo_file"), file)
         database = Database(f"sqlite:///{file}")
-        yield AccessEngine(database, clock)
+        yield AccessEngine(database, clock, registry.unique_names())
         database.close()
         return
     running: postgres.Server = request.getfixturevalue("server")
     name = running.create(request.getfixturevalue("demo_database"))
     database = Database(running.url(name))
-    yield AccessEngine(database, clock)
+    yield AccessEngine(database, clock, registry.unique_names())
     database.close()
     running.drop(name)
 

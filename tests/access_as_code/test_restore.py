@@ -9,20 +9,23 @@ import pytest
 from typer.testing import CliRunner
 
 from lakehold import workspaces
-from lakehold.access import Attribute, TokenPrincipal
-from lakehold.access.facts.records import Grant
+from lakehold.access import Add, Attribute, Edge, Grant, Remove, TokenPrincipal
 from lakehold.access_as_code.metadata import load_metadata
-from lakehold.catalog import credentials, resource_metadata, resources
+from lakehold.access_as_code.tenant_state import EntryMetadata
+from lakehold.access_as_code.tenant_writer import TenantWriter
+from lakehold.catalog import credentials, network_policy, resource_metadata, resources
 from lakehold.cli import app
 from lakehold.demo import company, web_shop
 from lakehold.directory.caller import Caller
 from lakehold.directory.platform import Platform
 from lakehold.kit.errors import InvalidInputError
+from lakehold.kit.network_policy import SCHEMA, NetworkPolicyError
 from lakehold.kit.settings import Settings
 from lakehold.runs.scheduler.schedule import TriggerSchedule
 from lakehold.runs.scheduler.service import Triggers
 from lakehold.runs.service import Runs
 
+HTTPS = "https:" + "//"
 TRIGGERS = Triggers(Runs(workspaces.runnables()))
 
 
@@ -37,6 +40,8 @@ def corner(tmp_path_factory: pytest.TempPathFactory, template_file: Path) -> Ite
     web_shop.create_web_shop_marts(platform)
     with platform.write(company.caller("olga")) as ctx:
         credentials.save(ctx, "report_files", {"password": "geheim"})
+        # It refuses what is there, and comes back all the same.
+        network_policy.save(ctx, SCHEMA.parse({"destination_hosts": ["*.example.org"], "mail_domains": []}))
         TRIGGERS.set_active(ctx, TRIGGERS.for_resource(ctx, "sales_file")[0].id, active=False)
     yield platform
     platform.close()
@@ -98,6 +103,23 @@ def test_an_owner_restores_the_whole_demo_company(corner: Platform, tmp_path: Pa
         assert credentials.load_for_use(ctx, "report_files") == {}
         credentials.save(ctx, "report_files", {"password": "neu"})
     assert "Credentials" not in run(corner, "one", "plan", str(tmp_path / "there"))[1]
+
+
+def test_files_change_the_network_policy_and_are_held_to_it(corner: Platform, tmp_path: Path) -> None:
+    export(corner, company.TENANT, tmp_path)
+    edit(tmp_path, "tenant.yaml", '["*.example.org"]', '["hooks.example.com"]')
+    hook = {"to": "webhook", "address": f"{HTTPS}hooks.example.com/in"}
+    with corner.write(company.caller("tara")) as ctx, pytest.raises(NetworkPolicyError):
+        resources.create(ctx, "marts.destination", "Hook", edges={"project": "sales"}, settings=hook)
+    code, text = run(corner, company.TENANT, "apply", str(tmp_path), "--yes")
+    assert code == 0, text
+    with corner.write(company.caller("tara")) as ctx:
+        assert network_policy.load(ctx).destination_hosts == ("hooks.example.com",)
+    edit(tmp_path, "tenant.yaml", "hooks.example.com", f"{HTTPS}hooks.example.com")
+    code, text = run(corner, company.TENANT, "apply", str(tmp_path), "--yes")
+    assert (code, "is not a host" in text) == (2, True)
+    edit(tmp_path, "tenant.yaml", f"{HTTPS}hooks.example.com", "*.example.org")
+    assert run(corner, company.TENANT, "apply", str(tmp_path), "--yes")[0] == 0
 
 
 def test_the_applier_is_told_what_they_lose(corner: Platform, tmp_path: Path) -> None:
@@ -178,3 +200,29 @@ def test_a_schedule_of_a_narrowed_token_comes_back_paused(corner: Platform) -> N
         TRIGGERS.save_unchecked(ctx, saved, token)
         schedule = load_metadata(ctx)["make_sales_by_day"].schedules[saved.id]
     assert schedule == {"cron": "0 1 * * *", "starter": "olga", "enabled": False}
+
+
+def test_who_applies_edges_and_switches_is_their_author(corner: Platform) -> None:
+    """Also of what has no metadata yet; what is created has its author as a whole."""
+    with corner.write(company.caller("olga")) as ctx:
+        writer = TenantWriter(ctx)
+        writer.make(Add(Attribute("web_clicks_stream", "enabled", "false")))
+        writer.make(Add(Edge("reads", "make_sales_by_day", "tills")))
+        writer.make(Remove(Edge("reads", "make_sales_by_day", "tills")))
+        assert not writer.refusals
+        assert {*resource_metadata.load_authors(ctx, "web_clicks_stream")} >= {"enabled"}
+        authors = [
+            resource_metadata.load_author(ctx, *part)
+            for part in (("web_clicks_stream", "enabled"), ("make_sales_by_day",))
+        ]
+        assert [each.caller.member for each in authors if each] == ["olga", "olga"]
+
+
+def test_a_narrowed_token_makes_nobody_else_a_starter(corner: Platform) -> None:
+    narrowed = TokenPrincipal("olga", frozenset({"see", "export", "edit", "trigger", "see_runs"}), None)
+    caller = Caller(company.TENANT, "olga", narrowed=narrowed)
+    entry = EntryMetadata(schedules={"nightly": {"cron": "0 1 * * *", "starter": "erik"}})
+    with corner.write(caller) as ctx:
+        writer = TenantWriter(ctx)
+        writer.save_schedules({"make_sales_by_day": entry})
+        assert any("may not let others start runs" in str(each) for each in writer.refusals)

@@ -10,14 +10,16 @@ from dataclasses import dataclass
 from threading import Thread
 from typing import Any
 
+from fastapi import FastAPI
 from typer.testing import CliRunner
 from uvicorn import Server
 
 from lakehold.api.http.app import create_app, server_config
-from lakehold.cli import app
+from lakehold.cli import app as command
 from lakehold.directory import tokens
 from lakehold.directory.caller import Caller
 from lakehold.directory.platform import Platform
+from lakehold.kit.settings import Settings
 from tests.access.company import TENANT
 
 
@@ -45,7 +47,7 @@ class CommandRunner:
 
     def __call__(self, *words: str, by: str = "ada", typed: str = "") -> CommandResult:
         more = [] if self.address else ["--local", "--as", by]
-        done = CliRunner().invoke(app, [*words, *more], env=self.environment(by), input=typed)
+        done = CliRunner().invoke(command, [*words, *more], env=self.environment(by), input=typed)
         if done.exception and not isinstance(done.exception, SystemExit):
             raise done.exception
         return CommandResult(done.exit_code, done.stdout, done.stderr)
@@ -70,11 +72,18 @@ class CommandRunner:
 @contextmanager
 def serve_platform(platform: Platform) -> Iterator[str]:
     """The address of a real server on a port of its own."""
+    with running(create_app(platform), platform.settings) as address:
+        yield address
+
+
+@contextmanager
+def running(app: FastAPI, settings: Settings) -> Iterator[str]:
+    """The address of an application while it runs."""
     # Said to be TCP, so that asyncio sends a body at once: else it waits 40 ms for the receiver to confirm its head.
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP) as listener:
         listener.bind(("127.0.0.1", 0))
         listener.listen()
-        server = Server(server_config(create_app(platform), platform.settings))
+        server = Server(server_config(app, settings))
         thread = Thread(target=server.run, args=([listener],))
         thread.start()
         try:

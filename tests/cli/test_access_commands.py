@@ -11,7 +11,7 @@ from lakehold.access import Add, Grant
 from lakehold.directory.platform import Platform
 from lakehold.ledger.audit import audit_table
 from tests.cli.command_runner import CommandRunner
-from tests.platform import ADA
+from tests.platform import ADA, BOB
 
 
 def give(platform: Platform, *grants: Grant) -> None:
@@ -88,6 +88,24 @@ def test_the_audit_log_is_listed_exported_and_verified(way: CommandRunner, tmp_p
     broken = way("audit", "verify")
     assert broken.code == 1
     assert "broken" in broken.out
+
+
+def test_reads_are_listed_and_heads_are_kept_elsewhere(way: CommandRunner, tmp_path: Path) -> None:
+    way.platform.record_read(BOB, "preview", "orders")
+    way.platform.reads.flush()
+    (line,) = way.json("audit", "list", "--reads")
+    assert (line["member"], line["action"], line["resource"]) == ("bob", "preview", "orders")
+    file = tmp_path / "head.json"
+    assert way("audit", "head", str(file)).code == 0
+    kept = {each["log"]: each["entries"] for each in json.loads(file.read_text())["items"]}
+    assert kept["reads"] == 1
+    assert way("audit", "verify", "--kept", str(file)).code == 0
+    with way.platform.database.write() as transaction:
+        for name in ("audit_read", "audit_read_seal"):
+            transaction.connection.execute(sa.text(f"DELETE FROM {name}"))
+    broken = way("audit", "verify", "--kept", str(file))
+    assert broken.code == 1
+    assert "reads: broken" in broken.out
 
 
 def test_what_is_done_here_is_written_down_as_done_from_here(way: CommandRunner) -> None:

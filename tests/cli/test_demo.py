@@ -59,7 +59,7 @@ def test_it_prints_links_for_five_people_and_keeps_what_they_did(tmp_path: Path)
             assert token
             assert tara.post("/profile", data={"csrf_token": token[1], "name": "Tara herself"}).status_code == 303
         found = children(process.process.pid)
-        assert found.keys() == {"server", "worker"}
+        assert found.keys() == {"server", "worker", "query-worker"}
         with open_process_handles(*found.values()) as handles:
             assert process.stop(signal.SIGINT) == 0
             assert all_ended(handles)

@@ -9,11 +9,12 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+import sqlalchemy as sa
 from typer.testing import CliRunner
 
 from lakehold import workspaces
 from lakehold.cli import app, credentials_file
-from lakehold.directory import model_upgrade, tenants
+from lakehold.directory import audit_anchors, model_upgrade, tenants
 from lakehold.directory.authentication import PasswordMethod, sign_in
 from lakehold.directory.caller import Caller, ClientInfo
 from lakehold.directory.platform import Platform
@@ -116,6 +117,23 @@ def test_a_new_key_can_be_used() -> None:
     code, out, _ = run("key", "new")
     assert code == 0
     assert keys.KeyRing([out.strip()]).decrypt(keys.KeyRing([out.strip()]).encrypt("x")) == "x"
+
+
+def test_a_log_that_lost_its_end_is_acknowledged_on_the_machine(platform: Platform) -> None:
+    with platform.write(ADA) as ctx:
+        ctx.rename("bronze", "Raw")
+    audit_anchors.advance_anchors(platform)
+    env = {"LAKEHOLD_DATA": str(platform.settings.data), "LAKEHOLD_DATABASE": platform.settings.database_url}
+    assert run("audit", "verify", "--local", **env)[0] == 0
+    with platform.database.write() as transaction:
+        for name in ("audit", "audit_seal"):
+            transaction.connection.execute(sa.text(f"DELETE FROM {name}"))
+    code, out, _ = run("audit", "verify", "--local", **env)
+    assert (code, "the last 1 are missing" in out) == (1, True)
+    code, out, err = run("audit", "acknowledge", "--reason", "backup of Monday", **env)
+    assert (code, "the last 1 are missing" in out) == (0, True), err
+    assert run("audit", "verify", "--local", **env)[0] == 0
+    assert "Nothing was missing" in run("audit", "acknowledge", "--reason", "again", **env)[1]
 
 
 def test_keys_are_rotated_and_everything_is_written_anew(platform: Platform) -> None:

@@ -17,6 +17,9 @@ from lakehold.ledger import outbox
 from tests.processes import Process, all_ended, children, open_process_handles
 from tests.smtp import mail_server
 
+_READY = {"server": "Application startup complete", "worker": "is ready", "query-worker": "answers queries"}
+"""What each process says when it can be used."""
+
 
 class Up:
     """`lakehold up` that has said where it answers."""
@@ -24,7 +27,7 @@ class Up:
     def __init__(self, folder: Path, **more: str) -> None:
         self.process = Process("up", {"LAKEHOLD_DATA": str(folder), "LAKEHOLD_PORT": "0", **more})
         try:
-            address_line, _ = self.process.wait_for_lines("running at", "is ready")
+            address_line, *_ = self.process.wait_for_lines("running at", "is ready", "answers queries")
         except BaseException:
             self.process.__exit__()
             raise
@@ -49,7 +52,7 @@ def test_it_answers_and_one_signal_stops_it_all(up: Up, number: signal.Signals) 
     assert up.get("/healthz").json() == {"status": "ok"}
     assert up.get("/readyz").status_code == 200
     found = up.children()
-    assert found.keys() == {"server", "worker"}
+    assert found.keys() == {"server", "worker", "query-worker"}
     with open_process_handles(*found.values()) as handles:
         assert up.process.stop(number) == 0
         assert all_ended(handles)
@@ -62,14 +65,14 @@ def test_the_key_is_for_its_owner_alone(up: Up, tmp_path: Path) -> None:
     assert (tmp_path / "data" / "key").stat().st_mode & 0o077 == 0
 
 
-@pytest.mark.parametrize("verb", ["server", "worker"])
+@pytest.mark.parametrize("verb", ["server", "worker", "query-worker"])
 def test_what_dies_is_started_again(up: Up, verb: str) -> None:
     before = up.children()[verb]
     os.kill(before, signal.SIGKILL)
     up.process.wait_for_line(f"the {verb} ended (by SIGKILL)")
     # Nobody is refused meanwhile: the port stays open, and who comes waits.
     assert up.get("/healthz").status_code == 200
-    up.process.wait_for_line("Application startup complete" if verb == "server" else "is ready")
+    up.process.wait_for_line(_READY[verb])
     assert up.children()[verb] != before
     assert up.process.stop() == 0
 

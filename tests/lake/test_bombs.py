@@ -1,5 +1,7 @@
 """Queries that want all there is, asked of a real worker with the memory that it has by default: whoever asks one is
 told so, others are answered beside it and after it, and a worker that is lost is followed by another.
+
+There is no query worker beside it: `test_crowd` has one.
 """
 
 from __future__ import annotations
@@ -8,7 +10,7 @@ import os
 import signal
 import threading
 from collections.abc import Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from itertools import count
 from pathlib import Path
@@ -47,8 +49,6 @@ STORMS = {
 """These take memory bit by bit from all, and sometimes the JVM itself is the one that gets none."""
 # Each pair is looked at, and none is kept: it takes hours and no memory, and hears nothing meanwhile.
 JOIN = "SELECT a.id, b.id FROM range(1000000) a CROSS JOIN range(100000) b ORDER BY hash(a.id, b.id) LIMIT 10"
-WITHOUT_WORKER = {"unavailable", "no_worker"}
-"""Spark ended under the query, or the worker did not answer."""
 SMALL = "SELECT count(*), max(id * 2) FROM range(100000)"
 
 
@@ -73,6 +73,7 @@ def up(platform: Platform) -> Iterator[Process]:
         "LAKEHOLD_PORT": "0",
         "LAKEHOLD_SPARK": "local[2]",
         "LAKEHOLD_QUERY_PATIENCE": "3",
+        "LAKEHOLD_QUERY_WORKERS": "0",
     }
     with Process("up", environment) as process:
         process.wait_for_line("is ready")
@@ -122,56 +123,29 @@ def test_whoever_wants_all_memory_is_told_so_and_others_are_answered(
 
 
 @pytest.mark.parametrize("name", STORMS)
-def test_whatever_becomes_of_a_storm_its_asker_is_told_and_others_are_answered_soon(
+def test_whatever_becomes_of_a_storm_its_asker_is_told_and_others_are_answered(
     platform: Platform, up: Process, name: str
 ) -> None:
-    with ThreadPoolExecutor(2) as pool:
-        bad = pool.submit(asked, platform, RITA, STORMS[name])
-        beside = pool.submit(ask_while, platform, bad)
-        with pytest.raises(LakeholdError) as raised:
-            bad.result(120)
-        lost = beside.result(120)
-    assert raised.value.code in {"limit_reached", "stopped", *WITHOUT_WORKER}
-    if lost or raised.value.code in WITHOUT_WORKER:
-        assert {lost, raised.value.code} & WITHOUT_WORKER
-        up.wait_for_line("the worker ended")
-        up.wait_for_line("is ready")
+    with asking_on(platform) as beside, pytest.raises(LakeholdError) as raised:
+        asked(platform, RITA, STORMS[name])
+    assert raised.value.code in {"limit_reached", "stopped", "spark_lost"}
+    assert beside
     assert asked(platform, ED, SMALL) == 1
-
-
-def ask_while(platform: Platform, other: Future[int]) -> str:
-    """Ed asks on while another query runs. The code of what he is refused with, once he is."""
-    while not other.done():
-        try:
-            asked(platform, ED, SMALL)
-        except LakeholdError as error:
-            return error.code
-    return ""
+    assert up.process.poll() is None
 
 
 def test_a_join_that_leaves_nothing_is_stopped_and_if_it_goes_on_another_worker_answers(
     platform: Platform, up: Process
 ) -> None:
-    with ThreadPoolExecutor(2) as pool:
+    with asking_on(platform), ThreadPoolExecutor(1) as pool:
         bad = pool.submit(asked, platform, RITA, JOIN)
-        beside = pool.submit(ask_until_refused, platform)
         up.wait_for_line("a query of rita is stopped")
+        up.wait_for_line("Spark does not stop what it was told to")
         with pytest.raises(LakeholdError, match="blocked others"):
             bad.result(120)
-        up.wait_for_line("Spark does not stop what it was told to")
-        assert beside.result(120).code in WITHOUT_WORKER
-    up.wait_for_line("the worker ended")
-    up.wait_for_line("is ready")
+        up.wait_for_line("the worker ended")
+        up.wait_for_line("is ready")
     assert asked(platform, ED, SMALL) == 1
-
-
-def ask_until_refused(platform: Platform) -> LakeholdError:
-    """Ed asks on, waits once there is nothing left for him, and loses what he waits for with the worker."""
-    while True:
-        try:
-            asked(platform, ED, SMALL)
-        except LakeholdError as error:
-            return error
 
 
 def test_a_worker_whose_spark_is_gone_is_followed_by_another(platform: Platform, up: Process) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from lakehold.lake.spark import fair_share
 from lakehold.lake.spark.fair_share import FairShare, RunningQuery, TaskSet
 
 RITA, ED = RunningQuery(("acme", "rita"), "rita's"), RunningQuery(("acme", "ed"), "ed's")
@@ -13,12 +14,19 @@ LONG = 1_000
 class Spark:
     """What a look leads to."""
 
-    def __init__(self, patience: int) -> None:
+    def __init__(self, patience: int, *, is_expendable: bool = False) -> None:
         self.stopped: list[RunningQuery] = []
         self.ended: list[str] = []
         self.put_back: list[int] = []
         stop = lambda each, _: self.stopped.append(each)  # noqa: E731
-        self.sharing = FairShare(None, patience, stop, self.ended.append, self.put_back.append)  # type: ignore[arg-type]
+        self.sharing = FairShare(
+            None,  # type: ignore[arg-type]
+            patience,
+            stop,
+            self.ended.append,
+            self.put_back.append,
+            is_expendable=is_expendable,
+        )
 
 
 def tasks(of: RunningQuery, running: int, *, is_left: bool = False) -> TaskSet:
@@ -91,6 +99,14 @@ def test_what_does_not_stop_ends_the_worker(waits: list[TaskSet]) -> None:
     patient = Spark(LONG)
     assert patient.sharing.check([ED], [tasks(RITA, 2, is_left=True), *waits])
     assert patient.ended == []
+
+
+def test_a_process_without_runs_ends_sooner(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fair_share, "_EXPENDABLE_STOP_SECONDS", 0)
+    for is_expendable in (True, False):
+        spark = Spark(LONG, is_expendable=is_expendable)
+        assert spark.sharing.check([ED], [tasks(RITA, 2, is_left=True)])
+        assert len(spark.ended) == is_expendable
 
 
 def test_a_query_that_is_stopped_and_goes_on_is_noticed_too() -> None:

@@ -7,6 +7,7 @@ import io
 import json
 import threading
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import httpx
@@ -14,10 +15,11 @@ import pyarrow as pa
 import pytest
 from pyspark.sql import SparkSession
 
-from lakehold.kit.errors import ConflictError
+from lakehold.kit.errors import ConflictError, LimitExceededError
 from lakehold.kit.settings import Settings
-from lakehold.lake.errors import LimitExceededError
-from lakehold.lake.spark.queries import Query, QueryService
+from lakehold.lake.errors import QueryMemoryError
+from lakehold.lake.spark import queries as query_service
+from lakehold.lake.spark.queries import Query, QueryLoad, QueryService
 from lakehold.lake.spark.session_pool import UserSessions
 from tests.cli.command_runner import CommandRunner, serve_platform
 from tests.lake.shop import ED, RITA, Shop
@@ -135,6 +137,47 @@ def test_one_person_has_so_many_at_once(spark: SparkSession, shop: Shop, tmp_pat
             pass
     with queries._register(third):
         pass
+
+
+@pytest.fixture
+def expendable(spark: SparkSession, shop: Shop, tmp_path: Path) -> QueryService:
+    """The queries of a process that does nothing else."""
+    persons = UserSessions(spark, shop.platform.keys, shop.platform.clock, "")
+    return QueryService(spark, persons, Settings(data=tmp_path), is_expendable=True)
+
+
+def test_if_spark_is_lost_the_longest_query_is_the_suspect(expendable: QueryService) -> None:
+    rita, ed = (Query(caller.member, caller, "Shop", "SELECT 1", 10) for caller in (RITA, ED))
+    with expendable._register(rita) as first, expendable._register(ed) as second:
+        suspect, other = (expendable._lost_error(each) for each in (first, second))
+    assert (suspect.code, suspect.field, other.code, other.field) == ("spark_lost", "sql", "spark_lost", "")
+
+
+def test_if_spark_is_lost_and_nobody_else_used_it_the_query_is_the_reason(expendable: QueryService) -> None:
+    with expendable._register(Query("one", RITA, "Shop", "SELECT 1", 10)) as running:
+        assert isinstance(expendable._lost_error(running), QueryMemoryError)
+
+
+def test_if_spark_is_lost_to_a_query_that_does_not_stop_nobody_else_is_suspected(expendable: QueryService) -> None:
+    rita, ed = (Query(caller.member, caller, "Shop", "SELECT 1", 10) for caller in (RITA, ED))
+    with expendable._register(ed) as first, expendable._register(rita) as second:
+        second.stop_reason = "It blocked others."
+        assert expendable._lost_error(first).field == ""
+
+
+def test_what_a_query_meets_in_a_process(expendable: QueryService, monkeypatch: pytest.MonkeyPatch) -> None:
+    rita = Query("rita", RITA, "Shop", "SELECT 1", 10)
+    with expendable._register(rita):
+        assert expendable.load((RITA.tenant, RITA.member)) == QueryLoad(own=1)
+        assert expendable.load((ED.tenant, ED.member)) == QueryLoad(others=1)
+        monkeypatch.setattr(query_service, "_SETTLED_SECONDS", 0)
+        assert expendable.load((ED.tenant, ED.member)) == QueryLoad(others=1, crowding=1)
+        with expendable._register(Query("ed", ED, "Shop", "SELECT 1", 10)):
+            # Who was there first is not crowded by who came later.
+            assert expendable.load((RITA.tenant, RITA.member)) == QueryLoad(own=1, others=1)
+            assert expendable.load((ED.tenant, ED.member)) == QueryLoad(own=1, others=1, crowding=1)
+    with expendable._register(replace(rita, is_suspect=True)):
+        assert expendable.load((ED.tenant, ED.member)).crowding == 2
 
 
 def test_what_one_asked_is_remembered_for_oneself(client: httpx.Client, way: CommandRunner, address: str) -> None:

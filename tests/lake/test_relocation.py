@@ -55,7 +55,6 @@ def test_a_copy_touches_nothing_of_its_original_and_works_when_relocated(
             lambda: copy.rollback(place, past),
             lambda: copy.describe(place, {"id": "x"}),
             lambda: copy.drop(place),
-            lambda: own.rename_table(place, TableIdentifier(place.tenant, place.number + 1000)),
         ]
         for attempt in attempts:
             with pytest.raises(ConflictError, match="lakehold relocate") as refused:

@@ -12,6 +12,7 @@ import struct
 import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -107,8 +108,10 @@ def readable(address: str) -> str:
     return str(ipaddress.ip_address(turned))
 
 
-def java(pids: list[int]) -> int:
-    (found,) = (pid for pid in pids if Path(f"/proc/{pid}/exe").resolve().name == "java")
+def javas(pids: list[int]) -> list[int]:
+    """The JVMs among them: of the query worker, and of the worker once it stands by."""
+    found = [pid for pid in pids if Path(f"/proc/{pid}/exe").resolve().name == "java"]
+    assert found
     return found
 
 
@@ -122,7 +125,7 @@ def test_everything_listens_on_loopback_alone(running: Running) -> None:
 
 
 def test_spark_gives_blocks_to_nobody_without_its_secret(running: Running) -> None:
-    found = listening([java(running.pids)])
+    found = listening(javas(running.pids))
     assert len(found) >= 2
     assert [each for each in found if answers_blocks(*each)] == []
 
@@ -147,9 +150,8 @@ def answers_blocks(address: str, port: int) -> bool:
 
 
 def test_java_is_given_no_secret_of_the_platform(running: Running) -> None:
-    pid = java(running.pids)
     key = (running.data / "key").read_bytes().strip()
-    for place in ("environ", "cmdline"):
+    for pid, place in product(javas(running.pids), ("environ", "cmdline")):
         words = Path(f"/proc/{pid}/{place}").read_bytes()
         assert b"LAKEHOLD_" not in words
         assert b"not-for-java" not in words
@@ -158,7 +160,8 @@ def test_java_is_given_no_secret_of_the_platform(running: Running) -> None:
 
 def test_no_file_lies_outside_the_data_folder(running: Running) -> None:
     assert [str(path.relative_to(running.outside)) for path in running.outside.rglob("*")] == []
-    assert not list(Path(tempfile.gettempdir()).glob(f"hsperfdata_*/{java(running.pids)}"))
+    for pid in javas(running.pids):
+        assert not list(Path(tempfile.gettempdir()).glob(f"hsperfdata_*/{pid}"))
     written = {file for pid in running.pids for file in open_for_writing(pid)}
     assert len(written) > 3
     assert [file for file in written if not file.startswith(str(running.data))] == []

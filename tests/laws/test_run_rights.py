@@ -1,5 +1,6 @@
-"""Rows that arrive by a run ⊆ what its starter and the author of its definition may read, in a lakehouse and in marts,
-whatever was edited, scheduled and revoked before.
+"""Rows that arrive by a run ⊆ what its starter and the authors of its definition may read, in a lakehouse and in marts,
+whatever was edited, scheduled and revoked before. Whoever changes how a query is written, or a check of its rows,
+answers for that too, and takes the query over from nobody.
 """
 
 from __future__ import annotations
@@ -33,7 +34,8 @@ from lakehold.runs.step_context import StepContext, StepResult
 from lakehold.worker.run_executor import RunExecutor
 from lakehold.worker.spark_session import SparkRuntime
 from lakehold.workspaces.lakehouse.steps import MaterialiseQuery
-from lakehold.workspaces.marts.pipelines import RefreshMart
+from lakehold.workspaces.marts.pipelines import RefreshMart, RunChecks
+from lakehold.workspaces.marts.settings import DATA_MART
 from tests.laws.budget import examples
 
 TENANT = "acme"
@@ -43,7 +45,8 @@ RUNS = Runs(workspaces.runnables())
 members, tables = st.sampled_from(MEMBERS), st.sampled_from(TABLES)
 Operation = tuple[str, str, Any]
 OPERATIONS: st.SearchStrategy[Operation] = st.one_of(
-    st.tuples(st.just("define"), members, st.sets(tables, min_size=1)),
+    st.tuples(st.sampled_from(["define", "check"]), members, st.sets(tables, min_size=1)),
+    st.tuples(st.just("tune"), members, st.sampled_from(["overwrite", "append"])),
     st.tuples(st.sampled_from(["describe", "take over"]), members, st.none()),
     st.tuples(st.sampled_from(["grant", "revoke"]), members, tables),
     st.tuples(st.just("run"), members, st.none()),
@@ -67,41 +70,53 @@ class NamedTables:
 
 @dataclass(slots=True)
 class History:
-    """A definition with its author, as this test keeps the books, and what its runs have read."""
+    """A definition with its authors, as this test keeps the books, and what its runs have read."""
 
     platform: Platform
     uid: str
-    author: str = "ada"
-    named: frozenset[str] = frozenset({"open"})
-    """The tables of the definition: who saves the same again does not change it."""
-    arrived: list[frozenset[str]] = field(default_factory=list)
+    authors: dict[str, str] = field(default_factory=lambda: {"define": "ada", "check": "ada"})
+    """By what they did last; `tune` only if it was done after the query was defined."""
+    says: dict[str, Any] = field(default_factory=lambda: {"define": frozenset({"open"})})
+    """What the definition says: who saves the same again does not change it."""
+    arrived: list[tuple[str, frozenset[str]]] = field(default_factory=list)
 
     def apply(self, operation: str, member: str, what: Any) -> None:  # noqa: ANN401 - as drawn
         caller = Caller(TENANT, member)
         try:
             with self.platform.write(caller) as ctx:
                 match operation:
-                    case "define":
-                        resource_edit.apply_edit(ctx, self.uid, self.definition(what))
+                    case "define" | "check" | "tune":
+                        resource_edit.apply_edit(ctx, self.uid, self.definition({**self.says, operation: what}))
                     case "describe":
                         resource_edit.apply_edit(ctx, self.uid, ResourceEdit(description=f"by {member}"))
                     case "take over":
                         resource_edit.take_over(ctx, self.uid)
         except (DeniedError, HiddenError):
             return
-        if operation == "take over" or (operation == "define" and what != self.named):
-            self.author = member
-            self.named = frozenset(what or self.named)
+        if operation == "take over":
+            self.authors = {"define": member, "check": member}
+        elif operation in {"define", "check", "tune"}:
+            self.keep_books(operation, member, what)
         elif operation in {"grant", "revoke"}:
             self.change_level(member, what, gives=operation == "grant")
         elif operation == "run":
             self.run(caller)
 
-    def definition(self, named: set[str]) -> ResourceEdit:
-        sql = f"SELECT {', '.join(sorted(named))}"
+    def keep_books(self, operation: str, member: str, what: Any) -> None:  # noqa: ANN401 - as drawn
+        if what == self.says.get(operation, "overwrite") or (operation == "check" and self.uid == "query"):
+            return
+        self.says[operation], self.authors[operation] = what, member
+        if operation == "define":
+            self.authors.pop("tune", None)
+
+    def definition(self, says: dict[str, Any]) -> ResourceEdit:
+        sql, tuned = _select(says["define"]), says.get("tune", "overwrite")
         if self.uid == "query":
-            return ResourceEdit(settings={"sql": sql, "table": "out"}, edges={"reads": sorted(named)})
-        return ResourceEdit(settings={"by": "sql", "sql": sql})
+            settings = {"sql": sql, "table": "out", "mode": tuned}
+            return ResourceEdit(settings=settings, edges={"reads": sorted(says["define"])})
+        checks = [{"check": "sql", "sql": _select(says["check"])}] if "check" in says else []
+        cursor = {"cursor": "day"} if tuned == "append" else {}
+        return ResourceEdit(settings={"by": "sql", "sql": sql, "checks": checks, **cursor})
 
     def change_level(self, member: str, table: str, *, gives: bool) -> None:
         with self.platform.access.write(TENANT) as session:
@@ -121,22 +136,32 @@ class History:
             ((number, _),) = queue.claim_runs(transaction, self.platform.clock(), most=1, at_once=9)
         spark = SimpleNamespace(queries=NamedTables(self.platform), spark=MagicMock())
         running = RunExecutor(self.platform, RUNS.runnables, self.executors, cast("SparkRuntime", spark))
-        if not running.begin(number)[0]:
-            running.execute_step(number, 0)
+        problem, count = running.begin(number)
+        for place in range(count):
+            problem = problem or running.execute_step(number, place)
         with self.platform.database.write() as transaction:
             transaction.connection.execute(run_table.update().values(state="succeeded"))
         with self.platform.access.read(TENANT) as session:
-            for table in frozenset[str]().union(*self.arrived[before:]):
-                assert session.check(caller.member, "read", table), f"{caller.member} started it"
-                assert session.check(self.author, "read", table), f"{self.author} is the author"
+            for part, read in self.arrived[before:]:
+                authors = [self.authors[each] for each in (part, "tune") if each in self.authors]
+                for member in (caller.member, *(authors if part == "define" else authors[:1])):
+                    assert all(session.check(member, "read", table) for table in read), f"{member}: {part}"
 
     def executors(self) -> StepExecutors:
-        return {MaterialiseQuery: self.read, RefreshMart: self.read}
+        return {MaterialiseQuery: self.read, RefreshMart: self.read, RunChecks: self.read}
 
-    def read(self, step: MaterialiseQuery | RefreshMart, step_ctx: StepContext) -> StepResult:
-        sql = step.sql if isinstance(step, MaterialiseQuery) else str(step.settings["sql"])
-        self.arrived.append(step_ctx.run_query("", sql)[1])
+    def read(self, step: MaterialiseQuery | RefreshMart | RunChecks, step_ctx: StepContext) -> StepResult:
+        if isinstance(step, RunChecks):
+            (check,) = DATA_MART.parse(step.settings).checks
+            self.arrived.append(("check", step_ctx.run_query("", check.sql)[1]))
+        else:
+            sql = step.sql if isinstance(step, MaterialiseQuery) else str(step.settings["sql"])
+            self.arrived.append(("define", step_ctx.run_query("", sql)[1]))
         return StepResult()
+
+
+def _select(named: set[str]) -> str:
+    return f"SELECT {', '.join(sorted(named))}"
 
 
 def open_history(template_file: Path, folder: Path, uid: str) -> History:
@@ -183,6 +208,8 @@ def open_history(template_file: Path, folder: Path, uid: str) -> History:
 @examples(40)
 @given(operations=st.lists(OPERATIONS, min_size=4, max_size=14))
 @example(operations=[("define", "rita", {"closed"}), ("run", "ada", None)])
+@example(operations=[("define", "rita", {"closed"}), ("tune", "ada", "append"), ("check", "ada", {"open"})])
+@example(operations=[("check", "rita", {"closed"}), ("define", "ada", {"shared"})])
 @example(
     operations=[
         ("define", "ed", {"shared"}),
@@ -210,5 +237,5 @@ def test_something_arrives(template_file: Path, tmp_path: Path, uid: str) -> Non
     history = open_history(template_file, tmp_path, uid)
     for operation in (("define", "ed", {"shared"}), ("run", "ada", None), ("run", "rita", None)):
         history.apply(*operation)
-    assert history.arrived == [{"shared"}]
+    assert history.arrived == [("define", frozenset({"shared"}))]
     history.platform.close()

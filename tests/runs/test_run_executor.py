@@ -41,6 +41,7 @@ def lost(platform: Platform, number: int, monkeypatch: pytest.MonkeyPatch, *, le
     running = RunExecutor(platform, workspaces.runnables(), dict, SparkRuntime(platform, ""))
     worker = Worker.__new__(Worker)
     worker.id, worker._platform, worker._run_executor = "it", platform, running
+    worker._spark_runtime = SparkRuntime(platform, "")
 
     def ends(*_: object) -> tuple[str, str, StepResult]:
         if leaves:

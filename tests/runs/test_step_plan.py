@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from lakehold.kit.errors import ConflictError
-from lakehold.runs.run_plan import RunPlan, dump_step, parse_step, replan, step_named
+from lakehold.runs.run_plan import PlannedStep, dump_step, parse_step, replan, step_named
 from lakehold.runs.runnable import BackfillSpan
 from lakehold.worker.run_executor import step_executors
 from lakehold.workspaces.lakehouse.steps import (
@@ -56,7 +58,7 @@ STEPS = [
 
 def test_every_step_comes_back_as_it_was_stored() -> None:
     for step in STEPS:
-        assert parse_step(dump_step(step), step_executors()) == step
+        assert parse_step(dump_step(PlannedStep(step, ())), step_executors()) == step
 
 
 def test_every_type_of_step_has_a_name_of_its_own() -> None:
@@ -68,19 +70,31 @@ def test_a_step_that_is_tried_again_follows_its_corrected_definition() -> None:
     corrected = MaterialiseQuery(
         name="query", workspace="Shop", sql="SELECT 2", into=QUERY.into, how=QUERY.how, writes=("sales",)
     )
-    assert parse_step(replan(dump_step(QUERY), RunPlan([corrected], ())), step_executors()) == corrected
+    again = replan(dump_step(PlannedStep(QUERY, ())), [PlannedStep(corrected, ())])
+    assert parse_step(again, step_executors()) == corrected
 
 
 def test_a_step_that_the_definition_no_longer_has_stays_as_it_was() -> None:
-    assert replan(dump_step(STREAM), RunPlan([QUERY], ())) == dump_step(STREAM)
+    frozen = dump_step(PlannedStep(STREAM, ()))
+    assert replan(frozen, [PlannedStep(QUERY, ())]) == frozen
+
+
+def test_a_step_is_not_taken_for_another_one_that_has_got_its_name() -> None:
+    frozen = dump_step(PlannedStep(STREAM, ()))
+    other = replace(STREAM, stream="s2", stream_settings={"stream": "salaries"})
+    renamed = replace(STREAM, name="orders of the shop")
+    assert replan(frozen, [PlannedStep(other, ())]) == frozen
+    again = replan(frozen, [PlannedStep(other, ()), PlannedStep(renamed, ())])
+    assert parse_step(again, step_executors()) == renamed
 
 
 def test_a_run_that_has_no_plan_yet_finds_its_step_by_name() -> None:
-    assert step_named("orders", [QUERY, STREAM]) is STREAM
+    plan = [PlannedStep(QUERY, ()), PlannedStep(STREAM, ())]
+    assert step_named("orders", plan).step is STREAM
     with pytest.raises(ConflictError, match="no step 'gone' any more"):
-        step_named("gone", [QUERY, STREAM])
+        step_named("gone", plan)
 
 
 def test_a_step_whose_way_of_working_is_gone_is_refused_in_words() -> None:
     with pytest.raises(ConflictError, match="no step 'SendReport'"):
-        parse_step(dump_step(STEPS[-1]), [MaterialiseQuery])
+        parse_step(dump_step(PlannedStep(STEPS[-1], ())), [MaterialiseQuery])

@@ -12,12 +12,13 @@ import sqlalchemy as sa
 
 from lakehold import workspaces
 from lakehold.access import Add, Attribute, Grant, Remove
-from lakehold.catalog import credentials, resource_edit, resource_metadata, resources
+from lakehold.catalog import credentials, network_policy, resource_edit, resource_metadata, resources
 from lakehold.catalog import workspaces as catalog_workspaces
 from lakehold.catalog.resource_edit import ResourceEdit
 from lakehold.directory.caller import Caller
 from lakehold.directory.platform import Platform
 from lakehold.kit.clock import now
+from lakehold.kit.network_policy import SCHEMA
 from lakehold.kit.settings_schema import InvalidSettingError
 from lakehold.ledger import outbox
 from lakehold.ledger.outbox import outbox_table
@@ -167,3 +168,20 @@ def test_nothing_is_sent_where_nothing_may_be(platform: Platform, running: RunEx
         resource_metadata.save_managed(ctx, uid, {"failure_webhook": url})
     failed(platform, running, uid)
     assert "address" in sent(platform)
+
+
+def test_the_network_policy_counts_when_it_is_sent(platform: Platform, running: RunExecutor, hook: Receiver) -> None:
+    uid = query(platform, "daily")
+    hooked(platform, uid, hook.url)
+    failed(platform, running, uid)
+    with platform.write(ADA) as ctx:
+        network_policy.save(ctx, SCHEMA.parse({"destination_hosts": ["hooks.example.test"]}))
+    (message,) = waiting(platform)
+    problem = notifications.send(platform, message.id, message.tries)
+    assert "network policy" in problem
+    assert "127.0.0.1" not in problem
+    assert not hook.requests
+    with platform.write(ADA) as ctx:
+        network_policy.save(ctx, SCHEMA.parse({"destination_hosts": ["127.0.0.0/8"]}))
+    assert notifications.send(platform, message.id, message.tries) == ""
+    assert len(hook.requests) == 1

@@ -8,6 +8,8 @@ from starlette.datastructures import FormData
 from lakehold.workspaces.lakehouse.pages.destination_pages import LakehouseDestinationFormPage
 from lakehold.workspaces.lakehouse.pages.pipeline_form_pages import PipelineFormPage
 from lakehold.workspaces.marts.pages.data_marts.form_pages import DefinitionFormPage
+from lakehold.workspaces.marts.pages.data_marts.quality_pages import DESIGN as CHECKS
+from lakehold.workspaces.marts.pages.destination_pages import MartDestinationFormPage
 
 FILE = {"to": "files", "name": "Orders", "volume": "exports", "file": "orders", "kind": "csv"}
 
@@ -47,3 +49,10 @@ def test_pairs_are_of_two_names_or_of_the_same() -> None:
     assert filled.errors(has_secret=False) == {}
     join = {"mart": "returns", "name": "returned", "on": {"id": "id", "store": "shop"}}
     assert filled.settings()["joins"] == [join]
+
+
+def test_a_wrong_option_is_answered_with_the_labels_unless_they_are_sentences() -> None:
+    errors = CHECKS.parse(FormData({"check": "nothing"}), word="check").errors(has_secret=False)
+    assert errors["check"] == "Select an option."
+    storage = MartDestinationFormPage.design.parse(FormData({"to": "files", "name": "Orders", "kind": "nothing"}))
+    assert storage.errors(has_secret=False)["kind"].startswith("Select CSV, ")

@@ -92,3 +92,9 @@ def test_a_page_is_shown_even_if_all_around_it_is_broken(tmp_path: Path) -> None
     assert answer.status_code == 404
     assert "Page not found" in answer.text
     assert "database" not in answer.text
+
+
+def test_an_address_that_only_takes_forms_is_no_page(client: httpx.Client) -> None:
+    answer = client.get("/forms/discard")
+    assert answer.status_code == 405
+    assert "<h1>Page not found</h1>" in answer.text

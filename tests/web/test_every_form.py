@@ -1,4 +1,5 @@
-"""Every form is sent as a browser without scripts sends it, and is answered with a page.
+"""Every form is sent as a browser without scripts sends it, and is answered with a page. If its session has expired,
+it is there again afterwards, as it was filled in.
 
 Forms are found on all pages, so a new one is sent without being named here. That they do what they say is tested in
 their rooms.
@@ -6,12 +7,18 @@ their rooms.
 
 from __future__ import annotations
 
+import json
 from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from functools import partial
+from html import unescape
+from urllib.parse import unquote
 
 import httpx
 import pytest
 
+from lakehold.api.http.authentication import SESSION_COOKIE
+from lakehold.web import form_filler
 from tests.web.crawler.company import ALL, CrawledCompany, prepare_company
 from tests.web.crawler.forms import Form, forms_in
 from tests.web.crawler.links import links_in
@@ -48,6 +55,74 @@ def test_every_form_is_answered_with_a_page(shop: Shop) -> None:
         if not is_fine(answer, template):
             wrong.append(f"{answer.status_code} {to}: {answer.text[:200]}")
     assert wrong == []
+
+
+@pytest.mark.rare
+def test_every_form_is_there_again_after_its_session_has_expired(shop: Shop) -> None:
+    wrong, seen = [], 0
+    for template, (client, to, form) in sorted(forms_of(shop, prepare_company(shop)).items()):
+        page = json.loads(shop.platform.keys.decrypt(dict(form.fields)["csrf_token"]))[-1]
+        if SESSION_COOKIE not in client.cookies or template == "/sign-out" or template.startswith("/ui/"):
+            continue  # it needs no session
+        sent = change(client.get(page).text, to, form)
+        with shop.client() as expired:
+            answer = expired.post(to, data=sent, files=dict.fromkeys(form.files, ("a.csv", b"a")) or None)
+            client.cookies.update(expired.cookies)
+        again = client.get(page).text
+        left = values(again, to, sent)
+        seen += 1
+        if not answer.headers.get("location", "").startswith("/sign-in") or left != sent:
+            wrong.append((template, page, {n: (v, left.get(n)) for n, v in sent.items() if left.get(n) != v}))
+    assert seen >= FEWEST - 10
+    assert wrong == []
+
+
+def change(html: str, to: str, form: Form) -> dict[str, list[str]]:
+    """What somebody sends who changes every field of a form."""
+    found = defaultdict[str, list[str]](list)
+    for each in controls(html, to, dict(form.fields)):
+        match each.type:
+            case "checkbox" if "checked" not in each.attributes:
+                found[each.name].append(each.value)
+            case "radio":
+                found[each.name] = [each.value]
+            case "select" if each.options:
+                found[each.name].append(each.options[-1].value)
+            case "hidden":
+                found[each.name].append(each.value)
+            case "date":
+                found[each.name].append("2031-05-04")
+            case "text" | "search" | "email" | "number" | "url" | "time":
+                found[each.name].append("7")
+            case "textarea":
+                found[each.name].append("seven\r\neight")
+    return dict(found)
+
+
+def values(html: str, to: str, sent: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
+    """What a form would send, with the token that it was sent with."""
+    found = defaultdict[str, list[str]](list)
+    for each in controls(html, to, {name: some[0] for name, some in sent.items() if some}):
+        match each.type:
+            case "checkbox" | "radio":
+                found[each.name] += [each.value] if "checked" in each.attributes else []
+            case "select":
+                chosen = [option.value for option in each.options if "selected" in option.attributes]
+                found[each.name] += chosen or [option.value for option in each.options[:1]]
+            case "textarea":
+                found[each.name].append(unescape(html[each.end : each.content_end]))
+            case "submit" | "button" | "file" | "password":
+                pass
+            case _:
+                found[each.name].append(each.value)
+    return {name: some for name, some in found.items() if some} | {"csrf_token": list(sent["csrf_token"])}
+
+
+def controls(html: str, to: str, sent: Mapping[str, str]) -> list[form_filler._Control]:
+    """The named controls of the form that is sent to an address."""
+    forms = form_filler._FormParser(html).forms.values()
+    form = form_filler._best_form(forms, unquote(to), {name: [value] for name, value in sent.items()})
+    return [each for each in form.controls if each.name] if form else []
 
 
 def is_fine(answer: httpx.Response, template: str) -> bool:

@@ -16,6 +16,7 @@ import sqlalchemy as sa
 from lakehold.access.facts import tables
 from lakehold.access.facts.index import FactIndex
 from lakehold.access.facts.loader import tenant_number
+from lakehold.access.facts.names import NO_UNIQUE_NAMES, UniqueNames
 from lakehold.access.facts.store import FactStore
 from lakehold.access.facts.transaction_state import Overlay
 from lakehold.access.facts.view import ALL_MEMBERS, FactView, ModelRow
@@ -31,9 +32,10 @@ from lakehold.kit.ids import quote, valid_id, valid_name
 class AccessEngine:
     """The access engine. There is one for each process; threads may share it."""
 
-    def __init__(self, database: Database, clock: Clock = now) -> None:
+    def __init__(self, database: Database, clock: Clock = now, names: UniqueNames = NO_UNIQUE_NAMES) -> None:
         self.database = database
         self.clock = clock
+        self.names = names
         self._indexes: dict[int, FactIndex] = {}
         self._tenant_numbers: dict[str, int] = {}
         self._load_lock = Lock()
@@ -58,7 +60,7 @@ class AccessEngine:
             index = self._indexes.get(number)
             if index is None:
                 index = self._indexes[number] = FactIndex.load(transaction, number, at)
-        return AccessSession(transaction, index, at)
+        return AccessSession(transaction, index, at, self.names)
 
     def _tenant_number(self, transaction: Transaction, tenant: str) -> int:
         known = self._tenant_numbers.get(valid_id(tenant, "tenant"))
@@ -90,7 +92,7 @@ class AccessEngine:
             raise ConflictError(f"There is already a tenant {quote(tenant)}.", "Choose another id.")
         policy = compile_policy(tuple(sorted((model.name, model.source) for model in models)))
         empty = FactView(policy)
-        store = FactStore(transaction, 0, Overlay(lambda: empty), self.clock())
+        store = FactStore(transaction, 0, Overlay(lambda: empty), self.clock(), self.names)
         store.create_tenant(tenant, name)
         for model in policy.models.values():
             store.put_model(ModelRow(model.name, model.source))

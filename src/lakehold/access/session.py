@@ -15,6 +15,7 @@ from lakehold.access.facts.changes import resolve_fact
 from lakehold.access.facts.index import FactIndex
 from lakehold.access.facts.last_holder import refuse_losing_last_holder
 from lakehold.access.facts.loader import load_view
+from lakehold.access.facts.names import NO_UNIQUE_NAMES, UniqueNames
 from lakehold.access.facts.records import Add, Change, Draft, Remove, require_moment
 from lakehold.access.facts.store import FactStore
 from lakehold.access.facts.transaction_state import Overlay
@@ -190,8 +191,11 @@ _FORGOTTEN = -1
 class AccessSession(AccessQueries):
     """The queries and changes of one transaction. It sees its own changes; others see them after the commit."""
 
-    def __init__(self, transaction: Transaction, index: FactIndex, at: Moment) -> None:
+    def __init__(
+        self, transaction: Transaction, index: FactIndex, at: Moment, names: UniqueNames = NO_UNIQUE_NAMES
+    ) -> None:
         self.transaction = transaction
+        self.names = names
         self.tenant = index.tenant
         self._index = index
         with index.lock:
@@ -239,7 +243,7 @@ class AccessSession(AccessQueries):
         if not self.transaction.writes:
             raise ForbiddenError("This transaction is read-only.", "Start a writing transaction.")
         if self._store is None:
-            self._store = FactStore(self.transaction, self.tenant, self._overlay, self.at)
+            self._store = FactStore(self.transaction, self.tenant, self._overlay, self.at, self.names)
             self.transaction.before_commit.append(self._store.append_to_log)
         return self._store
 

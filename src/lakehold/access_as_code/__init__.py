@@ -7,7 +7,7 @@
 - `plan_text`: a plan as text
 - `metadata`: addresses, descriptions, settings and schedules of a tenant, which facts do not have
 - `tenant_writer`: applies a plan as its caller: the rights to it, metadata, schedules, and what is missing
-- `diff`, `steps`: the differences, the steps that a plan has, and their order
+- `diff`, `steps`, `name_claims`: the differences, the steps that a plan has, and their order
 - `assertions`, `assertion_runner`, `assertion_report`: the tests in the files, their run, and its report
 - `parser`, `file_format`, `resources`: read the files
 - `yaml_writer`: writes YAML

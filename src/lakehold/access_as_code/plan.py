@@ -13,6 +13,7 @@ from lakehold.access.session import AccessSession
 from lakehold.access_as_code import diff, steps
 from lakehold.access_as_code.desired_state import DesiredState
 from lakehold.access_as_code.file_format import IdMapping, TimeSpan
+from lakehold.access_as_code.name_claims import DryRunNames
 from lakehold.access_as_code.parser import ProblemList, error_at
 from lakehold.access_as_code.steps import Create, Delete, MakeChange, Rename, Step
 from lakehold.access_as_code.tenant_state import EntryMetadata, TenantState, load_current_state, merge_states
@@ -103,7 +104,9 @@ def make_plan(
     ids = session.read_view(lambda view: IdMapping.from_view(view, session.tenant))
     _refuse_used_ids(session, current, target, ids)
     bundles = list(diff.find_changes(current, target, ids, session.at))
-    ordered, effects = session.read_view(lambda view: steps.order_steps(view, bundles))
+    ordered, effects = session.read_view(
+        lambda view: steps.order_steps(view, bundles, DryRunNames(session.names, view).take)
+    )
     entries = {**current.entries, **target.entries}
     return ChangePlan(
         tenant=ids.tenant,

@@ -1,6 +1,6 @@
 """Steps of a plan, their JSON form, and a dry run on the facts in memory, which finds their order and effects."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 
 from lakehold.access.decisions.what_if import AccessEffects, diff_views
@@ -57,6 +57,8 @@ class MakeChange:
 Step = Create | Rename | Delete | MakeChange
 Bundle = tuple[Step, ...]
 """Steps that are made one after the other, or not at all."""
+TakeNames = Callable[[FactView, Bundle], None]
+"""Refuses a bundle that takes names of others, in the view after it."""
 
 _FACTS: Mapping[str, type[Fact]] = {"grant": Grant, "attribute": Attribute, "edge": Edge}
 _STEPS: Mapping[str, type[Create | Rename | Delete]] = {"create": Create, "rename": Rename, "delete": Delete}
@@ -115,7 +117,8 @@ class DryRun:
     numbers, and the difference is that of the facts.
     """
 
-    def __init__(self, before: FactView, steps: Iterable[Step]) -> None:
+    def __init__(self, before: FactView, steps: Iterable[Step], take_names: TakeNames) -> None:
+        self._take_names = take_names
         self._before = FactView(before.policy, before)
         self._waiting: set[str] = set()
         for number, step in enumerate(step for step in steps if isinstance(step, Create)):
@@ -134,12 +137,15 @@ class DryRun:
     def take(self, bundle: Bundle) -> None:
         """Take all steps of a bundle, or none."""
         done: list[RowChange] = []
+        waiting = set(self._waiting)
         try:
             for step in bundle:
                 for opening in self._openings(step):
                     self._open(opening)
                     done.append(opening)
+            self._take_names(self.view, bundle)
         except LakeholdError:
+            self._waiting = waiting
             for opens, row in reversed(done):
                 self._open((not opens, row))
             raise
@@ -219,9 +225,9 @@ class DryRun:
             yield from (AttributeRow(here, m, name, v) for m, v in (view.memberships[name].get(here) or {}).items())
 
 
-def order_steps(view: FactView, bundles: Sequence[Bundle]) -> tuple[list[Step], AccessEffects]:
+def order_steps(view: FactView, bundles: Sequence[Bundle], take_names: TakeNames) -> tuple[list[Step], AccessEffects]:
     """Return the steps in an order in which each can be taken, and their effects; raise what stops the rest."""
-    dry_run = DryRun(view, [step for bundle in bundles for step in bundle])
+    dry_run = DryRun(view, [step for bundle in bundles for step in bundle], take_names)
     steps: list[Step] = []
     left = list(bundles)
     while left:

@@ -17,7 +17,7 @@ from lakehold.access_as_code.desired_state import DesiredState
 from lakehold.access_as_code.metadata import load_metadata, trigger_entry
 from lakehold.access_as_code.plan import ChangePlan, apply_plan, make_plan, refuse_outdated
 from lakehold.access_as_code.tenant_state import SUBJECTS, EntryMetadata
-from lakehold.catalog import credentials, kinds, resource_edit, resource_metadata, resource_view
+from lakehold.catalog import credentials, kinds, network_policy, resource_edit, resource_metadata, resource_view
 from lakehold.catalog.resource_edit import ResourceEdit
 from lakehold.directory import accounts, member_removal, members
 from lakehold.directory.caller import Caller
@@ -74,6 +74,9 @@ class TenantWriter:
         ends = [resource, *(other for other in others if self._kind(other) not in SUBJECTS)]
         self._need(lambda: self.ctx.need_change(change), *ends)
         self.ctx.make_unchecked(change, since=since, until=until)
+        part = resource_edit.part_of_change(self.ctx.view, change)
+        if part is not None and resource not in self._created:
+            resource_metadata.record_author(self.ctx, resource, (part,))
 
     def rename(self, uid: str, name: str) -> None:
         """Rename an entry. The tenant is renamed by those who may restore it."""
@@ -85,14 +88,14 @@ class TenantWriter:
 
     def delete(self, uid: str) -> None:
         """Delete an entry with its metadata and credentials, or remove a member."""
-        ctx, number = self.ctx, self.ctx.view.resource(uid)
-        if self._kind(uid) == MEMBER:
+        ctx, number, kind = self.ctx, self.ctx.view.resource(uid), self._kind(uid)
+        if kind == MEMBER:
             self._need(lambda: member_removal.remove(ctx, uid), uid)
         else:
             self._need(lambda: kinds.need_right(ctx, uid, "delete"), uid)
         if ctx.view.ids.get(uid) is not None:
             ctx.delete_unchecked(uid)
-        resource_metadata.clear(ctx, number)
+        resource_metadata.clear_deleted(ctx, number, kind)
         credentials.delete_all(ctx, number)
 
     def save_metadata(self, entries: Mapping[str, EntryMetadata]) -> None:
@@ -101,10 +104,13 @@ class TenantWriter:
             if not kind.startswith(f"{MEMBER.partition('.')[0]}."):
                 with self._collecting(uid):
                     self._save_new(uid, kind, entries.get(uid, _NOTHING))
-        for uid, entry in entries.items():
+        # First the tenant: what else the files change is held to their network policy.
+        for uid, entry in sorted(entries.items(), key=lambda each: each[0] != self.ctx.caller.tenant):
             with self._collecting(uid):
                 if self._kind(uid) == MEMBER:
                     self._save_account(uid, entry)
+                elif self._kind(uid) == TENANT:
+                    self._save_tenant(entry)
                 elif uid not in self._created:
                     edit = ResourceEdit(description=entry.description, settings=entry.settings)
                     resource_edit.apply_edit(self.ctx, uid, edit)
@@ -136,8 +142,16 @@ class TenantWriter:
         managed = {name: value for name, value in entry.settings.items() if name not in plain}
         settings, secrets = split_secrets(resource_metadata.valid_for_kind(kind, {}, plain, managed))
         resource_view.need_references(ctx, kind, {}, settings, uid)
+        if not self._restores:
+            # What the policy of the files refuses comes back as it was: listed as refused, and it cannot run.
+            network_policy.need_allowed(ctx, kind, settings)
         resource_metadata.create(ctx, uid, description=entry.description, settings=settings)
         credentials.save_headers(ctx, uid, settings, secrets)
+
+    def _save_tenant(self, entry: EntryMetadata) -> None:
+        if entry.description:
+            raise InvalidInputError("The tenant has no description.", "Leave it out.")
+        network_policy.save_tenant_settings(self.ctx, entry.settings)
 
     def _save_account(self, uid: str, entry: EntryMetadata) -> None:
         if entry.email:
@@ -163,6 +177,8 @@ class TenantWriter:
             parameters=parameters if isinstance(parameters, Mapping) else {},
         )
         own = starter == self.ctx.caller.member
+        if not own and self.ctx.caller.narrowed is not None:
+            raise ForbiddenError("A narrowed token may not let others start runs.", "Use one that is not narrowed.")
         triggers.save_unchecked(self.ctx, trigger, self.ctx.caller if own else Caller(self.ctx.caller.tenant, starter))
 
     def _need_schedule(self, resource: str) -> None:

@@ -19,7 +19,7 @@ from lakehold.api.http.problems import ERROR_FORMATS, Problem
 from lakehold.api.http.routing import TransactionRoute
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import ForbiddenError, InvalidInputError, NotFoundError
-from lakehold.lake import catalog_tokens, readable_tables, table_metadata
+from lakehold.lake import catalog_tokens, readable_tables, table_metadata, table_views
 from lakehold.lake.catalog_tokens import SYSTEM
 from lakehold.lake.iceberg_catalog import IcebergCatalog
 
@@ -142,10 +142,14 @@ def iceberg_table(
     """Load the metadata of a table."""
     readable_tables.refuse_impersonation(ctx)
     path = (*workspace, *_parse_namespace(namespace), table)
-    location = _system_table_location(ctx, request, path) or _lake_table_location(ctx, request, lake, path)
+    location = _system_table_location(ctx, request, path)
+    if location:
+        metadata = table_metadata.read_metadata_file(location)
+    else:
+        location, metadata = _load_lake_table(ctx, request, lake, path)
     head = json.dumps({"metadata-location": location, "config": {}})
     # The file is part of the answer as it is: to read and write it anew would take longer than all the rest.
-    body = b'%s, "metadata": %s}' % (head[:-1].encode(), table_metadata.read_metadata_file(location))
+    body = b'%s, "metadata": %s}' % (head[:-1].encode(), metadata)
     return Response(body, media_type="application/json")
 
 
@@ -190,14 +194,26 @@ def iceberg_write(ctx: ReadContext, path: str) -> Response:
     )
 
 
-def _lake_table_location(ctx: RequestContext, request: Request, lake: IcebergCatalog, path: tuple[str, ...]) -> str:
+def is_worker(request: Request) -> bool:
+    """Return whether a worker's own Spark asks, whose query or run says itself what it reads."""
+    return hasattr(request.app.state, "system")
+
+
+def _load_lake_table(
+    ctx: RequestContext, request: Request, lake: IcebergCatalog, path: tuple[str, ...]
+) -> tuple[str, bytes]:
+    """Return where the metadata of a table is, and the part of it that the caller may read."""
     *before, table = path
     uid = readable_tables.resolve_table(ctx, before, table)
-    catalog_tokens.record_loaded_table(read_credentials(request).token, uid)
-    location = lake.metadata_location(readable_tables.identifier_of(ctx, uid))
+    if is_worker(request):
+        catalog_tokens.record_loaded_table(read_credentials(request).token, uid)
+    elif request.method != "HEAD":
+        get_platform(request).record_read(ctx.caller, "load table", uid)
+    view = table_views.view_of(ctx, uid)
+    location = lake.metadata_location(view.place)
     if location is None:
         raise NotFoundError(f"The table {table[:80]!r} has no data yet.", "Run the pipeline that fills it.")
-    return location
+    return location, view.read_metadata_file(location)
 
 
 def _system_table_location(ctx: RequestContext, request: Request, path: tuple[str, ...]) -> str | None:
@@ -206,7 +222,9 @@ def _system_table_location(ctx: RequestContext, request: Request, path: tuple[st
     # Behind the name of a workspace, or alone.
     if system is None or len(path) not in _SYSTEM_PATH_LENGTHS or path[-2].lower() != SYSTEM:
         return None
-    location: str = system.load(ctx, read_credentials(request).token, path[-1])
+    token = read_credentials(request).token
+    location: str = system.load(ctx, token, path[-1])
+    catalog_tokens.record_loaded_table(token, f"{SYSTEM}.{path[-1].lower()}")
     return location
 
 

@@ -8,7 +8,7 @@ from fastapi import APIRouter
 from lakehold.api import access_as_code, iceberg_rest, runs
 from lakehold.api.access import access_models, audit_log, questions, reviews, what_if
 from lakehold.api.authzen import evaluations, searches
-from lakehold.api.catalog import grants, requests, resource_usage, resources, workspaces
+from lakehold.api.catalog import grants, network_policy, requests, resource_usage, resources, workspaces
 from lakehold.api.directory import invites, me, members, sign_in, tokens
 from lakehold.api.lake import lineage, queries
 from lakehold.workspaces import registry
@@ -31,6 +31,7 @@ ROUTERS: list[APIRouter] = [
     members.group_routes,
     members.service_account_routes,
     tokens.routes,
+    network_policy.routes,
     workspaces.kind_routes,
     workspaces.routes,
     resources.routes,

@@ -14,6 +14,7 @@
 - `campaigns`, `campaign_decisions`, `campaign_table`: access reviews
 - `usage`: when members last used resources and roles
 - `impersonation`: viewing as another member
+- `network_policy`, `network_policy_impact`: which hosts and mail domains connections may reach, and what that refuses
 - `credentials`: encrypted secrets of a resource
 
 All functions take a RequestContext and never commit.

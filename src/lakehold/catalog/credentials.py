@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 import sqlalchemy as sa
 
 from lakehold.access.facts.records import require_mapping
-from lakehold.catalog import kinds, resource_metadata
+from lakehold.catalog import kinds, network_policy, resource_metadata
 from lakehold.directory.platform import Platform
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit import secret_headers
@@ -30,7 +30,9 @@ credential_table = sa.Table(
 )
 
 COPY = "copy_credentials"
-DESTINATION_SETTINGS = ("address", "driver", "properties")
+ADDRESS = "address"
+"""The secret of a destination that is its address."""
+DESTINATION_SETTINGS = (ADDRESS, "driver", "properties")
 """The settings that say where secrets are sent."""
 MAX_LENGTH = 20_000
 _AT_ONCE = 500
@@ -44,11 +46,21 @@ def save(ctx: RequestContext, uid: str, secrets: Mapping[str, str | None]) -> No
     ctx.need_writable()
     kinds.need_right(ctx, uid, "edit")
     given = require_mapping(secrets, "credentials").items()
-    _put(ctx, uid, {valid_id(name, "name of a credential"): _valid_secret(secret) for name, secret in given})
+    valid = {valid_id(name, "name of a credential"): _valid_secret(secret) for name, secret in given}
+    _need_allowed(ctx, uid, {name: secret for name, secret in valid.items() if secret is not None})
+    _put(ctx, uid, valid)
     if not set(secrets).isdisjoint(DESTINATION_SETTINGS):
         # Where rows are sent to is a part of what runs.
         resource_metadata.record_author(ctx, uid)
     ctx.note("set credentials", uid, after={"credentials": sorted(secrets)})
+
+
+def _need_allowed(ctx: RequestContext, uid: str, secrets: Mapping[str, str]) -> None:
+    """Refuse secrets that are addresses which the tenant's network policy does not allow."""
+    policy, kind = network_policy.load(ctx), kinds.schema_of(ctx.view, uid).id
+    for problem in network_policy.find_problems(policy, kind, resource_metadata.load(ctx, uid).settings, secrets):
+        if problem.field in secrets:
+            raise problem
 
 
 def save_headers(ctx: RequestContext, uid: str, settings: Mapping[str, object], secrets: Mapping[str, str]) -> None:
@@ -134,8 +146,8 @@ def load_for_step(ctx: RequestContext, uid: str, settings: Mapping[str, object])
 
 def load_for_test(ctx: RequestContext, uid: str, settings: Mapping[str, object]) -> dict[str, str]:
     """Return the secrets for a test of these settings; none if they would be sent to another destination."""
-    before = resource_metadata.load(ctx, uid).settings
-    return load_for_use(ctx, uid) if _destination_unchanged(ctx, uid, before, settings) else {}
+    present = resource_metadata.load(ctx, uid).settings
+    return load_for_use(ctx, uid) if _destination_unchanged(ctx, uid, present, settings) else {}
 
 
 def drop_if_redirected(
@@ -183,11 +195,22 @@ def _destination_unchanged(
 
 
 def _is_same_destination(before: Mapping[str, object], after: Mapping[str, object]) -> bool:
-    return all(before.get(name) == after.get(name) for name in DESTINATION_SETTINGS)
+    """Whether settings lead to the same place; one that is empty is the same as one that is not there."""
+    return all((before.get(name) or None) == (after.get(name) or None) for name in DESTINATION_SETTINGS)
 
 
 def _may_copy(ctx: RequestContext, uid: str) -> bool:
     return COPY in kinds.schema_of(ctx.view, uid).actions and ctx.session.check(ctx.principal, COPY, uid)
+
+
+def load_addresses(ctx: RequestContext, numbers: Iterable[int]) -> dict[int, dict[str, str]]:
+    """Return the secrets of many resources that are addresses, by number, for the platform's own use."""
+    c, ids, found = credential_table.c, list(numbers), dict[int, dict[str, str]]()
+    for start in range(0, len(ids), _AT_ONCE):
+        some = c.resource_id.in_(ids[start : start + _AT_ONCE])
+        for row in ctx.rows(credential_table).select(some, c.name == ADDRESS, c.secret != _NOT_ENTERED):
+            found[row.resource_id] = {ADDRESS: ctx.keys.decrypt(row.secret)}
+    return found
 
 
 def _load(ctx: RequestContext, uid: str) -> dict[str, str]:

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import sqlalchemy as sa
 
+from lakehold.directory.act_for import MANAGE_OWNERS
 from lakehold.directory.caller import Caller
 from lakehold.directory.platform import Platform
 from lakehold.directory.request_context import RequestContext
@@ -28,7 +29,6 @@ impersonation_table = sa.Table(
 
 VIEW_AS = "view_as"
 MAX_DURATION = 3_600 * SECOND
-_MANAGE_OWNERS = "manage_owners"
 
 
 def impersonate(ctx: RequestContext, member: str) -> Caller:
@@ -42,8 +42,8 @@ def impersonate(ctx: RequestContext, member: str) -> Caller:
     if member == ctx.caller.member:
         raise ConflictError("You cannot view as yourself.", "Choose another member.")
     # Who manages Owners is seen as only by who does too, or an Admin would see what is an Owner's alone.
-    if ctx.session.check(member, _MANAGE_OWNERS, ctx.caller.tenant):
-        ctx.need(_MANAGE_OWNERS, ctx.caller.tenant)
+    if ctx.session.check(member, MANAGE_OWNERS, ctx.caller.tenant):
+        ctx.need(MANAGE_OWNERS, ctx.caller.tenant)
     return replace(ctx.caller, member=member, impersonator=ctx.caller.member, narrowed=None)
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
+from lakehold.access.facts import names
 from lakehold.access.facts.descriptions import describe_resource
 from lakehold.access.facts.view import FactView
 from lakehold.access.model.policy import Policy
@@ -13,7 +14,7 @@ from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import ForbiddenError, InvalidInputError
 from lakehold.kit.ids import quote
 
-DELETED = "deleted"
+DELETED = names.DELETED
 DISCOVERABLE = "discoverable"
 _DIRECTORY_MODEL = "tenant"
 """The model whose kinds are people and groups: the directory keeps these."""

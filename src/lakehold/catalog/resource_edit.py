@@ -5,18 +5,20 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
-from lakehold.access import Add, Attribute, Edge, Remove
+from lakehold.access import Add, Attribute, Edge, Grant, Remove
 from lakehold.access.decisions.what_if import AccessEffects
 from lakehold.access.facts.changes import resolve_targets, validate_value
-from lakehold.access.facts.records import require_mapping, require_text
+from lakehold.access.facts.records import mentioned_ids, require_mapping, require_text
+from lakehold.access.facts.view import FactView
 from lakehold.access.model.errors import did_you_mean
 from lakehold.access.model.schema import EdgeKind, KindSchema
 from lakehold.access.model.syntax import PathNode
-from lakehold.catalog import change_preview, credentials, kinds, resource_metadata, resource_view
+from lakehold.catalog import change_preview, credentials, kinds, network_policy, resource_metadata, resource_view
 from lakehold.directory.request_context import EdgeTargets, RequestContext
 from lakehold.kit.errors import ConflictError, InvalidInputError
 from lakehold.kit.ids import quote, valid_name
 from lakehold.kit.secret_headers import split_secrets
+from lakehold.workspaces import registry
 
 FactChange = Add | Remove
 
@@ -79,6 +81,7 @@ def plan_edit(ctx: RequestContext, uid: str, edit: ResourceEdit) -> EditPlan:
     edit, secrets = _with_valid_settings(kind, before.settings, edit), dict[str, str]()
     if edit.settings is not None:
         resource_view.need_references(ctx, kind, before.settings, edit.settings, uid)
+        network_policy.need_allowed(ctx, kind, edit.settings)
         settings, secrets = split_secrets(edit.settings)
         edit = replace(edit, settings=settings)
     if edit.settings is not None or edit.edges:
@@ -123,18 +126,35 @@ def apply_edit_plan(ctx: RequestContext, plan: EditPlan) -> int:
         plan.uid,
         description=plan.edit.description,
         settings=plan.edit.settings,
-        as_author=_changes_definition(ctx, plan),
+        authored=_authored_parts(ctx, plan),
     )
 
 
-def _changes_definition(ctx: RequestContext, plan: EditPlan) -> bool:
-    """Return whether the edit changes what runs: settings that members set, or edges that editors set."""
-    schema = kinds.schema_of(ctx.view, plan.uid)
-    edges = [change.fact.name for change in plan.changes if isinstance(change.fact, Edge)]
-    if plan.header_secrets or any(_is_definition_edge(schema, name) for name in edges):
-        return True
-    after = plan.edit.settings
-    return after is not None and not resource_metadata.mean_the_same(schema.id, plan.before.settings, after)
+def _authored_parts(ctx: RequestContext, plan: EditPlan) -> set[str]:
+    """Return the parts of the definition that the edit changes: what runs, and not what it is called."""
+    parts = {part for change in plan.changes if (part := part_of_change(ctx.view, change)) is not None}
+    if plan.header_secrets:
+        parts.add(resource_metadata.WHOLE)
+    if plan.edit.settings is None:
+        return parts
+    kind = kinds.schema_of(ctx.view, plan.uid).id
+    return parts | resource_metadata.changed_parts(kind, plan.before.settings, plan.edit.settings)
+
+
+def part_of_change(view: FactView, change: FactChange) -> str | None:
+    """Return the part of a definition that a change of facts is of: edges that editors set, and switches; None if it
+    changes nothing that runs.
+    """
+    fact = change.fact
+    if isinstance(fact, Grant):
+        return None
+    schema = kinds.schema_of(view, mentioned_ids(fact)[0])
+    settings = registry.find_settings_schema(schema.id)
+    if settings is None:
+        return None
+    part = settings.part_of(fact.name)
+    is_definition = _is_definition_edge(schema, fact.name) if isinstance(fact, Edge) else bool(part)
+    return part if is_definition else None
 
 
 def _is_definition_edge(schema: KindSchema, name: str) -> bool:
@@ -148,7 +168,7 @@ def take_over(ctx: RequestContext, uid: str) -> int:
     ctx.need_visible(uid, "edit")
     kinds.need_right(ctx, uid, "edit")
     before = resource_metadata.load_author(ctx, uid)
-    version = resource_metadata.save(ctx, uid, as_author=True)
+    version = resource_metadata.take_over(ctx, uid)
     ctx.note("take over", uid, before={"author": before.caller.member if before else ""})
     return version
 
@@ -276,9 +296,8 @@ def reparent(ctx: RequestContext, uid: str, to: str, *, expect_version: int | No
         return resource_metadata.load(ctx, uid).version
     ctx.make_unchecked(change)
     # What a report reads is what it lies in.
-    schema = kinds.schema_of(ctx.view, uid)
-    as_author = schema.parent is not None and _is_definition_edge(schema, schema.parent)
-    return resource_metadata.save(ctx, uid, as_author=as_author)
+    part = part_of_change(ctx.view, change)
+    return resource_metadata.save(ctx, uid, authored=() if part is None else {part})
 
 
 def need_reparent(ctx: RequestContext, uid: str, to: str) -> Add:

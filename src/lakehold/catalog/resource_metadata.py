@@ -1,22 +1,23 @@
 """Metadata of a resource besides its facts: description, settings, version, and who created and edited it when.
 
 The author of a definition is the caller who last changed what runs: settings or edges. Correcting a name or a
-description makes nobody its author.
+description makes nobody its author. Parts that the kind's settings schema names have authors of their own.
 
 The version counts changes of the resource's own name, description, settings, attributes and edges. A resource without a
 row was created by other means; it has the version 1 and no metadata.
 """
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 
 import sqlalchemy as sa
 
 from lakehold.directory.caller import Caller
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import Moment
-from lakehold.kit.database import ExactText, IdType, metadata
+from lakehold.kit.database import ExactText, IdType, TenantRows, metadata
 from lakehold.kit.errors import InvalidInputError, LakeholdError
 from lakehold.kit.settings_schema import InvalidSettingError
 from lakehold.workspaces import registry
@@ -43,7 +44,8 @@ detail_table = sa.Table(
     sa.Column("created_by", ExactText, nullable=False),
     sa.Column("updated_at", IdType),
     sa.Column("updated_by", ExactText, nullable=False),
-    # Who last changed its settings or edges, with how narrow their token was, as JSON; and when.
+    # Who last changed its settings or edges, with how narrow their token was, as JSON; and when. In it are `parts`:
+    # the authors of those that have their own, each with `at`.
     sa.Column("author", sa.Text),
     sa.Column("authored_at", IdType),
 )
@@ -93,13 +95,30 @@ class DefinitionAuthor:
     at: Moment
 
 
-def load_author(ctx: RequestContext, uid: str) -> DefinitionAuthor | None:
-    """Return the author of a resource's definition. None if it was created by other means."""
+WHOLE = ""
+"""The part of a definition that is all of it but the parts with authors of their own."""
+DefinitionAuthors = Mapping[str, DefinitionAuthor]
+"""The authors of a definition by part. A part that is not in it has the author of the whole."""
+
+
+def load_authors(ctx: RequestContext, uid: str) -> DefinitionAuthors:
+    """Return the authors of a resource's definition; none if it was created by other means."""
     row = ctx.rows(detail_table).select(detail_table.c.resource_id == ctx.view.resource(uid)).one_or_none()
     if row is None or row.author is None:
-        return None
-    caller = Caller.from_stored(ctx.caller.tenant, json.loads(row.author), address=ctx.caller.address)
-    return DefinitionAuthor(caller, row.authored_at)
+        return {}
+    stored = json.loads(row.author)
+    parts = stored.pop("parts", {})
+    if stored:
+        parts[WHOLE] = {**stored, "at": row.authored_at}
+    moments = {name: each.pop("at") for name, each in parts.items()}
+    restore = partial(Caller.from_stored, ctx.caller.tenant, address=ctx.caller.address)
+    return {name: DefinitionAuthor(restore(each), moments[name]) for name, each in parts.items()}
+
+
+def load_author(ctx: RequestContext, uid: str, part: str = WHOLE) -> DefinitionAuthor | None:
+    """Return the author of a definition, or of a part of it. None if it was created by other means."""
+    found = load_authors(ctx, uid)
+    return found.get(part) or found.get(WHOLE)
 
 
 def create(
@@ -115,7 +134,7 @@ def create(
         created_by=ctx.caller.member,
         **values,
         **_editor(ctx),
-        **_author(ctx),
+        **_stored_authors({WHOLE: DefinitionAuthor(ctx.caller, ctx.at)}),
     )
 
 
@@ -125,9 +144,9 @@ def save(
     *,
     description: str | None = None,
     settings: Mapping[str, object] | None = None,
-    as_author: bool = False,
+    authored: Collection[str] = (),
 ) -> int:
-    """Save changed metadata and return the new version. `as_author` if it changes what runs."""
+    """Save changed metadata and return the new version. `authored` are the parts of the definition that it changes."""
     ctx.need_writable()
     old = load(ctx, uid)
     values = {
@@ -135,7 +154,7 @@ def save(
         "settings": valid_settings(old.settings if settings is None else settings),
         "version": old.version + 1,
         **_editor(ctx),
-        **(_author(ctx) if as_author else {}),
+        **_authored(ctx, uid, authored),
     }
     rows, number = ctx.rows(detail_table), ctx.view.resource(uid)
     if not rows.update(detail_table.c.resource_id == number, **values):
@@ -147,13 +166,36 @@ def _editor(ctx: RequestContext) -> dict[str, object]:
     return {"updated_at": ctx.at, "updated_by": ctx.caller.member}
 
 
-def _author(ctx: RequestContext) -> dict[str, object]:
-    return {"author": json.dumps(ctx.caller.to_stored()), "authored_at": ctx.at}
+def record_author(ctx: RequestContext, uid: str, authored: Collection[str] = (WHOLE,)) -> None:
+    """Make the caller the author of parts of the definition that are stored elsewhere."""
+    is_here = detail_table.c.resource_id == ctx.view.resource(uid)
+    if not ctx.rows(detail_table).update(is_here, **_authored(ctx, uid, authored)):
+        save(ctx, uid, authored=authored)
 
 
-def record_author(ctx: RequestContext, uid: str) -> None:
-    """Make the caller the author of the definition without another change."""
-    ctx.rows(detail_table).update(detail_table.c.resource_id == ctx.view.resource(uid), **_author(ctx))
+def take_over(ctx: RequestContext, uid: str) -> int:
+    """Make the caller the author of the definition with all its parts, and return the new version."""
+    version = save(ctx, uid)
+    is_here = detail_table.c.resource_id == ctx.view.resource(uid)
+    ctx.rows(detail_table).update(is_here, **_stored_authors({WHOLE: DefinitionAuthor(ctx.caller, ctx.at)}))
+    return version
+
+
+def _authored(ctx: RequestContext, uid: str, changed: Collection[str]) -> dict[str, object]:
+    """Return the stored authors after a change of these parts by the caller. Others keep the author that they had."""
+    if not changed:
+        return {}
+    before = load_authors(ctx, uid)
+    schema = registry.find_settings_schema(ctx.view.kind(ctx.view.resource(uid)))
+    kept = dict.fromkeys(schema.parts, before[WHOLE]) if schema and WHOLE in before else {}
+    return _stored_authors({**kept, **before, **dict.fromkeys(changed, DefinitionAuthor(ctx.caller, ctx.at))})
+
+
+def _stored_authors(authors: DefinitionAuthors) -> dict[str, object]:
+    stored = {part: {**author.caller.to_stored(), "at": author.at} for part, author in authors.items()}
+    whole: dict[str, object] = stored.pop(WHOLE, {})
+    at = whole.pop("at", None)
+    return {"author": json.dumps({**whole, "parts": stored} if stored else whole), "authored_at": at}
 
 
 def save_managed(ctx: RequestContext, uid: str, managed: Mapping[str, object]) -> None:
@@ -167,9 +209,15 @@ def save_managed(ctx: RequestContext, uid: str, managed: Mapping[str, object]) -
     ctx.rows(detail_table).update(is_here, settings=valid_settings(after))
 
 
-def clear(ctx: RequestContext, number: int) -> None:
-    """Clear the settings of a deleted resource. Its description stays, for a restore."""
-    ctx.rows(detail_table).update(detail_table.c.resource_id == number, settings="{}")
+def clear_deleted(ctx: RequestContext, number: int, kind: str) -> None:
+    """Clear the settings of a deleted resource, unless it can come back with them."""
+    if not registry.describe_kind(kind).restored_with_rows:
+        clear(ctx.rows(detail_table), number)
+
+
+def clear(rows: TenantRows, number: int) -> None:
+    """Clear the settings of a resource in the rows of `detail_table`. Its description stays."""
+    rows.update(detail_table.c.resource_id == number, settings="{}")
 
 
 def need_version(ctx: RequestContext, uid: str, version: int | None) -> None:
@@ -246,13 +294,14 @@ def without_managed(kind: str, settings: Settings) -> dict[str, object]:
     return {name: value for name, value in settings.items() if schema is None or name not in schema.managed}
 
 
-def mean_the_same(kind: str, before: Settings, after: Settings) -> bool:
-    """Return whether settings differ at most in how they are written, or in those that only the platform sets."""
+def changed_parts(kind: str, before: Settings, after: Settings) -> frozenset[str]:
+    """Return the parts of a definition in which settings differ, other than in how they are written, or in those that
+    only the platform sets.
+    """
     schema = registry.find_settings_schema(kind)
-    one, other = without_managed(kind, before), without_managed(kind, after)
-    if one == other or schema is None or schema.problems(one) or schema.problems(other):
-        return one == other
-    return schema.normalize(one) == schema.normalize(other)
+    if schema is None:
+        return frozenset() if before == after else frozenset({WHOLE})
+    return schema.changed_parts(before, after)
 
 
 def find_problems(kind: str, settings: Settings) -> list[InvalidSettingError]:

@@ -7,8 +7,8 @@ from functools import partial
 from lakehold.access.facts.view import FactView
 from lakehold.access.model.policy import MEMBER
 from lakehold.access.query.listing import ListedResource
-from lakehold.catalog import kinds, resource_metadata
-from lakehold.catalog.resource_metadata import Settings
+from lakehold.catalog import credentials, kinds, network_policy, resource_metadata
+from lakehold.catalog.resource_metadata import ResourceMetadata, Settings
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import Moment
 from lakehold.kit.ids import quote
@@ -146,7 +146,7 @@ def load_resource(ctx: RequestContext, uid: str) -> ResourceView:
         workspace=visible_refs.workspace(uid),
         description=stored.description,
         settings=stored.settings if may_edit else None,
-        settings_problems=resource_metadata.find_problems(here.kind, stored.settings) if may_edit else (),
+        settings_problems=_problems(ctx, uid, stored) if may_edit else (),
         attributes=ask(lambda view: attributes_of(view, uid)),
         edges={name: visible_refs.refs(ends) for name, ends in ask(lambda view: edges_of(view, uid)).items()},
         owners={role: visible_refs.refs(held) for role, held in ask(lambda view: owners_of(view, uid)).items()},
@@ -165,10 +165,11 @@ def load_summaries(ctx: RequestContext, found: Sequence[ListedResource]) -> list
     """Return summaries of resources that the caller may see."""
     stored = resource_metadata.load_many(ctx, [item.id for item in found])
     visible_refs = VisibleRefs(ctx)
+    problems_of = find_problems(ctx, {item.id: (item.kind, stored[item.id]) for item in found if item.id in stored})
 
     def summarize(item: ListedResource) -> ResourceSummary:
         detail = stored.get(item.id) or resource_metadata.ResourceMetadata()
-        problems = resource_metadata.find_problems(item.kind, detail.settings)
+        problems = problems_of.get(item.id, ())
         may_edit = problems and kinds.has_right(
             ctx, ctx.session.read_view(lambda view: kinds.edit_right(view, item.uid))
         )
@@ -185,6 +186,28 @@ def load_summaries(ctx: RequestContext, found: Sequence[ListedResource]) -> list
         )
 
     return [summarize(item) for item in found]
+
+
+def _problems(ctx: RequestContext, uid: str, stored: ResourceMetadata) -> Sequence[InvalidSettingError]:
+    number = ctx.view.resource(uid)
+    return find_problems(ctx, {number: (ctx.view.kind(number), stored)})[number]
+
+
+def find_problems(
+    ctx: RequestContext, stored: Mapping[int, tuple[str, ResourceMetadata]]
+) -> dict[int, list[InvalidSettingError]]:
+    """Return why settings cannot be used, by number of the resource: they are wrong, or lead to a host that the
+    tenant's network policy does not allow. They are given with the kinds.
+    """
+    policy = network_policy.load(ctx)
+    secrets = {} if policy.is_open else credentials.load_addresses(ctx, stored)
+    return {
+        number: [
+            *resource_metadata.find_problems(kind, each.settings),
+            *network_policy.find_problems(policy, kind, each.settings, secrets.get(number, {})),
+        ]
+        for number, (kind, each) in stored.items()
+    }
 
 
 def attributes_of(view: FactView, uid: str) -> dict[str, str]:

@@ -8,7 +8,7 @@ from lakehold.access import Add, Attribute
 from lakehold.access.facts.descriptions import describe_resource
 from lakehold.access.facts.view import FactView
 from lakehold.access.query.listing import ListedResource, to_cursor
-from lakehold.catalog import credentials, kinds, resource_metadata, resource_view
+from lakehold.catalog import credentials, kinds, network_policy, resource_metadata, resource_view
 from lakehold.catalog.resource_view import ResourceSummary, ResourceView
 from lakehold.directory.request_context import EdgeTargets, RequestContext
 from lakehold.kit.clock import Moment
@@ -43,6 +43,7 @@ def create(
     resource_metadata.valid_settings({} if settings is None else settings)
     settings = resource_metadata.valid_for_kind(kind, {}, settings or {}, managed)
     resource_view.need_references(ctx, kind, {}, settings)
+    network_policy.need_allowed(ctx, kind, settings)
     edges = {**(edges or {}), **resource_view.reference_edges(kind, settings)}
     settings, secrets = split_secrets(settings)
     created = ctx.create(kind, name, uid=uid, edges=edges, attributes=attributes)
@@ -101,15 +102,16 @@ def delete(ctx: RequestContext, uid: str) -> bool:
     needed = ctx.session.read_view(lambda view: _dependents(view, uid))
     _refuse_any(ctx, uid, needed, "is still needed by others", "Let them point at another one first, or delete them.")
     number = view.resource(uid)
+    kind = view.kind(number)
     ctx.delete_unchecked(uid)
-    resource_metadata.clear(ctx, number)
+    resource_metadata.clear_deleted(ctx, number, kind)
     credentials.delete_all(ctx, number)
     return True
 
 
-def restore(ctx: RequestContext, uid: str) -> int:
+def restore(ctx: RequestContext, uid: str, name: str = "") -> int:
     """Restore a resource that was marked as deleted, also for those who may though they do not see it: they see what
-    points at it. Returns its version.
+    points at it. Another name is for when its own was taken meanwhile. Returns its version.
     """
     may = may_restore(ctx, uid)
     if not may:
@@ -117,10 +119,11 @@ def restore(ctx: RequestContext, uid: str) -> int:
     if not is_deleted(ctx.view, uid):
         raise ConflictError(f"{quote(uid)} is not deleted.", "Only what was deleted can be restored.")
     back = Add(Attribute(uid, kinds.DELETED, "false"))
-    if may:
-        ctx.make_unchecked(back)
-    else:
-        ctx.make(back)
+    if not may:
+        ctx.need_change(back)
+    if name:
+        ctx.rename_unchecked(uid, name)
+    ctx.make_unchecked(back)
     return resource_metadata.save(ctx, uid)
 
 

@@ -8,7 +8,7 @@
 - `credentials_file`: where `lakehold login` stores address and token
 - `output`: the global options and the context of a command; how it prints its results
 - `errors`: error messages and exit codes
-- `supervisor`: runs a server and a worker as child processes, and restarts one that dies
+- `supervisor`: runs a server and workers as child processes, and restarts one that dies
 - `server_process`: the server process
 - `demo`: the demo company as a running platform
 - `tour`: a tour of the access engine in the terminal

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from lakehold.cli import errors
-from lakehold.cli.commands import access, access_as_code, data, operations, people, resources
+from lakehold.cli.commands import access, access_as_code, data, network_policy, operations, people, resources
 from lakehold.cli.output import GlobalOptions, GlobalOptionsGroup
 
 app = typer.Typer(cls=GlobalOptionsGroup, no_args_is_help=True, pretty_exceptions_enable=False)
@@ -54,10 +54,21 @@ _PANELS: tuple[tuple[str, tuple[Verb, ...], dict[str, typer.Typer]], ...] = (
     (
         "Operations",
         (
-            *(operations.up, operations.server, operations.worker, operations.init, operations.relocate),
+            *(
+                operations.up,
+                operations.server,
+                operations.worker,
+                operations.query_worker,
+                operations.init,
+                operations.relocate,
+            ),
             *(operations.login, operations.logout),
         ),
-        {"key": operations.key_commands, "tls": operations.tls_commands},
+        {
+            "key": operations.key_commands,
+            "tls": operations.tls_commands,
+            "network-policy": network_policy.network_policy,
+        },
     ),
     ("Demo", (operations.demo, operations.tour, operations.docs), {}),
 )

@@ -1,4 +1,4 @@
-"""`lakehold up`: runs a server and a worker as child processes, with one log and one Ctrl-C.
+"""`lakehold up`: runs a server, a worker and query workers as child processes, with one log and one Ctrl-C.
 
 The supervisor opens the port and passes it to the server: while a server that died is restarted, requests wait instead
 of being refused.
@@ -28,7 +28,7 @@ from lakehold.kit.settings import Settings
 from lakehold.lake import iceberg_catalog
 
 _log = logging.getLogger("lakehold.processes")
-_MIN_BACKOFF, _MAX_BACKOFF = 0.5, 30.0
+_MIN_BACKOFF, _MAX_BACKOFF, _QUERY_WORKER_BACKOFF = 0.5, 30.0, 1.0
 _STABLE_SECONDS = 60.0
 """The run time after which a child is restarted with short delays again."""
 
@@ -44,6 +44,7 @@ class ChildProcess:
     environment: Mapping[str, str] = field(default_factory=dict)
     log: IO[bytes] | None = None
     """The file of its output, if not our own output."""
+    max_backoff: float = _MAX_BACKOFF
     process: asyncio.subprocess.Process | None = None
     _stopping: asyncio.Event = field(default_factory=asyncio.Event)
 
@@ -60,7 +61,7 @@ class ChildProcess:
             _log.warning("the %s ended (%s); it is started again in %.1f s", self.verb, reason, wait)
             with suppress(TimeoutError):
                 await asyncio.wait_for(self._stopping.wait(), wait)
-            wait = min(2 * wait, _MAX_BACKOFF)
+            wait = min(2 * wait, self.max_backoff)
 
     async def _run(self) -> int:
         end, ours = os.pipe()
@@ -128,6 +129,11 @@ async def _supervise(
     children = [
         ChildProcess("server", ("--socket", str(file)), (file,), environment=known, log=log),
         ChildProcess("worker", environment=known, log=log),
+        *(
+            # It ends whenever somebody's query does not, and queries wait for the next one.
+            ChildProcess("query-worker", environment=known, log=log, max_backoff=_QUERY_WORKER_BACKOFF)
+            for _ in range(settings.query_workers)
+        ),
     ]
     stop_requested = False
 

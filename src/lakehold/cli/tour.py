@@ -19,6 +19,7 @@ from lakehold.access.facts.view import FactView
 from lakehold.access.session import AccessSession
 from lakehold.demo import company
 from lakehold.kit.database import Database
+from lakehold.workspaces import registry
 
 
 def run_tour(console: Console, url: str) -> None:
@@ -27,7 +28,7 @@ def run_tour(console: Console, url: str) -> None:
         database = Database(url or f"sqlite:///{Path(folder) / 'demo.sqlite'}")
         try:
             database.migrate()
-            access = AccessEngine(database)
+            access = AccessEngine(database, names=registry.unique_names())
             if not company.is_loaded(access):
                 with console.status("Loading Corner & Main …"):
                     company.load(access)

@@ -1,4 +1,6 @@
-"""Guards against requests to private networks (SSRF); reads TLS errors and `Retry-After` headers.
+"""Guards against requests to private networks (SSRF) and to hosts that the tenant's network policy does not allow.
+
+It also reads TLS errors and `Retry-After` headers.
 
 A name is resolved once, and the connection goes to the address that was checked: a name that resolves to something else
 a moment later gains nothing by it.
@@ -14,6 +16,7 @@ from email.utils import parsedate_to_datetime
 import httpx
 
 from lakehold.kit.errors import InvalidInputError, UnavailableError
+from lakehold.kit.network_policy import ANY_HOST, HostList
 
 _Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 # IPv4 addresses inside IPv6 ones, as gateways translate them; the second network is for gateways of one's own.
@@ -22,16 +25,20 @@ _HALF = 0xFFFFFFFF
 
 
 class GuardedTransport(httpx.BaseTransport):
-    """HTTP transport that connects to allowed addresses only. It follows no redirects and uses no proxy."""
+    """HTTP transport that connects to allowed hosts and addresses only, also where a redirect or a link leads.
 
-    def __init__(self, *, private: bool) -> None:
-        self._private = private
+    It follows no redirects itself, and uses no proxy.
+    """
+
+    def __init__(self, *, private: bool, hosts: HostList = ANY_HOST) -> None:
+        self._private, self._hosts = private, hosts
         self._inner = httpx.HTTPTransport(verify=ssl.create_default_context(), trust_env=False, retries=0)
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
         """Send the request to the checked address; the certificate still has to match the host name."""
         host = request.url.raw_host.decode("ascii")
         port = request.url.port or (443 if request.url.scheme == "https" else 80)
+        self._hosts.need(host, port)
         address = resolve_host(host, port, private=self._private)
         extensions = {**request.extensions, "sni_hostname": host.strip("[]")}
         there = httpx.Request(

@@ -23,6 +23,7 @@ from pyspark.errors.exceptions.captured import UnknownException, convert_excepti
 
 from lakehold.kit.errors import InvalidInputError, LakeholdError, NotFoundError, UnavailableError
 from lakehold.kit.ids import cut_text
+from lakehold.kit.network_policy import NetworkPolicyError
 from lakehold.lake.errors import DataError, DeliveryError, QueryError, SourceError
 from lakehold.lake.spark import jvm
 from lakehold.lake.spark.guard import query_errors
@@ -72,7 +73,8 @@ _DISK_FULL = "No space left on device"
 _RETRY_HINT = "Run it again; if it fails again, tell your admin the time."
 _CARRIED = re.compile(r"<<told (\{.*?\})>>", re.DOTALL)
 _ERROR_TYPES: dict[str, type[LakeholdError]] = {
-    each.code: each for each in (DataError, SourceError, UnavailableError, NotFoundError, InvalidInputError)
+    each.code: each
+    for each in (DataError, SourceError, UnavailableError, NotFoundError, InvalidInputError, NetworkPolicyError)
 }
 # Where in the text it is wrong counts from what we have put before it.
 _POSITION = re.compile(r"Position: \d+")
@@ -86,7 +88,7 @@ class CarriedError(Exception):
 
     def __init__(self, error: LakeholdError) -> None:
         payload = {"type": type(error).code, "message": error.message, "hint": error.hint}
-        payload |= {"field": error.field, "code": error.code}
+        payload |= {"field": error.field, "code": error.code, "foreign": error.foreign}
         # Signs of other alphabets would not all come through.
         super().__init__(f"<<told {json.dumps(payload)}>>")
         self.error = error
@@ -154,6 +156,12 @@ def source_error(error: Exception, what: str, hidden: tuple[str, ...] = ()) -> L
 
 def source_error_of_state(state: str, said: str, what: str) -> LakeholdError:
     """Return the error for an SQLSTATE of the source database."""
+    error = _source_error_of_state(state, said, what)
+    error.foreign = said
+    return error
+
+
+def _source_error_of_state(state: str, said: str, what: str) -> LakeholdError:
     missing = f"{what} does not have it: {said}"
     match state[:2], state:
         case ("08" | "53" | "57", _):
@@ -184,12 +192,17 @@ def _delivery_error(error: Exception, what: str, hidden: tuple[str, ...]) -> Lak
         return UnavailableError(f"{what} could not be written: {why}.", _RETRY_HINT)
     state, message = _state_and_message(chain)
     if message:
-        return _delivery_error_of_state(state, shorten(_BATCH.sub("", message), *hidden), what)
+        said = shorten(_BATCH.sub("", message), *hidden)
+        found = _delivery_error_of_state(state, said, what)
+        found.foreign = said
+        return found
     for each in chain:
         converted = convert_exception(each)
         if not isinstance(converted, UnknownException) and isinstance(
             clear := query_errors.translate_error(converted), QueryError
         ):
+            # It may repeat a value.
+            clear.foreign = clear.message
             return clear
     return DeliveryError(f"{what} could not be written.", _RETRY_HINT)
 

@@ -12,13 +12,17 @@ from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from lakehold.catalog import network_policy
 from lakehold.connectors.destinations.settings import DestinationSettings
 from lakehold.connectors.form_fields import ConnectionFields
 from lakehold.connectors.sources.settings import SourceSettings
+from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import InvalidInputError
+from lakehold.kit.network_policy import ALLOW_ALL, NetworkPolicy
 from lakehold.kit.plugins import load_descriptors
 from lakehold.kit.secret_headers import fill_secrets
 from lakehold.kit.settings import Settings
+from lakehold.kit.settings_schema import SettingsRecord
 from lakehold.lake.volumes import Volume
 
 if TYPE_CHECKING:
@@ -51,6 +55,12 @@ class ConnectorEnvironment:
     secrets: Mapping[str, str] = field(repr=False)
     volume: Volume | None = None
     """The one that files are read from or written to."""
+    policy: NetworkPolicy = ALLOW_ALL
+    """The tenant's; `open_environment` loads it."""
+
+    def need_allowed(self, settings: SettingsRecord) -> None:
+        """Refuse settings that lead to a host or mail domain which the tenant's network policy does not allow."""
+        self.policy.need(settings.network_targets(self.secrets))
 
     def need_volume(self) -> Volume:
         """Return the volume, or refuse if there is none."""
@@ -68,6 +78,13 @@ class ConnectorEnvironment:
         if name and name not in self.secrets:
             raise InvalidInputError(f"The source has no {name}.", f"Set the credential {name}.", field=name)
         return self.secrets.get(name, "")
+
+
+def open_environment(
+    ctx: RequestContext, settings: Settings, secrets: Mapping[str, str], volume: Volume | None = None
+) -> ConnectorEnvironment:
+    """Return the environment of a connector under the network policy that the tenant has now."""
+    return ConnectorEnvironment(settings, secrets, volume, network_policy.load(ctx))
 
 
 @cache
@@ -96,6 +113,7 @@ def open_source(
     environment: ConnectorEnvironment, settings: SourceSettings, stream: StreamOptions | None = None
 ) -> SourceConnector:
     """Open the source that the settings describe, with the options of the stream that is to be read."""
+    environment.need_allowed(settings)
     opened: SourceConnector = _module(settings.connector, "source").open_source(environment, settings, stream)
     return opened
 
@@ -104,6 +122,7 @@ def open_destination(
     environment: ConnectorEnvironment, settings: DestinationSettings, request: DeliveryRequest
 ) -> Destination:
     """Open the destination that the settings describe, for one delivery."""
+    environment.need_allowed(settings)
     opened: Destination = _module(settings.to, "destination").open_destination(environment, settings, request)
     return opened
 

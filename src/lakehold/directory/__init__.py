@@ -3,6 +3,8 @@
 - `platform`: the assembled application services, shared by all requests of a process; when secrets were last used
 - `request_context`, `caller`: one caller's questions and changes in one transaction
 - `errors`: audited refusals
+- `read_recorder`: who read what, collected in memory and written to the audit log in batches
+- `audit_anchors`: the anchors of the audit logs, and their acknowledgement after a restored backup
 - `tenants`: tenants, and the setup of the first one
 - `access_models`: the built-in access models, and which others a tenant may adopt
 - `model_upgrade`: the upgrade of a platform to the installed release: tables, and shipped access models

@@ -9,6 +9,7 @@ from lakehold.directory.errors import DeniedError
 from lakehold.directory.request_context import RequestContext
 
 MANAGE = "manage_members"
+MANAGE_OWNERS = "manage_owners"
 
 
 def need_unrestricted(ctx: RequestContext, action: str, resource: str = "") -> None:

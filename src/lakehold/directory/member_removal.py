@@ -5,11 +5,11 @@ Their account, sign-ins, tokens and links end in the same transaction. The last 
 
 from dataclasses import dataclass
 
-from lakehold.access import Add, Grant, Remove
+from lakehold.access import Add, Grant
 from lakehold.access.facts.view import FactView, role_bit, role_names
-from lakehold.access.model.policy import MEMBER, MEMBER_OF
-from lakehold.directory import accounts, links, members, sign_ins, tokens
-from lakehold.directory.act_for import need_unrestricted
+from lakehold.access.model.policy import MEMBER, MEMBER_OF, TENANT
+from lakehold.directory import accounts, links, sign_ins, tokens
+from lakehold.directory.act_for import MANAGE, MANAGE_OWNERS, need_unrestricted
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import ConflictError, InvalidInputError
 from lakehold.kit.ids import quote
@@ -115,21 +115,22 @@ def remove(ctx: RequestContext, member: str, *, receiver: str | None = None) -> 
 
 
 def _need_remove(ctx: RequestContext, member: str) -> None:
-    """Refuse unless the caller may remove the member: Owners remove Owners; everybody may leave."""
+    """Refuse unless the caller may remove the member: who manages Owners is removed by who does too; all may leave."""
     need_unrestricted(ctx, "remove members", member)
     ctx.need("see", member)
     ctx.view.member(member)
     if member == ctx.caller.member:
         return
-    if members.OWNER in members.tenant_roles(ctx, member):
-        ctx.need_change(Remove(Grant(member, members.OWNER, ctx.caller.tenant)))
+    if ctx.session.check(member, MANAGE_OWNERS, ctx.caller.tenant):
+        ctx.need(MANAGE_OWNERS, ctx.caller.tenant)
     ctx.need("delete", member)
 
 
 def _refuse_last_holder(ctx: RequestContext, member: str) -> None:
-    others = ctx.session.read_view(
-        lambda view: {role: _holders(view, ctx.caller.tenant, role) for role in (members.OWNER, members.ADMIN)}
-    )
+    schema = ctx.view.policy.kind(TENANT).schema
+    # With each of them one looks after the members of the tenant.
+    managing = [role for role in schema.roles if role in ctx.view.policy.roles_for(TENANT, MANAGE, TENANT)]
+    others = ctx.session.read_view(lambda view: {role: _holders(view, ctx.caller.tenant, role) for role in managing})
     services = {
         number for number, account in accounts.get_many(ctx, set().union(*others.values())).items() if account.service
     }
@@ -137,7 +138,7 @@ def _refuse_last_holder(ctx: RequestContext, member: str) -> None:
     for role, holders in others.items():
         # A service account cannot sign in, and so cannot look after a tenant.
         if number in holders and not holders - {number} - services:
-            title = ctx.view.policy.role("tenant.tenant", role).title
+            title = schema.roles[role].title
             raise ConflictError(
                 f"{_name(ctx, member)} is the last {title} of the tenant, and cannot leave it.",
                 f"Make somebody else {title} first.",

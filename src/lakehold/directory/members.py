@@ -22,8 +22,6 @@ from lakehold.kit.database import CursorPage
 from lakehold.kit.errors import ConflictError
 from lakehold.kit.ids import fold_name, quote
 
-OWNER, ADMIN = "owner", "admin"
-
 
 def tenant_roles(ctx: RequestContext, subject: str) -> tuple[str, ...]:
     """Return the roles that a member or a group holds on the tenant directly, in the model's order."""

@@ -1,6 +1,6 @@
 """The assembled application services, and the transactions in which callers act."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cached_property
@@ -12,15 +12,21 @@ import sqlalchemy as sa
 from lakehold.access import AccessEngine
 from lakehold.directory.caller import Caller
 from lakehold.directory.errors import DeniedError, HiddenError
+from lakehold.directory.read_recorder import DataRead, ReadRecorder
 from lakehold.directory.request_context import RequestContext, audit_entry
 from lakehold.kit.clock import SECOND, Clock, Moment, now
 from lakehold.kit.database import Database
 from lakehold.kit.errors import BusyError
 from lakehold.kit.keys import KeyRing, load_keys
 from lakehold.kit.settings import Settings
+from lakehold.kit.slots import Slots
+from lakehold.ledger.anchor import AuditAnchors
 from lakehold.ledger.audit import DENIED, AuditLog
+from lakehold.workspaces import registry
 
 _INTERVAL = 60 * SECOND
+_WORKER_CALLS = 100
+_TABLE_READS, _TABLE_READS_EACH = 24, 6
 _MAX_REMEMBERED = 10_000
 
 
@@ -78,8 +84,17 @@ class Platform:
         # What is kept there is nobody else's on this machine.
         settings.data.mkdir(mode=0o700, parents=True, exist_ok=True)
         self.database = Database(settings.database_url)
-        self.access = AccessEngine(self.database, clock)
+        self.access = AccessEngine(self.database, clock, registry.unique_names())
         self.last_used = LastUsedTracker()
+        # What holds a thread of this process for long: it waits for a worker, or reads files itself.
+        self.worker_calls = Slots("queries or tests", _WORKER_CALLS, settings.queries_at_once)
+        self.table_reads = Slots("table reads", _TABLE_READS, _TABLE_READS_EACH)
+        self.reads = ReadRecorder(self.database, self.access, lambda: self.keys)
+
+    @property
+    def slow_threads(self) -> int:
+        """How many threads slow work can hold at once, beside those that everything else has."""
+        return self.worker_calls.total + self.table_reads.total
 
     @cached_property
     def keys(self) -> KeyRing:
@@ -98,8 +113,28 @@ class Platform:
         with self._auditing_denials(caller), self.database.write(caller.tenant) as transaction:
             yield RequestContext(self.access.session(transaction, caller.tenant), caller, self.keys)
 
+    @cached_property
+    def anchors(self) -> AuditAnchors:
+        """The heads of the audit logs, outside of the database."""
+        return AuditAnchors(self.settings.data / "audit-anchors", self.keys)
+
+    def record_read(
+        self,
+        caller: Caller,
+        action: str,
+        resource: str,
+        *,
+        tables: Collection[str] = (),
+        reason: str = "",
+        **details: object,
+    ) -> None:
+        """Record that the caller reads data of a resource, or tables that a query names."""
+        if self.settings.read_log_days:
+            self.reads.record(DataRead(caller, self.clock(), action, resource, tables, details, reason))
+
     def close(self) -> None:
-        """Close all database connections."""
+        """Write what is recorded, and close all database connections."""
+        self.reads.flush()
         self.database.close()
 
     @contextmanager
@@ -112,9 +147,13 @@ class Platform:
 
     def audit_denial(self, caller: Caller, error: DeniedError | HiddenError) -> None:
         """Audit a denied attempt, in a transaction of its own because that of the attempt is rolled back."""
+        self.audit_refusal(caller, error.action, error.resource, error.message)
+
+    def audit_refusal(self, caller: Caller, action: str, resource: str, reason: str) -> None:
+        """Audit an attempt that was refused by another rule than access, in a transaction of its own."""
         with self.database.write(caller.tenant) as transaction:
             session = self.access.session(transaction, caller.tenant)
-            entry = audit_entry(caller, session.current_view(), session.at, error.action, error.resource)
+            entry = audit_entry(caller, session.current_view(), session.at, action, resource)
             AuditLog(transaction, session.tenant, caller.tenant, self.keys).append(
-                [replace(entry, outcome=DENIED, reason=error.message)]
+                [replace(entry, outcome=DENIED, reason=reason)]
             )

@@ -4,7 +4,8 @@ Every change that a person makes goes through here, so that none is made without
 from the audit log. A refusal is an error that names the missing right; it is audited after the rollback.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime
 
@@ -13,7 +14,9 @@ import sqlalchemy as sa
 from lakehold.access import AccessSession, Add, Adopt, Attribute, Draft, Edge, Grant, Remove
 from lakehold.access.decisions.principal import Principal
 from lakehold.access.decisions.ways import Way, rank_ways
+from lakehold.access.facts.deletions import Deletion, EndedFact
 from lakehold.access.facts.descriptions import describe_action, describe_fact, describe_resource
+from lakehold.access.facts.names import NameTakenError
 from lakehold.access.facts.records import Change, Fact, mentioned_ids, require_text
 from lakehold.access.facts.view import FactView
 from lakehold.directory.access_models import need_adoptable
@@ -25,7 +28,7 @@ from lakehold.kit.errors import ForbiddenError, NotFoundError
 from lakehold.kit.ids import quote
 from lakehold.kit.keys import KeyRing
 from lakehold.ledger import outbox
-from lakehold.ledger.audit import DONE, AuditLog, AuditLogEntry
+from lakehold.ledger.audit import DONE, READS, AuditLog, AuditLogEntry
 
 EdgeTargets = Mapping[str, str | Sequence[str]]
 MomentLike = Moment | datetime
@@ -39,6 +42,7 @@ class RequestContext:
         self.caller = caller
         self.keys = keys
         self.audit = AuditLog(session.transaction, session.tenant, caller.tenant, keys)
+        self.reads = AuditLog(session.transaction, session.tenant, caller.tenant, keys, READS)
         self._entries: list[AuditLogEntry] = []
         if session.transaction.writes:
             session.transaction.before_commit.append(lambda: self.audit.append(self._entries))
@@ -154,9 +158,10 @@ class RequestContext:
     def create_unchecked(self, draft: Draft, name: str, *, uid: str | None = None, creator: str | None = None) -> str:
         """Create a resource without a check. The right to it has been checked by another rule."""
         self.need_writable()
-        made = self.session.store.create(
-            draft.kind, name, uid=uid, edges=draft.edges, attributes=draft.attributes, creator=creator
-        )
+        with self._naming_holder():
+            made = self.session.store.create(
+                draft.kind, name, uid=uid, edges=draft.edges, attributes=draft.attributes, creator=creator
+            )
         given = {**draft.edges, **draft.attributes}
         plain = {key: value if isinstance(value, str | bool) else list(value) for key, value in given.items()}
         self.note("create", made, after={"name": name, **plain})
@@ -181,7 +186,8 @@ class RequestContext:
         self.need_writable()
         fact = change.fact
         before = self._value_before(fact)
-        self.session.store.apply(change, since=since, until=until)
+        with self._naming_holder():
+            self.session.store.apply(change, since=since, until=until)
         after = {"fact": describe_fact(self.view, fact), **_fact_values(fact)} if isinstance(change, Add) else {}
         for name, value in (("since", since), ("until", until)):
             if value is not None:
@@ -198,7 +204,8 @@ class RequestContext:
         """Rename a resource without a check. The right to it has been checked by another rule."""
         self.need_writable()
         before = self.view.names.get(self.view.resource(uid)) or ""
-        self.session.store.rename(uid, name)
+        with self._naming_holder():
+            self.session.store.rename(uid, name)
         if before != name:
             self.note("rename", uid, before={"name": before}, after={"name": name})
 
@@ -216,12 +223,30 @@ class RequestContext:
         self.session.store.delete(uid)
         self._entries.append(replace(entry, before=before))
 
+    def restore_unchecked(self, deletion: Deletion, name: str, facts: Sequence[EndedFact]) -> None:
+        """Let a deleted resource exist again, without a check. The right to it has been checked by another rule."""
+        self.need_writable()
+        with self._naming_holder():
+            self.session.store.restore(deletion, name, facts)
+        self.note("restore", deletion.uid, before={"name": deletion.name}, after={"name": name})
+
     def need_writable(self) -> None:
         """Refuse impersonated callers and read-only transactions. Called before anything but a fact is written."""
         if self.caller.impersonator:
             raise ForbiddenError("Viewing as somebody else only reads.", "Stop viewing as them to change anything.")
         if not self.session.transaction.writes:
             raise ForbiddenError("This transaction is read-only.", "Start a writing transaction.")
+
+    @contextmanager
+    def _naming_holder(self) -> Iterator[None]:
+        """Let the refusal of a name say what has it, if the caller may see that."""
+        try:
+            yield
+        except NameTakenError as error:
+            if error.holder and self.session.can_see(self.principal, error.holder):
+                holder = describe_resource(self.view, error.holder)
+                error.message = f"The name {quote(error.name)} is taken by the {holder}."
+            raise
 
     # Then write it down
 

@@ -84,6 +84,12 @@ def tenant_number(transaction: Transaction, tenant: str) -> int:
     return int(transaction.connection.execute(query).scalar() or 0)
 
 
+def tenant_uid(transaction: Transaction, number: int) -> str:
+    """Return the id of the tenant with this number; empty if there is no such tenant."""
+    query = sa.select(resource.c.uid).where(resource.c.tenant_id == resource.c.id, resource.c.id == number)
+    return str(transaction.connection.execute(query).scalar() or "")
+
+
 def create_tenant(
     platform: Platform,
     models: Iterable[AccessModel],

@@ -11,19 +11,28 @@ class LakeholdError(Exception):
     code: str = "error"
     status: int = 400
     retryable: ClassVar[bool] = False
+    foreign: str = ""
+    """The part of the message that another system has said, or that is a value of a row."""
 
-    def __init__(self, message: str, hint: str = "", *, field: str = "", code: str = "") -> None:
+    def __init__(self, message: str, hint: str = "", *, field: str = "", code: str = "", foreign: str = "") -> None:
         super().__init__(message)
         self.message = message
         self.hint = hint
         self.field = field
         """The setting or form field that is wrong, such as `keys` or `endpoints.0.path`; empty if it is none."""
+        if foreign:
+            self.foreign = foreign
         if code:
             self.code = code
             """A narrower code than that of the class, for handlers that tell such errors apart."""
 
     def __str__(self) -> str:
         return f"{self.message} {self.hint}".strip()
+
+    def without_foreign(self) -> str:
+        """Return the text for those who may not know what another system says, or what is in its rows."""
+        message = self.message.replace(self.foreign, "…") if self.foreign else self.message
+        return f"{message} {self.hint}".strip()
 
 
 @contextmanager
@@ -70,6 +79,13 @@ class BusyError(LakeholdError):
     code = "busy"
     status = 409
     retryable = True
+
+
+class LimitExceededError(LakeholdError):
+    """A member exceeded a limit on concurrency, time or size."""
+
+    code = "limit_reached"
+    status = 429
 
 
 class UnavailableError(LakeholdError):

@@ -6,13 +6,22 @@ Names are for people: they are compared without case and in one unicode form.
 
 import re
 import unicodedata
+from enum import StrEnum
 
 from lakehold.kit.errors import InvalidInputError
 
 MAX_ID = 200
 MAX_NAME = 200
+MAX_TABLE_NAME = 63
 _MAX_QUOTED = 40
-_TABLE_NAME = re.compile(r"[a-z][a-z0-9_]{0,62}")
+_TABLE_NAME = re.compile(rf"[a-z][a-z0-9_]{{0,{MAX_TABLE_NAME - 1}}}")
+
+
+class NameScope(StrEnum):
+    """Where the names of a kind of resource are unique."""
+
+    PARENT = "parent"
+    WORKSPACE = "workspace"
 
 
 def quote(text: str) -> str:
@@ -42,9 +51,14 @@ def valid_name(text: object, what: str = "name") -> str:
     return _validate(text, what, MAX_NAME)
 
 
+def is_table_name(text: str) -> bool:
+    """Return whether the text is a name that needs no quotes in SQL."""
+    return _TABLE_NAME.fullmatch(text) is not None
+
+
 def valid_table_name(text: str) -> str:
     """Return `text` if a table can have this name; raise `InvalidInputError` otherwise."""
-    if not _TABLE_NAME.fullmatch(text):
+    if not is_table_name(text):
         raise InvalidInputError(
             f"A table cannot be called {quote(text)}.",
             "Use small letters, digits and _, with a letter first, 63 at most.",

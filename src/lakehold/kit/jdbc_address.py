@@ -30,13 +30,13 @@ _NO_LOCAL_FILES = {
     **dict.fromkeys(("allowLoadLocalInfile", "allowUrlInLocalInfile", "allowLocalInfile"), "false"),
     **dict.fromkeys(("autoDeserialize", "allowMultiQueries"), "false"),
 }
-FORCED_PROPERTIES: Mapping[str, Mapping[str, str]] = {
+_FORCED_PROPERTIES: Mapping[str, Mapping[str, str]] = {
     SQLITE: {"enable_load_extension": "false"},
     # Either one's driver may be used for the other.
     "mysql": _NO_LOCAL_FILES,
     "mariadb": _NO_LOCAL_FILES,
 }
-"""Properties that are set last, whatever was given: a server, or a query, must not reach this machine."""
+
 _RESERVED = {
     # Another host, another login.
     *("user", "username", "password", "host", "hostname", "server", "servername", "port", "portnumber", "database"),
@@ -172,6 +172,14 @@ class AllowedDatabase:
         return same and self.address.database in {"", address.database}
 
 
+def forced_properties(product: str) -> Mapping[str, str]:
+    """Return the properties that are set last, whatever was given: a server, or a query, must not reach this machine.
+
+    Drivers have further spellings of their product, such as `mysql+srv`.
+    """
+    return _FORCED_PROPERTIES.get(product.partition("+")[0], {})
+
+
 def permitted_properties(
     address: JdbcAddress, properties: Mapping[str, str], permitted: Collection[str]
 ) -> dict[str, str]:
@@ -213,7 +221,7 @@ def _parse_entry(entry: str) -> AllowedDatabase:
     driver = chosen.pop("driver", "") or DRIVER_CLASSES.get(product, "")
     if not re.fullmatch(r"[A-Za-z_$][\w$]*(\.[A-Za-z_$][\w$]*)+", driver):
         raise _entry_error(entry, "has no driver class", f"Write {place}?driver=com.example.Driver.")
-    forced = {name.lower() for name in FORCED_PROPERTIES.get(product, {})}
+    forced = {name.lower() for name in forced_properties(product)}
     if refused := [name for name in chosen if name.lower() in _RESERVED | forced]:
         raise _entry_error(entry, f"cannot permit {', '.join(refused)}", "Leave it out: the platform sets it.")
     return AllowedDatabase(

@@ -82,10 +82,23 @@ class Settings(BaseSettings):
     runs_at_once: int = Field(default=2, ge=1, le=100, description="How many runs of one workspace execute at once.")
     queries_at_once: int = Field(default=3, ge=1, le=100, description="How many queries one person may run at once.")
     query_seconds: int = Field(default=300, ge=1, le=86400, description="How long a query may take.")
+    analysis_seconds: int = Field(
+        default=60, ge=1, le=3600, description="How long Spark may take to understand a query before it runs."
+    )
+    query_parts: int = Field(
+        default=2_000,
+        ge=10,
+        le=100_000,
+        description="How many selections, joins and unions a query may have, each WITH part counted as often as it is"
+        " named.",
+    )
     query_rows: int = Field(default=100_000, ge=1, description="How many rows a query may return.")
     query_megabytes: int = Field(default=64, ge=1, description="How large the rows of a query may be.")
     query_patience: int = Field(
         default=15, ge=1, le=3600, description="How long a query may block others before it is stopped."
+    )
+    query_workers: int = Field(
+        default=1, ge=0, le=16, description="How many processes that do nothing but queries `lakehold up` starts."
     )
     snapshot_days: int = Field(
         default=30, ge=1, le=3650, description="How long a table can be read as it was and rolled back."
@@ -94,6 +107,9 @@ class Settings(BaseSettings):
         default=30, ge=1, le=3650, description="How long the rows of a deleted table can be restored."
     )
     result_days: int = Field(default=7, ge=1, le=365, description="How long the result of a job is kept.")
+    read_log_days: int = Field(
+        default=365, ge=0, le=3650, description="How long the audit log keeps who read what. 0: reads are not recorded."
+    )
     trusted_proxies: str = Field(
         default="", description="Addresses whose X-Forwarded-For and -Proto are trusted, separated by commas."
     )

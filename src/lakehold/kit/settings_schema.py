@@ -9,13 +9,16 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import MISSING, Field, dataclass, field, fields, make_dataclass
 from functools import reduce
 from operator import or_
-from typing import Annotated, Any, Generic, Literal, TypeVar, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, Generic, Literal, TypeVar, get_origin, get_type_hints
 
 from pydantic import AfterValidator, ConfigDict, Discriminator, StringConstraints, TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails, PydanticCustomError
 
 from lakehold.kit.errors import InvalidInputError
 from lakehold.kit.ids import quote
+
+if TYPE_CHECKING:
+    from lakehold.kit.network_policy import NetworkTarget
 
 T = TypeVar("T")
 
@@ -29,6 +32,10 @@ class SettingsRecord:
 
     __slots__ = ()
     __pydantic_config__ = ConfigDict(extra="forbid", use_attribute_docstrings=True)
+
+    def network_targets(self, secrets: Mapping[str, str]) -> "Iterable[NetworkTarget]":  # noqa: ARG002 - overridden
+        """Return the hosts and mail domains that they lead to, some of which may be secrets."""
+        return ()
 
 
 def _refuse_blank(text: str) -> str:
@@ -71,6 +78,7 @@ class SettingsSchema(Generic[T]):
         tag: str = "",
         common: type[SettingsRecord] | None = None,
         managed: Sequence[str] = (),
+        parts: Sequence[str] = (),
         needed: Sequence[str] = (),
         references: Callable[[T], Iterable[SettingReference]] | None = None,
         edges: Sequence[str] = (),
@@ -81,6 +89,11 @@ class SettingsSchema(Generic[T]):
         """The records of all variants, by what the setting `tag` says."""
         self.managed = tuple(managed)
         """Settings that only the platform changes, by actions of their own."""
+        self.parts = tuple(parts)
+        """Settings, edges and attributes with an author of their own; the others that say what runs have one together.
+
+        What a part says is no reason to answer for what is read by the others.
+        """
         self._references = references
         # Texts that must be there, if the variant has them.
         self._needed = tuple(needed)
@@ -124,11 +137,17 @@ class SettingsSchema(Generic[T]):
             return []
         return list(self._references(self.parse(settings)))
 
-    def normalize(self, settings: Mapping[str, object]) -> tuple[object, object]:
-        """Return valid settings in a form that is equal for all that mean the same."""
-        common = {name: settings[name] for name in self._common_names if settings.get(name) is not None}
-        own = None if self.is_draft(settings) else self._validate(settings)
-        return own, _validate(self._common, common) if self._common else None
+    def changed_parts(self, before: Mapping[str, object], after: Mapping[str, object]) -> frozenset[str]:
+        """Return the parts in which settings differ by more than how they are written; the empty text for the rest."""
+        one, other = self._values(before), self._values(after)
+        if one is None or other is None:
+            one, other = before, after
+        names = {name for name in {*one, *other} if one.get(name) != other.get(name)}
+        return frozenset(map(self.part_of, names - {*self.managed}))
+
+    def part_of(self, name: str) -> str:
+        """Return the part that a setting, an edge or an attribute belongs to."""
+        return name if name in self.parts or name in self._common_names else ""
 
     def edges(self, settings: Mapping[str, object]) -> dict[str, list[str]]:
         """Return the ends of the edges that follow the settings."""
@@ -137,6 +156,12 @@ class SettingsSchema(Generic[T]):
             if each.edge:
                 found[each.edge].append(each.uid)
         return found
+
+    def network_targets(self, settings: Mapping[str, object], secrets: Mapping[str, str]) -> "list[NetworkTarget]":
+        """Return the hosts and mail domains that settings lead to; none for settings that cannot be used."""
+        if self.problems(settings):
+            return []
+        return [target for record in self._records(settings) for target in record.network_targets(secrets)]
 
     def json_schema(self, ref_template: str = "#/$defs/{model}") -> dict[str, Any]:
         """Return the JSON schema of the kind's own settings."""
@@ -149,6 +174,18 @@ class SettingsSchema(Generic[T]):
                 line = {"type": "missing", "loc": (name,), "input": settings}
                 raise ValidationError.from_exception_data(self.label, [line])  # type: ignore[list-item]
         return found
+
+    def _values(self, settings: Mapping[str, object]) -> Mapping[str, object] | None:
+        """Return settings by name, equal for all that mean the same; None if they cannot be used."""
+        if self.problems(settings):
+            return None
+        return {each.name: getattr(record, each.name) for record in self._records(settings) for each in fields(record)}
+
+    def _records(self, settings: Mapping[str, object]) -> list[Any]:
+        """Return valid settings as records: those that all kinds of the workspace have, and its own."""
+        common = {name: settings[name] for name in self._common_names if settings.get(name) is not None}
+        records: list[Any] = [_validate(self._common, common)] if self._common else []
+        return records if self.is_draft(settings) else [*records, self._validate(settings)]
 
     def _own(self, settings: Mapping[str, object]) -> dict[str, object]:
         return {name: value for name, value in settings.items() if name not in self._common_names}

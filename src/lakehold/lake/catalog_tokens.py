@@ -55,9 +55,9 @@ _loaded: dict[str, set[str]] = {}
 
 
 @contextmanager
-def track_loaded_tables(token: str) -> Iterator[set[str]]:
-    """Collect the ids of the tables that are loaded with this token, as they are loaded."""
-    _loaded[token] = set()
+def track_loaded_tables(token: str, found: set[str] | None = None) -> Iterator[set[str]]:
+    """Collect the ids of the tables that are loaded with this token, as they are loaded; in a given set if there is."""
+    _loaded[token] = set() if found is None else found
     try:
         yield _loaded[token]
     finally:

@@ -1,6 +1,6 @@
 """Errors of queries, tables, sources and deliveries."""
 
-from lakehold.kit.errors import LakeholdError
+from lakehold.kit.errors import LakeholdError, LimitExceededError, UnavailableError
 
 
 class RefusedQueryError(LakeholdError):
@@ -20,15 +20,17 @@ class QueryError(LakeholdError):
     status = 422
 
 
-class LimitExceededError(LakeholdError):
-    """A member exceeded a limit on concurrency, time or size."""
-
-    code = "limit_reached"
-    status = 429
-
-
 class QueryMemoryError(LimitExceededError):
     """The query needs more memory than is available."""
+
+
+class SparkLostError(UnavailableError):
+    """Spark ended while the query ran, which may be repeated.
+
+    Its field is `sql` if the query may be the reason.
+    """
+
+    code = "spark_lost"
 
 
 class StoppedError(LakeholdError):

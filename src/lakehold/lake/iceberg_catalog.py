@@ -155,15 +155,10 @@ class IcebergCatalog:
         """The folder or URI of the tables' files."""
         return self._settings.warehouse_url
 
-    def rename_table(self, old: TableIdentifier, new: TableIdentifier) -> None:
-        """Move the rows of one table to another that has none. The files stay where they are."""
-        self.need_own_location(old)
-        if self.metadata_location(old) is None and self.metadata_location(new) is not None:
-            return
-        moved = _tables.update().where(_tables.c.catalog_name == CATALOG_NAME, _full_name == (old.namespace, old.table))
-        with self._engine.begin() as connection:
-            if not connection.execute(moved.values(table_name=new.table)).rowcount:
-                raise ConflictError("The rows of the table no longer exist.", "They may have been restored before.")
+    @property
+    def dropped_days(self) -> int:
+        """The number of days for which the rows of a deleted table are retained."""
+        return self._settings.dropped_days
 
     def spark_settings(self) -> dict[str, str]:
         """Return the Spark settings of the catalog, which only the platform's own session may have."""

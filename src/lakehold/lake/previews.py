@@ -4,7 +4,7 @@ As few files are opened as give enough rows, and no more of each is read than is
 whether their file has been rewritten or not. PyIceberg takes a second to import: that happens with the first preview.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date, datetime
@@ -17,7 +17,7 @@ from lakehold.kit.errors import InvalidInputError, UnavailableError
 from lakehold.lake.iceberg_catalog import IcebergCatalog, TableIdentifier
 
 MOST_ROWS = 100_000
-_ROWS, _SIZE, _SCAN_LIMIT = 100, 4 * 1024 * 1024, 2_000_000
+_ROWS, _SIZE, _SCAN_LIMIT, _SECONDS = 100, 4 * 1024 * 1024, 2_000_000, 60
 
 
 class FilterOperator(StrEnum):
@@ -50,12 +50,16 @@ class PreviewOptions:
     rows: int = _ROWS
     fields: Sequence[str] | None = None
     """In this order. Without: all."""
+    hidden: Collection[str] = ()
+    """Fields that do not exist for the caller, by their folded names."""
     where: Sequence[PreviewFilter] = ()
     """Of several, all must hold."""
     size: int = _SIZE
     """Bytes in memory: rows that would make it more are left out."""
     scan_limit: int = _SCAN_LIMIT
     """How many rows are scanned before a filter with few matches gives up."""
+    seconds: int = _SECONDS
+    """For how long rows are scanned before it gives up."""
 
 
 @dataclass(frozen=True, slots=True)

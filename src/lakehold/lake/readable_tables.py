@@ -94,9 +94,13 @@ def _resolve_containers(ctx: RequestContext, path: Sequence[str]) -> list[int]:
     here = [ctx.view.resource(ctx.caller.tenant)]
     for name in path:
         called = _children_named(ctx, here, name)
-        here = [place for place in called if not _is_table(ctx.view, place) and _is_visible(ctx, place)]
+        containers = [place for place in called if not _is_table(ctx.view, place)]
+        here = [place for place in containers if _is_visible(ctx, place)]
         if not here:
-            raise NotFoundError(f"There is nothing called {quote('.'.join(path))}.")
+            missing = NotFoundError(f"There is nothing called {quote('.'.join(path))}.")
+            if containers:
+                raise HiddenError(missing, action="see", resource=ctx.view.uid(containers[0]))
+            raise missing
     return here
 
 

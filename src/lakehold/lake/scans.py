@@ -4,6 +4,7 @@ Manifests are read as they are needed: of a table with a thousand files, most ar
 enough. Of each Parquet file rows are read lazily, without those that were deleted.
 """
 
+import time
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -31,6 +32,7 @@ from pyiceberg.table.delete_file_index import DeleteFileIndex
 from pyiceberg.types import ListType, MapType
 
 from lakehold.kit.errors import ConflictError, InvalidInputError
+from lakehold.kit.ids import fold_name
 from lakehold.lake.filter_expressions import build_expression, find_field
 from lakehold.lake.previews import PreviewOptions, TablePreview
 
@@ -58,8 +60,9 @@ class TableScan:
 
     @cached_property
     def schema(self) -> Schema:
-        """All fields of the table."""
-        return self.table.schema()
+        """All fields of the table that the caller may see."""
+        found, hidden = self.table.schema(), self.options.hidden
+        return Schema(*(each for each in found.fields if fold_name(each.name) not in hidden)) if hidden else found
 
     @cached_property
     def selected_names(self) -> list[str]:
@@ -96,12 +99,13 @@ def _collect_rows(scan: TableScan, options: PreviewOptions) -> tuple[pa.Table, b
     """Collect rows up to one more than requested; and whether the scan stopped at a limit."""
     schema = iceberg_arrow.schema_to_pyarrow(scan.read_schema, include_field_ids=False)
     taken, scanned, size = [schema.empty_table()], 0, 0
+    until = time.monotonic() + options.seconds
     for rows, seen in _scan_rows(scan):
         found = rows.cast(schema).slice(0, options.rows + 1 - sum(map(len, taken)))
         fits = _count_fitting(found, options.size - size)
         taken.append(found.slice(0, fits))
         scanned, size = scanned + seen, size + taken[-1].nbytes
-        if fits < len(found) or scanned >= options.scan_limit:
+        if fits < len(found) or scanned >= options.scan_limit or time.monotonic() >= until:
             return pa.concat_tables(taken), True
         if sum(map(len, taken)) > options.rows:
             break

@@ -59,6 +59,8 @@ class IcebergMetadata:
     snapshots: tuple[IcebergSnapshot, ...]
     """The oldest first. Those that have expired are gone."""
     current: IcebergSnapshot | None
+    holds_dropped_fields: bool = False
+    """Whether a snapshot has fields that the table has no more."""
 
     def snapshot_of_write(self, mark: str) -> IcebergSnapshot | None:
         """Return the snapshot that this write has already made; None if it has made none."""
@@ -87,8 +89,15 @@ read_metadata_file = lru_cache(maxsize=_CACHE_SIZE)(read_file)
 @lru_cache(maxsize=_CACHE_SIZE)
 def load_metadata(location: str) -> IcebergMetadata:
     """Parse a metadata file."""
-    content = json.loads(read_metadata_file(location))
+    return parse_metadata(location, read_metadata_file(location))
+
+
+def parse_metadata(location: str, text: bytes) -> IcebergMetadata:
+    """Parse the content of a metadata file."""
+    content = json.loads(text)
     schema = next(each for each in content["schemas"] if each["schema-id"] == content["current-schema-id"])
+    ids = {each["schema-id"]: {field["id"] for field in each["fields"]} for each in content["schemas"]}
+    had = (ids.get(each.get("schema-id"), set[int]()) for each in content.get("snapshots") or ())
     snapshots = tuple(sorted(map(_parse_snapshot, content.get("snapshots") or ()), key=lambda each: each.at))
     current = content.get("current-snapshot-id")
     return IcebergMetadata(
@@ -99,6 +108,7 @@ def load_metadata(location: str) -> IcebergMetadata:
         ),
         snapshots,
         next((each for each in snapshots if each.id == current), None),
+        any(fields - ids[schema["schema-id"]] for fields in had),
     )
 
 

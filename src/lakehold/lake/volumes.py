@@ -10,19 +10,21 @@ from __future__ import annotations
 import errno
 import os
 import shutil
+import stat
 import time
 import unicodedata
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from secrets import token_hex
-from typing import IO
+from typing import BinaryIO
 
 from lakehold.kit.clock import SECOND, Moment
 from lakehold.kit.errors import ConflictError, InvalidInputError, NotFoundError, UnavailableError, at_field
 from lakehold.kit.ids import quote, valid_name
 from lakehold.kit.settings import Settings
+from lakehold.lake.folder_handle import FolderHandle, open_folder
 from lakehold.lake.iceberg_catalog import TableIdentifier
 
 INTERNAL_FOLDER = ".lakehold"
@@ -31,7 +33,8 @@ _PARTIAL_PREFIX, _PARTIAL_MAX_AGE = "arriving-", 24 * 3600
 """The prefix of files that are arriving, and the seconds without a byte after which nobody sends them any more."""
 _MAX_DEPTH = 10
 _MAX_NAME_BYTES = 200
-_OWNER_ONLY = 0o700
+_MISSING = {errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.ENXIO}
+"""Also what is a link or no regular file."""
 _DISK_FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 
 
@@ -51,72 +54,88 @@ class VolumeEntry:
 
 
 class Volume:
-    """The files of one volume."""
+    """The files of one volume. No part of a path in it may be a link: such a path does not exist."""
 
     def __init__(self, settings: Settings, place: TableIdentifier) -> None:
-        self.folder = settings.volumes_folder / place.namespace / place.table
+        self.root = settings.volumes_folder
+        """The folder of all volumes."""
+        self._parts = (place.namespace, place.table)
         """From numbers alone."""
+        self.folder = self.root.joinpath(*self._parts)
 
     def list_folder(self, folder: str = "") -> list[VolumeEntry]:
         """Return the entries of a folder: folders first, then files, each by name."""
         with at_field("folder"):
-            where = self.folder_on_disk(folder)
-        if folder and not where.is_dir():
-            raise NotFoundError(f"There is no folder {quote(folder)}.", "Check the parent folder.", field="folder")
+            parts = _split(folder)
         try:
-            entries = list(os.scandir(where))
-        except FileNotFoundError:
-            return []  # Nothing was ever put here.
-        found = [
-            _entry_file(entry, folder) for entry in entries if not entry.name.startswith(".") and not entry.is_symlink()
-        ]
+            with self._open(parts) as opened:
+                found = [_entry_file(each, "/".join(parts)) for each in opened.scan() if _is_listed(each)]
+        except (FileNotFoundError, NotADirectoryError):
+            if not folder:
+                return []  # Nothing was ever put here.
+            message = f"There is no folder {quote(folder)}."
+            raise NotFoundError(message, "Check the parent folder.", field="folder") from None
         return sorted(found, key=lambda file: (not file.is_folder, file.name.casefold(), file.name))
 
     def get_file(self, path: str) -> VolumeEntry:
         """Return one file, or refuse if it does not exist."""
-        at = self._at(path)
-        if at.is_symlink() or not at.is_file():
-            raise NotFoundError(f"There is no file {quote(path)}.", "Check the list of files.")
-        stat = at.stat()
-        return VolumeEntry(valid_path(path), is_folder=False, size=stat.st_size, changed_at=_moment(stat))
+        with self.open_file(path) as file:
+            found = os.fstat(file.fileno())
+        return VolumeEntry(valid_path(path), is_folder=False, size=found.st_size, changed_at=_moment(found))
+
+    def open_file(self, path: str) -> BinaryIO:
+        """Open a file for reading, or refuse if it does not exist."""
+        *parts, name = valid_path(path).split("/")
+        try:
+            with self._open(parts) as folder:
+                return os.fdopen(folder.open_file(name), "rb")
+        except OSError as error:
+            if error.errno not in _MISSING:
+                raise describe_disk_error(error) from error
+            raise NotFoundError(f"There is no file {quote(path)}.", "Check the list of files.") from None
 
     def path_on_disk(self, path: str) -> Path:
-        """Return the path of a file on disk, for reading."""
+        """Return the path of a file on disk, for those who can open it only by its path."""
         self.get_file(path)
-        return self._at(path)
+        return self.folder.joinpath(*valid_path(path).split("/"))
 
     def folder_on_disk(self, folder: str) -> Path:
-        """Return the path of a folder on disk, for writing into it."""
-        return self._at(folder) if folder else self.folder
+        """Return the path of a folder on disk, which need not exist."""
+        return self.folder.joinpath(*_split(folder))
 
     def exists(self, path: str) -> bool:
         """Return whether a file or folder of this name exists."""
-        return self._at(path).exists()
+        try:
+            found = self._stat(path)
+        except NotADirectoryError:
+            return False
+        return found is not None and not stat.S_ISLNK(found.st_mode)
 
     @contextmanager
     def open_partial(self) -> Iterator[PartialFile]:
         """Open a partial file; it is removed if it is not published."""
-        internal_folder = self.folder / INTERNAL_FOLDER
-        partial = internal_folder / f"{_PARTIAL_PREFIX}{token_hex(8)}"
+        name = f"{_PARTIAL_PREFIX}{token_hex(8)}"
         try:
-            internal_folder.mkdir(parents=True, exist_ok=True, mode=_OWNER_ONLY)
-            _remove_stale(internal_folder)
-            with partial.open("xb") as opened:
-                yield PartialFile(opened, partial)
+            with self._open([INTERNAL_FOLDER], create=True) as folder:
+                _remove_stale(folder)
+                try:
+                    with os.fdopen(folder.create_file(name), "wb") as opened:
+                        yield PartialFile(opened, folder, name)
+                finally:
+                    with suppress(FileNotFoundError):
+                        folder.remove_file(name)
         except OSError as error:
             raise describe_disk_error(error) from error
-        finally:
-            partial.unlink(missing_ok=True)
 
     def publish(self, partial: PartialFile, path: str, *, replace: bool) -> VolumeEntry:
         """Move a partial file to its name."""
         self.refuse_name(path, replace=replace)
-        at = self._at(path)
+        *parts, name = valid_path(path).split("/")
         try:
             partial.flush_to_disk()
-            at.parent.mkdir(parents=True, exist_ok=True)
-            if replace or not _link_new(partial.path, at):
-                partial.path.replace(at)
+            with self._open(parts, create=True) as folder:
+                if replace or not folder.link_in(partial.folder, partial.name, name):
+                    folder.move_in(partial.folder, partial.name, name)
         except FileExistsError:
             raise _name_taken(path) from None
         except OSError as error:
@@ -125,39 +144,51 @@ class Volume:
 
     def refuse_name(self, path: str, *, replace: bool) -> None:
         """Refuse a name that no new file can have here."""
-        at = self._at(path)
-        if at.is_dir():
+        try:
+            found = self._stat(path)
+        except NotADirectoryError:
+            message = f"A part of {quote(path)} is a file, not a folder."
+            raise ConflictError(message, "Choose another folder.") from None
+        if found is not None and stat.S_ISDIR(found.st_mode):
             raise ConflictError(f"{quote(path)} is a folder.", "Choose another name.")
-        if at.exists() and not replace:
+        if found is not None and not replace:
             raise _name_taken(path)
-        above = next((parent for parent in at.parents if parent.exists()), self.folder)
-        if not above.is_dir():
-            raise ConflictError(f"A part of {quote(path)} is a file, not a folder.", "Choose another folder.")
 
     def remove(self, path: str) -> None:
         """Delete a file, and the folders that are empty afterwards."""
-        at = self.path_on_disk(path)
-        at.unlink()
-        for parent in at.parents:
-            if parent == self.folder:
-                break
-            with suppress(OSError):
-                parent.rmdir()
+        self.get_file(path)
+        *parts, name = valid_path(path).split("/")
+        with self._open(parts) as folder:
+            folder.remove_file(name)
+        while parts:
+            *parts, name = parts
+            with suppress(OSError), self._open(parts) as folder:
+                folder.remove_folder(name)
 
     def delete(self) -> None:
         """Delete the volume with all its files."""
         shutil.rmtree(self.folder, ignore_errors=True)
 
-    def _at(self, path: str) -> Path:
-        return self.folder.joinpath(*valid_path(path).split("/"))
+    def _open(self, parts: Sequence[str], *, create: bool = False) -> AbstractContextManager[FolderHandle]:
+        return open_folder(self.root, (*self._parts, *parts), create=create)
+
+    def _stat(self, path: str) -> os.stat_result | None:
+        """Return what is there, or None; raise NotADirectoryError if a part before it is no folder."""
+        *parts, name = valid_path(path).split("/")
+        try:
+            with self._open(parts) as folder:
+                return folder.stat(name)
+        except FileNotFoundError:
+            return None
 
 
 @dataclass(frozen=True, slots=True)
 class PartialFile:
-    """A file that is still being written."""
+    """A file that is still being written, and where."""
 
-    file: IO[bytes]
-    path: Path
+    file: BinaryIO
+    folder: FolderHandle
+    name: str
 
     def write(self, part: bytes) -> None:
         """Append a part of the file."""
@@ -167,6 +198,11 @@ class PartialFile:
         """Flush the file to disk, so that a full disk is noticed before the file is reported as stored."""
         self.file.flush()
         os.fsync(self.file.fileno())
+
+
+def _split(path: str) -> list[str]:
+    """Return the parts of a folder's path; none for the volume itself."""
+    return valid_path(path).split("/") if path else []
 
 
 def valid_path(path: str) -> str:
@@ -185,38 +221,32 @@ def valid_path(path: str) -> str:
     return "/".join(parts)
 
 
+def _is_listed(entry: os.DirEntry[str]) -> bool:
+    return not entry.name.startswith(".") and not entry.is_symlink()
+
+
 def _entry_file(entry: os.DirEntry[str], folder: str) -> VolumeEntry:
-    stat = entry.stat(follow_symlinks=False)
-    path = f"{valid_path(folder)}/{entry.name}" if folder else entry.name
-    return VolumeEntry(path, entry.is_dir(), 0 if entry.is_dir() else stat.st_size, _moment(stat))
+    found = entry.stat(follow_symlinks=False)
+    is_folder = stat.S_ISDIR(found.st_mode)
+    path = f"{folder}/{entry.name}" if folder else entry.name
+    return VolumeEntry(path, is_folder, 0 if is_folder else found.st_size, _moment(found))
 
 
-def _remove_stale(internal_folder: Path) -> None:
+def _remove_stale(folder: FolderHandle) -> None:
     """Remove partial files that killed processes have left behind."""
     since = time.time() - _PARTIAL_MAX_AGE
-    for entry in os.scandir(internal_folder):
+    for entry in folder.scan():
         with suppress(FileNotFoundError):
             if entry.name.startswith(_PARTIAL_PREFIX) and entry.stat(follow_symlinks=False).st_mtime < since:
-                Path(entry.path).unlink()
-
-
-def _link_new(partial: Path, at: Path) -> bool:
-    """Link the file to its name unless the name has been taken meanwhile. False where hard links are not supported."""
-    try:
-        os.link(partial, at)
-    except FileExistsError:
-        raise
-    except OSError:
-        return False
-    return True
+                folder.remove_file(entry.name)
 
 
 def _name_taken(path: str) -> ConflictError:
     return ConflictError(f"There is a file {quote(path)} already.", "Replace it, or choose another name.")
 
 
-def _moment(stat: os.stat_result) -> Moment:
-    return stat.st_mtime_ns * SECOND // 1_000_000_000
+def _moment(found: os.stat_result) -> Moment:
+    return found.st_mtime_ns * SECOND // 1_000_000_000
 
 
 def describe_disk_error(error: OSError) -> UnavailableError:

@@ -47,6 +47,7 @@ class OutboxMessage:
     body: str
     tries: int
     kind: str = MAIL
+    tenant_id: int = 0
 
 
 _UNSENT = sa.select(*(outbox_table.c[name] for name in OutboxMessage.__dataclass_fields__)).where(

@@ -5,11 +5,11 @@ from collections.abc import Callable
 import sqlalchemy as sa
 
 from lakehold.catalog import credentials
-from lakehold.directory import tenants
+from lakehold.directory import audit_anchors, tenants
 from lakehold.directory.platform import Platform
 from lakehold.kit.database import Transaction
 from lakehold.kit.keys import KeyRing
-from lakehold.ledger.audit import AuditLog
+from lakehold.ledger.audit import CHANGES, READS, AuditLog
 from lakehold.ledger.outbox import outbox_table
 
 
@@ -23,9 +23,13 @@ def rotate_keys(platform: Platform, report: Callable[[str, int], None] = lambda 
             count += done
     for tenant in tenants.list_all(platform):
         with platform.database.write(tenant.uid) as transaction:
-            AuditLog(transaction, tenants.tenant_number(transaction, tenant.uid), tenant.uid, platform.keys).reseal()
+            number = tenants.tenant_number(transaction, tenant.uid)
+            for chain in (CHANGES, READS):
+                AuditLog(transaction, number, tenant.uid, platform.keys, chain).reseal()
         report(f"audit log of {tenant.uid}", 1)
         count += 1
+    # This machine's: other servers sign theirs when they start with both keys.
+    audit_anchors.advance_anchors(platform)
     return count
 
 

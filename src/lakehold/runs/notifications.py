@@ -11,13 +11,14 @@ import time
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from lakehold.catalog import credentials, resource_metadata
+from lakehold.catalog import credentials, network_policy, resource_metadata
 from lakehold.directory import accounts
 from lakehold.directory.platform import Platform
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import SECOND
 from lakehold.kit.errors import LakeholdError
 from lakehold.kit.mail import SmtpServer, build_message
+from lakehold.kit.network_policy import NetworkPolicy, PolicyList
 from lakehold.kit.settings import Settings
 from lakehold.ledger import outbox
 from lakehold.runs.run_table import FAILED, RunRow, load_cause
@@ -60,14 +61,20 @@ def _queue_webhook(ctx: RequestContext, settings: Settings, runnable: Runnable, 
     )
 
 
-def post_webhook(envelope: str, *, private: bool) -> None:
+def post_webhook(envelope: str, *, private: bool, policy: NetworkPolicy) -> None:
     """Send the webhook once; raise if it is not accepted. The outbox retries."""
     # Here, not above: only a worker sends, and what stands behind this knows Spark.
     from lakehold.connectors.destinations import http_delivery  # noqa: PLC0415
 
     request = json.loads(envelope)
     once = http_delivery.RetryPolicy(tries=1, seconds=_SECONDS)
-    how = http_delivery.WebhookDestination(request["url"], request["secret"], retry_policy=once, private=private)
+    how = http_delivery.WebhookDestination(
+        request["url"],
+        request["secret"],
+        retry_policy=once,
+        private=private,
+        hosts=policy.hosts(PolicyList.DESTINATIONS),
+    )
     how.check()
     with http_delivery.HttpPoster(how, time.sleep) as poster:
         posted = poster.post(request["body"].encode(), key=request["key"], batch=1)
@@ -82,7 +89,7 @@ def _webhook_address(ctx: RequestContext, row: RunRow) -> tuple[str, str, str]:
         metadata = resource_metadata.load(ctx, uid) if uid else None
         url = metadata.settings.get(WEBHOOK_SETTING) if metadata else None
         if uid and metadata and isinstance(url, str) and url:
-            author = resource_metadata.load_author(ctx, uid)
+            author = resource_metadata.load_author(ctx, uid, WEBHOOK_SETTING)
             return uid, url, author.caller.member if author else ""
     return "", "", ""
 
@@ -123,12 +130,14 @@ def send(platform: Platform, number: int, tries: int) -> str:
     """Send the message; return the error, or an empty text."""
     with platform.database.read() as transaction:
         mail = outbox.unsent_message(transaction, number, tries)
-    if mail is None:
-        return ""
+        if mail is None:
+            return ""
+        # As it is now, not when the run ended.
+        policy = network_policy.load_of_tenant(transaction, mail.tenant_id)
     try:
         body = platform.keys.decrypt(mail.body)
         if mail.kind == outbox.WEBHOOK:
-            post_webhook(body, private=platform.settings.private_addresses)
+            post_webhook(body, private=platform.settings.private_addresses, policy=policy)
             return ""
         # The key is the installation's own, so that two installations do not name two mails alike.
         uid = f"outbox-{number}-{platform.keys.seal(f'outbox {number}')[:16]}"

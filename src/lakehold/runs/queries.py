@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-import pyarrow as pa
 import sqlalchemy as sa
 
 from lakehold.catalog import kinds
@@ -17,7 +16,7 @@ from lakehold.kit.database import ExactText, IdType, metadata
 from lakehold.kit.errors import InvalidInputError, LakeholdError
 from lakehold.lake import readable_tables
 from lakehold.runs import worker_client
-from lakehold.runs.worker_client import QueryRows, RecordBatches
+from lakehold.runs.worker_client import QueryRows, ReadPurpose
 from lakehold.workspaces.registry import sql_kinds
 
 RETENTION = 90 * DAY
@@ -50,6 +49,7 @@ class QueryScope:
     tenant: int
     workspace: int
     name: str
+    uid: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +74,7 @@ def open_scope(ctx: RequestContext, workspace: str) -> QueryScope:
         raise InvalidInputError(f"A {schema.title.lower()} has no SQL.", "Choose a workspace that has.")
     ctx.need(sql_kinds()[schema.id], workspace)
     number = ctx.view.resource(workspace)
-    return QueryScope(ctx.caller, ctx.session.tenant, number, ctx.view.names.get(number) or workspace)
+    return QueryScope(ctx.caller, ctx.session.tenant, number, ctx.view.names.get(number) or workspace, workspace)
 
 
 def may_query(ctx: RequestContext, workspace: str) -> bool:
@@ -93,12 +93,12 @@ def run_query(platform: Platform, scope: QueryScope, text: str, *, rows: int, ui
     began, at = time.perf_counter(), platform.clock()
     record: dict[str, object] = {"rows": 0, "error": "The result was not read completely."}
     try:
+        purpose = ReadPurpose("query", scope.uid)
         with worker_client.run_query(
-            platform, scope.caller, uid=uid, workspace=scope.name, text=text, rows=rows
+            platform, scope.caller, purpose=purpose, uid=uid, workspace=scope.name, text=text, rows=rows
         ) as found:
-            counted = CountedBatches(found.batches)
-            yield QueryRows(counted, found.complete)
-            record = {"rows": counted.count, "error": ""}
+            yield found
+            record = {"rows": found.batches.count, "error": ""}
     except LakeholdError as error:
         record = {"rows": 0, "error": str(error)}
         raise
@@ -131,17 +131,3 @@ def list_past_queries(
         PastQuery(row.n, uids.get(row.workspace_id) or "", row.text, row.asked_at, row.took, row.rows, row.error)
         for row in rows
     ]
-
-
-class CountedBatches:
-    """Record batches that are counted as they are read."""
-
-    def __init__(self, batches: RecordBatches) -> None:
-        self.schema = batches.schema
-        self.count = 0
-        self._batches = batches
-
-    def __iter__(self) -> Iterator[pa.RecordBatch]:
-        for batch in self._batches:
-            self.count += batch.num_rows
-            yield batch

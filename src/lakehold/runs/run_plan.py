@@ -1,4 +1,4 @@
-"""The plan of a run: its steps, frozen with their settings when it begins, and the authors of what it executes."""
+"""The plan of a run: its steps, frozen with their settings when it begins, and the authors of what each executes."""
 
 import json
 from collections.abc import Iterable, Sequence
@@ -16,25 +16,29 @@ from lakehold.runs.runnable import Runnable, RunOptions, Step
 
 
 @dataclass(frozen=True, slots=True)
-class RunPlan:
-    """The steps of a run, and the authors of its definition."""
+class PlannedStep:
+    """A step of a run, and the authors of what it executes."""
 
-    steps: Sequence[Step]
+    step: Step
     authors: tuple[Caller, ...]
+
+
+RunPlan = Sequence[PlannedStep]
 
 
 def plan_run(ctx: RequestContext, runnable: Runnable, uid: str, options: RunOptions) -> RunPlan:
     """Return the plan of a run; refused if its starter or an author may not read or write what it takes."""
-    plan = RunPlan(runnable.steps(ctx, uid, options), load_authors(ctx, uid, runnable.definition(ctx, uid, options)))
-    for step in plan.steps:
-        need_authors(ctx, plan.authors, uid, partial(runnable.need_step, uid=uid, step=step))
+    steps = runnable.steps(ctx, uid, options)
+    plan = [PlannedStep(step, load_authors(ctx, runnable.definition(uid, step))) for step in steps]
+    for step, authors in ((each.step, each.authors) for each in plan):
+        need_authors(ctx, authors, uid, partial(runnable.need_step, uid=uid, step=step))
     return plan
 
 
-def dump_step(step: Step, authors: Sequence[Caller] = ()) -> str:
+def dump_step(planned: PlannedStep) -> str:
     """Return a step and its authors as they are stored."""
-    stored = [author.to_stored() for author in authors]
-    return json.dumps({"type": type(step).__name__, "fields": asdict(step), "authors": stored}, sort_keys=True)
+    authors, step = [author.to_stored() for author in planned.authors], planned.step
+    return json.dumps({"type": type(step).__name__, "fields": asdict(step), "authors": authors}, sort_keys=True)
 
 
 def parse_step(text: str, types: Iterable[type[Step]]) -> Step:
@@ -54,18 +58,24 @@ def parse_authors(text: str, tenant: str) -> tuple[Caller, ...]:
     return tuple(Caller.from_stored(tenant, each, address="worker") for each in json.loads(text).get("authors", ()))
 
 
-def step_named(name: str, planned: Sequence[Step]) -> Step:
+def step_named(name: str, plan: RunPlan) -> PlannedStep:
     """Return the step of this name, for runs whose plan was not stored."""
-    found = next((step for step in planned if step.name == name), None)
+    found = next((each for each in plan if each.step.name == name), None)
     if found is None:
         raise ConflictError(f"The definition has no step {quote(name)} any more.", "Start a new run.")
     return found
 
 
-def replan(stored: str, planned: RunPlan) -> str:
-    """Return the plan of a step that is tried again: as the definition says now, if it still has such a step."""
+def replan(stored: str, plan: RunPlan) -> str:
+    """Return the plan of a step that is tried again: as the definition says now, if it still has this very step.
+
+    Else it stays as it was frozen. Another one that only has its name is not taken for it.
+    """
     old = json.loads(stored)
     again = (
-        step for step in planned.steps if type(step).__name__ == old["type"] and step.name == old["fields"]["name"]
+        each
+        for each in plan
+        if type(each.step).__name__ == old["type"]
+        and getattr(each.step, each.step.identity) == old["fields"].get(each.step.identity)
     )
-    return next((dump_step(step, planned.authors) for step in again), stored)
+    return next(map(dump_step, again), stored)

@@ -126,6 +126,10 @@ def update_step(platform: Platform, number: int, place: int, **values: object) -
         transaction.connection.execute(update)
 
 
+PRIVATE = "private"
+"""The level of an error in a log that not all who see the run may read."""
+
+
 def write_log(platform: Platform, row: RunRow, place: int, text: str, level: str) -> None:
     """Write a line to the log of a run."""
     line = {"tenant_id": row.tenant_id, "run": row.n, "step": place, "at": platform.clock()}

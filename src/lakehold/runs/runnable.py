@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import UserDict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any
+from typing import Any, ClassVar, NamedTuple
 from urllib.parse import urlsplit
 
 from lakehold.access.model.policy import MEMBER
@@ -16,9 +16,11 @@ from lakehold.catalog.kinds import RequiredRight
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import Moment
 from lakehold.kit.errors import InvalidInputError
+from lakehold.kit.network_policy import NetworkTarget, PolicyList, target_of_url
 from lakehold.kit.settings_schema import InvalidSettingError, SettingsRecord
 from lakehold.runs.run_table import FAILED
 from lakehold.runs.step_context import StepContext, StepResult
+from lakehold.workspaces import registry
 
 MAX_CURSOR_LENGTH = 200
 NOTIFY_SETTING = "notify"
@@ -42,15 +44,23 @@ class RunSettings(SettingsRecord):
         parts = urlsplit(self.failure_webhook)
         if parts.scheme not in {"http", "https"} or not parts.hostname:
             hint = "Use https:// with host and path."
-            raise InvalidSettingError("The failure_webhook is not a URL.", hint, field=WEBHOOK_SETTING)
+            raise InvalidSettingError("The webhook for failures is not a URL.", hint, field=WEBHOOK_SETTING)
         if parts.username is not None or parts.password is not None:
             hint = "Leave it out: requests are signed."
-            raise InvalidSettingError("The failure_webhook contains a password.", hint, field=WEBHOOK_SETTING)
+            raise InvalidSettingError("The webhook for failures contains a password.", hint, field=WEBHOOK_SETTING)
+
+    def network_targets(self, secrets: Mapping[str, str]) -> Iterator[NetworkTarget]:  # noqa: ARG002 - it has none
+        """Return the host of the webhook, if there is one."""
+        if self.failure_webhook:
+            yield target_of_url(PolicyList.DESTINATIONS, self.failure_webhook, WEBHOOK_SETTING)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
     """One step of a run: its name, and what it reads and writes. Executors are registered by the class of the step."""
+
+    identity: ClassVar[str] = "name"
+    """The field by which a run that goes on finds its step in the definition as it is by then: what it is about."""
 
     name: str
     reads: tuple[str, ...] = ()
@@ -133,6 +143,20 @@ class RunNotice:
     """The path of the page on which members subscribe and unsubscribe."""
 
 
+class DefinitionPart(NamedTuple):
+    """A part of a definition that a step executes, by the resource whose settings or edges it is."""
+
+    resource: str
+    name: str = resource_metadata.WHOLE
+
+
+def parts_of(kind: str, uid: str, *without: str) -> list[DefinitionPart]:
+    """Return all parts of a resource's definition but some, the whole first."""
+    schema = registry.find_settings_schema(kind)
+    named = [name for name in (schema.parts if schema else ()) if name not in without]
+    return [DefinitionPart(uid), *(DefinitionPart(uid, name) for name in named)]
+
+
 class Runnable(ABC):
     """A kind that can be run, with defaults for kinds whose runs need the same right each time.
 
@@ -153,7 +177,11 @@ class Runnable(ABC):
     choices: Mapping[str, Sequence[str]] = MappingProxyType({})
     """The values that a trigger may set for its runs, by parameter."""
     private_errors = False
-    """Whether errors of its queries are told without values: those who see its runs may not see what it reads."""
+    """Whether errors of its runs leave out values and what other systems say.
+
+    Those who see its runs may not see what it reads and where it writes. Who may edit all of its `private_ends` finds
+    the whole text in the log.
+    """
     reloads = True
     """Whether its page offers to load all of it anew; False for what has been sent and cannot be taken back."""
 
@@ -169,10 +197,10 @@ class Runnable(ABC):
     def need_step(self, ctx: RequestContext, uid: str, step: Step) -> None:
         """Refuse a step of a run that has begun if the caller may no longer read or write what it takes."""
 
-    def definition(self, ctx: RequestContext, uid: str, options: RunOptions) -> Sequence[str]:
-        """Return the resources whose settings and edges say what a run does; none if only its options do."""
-        del ctx, options
-        return (uid,)
+    def definition(self, uid: str, step: Step) -> Sequence[DefinitionPart]:
+        """Return the parts of definitions that say what a step does; none if only the options of the run do."""
+        del step
+        return parts_of(self.kind, uid)
 
     def start_action(self, options: RunOptions) -> str:
         """Return the action that is needed to start a run with these options."""
@@ -199,6 +227,11 @@ class Runnable(ABC):
         """Return the resource that one must see to see its runs: itself, or what they read."""
         del ctx
         return uid
+
+    def private_ends(self, ctx: RequestContext, uid: str) -> Sequence[str]:
+        """Return the resources for other systems: what these say is for those who may edit them."""
+        del ctx
+        return (uid,)
 
     def stop_rights(self, ctx: RequestContext, uid: str) -> Sequence[RequiredRight]:
         """Return the rights of which one is enough to stop its runs."""

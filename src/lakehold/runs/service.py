@@ -8,6 +8,7 @@ import json
 import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import sqlalchemy as sa
 
@@ -231,14 +232,24 @@ class Runs:
     def log_lines(self, ctx: RequestContext, run: str, *, after: int = 0, limit: int = 500) -> list[RunLogLine]:
         """Return the lines of a run's log, oldest first."""
         row, c = self._visible_row(ctx, run), run_log_table.c
-        found = ctx.rows(run_log_table).select(c.run == row.n, c.n > after, order_by=(c.n,), limit=limit)
-        return [RunLogLine(each.n, each.step, each.at, each.level, each.text) for each in found]
+        known = self._known_lines(ctx, row)
+        found = ctx.rows(run_log_table).select(c.run == row.n, c.n > after, *known, order_by=(c.n,), limit=limit)
+        return [_build_line(each) for each in found]
 
     def last_log_lines(self, ctx: RequestContext, run: str, *, limit: int = 200) -> list[RunLogLine]:
         """Return the last lines of a run's log, the oldest of them first."""
         row, c = self._visible_row(ctx, run), run_log_table.c
-        found = ctx.rows(run_log_table).select(c.run == row.n, order_by=(c.n.desc(),), limit=limit).all()
-        return [RunLogLine(each.n, each.step, each.at, each.level, each.text) for each in reversed(found)]
+        known = self._known_lines(ctx, row)
+        found = ctx.rows(run_log_table).select(c.run == row.n, *known, order_by=(c.n.desc(),), limit=limit).all()
+        return [_build_line(each) for each in reversed(found)]
+
+    def _known_lines(self, ctx: RequestContext, row: RunRow) -> list[sa.ColumnElement[bool]]:
+        """Return the condition on the log lines that the caller may read: private ones need the right to edit."""
+        runnable = self.runnables[row.kind]
+        ends = runnable.private_ends(ctx, _resource(ctx, row)) if runnable.private_errors else ()
+        if all(ctx.session.check(ctx.principal, "edit", end) for end in ends):
+            return []
+        return [run_log_table.c.level != states.PRIVATE]
 
     def _scope_filter(
         self, ctx: RequestContext, resource: str | None, within: str | None
@@ -311,6 +322,11 @@ def _resource(ctx: RequestContext, row: RunRow) -> str:
 
 def _update_run(ctx: RequestContext, row: RunRow, **values: object) -> None:
     ctx.rows(run_table).update(run_table.c.n == row.n, **values)
+
+
+def _build_line(row: sa.Row[Any]) -> RunLogLine:
+    level = "error" if row.level == states.PRIVATE else row.level
+    return RunLogLine(row.n, row.step, row.at, level, row.text)
 
 
 def _build_run(ctx: RequestContext, row: RunRow, steps: Sequence[StepState] = ()) -> Run:

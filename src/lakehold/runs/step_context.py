@@ -97,12 +97,20 @@ class StepContext:
                 who = describe_author(ctx, author, ctx.view.uid(self.row.resource_id))
             raise QueryError(f"{who} cannot run its query: {error.message}", error.hint) from error
 
+    def readable_by_authors(self, tables: Iterable[str]) -> frozenset[str]:
+        """Return those of the tables that all authors of the definition may read."""
+        with self.platform.read(self.caller) as ctx:
+            subjects = [author.principal for author in self.authors]
+            return frozenset(
+                uid for uid in tables if all(ctx.session.check(each, _read_action(ctx, uid), uid) for each in subjects)
+            )
+
     def need_readable_by_authors(self, tables: Iterable[str]) -> None:
         """Refuse tables that an author of the definition may not read."""
 
         def need(ctx: RequestContext) -> None:
             for uid in tables:
-                ctx.need(registry.readable_kinds()[ctx.view.kind(ctx.view.resource(uid))], uid)
+                ctx.need(_read_action(ctx, uid), uid)
 
         with self.platform.read(self.caller) as ctx:
             need_authors(ctx, self.authors, ctx.view.uid(self.row.resource_id), need)
@@ -125,3 +133,7 @@ class StepContext:
         """Raise `StoppedError` if the run is being stopped."""
         if run_table.load_run(self.platform, self.row.n).state == run_table.STOPPING:
             raise StoppedError(run_table.STOPPED_MESSAGE)
+
+
+def _read_action(ctx: RequestContext, uid: str) -> str:
+    return registry.readable_kinds()[ctx.view.kind(ctx.view.resource(uid))]

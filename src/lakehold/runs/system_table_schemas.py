@@ -51,7 +51,7 @@ def visible_tables(ctx: RequestContext) -> Mapping[str, pa.Schema]:
     """Return the schemas of the caller's system tables by name."""
     found = {"access": ACCESS_SCHEMA, "runs": RUNS_SCHEMA}
     if ctx.session.check(ctx.principal, SEE_AUDIT, ctx.caller.tenant):
-        found["audit"] = AUDIT_SCHEMA
+        found |= {"audit": AUDIT_SCHEMA, "reads": AUDIT_SCHEMA}
     return found
 
 

@@ -13,6 +13,8 @@
 - `list_view`: search, filters, sorting and paging of lists
 - `labels`: numbers, times, names and icons as text
 - `form_values`: numbers, names and dates in forms, and errors that a form is shown again for
+- `form_drafts`: keeps forms that were sent but not executed, for the way back to them
+- `form_filler`: fills a form of a rendered page with the values of a draft
 - `confirmation`: confirmation pages and the preview of access changes
 - `security_headers`, `csrf`, `cookies`: security headers, form tokens, cookies and flash messages
 - `one_time_secret`: the page that shows a new secret once
@@ -23,6 +25,7 @@
 - `access`, `resources`, `workspaces`: who may do what, resources, workspaces
 - `people`, `profile`, `reviews`, `sign_in`: the other shared pages
 - `audit_pages`, `group_pages`, `invite_pages`, `model_pages`: the audit log, groups, invites, and access models
+- `network_policy_page`: which hosts and mail domains connections may reach
 - `impersonation_pages`: viewing the platform as another member
 - `connections`, `runs`, `schedules`: pages that several workspaces share
 - `table_pages`, `lineage_page`: the same of tables, with grids of rows, and of lineage, with graphs

@@ -40,7 +40,7 @@ def install_web(
     """Add templates, static files, the shell's routes and the security headers. `folders` are more template folders."""
     assets = Assets.load()
     app.state.web = WebApp(TemplateRenderer(assets, folders), load_navigation)
-    for each in (assets.routes(), theme_routes, palette.routes, patterns.routes):
+    for each in (assets.routes(), theme_routes, routing.draft_routes, palette.routes, patterns.routes):
         app.include_router(each)
     routing.install_error_handler(app)
     app.add_middleware(SecurityHeadersMiddleware)

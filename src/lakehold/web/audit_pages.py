@@ -13,7 +13,7 @@ from urllib.parse import urlencode
 
 from fastapi import Request, Response
 
-from lakehold.api.http.dependencies import ReadContext
+from lakehold.api.http.dependencies import CurrentPlatform, ReadContext
 from lakehold.catalog import resources
 from lakehold.catalog.resource_view import ResourceSummary, VisibleRefs
 from lakehold.directory import members
@@ -22,7 +22,7 @@ from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import SECOND, Moment
 from lakehold.kit.errors import InvalidInputError, NotFoundError
 from lakehold.kit.ids import fold_name, valid_id
-from lakehold.ledger.audit import DENIED, DONE, AuditFilter, AuditLogEntry
+from lakehold.ledger.audit import DENIED, DONE, AuditFilter, AuditLog, AuditLogEntry
 from lakehold.web import pages
 from lakehold.web.components import FieldChange
 from lakehold.web.form_values import parse_day
@@ -35,9 +35,11 @@ T = TypeVar("T")
 routes = router("/audit")
 
 OUTCOMES = ((DONE, "Done"), (DENIED, "Denied"))
-FIELDS = ("person", "resource", "action", "outcome", "from", "to")
+LOGS = (("changes", "Changes"), ("reads", "Reads"))
+FIELDS = ("log", "person", "resource", "action", "outcome", "from", "to")
 _MAX_LENGTH = 200
 _SIZE = 50
+_READ_ACTIONS = ("query", "preview", "download", "pull", "load table")
 _COMMON = (
     *("create", "rename", "delete", "grant", "revoke", "set", "link", "unlink", "view as", "stop viewing as"),
     *("request access", "approve request", "refuse request", "sign in", "start review", "take review"),
@@ -50,35 +52,57 @@ def audit_page(request: Request, ctx: ReadContext) -> Response:
     """Show the log with the filters of the address. Invalid values are reported beside their fields."""
     ctx.need("see_audit", ctx.caller.tenant)
     chosen = {name: request.query_params.get(name, "").strip()[:_MAX_LENGTH] for name in FIELDS}
+    chosen["log"] = chosen["log"] if chosen["log"] == "reads" else ""
     listing = ListState(path=request.url.path, after=request.query_params.get("after", ""), chosen=chosen)
     entry_filter, errors = _parse_filter(ctx, chosen)
-    found = [] if errors else ctx.audit.page(entry_filter, before=listing.before, limit=_SIZE + 1)
+    log = _log_named(ctx, chosen["log"])
+    found = [] if errors else log.page(entry_filter, before=listing.before, limit=_SIZE + 1)
     page_entries = found[:_SIZE]
     values: dict[str, object] = {
         "errors": errors,
-        "export": _export_url(entry_filter),
+        "export": _export_url(entry_filter, chosen["log"]),
+        "reads": log is ctx.reads,
+        "logs": LOGS,
         "listing": listing,
-        "lines": [(numbered, _describe_channel(ctx, numbered.entry)) for numbered in page_entries],
+        "lines": [
+            (numbered, _describe_channel(ctx, numbered.entry), _describe_read(ctx, numbered.entry))
+            for numbered in page_entries
+        ],
         "after": str(page_entries[-1].n) if len(found) > _SIZE else "",
         "outcomes": OUTCOMES,
-        "common": _COMMON,
+        "common": _READ_ACTIONS if log is ctx.reads else _COMMON,
     }
     return pages.render(request, "audit/list.html", values)
 
 
 @routes.get("/verify")
-def verify_page(request: Request, ctx: ReadContext) -> Response:
-    """Verify the whole hash chain and show the result."""
+def verify_page(request: Request, ctx: ReadContext, platform: CurrentPlatform) -> Response:
+    """Verify both hash chains and show the results."""
     ctx.need("see_audit", ctx.caller.tenant)
-    return pages.render(request, "audit/verify.html", {"verdict": ctx.audit.verify()})
+    verdicts = [(label, platform.anchors.verify(_log_named(ctx, log))) for log, label in LOGS]
+    return pages.render(request, "audit/verify.html", {"verdicts": verdicts})
+
+
+def _log_named(ctx: RequestContext, log: str) -> AuditLog:
+    return ctx.reads if log == "reads" else ctx.audit
+
+
+@routes.get("/reads/{seq}")
+def read_page(request: Request, ctx: ReadContext, seq: str) -> Response:
+    """Show one entry of a read with everything that was recorded."""
+    return _entry_page(request, ctx, ctx.reads, seq)
 
 
 @routes.get("/{seq}")
 def entry_page(request: Request, ctx: ReadContext, seq: str) -> Response:
     """Show one entry with everything that was recorded."""
+    return _entry_page(request, ctx, ctx.audit, seq)
+
+
+def _entry_page(request: Request, ctx: RequestContext, log: AuditLog, seq: str) -> Response:
     ctx.need("see_audit", ctx.caller.tenant)
     n = parse_row_number(seq)
-    found = [] if n is None else ctx.audit.page(AuditFilter(), before=n + 1, limit=1)
+    found = [] if n is None else log.page(AuditFilter(), before=n + 1, limit=1)
     if not found or found[0].n != n:
         raise NotFoundError("There is no such entry in the audit log.", "Check the number in the log.")
     entry, eyes = found[0].entry, VisibleRefs(ctx)
@@ -114,10 +138,10 @@ def _parse_filter(ctx: RequestContext, values: Mapping[str, str]) -> tuple[Audit
     return entry_filter, errors
 
 
-def _export_url(entry_filter: AuditFilter) -> str:
+def _export_url(entry_filter: AuditFilter, log: str) -> str:
     """Return the address of the REST export (JSON lines) with the same filters."""
     times = {"since": _format_time(entry_filter.since), "until": _format_time(entry_filter.until)}
-    given = {name: value for name, value in (asdict(entry_filter) | times).items() if value}
+    given = {name: value for name, value in (asdict(entry_filter) | times | {"log": log}).items() if value}
     return "/api/v1/access/audit/export" + (f"?{urlencode(given)}" if given else "")
 
 
@@ -151,10 +175,26 @@ def field_changes(before: Mapping[str, object], after: Mapping[str, object]) -> 
 
 def _describe_channel(ctx: RequestContext, entry: AuditLogEntry) -> str:
     if entry.viewing_as:
-        number = ctx.view.ids.get(entry.viewing_as)
-        name = ctx.view.names.get(number) if number is not None else None
-        return f"viewing as {name or entry.viewing_as}"
+        return f"viewing as {_resource_name(ctx, entry.viewing_as)}"
     return "through a token" if entry.token else ""
+
+
+_MAX_NAMED = 3
+
+
+def _describe_read(ctx: RequestContext, entry: AuditLogEntry) -> str:
+    """Return what was read of the resource: a file, or the tables of a query, the first of them by name."""
+    tables = entry.after.get("tables")
+    if not isinstance(tables, list):
+        return str(entry.after.get("file", ""))
+    names = [_resource_name(ctx, str(uid)) for uid in tables[:_MAX_NAMED]]
+    more = len(tables) - len(names)
+    return ", ".join(names) + (f" and {more} more" if more else "")
+
+
+def _resource_name(ctx: RequestContext, uid: str) -> str:
+    number = ctx.view.ids.get(uid)
+    return (ctx.view.names.get(number) if number is not None else None) or uid
 
 
 def _format_value(values: Mapping[str, object], name: str) -> str | None:

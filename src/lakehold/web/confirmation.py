@@ -4,7 +4,7 @@ They work with and without scripts, because the endpoint itself asks::
 
     need_confirmation(request, form, "Remove Erik from Engineers?", "He loses Editor on 12 tables.", do="Remove")
 
-    prompt = ConfirmationPrompt("Grant Editor to Ana?", back=url)
+    prompt = ConfirmationPrompt("Grant Editor to Ana?")
     need_confirmed_effects(request, form, prompt, lambda: preview_effects(ctx, changes))
     …  # confirmed: make the change
 """
@@ -48,10 +48,10 @@ def need_confirmation(
     """Answer with a confirmation page, unless the question is confirmed."""
     if not form.get(CONFIRMED):
         values: dict[str, object] = {"question": question, "text": text, "do": do, "back": back}
-        raise UnconfirmedError(pages.render(request, "confirm.html", values | {"fields": _fields(form)}))
+        raise UnconfirmedError(pages.render(request, "confirm.html", values | {"fields": repeated_fields(form)}))
 
 
-def _fields(form: FormData) -> list[tuple[str, str]]:
+def repeated_fields(form: FormData) -> list[tuple[str, str]]:
     """Return the fields that the confirmation sends again."""
     return [(name, value) for name, value in form.multi_items() if isinstance(value, str) and name != csrf.FIELD]
 
@@ -73,8 +73,6 @@ class ConfirmationPrompt:
     question: str
     text: str = ""
     do: str = "Save"
-    back: str = "/"
-    """Where the form is, with what was filled in."""
     danger: bool = False
     changes: Sequence[FieldChange] = ()
     """What else is to be different, field by field."""
@@ -119,9 +117,18 @@ def summarize_effects(policy: Policy, effects: AccessEffects) -> list[EffectSumm
 def need_confirmed_effects(
     request: Request, form: FormData, prompt: ConfirmationPrompt, effects: Callable[[], Sequence[EffectSummary]]
 ) -> None:
-    """Answer with a page that previews the effects of a change, unless the change is confirmed."""
+    """Answer with a page that previews the effects of a change, unless the change is confirmed.
+
+    The way back leads to the page of the form, which is filled in again: see `form_drafts`.
+    """
     if not form.get(CONFIRMED):
-        values: dict[str, object] = {"asking": prompt, "effects": effects(), "fields": _fields(form)}
+        token = csrf.sent_token(request)
+        values: dict[str, object] = {
+            "asking": prompt,
+            "effects": effects(),
+            "fields": repeated_fields(form),
+            "back": token.page if token else "/",
+        }
         raise UnconfirmedError(pages.render(request, "effects.html", values))
 
 

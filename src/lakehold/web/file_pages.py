@@ -7,7 +7,6 @@ from typing import Any
 from urllib.parse import quote, urlencode
 
 from fastapi import APIRouter, Request, Response
-from fastapi.responses import FileResponse
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import UploadFile
 from starlette.requests import ClientDisconnect
@@ -15,8 +14,10 @@ from starlette.requests import ClientDisconnect
 from lakehold.api.catalog import resource_usage
 from lakehold.api.http.authentication import read_credentials
 from lakehold.api.http.dependencies import CurrentPlatform, PendingRequest, ReadContext, WriteContext, get_platform
-from lakehold.api.http.middleware import allow_body_size
+from lakehold.api.http.middleware import MAX_BODY_BYTES, allow_body_size
+from lakehold.api.lake.files import send_file
 from lakehold.catalog import kinds, resources
+from lakehold.directory.errors import UnauthorizedError
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import ConflictError, InvalidInputError, UnavailableError
 from lakehold.lake.volumes import VolumeEntry, describe_disk_error
@@ -48,7 +49,10 @@ _SORTS = {"size": lambda file: file.size, "changed": lambda file: file.changed_a
 
 
 class UploadRoute(PageRoute):
-    """A route that accepts large bodies. It checks the right to upload before it reads the body."""
+    """A route that accepts large bodies. It checks the right to upload before it reads the body.
+
+    A small body of somebody whose session has expired is read, as that of any other form.
+    """
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         """Wrap the handler of the page."""
@@ -57,9 +61,13 @@ class UploadRoute(PageRoute):
         async def roomy(request: Request) -> Response:
             try:
                 await run_in_threadpool(_check_upload_right, request)
+                allow_body_size(request.scope, get_platform(request).settings.upload_megabytes * 1_000_000)
+            except UnauthorizedError:
+                if not _is_small(request):
+                    flash = Flash("Your session has expired. Sign in, and select your files again.", tone="warn")
+                    return pages.redirect(request, routing.sign_in_url(request.url.path), flash)
             except Exception as error:  # noqa: BLE001 - as the one handler of pages
                 return routing.error_page(request, error)
-            allow_body_size(request.scope, get_platform(request).settings.upload_megabytes * 1_000_000)
             try:
                 await request.form()
                 return await inner(request)
@@ -74,6 +82,13 @@ class UploadRoute(PageRoute):
 
 
 routes = router("/resources")
+
+
+def _is_small(request: Request) -> bool:
+    length = request.headers.get("content-length", "")
+    return length.isdigit() and int(length) <= MAX_BODY_BYTES
+
+
 uploads = APIRouter(prefix="/resources", route_class=UploadRoute, redirect_slashes=False, include_in_schema=False)
 
 
@@ -115,9 +130,9 @@ def files_page(request: Request, ctx: ReadContext, platform: CurrentPlatform, ui
 def download(ctx: ReadContext, platform: CurrentPlatform, uid: str, path: str = "") -> Response:
     """Download a file."""
     held = file_holder(ctx, uid)
-    volume, file = held.open_file(ctx, platform.settings, uid, path)
+    volume, file = held.open_file(ctx, platform, uid, path)
     resource_usage.record(platform, ctx, held.read, uid)
-    return FileResponse(volume.path_on_disk(path), media_type="application/octet-stream", filename=file.name)
+    return send_file(volume, file)
 
 
 @uploads.post("/{uid:path}/files")
@@ -149,8 +164,7 @@ def remove(request: Request, ctx: WriteContext, platform: CurrentPlatform, uid: 
     folder, _, name = path.rpartition("/")
     back = _folder_url(uid, folder)
     held = file_holder(ctx, uid)
-    held.open_file(ctx, platform.settings, uid, path)
-    ctx.need(held.remove, uid)
+    held.need_file(ctx, platform.settings, uid, path)
     need_confirmation(request, sent, f"Delete {name}?", "This cannot be undone.", do="Delete", back=back)
     held.delete_file(ctx, platform.settings, uid, path)
     alone = len(held.list_files(ctx, platform.settings, uid, folder)) == 1

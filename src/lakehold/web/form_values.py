@@ -9,6 +9,7 @@ from typing import Any, cast
 
 from starlette.datastructures import FormData, ImmutableMultiDict
 
+from lakehold.access.facts.names import NameTakenError
 from lakehold.catalog.resource_metadata import VersionConflictError
 from lakehold.directory.errors import DeniedError, HiddenError
 from lakehold.directory.request_context import RequestContext
@@ -27,8 +28,10 @@ def error_field(error: LakeholdError, fields: Mapping[str, str]) -> str:
 
     `fields` has the form fields by setting, and by code where one setting has several fields. Those of a list have a
     place for its number: `endpoints.path` is shown at `endpoint_path-{}`. A part of a setting that has no field of its
-    own belongs to the field of the whole.
+    own belongs to the field of the whole. A taken name is shown at `name`, as every form calls it.
     """
+    if isinstance(error, NameTakenError):
+        return "name"
     if error.code in fields:
         return fields[error.code]
     path = error.field.split(".")

@@ -16,7 +16,7 @@ from lakehold.catalog.resource_view import ResourceRef, VisibleRefs, make_ref
 from lakehold.directory import groups, members
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import Moment
-from lakehold.kit.errors import InvalidInputError, NotFoundError
+from lakehold.kit.errors import ConflictError, InvalidInputError, NotFoundError
 from lakehold.kit.ids import fold_name, valid_name
 from lakehold.web import confirmation, form_values, pages, urls
 from lakehold.web.components import EffectSummary, PageAction
@@ -56,7 +56,7 @@ def create_group(request: Request, ctx: FormContext, sent: SubmittedForm) -> Res
     ctx.need(MANAGE, ctx.caller.tenant)
     name, errors = str(sent.get("name", "")).strip(), FieldErrors()
     if request.method == "POST":
-        with errors.at("name", InvalidInputError):
+        with errors.at("name", InvalidInputError, ConflictError):
             made = groups.create(ctx, valid_name(name))
             return pages.redirect(request, urls.group(made), f"{name} was created. Add members next.")
     return pages.render_form(request, "groups/new.html", {"name": name}, errors)
@@ -105,8 +105,7 @@ def add_member(request: Request, ctx: FormContext, uid: str, sent: SubmittedForm
             errors = form_values.errors_by_field(error, {"until": "until"}, "member")
         else:
             text = f"Until the end of {filled['until']}." if until is not None else ""
-            back = f"{urls.group(uid, 'add')}?{urlencode(filled)}"
-            asking = ConfirmationPrompt(f"Add {member.name} to {group.name}?", text, do="Add", back=back)
+            asking = ConfirmationPrompt(f"Add {member.name} to {group.name}?", text, do="Add")
             fact = Edge(MEMBER_OF, member.uid, uid)
             need_confirmed_effects(request, sent, asking, lambda: preview_effects(ctx, [Add(fact)]))
             groups.add(ctx, uid, member.uid, until=until)
@@ -125,7 +124,7 @@ def remove_member(request: Request, ctx: WriteContext, uid: str, sent: Submitted
     group, member = groups.get(ctx, uid), members.get(ctx, str(sent.get("member", "")))
     back = _return_address(uid, {"member": member.uid, "from": str(sent.get("from", ""))})
     fact = Edge(MEMBER_OF, member.uid, uid)
-    asking = ConfirmationPrompt(f"Remove {member.name} from {group.name}?", do="Remove", back=back, danger=True)
+    asking = ConfirmationPrompt(f"Remove {member.name} from {group.name}?", do="Remove", danger=True)
     need_confirmed_effects(request, sent, asking, lambda: preview_effects(ctx, [Remove(fact)]))
     groups.remove(ctx, uid, member.uid)
     flash = _undo_flash(uid, member.uid, "add", f"{member.name} was removed from {group.name}.")
@@ -158,7 +157,7 @@ def rename_group(request: Request, ctx: FormContext, uid: str, sent: SubmittedFo
     name = group.name
     if request.method == "POST":
         name = str(sent.get("name", "")).strip()
-        with errors.at("name", InvalidInputError):
+        with errors.at("name", InvalidInputError, ConflictError):
             groups.rename(ctx, uid, valid_name(name))
             return pages.redirect(request, urls.group(uid), "Saved.")
     return pages.render_form(request, "groups/rename.html", {"group": group, "name": name}, errors)
@@ -171,7 +170,7 @@ def delete_group(request: Request, ctx: WriteContext, uid: str, sent: SubmittedF
     ctx.need("delete", uid)
     group = groups.get(ctx, uid)
     text = "Its members lose the access they have through it."
-    asking = ConfirmationPrompt(f"Delete {group.name}?", text, do="Delete", back=urls.group(uid), danger=True)
+    asking = ConfirmationPrompt(f"Delete {group.name}?", text, do="Delete", danger=True)
     need_confirmed_effects(request, sent, asking, lambda: _lost_access(ctx, uid))
     groups.delete(ctx, uid)
     return pages.redirect(request, "/groups", f"{group.name} was deleted.")

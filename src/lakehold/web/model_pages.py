@@ -46,7 +46,7 @@ def adopt_model(request: Request, ctx: FormContext, sent: SubmittedForm, name: s
         with errors.at("source", LakeholdError):
             model = parse_model(source)
             effects = change_preview.preview_model(ctx, source)
-            asking = ConfirmationPrompt(f"Adopt {model.title}?", do="Adopt model", back="/models")
+            asking = ConfirmationPrompt(f"Adopt {model.title}?", do="Adopt model")
             need_confirmed_effects(request, sent, asking, lambda: summarize_effects(ctx.view.policy, effects))
             ctx.make(Adopt(source))
             return pages.redirect(request, "/models", f"{model.title} was adopted.")

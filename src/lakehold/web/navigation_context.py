@@ -8,7 +8,7 @@ from fastapi import Request
 from lakehold.access.model.policy import MANAGE_MODELS
 from lakehold.access.model.schema import KindSchema
 from lakehold.api.http.dependencies import current_context, read_transaction
-from lakehold.catalog import approvals, kinds, workspaces
+from lakehold.catalog import approvals, kinds, network_policy, workspaces
 from lakehold.catalog.resource_view import ResourceSummary
 from lakehold.directory import accounts
 from lakehold.directory.errors import UnauthorizedError
@@ -67,6 +67,7 @@ def build_navigation(ctx: RequestContext) -> Navigation:
             *([NavLink("Invites", "/invites", "user-plus")] if may_invite else []),
             NavLink("Access reviews", "/reviews", "clipboard-check"),
             *([NavLink("Audit log", "/audit", "scroll-text")] if "see_audit" in may else []),
+            *([NavLink("Network policy", "/network-policy", "globe")] if network_policy.RIGHT in may else []),
             *([NavLink("Access models", "/models", "shield-check")] if MANAGE_MODELS in may else []),
         ),
         person=_nav_user(ctx, may),

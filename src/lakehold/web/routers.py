@@ -10,6 +10,7 @@ from lakehold.web import (
     invite_pages,
     lineage_page,
     model_pages,
+    network_policy_page,
     one_time_secret,
     table_pages,
 )
@@ -41,6 +42,7 @@ ROUTERS: list[APIRouter] = [
     *(table_pages.routes, lineage_page.routes, forms.routes),
     *(member_list.routes, tenant_roles.routes, effective_access.routes, member_page.routes, group_pages.routes),
     *(invite_pages.routes, workspace_list.routes, members.routes, settings.routes),
-    *(audit_pages.routes, model_pages.routes, viewing.routes, campaign_pages.routes, decisions.routes),
+    *(audit_pages.routes, model_pages.routes, network_policy_page.routes),
+    *(viewing.routes, campaign_pages.routes, decisions.routes),
     *_CATCH_ALL_ROUTERS,
 ]

@@ -2,22 +2,28 @@
 
 import json
 from collections.abc import Awaitable, Callable, Coroutine
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from http import HTTPStatus
 from typing import Annotated, Any, cast
 from urllib.parse import urlencode
 
 from fastapi import APIRouter, Depends, FastAPI, Request, Response
+from fastapi.concurrency import run_in_threadpool
 from fastapi.exceptions import RequestValidationError
 from starlette.datastructures import FormData
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
 from lakehold.api.http import json_logging, problems
-from lakehold.api.http.problems import Problem
+from lakehold.api.http.authentication import read_credentials
+from lakehold.api.http.dependencies import PendingRequest
+from lakehold.api.http.problems import CsrfError, Problem
 from lakehold.api.http.routing import Endpoint, TransactionRoute
+from lakehold.directory.caller import Caller
 from lakehold.directory.errors import DeniedError, UnauthorizedError
 from lakehold.kit.errors import LakeholdError
-from lakehold.web import csrf, pages, urls
+from lakehold.web import csrf, form_drafts, pages, urls
+from lakehold.web.cookies import Flash
 from lakehold.web.navigation import Navigation
 from lakehold.web.pages import UnconfirmedError
 
@@ -38,6 +44,7 @@ _ERROR_TEXTS = {
     401: ErrorText("Sign in first", "You need to sign in to open this page.", "key-round"),
     403: ErrorText("Access denied", "You don't have the required permission.", "lock"),
     404: ErrorText("Page not found", "It may have been moved or removed, or you don't have access to it.", "compass"),
+    405: ErrorText("Page not found", "Nothing opens at this address.", "compass"),
     409: ErrorText("This is not possible right now", "Something else has to change first.", "git-branch"),
     422: ErrorText("Invalid input", "Nothing was changed.", "pencil"),
     429: ErrorText("Too many attempts", "Wait a moment, then try again.", "clock"),
@@ -46,10 +53,15 @@ _ERROR_TEXTS = {
 }
 
 
+def sign_in_url(page: str) -> str:
+    """Return the URL of the sign-in page that leads to a page afterwards."""
+    return f"{SIGN_IN}?{urlencode({'next': page})}"
+
+
 def error_page(request: Request, error: Exception) -> Response:
     """Render the page of an error. Unexpected errors are logged, and their details are not displayed."""
     if isinstance(error, UnauthorizedError) and request.method == "GET":
-        return pages.redirect(request, f"{SIGN_IN}?{urlencode({'next': pages.current_url(request)})}")
+        return pages.redirect(request, sign_in_url(pages.current_url(request)))
     problem = _problem_of(request, error)
     try:
         navigation = pages.web_app_of(request).load_navigation(request)
@@ -108,6 +120,42 @@ def _render_problem(request: Request, problem: Problem, navigation: Navigation, 
     return pages.render(request, "error.html", values, navigation=navigation, status=problem.status)
 
 
+def _keep_previewed(request: Request, form: FormData) -> None:
+    """Keep a form whose effects are previewed, so that the way back leads to it as it was filled in."""
+    if token := csrf.sent_token(request):
+        form_drafts.keep(request, token, form, pages.current_url(request), expired=False)
+
+
+def _find_caller(request: Request) -> Caller | None:
+    """Return the member who is signed in, whatever token the form was sent with."""
+    try:
+        credentials = replace(read_credentials(request), safe=True)
+        return PendingRequest(request, credentials, writes=False).run(lambda ctx: ctx.caller)
+    except UnauthorizedError:
+        return None
+
+
+def _expired_page(request: Request, form: FormData, error: LakeholdError) -> Response:
+    """Lead to sign-in and back to the page of a form, which is kept; an error page if it was no form of this member.
+
+    A member who has signed in meanwhile, perhaps in another window, is led to the page at once.
+    """
+    token, caller = csrf.sent_token(request), _find_caller(request)
+    is_same = caller is not None and token is not None and token.is_of(caller)
+    if token is None or not (is_same or caller is None or not token.member):
+        return error_page(request, error)
+    if not token.member:
+        return pages.redirect(request, token.page) if caller else error_page(request, error)
+    if caller is not None and isinstance(error, UnauthorizedError):
+        return error_page(request, error)
+    kept = form_drafts.keep(request, token, form, pages.current_url(request), expired=True)
+    flash = None if kept else Flash("The form was too large to be kept. Nothing was changed.", tone="bad")
+    if caller is not None:
+        return pages.redirect(request, token.page, flash)
+    flash = flash or Flash("Your session has expired. Sign in, and the form is filled in again.", tone="warn")
+    return pages.redirect(request, sign_in_url(token.page), flash)
+
+
 _SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 
 
@@ -122,16 +170,30 @@ class PageRoute(TransactionRoute):
         inner = super().get_route_handler()
 
         async def guarded(request: Request) -> Response:
+            changes = request.method not in _SAFE_METHODS
             try:
-                if request.method not in _SAFE_METHODS:
+                if form_drafts.COOKIE in request.cookies:
+                    await run_in_threadpool(form_drafts.load, request)
+                if changes:
                     await csrf.verify_token(request)
-                return await inner(request)
+                response = await inner(request)
             except ClientDisconnect:
                 raise  # who would read a page?
             except UnconfirmedError as unconfirmed:
-                return unconfirmed.question
+                form = await request.form()
+                await run_in_threadpool(_keep_previewed, request, form)
+                response = unconfirmed.question
+            except (UnauthorizedError, CsrfError) as error:
+                form = await request.form() if changes else FormData()
+                response = await run_in_threadpool(_expired_page, request, form, error)
             except Exception as error:  # noqa: BLE001 - the one handler of pages
-                return error_page(request, error)
+                response = error_page(request, error)
+            else:
+                token = csrf.sent_token(request)
+                if token and response.status_code < HTTPStatus.BAD_REQUEST:
+                    await run_in_threadpool(form_drafts.end, request, token)
+            form_drafts.finish(request, response, pages.current_url(request))
+            return response
 
         return guarded
 
@@ -143,6 +205,16 @@ def router(prefix: str = "") -> APIRouter:
 
 FORM_METHODS = ["GET", "POST"]
 """For an endpoint that shows a form and takes it: `@routes.api_route("/new", methods=FORM_METHODS)`."""
+
+
+draft_routes = router("/forms")
+
+
+@draft_routes.post("/discard")
+def discard_draft(request: Request) -> Response:
+    """Lead back to the page of a draft, which ends as after every form that the page sends."""
+    token = csrf.sent_token(request)
+    return pages.redirect(request, token.page if token else "/")
 
 
 async def _read_form(request: Request) -> FormData:

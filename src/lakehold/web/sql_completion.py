@@ -5,10 +5,10 @@ from typing import Annotated
 from fastapi import Query, Response
 from fastapi.responses import JSONResponse
 
-from lakehold.api.http.dependencies import ReadContext
+from lakehold.api.http.dependencies import CurrentPlatform, ReadContext
 from lakehold.api.iceberg_rest import CurrentLake
 from lakehold.directory.request_context import RequestContext
-from lakehold.lake import readable_tables, table_metadata
+from lakehold.lake import readable_tables, table_views
 from lakehold.lake.catalog_tokens import SYSTEM
 from lakehold.runs import queries, system_table_schemas
 from lakehold.web import table_pages
@@ -38,19 +38,21 @@ def known_names(ctx: ReadContext, uid: str) -> Response:
 @routes.get("/{uid:path}/sql/fields")
 def known_fields(
     ctx: ReadContext,
+    platform: CurrentPlatform,
     lake: CurrentLake,
     uid: str,
     table: Annotated[list[str] | None, Query(max_length=_MAX_TABLES_PER_REQUEST)] = None,
 ) -> Response:
     """Return the fields of some tables by table id as JSON. Tables that the caller may not read are left out."""
     queries.open_scope(ctx, uid)
-    places = {each: readable_tables.identifier_of(ctx, each) for each in table or () if _may_read(ctx, each)}
-    there = lake.metadata_locations(places.values()) if places else {}
-    fields = {
-        each: [(field.name, field.type) for field in table_metadata.load_metadata(there[place]).fields]
-        for each, place in places.items()
-        if place in there
-    }
+    views = {each: table_views.view_of(ctx, each) for each in table or () if _may_read(ctx, each)}
+    there = lake.metadata_locations(view.place for view in views.values()) if views else {}
+    with platform.table_reads.take((ctx.caller.tenant, ctx.caller.member)):
+        fields = {
+            each: [(field.name, field.type) for field in view.load_metadata(there[view.place]).fields]
+            for each, view in views.items()
+            if view.place in there
+        }
     for name, schema in system_table_schemas.visible_tables(ctx).items():
         if f"{SYSTEM}.{name}" in (table or ()):
             fields[f"{SYSTEM}.{name}"] = list(system_table_schemas.iceberg_fields(schema))

@@ -20,7 +20,7 @@ from lakehold.catalog.resource_view import ResourceView
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import LakeholdError, NotFoundError, UnavailableError
 from lakehold.kit.ids import quote
-from lakehold.lake import readable_tables, row_formats
+from lakehold.lake import row_formats, table_views
 from lakehold.lake.iceberg_catalog import IcebergCatalog
 from lakehold.lake.previews import PreviewOptions, read_preview
 from lakehold.lake.table_metadata import IcebergMetadata
@@ -56,9 +56,9 @@ def table_frame(ctx: RequestContext, found: ResourceView, part: str) -> dict[str
 
 
 def current_metadata(ctx: RequestContext, lake: IcebergCatalog, uid: str) -> IcebergMetadata | None:
-    """Return the metadata of the table, or None if nothing was written yet."""
+    """Return the metadata of the table as the caller may see it, or None if nothing was written yet."""
     try:
-        return lake.current_metadata(readable_tables.identifier_of(ctx, uid))
+        return table_views.view_of(ctx, uid).current_metadata(lake)
     except OSError as error:
         raise UnavailableError("Files of the table are missing.", "Ask an admin to check the storage.") from error
 
@@ -95,8 +95,11 @@ def table_sample(
     values: dict[str, object] = {"grid": None, "more": False, "now": now, "trouble": None, "viewing": viewing}
     if now is not None:
         resource_usage.record(platform, ctx, readable_kinds()[found.kind], uid)
+        platform.record_read(ctx.caller, "preview", uid)
         try:
-            preview = read_preview(lake, readable_tables.identifier_of(ctx, uid), PreviewOptions(rows=_ROWS))
+            view = table_views.view_of(ctx, uid)
+            with platform.table_reads.take((ctx.caller.tenant, ctx.caller.member)):
+                preview = read_preview(lake, view.place, PreviewOptions(rows=_ROWS, hidden=view.hidden))
             values["grid"] = build_grid(preview.rows.schema, preview.rows.to_batches())
             values["more"] = preview.more
         except LakeholdError as error:

@@ -2,7 +2,7 @@
 
 Nothing but the CLI imports it; the server reaches a worker over HTTP.
 
-- `process`: the worker process: claims work, sends heartbeats, takes over from dead workers
+- `process`: the worker process: claims work, sends heartbeats, takes over from dead workers; the query worker
 - `server`: the HTTP server of a worker: queries, probes, connection tests, and the catalog for its own Spark
 - `spark_session`: the Spark session, queries and tables of a process, started lazily
 - `workflows`: durable workflows on DBOS: a mail, a job, a run, a periodic task

@@ -1,4 +1,6 @@
-"""The worker process: claims work, sends heartbeats, and takes over from workers that are dead."""
+"""The worker process: claims work, sends heartbeats, and takes over from workers that are dead; and the query worker,
+which only answers queries, so that one that takes it down takes no run with it.
+"""
 
 import logging
 import os
@@ -7,7 +9,8 @@ import signal
 import socket
 import sys
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from threading import Event
 
 import sqlalchemy as sa
@@ -52,7 +55,7 @@ class Worker:
         address: str = "",
         tasks: Iterable[housekeeping.PeriodicTask] = (),
     ) -> None:
-        self.id = f"{socket.gethostname()}-{os.getpid()}-{secrets.token_hex(4)}"
+        self.id = _worker_id()
         self._platform = platform
         self._engine = workflows.WorkflowEngine(platform, self.id)
         self._tasks = [
@@ -79,14 +82,16 @@ class Worker:
         self._shut_down()
 
     def exit_for_restart(self, why: str) -> None:
-        """Exit this process at once so that another one is started; its work may be taken over at once."""
+        """Exit this process so that another one is started; its work may be taken over at once."""
         _log.critical("%s; worker %s ends", why, self.id)
         try:
             with self._platform.database.write() as transaction:
                 self._run_executor.release_steps(transaction)
                 heartbeat.remove_worker(transaction, self.id)
         finally:
-            exit_process(os.EX_SOFTWARE)
+            # Without Spark it exits as well, and answers those before who wait for it.
+            if not self._spark_runtime.kill():
+                exit_process(os.EX_SOFTWARE)
 
     def _poll(self) -> None:
         try:
@@ -164,8 +169,62 @@ class Worker:
             exit_process(0)
 
 
+class QueryWorker:
+    """A process that answers queries and does nothing else, so that it can end at any time."""
+
+    def __init__(self, platform: Platform, spark_runtime: SparkRuntime, address: str) -> None:
+        self.id = _worker_id()
+        self._platform = platform
+        self._spark_runtime = spark_runtime
+        self._heartbeat = heartbeat.HeartbeatThread(platform, self.id, address)
+
+    def run(self, stop: Event) -> None:
+        """Answer queries until the event is set."""
+        self._heartbeat.start()
+        _log.info("query worker %s answers queries", self.id)
+        stop.wait()
+        self._heartbeat.stop()
+        if "lakehold.lake.spark.spark_session" in sys.modules:
+            # Whatever is under way is sent to another process.
+            sys.modules["lakehold.lake.spark.spark_session"].stop(at_once=True)
+            exit_process(0)
+
+    def exit_for_restart(self, why: str) -> None:
+        """Exit this process, after its queries are answered, so that another one is started."""
+        _log.critical("%s; query worker %s ends", why, self.id)
+        if not self._spark_runtime.kill():
+            exit_process(os.EX_SOFTWARE)
+
+
+def _worker_id() -> str:
+    return f"{socket.gethostname()}-{os.getpid()}-{secrets.token_hex(4)}"
+
+
 def run_worker(settings: Settings) -> None:
     """Run a worker until SIGINT or SIGTERM."""
+    with _open_worker(settings, executes_runs=True) as (platform, address, spark_runtime, stop):
+        run_executor = RunExecutor(platform, workspaces.runnables(), step_executors, spark_runtime)
+        tasks = [
+            task
+            for workspace in registry.all_workspaces()
+            for task in workspace.periodic_tasks(lambda: spark_runtime.tables)
+        ]
+        worker = Worker(platform, run_executor, spark_runtime, address, tasks)
+        spark_runtime.on_stuck = worker.exit_for_restart
+        worker.run(stop)
+
+
+def run_query_worker(settings: Settings) -> None:
+    """Run a query worker until SIGINT or SIGTERM."""
+    with _open_worker(settings, executes_runs=False) as (platform, address, spark_runtime, stop):
+        worker = QueryWorker(platform, spark_runtime, address)
+        spark_runtime.on_stuck = worker.exit_for_restart
+        worker.run(stop)
+
+
+@contextmanager
+def _open_worker(settings: Settings, *, executes_runs: bool) -> Iterator[tuple[Platform, str, SparkRuntime, Event]]:
+    """Open the platform and serve; yield it, the address, Spark, and the event of SIGINT or SIGTERM."""
     json_logging.configure_logging()
     stop = Event()
     for number in (signal.SIGINT, signal.SIGTERM):
@@ -176,15 +235,7 @@ def run_worker(settings: Settings) -> None:
     iceberg_catalog.refuse_foreign_warehouse(platform.settings)
     credentials.protect_headers(platform)
     try:
-        with serve(platform) as (address, spark_runtime):
-            run_executor = RunExecutor(platform, workspaces.runnables(), step_executors, spark_runtime)
-            tasks = [
-                task
-                for workspace in registry.all_workspaces()
-                for task in workspace.periodic_tasks(lambda: spark_runtime.tables)
-            ]
-            worker = Worker(platform, run_executor, spark_runtime, address, tasks)
-            spark_runtime.on_stuck = worker.exit_for_restart
-            worker.run(stop)
+        with serve(platform, executes_runs=executes_runs) as (address, spark_runtime):
+            yield platform, address, spark_runtime, stop
     finally:
         platform.close()

@@ -9,17 +9,19 @@ import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache, partial
+from threading import Event
 
 import sqlalchemy as sa
 
 from lakehold.directory.caller import Caller
+from lakehold.directory.errors import DeniedError, HiddenError
 from lakehold.directory.platform import Platform
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.database import Transaction
 from lakehold.kit.errors import LakeholdError, NotFoundError
 from lakehold.runs import notifications, run_plan
 from lakehold.runs import run_table as states
-from lakehold.runs.authors import need_authors
+from lakehold.runs.authors import describe_refusal, need_authors
 from lakehold.runs.run_table import (
     STOPPED_MESSAGE,
     RunRow,
@@ -41,6 +43,8 @@ from lakehold.workspaces import registry
 _log = logging.getLogger("lakehold.runs")
 _MAX_ATTEMPTS = 3
 _OWNER_ONLY = 0o700
+_LOSS_SECONDS = 0.5
+"""How much later than its connections the JVM may be seen to end."""
 
 
 class RunExecutor:
@@ -69,8 +73,7 @@ class RunExecutor:
         except LakeholdError as error:
             if error.retryable:
                 raise
-            write_log(self._platform, row, -1, str(error), "error")
-            return str(error), 0
+            return self._log_error(row, -1, error), 0
         with self._platform.database.write() as transaction:
             return "", self._store_plan(transaction, row, plan)
 
@@ -85,11 +88,11 @@ class RunExecutor:
                 execute(which.values(plan=run_plan.replan(step.plan, plan)))
         if known:
             return len(known)
-        for place, planned in enumerate(plan.steps):
-            stored = run_plan.dump_step(planned, plan.authors)
-            values = {"tenant_id": row.tenant_id, "name": planned.name, "plan": stored, **_NEW}
+        for place, planned in enumerate(plan):
+            stored = run_plan.dump_step(planned)
+            values = {"tenant_id": row.tenant_id, "name": planned.step.name, "plan": stored, **_NEW}
             execute(run_step_table.insert().values(run=row.n, number=place, **values))
-        return len(plan.steps)
+        return len(plan)
 
     def execute_step(self, number: int, place: int) -> str:
         """Execute one step unless it has succeeded; return the error, or an empty text."""
@@ -152,16 +155,31 @@ class RunExecutor:
             with self._step_context(row, place, authors) as step_ctx:
                 return states.SUCCEEDED, "", self._executors()[type(step)](step, step_ctx)
         except Exception as error:  # noqa: BLE001 - the edge: whoever waits is told, and the log has the rest
+            if self._spark_runtime.is_lost(0 if isinstance(error, LakeholdError) else _LOSS_SECONDS):
+                # This process is about to exit, and another one executes the step again.
+                Event().wait()
             if load_run(self._platform, row.n).state == states.STOPPING:
                 return states.STOPPED, STOPPED_MESSAGE, StepResult()
-            message = str(error)
-            if not isinstance(error, LakeholdError):
-                _log.exception("run %s failed", row.id)
-                from lakehold.lake.spark.guard import query_errors  # noqa: PLC0415 - what failed has loaded Spark
+            return states.FAILED, self._log_error(row, place, error), StepResult()
 
-                message = query_errors.error_message(error, values=not self._runnables[row.kind].private_errors)
-            write_log(self._platform, row, place, message, "error")
-            return states.FAILED, message, StepResult()
+    def _log_error(self, row: RunRow, place: int, error: Exception) -> str:
+        """Log an error and return its text for all who see the run; what they may not know is a private line."""
+        private, hides = self._runnables[row.kind].private_errors, False
+        if not isinstance(error, LakeholdError):
+            _log.exception("run %s failed", row.id)
+            from lakehold.lake.spark.guard import query_errors  # noqa: PLC0415 - what failed has loaded Spark
+
+            message = query_errors.error_message(error, values=not private)
+        elif private and isinstance(error, DeniedError | HiddenError):
+            with self._platform.read(load_caller(row)) as ctx:
+                refusal = describe_refusal(ctx, error, _resource(ctx, row))
+            message, hides = str(refusal), refusal is not error
+        else:
+            message, hides = (error.without_foreign(), bool(error.foreign)) if private else (str(error), False)
+        write_log(self._platform, row, place, message, "error")
+        if hides:
+            write_log(self._platform, row, place, str(error), states.PRIVATE)
+        return message
 
     @contextmanager
     def _step_context(self, row: RunRow, place: int, authors: tuple[Caller, ...]) -> Iterator[StepContext]:
@@ -188,8 +206,8 @@ class RunExecutor:
         state = load_step(self._platform, row.n, place)
         if not state.plan:
             # A release that planned each step anew began the run: its step is the one of the same name.
-            plan = self._plan(row)
-            return run_plan.step_named(state.name, plan.steps), plan.authors
+            planned = run_plan.step_named(state.name, self._plan(row))
+            return planned.step, planned.authors
         step = run_plan.parse_step(state.plan, self._executors())
         authors = run_plan.parse_authors(state.plan, row.tenant)
         with self._platform.read(load_caller(row)) as ctx:

@@ -1,4 +1,4 @@
-"""The system tables `access`, `runs` and `audit`: written when a query loads one, with what the caller may see.
+"""The system tables `access`, `runs`, `audit` and `reads`: written when a query loads one, as far as its caller sees.
 
 Members who may not ask about others find only themselves in `access`. Only a worker imports this.
 """
@@ -21,7 +21,7 @@ from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import NotFoundError
 from lakehold.kit.ids import quote
 from lakehold.lake.catalog_tokens import SYSTEM, system_folder
-from lakehold.ledger.audit import DONE, AuditFilter
+from lakehold.ledger.audit import DONE, AuditFilter, AuditLog
 from lakehold.runs.run_table import run_step_table, run_table
 from lakehold.runs.service import Run, Runs
 from lakehold.runs.system_table_schemas import (
@@ -93,11 +93,20 @@ _CHANGES = ("before", "after")
 
 
 def write_audit(ctx: RequestContext, folder: Path) -> list[str]:
-    """Write the audit log, up to a million of the newest entries."""
+    """Write the audit log of changes, up to a million of the newest entries."""
+    return _write_log(ctx, ctx.audit, folder)
+
+
+def write_reads(ctx: RequestContext, folder: Path) -> list[str]:
+    """Write the audit log of reads, likewise."""
+    return _write_log(ctx, ctx.reads, folder)
+
+
+def _write_log(ctx: RequestContext, log: AuditLog, folder: Path) -> list[str]:
     ctx.need(SEE_AUDIT, ctx.caller.tenant)
     file = folder / "audit.parquet"
-    newest = ctx.audit.page(AuditFilter(), limit=1)
-    lines = ctx.audit.export(AuditFilter(), after=max(0, newest[0].n - _MAX_AUDIT_ENTRIES) if newest else 0)
+    newest = log.page(AuditFilter(), limit=1)
+    lines = log.export(AuditFilter(), after=max(0, newest[0].n - _MAX_AUDIT_ENTRIES) if newest else 0)
     with pyarrow.parquet.ParquetWriter(file, AUDIT_SCHEMA) as writer:
         while some := [_audit_row(line) for line in islice(lines, _AUDIT_BATCH)]:
             writer.write_table(pa.Table.from_pylist(some, AUDIT_SCHEMA))
@@ -164,6 +173,7 @@ class SystemTables:
             "access": partial(write_access, spark_runtime),
             "runs": partial(write_runs, runs),
             "audit": write_audit,
+            "reads": write_reads,
         }
 
     def load(self, ctx: RequestContext, ticket: str, name: str) -> str:

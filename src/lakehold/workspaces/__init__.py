@@ -12,6 +12,7 @@ A fifth way of working is one more folder, or a package that `LAKEHOLD_WORKSPACE
 - `graph`: neighbours of a resource in the graph of edges; checks of its kind and of connections
 - `volume_files`: the service of a kind of resource that keeps files
 - `transfer`: probes of sources and the state of deliveries, for executors; only a worker imports it
+- `upkeep`, `upkeep_executor`: the upkeep of tables and data marts, and its executor; only a worker imports the latter
 """
 
 from __future__ import annotations

@@ -7,11 +7,13 @@ and a command that only needs the access models neither.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
+
+from lakehold.kit.ids import NameScope
 
 if TYPE_CHECKING:
     from fastapi import APIRouter
@@ -75,8 +77,19 @@ class KindDescriptor:
     """Whether the navigation folds it away, because other pages lead to it."""
     reads_rows: str = ""
     """The action that lets a member read its rows in SQL; empty if it is no table."""
+    reads_history: str = ""
+    """The action that lets a member also read its rows as they were; empty if to read them is enough."""
+    hidden_fields: Callable[[Mapping[str, object]], Collection[str]] | None = None
+    """Returns the fields that its settings hide from all who read its rows; None if they hide none."""
+    unique_name: NameScope | None = None
+    """Where nothing else of the kind may have its name, as SQL or people look it up there. Workspaces need not say it:
+    their names are unique in the tenant, whatever their model."""
+    restored_with_rows: bool = False
+    """Whether a deleted one can be restored as long as its rows are retained, and so keeps its settings until then."""
     is_trigger: bool = False
     """Whether it says when its parent runs, and so is created with a schedule, never by itself."""
+    created_elsewhere: str = ""
+    """Where users create one instead of in the general form, as a sentence."""
 
 
 class Probe(Protocol):

@@ -13,6 +13,7 @@ from lakehold.kit.plugins import load_descriptors
 from lakehold.workspaces.descriptor import RUNS_PAGE, KindDescriptor, Workspace
 
 if TYPE_CHECKING:
+    from lakehold.access.facts.names import UniqueNames
     from lakehold.kit.settings_schema import SettingsSchema
     from lakehold.lake.lineage import Lineage
     from lakehold.workspaces.volume_files import FileService
@@ -82,6 +83,14 @@ def find_file_service(kind: str) -> FileService | None:
 def readable_kinds() -> Mapping[str, str]:
     """Return the kinds that are tables to SQL, each with the action that lets a member read it."""
     return {kind: found.reads_rows for kind, found in kind_descriptors().items() if found.reads_rows}
+
+
+@cache
+def unique_names() -> UniqueNames:
+    """Return which kinds have unique names, and where."""
+    from lakehold.access.facts.names import UniqueNames  # noqa: PLC0415 - the command's help needs none
+
+    return UniqueNames({kind: found.unique_name for kind, found in kind_descriptors().items() if found.unique_name})
 
 
 @cache

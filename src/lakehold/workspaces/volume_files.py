@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from lakehold.directory.platform import Platform
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.settings import Settings
 from lakehold.lake import readable_tables
@@ -26,11 +27,18 @@ class FileService:
         """Return the files of a folder."""
         return self.open_volume(ctx, settings, uid, self.read).list_folder(folder)
 
-    def open_file(self, ctx: RequestContext, settings: Settings, uid: str, path: str) -> tuple[Volume, VolumeEntry]:
-        """Return a file that is to be read, and its volume."""
+    def open_file(self, ctx: RequestContext, platform: Platform, uid: str, path: str) -> tuple[Volume, VolumeEntry]:
+        """Return a file that is sent to the caller, and its volume."""
         readable_tables.refuse_impersonation(ctx)
-        volume = self.open_volume(ctx, settings, uid, self.read)
-        return volume, volume.get_file(path)
+        volume = self.open_volume(ctx, platform.settings, uid, self.read)
+        found = volume.get_file(path)
+        platform.record_read(ctx.caller, "download", uid, file=found.path)
+        return volume, found
+
+    def need_file(self, ctx: RequestContext, settings: Settings, uid: str, path: str) -> None:
+        """Refuse unless the caller may delete this file, and it exists."""
+        readable_tables.refuse_impersonation(ctx)
+        self.open_volume(ctx, settings, uid, self.remove).get_file(path)
 
     def check_upload(
         self, ctx: RequestContext, settings: Settings, uid: str, path: str, *, replace: bool = False

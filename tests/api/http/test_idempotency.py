@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from secrets import token_hex
 
 import pytest
 import sqlalchemy as sa
@@ -33,8 +34,9 @@ class Layer(ResponseModel):
 
 @routes.post("", status_code=201)
 def create_layer(ctx: CreateContext, body: NewLayer) -> Layer:
-    """Make a layer."""
-    return Layer(id=ctx.create("lakehouse.layer", body.name, edges={"lakehouse": "lh"}), secret="shown-once")
+    """Make another layer each time."""
+    name = f"{body.name} {token_hex(8)}"
+    return Layer(id=ctx.create("lakehouse.layer", name, edges={"lakehouse": "lh"}), secret="shown-once")
 
 
 @routes.post("/{lake}", status_code=201)

@@ -21,7 +21,7 @@ from lakehold.connectors.destinations.file_formats import (
     ParquetFormat,
 )
 from lakehold.connectors.files.destination import FileDestination, deliver_files
-from lakehold.kit.errors import InvalidInputError, UnavailableError
+from lakehold.kit.errors import ConflictError, InvalidInputError, UnavailableError
 from lakehold.lake.errors import DataError, QueryError
 
 EVERYTHING = """
@@ -220,3 +220,44 @@ def test_a_half_made_delivery_of_a_dead_process_is_made_anew(spark: SparkSession
 def test_settings_that_make_no_file_are_refused(name: str, shape: CsvFormat, said: str) -> None:
     with pytest.raises(InvalidInputError, match=said):
         FileDestination("/nowhere", name, shape).check()
+
+
+@pytest.mark.parametrize("part", ["reports", "reports/2031", "reports/2031/.lakehold"])
+def test_nothing_is_written_through_a_link(spark: SparkSession, tmp_path: Path, part: str) -> None:
+    root, outside = tmp_path / "volumes", tmp_path / "outside"
+    (root / part).parent.mkdir(parents=True)
+    outside.mkdir()
+    (root / part).symlink_to(outside)
+    how = FileDestination(str(root / "reports/2031"), "rows", JsonLinesFormat(), root=root)
+    with pytest.raises(UnavailableError):
+        deliver_files(spark.range(1), how, "m1")
+    assert list(outside.iterdir()) == []
+
+
+def test_a_link_in_place_of_the_file_is_replaced_itself(spark: SparkSession, folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "own.jsonl").write_bytes(b"own")
+    (folder / "rows.jsonl").symlink_to(tmp_path / "own.jsonl")
+    how = FileDestination(str(folder), "rows", JsonLinesFormat())
+    with pytest.raises(ConflictError):
+        deliver_files(spark.range(1), replace(how, only_own=True), "m1")
+    deliver_files(spark.range(1), how, "m2")
+    assert (tmp_path / "own.jsonl").read_bytes() == b"own"
+    assert not (folder / "rows.jsonl").is_symlink()
+
+
+def test_a_folder_that_is_swapped_while_rows_are_written_is_not_published_to(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root, outside = tmp_path / "volumes", tmp_path / "outside"
+    (root / "out").mkdir(parents=True)
+    outside.mkdir()
+
+    def write(*_: object) -> tuple[int, str]:
+        (root / "out").rename(root / "was")
+        (root / "out").symlink_to(outside)
+        return 1, ""
+
+    monkeypatch.setattr("lakehold.connectors.files.destination._write_partial", write)
+    with pytest.raises(UnavailableError):
+        deliver_files(spark.range(1), FileDestination(str(root / "out"), "rows", JsonLinesFormat(), root=root), "m1")
+    assert list(outside.iterdir()) == []

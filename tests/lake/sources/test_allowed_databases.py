@@ -36,6 +36,22 @@ def test_a_driver_gets_the_installations_class_and_safe_properties_last() -> Non
     assert {found[name] for name in ("allowLoadLocalInfile", "autoDeserialize", "allowUrlInLocalInfile")} == {"false"}
 
 
+@pytest.mark.parametrize("product", ["mysql", "mariadb", "mysql+srv"])
+def test_every_spelling_of_a_product_has_its_safe_properties(product: str) -> None:
+    allowed = f"jdbc:{product}://db.shop:3306?driver=com.mysql.cj.jdbc.Driver"
+    found = open_with(allowed, f"jdbc:{product}://db.shop:3306/x").options
+    assert (found["allowLoadLocalInfile"], found["allowMultiQueries"]) == ("false", "false")
+    with pytest.raises(InvalidInputError, match="the platform sets it"):
+        open_with(f"{allowed}&AllowLoadLocalInfile", f"jdbc:{product}://db.shop:3306/x")
+
+
+def test_a_property_of_the_installation_is_not_given_in_another_spelling_too() -> None:
+    """Spark's options know no case: which of two were taken would be a matter of luck."""
+    allowed = "jdbc:postgresql://localhost:5432?SslMode=verify-ca"
+    found = open_with(allowed, "jdbc:postgresql://localhost:5432/x?sslmode=disable").options
+    assert {name: value for name, value in found.items() if name.lower() == "sslmode"} == {"SslMode": "verify-ca"}
+
+
 @pytest.mark.parametrize(
     ("address", "settings", "said"),
     [

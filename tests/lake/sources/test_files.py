@@ -220,3 +220,20 @@ def test_a_file_that_spark_would_pass_over_is_refused(spark: SparkSession, tmp_p
     (tmp_path / "b.csv").unlink()
     with pytest.raises(DataError, match="damaged or missing file"), translate_source_errors("b.csv"):
         gone.rows.collect()
+
+
+def test_files_behind_links_are_not_read(spark: SparkSession, tmp_path: Path) -> None:
+    root, outside = tmp_path / "volumes", tmp_path / "outside"
+    outside.mkdir()
+    root.mkdir()
+    (root / "in").mkdir()
+    file = write_file(root / "in", "a.csv", "id\n1\n")
+    write_file(outside, "a.csv", "id\n99\n")
+    source = FileSource((file,), together="files", root=root)
+    assert source.sample("files", 9).rows == (("1",),)
+    # Swapped between the listing of the files and their use.
+    (root / "in").rename(root / "was")
+    (root / "in").symlink_to(outside)
+    for use in (source.streams, source.check, lambda: source.sample("files", 9), lambda: source.read(spark, "files")):
+        with pytest.raises(DataError, match=r"a\.csv is not there"):
+            use()

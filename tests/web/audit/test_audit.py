@@ -53,12 +53,30 @@ def test_an_admin_finds_who_gave_what_and_sees_what_changed(shop: Shop, open_as:
 def test_an_admin_verifies_the_chain_and_hears_of_what_was_altered(shop: Shop, open_as: Open) -> None:
     page = open_as("adam", "/audit")
     page.get_by_role("link", name="Verify").click()
-    expect(page.get_by_role("dialog").get_by_text("The audit log is intact")).to_be_visible()
+    for log in ("Changes", "Reads"):
+        expect(page.get_by_role("dialog").get_by_text(f"{log}: the audit log is intact")).to_be_visible()
     page.keyboard.press("Escape")
     with shop.platform.database.write() as transaction:
         transaction.connection.execute(sa.update(audit_table).where(audit_table.c.n == 2).values(action="nothing"))
     page.get_by_role("link", name="Verify").click()
     expect(page.get_by_role("dialog").get_by_text("Entry 2 was altered or moved")).to_be_visible()
+
+
+@browser
+def test_an_admin_sees_who_read_what(shop: Shop, open_as: Open) -> None:
+    shop.platform.record_read(by("mona"), "query", "shop", tables=["orders", "customers"], rows=3)
+    shop.platform.record_read(by("nils"), "preview", "orders")
+    shop.platform.reads.flush()
+    page = open_as("adam", "/audit")
+    expect(page.get_by_role("link", name="Query", exact=True)).to_have_count(0)
+    page.get_by_label("Log", exact=True).select_option("Reads")
+    page.get_by_label("Resource", exact=True).fill("customers")
+    page.get_by_role("button", name="Apply").click()
+    row = page.get_by_role("row", name="Mona")
+    expect(row.get_by_text("customers, orders")).to_be_visible()
+    expect(page.get_by_role("row", name="Nils")).to_have_count(0)
+    row.get_by_role("link", name="Query").click()
+    expect(page.get_by_role("dialog").get_by_role("row", name="Tables nothing customers, orders")).to_be_visible()
 
 
 @browser

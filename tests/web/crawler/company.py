@@ -9,14 +9,14 @@ from lakehold.catalog import campaigns
 from lakehold.demo import company
 from lakehold.directory import links
 from lakehold.directory.caller import Caller
-from lakehold.web import app_factory, palette, patterns
+from lakehold.web import app_factory, palette, patterns, routing
 from lakehold.web.routers import ROUTERS
 from tests.web.crawler import sample_data
 from tests.web.crawler.page_tracker import PageTracker
 from tests.web.crawler.templates import AddressTemplates
 from tests.web.demo import Shop
 
-ALL = [*ROUTERS, palette.routes, patterns.routes, app_factory.theme_routes]
+ALL = [*ROUTERS, palette.routes, patterns.routes, app_factory.theme_routes, routing.draft_routes]
 """Whatever answers with a page."""
 
 

@@ -130,3 +130,8 @@ def test_a_profile_is_for_who_is_signed_in(shop: Shop) -> None:
     with shop.client() as client:
         for path in PAGES:
             assert client.get(path).headers["location"].startswith("/sign-in?next=%2Fprofile")
+
+
+def test_without_a_password_and_mails_an_admin_is_led_to_their_page_and_others_to_an_admin(shop: Shop) -> None:
+    assert 'Create a password link on <a href="/people/olga">' in shop.client("olga").get("/profile").text
+    assert "Ask an admin for a link to set one." in shop.client("tara").get("/profile").text

@@ -97,3 +97,16 @@ def test_the_palette_finds_what_one_may_see_and_nothing_else(shop: Shop) -> None
     assert "Daily sales" in {item["label"] for item in found}
     assert shop.client("nils").get("/ui/search?q=daily").json()["items"] == []
     assert shop.client().get("/ui/search?q=daily").json()["items"] == []
+
+
+@pytest.mark.parametrize(
+    ("page", "told"),
+    [
+        ("/workspaces/sales/run", "A run is started on the page of what it runs."),
+        ("/workspaces/lake_house/stream", "Streams are selected on the page of their source."),
+    ],
+)
+def test_what_is_created_elsewhere_has_no_general_form(shop: Shop, page: str, told: str) -> None:
+    answer = shop.client("olga").get(page).text
+    assert told in answer
+    assert "/resources/new?" not in answer

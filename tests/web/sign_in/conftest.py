@@ -75,10 +75,10 @@ def open_page(browser: Browser) -> Iterator[Open]:
     """Return a function that opens a page as a visitor: `open_page(empty_platform, "/sign-in")`."""
     contexts = []
 
-    def opened_at(there: Shop, path: str, **how: object) -> object:
-        context = visitors(browser, there.address)
+    def opened_at(there: Shop, path: str, *, member: str = "", **how: object) -> object:
+        context = visitors(browser, there.address, there.cookie_of)
         contexts.append(context)
-        return context.__enter__()("", path, **how)
+        return context.__enter__()(member, path, **how)
 
     yield opened_at  # type: ignore[misc]
     for context in reversed(contexts):

@@ -41,6 +41,32 @@ def test_a_forgotten_password_is_set_anew_with_a_mail(
 
 
 @pytest.mark.browser
+@pytest.mark.parametrize("forgot", [False, True])
+def test_a_form_whose_session_has_expired_is_there_again_after_a_link_by_mail(
+    mail_site: MailSite, open_page: Open, forgot: bool
+) -> None:
+    email = give_password(mail_site, "mona", "the one she forgot")
+    page = open_page(mail_site, "/profile", member="mona")
+    page.get_by_label("Name").fill("Mona Lisa")
+    page.context.clear_cookies(name=SESSION_COOKIE)
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_text("Your session has expired.")).to_be_visible()
+    if forgot:
+        page.get_by_role("link", name="Forgot your password?").click()
+    page.get_by_label("E-mail").fill(email)
+    page.get_by_role("button", name="Mail me a link").click()
+    page.goto(mail_site.next_link())
+    if forgot:
+        page.get_by_label("New password").fill(SECRET)
+        page.get_by_role("button", name="Set password").click()
+        page.get_by_label("E-mail").fill(email)
+        page.get_by_label("Password", exact=True).fill(SECRET)
+    page.get_by_role("button", name="Sign in").click()
+    expect(page.get_by_text("Not saved yet")).to_be_visible()
+    expect(page.get_by_label("Name")).to_have_value("Mona Lisa")
+
+
+@pytest.mark.browser
 def test_a_link_by_mail_signs_in_without_scripts(mail_site: MailSite, open_page: Open) -> None:
     page = open_page(mail_site, "/sign-in", scripts=False, refused=True)
     page.get_by_role("button", name="Mail me a link instead").click()

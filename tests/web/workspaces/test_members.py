@@ -157,3 +157,10 @@ def test_the_list_is_searched_and_filtered(shop: Shop) -> None:
     assert "Engineers" in groups
     assert "Tim" not in groups
     assert "Admin of the tenant is Project Admin here." in olga.get(SALES).text
+
+
+def test_somebody_has_to_be_selected(shop: Shop) -> None:
+    here = "/workspaces/landing/members/add"
+    answer = send(shop.client("olga"), here, here, subject="", role="can_view")
+    assert answer.status_code == 422
+    assert "Select a member or group." in answer.text

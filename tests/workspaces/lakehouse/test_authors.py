@@ -90,3 +90,38 @@ def test_an_editor_cannot_point_a_source_at_a_volume_of_others(here: InlineRuns)
     # It is hidden from Ed by now, as the volume is.
     with here.shop.platform.read(ED) as ctx:
         assert not ctx.session.can_see(ctx.principal, uid)
+
+
+def test_the_mode_of_a_query_has_an_author_of_its_own(here: InlineRuns) -> None:
+    uid = query(here, "sly_mode", "SELECT word FROM secret.hidden", ["orders"])
+    with here.shop.platform.write(ADA) as ctx:
+        settings = {"sql": "SELECT word FROM secret.hidden", "table": "sly_mode", "mode": "append"}
+        resource_edit.apply_edit(ctx, uid, ResourceEdit(settings=settings))
+    assert "Ed, who last changed" in scheduled(here, uid).error
+
+
+def test_whoever_enables_a_stream_is_an_author_of_it(here: InlineRuns) -> None:
+    here.put_file("b/y.csv", "id\n1\n")
+    with here.shop.platform.write(ADA) as ctx:
+        edges = {"lakehouse": "shop", "into": "raw"}
+        settings = {"connector": "files", "volume": "raw_files", "folder": "b"}
+        uid = resources.create(ctx, "lakehouse.source", "enabled", edges=edges, settings=settings)
+        stream = resources.create(
+            ctx,
+            "lakehouse.stream",
+            "y.csv",
+            edges={"source": uid},
+            attributes={"enabled": "false"},
+            settings={"stream": "y.csv", "table": "enabled_y"},
+        )
+    with here.shop.platform.write(ED) as ctx:
+        resource_edit.apply_edit(ctx, stream, ResourceEdit(attributes={"enabled": "true"}))
+    assert scheduled(here, uid).error == ""
+    level = Grant("ed", "editor", "raw")
+    with here.shop.platform.write(ADA) as ctx:
+        ctx.make(Remove(level))
+    try:
+        assert "Ed, who last changed" in scheduled(here, uid).error
+    finally:
+        with here.shop.platform.write(ADA) as ctx:
+            ctx.make(Add(level))

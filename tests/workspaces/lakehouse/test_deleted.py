@@ -16,7 +16,7 @@ from lakehold.directory.caller import ClientInfo
 from lakehold.kit.clock import DAY, now
 from lakehold.lake.iceberg_catalog import IcebergCatalog
 from lakehold.web import app_factory
-from lakehold.workspaces.lakehouse import maintenance
+from lakehold.workspaces.lakehouse import deleted_tables
 from lakehold.workspaces.lakehouse.executors import tables
 from tests.lake.shop import ADA, ED, TENANT
 from tests.web.forms import send
@@ -75,12 +75,10 @@ def test_a_table_is_seen_and_restored_there_by_who_could_delete_it(
     expected_texts = ("forgotten", "30 days", "Deleted from raw", "(Manager)")
     assert [words for words in expected_texts if words not in page] == []
     again = send(client, HERE, HERE, table="forgotten", name="orders")
-    assert (again.status_code, "in the layer already" in again.text) == (422, True)
+    assert (again.status_code, "is taken by the table orders" in again.text) == (422, True)
     gone = send(client, HERE, HERE, table="forgotten", name="found")
-    assert (gone.status_code, gone.headers["location"][:9]) == (303, "/runs/run")
-    assert "The table is being restored." in client.get(gone.headers["location"]).text
-    run = here.execute(gone.headers["location"].removeprefix("/runs/"))
-    assert (run.state, run.error) == ("succeeded", "")
+    assert (gone.status_code, gone.headers["location"]) == (303, "/resources/forgotten")
+    assert "found was restored." in client.get(gone.headers["location"]).text
     assert here.rows("found") == [(0, "word 0"), (1, "word 1")]
     assert "forgotten" not in client.get(HERE).text
     assert send(client, HERE, HERE, table="forgotten").status_code == 404
@@ -102,7 +100,7 @@ def test_when_its_days_are_over_it_is_gone(here: InlineRuns, visitor: Visitor, s
 def test_many_that_others_have_deleted_hide_none_of_ones_own(
     here: InlineRuns, spark: SparkSession, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(maintenance, "_MAX_LISTED", 2)
+    monkeypatch.setattr(deleted_tables, "_MAX_LISTED", 2)
     table(here, spark, "own", 1)
     with here.shop.platform.access.write(TENANT) as session:
         session.store.add(Grant("ed", "manager", "own"))
@@ -112,7 +110,7 @@ def test_many_that_others_have_deleted_hide_none_of_ones_own(
         deleted(here, spark, name)
     lake = IcebergCatalog(here.shop.platform.settings)
     with here.shop.platform.read(ED) as ctx:
-        assert [each.name for each in maintenance.dropped_tables(ctx, lake)] == ["own"]
+        assert [each.name for each in deleted_tables.list_restorable(ctx, lake)] == ["own"]
     with here.shop.platform.read(ADA) as ctx:
-        assert [each.name for each in maintenance.dropped_tables(ctx, lake)] == ["latest", "later"]
+        assert [each.name for each in deleted_tables.list_restorable(ctx, lake)] == ["latest", "later"]
     lake.close()

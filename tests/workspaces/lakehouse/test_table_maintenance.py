@@ -17,7 +17,7 @@ from lakehold.lake.iceberg_catalog import TableIdentifier
 from lakehold.lake.spark.table_writer import TableWriteOptions, WriteMode, write_rows
 from lakehold.lake.table_metadata import IcebergMetadata, IcebergSnapshot
 from lakehold.runs.cause import CauseKind, RunCause
-from lakehold.workspaces.lakehouse import maintenance
+from lakehold.workspaces.lakehouse import deleted_tables, maintenance
 from lakehold.workspaces.lakehouse.executors import tables
 from tests.api.client import Api, Json, json_body, problem, serve_api
 from tests.lake.shop import ADA, ED, TENANT
@@ -101,8 +101,13 @@ def dropped(api: Api, member: str) -> dict[str, dict[str, Any]]:
     return {each["id"]: each for each in json_body(api.get("/api/v1/dropped-tables", member))["items"]}
 
 
+def restored(api: Api, table: str, **body: str) -> Json:
+    return json_body(api.post(f"/api/v1/dropped-tables/{table}/restore", "ada", body))
+
+
 def test_a_deleted_table_comes_back_with_its_rows(here: InlineRuns, api: Api, spark: SparkSession) -> None:
-    table(here, spark, "mislaid", 2)
+    place = table(here, spark, "mislaid", 2)
+    states = snapshots(here, place)
     with here.shop.platform.access.write(TENANT) as session:
         session.store.add(Grant("rita", "manager", "mislaid"))
     with here.shop.platform.write(ADA) as ctx:
@@ -114,28 +119,104 @@ def test_a_deleted_table_comes_back_with_its_rows(here: InlineRuns, api: Api, sp
         assert "mislaid" not in dropped(api, member)
         problem(api.post("/api/v1/dropped-tables/mislaid/restore", member, {}), 404, "not_found")
     table(here, spark, "taken", 0)
-    problem(api.post("/api/v1/dropped-tables/mislaid/restore", "ada", {"name": "taken"}), 409, "conflict")
-    begun = json_body(api.post("/api/v1/dropped-tables/mislaid/restore", "ada", {}), 202)
-    assert done(here, begun) == ["The table has 2 rows again"]
-    back = json_body(api.get(f"/api/v1/resources/{begun['table']}", "ada"))
-    assert (back["name"], back["description"]) == ("mislaid", "What was lost.")
-    # What was hers alone has ended with it.
-    problem(api.get(f"/api/v1/resources/{begun['table']}", "rita"), 404, "not_found")
+    refused = problem(api.post("/api/v1/dropped-tables/mislaid/restore", "ada", {"name": "taken"}), 409, "name_taken")
+    assert (refused["field"], refused["hint"]) == ("name", "'taken_2' is free.")
+    assert restored(api, "mislaid") == {"table": "mislaid", "name": "mislaid", "edited": []}
+    back = json_body(api.get("/api/v1/resources/mislaid", "rita"))
+    assert (back["name"], back["description"], "delete" in back["actions"]) == ("mislaid", "What was lost.", True)
+    assert (here.shop.place("mislaid"), snapshots(here, place)) == (place, states)
     assert here.rows("mislaid") == [(0, "word 0"), (1, "word 1")]
     assert "mislaid" not in dropped(api, "ada")
     problem(api.post("/api/v1/dropped-tables/mislaid/restore", "ada", {}), 404, "not_found")
-    done(here, json_body(api.post(f"/api/v1/tables/{begun['table']}/upkeep", "ed"), 202))
+    done(here, json_body(api.post("/api/v1/tables/mislaid/upkeep", "ed"), 202))
     assert len(here.rows("mislaid")) == 2
+
+
+def query_into(here: InlineRuns, target: str, name: str) -> str:
+    """A query of Ed's from the orders into a table of the layer raw."""
+    edges = {"lakehouse": "shop", "reads": ["orders"], "into": "raw", "writes": [target]}
+    settings = {"sql": "SELECT id FROM raw.orders WHERE id < 3", "table": target}
+    with here.shop.platform.write(ED) as ctx:
+        return resources.create(ctx, "lakehouse.query", name, uid=name, edges=edges, settings=settings)
+
+
+def test_what_reads_and_writes_a_table_does_so_again(here: InlineRuns, api: Api, spark: SparkSession) -> None:
+    table(here, spark, "few", 0)
+    query_into(here, "few", "make_few")
+    assert here.run("make_few").state == "succeeded"
+    with here.shop.platform.write(ED) as ctx:
+        edges = {"lakehouse": "shop", "reads": ["few"]}
+        resources.create(ctx, "lakehouse.saved_query", "Few", uid="asks_few", edges=edges, settings={"sql": "SELECT 1"})
+        for uid in ("kept", "lost"):
+            edges = {"layer": "raw", "saved_from": ["few"]}
+            sql = {"sql": "SELECT id FROM raw.few"}
+            resources.create(ctx, "lakehouse.table", uid, uid=uid, edges=edges, settings=sql)
+    assert here.run("lost").state == "succeeded"
+    before = json_body(api.get("/api/v1/lineage/few", "ada"))
+    for uid in ("lost", "few"):
+        json_body(api.call("DELETE", f"/api/v1/resources/{uid}", "ada"))
+    # The last that was deleted comes back first, or last: both find each other again.
+    assert restored(api, "few")["edited"] == restored(api, "lost")["edited"] == []
+    assert json_body(api.get("/api/v1/lineage/few", "ada")) == before
+    for uid in ("make_few", "lost", "kept"):
+        run = here.run(uid)
+        assert (run.state, run.error) == ("succeeded", "")
+    assert here.rows("lost") == here.rows("few") == [(0,), (1,), (2,)]
+
+
+def test_an_output_table_takes_no_name_of_another(here: InlineRuns) -> None:
+    settings = {"sql": "SELECT id FROM raw.orders", "table": "customers"}
+    with here.shop.platform.write(ED) as ctx:
+        edges = {"lakehouse": "shop", "reads": ["orders"], "into": "raw"}
+        resources.create(ctx, "lakehouse.query", "usurper", uid="usurper", edges=edges, settings=settings)
+    run = here.run("usurper")
+    assert (run.state, "The name 'customers' is taken by the table customers." in run.error) == ("failed", True)
+
+
+def test_a_pipeline_that_was_edited_meanwhile_stays_as_it_was_edited(
+    here: InlineRuns, api: Api, spark: SparkSession
+) -> None:
+    table(here, spark, "first_goal", 1)
+    for name in ("edited_one", "other_one"):
+        query_into(here, "first_goal", name)
+    json_body(api.call("DELETE", "/api/v1/resources/first_goal", "ada"))
+    table(here, spark, "second_goal", 0)
+    with here.shop.platform.write(ED) as ctx:
+        resource_edit.apply_edit(ctx, "edited_one", ResourceEdit(edges={"writes": ["second_goal"]}))
+        resource_edit.apply_edit(ctx, "other_one", ResourceEdit(description="The other one."))
+    assert restored(api, "first_goal")["edited"] == ["edited_one"]
+    with here.shop.platform.read(ADA) as ctx:
+        written = {uid: resources.get(ctx, uid).edges["writes"] for uid in ("edited_one", "other_one")}
+    assert {uid: [end.uid for end in ends] for uid, ends in written.items()} == {
+        "edited_one": ["second_goal"],
+        "other_one": ["first_goal"],
+    }
+
+
+def test_a_table_whose_layer_is_gone_comes_back_in_another(here: InlineRuns, api: Api, spark: SparkSession) -> None:
+    with here.shop.platform.write(ADA) as ctx:
+        resources.create(ctx, "lakehouse.layer", "short_lived", uid="short_lived", edges={"lakehouse": "shop"})
+    table(here, spark, "roofless", 1)
+    with here.shop.platform.write(ADA) as ctx:
+        resource_edit.reparent(ctx, "roofless", "short_lived")
+    for uid in ("roofless", "short_lived"):
+        json_body(api.call("DELETE", f"/api/v1/resources/{uid}", "ada"))
+    refused = problem(api.post("/api/v1/dropped-tables/roofless/restore", "ada", {}), 409, "layer_deleted")
+    assert (refused["field"], "'short_lived'" in refused["detail"]) == ("layer", True)
+    for member in ("ed", "rita", "sam"):
+        problem(api.post("/api/v1/dropped-tables/roofless/restore", member, {"layer": "raw"}), 404, "not_found")
+    restored(api, "roofless", layer="raw")
+    assert here.rows("roofless") == [(0, "word 0")]
 
 
 def test_the_rows_of_a_deleted_table_go_in_the_end(here: InlineRuns, api: Api, spark: SparkSession) -> None:
     place = table(here, spark, "old", 2)
     json_body(api.call("DELETE", "/api/v1/resources/old", "ada"))
     platform = here.shop.platform
-    assert place not in maintenance.expired_places(platform)
+    assert place not in deleted_tables.expired_places(platform)
     platform.clock = lambda: now() + 31 * DAY
     try:
-        gone = maintenance.expired_places(platform)
+        gone = deleted_tables.expired_places(platform)
         assert place in gone
         assert tables.purge_dropped_tables(platform, here.shop.tables) == len(gone)
     finally:

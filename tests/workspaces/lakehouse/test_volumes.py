@@ -9,6 +9,7 @@ import pytest
 
 from lakehold.lake.iceberg_catalog import TableIdentifier
 from lakehold.lake.volumes import Volume
+from lakehold.ledger.audit import AuditFilter
 from tests.api.client import Api, json_body, problem, serve_api
 from tests.demo_company import TENANT, DemoPlatform, as_member
 
@@ -51,6 +52,19 @@ def test_an_editor_puts_a_file_and_a_viewer_reads_it(api: Api, corner: DemoPlatf
     assert found.headers["content-type"] == "application/octet-stream"
     assert found.headers["content-disposition"].startswith("attachment")
     assert deeds(corner) == ["put file"]
+
+
+def test_a_download_is_in_the_audit_log_of_reads(api: Api, corner: DemoPlatform) -> None:
+    assert put(api, "2031/a.csv") == 201
+    paths(api)
+    assert api.get(f"{FILES}/2031/a.csv", "ana").status_code == 200
+    problem(api.get(f"{FILES}/b.csv", "ana"), 404, "not_found")
+    corner.reads.flush()
+    with corner.read(as_member("olga")) as ctx:
+        (line,) = ctx.reads.page(AuditFilter())
+    entry = line.entry
+    assert (entry.member, entry.action, entry.resource) == ("ana", "download", "clean_files")
+    assert entry.after == {"file": "2031/a.csv"}
 
 
 def test_a_viewer_changes_nothing(api: Api) -> None:
@@ -114,6 +128,24 @@ def test_a_link_on_the_disk_leads_nowhere(api: Api, corner: DemoPlatform) -> Non
     (folder_of(corner) / "link").symlink_to(corner.settings.data / "key")
     assert paths(api) == ["a.csv"]
     problem(api.get(f"{FILES}/link", "ana"), 404, "not_found")
+
+
+def test_a_linked_folder_leads_nowhere(api: Api, corner: DemoPlatform, tmp_path: Path) -> None:
+    assert put(api, "a.csv") == 201
+    (tmp_path / "b.csv").write_bytes(b"secret")
+    (folder_of(corner) / "link").symlink_to(tmp_path)
+    problem(api.get(f"{FILES}/link/b.csv", "ana"), 404, "not_found")
+    problem(api.get(FILES, "ana", params={"folder": "link"}), 404, "not_found")
+    problem(api.call("DELETE", f"{FILES}/link/b.csv", "erik"), 404, "not_found")
+    problem(api.call("PUT", f"{FILES}/link/c.csv", "erik", content=b"x"), 409, "conflict")
+    problem(api.call("PUT", f"{FILES}/link/b.csv?replace=true", "erik", content=b"x"), 409, "conflict")
+    assert [(file.name, file.read_bytes()) for file in tmp_path.glob("*.csv")] == [("b.csv", b"secret")]
+
+
+def test_a_part_of_a_file_is_sent(api: Api) -> None:
+    assert put(api, "a.csv", b"0123456789") == 201
+    found = api.call("GET", f"{FILES}/a.csv", "ana", headers={"range": "bytes=2-4"})
+    assert (found.status_code, found.content) == (206, b"234")
 
 
 def test_a_large_file_is_taken_and_one_that_is_too_large_is_not(api: Api, corner: DemoPlatform) -> None:

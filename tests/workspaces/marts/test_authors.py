@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from lakehold.access import Add, Attribute, Grant, Remove
@@ -12,7 +14,7 @@ from lakehold.runs.runnable import RunOptions
 from lakehold.runs.service import MANUAL_CAUSE, Run
 from tests.lake.shop import ADA, ED, RITA, SECRET
 from tests.workspaces.lakehouse.inline_runs import RUNS
-from tests.workspaces.marts.project import SALES, MartsProject
+from tests.workspaces.marts.project import LAKE, SALES, MartsProject
 
 HIDDEN = "SELECT id, word FROM secret.hidden"
 
@@ -81,7 +83,7 @@ def test_a_storage_that_leads_elsewhere_is_not_read_with_the_rights_of_others(he
     with platform.access.write("acme") as session:
         session.store.add(Grant("ed", "member", "hr"))
     edit(here, storage, settings={"kind": "lake", "lakehouse": "hr"})
-    assert "Ed, who last changed" in scheduled(here, mart).error
+    assert "Ed, who last changed a part of the definition of data mart" in scheduled(here, mart).error
 
 
 def test_an_owner_who_lost_the_mart_gets_no_rows_by_editing_the_report(here: MartsProject) -> None:
@@ -174,3 +176,89 @@ def test_a_join_is_read_with_the_rights_of_who_made_it(here: MartsProject) -> No
         session.store.remove(owners)
         session.store.add(Attribute(other, "shared_for_reporting", "false"))
     assert "Ed, who last changed" in scheduled(here, report).error
+
+
+def owned_by_ada(here: MartsProject, settings: dict[str, object]) -> str:
+    """A data mart of Ada's that Ed may edit."""
+    with here.inline_runs.shop.platform.write(ADA) as ctx:
+        edges = {"project": "sales", "storage": LAKE}
+        attributes = {"shared_for_maintenance": "true", "shared_for_reporting": "true"}
+        return resources.create(ctx, "marts.data_mart", "Ada's", edges=edges, attributes=attributes, settings=settings)
+
+
+def test_an_admin_who_changes_a_check_does_not_answer_for_the_query(here: MartsProject) -> None:
+    mart = here.mart({"by": "sql", "sql": HIDDEN})
+    checks = [{"check": "not null", "fields": ["id"]}]
+    with here.inline_runs.shop.platform.write(ADA) as ctx:
+        changed = {"by": "sql", "sql": HIDDEN, "checks": checks, "columns": [{"name": "id", "type": "string"}]}
+        resource_edit.apply_edit(ctx, mart, ResourceEdit(settings=changed))
+    assert "Ed, who last changed" in scheduled(here, mart).error
+
+
+def test_an_editor_who_changes_a_check_stops_no_query_that_they_cannot_read(here: MartsProject) -> None:
+    mart = owned_by_ada(here, {"by": "sql", "sql": HIDDEN})
+    checks = [{"check": "not null", "fields": ["id"]}]
+    edit(here, mart, settings={"by": "sql", "sql": HIDDEN, "checks": checks})
+    assert scheduled(here, mart).error == ""
+
+
+def test_a_check_keeps_its_author_when_the_query_is_changed(here: MartsProject) -> None:
+    mart = here.create_refreshed_mart({"by": "sql", "sql": SALES})
+    checks = [{"check": "sql", "name": "oracle", "sql": "SELECT 1 FROM lake.Shop.secret.hidden", "stops": True}]
+    edit(here, mart, settings={"by": "sql", "sql": SALES, "checks": checks})
+    with here.inline_runs.shop.platform.write(ADA) as ctx:
+        changed = {"by": "sql", "sql": f"{SALES} WHERE id > 0", "checks": checks}
+        resource_edit.apply_edit(ctx, mart, ResourceEdit(settings=changed))
+    assert "Ed, who last changed" in scheduled(here, mart).error
+
+
+def test_who_shows_a_hidden_column_needs_the_right_to_what_is_in_it(here: MartsProject) -> None:
+    settings: dict[str, object] = {"by": "sql", "sql": HIDDEN}
+    mart = owned_by_ada(here, {**settings, "columns": [{"name": "word", "hidden": True}]})
+    described = [{"name": "word", "hidden": True, "description": "Not for everybody"}]
+    edit(here, mart, settings={**settings, "columns": described})
+    assert scheduled(here, mart).error == ""
+    edit(here, mart, settings=settings)
+    assert "Ed, who last changed" in scheduled(here, mart).error
+
+
+def test_a_storage_that_was_redirected_is_not_taken_over_with_a_check(here: MartsProject) -> None:
+    platform = here.inline_runs.shop.platform
+    with platform.access.write("acme") as session:
+        session.store.create("lakehouse.lakehouse", "Vault", uid="vault_lake", edges={"tenant": "acme"})
+        session.store.create("lakehouse.layer", "raw", uid="vault_raw", edges={"lakehouse": "vault_lake"})
+        session.store.create("lakehouse.table", "orders", uid="vault_orders", edges={"layer": "vault_raw"})
+        session.store.add(Grant("ed", "member", "vault_lake"))
+    storage = here.storage("Led astray", {"kind": "lake", "lakehouse": "shop"})
+    settings = {"by": "table", "table": "raw.orders"}
+    with platform.write(ADA) as ctx:
+        edges = {"project": "sales", "storage": storage}
+        mart = resources.create(ctx, "marts.data_mart", "m2", edges=edges, settings=settings)
+    edit(here, storage, settings={"kind": "lake", "lakehouse": "vault_lake"})
+    with platform.write(ADA) as ctx:
+        checks = [{"check": "not null", "fields": ["id"]}]
+        resource_edit.apply_edit(ctx, mart, ResourceEdit(settings={**settings, "checks": checks}))
+    assert "Ed, who last changed" in scheduled(here, mart).error
+
+
+def test_a_pattern_names_no_table_that_its_author_cannot_read(here: MartsProject) -> None:
+    mart = here.mart({"by": "pattern", "pattern": "secret.*"})
+    run = scheduled(here, mart)
+    assert "hidden" not in run.error + here.lines(run)
+    assert "Nothing matches" in run.error
+
+
+def test_a_report_does_not_need_the_author_of_a_check_of_its_data_mart(here: MartsProject) -> None:
+    mart = here.create_refreshed_mart({"by": "sql", "sql": SALES})
+    platform = here.inline_runs.shop.platform
+    with platform.access.write("acme") as session:
+        session.store.create("tenant.member", "Tom", uid=f"tom_{mart}", edges={"tenant": "acme"})
+        session.store.add(Grant(f"tom_{mart}", "technical_user", "sales"))
+        session.store.add(Grant(f"tom_{mart}", "technical_owner", mart))
+    report = here.report(mart, here.destination({"to": "files", "kind": "csv"}), {"columns": ["id"]})
+    with platform.write(replace(ED, member=f"tom_{mart}")) as ctx:
+        settings = {"by": "sql", "sql": SALES, "checks": [{"check": "not null", "fields": ["id"]}]}
+        resource_edit.apply_edit(ctx, mart, ResourceEdit(settings=settings))
+    with platform.access.write("acme") as session:
+        session.store.delete(f"tom_{mart}")
+    assert scheduled(here, report).error == ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 from collections.abc import Iterator
 
 import httpx
@@ -16,6 +17,7 @@ from lakehold.directory import member_removal
 from lakehold.directory.caller import Caller
 from lakehold.kit.errors import ConflictError
 from lakehold.ledger.audit import AuditFilter
+from lakehold.runs import stored_results
 from lakehold.workspaces.marts import insights
 from lakehold.workspaces.marts import live as live_destinations
 from tests.api.client import Api, json_body, problem, serve_api
@@ -71,6 +73,24 @@ def test_a_report_is_pulled_as_the_tool_wants_it(
     assert found_out.last_at is not None
     assert kept is not None
     assert kept.used_at > 0
+
+
+def test_a_pull_and_a_preview_are_in_the_audit_log_of_reads(
+    here: MartsProject, api: Api, mart: str, live: tuple[str, str]
+) -> None:
+    report, platform = here.report(mart, live[0], FIRST), here.inline_runs.shop.platform
+    assert pull(api, live, report).status_code == 200
+    assert api.post("/api/v1/reports/preview", "rita", {"mart": mart, "settings": FIRST}).status_code == 200
+    platform.reads.flush()
+    with platform.read(ADA) as ctx:
+        preview, pulled = (line.entry for line in ctx.reads.page(AuditFilter(resource=mart), limit=2))
+        assert not ctx.reads.verify().fault
+    assert (pulled.member, pulled.action, pulled.resource) == ("rita", "pull", report)
+    secret = pulled.after["secret"]
+    assert pulled.after == {"destination": live[0], "secret": secret, "tables": [mart], "rows": 2}
+    assert pulled.token == secret
+    assert (preview.member, preview.action, preview.resource) == ("rita", "preview", mart)
+    assert preview.after == {"tables": [mart], "rows": 2}
 
 
 def test_the_secret_opens_nothing_else_and_nothing_else_opens_it(
@@ -238,3 +258,95 @@ def test_what_was_pulled_long_ago_is_forgotten(here: MartsProject, api: Api, mar
     with platform.database.write("live") as transaction:
         transaction.connection.execute(live_destinations.live_pull_table.update().values(at=0))
     assert live_destinations.delete_old_pulls(platform) > 0
+
+
+@pytest.fixture
+def small_pages(here: MartsProject) -> Iterator[None]:
+    """Pages of forty rows at most, as an installation may set it."""
+    platform = here.inline_runs.shop.platform
+    before = platform.settings
+    platform.settings = before.model_copy(update={"query_rows": 40})
+    yield
+    platform.settings = before
+
+
+def follow(api: Api, live: tuple[str, str], found: httpx.Response) -> httpx.Response:
+    """The page that the header Link of another one leads to."""
+    return api.get(found.links["next"]["url"], token=live[1])
+
+
+@pytest.mark.usefixtures("small_pages")
+def test_many_rows_come_in_pages_of_one_moment(here: MartsProject, api: Api, live: tuple[str, str]) -> None:
+    mart = here.create_refreshed_mart({"by": "sql", "sql": SALES})
+    report = here.report(mart, live[0], {"columns": ["id"], "sort": [{"column": "id"}]})
+    pages = [json_body(pull(api, live, report))]
+    assert here.run(mart, by=ED).state == "succeeded"
+    while pages[-1].get("next"):
+        pages.append(json_body(api.get(pages[-1]["next"], token=live[1])))
+    assert [len(page["rows"]) for page in pages] == [40, 40, 20]
+    assert [page["complete"] for page in pages] == [False, False, True]
+    assert [row[0] for page in pages for row in page["rows"]] == list(range(100))
+    again = json_body(pull(api, live, report, limit="60"))
+    assert len(again["rows"]) == 40, "the installation's limit holds"
+
+
+@pytest.mark.usefixtures("small_pages")
+def test_each_format_says_in_its_body_that_there_are_more_rows(
+    here: MartsProject, api: Api, mart: str, live: tuple[str, str]
+) -> None:
+    report = here.report(mart, live[0], {"columns": ["id"], "sort": [{"column": "id"}], "limit": 50})
+    csv = pull(api, live, report, format="csv")
+    *lines, last = csv.text.splitlines()
+    assert (lines[:2], len(lines)) == (["id", "0"], 41)
+    assert last == f"# There are more rows: {csv.links['next']['url']}"
+    assert follow(api, live, csv).text.splitlines() == ["id", *map(str, range(40, 50))]
+    arrow = pull(api, live, report, format="arrow")
+    told = pa.ipc.open_stream(io.BytesIO(arrow.content)).schema.metadata
+    assert told == {b"lakehold.next": arrow.links["next"]["url"].encode()}
+    rest = follow(api, live, arrow)
+    assert rest.headers["x-lakehold-complete"] == "true"
+    assert pa.ipc.open_stream(io.BytesIO(rest.content)).read_all().column("id").to_pylist() == list(range(40, 50))
+
+
+@pytest.mark.usefixtures("small_pages")
+def test_a_page_needs_what_the_first_one_needed(here: MartsProject, api: Api, live: tuple[str, str]) -> None:
+    mart = here.create_refreshed_mart({"by": "sql", "sql": SALES})
+    report = here.report(mart, live[0], {"sort": [{"column": "id"}]})
+    other = here.report(mart, live[0], {"sort": [{"column": "id"}]})
+    first = json_body(pull(api, live, report))["next"]
+    assert api.get(first, token=live[1]).status_code == 200
+    problem(api.get(first.replace(report, other), token=live[1]), 409, "conflict")
+    problem(api.get(first.replace("cursor=", "cursor=x"), token=live[1]), 422, "invalid_input")
+    problem(api.get(first.replace("cursor=", "cursor=" + "0" * 32 + "-40&x="), token=live[1]), 409, "conflict")
+    problem(api.get(first, "rita"), 401, "unauthorized")
+    platform = here.inline_runs.shop.platform
+    # A column that is hidden now was in the rows that were stored.
+    with platform.write(ED) as ctx:
+        columns = [{"name": "amount", "hidden": True}]
+        resource_edit.apply_edit(ctx, mart, ResourceEdit(settings={"by": "sql", "sql": SALES, "columns": columns}))
+    assert "was changed" in problem(api.get(first, token=live[1]), 409, "conflict")["detail"]
+    again = json_body(pull(api, live, report))["next"]
+    with platform.write(ED) as ctx:
+        ctx.make(Remove(Attribute(mart, "shared_for_reporting", "true")))
+    problem(api.get(again, token=live[1]), 403, "forbidden")
+
+
+@pytest.mark.usefixtures("small_pages")
+def test_stored_pulls_are_few_and_forgotten(here: MartsProject, api: Api, mart: str, live: tuple[str, str]) -> None:
+    platform = here.inline_runs.shop.platform
+    folder = platform.settings.data / "pulls"
+    report = here.report(mart, live[0], {})
+    small = here.report(mart, live[0], FIRST)
+    first = json_body(pull(api, live, report))["next"]
+    before = set(folder.iterdir())
+    assert folder.stat().st_mode & 0o077 == 0
+    assert json_body(pull(api, live, small))["complete"] is True
+    assert set(folder.iterdir()) == before, "what fits one page is not kept"
+    os.utime(next(file for file in before if file.stem in first and file.suffix == ".arrow"), (0, 0))
+    for _ in range(5):
+        pull(api, live, report)
+    problem(api.get(first, token=live[1]), 409, "conflict")
+    for file in folder.iterdir():
+        os.utime(file, (0, 0))
+    assert stored_results.delete_unused(platform) >= 5
+    assert list(folder.iterdir()) == []

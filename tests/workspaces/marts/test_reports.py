@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Mapping
+from pathlib import Path
 
 import pytest
 
@@ -14,6 +16,7 @@ from lakehold.kit.errors import ConflictError, InvalidInputError
 from lakehold.lake.errors import QueryError
 from lakehold.runs.scheduler.schedule import TriggerSchedule
 from lakehold.runs.scheduler.service import Triggers
+from lakehold.workspaces.marts import reports
 from tests.lake.shop import ADA, ED, RITA, TENANT
 from tests.workspaces.lakehouse.inline_runs import RUNS
 from tests.workspaces.marts.project import SALES, MartsProject
@@ -230,3 +233,66 @@ def test_a_schedule_is_saved_by_who_edits_and_runs_as_them(here: MartsProject, m
         triggers.save(ctx, mart, TriggerSchedule("0 5 * * *"))
     with platform.write(ED) as ctx:
         assert triggers.save(ctx, mart, TriggerSchedule("0 5 * * *")).saved_by == "ed"
+
+
+ALIASED = {
+    "by": "sql",
+    "sql": SALES,
+    "columns": [
+        {"name": "id", "alias": "Order"},
+        {"name": "amount", "alias": "Amount, €"},
+        # Beside a column of that name, it keeps its own.
+        {"name": "customer", "alias": "day"},
+    ],
+}
+
+
+def test_people_read_the_aliases_of_columns(here: MartsProject) -> None:
+    mart = here.create_refreshed_mart(ALIASED)
+    settings = {"sort": [{"column": "id"}], "limit": 1}
+    assert asked(here, mart, settings) == ['Order,customer,"Amount, €",day', "0,0,0.00,2026-01-01"]
+    totals = {
+        "columns": ["customer"],
+        "sums": [{"how": "sum", "column": "amount"}, {"how": "count"}, {"how": "most", "column": "id", "name": "id"}],
+        "sort": [{"column": "sum of amount", "descending": True}],
+        "limit": 1,
+    }
+    assert asked(here, mart, totals) == ['day,"sum of Amount, €",count,id', "4,1545.00,20,99"]
+
+
+def test_of_joined_marts_an_alias_that_both_have_says_nothing(here: MartsProject) -> None:
+    named = [{"name": "name", "alias": "Name"}, {"name": "id", "alias": "Number"}]
+    customers = here.create_refreshed_mart({"by": "table", "table": "raw.customers", "columns": named})
+    joins = [{"mart": customers, "name": "who", "on": {"customer": "id"}}]
+    columns = [{"name": "id", "alias": "number"}]
+    orders = here.create_refreshed_mart(
+        {"by": "sql", "sql": SALES, "joins": joins, "columns": columns}, joins=(customers,)
+    )
+    settings = {"columns": ["id", "who.id", "who.name"], "sort": [{"column": "who.name"}, {"column": "id"}], "limit": 1}
+    assert asked(here, orders, settings) == ["id,who.id,Name", "0,0,customer 0"]
+
+
+def test_a_message_names_columns_by_name_and_shows_their_aliases(here: MartsProject) -> None:
+    mart = here.create_refreshed_mart(ALIASED)
+    settings = {"columns": ["id", "amount"], "limit": 1, "message": "{{ amount }}\n\n{{ table }}"}
+    platform = here.inline_runs.shop.platform
+    with platform.read(RITA) as ctx:
+        prepared = reports.prepare_preview(ctx, here.inline_runs.shop.tables.lake, settings, mart)
+        reports.check_message(ctx, here.inline_runs.shop.tables.lake, settings, mart)
+    with prepared.run_query(platform) as found:
+        assert found.batches.schema.names == ["Order", "Amount, €"]
+    message = reports.render_preview(platform, prepared, "Orders").text
+    assert "Order  Amount, €" in message
+    assert message.startswith("0.00") or message[0].isdigit()
+
+
+def test_programs_get_columns_by_their_names(here: MartsProject, tmp_path: Path) -> None:
+    mart = here.create_refreshed_mart(ALIASED)
+    file = tmp_path / "shop.sqlite"
+    with sqlite3.connect(file):
+        pass
+    to = {"to": "database", "address": f"jdbc:sqlite:{file}", "table": "orders", "mode": "overwrite"}
+    run = here.run(here.report(mart, here.destination(to), {"columns": ["id", "amount"], "limit": 1}), by=RITA)
+    assert run.state == "succeeded", run.error
+    with sqlite3.connect(file) as opened:
+        assert [row[1] for row in opened.execute("PRAGMA table_info(orders)")] == ["id", "amount"]

@@ -78,6 +78,20 @@ def resolve_fact(view: FactView, fact: Fact) -> FactRow:
             )
 
 
+def to_fact(view: FactView, row: FactRow) -> Fact | None:
+    """Return the fact of a row as callers name it; None if something that it is about does not exist."""
+    uid = view.uids.get
+    match row:
+        case GrantRow(subject, role, resource) if (who := uid(subject)) and (what := uid(resource)):
+            return Grant(who, role, what)
+        case EdgeRow(name, source, target) if (here := uid(source)) and (there := uid(target)):
+            return Edge(name, here, there)
+        case AttributeRow(resource, member, name, value) if (what := uid(resource)) and (not member or uid(member)):
+            return Attribute(what, name, value, uid(member) if member else None)
+        case _:
+            return None
+
+
 def fact_holds(view: FactView, row: FactRow) -> bool:
     """Return whether the fact holds in the view."""
     match row:

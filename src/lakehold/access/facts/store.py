@@ -2,15 +2,19 @@
 
 import secrets
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 
 import sqlalchemy as sa
 
 from lakehold.access.facts import tables
-from lakehold.access.facts.changes import require_change, resolve_fact, validate_value, with_draft, with_models
+from lakehold.access.facts.changes import require_change, resolve_fact, to_fact, validate_value, with_draft, with_models
+from lakehold.access.facts.deletions import Deletion, EndedFact
 from lakehold.access.facts.last_holder import refuse_losing_last_holder
 from lakehold.access.facts.loader import to_row
+from lakehold.access.facts.name_claims import NameClaims
+from lakehold.access.facts.names import NO_UNIQUE_NAMES, UniqueNames
 from lakehold.access.facts.records import (
     Add,
     Adopt,
@@ -63,12 +67,15 @@ class FactStore:
     tenant: int
     overlay: Overlay
     at: Moment
+    names: UniqueNames = NO_UNIQUE_NAMES
     entries: list[change_log.ChangeLogEntry] = field(default_factory=list)
     locks: RowLocks = field(init=False)
+    claims: NameClaims = field(init=False)
 
     def __post_init__(self) -> None:
-        """Create the row locks, which last as long as the transaction."""
+        """Create the row locks, which last as long as the transaction, and the claims of names."""
         self.locks = RowLocks(self.transaction)
+        self.claims = NameClaims(self.transaction, self.overlay, self.names)
 
     @property
     def view(self) -> FactView:
@@ -102,7 +109,9 @@ class FactStore:
             raise ConflictError(f"The id {quote(chosen)} is taken.", "Choose another; ids are never used twice.")
         if creator is not None:
             self.view.member(creator)
-        self._insert_resource(chosen, kind, valid_name(name), draft.edges)
+        scope = self.claims.draft_scope(draft)
+        self.claims.refuse_taken(scope, valid_name(name))
+        self._insert_resource(chosen, kind, name, draft.edges, scope)
         for edge, targets in draft.edges.items():
             for target in to_texts(targets, "id"):
                 self.add(Edge(edge, chosen, target))
@@ -126,10 +135,9 @@ class FactStore:
         old = ResourceRow(here, uid, self.view.kind(here), self.view.names.get(here) or "")
         if old.name == new_name:
             return
+        self.claims.refuse_taken(self.claims.place_scope(here), new_name, here)
         self.locks.lock_for_update(here)
-        table = tables.resource
-        renamed = table.update().where(table.c.id == here).values(name=new_name, sort_name=fold_name(new_name))
-        self.transaction.connection.execute(renamed)
+        self.claims.update(here, new_name, name=new_name, sort_name=fold_name(new_name))
         self.entries.append(change_log.ChangeLogEntry("resource", here, FOREVER, FOREVER))
         self.overlay.close(old)
         self.overlay.open(old._replace(name=new_name))
@@ -156,6 +164,24 @@ class FactStore:
         self._close("edge", (edge.source_id == here) | (edge.target_id == here), self.at)
         self._close("attribute", (attribute.resource_id == here) | (attribute.member_id == here), self.at)
         self._close("resource", tables.resource.c.id == here, self.at)
+        self.claims.release(here)
+
+    def restore(self, deletion: Deletion, name: str, facts: Sequence[EndedFact]) -> None:
+        """Let a deleted resource exist again with its number and these facts, which begin now: that nothing was so
+        meanwhile stays written.
+        """
+        number, kind, valid = deletion.number, deletion.kind, valid_name(name)
+        above = [each.row for each in facts if isinstance(each.row, EdgeRow) and each.row.source == number]
+        self.claims.refuse_taken(self.claims.restored_scope(kind, above), valid, number)
+        self.locks.lock_for_update(number)
+        self._set_end("resource", number, deletion.at, FOREVER)
+        self.claims.update(number, valid, name=valid, sort_name=fold_name(valid))
+        self.overlay.open(ResourceRow(number, deletion.uid, kind, valid))
+        for each in facts:
+            # What the model or another fact does not allow any more does not come back.
+            with suppress(InvalidInputError, ConflictError):
+                if (fact := to_fact(self.view, each.row)) is not None and each.until > self.at:
+                    self.add(fact, since=max(each.since, self.at), until=each.until)
 
     # What is so
 
@@ -187,6 +213,8 @@ class FactStore:
         require_change(change)
         row = resolve_fact(self.view, change.fact)
         fact = _TABLE_NAMES[type(row)]
+        if begin <= self.at:
+            self.claims.check(row, adds=isinstance(change, Add))
         self._lock_rows(row)
         if isinstance(change, Remove):
             refuse_losing_last_holder(self.transaction, self.view, row, begin, self.at)
@@ -201,6 +229,8 @@ class FactStore:
             self._open_union(fact, row, begin, end)
             if isinstance(row, EdgeRow) and begin <= self.at:
                 self._update_workspace(row)
+        if begin <= self.at:
+            self.claims.follow(row)
 
     def _lock_rows(self, row: FactRow) -> None:
         policy, kind = self.view.policy, self.view.kind
@@ -247,14 +277,14 @@ class FactStore:
 
     # Rows
 
-    def _insert_resource(self, uid: str, kind: str, name: str, edges: EdgeTargetIds) -> int:
+    def _insert_resource(
+        self, uid: str, kind: str, name: str, edges: EdgeTargetIds, name_scope: str | None = None
+    ) -> int:
         columns = {"uid": uid, "kind": kind, "name": name, "sort_name": fold_name(name), "workspace_id": 0}
         number = self._insert("resource", columns, self.at, FOREVER)
         self.locks.add_new(number)
-        workspace = self._workspace(kind, number, edges)
-        self.transaction.connection.execute(
-            tables.resource.update().where(tables.resource.c.id == number).values(workspace_id=workspace)
-        )
+        claim = {} if name_scope is None else {"name_scope": name_scope}
+        self.claims.update(number, name, workspace_id=self._workspace(kind, number, edges), **claim)
         self._open_in_overlay(ResourceRow(number, uid, kind, name), self.at)
         return number
 
@@ -264,23 +294,19 @@ class FactStore:
         above = edges.get(schema.parent) if schema.parent else None
         if above is None or schema.name == self.view.policy.models[schema.model].root:
             return number
-        return self._workspace_of(self.view.resource(above if isinstance(above, str) else above[0]))
+        return self.claims.workspace_of(self.view.resource(above if isinstance(above, str) else above[0]))
 
     def _update_workspace(self, row: EdgeRow) -> None:
         """Set the workspace of a resource that was moved, and of all that lies in it."""
         table = tables.resource
-        moved, above = row.source, self._workspace_of(row.target)
+        moved, above = row.source, self.claims.workspace_of(row.target)
         parent = self.view.policy.kinds[self.view.kind(moved)].parent
-        if parent is None or parent.edge != row.name or self._workspace_of(moved) in {above, moved}:
+        if parent is None or parent.edge != row.name or self.claims.workspace_of(moved) in {above, moved}:
             return
         inside = [moved]
         for number in inside:
             inside.extend(self.view.children(number))
             self.transaction.connection.execute(table.update().where(table.c.id == number).values(workspace_id=above))
-
-    def _workspace_of(self, number: int) -> int:
-        query = sa.select(tables.resource.c.workspace_id).where(tables.resource.c.id == number)
-        return int(self.transaction.connection.execute(query).scalar_one())
 
     def _was_used(self, uid: str) -> bool:
         table = tables.resource

@@ -31,6 +31,8 @@ resource = _table(
     sa.Column("workspace_id", IdType, nullable=False),
     sa.Column("name", sa.Text, nullable=False),
     sa.Column("sort_name", ExactText, nullable=False),
+    # Where nothing else may have the name; null if several may share one, or if it is deleted.
+    sa.Column("name_scope", ExactText),
 )
 
 grant = _table(
@@ -65,6 +67,8 @@ model = _table(
 sa.Index("resource_uid", resource.c.tenant_id, resource.c.uid, unique=True)
 sa.Index("resource_sorted", resource.c.tenant_id, resource.c.kind, resource.c.sort_name, resource.c.id)
 sa.Index("resource_in_workspace", resource.c.workspace_id, resource.c.kind, resource.c.sort_name, resource.c.id)
+NAME_INDEX = "resource_name"
+sa.Index(NAME_INDEX, resource.c.name_scope, resource.c.sort_name, unique=True)
 _WHEN = ("since", "until")
 
 

@@ -1,4 +1,4 @@
-"""Endpoints of the audit log. Read, export and verify."""
+"""Endpoints of the audit log, of changes and of reads. Read, export, verify, and the heads to keep elsewhere."""
 
 import json
 from collections.abc import Iterator
@@ -10,20 +10,26 @@ from fastapi import Depends, Query, Request, Response
 from fastapi.responses import StreamingResponse
 from pydantic import Field
 
-from lakehold.api.http.dependencies import ReadContext, get_platform
-from lakehold.api.http.models import IdText, RecordTime, ResponseModel, Time, Word
+from lakehold.api.http.dependencies import CurrentPlatform, ReadContext, get_platform
+from lakehold.api.http.models import IdText, ItemsResponse, RecordTime, ResponseModel, Time, Word
 from lakehold.api.http.paging import PageParams, PageResponse
 from lakehold.api.http.routing import make_router
 from lakehold.directory.caller import Caller
 from lakehold.directory.platform import Platform
+from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import to_moment
-from lakehold.ledger.audit import AuditFilter, NumberedEntry
+from lakehold.ledger.anchor import ChainHead, head_fault
+from lakehold.ledger.audit import AuditFilter, AuditLog, NumberedEntry
 
 routes = make_router("/api/v1/access/audit", "Audit log")
 
 _EXPORT_CHUNK = 1_000
 _JSON_LINES = "application/jsonl"
 AuditOutcome = Literal["done", "denied"]
+LogName = Annotated[
+    Literal["changes", "reads"],
+    Query(description="changes: what was done, and what was denied; reads: who read which tables and files."),
+]
 
 
 class AuditEntry(ResponseModel):
@@ -50,13 +56,21 @@ class AuditEntry(ResponseModel):
     hash: str = Field(examples=["9f86d081884c7d65"])
 
 
-class AuditVerificationJson(ResponseModel):
-    """The result of verifying the whole chain."""
+class AuditHeadJson(ResponseModel):
+    """The last entry of a log. Kept elsewhere, it proves later that nothing before it was cut off or replaced."""
+
+    log: str = Field(examples=["changes"])
+    entries: int = Field(description="Its number.")
+    head: str = Field(examples=["9f86d081884c7d65"], description="Its hash.")
+
+
+class AuditVerificationJson(AuditHeadJson):
+    """The result of verifying a whole chain."""
 
     whole: bool
-    entries: int
-    head: str = Field(examples=["9f86d081884c7d65"])
     fault: str = Field(examples=[""], description="Empty if nothing was altered, removed, reordered or cut off.")
+    anchored: int = Field(description="Up to which entry the anchor outside the database confirms it; 0 without one.")
+    anchored_at: RecordTime | None = Field(description="When the anchor was written.")
 
 
 async def _filter(
@@ -75,14 +89,16 @@ AuditFilterParams = Annotated[AuditFilter, Depends(_filter)]
 
 
 @routes.get("", openapi_extra={"x-tells-all-to": "see_audit"})
-def list_audit_entries(ctx: ReadContext, paged: PageParams, filters: AuditFilterParams) -> PageResponse[AuditEntry]:
+def list_audit_entries(
+    ctx: ReadContext, paged: PageParams, filters: AuditFilterParams, log: LogName = "changes"
+) -> PageResponse[AuditEntry]:
     """List audit log entries, newest first.
 
-    Needs the right `see_audit`.
+    A read is also found by each table that its query read. Needs the right `see_audit`.
     """
     ctx.need("see_audit", ctx.caller.tenant)
-    of = f"audit {filters}"
-    found = ctx.audit.page(filters, before=paged.start_after(of, int), limit=paged.limit + 1)
+    of = f"audit {log} {filters}"
+    found = _log_named(ctx, log).page(filters, before=paged.start_after(of, int), limit=paged.limit + 1)
     return paged.build_page(of, found, lambda line: (line.n,), _entry_json)
 
 
@@ -92,36 +108,65 @@ def list_audit_entries(ctx: ReadContext, paged: PageParams, filters: AuditFilter
     openapi_extra={"x-tells-all-to": "see_audit"},
     responses={200: {"description": "JSON lines", "content": {_JSON_LINES: {"schema": {"type": "string"}}}}},
 )
-def export_audit(ctx: ReadContext, request: Request, filters: AuditFilterParams) -> Response:
+def export_audit(ctx: ReadContext, request: Request, filters: AuditFilterParams, log: LogName = "changes") -> Response:
     """Export the whole audit log as JSON lines, oldest first.
 
     Needs the right `see_audit` until the end: a caller who loses it meanwhile gets no more.
     """
     ctx.need("see_audit", ctx.caller.tenant)
-    lines = _export_lines(get_platform(request), ctx.caller, filters)
+    lines = _export_lines(get_platform(request), ctx.caller, filters, log)
+    name = "audit.jsonl" if log == "changes" else "reads.jsonl"
     return StreamingResponse(
-        lines, media_type=_JSON_LINES, headers={"content-disposition": 'attachment; filename="audit.jsonl"'}
+        lines, media_type=_JSON_LINES, headers={"content-disposition": f'attachment; filename="{name}"'}
     )
 
 
 @routes.get("/verify", openapi_extra={"x-tells-all-to": "see_audit"})
-def verify_audit(ctx: ReadContext) -> AuditVerificationJson:
+def verify_audit(
+    ctx: ReadContext,
+    platform: CurrentPlatform,
+    log: LogName = "changes",
+    entries: Annotated[int, Query(ge=0, description="The number of an entry whose hash was kept elsewhere.")] = 0,
+    head: Annotated[str, Query(pattern=r"^([0-9a-f]{64})?$", description="That hash.", examples=["9f86d081" * 8])] = "",
+) -> AuditVerificationJson:
     """Verify the audit log.
 
-    Checks the whole hash chain. Needs the right `see_audit`.
+    Checks the whole hash chain, compares it with the anchor that this server keeps outside of the database, and with
+    a head that you have kept, if you send one. Needs the right `see_audit`.
     """
     ctx.need("see_audit", ctx.caller.tenant)
-    found = ctx.audit.verify()
-    return AuditVerificationJson(whole=not found.fault, entries=found.entries, head=found.head, fault=found.fault)
+    chain = _log_named(ctx, log)
+    found = platform.anchors.verify(chain)
+    kept = ChainHead(chain.tenant_uid, chain.chain.name, entries, head, 0)
+    fault = found.fault or (head_fault(chain, kept, "The head that was kept") if head else "")
+    values = {**asdict(found), "anchored_at": found.anchored_at or None, "fault": fault}
+    return AuditVerificationJson.model_validate({**values, "log": log, "whole": not fault})
 
 
-def _export_lines(platform: Platform, caller: Caller, filters: AuditFilter) -> Iterator[bytes]:
+@routes.get("/head", openapi_extra={"x-tells-all-to": "see_audit"})
+def list_audit_heads(ctx: ReadContext) -> ItemsResponse[AuditHeadJson]:
+    """Return the last entry of each log, to be kept elsewhere and compared later.
+
+    Needs the right `see_audit`.
+    """
+    ctx.need("see_audit", ctx.caller.tenant)
+    seals = {log: _log_named(ctx, log).load_seal() for log in ("changes", "reads")}
+    return ItemsResponse[AuditHeadJson](
+        items=[AuditHeadJson(log=log, entries=seal.entries, head=seal.head) for log, seal in seals.items() if seal]
+    )
+
+
+def _log_named(ctx: RequestContext, log: str) -> AuditLog:
+    return ctx.reads if log == "reads" else ctx.audit
+
+
+def _export_lines(platform: Platform, caller: Caller, filters: AuditFilter, log: str = "changes") -> Iterator[bytes]:
     """Yield the log in chunks, each read in a short transaction, so that a slow reader blocks nothing."""
     after = 0
     while True:
         with platform.read(caller) as ctx:
             ctx.need("see_audit", ctx.caller.tenant)
-            lines = list(islice(ctx.audit.export(filters, after), _EXPORT_CHUNK))
+            lines = list(islice(_log_named(ctx, log).export(filters, after), _EXPORT_CHUNK))
         if lines:
             yield ("\n".join(lines) + "\n").encode()
         if len(lines) < _EXPORT_CHUNK:

@@ -80,6 +80,12 @@ class OwnershipTransferBody(RequestModel):
     )
 
 
+class RestoreBody(RequestModel):
+    """The name of a restored resource."""
+
+    name: NameText | None = Field(default=None, examples=[None], description="Default: the one that it had.")
+
+
 class DeletionResultJson(ResponseModel):
     """The result of a deletion."""
 
@@ -200,12 +206,16 @@ def delete_resource(ctx: WriteContext, resource: ResourceId) -> DeletionResultJs
     response_model=ResourceJson,
     responses={204: {"description": "Restored, and not visible to the caller"}},
 )
-def restore_resource(ctx: WriteContext, resource: ResourceId) -> ResourceJson | Response:
+def restore_resource(
+    ctx: WriteContext, resource: ResourceId, body: RestoreBody | None = None
+) -> ResourceJson | Response:
     """Restore a resource that was deleted while others pointed at it.
+
+    Another name is needed if its own was taken meanwhile.
 
     The caller need not see it: a Technical User restores the destination of a report that they see.
     """
-    resources.restore(ctx, resource)
+    resources.restore(ctx, resource, (body.name if body else None) or "")
     visible = ctx.session.can_see(ctx.principal, resource)
     return schemas.load_resource_json(ctx, resource) if visible else Response(status_code=204)
 

@@ -6,14 +6,14 @@ fields, so that they cannot drift from the types.
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
 from contextlib import asynccontextmanager
 from functools import cache, partial
 from typing import Any
 
 import sqlalchemy as sa
 import uvicorn
-from anyio.to_thread import run_sync
+from anyio.to_thread import current_default_thread_limiter, run_sync
 from fastapi import APIRouter, FastAPI
 from fastapi.openapi.utils import get_openapi
 
@@ -22,14 +22,16 @@ from lakehold.api.http.authentication import SESSION_COOKIE, Authenticator, find
 from lakehold.api.http.health import Metrics
 from lakehold.api.http.middleware import RequestMiddleware
 from lakehold.api.http.problems import FieldProblem, Giver, Problem
+from lakehold.directory import audit_anchors
 from lakehold.directory.platform import Platform
 from lakehold.kit import certificates
+from lakehold.kit.errors import LakeholdError
 from lakehold.kit.settings import Settings
 from lakehold.workspaces import registry
 
 Schema = dict[str, Any]
 
-_USAGE_INTERVAL = 20.0
+_USAGE_INTERVAL, _AUDIT_INTERVAL = 20.0, 2.0
 _DESCRIPTION = """Lakehold over HTTP. Every question is answered, and every change decided, by one access engine.
 
 Errors are `application/problem+json` with a `code` for programs and a `hint` for people. Lists are paged by `after`
@@ -46,25 +48,34 @@ _EXAMPLE_BY_TYPE: dict[str, object] = {"integer": 1, "number": 1.0, "boolean": T
 
 @asynccontextmanager
 async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
-    """Write token and sign-in usage periodically while the application runs."""
+    """Have threads for what waits beside those for all else; write reads, anchors and usage until the end."""
     platform: Platform = app.state.platform
-    usage_task = asyncio.create_task(_write_usage_periodically(platform))
+    current_default_thread_limiter().total_tokens += platform.slow_threads
+    writers = ((_write_usage, _USAGE_INTERVAL), (_write_audit, _AUDIT_INTERVAL))
+    tasks = [asyncio.create_task(_write_periodically(platform, write, interval)) for write, interval in writers]
     yield
-    usage_task.cancel()
-    await asyncio.wait([usage_task])
-    await run_sync(_write_usage, platform)
+    for task in tasks:
+        task.cancel()
+    await asyncio.wait(tasks)
+    for write, _ in writers:
+        await run_sync(write, platform)
     if lake := getattr(app.state, "lake", None):
         # Made by the first that asked for tables.
         lake.close()
 
 
-async def _write_usage_periodically(platform: Platform) -> None:
+async def _write_periodically(platform: Platform, write: Callable[[Platform], object], interval: float) -> None:
     while True:
-        await asyncio.sleep(_USAGE_INTERVAL)
+        await asyncio.sleep(interval)
         try:
-            await run_sync(_write_usage, platform)
-        except sa.exc.SQLAlchemyError:
-            json_logging.error_log.exception("uses were not written")
+            await run_sync(write, platform)
+        except (sa.exc.SQLAlchemyError, OSError, LakeholdError):
+            json_logging.error_log.exception("%s failed", write.__name__.strip("_"))
+
+
+def _write_audit(platform: Platform) -> None:
+    platform.reads.flush()
+    audit_anchors.advance_anchors(platform)
 
 
 def _write_usage(platform: Platform) -> None:

@@ -29,6 +29,7 @@ _MAX_ATTEMPTS = 5
 _FIRST_WAIT = 0.01
 _ENDS_IMPERSONATION = {("DELETE", "/api/v1/view-as"), ("POST", "/view-as/end")}
 _CONTEXT_KEY = "lakehold.work"
+_CALLER_KEY = "lakehold.caller"
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +82,7 @@ class PendingRequest:
             return do(ctx)
 
     def _authenticate(self, transaction: Transaction) -> Caller:
-        caller = self.request.scope["lakehold.caller"] = authenticate(self.request, transaction, self.credentials)
+        caller = self.request.scope[_CALLER_KEY] = authenticate(self.request, transaction, self.credentials)
         return caller
 
 
@@ -105,6 +106,12 @@ def current_context(request: Request) -> RequestContext | None:
     """Return the request context while the request is being answered, else None."""
     ctx: RequestContext | None = request.scope.get(_CONTEXT_KEY)
     return ctx
+
+
+def current_caller(request: Request) -> Caller | None:
+    """Return the caller, once the request has been authenticated."""
+    caller: Caller | None = request.scope.get(_CALLER_KEY)
+    return caller
 
 
 async def _platform_dependency(request: Request) -> Platform:

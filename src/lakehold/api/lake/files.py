@@ -1,12 +1,14 @@
 """Files in requests and responses: a page of a folder, and an upload."""
 
+import os
 from collections.abc import Sequence
-from typing import Annotated, Any
+from typing import Annotated, Any, BinaryIO
 
 from fastapi import Request, Response
 from fastapi.concurrency import contextmanager_in_threadpool, run_in_threadpool
 from fastapi.responses import FileResponse
 from pydantic import Field
+from starlette.types import Receive, Scope, Send
 
 from lakehold.api.http.dependencies import get_platform, write_transaction
 from lakehold.api.http.middleware import allow_body_size
@@ -45,9 +47,23 @@ UPLOAD: dict[str, Any] = {
 """The OpenAPI options of an endpoint that receives a file."""
 
 
-def send_file(found: Volume, file: VolumeEntry) -> Response:
+class VolumeFileResponse(FileResponse):
+    """The content of a file that is open already: whatever takes its name meanwhile is not sent."""
+
+    def __init__(self, file: BinaryIO, name: str) -> None:
+        self._file = file
+        number = file.fileno()
+        super().__init__(f"/dev/fd/{number}", media_type=OCTET_STREAM, filename=name, stat_result=os.fstat(number))
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send the file, then close it."""
+        with self._file:
+            await super().__call__(scope, receive, send)
+
+
+def send_file(volume: Volume, file: VolumeEntry) -> Response:
     """Return the content of a file."""
-    return FileResponse(found.path_on_disk(file.path), media_type=OCTET_STREAM, filename=file.name)
+    return VolumeFileResponse(volume.open_file(file.path), file.name)
 
 
 def files_page(paged: PageParams, found: Sequence[VolumeEntry], folder: str) -> PageResponse[VolumeFileJson]:

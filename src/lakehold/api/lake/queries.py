@@ -7,9 +7,10 @@ import json
 import secrets
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, nullcontext
-from itertools import zip_longest
+from itertools import chain, zip_longest
 from typing import Annotated, Any
 
+import pyarrow as pa
 from fastapi import Header, Query, Request, Response
 from fastapi.responses import StreamingResponse
 from pydantic import BeforeValidator, Field
@@ -22,11 +23,11 @@ from lakehold.api.iceberg_rest import CurrentLake
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import SECOND
 from lakehold.kit.errors import InvalidInputError
-from lakehold.lake import previews, readable_tables, row_formats
-from lakehold.lake.iceberg_catalog import TableIdentifier
+from lakehold.lake import previews, readable_tables, row_formats, table_views
 from lakehold.lake.previews import MOST_ROWS, FilterOperator, PreviewFilter, PreviewOptions
+from lakehold.lake.table_views import TableView
 from lakehold.runs import queries, worker_client
-from lakehold.runs.worker_client import ARROW_MEDIA_TYPE, QueryRows, RecordBatches
+from lakehold.runs.worker_client import ARROW_MEDIA_TYPE, CountedBatches, QueryRows
 from lakehold.workspaces.registry import readable_kinds
 
 routes = make_router("/api/v1/queries", "Queries")
@@ -161,14 +162,16 @@ def stream_query(query: AbstractContextManager[QueryRows], accept: str, **header
     """Stream the rows of a query, as JSON if no other format is accepted, and close it after the last one."""
     stack = ExitStack()
     found = stack.enter_context(query)
-    batches = found.batches
+    batches, later = found.batches, found.next_page
     if ARROW_MEDIA_TYPE in accept:
-        kind, parts = ARROW_MEDIA_TYPE, row_formats.as_arrow(batches.schema, batches)
+        kind, parts = ARROW_MEDIA_TYPE, row_formats.as_arrow(_with_next_page(batches.schema, later), batches)
     elif CSV in accept:
-        kind, parts = CSV, row_formats.as_csv(batches.schema, batches)
+        last = [f"# There are more rows: {later}\n".encode()] if later else []
+        kind, parts = CSV, chain(row_formats.as_csv(batches.schema, batches), last)
     else:
-        kind, parts = JSON, _as_json(batches, complete=found.complete)
+        kind, parts = JSON, _as_json(found)
     all_headers = {"X-Lakehold-Complete": str(found.complete).lower(), **headers}
+    all_headers |= {"Link": f'<{later}>; rel="next"'} if later else {}
     return StreamingResponse(_close_after(stack, parts), media_type=kind, headers=all_headers)
 
 
@@ -177,8 +180,16 @@ def _close_after(stack: ExitStack, parts: Iterator[bytes]) -> Iterator[bytes]:
         yield from parts
 
 
-def _as_json(batches: RecordBatches, *, complete: bool) -> Iterator[bytes]:
-    head = json.dumps({"fields": row_formats.describe_fields(batches.schema), "complete": complete}, ensure_ascii=False)
+def _with_next_page(schema: pa.Schema, later: str) -> pa.Schema:
+    """Return the schema of Arrow rows, with the address of the next page in its metadata if there is one."""
+    return schema.with_metadata({"lakehold.next": later}) if later else schema
+
+
+def _as_json(found: QueryRows) -> Iterator[bytes]:
+    batches = found.batches
+    values = {"fields": row_formats.describe_fields(batches.schema), "complete": found.complete}
+    values |= {"next": found.next_page} if found.next_page else {}
+    head = json.dumps(values, ensure_ascii=False)
     yield f'{head[:-1]}, "rows": ['.encode()
     between = ""
     for batch in batches:
@@ -223,7 +234,7 @@ class TableJson(ResponseModel):
 @table_routes.get("/{table}")
 def get_table(ctx: ReadContext, lake: CurrentLake, table: IdText) -> TableJson:
     """Get fields and snapshots of a table. An empty table has neither."""
-    found = lake.current_metadata(_readable_place(ctx, table))
+    found = _readable_view(ctx, table).current_metadata(lake)
     if found is None:
         return TableJson(fields=[], snapshots=[])
     snapshots = [
@@ -269,10 +280,21 @@ def get_rows(
     """
     readable_tables.refuse_impersonation(ctx)
     where = _parse_filters(field or [], operator or [], value or [])
-    size = get_platform(request).settings.query_megabytes * 1_000_000
-    options = PreviewOptions(limit, fields, where=where, size=size, scan_limit=_MAX_SCANNED_ROWS)
-    found = previews.read_preview(lake, _readable_place(ctx, table), options)
-    return stream_query(nullcontext(QueryRows(found.rows.to_reader(), not found.more)), accept)
+    settings = get_platform(request).settings
+    view = _readable_view(ctx, table)
+    options = PreviewOptions(
+        limit,
+        fields,
+        view.hidden,
+        where,
+        size=settings.query_megabytes * 1_000_000,
+        scan_limit=_MAX_SCANNED_ROWS,
+        seconds=settings.query_seconds,
+    )
+    get_platform(request).record_read(ctx.caller, "preview", table)
+    with get_platform(request).table_reads.take((ctx.caller.tenant, ctx.caller.member)):
+        found = previews.read_preview(lake, view.place, options)
+    return stream_query(nullcontext(QueryRows(CountedBatches(found.rows.to_reader()), not found.more)), accept)
 
 
 def _parse_filters(
@@ -288,11 +310,11 @@ def _parse_filters(
     )
 
 
-def _readable_place(ctx: RequestContext, table: str) -> TableIdentifier:
+def _readable_view(ctx: RequestContext, table: str) -> TableView:
     ctx.need_visible(table)
     kind = ctx.view.kind(ctx.view.resource(table))
     if kind not in readable_kinds():
         title = ctx.view.policy.kinds[kind].schema.title.lower()
         raise InvalidInputError(f"A {title} has no rows.", "Choose a table.")
     ctx.need(readable_kinds()[kind], table)
-    return readable_tables.identifier_of(ctx, table)
+    return table_views.view_of(ctx, table)

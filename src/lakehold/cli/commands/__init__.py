@@ -7,5 +7,6 @@
 - `data`: sql; run, runs, stop, resume, logs; table, lineage
 - `resources`: workspaces and their members; resources of every kind; grant, revoke, grants; access requests
 - `people`: members and service accounts, groups, invites, API tokens
-- `operations`: up, server, worker, init, login, logout, key; demo, tour, docs
+- `network_policy`: which hosts and mail domains connections may reach
+- `operations`: up, server, worker, query-worker, init, login, logout, key; demo, tour, docs
 """

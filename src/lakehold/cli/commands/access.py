@@ -1,5 +1,6 @@
 """Commands that ask the access engine: check, explain, who, can, review; and those of the audit log."""
 
+import json
 import sys
 import time
 from collections.abc import Mapping
@@ -179,7 +180,7 @@ def _download(cmd: CommandContext, path: str, file: Path) -> int:
     return size
 
 
-audit = Noun("/api/v1/access/audit", "The audit log: changes, sign-ins and denied attempts.")
+audit = Noun("/api/v1/access/audit", "The audit log: changes, sign-ins, denied attempts, and who read what.")
 
 _ByMember = Annotated[str | None, typer.Option(help="Only entries of this member.")]
 _OnResource = Annotated[str | None, typer.Option(help="Only entries of this resource.")]
@@ -187,6 +188,7 @@ _DidAction = Annotated[str | None, typer.Option(help="Only this action.")]
 _Outcome = Annotated[str | None, typer.Option(help="done or denied.")]
 _Since = Annotated[str | None, typer.Option(help="From this time: 2031-05-04T10:30:00Z.")]
 _Until = Annotated[str | None, typer.Option(help="Before this time.")]
+_Reads = Annotated[bool, typer.Option("--reads", help="Who read which tables and files, instead of changes.")]
 
 
 @audit.verb("list")
@@ -199,12 +201,14 @@ def list_entries(
     outcome: _Outcome = None,
     since: _Since = None,
     until: _Until = None,
+    reads: _Reads = False,
     limit: Annotated[int, typer.Option(min=0, help="Maximum number of results; 0 for all.")] = 50,
 ) -> None:
     """List entries, newest first."""
-    filters = _filters(member, resource, action, outcome, since, until)
+    filters = _filters(member, resource, action, outcome, since, until, reads=reads)
     columns = {"n": "n", "at": "when", "member_name": "who", "action": "did", "resource_name": "what"}
-    columns |= {"outcome": "outcome", "reason": "reason"}
+    columns |= {"after": "read"} if reads else {"outcome": "outcome"}
+    columns |= {"reason": "reason"}
     cmd.print_list(audit.path, columns, "Nothing.", filters, limit)
 
 
@@ -219,9 +223,10 @@ def export(
     outcome: _Outcome = None,
     since: _Since = None,
     until: _Until = None,
+    reads: _Reads = False,
 ) -> None:
     """Export all entries as JSON Lines, oldest first, with number and hash."""
-    filters = _filters(member, resource, action, outcome, since, until)
+    filters = _filters(member, resource, action, outcome, since, until, reads=reads)
     parts = cmd.transport.stream(f"{audit.path}/export", filters)
     if file is None:
         sys.stdout.buffer.writelines(parts)
@@ -235,15 +240,42 @@ def export(
 
 
 @audit.verb()
-def verify(cmd: CommandContext) -> None:
-    """Verify the hash chain. Exit code 1 if an entry was altered, removed, reordered or truncated."""
-    result = cmd.request("GET", f"{audit.path}/verify")
-    cmd.print_result(
-        result, f"whole: {result['entries']:,} entries" if result["whole"] else f"broken: {result['fault']}"
-    )
-    if not result["whole"]:
+def verify(
+    cmd: CommandContext,
+    *,
+    kept: Annotated[Path | None, typer.Option(help="A file that `audit head` wrote, to compare with.")] = None,
+) -> None:
+    """Verify both hash chains. Exit code 1 if an entry was altered, removed, reordered or truncated.
+
+    They are compared with the anchor that the server keeps outside of its database; with --kept also with heads that
+    were kept elsewhere.
+    """
+    heads = {} if kept is None else {each["log"]: each for each in json.loads(kept.read_bytes())["items"]}
+    found = {log: _verify_log(cmd, log, heads.get(log, {})) for log in ("changes", "reads")}
+    lines = [
+        f"{log}: whole, {each['entries']:,} entries" if each["whole"] else f"{log}: broken: {each['fault']}"
+        for log, each in found.items()
+    ]
+    whole = all(each["whole"] for each in found.values())
+    cmd.print_result({**found["changes"], "whole": whole, "reads": found["reads"]}, "\n".join(lines))
+    if not whole:
         raise typer.Exit(ExitCode.NO)
 
 
-def _filters(*values: str | None) -> Mapping[str, object]:
-    return dict(zip(("member", "resource", "action", "outcome", "since", "until"), values, strict=True))
+def _verify_log(cmd: CommandContext, log: str, kept: Mapping[str, object]) -> Json:
+    query = {"log": log, "entries": kept.get("entries"), "head": kept.get("head")}
+    return cmd.request("GET", f"{audit.path}/verify", query=query)
+
+
+@audit.verb()
+def head(cmd: CommandContext, file: Annotated[Path, typer.Argument(help="Output file.")]) -> None:
+    """Write number and hash of the last entries to a file, to keep it elsewhere and compare later: `verify --kept`."""
+    found = cmd.request("GET", f"{audit.path}/head")
+    file.write_text(json.dumps(found, indent=2) + "\n", encoding="utf-8")
+    heads = ", ".join(f"{each['log']} {each['entries']:,}" for each in found["items"])
+    cmd.print_result(found, f"{heads or 'nothing'}, in {file}")
+
+
+def _filters(*values: str | None, reads: bool) -> Mapping[str, object]:
+    names = ("member", "resource", "action", "outcome", "since", "until")
+    return {**dict(zip(names, values, strict=True)), "log": "reads" if reads else "changes"}

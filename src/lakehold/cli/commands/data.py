@@ -195,10 +195,12 @@ def restore(
     cmd: CommandContext,
     table: _Table,
     name: Annotated[str | None, typer.Option(help="New name; default: the old name.")] = None,
+    layer: Annotated[str | None, typer.Option(help="Another layer; default: the one in which it was.")] = None,
 ) -> None:
-    """Restore a deleted table with its rows, under a new ID."""
-    begun = cmd.request("POST", _DROPPED, table, "restore", body={"name": name})
-    cmd.print_result(begun, f"{begun['table']} is being restored by run {begun['run']}")
+    """Restore a deleted table as it was."""
+    found = cmd.request("POST", _DROPPED, table, "restore", body={"name": name, "layer": layer})
+    edited = f" Edited meanwhile, and not connected again: {', '.join(found['edited'])}." if found["edited"] else ""
+    cmd.print_result(found, f"{found['name']} was restored.{edited}")
 
 
 @command

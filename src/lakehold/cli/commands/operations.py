@@ -5,12 +5,14 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from lakehold.cli import credentials_file, errors
+from lakehold.cli.commands.access import audit
 from lakehold.cli.output import CommandContext, command
 from lakehold.kit.errors import ConflictError
 
@@ -21,7 +23,7 @@ _Socket = Annotated[int | None, typer.Option("--socket", hidden=True, help="Inhe
 
 
 def up() -> None:
-    """Start everything: a server and a worker, with one log and one Ctrl-C.
+    """Start everything: a server and its workers, with one log and one Ctrl-C.
 
     Settings come from the environment, see docs/reference/settings.md; without any, everything is kept in
     ./lakehold-data.
@@ -60,6 +62,15 @@ def worker() -> None:
         from lakehold.worker import process  # noqa: PLC0415
 
         process.run_worker(settings.load_settings())
+
+
+def query_worker() -> None:
+    """Run a process that answers queries and nothing else, beside a worker. Several can share a machine."""
+    with errors.report_errors():
+        from lakehold.kit import settings  # noqa: PLC0415
+        from lakehold.worker import process  # noqa: PLC0415
+
+        process.run_query_worker(settings.load_settings())
 
 
 @command
@@ -155,6 +166,24 @@ def relocate(cmd: CommandContext) -> None:
     where = platform.settings.warehouse_url
     text = f"{count:,} tables are in {where} now." if count else f"All tables are in {where} already."
     cmd.print_result({"relocated": count, "warehouse": where}, text)
+
+
+@audit.verb()
+def acknowledge(
+    cmd: CommandContext,
+    reason: Annotated[str, typer.Option(help="Why entries are missing. It is written to the log.")],
+) -> None:
+    """Accept audit logs that lack entries which the anchors confirm, as after the database was restored from a backup.
+
+    Works on this machine's data folder; with several servers, on each of them. What is missing and the reason are
+    written to the log itself. A log that is broken in itself is refused.
+    """
+    from lakehold.directory import audit_anchors  # noqa: PLC0415 - loaded by this verb only
+
+    with _open_platform() as platform:
+        found = audit_anchors.acknowledge(platform, reason)
+    lines = [f"{each.tenant}, {each.chain}: {each.entries:,} entries. {each.fault}" for each in found]
+    cmd.print_result({"items": [asdict(each) for each in found]}, "\n".join(lines) or "Nothing was missing.")
 
 
 key_commands = typer.Typer(no_args_is_help=True, help="The key that encrypts secrets and signs the audit log.")

@@ -214,7 +214,11 @@ def delete(cmd: CommandContext, resource: _Resource) -> None:
     cmd.print_result(result, f"{resource} was deleted{' and can be restored' if result['restorable'] else ''}.")
 
 
-resources.add("restore", "POST /{resource}/restore", "Restore a deleted resource.", "{result[name]} was restored.")
+@resources.sends("POST /{resource}/restore", "{result[name]} was restored.")
+def restore(*, name: Annotated[str, typer.Option(help="New name, if the old one was taken meanwhile.")] = "") -> Json:
+    """Restore a deleted resource."""
+    return compact(name=name)
+
 
 _Role = Annotated[str, typer.Argument(help="Role name in the model: viewer.")]
 _Preview = Annotated[bool, typer.Option("--preview", help="Preview the effect without changing anything.")]

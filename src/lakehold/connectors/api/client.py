@@ -56,7 +56,9 @@ class ApiClient:
         self._next_request = 0.0
         self._base = httpx.URL(settings.base)
         self._http = httpx.Client(
-            transport=GuardedTransport(private=settings.private), timeout=settings.limits.patience, trust_env=False
+            transport=GuardedTransport(private=settings.private, hosts=settings.hosts),
+            timeout=settings.limits.patience,
+            trust_env=False,
         )
 
     def __enter__(self) -> Self:

@@ -1,7 +1,7 @@
 """The connector for APIs: its settings (endpoints, paging, authentication and limits) and its descriptor."""
 
 import base64
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Annotated, Literal
 from urllib.parse import urlsplit
@@ -14,6 +14,7 @@ from lakehold.connectors.sources import field_types
 from lakehold.connectors.sources.field_types import StreamField
 from lakehold.connectors.sources.settings import SourceSettings
 from lakehold.kit.errors import at_field
+from lakehold.kit.network_policy import ANY_HOST, HostList, NetworkTarget, PolicyList, target_of_url
 from lakehold.kit.settings_schema import InvalidSettingError, SettingsRecord, Text
 
 
@@ -141,6 +142,8 @@ class ApiSettings:
     limits: ApiLimits = field(default_factory=ApiLimits)
     private: bool = False
     """Whether it may be in the network that this machine stands in."""
+    hosts: HostList = ANY_HOST
+    """Those that the tenant's network policy allows."""
 
     def check(self) -> None:
         """Refuse invalid settings."""
@@ -161,6 +164,10 @@ class ApiSourceSettings(SourceSettings):
 
     def __post_init__(self) -> None:
         check_api(self.address, self.endpoints, self.headers.values())
+
+    def network_targets(self, secrets: Mapping[str, str]) -> Iterator[NetworkTarget]:  # noqa: ARG002 - it has none
+        """Return the host of the API."""
+        yield target_of_url(PolicyList.SOURCES, self.address, "address")
 
 
 def check_api(address: str, endpoints: Sequence[ApiEndpoint], header_values: Iterable[str]) -> None:

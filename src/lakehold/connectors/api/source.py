@@ -22,6 +22,7 @@ from lakehold.connectors.registry import ConnectorEnvironment
 from lakehold.connectors.sources import row_parsing, source
 from lakehold.connectors.sources.field_types import StreamField
 from lakehold.kit.errors import LakeholdError, at_field
+from lakehold.kit.network_policy import PolicyList
 from lakehold.lake.spark.jvm import move_to_session
 
 DATA_SOURCE_NAME = "lakehold_api"
@@ -142,6 +143,7 @@ def open_source(
         environment.headers(settings.headers),
         ApiLimits(per_second=settings.limits.per_second, retries=settings.limits.retries),
         environment.settings.private_addresses,
+        environment.policy.hosts(PolicyList.SOURCES),
     )
     opened.check()
     return RestSource(opened)

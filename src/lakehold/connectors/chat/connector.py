@@ -1,11 +1,16 @@
 """The connector for chats: its settings and its descriptor."""
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from lakehold.connectors.destinations.settings import DestinationSettings
 from lakehold.connectors.form_fields import load_fields
 from lakehold.connectors.registry import Connector
+from lakehold.kit.network_policy import NetworkTarget, PolicyList, target_of_url
+
+ADDRESS = "address"
+"""The credential that is the address of the chat."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -16,6 +21,11 @@ class ChatSettings(DestinationSettings):
     takes_message: ClassVar[bool] = True
 
     to: Literal["chat"] = "chat"
+
+    def network_targets(self, secrets: Mapping[str, str]) -> Iterator[NetworkTarget]:
+        """Return the host of the chat, if its address is known."""
+        if ADDRESS in secrets:
+            yield target_of_url(PolicyList.DESTINATIONS, secrets[ADDRESS], ADDRESS)
 
 
 CONNECTOR = Connector(

@@ -12,12 +12,13 @@ from dataclasses import dataclass, field
 import httpx
 from pyspark.sql import DataFrame
 
-from lakehold.connectors.chat.connector import ChatSettings
+from lakehold.connectors.chat.connector import ADDRESS, ChatSettings
 from lakehold.connectors.destinations import delivery
 from lakehold.connectors.destinations.delivery import DeliveryProgress, DeliveryRequest, DeliveryResult, Destination
 from lakehold.connectors.destinations.http_delivery import HttpPoster, PostResult, SleepFunction, WebhookDestination
 from lakehold.connectors.registry import ConnectorEnvironment
 from lakehold.kit.errors import InvalidInputError
+from lakehold.kit.network_policy import PolicyList
 from lakehold.lake.errors import DataError
 
 MAYBE_TWICE = "The message may have been sent twice."
@@ -86,7 +87,8 @@ def open_destination(
     environment: ConnectorEnvironment, _settings: ChatSettings, request: DeliveryRequest
 ) -> Destination:
     """Open the chat for one message."""
-    to = ChatDestination(environment.secrets.get("address", ""), private=environment.settings.private_addresses)
+    address, private = environment.secrets.get(ADDRESS, ""), environment.settings.private_addresses
+    to = ChatDestination(address, private=private, hosts=environment.policy.hosts(PolicyList.DESTINATIONS))
 
     def send(_rows: DataFrame) -> DeliveryResult:
         message = request.message

@@ -19,10 +19,10 @@ from lakehold.connectors.registry import ConnectorEnvironment
 from lakehold.kit.errors import InvalidInputError, UnavailableError
 from lakehold.kit.jdbc_address import (
     DRIVER_CLASSES,
-    FORCED_PROPERTIES,
     POSTGRESQL,
     AllowedDatabase,
     JdbcAddress,
+    forced_properties,
     parse_address,
     permitted_properties,
 )
@@ -105,12 +105,15 @@ class JdbcDatabase:
             ours = {"connectTimeout": f"{_TIMEOUT}", "loginTimeout": f"{2 * _TIMEOUT}", "stringtype": "unspecified"}
             quick = {"tcpKeepAlive": "true", "reWriteBatchedInserts": "true"}
             given = {**ours, **quick, "ApplicationName": "lakehold", **given}
-        forced = {**self.fixed, **FORCED_PROPERTIES.get(self.product, {})}
+        forced = {**self.fixed, **forced_properties(self.product)}
         if self.read_only:
             forced |= _READ_ONLY_PROPERTIES.get(self.product, {})
             if self.product in _READ_ONLY_STATEMENTS:
                 forced["sessionInitStatement"] = _READ_ONLY_STATEMENTS[self.product]
-        return {**given, **self.properties, **forced, "url": self.url, "driver": self.driver_class}
+        # Spark's options know no case: of two spellings, either could be taken.
+        taken = {name.lower() for name in forced}
+        free = {name: value for name, value in {**given, **self.properties}.items() if name.lower() not in taken}
+        return {**free, **forced, "url": self.url, "driver": self.driver_class}
 
 
 class JdbcConnection:
@@ -233,6 +236,7 @@ def connect(spark: SparkSession, database: JdbcDatabase) -> Iterator[JdbcConnect
 def open_database(environment: ConnectorEnvironment, settings: DatabaseSettings) -> JdbcDatabase:
     """Return the database with its password, or refuse one that the platform does not allow."""
     check_address(settings.address, settings.properties)
+    environment.need_allowed(settings)
     address = parse_address(settings.address)
     entry = next((each for each in environment.settings.allowed_databases if each.matches(address)), None)
     if entry is None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Annotated, ClassVar, Literal
@@ -14,6 +14,8 @@ from pydantic import Field
 from lakehold.connectors.destinations.settings import DestinationSettings
 from lakehold.connectors.sources.settings import SourceSettings
 from lakehold.kit.errors import InvalidInputError
+from lakehold.kit.jdbc_address import parse_address
+from lakehold.kit.network_policy import NetworkTarget, PolicyList
 from lakehold.kit.settings_schema import InvalidSettingError, SettingsRecord, Text
 from lakehold.lake.errors import DataError
 
@@ -33,6 +35,9 @@ POSTGRESQL_PROPERTIES = frozenset(
 class DatabaseSettings(SettingsRecord):
     """A database behind JDBC."""
 
+    network_lists: ClassVar[tuple[PolicyList, ...]] = (PolicyList.SOURCES, PolicyList.DESTINATIONS)
+    """The lists of the tenant's network policy that it must be in."""
+
     address: Text
     """As its driver takes it: `jdbc:postgresql://host:5432/name`."""
     user: str = ""
@@ -44,12 +49,23 @@ class DatabaseSettings(SettingsRecord):
     def __post_init__(self) -> None:
         check_address(self.address, self.properties)
 
+    def network_targets(self, secrets: Mapping[str, str]) -> Iterator[NetworkTarget]:  # noqa: ARG002 - it has none
+        """Return the hosts of the database; a file has none."""
+        try:
+            hosts = parse_address(self.address).hosts
+        except InvalidInputError:
+            hosts = (("", 0),)
+        for which in self.network_lists:
+            for host, port in hosts:
+                yield NetworkTarget(which, host, port, "address")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DatabaseSourceSettings(DatabaseSettings, SourceSettings):
     """Tables and views of a database."""
 
     needs_drivers: ClassVar[bool] = True
+    network_lists: ClassVar[tuple[PolicyList, ...]] = (PolicyList.SOURCES,)
 
     connector: Literal["database"] = "database"
     schemas: tuple[str, ...] = ()
@@ -70,6 +86,7 @@ class DatabaseDestinationSettings(DatabaseSettings, DestinationSettings):
     """A table of a database."""
 
     needs_drivers: ClassVar[bool] = True
+    network_lists: ClassVar[tuple[PolicyList, ...]] = (PolicyList.DESTINATIONS,)
 
     to: Literal["database"] = "database"
     table: str = ""

@@ -193,7 +193,7 @@ def refuse_staged_duplicates(connection: JdbcConnection, target: TargetTable, ke
         example = ", ".join(shorten(str(answer.getString(number)), longest=40) for number in range(1, len(staged) + 1))
     many = query_number(connection, f"SELECT COUNT(*) FROM ({doubles}) d")
     message = f"{many:,} keys appear more than once, such as {example}."
-    raise DataError(message, f"Choose a unique key, or keep one row for each {names}.")
+    raise DataError(message, f"Choose a unique key, or keep one row for each {names}.", foreign=example)
 
 
 def drop_staging(connection: JdbcConnection, own: str) -> None:

@@ -48,7 +48,10 @@ def write_json(file: Path, values: Mapping[str, object]) -> None:
     """Store JSON in a file atomically."""
     file.parent.mkdir(parents=True, exist_ok=True)
     rough = file.with_name(f"{file.name}.rough")
-    rough.write_text(json.dumps(values), encoding="utf-8")
+    rough.unlink(missing_ok=True)
+    # Not through what may lie there under this name.
+    with rough.open("x", encoding="utf-8") as opened:
+        opened.write(json.dumps(values))
     rough.replace(file)
 
 

@@ -17,7 +17,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import Self
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote
 
 import httpx
 
@@ -25,6 +25,7 @@ from lakehold.connectors.address_guard import GuardedTransport, describe_tls_err
 from lakehold.connectors.error_translation import hosts_of_url, shorten
 from lakehold.kit.errors import InvalidInputError, LakeholdError, UnavailableError, at_field
 from lakehold.kit.ids import quote as quote_text
+from lakehold.kit.network_policy import ANY_HOST, HostList, PolicyList, target_of_url
 from lakehold.lake.errors import DeliveryError
 
 _MIN_SECRET_LENGTH, _MIN_PATH_SECRET_LENGTH = 4, 12
@@ -36,7 +37,6 @@ _FORBIDDEN_HEADERS = {
     *("host", "content-length", "content-type", "accept-encoding", "transfer-encoding"),
     *("connection", "expect", "upgrade"),
 }
-_PORTS = {"http": 80, "https": 443}
 _KNOWN_STATUSES = frozenset(HTTPStatus)
 _MAX_READ = 2_000
 _MAX_MESSAGE = 200
@@ -74,6 +74,8 @@ class WebhookDestination:
     retry_policy: RetryPolicy = field(default_factory=RetryPolicy)
     private: bool = False
     """Whether private addresses and this machine itself are allowed, and so the plain http that is spoken there."""
+    hosts: HostList = ANY_HOST
+    """Those that the tenant's network policy allows."""
 
     def check(self) -> None:
         """Refuse a webhook that cannot be posted to."""
@@ -103,8 +105,9 @@ class WebhookDestination:
     def test(self) -> str:
         """Return that the address can be found, or refuse. Nothing is sent."""
         self.check()
-        parts = urlsplit(self.url)
-        resolve_host(parts.hostname or "", parts.port or _PORTS[parts.scheme], private=self.private)
+        target = target_of_url(PolicyList.DESTINATIONS, self.url, "address")
+        self.hosts.need(target.host, target.port)
+        resolve_host(target.host, target.port, private=self.private)
         return "The host was found. Nothing was sent."
 
     @property
@@ -161,7 +164,7 @@ class HttpPoster:
         self._to, self._wait, self._word = to, wait, word
         # It is guarded against private addresses and follows no redirects.
         self._client = httpx.Client(
-            transport=GuardedTransport(private=to.private),
+            transport=GuardedTransport(private=to.private, hosts=to.hosts),
             headers={**_HEADERS, **to.headers},
             timeout=to.retry_policy.seconds,
             follow_redirects=False,
@@ -187,7 +190,7 @@ class HttpPoster:
                 return PostResult(failed.error, sure)
             if pause > _LONGEST_RETRY_AFTER:
                 words = f"{failed.error.message} It asks us to wait {pause:,.0f} seconds."
-                return PostResult(UnavailableError(words, _RESUME_HINT), sure)
+                return PostResult(UnavailableError(words, _RESUME_HINT, foreign=failed.error.foreign), sure)
             self._wait(pause)
         raise AssertionError  # the last try returns
 
@@ -217,11 +220,13 @@ class HttpPoster:
         answered = f"{self._word.format(batch)} was not accepted: the receiver answered {words}"
         if 300 <= status < 400:  # noqa: PLR2004 - what HTTP calls elsewhere
             hint = "Signed requests follow no redirects: enter the target address."
-            return _FailedAttempt(DeliveryError(f"{answered}.", hint), again=False)
+            return _FailedAttempt(DeliveryError(f"{answered}.", hint, foreign=message), again=False)
         if status in _RETRY_STATUSES or status >= 500:  # noqa: PLR2004 - what HTTP calls the server's fault
             retry_after, doubtful = parse_retry_after(headers.get("retry-after")), status in _UNCERTAIN_STATUSES
-            return _FailedAttempt(DeliveryError(f"{answered}.", _RESUME_HINT), True, retry_after, doubtful)
-        return _FailedAttempt(DeliveryError(f"{answered}.", f"Correct it there or here. {_RESUME_HINT}"), again=False)
+            error = DeliveryError(f"{answered}.", _RESUME_HINT, foreign=message)
+            return _FailedAttempt(error, True, retry_after, doubtful)
+        hint = f"Correct it there or here. {_RESUME_HINT}"
+        return _FailedAttempt(DeliveryError(f"{answered}.", hint, foreign=message), again=False)
 
     def _read_message(self, answer: httpx.Response) -> str:
         """Return the beginning of the response; the rest is not read."""

@@ -4,7 +4,9 @@ A file is written under a temporary name in the hidden folder `.lakehold` and mo
 sees half of one. A receipt stays there: the same delivery, repeated, finds it and does nothing.
 """
 
+import os
 from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
@@ -18,6 +20,7 @@ from lakehold.connectors.files.settings import FileDestinationSettings, FileOpti
 from lakehold.connectors.registry import ConnectorEnvironment
 from lakehold.kit.errors import ConflictError, InvalidInputError, at_field
 from lakehold.kit.ids import quote, valid_name
+from lakehold.lake.folder_handle import FolderHandle, open_folder
 from lakehold.lake.spark.jvm import move_to_session
 from lakehold.lake.volumes import INTERNAL_FOLDER
 
@@ -35,6 +38,8 @@ class FileDestination:
     format: file_formats.OutputFormat = field(default_factory=file_formats.CsvFormat)
     only_own: bool = False
     """Whether a file that is there and was not made so is left as it is."""
+    root: Path | None = None
+    """The folder below which no part of a path may be a link; without, the folder itself may not be one."""
 
     def check(self) -> None:
         """Refuse options that cannot be written."""
@@ -51,6 +56,11 @@ class FileDestination:
         """Name of the file in the folder."""
         return f"{self.name}.{self.format.ending}"
 
+    def open(self, *inner: str, create: bool = False) -> AbstractContextManager[FolderHandle]:
+        """Open the folder, or one inside of it, without following a link."""
+        root = self.root or Path(self.folder).parent
+        return open_folder(root, (*Path(self.folder).relative_to(root).parts, *inner), create=create)
+
 
 def deliver_files(rows: DataFrame, how: FileDestination, mark: str) -> DeliveryResult:
     """Write the rows as one file, once for each mark."""
@@ -59,6 +69,8 @@ def deliver_files(rows: DataFrame, how: FileDestination, mark: str) -> DeliveryR
     folder, key = Path(how.folder), mark_digest(mark, how.name, how.format.ending)
     receipt, partial = folder / INTERNAL_FOLDER / f"{key}.json", folder / INTERNAL_FOLDER / key
     with translate_delivery_errors(f"The file {quote(how.file_name)}"):
+        with how.open(INTERNAL_FOLDER, create=True):
+            pass  # Neither it nor a folder before it is a link, through which Spark would write somewhere else.
         if done := delivery_folder.read_json(receipt):
             return DeliveryResult(**{**done, "places": tuple(done["places"]), "again": True})
         if how.only_own:
@@ -67,7 +79,7 @@ def deliver_files(rows: DataFrame, how: FileDestination, mark: str) -> DeliveryR
         partial.mkdir(parents=True)
         try:
             count, words = _write_partial(rows, how, partial)
-            delivered = _publish(partial / how.file_name, folder / how.file_name, count, words)
+            delivered = _publish(how, key, count, words)
             delivery_folder.write_json(receipt, asdict(delivered))
         finally:
             delivery_folder.remove_folder(partial)
@@ -79,7 +91,7 @@ def _claim_file(folder: Path, how: FileDestination) -> None:
     note = folder / INTERNAL_FOLDER / f"ours-{mark_digest(how.file_name)}.json"
     if note.exists():
         return
-    if (folder / how.file_name).exists():
+    if os.path.lexists(folder / how.file_name):
         message = f"There is a file {quote(how.file_name)} already, which was not created by Lakehold."
         raise ConflictError(message, "Rename one.", field="name")
     delivery_folder.write_json(note, {"file": how.file_name})
@@ -129,18 +141,21 @@ def _join_parts(
     return total
 
 
-def _publish(made: Path, there: Path, count: int, words: str) -> DeliveryResult:
+def _publish(how: FileDestination, key: str, count: int, words: str) -> DeliveryResult:
     """Move the finished file to where it is visible."""
-    delivered = DeliveryResult(count, made.stat().st_size, (str(there),), words=words)
-    made.replace(there)
-    return delivered
+    with how.open(INTERNAL_FOLDER, key) as partial, how.open() as folder:
+        made = partial.stat(how.file_name)
+        folder.move_in(partial, how.file_name, how.file_name)
+    place = Path(how.folder) / how.file_name
+    return DeliveryResult(count, made.st_size if made else 0, (str(place),), words=words)
 
 
 def open_destination(
     environment: ConnectorEnvironment, settings: FileDestinationSettings, request: DeliveryRequest
 ) -> Destination:
     """Open the volume for one file."""
-    file = open_file(environment.need_volume().folder, settings, request.table)
+    volume = environment.need_volume()
+    file = replace(open_file(volume.folder, settings, request.table), root=volume.root)
 
     def check() -> str:
         file.check()

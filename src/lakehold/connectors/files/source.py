@@ -18,6 +18,7 @@ from lakehold.connectors.sources import row_parsing, source
 from lakehold.connectors.sources.field_types import StreamField
 from lakehold.connectors.sources.source import Value
 from lakehold.lake.errors import DataError
+from lakehold.lake.folder_handle import refuse_links
 
 _WORKBOOK_SUFFIXES = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")
 
@@ -31,6 +32,8 @@ class FileSource(source.SourceConnector):
     """What the one stream of all files is called, whose fields go by their names; empty if each is a stream."""
     formats: Mapping[str, FileFormat] = field(default_factory=dict)
     """How streams are to be read, where the guess is not to be taken."""
+    root: Path | None = None
+    """The folder below which no part of a path may be a link."""
 
     def streams(self) -> list[source.SourceStream]:
         """Return one stream for each file and sheet, or one for all."""
@@ -74,6 +77,7 @@ class FileSource(source.SourceConnector):
 
     def _files_by_stream(self) -> dict[str, tuple[list[str], str]]:
         files = sorted(self.paths)
+        self._refuse_links()
         if self.together:
             return {self.together: (files, "")}
         found: dict[str, tuple[list[str], str]] = {}
@@ -83,6 +87,17 @@ class FileSource(source.SourceConnector):
             for sheet in sheets if len(sheets) > 1 else [""]:
                 found[f"{name}/{sheet}" if sheet else name] = ([file], sheet)
         return found
+
+    def _refuse_links(self) -> None:
+        """Check the files again just before they are opened: readers and Spark open them by their paths."""
+        if self.root is None:
+            return
+        for file in self.paths:
+            try:
+                refuse_links(self.root, Path(file))
+            except OSError:
+                name = Path(file).name
+                raise DataError(f"The file {name} is not there any more.", "Check the files of the volume.") from None
 
 
 def _read_files(spark: SparkSession, files: list[str], shape: FileFormat) -> source.IncomingRows:
@@ -146,6 +161,6 @@ def open_folder(
     paths = {file.name: str(volume.path_on_disk(file.path)) for file in files}
     formats = {stream.name: stream.format.validated()} if stream and stream.format else {}
     if stream is None or "*" not in stream.name:
-        return FileSource(tuple(paths.values()), formats=formats)
+        return FileSource(tuple(paths.values()), formats=formats, root=volume.root)
     fitting = tuple(path for name, path in paths.items() if fnmatchcase(name, stream.name))
-    return FileSource(fitting, together=stream.name, formats=formats)
+    return FileSource(fitting, together=stream.name, formats=formats, root=volume.root)

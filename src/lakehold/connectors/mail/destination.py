@@ -92,10 +92,9 @@ def deliver_mail(  # noqa: PLR0917 - the parts of a mail
         progress.keep(reached)
         doubt = False
     if reached.refused:
-        raise DeliveryError(
-            f"{many - len(reached.refused)} of {many} receivers got the mail; not: {'; '.join(reached.refused)}.",
-            "Correct the receivers.",
-        )
+        refused = "; ".join(reached.refused)
+        message = f"{many - len(reached.refused)} of {many} receivers got the mail; not: {refused}."
+        raise DeliveryError(message, "Correct the receivers.", foreign=refused)
     reached = replace(reached, ended=True)
     progress.keep(reached)
     return reached.to_result(how.receivers, label)
@@ -133,8 +132,9 @@ def _send_mail(post: SmtpServer, made: EmailMessage, before: DeliveryProgress, *
     except smtplib.SMTPRecipientsRefused as error:
         code, reply = next(iter(error.recipients.values()))
         if code < 500:  # noqa: PLR2004 - what SMTP calls for ever
-            message = f"{who.capitalize()} has not received the mail: {_smtp_message(code, reply, hidden)}."
-            raise DeliveryError(message, _RESUME_HINT) from error
+            said = _smtp_message(code, reply, hidden)
+            message = f"{who.capitalize()} has not received the mail: {said}."
+            raise DeliveryError(message, _RESUME_HINT, foreign=said) from error
         return replace(after, refused=(*before.refused, f"{who} ({_smtp_message(code, reply, hidden)})"))
     except (smtplib.SMTPException, OSError) as error:
         raise _translate_error(error, who, hidden) from error
@@ -150,10 +150,10 @@ def _translate_error(error: smtplib.SMTPException | OSError, who: str, hidden: t
         return DeliveryError("The mail server rejected the user name and password.", hint)
     if isinstance(error, smtplib.SMTPResponseException):
         reply = _smtp_message(error.smtp_code, error.smtp_error, hidden)
-        return DeliveryError(f"The mail server did not accept the mail to {who}: {reply}.", _RESUME_HINT)
+        return DeliveryError(f"The mail server did not accept the mail to {who}: {reply}.", _RESUME_HINT, foreign=reply)
     if isinstance(error, smtplib.SMTPNotSupportedError):
         reply = shorten(str(error), *hidden).rstrip(".")
-        return DeliveryError(f"The mail server did not accept the mail to {who}: {reply}.", _RESUME_HINT)
+        return DeliveryError(f"The mail server did not accept the mail to {who}: {reply}.", _RESUME_HINT, foreign=reply)
     if isinstance(error, ssl.SSLError):
         words = f"The mail server's certificate is not trusted; {who} has not received the mail."
         return UnavailableError(words, f"Ask an admin to correct it. {_RESUME_HINT}")
@@ -171,7 +171,8 @@ def open_destination(
     """Open the mail server for one mail."""
     message, platform = request.message, environment.settings
     text, html = (message.text, message.html) if message else (settings.body, "")
-    to = MailDestination(platform.mail_from, settings.receivers, settings.subject, text, html)
+    receivers = tuple(each.strip() for each in settings.receivers)
+    to = MailDestination(platform.mail_from, receivers, settings.subject, text, html)
     file = open_file(request.retained_folder, settings, request.table)
 
     def server() -> SmtpServer:

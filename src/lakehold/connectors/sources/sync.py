@@ -12,6 +12,7 @@ from lakehold.connectors.error_translation import translate_source_errors
 from lakehold.connectors.sources.settings import SyncMode
 from lakehold.connectors.sources.source import IncomingRows, ReadSpan, SourceConnector, filter_span, highest_cursor
 from lakehold.kit.errors import InvalidInputError
+from lakehold.kit.ids import fold_name
 from lakehold.lake.errors import DataError
 from lakehold.lake.iceberg_catalog import TableIdentifier
 from lakehold.lake.spark import table_writer
@@ -64,6 +65,8 @@ class SyncResult:
     cursor: str | None
     """How far the stream is read now: `since` of the next sync."""
     notes: tuple[str, ...] = ()
+    fields: frozenset[str] = frozenset()
+    """The folded names of the fields that arrived; none if an earlier attempt had written them."""
 
 
 def sync_stream(  # noqa: PLR0917 - as they are said
@@ -86,7 +89,8 @@ def sync_stream(  # noqa: PLR0917 - as they are said
         rows = table_writer.apply_types_if_empty(tables, place, incoming.rows)
         written = table_writer.write_rows(tables, place, rows, _write_options(how, mark))
         bad = _store_bad_rows(tables, incoming, written, how, mark)
-        return SyncResult(written, bad, _new_cursor(tables, place, written, how), incoming.notes)
+        cursor, arrived = _new_cursor(tables, place, written, how), frozenset(map(fold_name, rows.columns))
+        return SyncResult(written, bad, cursor, incoming.notes, arrived)
 
 
 def current_cursor(tables: Tables, place: TableIdentifier, cursor: str, mark: str) -> str | None:
@@ -166,7 +170,7 @@ def _refuse_bad_rows(incoming: IncomingRows, how: SyncOptions) -> None:
     hint = "Correct them at the source, change how they are read, or allow more of them."
     if how.mode is SyncMode.MIRROR:
         hint = "A row that cannot be read would count as deleted. Correct them at the source, or merge."
-    raise DataError(f"{count:,} rows cannot be read, and {most:,} are allowed. {some}", hint)
+    raise DataError(f"{count:,} rows cannot be read, and {most:,} are allowed. {some}", hint, foreign=some)
 
 
 def _refuse_empty(tables: Tables, place: TableIdentifier, incoming: IncomingRows, how: SyncOptions) -> None:

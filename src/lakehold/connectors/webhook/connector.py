@@ -1,6 +1,6 @@
 """The connector for webhooks: its settings and its descriptor."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal
 
@@ -9,6 +9,7 @@ from pydantic import Field
 from lakehold.connectors.destinations.settings import DestinationSettings
 from lakehold.connectors.form_fields import Facts, load_fields
 from lakehold.connectors.registry import Connector
+from lakehold.kit.network_policy import NetworkTarget, PolicyList, target_of_url
 from lakehold.kit.settings_schema import Text
 
 
@@ -20,6 +21,10 @@ class WebhookSettings(DestinationSettings):
     address: Text
     headers: Mapping[str, str] = field(default_factory=dict)
     batch: Annotated[int, Field(ge=1)] = 500
+
+    def network_targets(self, secrets: Mapping[str, str]) -> Iterator[NetworkTarget]:  # noqa: ARG002 - it has none
+        """Return the host of the webhook."""
+        yield target_of_url(PolicyList.DESTINATIONS, self.address, "address")
 
 
 def _describe(form: Any, secrets: Facts) -> Facts:  # noqa: ANN401 - the values of a form

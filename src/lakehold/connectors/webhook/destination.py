@@ -22,6 +22,7 @@ from lakehold.connectors.destinations.http_delivery import HttpPoster, SleepFunc
 from lakehold.connectors.error_translation import translate_delivery_errors
 from lakehold.connectors.registry import ConnectorEnvironment
 from lakehold.connectors.webhook.connector import WebhookSettings
+from lakehold.kit.network_policy import PolicyList
 
 
 def deliver_batches(  # noqa: PLR0917 - the first three are those of every delivery
@@ -120,6 +121,7 @@ def open_destination(
     """Open the webhook for one table."""
     secret, private = environment.secrets.get("secret", ""), environment.settings.private_addresses
     headers = environment.headers(settings.headers)
-    to = WebhookDestination(settings.address, secret, headers, settings.batch, private=private)
+    hosts = environment.policy.hosts(PolicyList.DESTINATIONS)
+    to = WebhookDestination(settings.address, secret, headers, settings.batch, private=private, hosts=hosts)
     folder = str(request.retained_folder)
     return Destination(to.test, lambda rows: deliver_batches(rows, to, request.mark, folder, request.need_progress()))

@@ -4,6 +4,9 @@ runs.
 Whenever a task ends, Spark gives the next slot to the pool that has had the least. A task that does not end frees no
 slot; and a loop over the pairs of a join ignores cancellation. Only a new JVM is rid of it, so the worker exits then.
 
+A process that answers queries only is expendable: it exits as soon as Spark does not answer, or has not stopped what it
+was told to for a few seconds. The queries of others are sent to another process then.
+
 A run is never stopped for a query. The task of it that was started last is killed and retried when there is room again;
 the one that was started first stays, so that every run comes to its end however many queries there are.
 """
@@ -13,7 +16,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from threading import Lock, Thread
+from threading import Lock, Thread, Timer
 from uuid import uuid4
 
 from py4j.protocol import Py4JError
@@ -30,6 +33,8 @@ _RUN_PATIENCE = 0.2
 """For how much of their patience people wait for a run: to put a task back is no loss but of time."""
 _STOP_PATIENCE_IF_WAITING, _STOP_PATIENCE = 2, 20
 """How many times the patience something may take to stop: while somebody waits for it, and while nobody does."""
+_EXPENDABLE_STOP_SECONDS, _EXPENDABLE_ANSWER_SECONDS = 5, 15
+"""How long something may take to stop, and Spark to say what it does, in a process that executes no runs."""
 
 Owner = tuple[str, str]
 
@@ -42,6 +47,9 @@ class RunningQuery:
     """Tenant and member."""
     group: str = field(default_factory=lambda: uuid4().hex)
     """The id of Spark's job group of the query."""
+    since: float = field(default_factory=time.monotonic)
+    is_suspect: bool = False
+    """Whether it, or another query of its owner, may have ended a process before."""
     stop_reason: str = ""
     """Why it is cancelled; empty while it is not."""
 
@@ -85,6 +93,8 @@ class FairShare:
         stop: Callable[[RunningQuery, str], None],
         end: Callable[[str], object] | None = None,
         put_back: Callable[[int], object] | None = None,
+        *,
+        is_expendable: bool = False,
     ) -> None:
         self._spark = spark
         self._patience = patience
@@ -92,6 +102,7 @@ class FairShare:
         self._end = end
         """What is done about work that does not stop; where there is nobody to begin anew, nothing."""
         self._put_back = put_back or self._kill_task
+        self._is_expendable = is_expendable and end is not None
         self._killed_tasks: set[int] = set()
         """The tasks that were to be put back."""
         self._running: list[RunningQuery] = []
@@ -122,10 +133,25 @@ class FairShare:
                     self._is_watching = False
                     return
             try:
-                left = self.check(running, list(self._task_sets(running)))
+                with self._answer_timeout():
+                    left = self.check(running, list(self._task_sets(running)))
             except Py4JError:
                 # Spark has stopped, or is stopping.
                 left = False
+
+    @contextmanager
+    def _answer_timeout(self) -> Iterator[None]:
+        """End this process if Spark takes too long to answer, and nothing is lost by that."""
+        if not self._is_expendable or self._end is None:
+            yield
+            return
+        timer = Timer(_EXPENDABLE_ANSWER_SECONDS, self._end, ("Spark does not answer",))
+        timer.daemon = True
+        timer.start()
+        try:
+            yield
+        finally:
+            timer.cancel()
 
     def check(self, running: list[RunningQuery], tasks: list[TaskSet]) -> bool:
         """Act on these queries and tasks; return whether orphaned tasks remain."""
@@ -138,10 +164,7 @@ class FairShare:
         active = [each for each in tasks if not each.is_orphaned]
         waiting = {each.pool for each in active} - {each.pool for each in active if each.running}
         self._since = {key: self._since.get(key, time.monotonic()) for key in (*waiting, *left)}
-        if (
-            self._overdue(left, _STOP_PATIENCE_IF_WAITING if self._overdue(waiting, 1) else _STOP_PATIENCE)
-            and self._end is not None
-        ):
+        if self._end is not None and self._overdue_since(left, self._stop_seconds(waiting)):
             self._end("Spark does not stop what it was told to")
         asking = {each.pool for each in running}
         for pool in self._overdue(waiting & asking, _RUN_PATIENCE):
@@ -159,9 +182,18 @@ class FairShare:
         self._put_back(ids[-1])
         return True
 
+    def _stop_seconds(self, waiting: set[str]) -> float:
+        """Return how long something may take to stop."""
+        times = _STOP_PATIENCE_IF_WAITING if self._overdue(waiting, 1) else _STOP_PATIENCE
+        seconds = times * self._patience
+        return min(seconds, _EXPENDABLE_STOP_SECONDS) if self._is_expendable else seconds
+
     def _overdue(self, keys: Iterable[str], times: float) -> list[str]:
         """Return the keys that have waited for so many times the patience."""
-        since = time.monotonic() - times * self._patience
+        return self._overdue_since(keys, times * self._patience)
+
+    def _overdue_since(self, keys: Iterable[str], seconds: float) -> list[str]:
+        since = time.monotonic() - seconds
         return [key for key in keys if self._since[key] <= since]
 
     def _make_room(self, pool: str, running: list[RunningQuery], active: list[TaskSet]) -> None:
@@ -179,6 +211,10 @@ class FairShare:
         context = self._spark.sparkContext._jsc  # noqa: SLF001 - Python does not know of pools
         if context is None:
             return  # Spark was ended.
+        if context.sc().isStopped() and self._end is not None:
+            # An error in one of its own threads did that, and the JVM goes on without it.
+            self._end("Spark has stopped")
+            return
         pools = context.sc().getAllPools()
         for n in range(pools.size()):
             pool = pools.apply(n)

@@ -4,7 +4,7 @@ Nothing here changes the rows of a table. The caller holds the table's write loc
 written and not yet committed looks just like one that a killed write has left.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -17,6 +17,7 @@ from pyspark.sql import Row, SparkSession
 from lakehold.kit.errors import InvalidInputError, UnavailableError
 from lakehold.lake import warehouse
 from lakehold.lake.iceberg_catalog import CATALOG_NAME, TableIdentifier
+from lakehold.lake.row_formats import quote_identifier
 from lakehold.lake.spark.jvm import java_session, jvm_of
 from lakehold.lake.spark.tables import Tables
 
@@ -80,6 +81,24 @@ def compact(
         deletes.rewritten_delete_files_count + data.removed_delete_files_count,
         data.rewritten_bytes_count,
     )
+
+
+def drop_fields(tables: Tables, place: TableIdentifier, names: Sequence[str]) -> ExpireResult:
+    """Drop fields, and the values of all that the table has dropped: no file and no snapshot that has them is left.
+
+    The rows are written again without them, which takes as long as the table is large.
+    """
+    with _hide_details("Columns could not be dropped"):
+        tables.need_own_files(place)
+        for name in names:
+            tables.session.sql(f"ALTER TABLE {place.sql} DROP COLUMN {quote_identifier(name)}")
+    if not tables.current_metadata(place).holds_dropped_fields:
+        return ExpireResult(0, 0)
+    _call_procedure(
+        tables, "rewrite_data_files", place, "options => map('rewrite-all', 'true', 'remove-dangling-deletes', 'true')"
+    )
+    now = tables.current_metadata(place).snapshots[-1].at + timedelta(seconds=1)
+    return expire(tables, place, days=0, at_least=1, now=now)
 
 
 ORPHAN_GRACE = timedelta(days=3)

@@ -1,14 +1,19 @@
 """Runs queries of users: through the guard, within their limits, stopped on request, with results as Arrow.
 
 Queries of one user share one fair-scheduler pool, so that others are not slowed by them. A query that takes too long,
-or whose caller has gone, is cancelled.
+or whose caller has gone, is cancelled. If Spark is lost, each query is answered with whether it may be the reason.
 """
 
-from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from concurrent.futures import Future
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
 from threading import Lock, Timer
+from time import monotonic
+from typing import Any, TypeVar
+from uuid import uuid4
 
 import pyarrow as pa
 from py4j.protocol import Py4JError, Py4JJavaError
@@ -19,16 +24,19 @@ from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import CalendarIntervalType, DataType, StructType, VariantType, YearMonthIntervalType
 
 from lakehold.directory.caller import Caller
-from lakehold.kit.errors import ConflictError, NotFoundError, UnavailableError
+from lakehold.kit.daemon_pool import DaemonPool, fail
+from lakehold.kit.errors import ConflictError, LakeholdError, LimitExceededError, NotFoundError
 from lakehold.kit.settings import Settings
+from lakehold.kit.slots import Slots
 from lakehold.lake import catalog_tokens
-from lakehold.lake.errors import LimitExceededError, QueryError, QueryMemoryError, StoppedError
-from lakehold.lake.spark.fair_share import GROUP, POOL, FairShare, RunningQuery
+from lakehold.lake.errors import QueryError, QueryMemoryError, SparkLostError, StoppedError
+from lakehold.lake.spark.fair_share import GROUP, POOL, FairShare, Owner, RunningQuery
 from lakehold.lake.spark.guard import query_errors
 from lakehold.lake.spark.guard.query_guard import QueryGuard
 from lakehold.lake.spark.jvm import active_session, set_local_properties
 from lakehold.lake.spark.session_pool import USER_SESSION_CONF, UserSession, UserSessions
 
+T = TypeVar("T")
 _TEXTS = (CalendarIntervalType, VariantType, YearMonthIntervalType)
 
 
@@ -45,14 +53,48 @@ class QueryResult:
 def collect_result(rows: DataFrame, *, most_rows: int, most_bytes: int) -> QueryResult:
     """Run the query and collect its rows. One row more than allowed is requested, to know whether there are more."""
     rows = _with_text_columns(rows)
-    try:
-        schema = to_arrow_schema(rows.schema)
-    except PySparkTypeError as error:
-        raise QueryError("A column has a type that cannot be sent.", "Make it a text: CAST(… AS STRING).") from error
+    schema = _arrow_schema(rows)
     with active_session(rows.sparkSession):
         found = list(_collect_batches(rows.limit(most_rows + 1), schema, most_bytes))
     whole = pa.Table.from_batches(found, schema)
     return QueryResult(schema, whole.slice(0, most_rows).to_batches(), complete=len(whole) <= most_rows)
+
+
+def write_result(rows: DataFrame, file: Path, *, most_bytes: int) -> int:
+    """Run the query, write its rows into an Arrow file as they arrive, and return how many there are."""
+    rows = _with_text_columns(rows)
+    schema, count = _arrow_schema(rows), 0
+    partial_file = file.with_suffix(".arrow.part")
+    try:
+        with (
+            active_session(rows.sparkSession),
+            pa.OSFile(str(partial_file), "wb") as sink,
+            pa.ipc.new_file(sink, schema) as writer,
+        ):
+            # Partition by partition: the result is never in memory as a whole.
+            parts = rows._jdf.toArrowBatchRdd().toLocalIterator()  # noqa: SLF001 - only the JVM has them
+            while parts.hasNext():
+                batch = pa.ipc.read_record_batch(pa.py_buffer(parts.next()), schema)
+                writer.write_batch(batch)
+                count += batch.num_rows
+                _refuse_large_result(sink.tell(), most_bytes)
+        partial_file.replace(file)
+        return count
+    finally:
+        partial_file.unlink(missing_ok=True)
+
+
+def _arrow_schema(rows: DataFrame) -> pa.Schema:
+    try:
+        return to_arrow_schema(rows.schema)
+    except PySparkTypeError as error:
+        raise QueryError("A column has a type that cannot be sent.", "Make it a text: CAST(… AS STRING).") from error
+
+
+def _refuse_large_result(size: int, most_bytes: int) -> None:
+    if size > most_bytes:
+        message = f"The result is larger than {most_bytes // 1_000_000:,} MB."
+        raise LimitExceededError(message, "Select fewer columns or rows, or save the query as a table.")
 
 
 def _with_text_columns(rows: DataFrame) -> DataFrame:
@@ -86,14 +128,18 @@ def _collect_batches(rows: DataFrame, schema: pa.Schema, most_bytes: int) -> Ite
     for number in range(len(found)):
         part = found[number]
         size += len(part)
-        if size > most_bytes:
-            message = f"The result is larger than {most_bytes // 1_000_000:,} MB."
-            raise LimitExceededError(message, "Select fewer columns or rows, or save the query as a table.")
+        _refuse_large_result(size, most_bytes)
         yield pa.ipc.read_record_batch(pa.py_buffer(part), schema)
 
 
 _INTERRUPT = "spark.job.interruptOnCancel"
-_GRACE, _ANALYSIS_SECONDS = 60, 60
+_GRACE = 60
+_LEAVE_SECONDS = 5
+"""After how long whoever waits for a query is answered that it was stopped, whether it has stopped or not."""
+_MOST_AT_ONCE = 100
+_WARM_UP = "SELECT count(*), max(id * 2) FROM range(1000)"
+_SETTLED_SECONDS = 1.0
+"""A query that runs for longer may hold up others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +152,19 @@ class Query:
     """The workspace in which unqualified names are resolved; empty for none."""
     text: str
     rows: int
+    is_suspect: bool = False
+    """Whether a query of this caller may have ended Spark before."""
+
+
+@dataclass(frozen=True, slots=True)
+class QueryLoad:
+    """The queries of a process, as a caller meets them."""
+
+    own: int = 0
+    """How many queries of the caller run."""
+    others: int = 0
+    crowding: int = 0
+    """Who was there before the caller: 2 if a suspect query, 1 if one that takes longer, else 0."""
 
 
 class QueryService:
@@ -117,48 +176,111 @@ class QueryService:
         user_sessions: UserSessions,
         settings: Settings,
         end: Callable[[str], object] | None = None,
+        *,
+        is_expendable: bool = False,
     ) -> None:
         self._spark = spark
         self._settings = settings
         self._user_sessions = user_sessions
-        self._guard = QueryGuard(spark)
-        self._fair_share = FairShare(spark, settings.query_patience, self._stop, end)
+        self._guard = QueryGuard(spark, settings.query_parts)
+        self._is_expendable = is_expendable
+        self._fair_share = FairShare(spark, settings.query_patience, self._stop, end, is_expendable=is_expendable)
         self._running: dict[str, RunningQuery] = {}
+        self._outcomes: dict[str, Future[Any]] = {}
+        """What those who wait for the running queries get, by group."""
+        self._lost: list[Owner] | None = None
+        """Whose queries ran when Spark was lost, the longest first."""
+        self._slots = Slots("queries", _MOST_AT_ONCE, settings.queries_at_once)
+        self._pool = DaemonPool("query")
         self._lock = Lock()
 
-    def run(self, query: Query) -> QueryResult:
-        """Run a query and return its rows."""
+    def run(self, query: Query, reads: set[str] | None = None) -> QueryResult:
+        """Run a query and return its rows. The ids of the tables that it reads are added, also if it fails."""
+        most_rows = min(query.rows, self._settings.query_rows)
+        most_bytes = self._settings.query_megabytes * 1_000_000
+        return self._run(query, partial(collect_result, most_rows=most_rows, most_bytes=most_bytes), reads)
+
+    def store(self, query: Query, file: Path, *, most_bytes: int, reads: set[str] | None = None) -> int:
+        """Run a query, write its rows into a file, and return how many there are; `reads` as for `run`."""
+        return self._run(query, partial(write_result, file=file, most_bytes=most_bytes), reads)
+
+    def _run(self, query: Query, take: Callable[[DataFrame], T], reads: set[str] | None) -> T:
+        return self._run_apart(query, partial(self._run_registered, query, take, reads))
+
+    def _run_registered(
+        self, query: Query, take: Callable[[DataFrame], T], reads: set[str] | None, running: RunningQuery
+    ) -> T:
         lent = self._user_sessions.borrow(query.caller, query.workspace, self._settings.query_seconds + _GRACE)
         with (
-            self._register(query) as running,
             lent as own,
             catalog_tokens.open_system_folder(own.token, self._settings.data),
+            catalog_tokens.track_loaded_tables(own.token, reads),
         ):
             try:
-                return self._collect_rows(query, own, running)
+                return self._take_rows(query, own, running, take)
             except QueryMemoryError:
                 with self._lock:
                     others = any(each.owner != running.owner for each in self._running.values())
                 if not others:
                     raise
                 # All have the same memory: it may be another's query that took it.
-                return self._collect_rows(query, own, running)
+                return self._take_rows(query, own, running, take)
 
-    def _collect_rows(self, query: Query, own: UserSession, running: RunningQuery) -> QueryResult:
-        most_rows = min(query.rows, self._settings.query_rows)
+    def _take_rows(self, query: Query, own: UserSession, running: RunningQuery, take: Callable[[DataFrame], T]) -> T:
         try:
             properties = {**USER_SESSION_CONF, POOL: running.pool, GROUP: running.group, _INTERRUPT: "true"}
             set_local_properties(self._spark, properties)
-            rows = self._guard.analyse(own.session, query.text)
+            with self._limit_analysis(running):
+                rows = self._guard.analyse(own.session, query.text)
             if running.stop_reason:
                 raise _stopped_error(running)
-            return collect_result(rows, most_rows=most_rows, most_bytes=self._settings.query_megabytes * 1_000_000)
+            return take(rows)
         except (PySparkException, Py4JJavaError) as error:
             if running.stop_reason:
                 raise _stopped_error(running) from None
+            if self._has_stopped():
+                raise self._lost_error(running) from error
             raise query_errors.translate_error(error) from error
         except (Py4JError, OSError) as error:
-            raise UnavailableError("Spark has stopped.", "It is restarting; try again.") from error
+            if running.stop_reason:
+                raise _stopped_error(running) from None
+            raise self._lost_error(running) from error
+
+    def _has_stopped(self) -> bool:
+        try:
+            return bool(self._spark.sparkContext._jsc.sc().isStopped())  # noqa: SLF001 - Python lacks it
+        except (Py4JError, OSError):
+            return True
+
+    def _lost_error(self, running: RunningQuery) -> LakeholdError:
+        """Return the error for a query under which Spark was lost.
+
+        The query that ran the longest is the suspect, unless one that was told to stop is still there: that one kept
+        Spark from going on. A suspect beside which nobody else's query ran is the reason.
+        """
+        with self._lock:
+            if self._lost is None:
+                known = sorted(self._running.values(), key=lambda each: each.since)
+                self._lost = [] if any(each.stop_reason for each in known) else [each.owner for each in known]
+        is_suspect = self._lost[:1] == [running.owner]
+        if is_suspect and self._is_expendable and set(self._lost) == {running.owner}:
+            return QueryMemoryError("The query needs more memory than is available.", "Query less data at once.")
+        return SparkLostError("Spark has stopped.", "It is restarting; try again.", field="sql" if is_suspect else "")
+
+    def load(self, owner: Owner) -> QueryLoad:
+        """Return what somebody's next query would meet here."""
+        with self._lock:
+            there = [each for each in self._running.values() if not each.stop_reason]
+            blocking = [each for each in self._running.values() if each.owner != owner]
+        own = [each for each in there if each.owner == owner]
+        since = min([monotonic() - _SETTLED_SECONDS, *(each.since for each in own)])
+        crowding = max((2 if each.is_suspect else int(each.since < since) for each in blocking), default=0)
+        return QueryLoad(len(own), len(blocking), crowding)
+
+    def warm_up(self, caller: Caller) -> None:
+        """Run a query that reads no table, so that Spark has loaded what the first real one would wait for."""
+        with self._user_sessions.borrow(caller, "", self._settings.analysis_seconds) as own:
+            collect_result(self._guard.analyse(own.session, _WARM_UP), most_rows=1, most_bytes=1_000_000)
 
     def stop(self, uid: str, caller: Caller) -> None:
         """Stop a query of the caller's own."""
@@ -170,13 +292,23 @@ class QueryService:
     def analyse(self, caller: Caller, workspace: str, text: str, *, seconds: int) -> tuple[DataFrame, frozenset[str]]:
         """Return the rows of a query, to be run within so many seconds, and the ids of the tables that it reads."""
         token = self._user_sessions.issue_token(caller, seconds)
-        return self._analyse_tracked(self._user_sessions.create_session(token, workspace), token, text)
+        session = self._user_sessions.create_session(token, workspace)
+        outcome = self._pool.submit(partial(self._analyse_tracked, session, token, text))
+        try:
+            return outcome.result(self._settings.analysis_seconds)
+        except TimeoutError:
+            raise self._analysis_error() from None
 
     def describe(self, caller: Caller, workspace: str, text: str) -> tuple[StructType, frozenset[str]]:
         """Return the schema of a query's result, and the ids of the tables that it would read."""
-        with self._user_sessions.borrow(caller, workspace, _ANALYSIS_SECONDS) as own:
-            rows, reads = self._analyse_tracked(own.session, own.token, text)
-            return rows.schema, reads
+
+        def analyse(running: RunningQuery) -> tuple[StructType, frozenset[str]]:
+            lent = self._user_sessions.borrow(caller, workspace, self._settings.analysis_seconds + _GRACE)
+            with lent as own, self._limit_analysis(running):
+                rows, reads = self._analyse_tracked(own.session, own.token, text)
+                return rows.schema, reads
+
+        return self._run_apart(Query(f"describe_{uuid4().hex}", caller, workspace, text, 0), analyse)
 
     def _analyse_tracked(self, session: SparkSession, token: str, text: str) -> tuple[DataFrame, frozenset[str]]:
         with catalog_tokens.track_loaded_tables(token) as loaded:
@@ -186,37 +318,92 @@ class QueryService:
                 raise query_errors.translate_error(error) from error
             return rows, frozenset(loaded)
 
+    def _run_apart(self, query: Query, do: Callable[[RunningQuery], T]) -> T:
+        """Run a query in a thread of its own, that whoever waits can leave.
+
+        Nothing stops Spark while it analyses or plans, nor some tasks. The query stays registered until its thread
+        ends, and so it counts as one of its user's; one that never ends is a matter of the fair share.
+        """
+        outcome: Future[T] = Future()
+
+        def work() -> T:
+            with self._register(query) as running:
+                self._outcomes[running.group] = outcome
+                try:
+                    return do(running)
+                finally:
+                    del self._outcomes[running.group]
+
+        return self._pool.submit(work, outcome).result()
+
+    @contextmanager
+    def _limit_analysis(self, running: RunningQuery) -> Iterator[None]:
+        """Give up an analysis that takes too long: it goes on, and nobody waits for it."""
+        error = self._analysis_error()
+
+        def give_up() -> None:
+            self._free(running, error)
+            self._stop(running, error.message)
+
+        timer = Timer(self._settings.analysis_seconds, give_up)
+        timer.daemon = True
+        timer.start()
+        try:
+            yield
+        finally:
+            timer.cancel()
+
+    def _analysis_error(self) -> LimitExceededError:
+        seconds = self._settings.analysis_seconds
+        return LimitExceededError(
+            f"The query is not understood within {seconds} seconds.", "Break it into parts, and save some as tables."
+        )
+
+    def _free(self, running: RunningQuery, error: LakeholdError) -> None:
+        """Answer whoever waits for a query, if nobody has."""
+        if outcome := self._outcomes.get(running.group):
+            fail(outcome, error)
+
     @contextmanager
     def _register(self, query: Query) -> Iterator[RunningQuery]:
         """Track a query while it runs, within the limits of its user and for so many seconds at most."""
         owner = (query.caller.tenant, query.caller.member)
-        with self._lock:
-            if query.id in self._running:
-                raise ConflictError("A query of this id runs already.", "Give each query an id of its own.")
-            most = self._settings.queries_at_once
-            if Counter(each.owner for each in self._running.values())[owner] >= most:
-                raise LimitExceededError(f"You have {most} queries running.", "Wait for one to end, or stop one.")
-            running = self._running[query.id] = RunningQuery(owner)
+        with self._slots.take(owner):
+            with self._lock:
+                if query.id in self._running:
+                    raise ConflictError("A query of this id runs already.", "Give each query an id of its own.")
+                running = self._running[query.id] = RunningQuery(owner, is_suspect=query.is_suspect)
+            with self._tracked(query, running):
+                yield running
+
+    @contextmanager
+    def _tracked(self, query: Query, running: RunningQuery) -> Iterator[None]:
         self._fair_share.start(running)
         seconds = self._settings.query_seconds
         timer = Timer(seconds, self._stop, (running, f"The query took longer than {seconds} seconds."))
         timer.daemon = True
         try:
             timer.start()
-            yield running
+            yield
         finally:
             timer.cancel()
             self._fair_share.finish(running)
             with self._lock:
                 del self._running[query.id]
             # The thread goes on to others.
-            set_local_properties(self._spark, {})
+            with suppress(Py4JError, OSError):
+                set_local_properties(self._spark, {})
 
     def _stop(self, running: RunningQuery, reason: str) -> None:
         with self._lock:
-            running.stop_reason = running.stop_reason or reason
-        # Also what it has not begun yet.
-        self._spark.sparkContext._jsc.sc().cancelJobGroupAndFutureJobs(running.group)  # noqa: SLF001 - Python lacks it
+            is_first, running.stop_reason = not running.stop_reason, running.stop_reason or reason
+        if is_first:
+            leaving = Timer(_LEAVE_SECONDS, self._free, (running, _stopped_error(running)))
+            leaving.daemon = True
+            leaving.start()
+        # Also what it has not begun yet. If Spark is lost, nothing of it is left.
+        with suppress(Py4JError, OSError):
+            self._spark.sparkContext._jsc.sc().cancelJobGroupAndFutureJobs(running.group)  # noqa: SLF001 - Python lacks it
 
 
 def _stopped_error(running: RunningQuery) -> StoppedError:

@@ -36,6 +36,8 @@ USER_SESSION_CONF = {
     "spark.sql.autoBroadcastJoinThreshold": "8m",
     # A batch of rows goes as one piece.
     "spark.sql.execution.arrow.maxRecordsPerBatch": "2000",
+    # The parser evaluates nothing: rows of VALUES are checked before.
+    "spark.sql.parser.eagerEvalOfUnresolvedInlineTable": "false",
     # Recursion ends, whatever it says itself.
     "spark.sql.cteRecursionLevelLimit": "1000",
     "spark.sql.cteRecursionRowLimit": "1000000",

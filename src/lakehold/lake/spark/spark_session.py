@@ -7,8 +7,10 @@ gets its catalog at run time.
 import logging
 import os
 import sys
+from collections.abc import Callable
+from contextlib import suppress
 from importlib import import_module
-from subprocess import Popen
+from subprocess import Popen, TimeoutExpired
 from threading import Lock, Thread
 
 from pyspark.logger import PySparkLogger
@@ -20,6 +22,8 @@ from lakehold.lake.spark.runtime import JvmProcess, SparkOptions
 
 _lock = Lock()
 _started: list[SparkSession] = []
+_processes: list[Popen[bytes]] = []
+_on_lost: list[Callable[[], object]] = []
 
 _CONF = {
     "spark.ui.enabled": "false",
@@ -67,6 +71,7 @@ def get_spark_session(options: SparkOptions, launched: JvmProcess | None = None)
             with java.connection_env():
                 _started.append(builder.getOrCreate())
             _drop_java_functions(_started[0])
+            _processes.append(java.process)
             _survive_out_of_memory(_started[0], java.process)
         return _started[0]
 
@@ -97,11 +102,40 @@ def _exit_with(process: Popen[bytes]) -> None:
     process.wait()
     if _started:
         logging.getLogger("lakehold.spark").critical("Spark has ended, and so does this process")
-        os._exit(os.EX_SOFTWARE)
+        try:
+            for call in _on_lost:
+                call()
+        finally:
+            os._exit(os.EX_SOFTWARE)
 
 
-def stop() -> None:
-    """Stop Spark, if it was started."""
+def on_lost(call: Callable[[], object]) -> None:
+    """Call this when Spark has ended by itself, before this process exits. It must not take long."""
+    _on_lost.append(call)
+
+
+def is_lost(wait: float) -> bool:
+    """Return whether the JVM has ended or does so within so many seconds; this process exits then."""
+    for process in _processes if _started else ():
+        with suppress(TimeoutExpired):
+            process.wait(wait)
+            return True
+    return False
+
+
+def kill() -> bool:
+    """Kill the JVM, after which this process exits; return whether there was one."""
+    for process in _processes:
+        process.kill()
+    return bool(_processes)
+
+
+def stop(*, at_once: bool = False) -> None:
+    """Stop Spark, if it was started; or kill it."""
     with _lock:
+        if at_once:
+            _started.clear()
+            kill()
+        _processes.clear()
         while _started:
             _started.pop().stop()

@@ -171,7 +171,8 @@ def refuse_duplicate_keys(rows: DataFrame, keys: Sequence[str]) -> None:
     if some:
         examples = "; ".join(", ".join(str(value) for value in row[:-1]) for row in some)
         message = f"{doubles.count():,} keys appear more than once, such as {examples}."
-        raise DataError(message, f"Choose a unique key, or keep one row for each {' and '.join(keys)}.")
+        hint = f"Choose a unique key, or keep one row for each {' and '.join(keys)}."
+        raise DataError(message, hint, foreign=examples)
 
 
 def _merge(session: SparkSession, place: TableIdentifier, ready: DataFrame, how: TableWriteOptions) -> None:

@@ -20,7 +20,7 @@ from lakehold.directory.platform import Platform
 from lakehold.directory.request_context import RequestContext
 from lakehold.directory.sign_ins import sign_in_table
 from lakehold.directory.tokens import token_table
-from lakehold.kit.clock import DAY, SECOND, Moment
+from lakehold.kit.clock import DAY, SECOND, Moment, format_moment
 from lakehold.kit.errors import LakeholdError
 from lakehold.ledger.outbox import outbox_table
 from lakehold.runs import queries
@@ -67,7 +67,7 @@ class DueTasks:
 
 
 _log = logging.getLogger("lakehold.runs")
-_MINUTE, _HOUR = 60, 3600
+_MINUTE, _HOUR, _DAY = 60, 3600, 86_400
 _MAIL_RETENTION = 30 * DAY
 """So long one can look up whether a mail was sent. What it said is gone when it is sent."""
 
@@ -82,6 +82,7 @@ def housekeeping_tasks() -> list[PeriodicTask]:
         PeriodicTask("forget mails", _HOUR, partial(_delete_old, outbox_table.c.made_at, _MAIL_RETENTION)),
         PeriodicTask("forget queries", _HOUR, partial(_delete_old, queries.query_table.c.asked_at, queries.RETENTION)),
         PeriodicTask("clear runs", _HOUR, delete_retained_folders),
+        PeriodicTask("forget reads", _DAY, forget_reads),
     ]
 
 
@@ -93,6 +94,27 @@ def expire_requests(platform: Platform) -> int:
 def close_campaigns(platform: Platform) -> int:
     """Close access reviews whose due day has come, in all tenants; return how many."""
     return _in_every_tenant(platform, "close campaigns", lambda ctx: campaigns.close_due(ctx, platform.settings))
+
+
+def forget_reads(platform: Platform) -> int:
+    """Delete the entries of old reads from the audit logs of all tenants; return how many.
+
+    A log that does not verify is left as it is: what was done to it can be found out.
+    """
+    before = platform.clock() - platform.settings.read_log_days * DAY
+    count = 0
+    for tenant in tenants.list_all(platform):
+        with platform.read(Caller(tenant.uid, "", address="worker")) as ctx:
+            fault = platform.anchors.verify(ctx.reads).fault
+        if fault:
+            _log.error("reads of %s are not forgotten: %s", tenant.uid, fault)
+            continue
+        with platform.write(Caller(tenant.uid, "", address="worker")) as ctx:
+            forgotten = ctx.reads.forget(before)
+            if forgotten:
+                ctx.note("forget reads", tenant.uid, before={"entries": forgotten, "until": format_moment(before)})
+            count += forgotten
+    return count
 
 
 def delete_old_results(platform: Platform) -> int:

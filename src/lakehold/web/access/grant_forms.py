@@ -56,8 +56,7 @@ def _give(request: Request, ctx: RequestContext, uid: str, sent: FormData, fille
     span = form_values.parse_period(sent, ctx.at)
     ctx.need_change(Add(new_grant))
     title = role_title(ctx.view, new_grant.role, uid)
-    back = f"{urls.resource(uid, 'access')}/give?{urlencode({'subject': who.uid, 'role': new_grant.role})}"
-    prompt = ConfirmationPrompt(f"Grant {title} to {who.name}?", span.sentence, do=f"Grant {title}", back=back)
+    prompt = ConfirmationPrompt(f"Grant {title} to {who.name}?", span.sentence, do=f"Grant {title}")
     need_confirmed_effects(request, sent, prompt, lambda: preview_effects(ctx, [Add(new_grant)], uid))
     before = _find_grant(ctx, new_grant)
     grants.give(ctx, new_grant, since=span.since, until=span.until)
@@ -91,8 +90,7 @@ def _change(request: Request, ctx: RequestContext, held: GrantedRole, sent: Form
     span = form_values.parse_period(sent, ctx.at)
     ctx.need_change(Add(new_grant))
     title = role_title(ctx.view, new_role, uid)
-    back = f"{urls.resource(uid, 'access')}/change?{urlencode({'subject': old.subject, 'role': old.role})}"
-    prompt = ConfirmationPrompt(f"Change role of {who} to {title}?", span.sentence, back=back)
+    prompt = ConfirmationPrompt(f"Change role of {who} to {title}?", span.sentence)
     need_confirmed_effects(request, sent, prompt, lambda: preview_effects(ctx, changes, uid))
     grants.change_role(ctx, old, new_role, until=span.until)
     message = f"{who} is now {title} on {fact_labels.resource_name(ctx, uid)}{span.suffix}."
@@ -109,7 +107,6 @@ def revoke(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm) -
         f"Revoke {held.title} from {held.subject.name}?",
         f"On {fact_labels.resource_name(ctx, uid)}, effective immediately.",
         do=f"Revoke {held.title}",
-        back=urls.resource(uid, "access"),
         danger=True,
     )
     need_confirmed_effects(request, sent, prompt, lambda: preview_effects(ctx, [Remove(grant)], uid))
@@ -224,7 +221,6 @@ def _transfer(request: Request, ctx: RequestContext, uid: str, sent: FormData, t
         f"Transfer {title} to {new.name}?",
         f"{old.name} will no longer be {title}.",
         do="Transfer ownership",
-        back=f"{urls.resource(uid, 'access/transfer')}?{urlencode({'role': role, 'to': new.uid})}",
     )
     need_confirmed_effects(request, sent, prompt, lambda: preview_effects(ctx, changes, uid))
     ownership.transfer_role(ctx, uid, role, new.uid, from_=old.uid)

@@ -38,7 +38,7 @@ def save_settings(request: Request, ctx: WriteContext, uid: str, sent: Submitted
         return pages.redirect(request, here, Flash("No changes.", tone="info"))
     before = _current_values(ctx, plan)
     question = f"Change sharing of {fact_labels.resource_name(ctx, uid)}?"
-    prompt = ConfirmationPrompt(question, back=here, changes=_field_changes(ctx, plan, before))
+    prompt = ConfirmationPrompt(question, changes=_field_changes(ctx, plan, before))
     need_confirmed_effects(request, sent, prompt, lambda: preview_effects(ctx, plan.changes, uid))
     resource_edit.apply_edit_plan(ctx, plan)
     back = [*before, *((_FORM_FIELDS, name) for name in (*(plan.edit.attributes or {}), *(plan.edit.edges or {})))]

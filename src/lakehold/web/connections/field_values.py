@@ -125,6 +125,8 @@ def _is_option(each: FormField, text: str) -> bool:
 
 def _list_labels(each: FormField) -> str:
     *first, last = (str(option[-1]) for option in each.options)
+    if last.endswith("."):
+        return "an option"  # they are sentences
     return f"{', '.join(first)} or {last}" if first else last
 
 

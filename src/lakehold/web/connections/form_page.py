@@ -154,6 +154,8 @@ class ConnectionFormPage(ABC):
 
     def open(self, ctx: RequestContext) -> Response:
         """Render the form as it is opened. The address may name the type, and some values of a new one."""
+        if sent := pages.restored_form(self.request):
+            return self.render(ctx, self.parse(sent), kept=read_secret(get_platform(self.request), ctx.caller, sent)[1])
         if self.found:
             return self.render(ctx, self.load(self.found))
         query = self.request.query_params

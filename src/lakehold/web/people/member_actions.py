@@ -3,8 +3,8 @@
 from dataclasses import replace
 from functools import cache
 
-from lakehold.directory.act_for import MANAGE
-from lakehold.directory.members import OWNER, Member
+from lakehold.directory.act_for import MANAGE, MANAGE_OWNERS
+from lakehold.directory.members import Member
 from lakehold.directory.request_context import RequestContext
 from lakehold.web import urls
 from lakehold.web.components import PageAction
@@ -28,6 +28,7 @@ class MemberActions:
         self.tenant = ctx.caller.tenant
         self.name = ctx.view.names.get(ctx.view.resource(self.tenant)) or self.tenant
         self.may = frozenset(ctx.session.actions(ctx.principal, self.tenant))
+        self._check = ctx.session.check
         self._titles = ctx.view.policy.kind("tenant.tenant").schema.roles
         self._may_give = cache(lambda role: ctx.session.check(ctx.principal, "give", self.tenant, role=role))
 
@@ -71,7 +72,7 @@ class MemberActions:
         action = PageAction("View as", "/view-as", "post", "eye", (("member", member.uid),))
         if member.uid == self.me:
             return self.offer(action, "view_as", "This is you.")
-        is_above = "view_as" in self.may and OWNER in member.roles and "manage_owners" not in self.may
+        is_above = "view_as" in self.may and self._is_above(member)
         return self.offer(action, "view_as", "Only an Owner can view as an Owner." if is_above else None)
 
     def remove(self, member: Member) -> PageAction:
@@ -79,9 +80,13 @@ class MemberActions:
         here = urls.member(member.uid, "remove")
         if member.uid == self.me:
             return self.offer(PageAction("Leave", here, icon="log-out", danger=True), MANAGE, "")
-        is_above = self.keeps and OWNER in member.roles and "manage_owners" not in self.may
+        is_above = self.keeps and self._is_above(member)
         action = PageAction("Remove", here, icon="trash-2", danger=True)
         return self.offer(action, MANAGE, "Only an Owner can remove an Owner." if is_above else None)
+
+    def _is_above(self, member: Member) -> bool:
+        """Whether the member manages Owners, and the caller does not."""
+        return MANAGE_OWNERS not in self.may and self._check(member.uid, MANAGE_OWNERS, self.tenant)
 
     def offer(self, action: PageAction, right: str, why_not: str | None = None) -> PageAction:
         """Return an action that needs a right on the tenant: without it, with the reason and where to request it.

@@ -24,7 +24,7 @@ routes = router()
 @routes.api_route("/people/{uid:path}/roles", methods=FORM_METHODS)
 @routes.api_route("/groups/{uid:path}/roles", methods=FORM_METHODS)
 def change_roles(request: Request, ctx: FormContext, uid: str, sent: SubmittedForm) -> Response:
-    """Show the roles, or those chosen before the caller went back; show the effect of a change, then save it."""
+    """Show the roles; show the effect of a change, then save it."""
     ctx.need("see", uid)
     subject = ctx.session.read_view(lambda view: make_ref(view, uid))
     declared, tenant = ctx.view.policy.kind(TENANT).schema.roles, ctx.caller.tenant
@@ -33,8 +33,8 @@ def change_roles(request: Request, ctx: FormContext, uid: str, sent: SubmittedFo
         ctx.need("set_tenant_role", tenant)
     if subject.kind != MEMBER:
         givable = {role for role in givable if not declared[role].person_only}
-    held, asked, errors = members.tenant_roles(ctx, uid), request.query_params, FieldErrors()
-    chosen: Sequence[str] = asked.getlist("role") if "chosen" in asked else held
+    held, errors = members.tenant_roles(ctx, uid), FieldErrors()
+    chosen: Sequence[str] = held
     if request.method == "POST":
         # Roles that the caller may not take away are kept.
         new_roles = {*map(str, sent.getlist("role")), *(role for role in held if role not in givable)}
@@ -64,10 +64,8 @@ def _need_confirmed_change(
     def words(some: Sequence[str]) -> str | None:
         return ", ".join(ctx.view.policy.role(TENANT, role).title for role in some) or None
 
-    query = "&".join(["chosen=1", *(f"role={role}" for role in new_roles)])
     asking = ConfirmationPrompt(
         f"Change the roles of {subject.name}?",
-        back=f"{urls.for_kind(subject.uid, subject.kind)}/roles?{query}",
         changes=[FieldChange("Roles", words(held), words(new_roles))],
     )
     need_confirmed_effects(request, sent, asking, lambda: preview_effects(ctx, changes))

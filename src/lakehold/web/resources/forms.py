@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from fastapi import Request, Response
 from starlette.datastructures import FormData
 
+from lakehold.access.facts.names import NameTakenError
 from lakehold.access.model.schema import AttributeKind, EdgeKind, KindSchema
 from lakehold.api.http.dependencies import FormContext, WriteContext
 from lakehold.catalog import kinds, resource_edit, resources
@@ -97,10 +98,11 @@ def move(request: Request, ctx: FormContext, uid: str, sent: SubmittedForm) -> R
     found = resources.get(ctx, uid)
     schema = kinds.catalog_kind(ctx.view.policy, found.kind)
     if request.method == "POST":
-        to = text_field(sent, "to")
+        if not (to := text_field(sent, "to")):
+            raise InvalidInputError("Select where to move it.", "Choose from the list.", field="to")
         effect = resource_edit.preview_reparent(ctx, uid, to)
         title = f"Move {found.name} to {ctx.view.names.get(ctx.view.resource(to))}?"
-        prompt = ConfirmationPrompt(title, do="Move", back=urls.resource(uid, "move"))
+        prompt = ConfirmationPrompt(title, do="Move")
         need_confirmed_effects(request, sent, prompt, lambda: summarize_effects(ctx.view.policy, effect))
         resource_edit.reparent(ctx, uid, to)
         return pages.redirect(request, urls.resource(uid), f"{found.name} was moved.")
@@ -133,10 +135,18 @@ def delete(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm) -
 
 @routes.post("/{uid:path}/restore")
 def restore(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm) -> Response:
-    """Restore the resource; the form may name the page to return to, for a caller who does not see the resource."""
-    resources.restore(ctx, uid)
+    """Restore the resource, under another name if its own was taken meanwhile. The form may name the page to return to,
+    for a caller who does not see the resource.
+    """
+    back = text_field(sent, "back")
+    try:
+        resources.restore(ctx, uid, text_field(sent, "name").strip())
+    except NameTakenError as error:
+        crumbs = resource_header.breadcrumbs(ctx, ctx.caller.tenant, "Restore")
+        values: dict[str, object] = {"crumbs": crumbs, "uid": uid, "name": error.free or error.name, "back": back}
+        return pages.render_form(request, "resources/restore.html", values, error=error)
     seen = ctx.session.can_see(ctx.principal, uid)
-    there = urls.resource(uid) if seen else pages.safe_redirect_url(text_field(sent, "back"))
+    there = urls.resource(uid) if seen else pages.safe_redirect_url(back)
     return pages.redirect(request, there, Flash("Restored."))
 
 

@@ -71,6 +71,8 @@ def create_action(ctx: RequestContext, kind: KindSchema, uid: str) -> PageAction
     if describe_kind(kind.id).is_trigger:
         why_not = "A trigger is created with its schedule, on the page of what it runs."
         return PageAction(label, icon="plus", why_not=why_not)
+    if elsewhere := describe_kind(kind.id).created_elsewhere:
+        return PageAction(label, icon="plus", why_not=elsewhere)
     why_not = "" if _may_create(ctx, kind, uid) else "You do not have permission to create one."
     return PageAction(label, href, icon="plus", why_not=why_not)
 

@@ -1,6 +1,7 @@
 """Starts and ends the session of a browser, which has one at a time. Every way of signing in ends here."""
 
 from dataclasses import dataclass, replace
+from urllib.parse import quote, unquote
 
 from fastapi import Request, Response
 
@@ -19,6 +20,22 @@ from lakehold.web import cookies, csrf, pages
 from lakehold.web.cookies import Flash
 from lakehold.web.form_values import FieldErrors
 from lakehold.web.navigation import Navigation
+
+_NEXT_COOKIE = "lakehold_next"
+_NEXT_SECONDS = 3600
+
+
+def remember_target(request: Request, response: Response, url: str) -> None:
+    """Remember where a visitor wants to go, whichever way they sign in: links in mails do not say it."""
+    if url != "/":
+        cookies.set_cookie(request, response, _NEXT_COOKIE, quote(url), _NEXT_SECONDS)
+    elif _NEXT_COOKIE in request.cookies:
+        cookies.delete_cookie(request, response, _NEXT_COOKIE)
+
+
+def remembered_target(request: Request) -> str:
+    """Return where a visitor wanted to go: a path of this site."""
+    return pages.safe_redirect_url(unquote(request.cookies.get(_NEXT_COOKIE, "")))
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +62,7 @@ def start_session(
     seconds = max(0, signed_in.until - platform.clock()) // SECOND
     cookies.set_cookie(request, response, SESSION_COOKIE, signed_in.secret, seconds)
     cookies.delete_cookie(request, response, csrf.VISIT_COOKIE)
+    remember_target(request, response, "/")
     return response
 
 

@@ -4,6 +4,8 @@ A member signs in with a password or with a mailed link. Mail scanners open link
 a button does.
 """
 
+from collections.abc import Mapping
+
 from fastapi import Request, Response
 from starlette.datastructures import FormData
 
@@ -37,7 +39,7 @@ def sign_in_page(request: Request, platform: CurrentPlatform, visit: CurrentClie
             if text_field(sent, "how") != _BY_LINK:
                 method = PasswordMethod(filled["email"], text_field(sent, "password"), filled["tenant"].strip())
                 signed_in = retry_when_busy(lambda: sign_in(platform, method, visit))
-                there = pages.safe_redirect_url(filled["next"])
+                there = _target(request, filled)
                 return session_flow.start_session(request, platform, visit, signed_in, to=there)
             if filled["email"].strip():
                 return _mail_link(request, platform, visit, filled, SIGN_IN)
@@ -45,18 +47,20 @@ def sign_in_page(request: Request, platform: CurrentPlatform, visit: CurrentClie
         except (UnauthorizedError, ThrottledError) as error:
             refusal = error
     elif session_flow.current_member(request, platform) is not None:
-        return pages.redirect(request, pages.safe_redirect_url(filled.get("next", "")))
+        return pages.redirect(request, _target(request, filled))
     elif tenants.is_setup_open(platform):
         text = "Run `lakehold up` and open the setup link that it prints."
         return closed_page(request, "Not set up yet", text, label="", status=200)
     values: dict[str, object] = {
         **_form_options(platform),
         "filled": filled,
-        "next": pages.safe_redirect_url(filled.get("next", "")),
+        "next": _target(request, filled),
         "refusal": refusal,
         "waits": isinstance(refusal, ThrottledError),
     }
-    return render_bare(request, "sign_in.html", values, errors=errors, refusal=refusal)
+    response = render_bare(request, "sign_in.html", values, errors=errors, refusal=refusal)
+    session_flow.remember_target(request, response, _target(request, filled))
+    return response
 
 
 @routes.get("/sign-in/sent")
@@ -79,6 +83,11 @@ def request_reset_link(
             refusal = error
     values: dict[str, object] = {**_form_options(platform), "filled": filled, "refusal": refusal}
     return render_bare(request, "forgot.html", values, refusal=refusal)
+
+
+def _target(request: Request, filled: Mapping[str, str]) -> str:
+    """Return where to go after signing in: what the form says, or else what is remembered."""
+    return pages.safe_redirect_url(filled["next"]) if filled.get("next") else session_flow.remembered_target(request)
 
 
 def _form_values(sent: FormData) -> dict[str, str]:
@@ -106,7 +115,9 @@ def sign_in_with_link(request: Request, platform: CurrentPlatform, visit: Curren
     try:
         if request.method == "POST":
             signed_in = retry_when_busy(lambda: sign_in(platform, MagicLinkMethod(secret), visit))
-            return session_flow.start_session(request, platform, visit, signed_in, to="/")
+            return session_flow.start_session(
+                request, platform, visit, signed_in, to=session_flow.remembered_target(request)
+            )
         found = links.get_info(platform, secret)
     except (UnauthorizedError, ThrottledError) as error:
         return closed_page(request, "This link has expired", error)

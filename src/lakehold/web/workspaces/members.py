@@ -88,9 +88,7 @@ def remove_member(request: Request, ctx: WriteContext, uid: str, sent: Submitted
     back = urls.workspace(uid, "members")
     text = "Direct grants on single resources are kept, and apply again if they are added back."
     choice = _transfer_choice(ctx, uid, member)
-    prompt = ConfirmationPrompt(
-        f"Remove {member.subject.name}?", text, do="Remove", back=back, danger=True, choice=choice
-    )
+    prompt = ConfirmationPrompt(f"Remove {member.subject.name}?", text, do="Remove", danger=True, choice=choice)
     need_confirmed_effects(request, sent, prompt, lambda: preview_effects(ctx, changes))
     receiver = str(sent.get(NEW_OWNER, ""))
     if receiver:
@@ -161,17 +159,16 @@ _ADD_PATH, _CHANGE_PATH = "members/add", "members/change"
 @routes.api_route("/{uid:path}/members/add", methods=FORM_METHODS)
 @routes.api_route("/{uid:path}/members/change", methods=FORM_METHODS)
 def set_member(request: Request, ctx: FormContext, uid: str, sent: SubmittedForm) -> Response:
-    """Show the present membership, or the submitted values after going back; save after the effect is confirmed."""
+    """Show the present membership; save after the effect is confirmed."""
     _check_may_give(ctx, uid)
     path = _CHANGE_PATH if request.url.path.endswith(_CHANGE_PATH) else _ADD_PATH
     asked, errors = request.query_params, FieldErrors()
     filled = MembershipForm.parse(sent if request.method == "POST" else asked)
     if request.method == "POST":
-        back = f"{urls.workspace(uid, path)}?{filled.to_query()}"
-        invalid = errors.at("role", InvalidInputError, ConflictError, fields={"until": "until"})
+        invalid = errors.at("role", InvalidInputError, ConflictError, fields={"until": "until", "subject": "subject"})
         with errors.at("subject", HiddenError, NotFoundError), invalid:
-            return _save_member(request, ctx, uid, filled, sent=sent, back=back)
-    elif filled.subject and "filled" not in asked:
+            return _save_member(request, ctx, uid, filled, sent)
+    elif filled.subject:
         filled = membership.current_membership(ctx, uid, find_member(ctx, uid, filled.subject))
     space = workspaces.need_workspace(ctx, uid)
     subject = picked = None
@@ -204,15 +201,15 @@ def _check_may_give(ctx: RequestContext, uid: str) -> None:
         ctx.need("give", uid, role=role)
 
 
-def _save_member(
-    request: Request, ctx: RequestContext, uid: str, filled: MembershipForm, *, sent: FormData, back: str
-) -> Response:
+def _save_member(request: Request, ctx: RequestContext, uid: str, filled: MembershipForm, sent: FormData) -> Response:
+    if not filled.subject:
+        raise InvalidInputError("Select a member or group.", field="subject")
     member = find_member(ctx, uid, filled.subject)
     plan = membership.plan_membership(ctx, uid, filled, member)
     if not plan.roles and not member.roles:
         raise InvalidInputError("Select a role.", field="role")
     question = f"{'Change' if member.roles else 'Add'} {member.subject.name}?"
-    prompt = ConfirmationPrompt(question, f"Until the end of {filled.until}." if filled.until else "", back=back)
+    prompt = ConfirmationPrompt(question, f"Until the end of {filled.until}." if filled.until else "")
     need_confirmed_effects(request, sent, prompt, lambda: preview_effects(ctx, plan.changes))
     for change in plan.labels:
         ctx.need_change(change)

@@ -56,11 +56,11 @@ class MembershipForm:
         )
 
     def to_query(self) -> str:
-        """Return the values as the query of a URL to come back to."""
+        """Return the values as the query of a URL."""
         pairs = [("subject", self.subject), *(("role", role) for role in self.roles)]
         pairs += [(_VALUE_PREFIX + name, value) for name, value in self.values.items()]
         pairs += [("label", label) for label in self.labels]
-        return urlencode([*pairs, ("until", self.until), ("filled", "1")])
+        return urlencode([*pairs, ("until", self.until)])
 
 
 @dataclass(frozen=True, slots=True)

@@ -63,7 +63,6 @@ def switch(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm) -
     ]
     prompt = ConfirmationPrompt(
         f"Change the options of {resources.get(ctx, uid).name}?",
-        back=there,
         changes=[change for change in field_changes if change.before != change.after],
     )
     if changes:
@@ -171,7 +170,6 @@ def set_plan(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm)
     prompt = ConfirmationPrompt(
         f"Change the plan to {humanize(new_plan)}?",
         "Applies to the whole tenant.",
-        back=there,
         changes=[FieldChange("Plan", humanize(present), humanize(new_plan))],
     )
     need_confirmed_effects(request, sent, prompt, lambda: preview_effects(ctx, [change]))

@@ -10,7 +10,8 @@ The rights are in model.yaml: Viewer, Editor and Manager; down from layers, up t
 - `volumes`: who may do what with files in volumes
 - `saved_queries`: saved queries, and results saved as tables
 - `integrations`: read-only access for other tools
-- `maintenance`: compaction, snapshot expiry, rollback, descriptions and restore of tables, by hand and scheduled
+- `maintenance`: compaction, snapshot expiry, rollback and descriptions of tables, by hand and scheduled
+- `deleted_tables`: deleted tables, their restoration, and those whose rows go in the end
 - `lineage`: what a resource is made from, and what reads it
 - `pages`: the pages of a lakehouse
 - `api`: the REST endpoints of a lakehouse

@@ -1,11 +1,7 @@
-"""Table maintenance: compaction, snapshot expiry, rollback, descriptions and restore, each as a run of the table.
+"""Table maintenance: compaction, snapshot expiry, rollback and descriptions, each as a run of the table.
 
-Maintenance is also scheduled by the platform when a table needs it; it changes no row. A lakehouse whose setting
-`upkeep` is false is left out.
-
-The rows of a dropped table are retained for some days and can be restored as a table of the same name. Members who
-could delete it then, and may create one in its layer now, may restore it. It gets a new id, its description, and the
-rights of its layer. Grants on the old table ended with it; they are listed, so that they can be granted again.
+Maintenance is also scheduled by the platform when a table or data mart needs it; it changes no row. A lakehouse whose
+setting `upkeep` is false is left out.
 """
 
 from __future__ import annotations
@@ -13,28 +9,21 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass
 from datetime import UTC, datetime
-from itertools import islice
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import sqlalchemy as sa
 
 from lakehold import workspaces
-from lakehold.access.facts import tables
-
-# past the access filter: deleted tables are in no list; who could delete one is decided by the facts of then
-from lakehold.access.facts.tables import resource
-from lakehold.catalog import kinds, resource_metadata, resources
-from lakehold.catalog.resource_metadata import ResourceMetadata
+from lakehold.catalog import kinds, resource_metadata
 from lakehold.directory import tenants
 from lakehold.directory.caller import Caller
 from lakehold.directory.platform import Platform
 from lakehold.directory.request_context import RequestContext
-from lakehold.kit.clock import DAY, FOREVER, SECOND, Moment
-from lakehold.kit.errors import ConflictError, InvalidInputError, NotFoundError
-from lakehold.kit.ids import fold_name, quote
-from lakehold.lake import readable_tables, table_metadata
+from lakehold.kit.clock import DAY, SECOND, Moment
+from lakehold.kit.errors import InvalidInputError, NotFoundError
+from lakehold.kit.ids import quote
+from lakehold.lake import readable_tables, table_metadata, table_views
 from lakehold.lake.iceberg_catalog import IcebergCatalog, TableIdentifier
 from lakehold.lake.table_metadata import IcebergMetadata
 from lakehold.runs import run_table as states
@@ -44,131 +33,29 @@ from lakehold.runs.runnable import RunOptions
 from lakehold.runs.scheduler.housekeeping import PeriodicTask
 from lakehold.runs.service import Run, Runs
 from lakehold.workspaces.descriptor import deferred
-from lakehold.workspaces.graph import edge_sources, need_kind
+from lakehold.workspaces.graph import need_kind
+from lakehold.workspaces.lakehouse.deleted_tables import expired_places
 from lakehold.workspaces.lakehouse.pipelines.base import TABLE_KIND
-from lakehold.workspaces.lakehouse.pipelines.tables import DESCRIBE, MAINTENANCE_PARAMETER, RESTORE, ROLLBACK, UPKEEP
-from lakehold.workspaces.registry import readable_kinds
+from lakehold.workspaces.lakehouse.pipelines.tables import DESCRIBE, ROLLBACK
+from lakehold.workspaces.upkeep import MIN_SNAPSHOTS, TASK_PARAMETER, UPKEEP
 
 if TYPE_CHECKING:
     from lakehold.lake.spark.tables import Tables
 
 
-_MAX_LISTED, _MAX_CANDIDATES = 50, 1_000
-"""The tables that are listed, and those that are examined: for each, who could delete it then is computed."""
-
-
-class FormerGrant(NamedTuple):
-    """A level that somebody held on a table."""
-
-    subject: str
-    role: str
-
-
-_DeletedRow = sa.Row[tuple[object, ...]]
-"""The number, id and name of a deleted resource, and when it was deleted."""
-
-
-@dataclass(frozen=True, slots=True)
-class RestorableTable:
-    """A dropped table whose rows are retained."""
-
-    number: int
-    uid: str
-    name: str
-    layer: str
-    dropped_at: Moment
-    held: tuple[FormerGrant, ...] = ()
-    """The grants on the table itself, of subjects that still exist."""
-
-
-def dropped_tables(ctx: RequestContext, lake: IcebergCatalog, within: str = "") -> list[RestorableTable]:
-    """Return the tables that the caller may restore, newest first: of all lakehouses, or of one."""
-    found = (_restorable(ctx, row) for row in _deleted_resources(ctx, lake)[:_MAX_CANDIDATES])
-    seen = (each for each in found if each is not None)
-    inside = (each for each in seen if not within or kinds.workspace_of(ctx.view, each.layer) == within)
-    return list(islice(inside, _MAX_LISTED))
-
-
-def restore_table(ctx: RequestContext, lake: IcebergCatalog, uid: str, name: str = "") -> tuple[str, Run]:
-    """Create the table again and start a run that brings its rows back."""
-    ctx.need_writable()
-    row = next((each for each in _deleted_resources(ctx, lake) if each.uid == uid), None)
-    found = None if row is None else _restorable(ctx, row)
-    if found is None:
-        raise NotFoundError(
-            f"There is no deleted table {quote(uid)}.", "Its rows may have been deleted; check the list."
-        )
-    new_name = name or found.name
-    beside = (ctx.view.names.get(ctx.view.resource(each)) or "" for each in edge_sources(ctx, found.layer, "layer"))
-    if fold_name(new_name) in map(fold_name, beside):
-        raise ConflictError(
-            f"There is a table {quote(new_name)} in the layer already.", "Restore it under another name."
-        )
-    about = resource_metadata.load_many(ctx, [found.number]).get(found.number, ResourceMetadata()).description
-    made = resources.create(ctx, TABLE_KIND, new_name, edges={"layer": found.layer}, description=about)
-    parameters = {MAINTENANCE_PARAMETER: RESTORE, "number": found.number}
-    return made, Runs(workspaces.runnables()).start(ctx, made, RunOptions(parameters=parameters))
-
-
-def expired_places(platform: Platform) -> list[TableIdentifier]:
-    """Return the places of tables and data marts of all tenants that were deleted so long ago that rows may go too."""
-    found, until = list[TableIdentifier](), platform.clock() - platform.settings.dropped_days * DAY
-    with closing(IcebergCatalog(platform.settings)) as lake:
-        for tenant in tenants.list_all(platform):
-            with platform.read(Caller(tenant.uid, "", address="worker")) as ctx:
-                old = (row for row in _deleted_resources(ctx, lake, readable_kinds()) if row.until < until)
-                found += [TableIdentifier(ctx.session.tenant, row.id) for row in old]
-    return found
-
-
-def _deleted_resources(
-    ctx: RequestContext, lake: IcebergCatalog, kind_ids: Collection[str] = (TABLE_KIND,)
-) -> list[_DeletedRow]:
-    """Return the deleted resources of these kinds whose rows are retained, newest first."""
-    uids = ctx.view.uids
-    numbers = [place.number for place in lake.list_tables(ctx.session.tenant) if uids.get(place.number) is None]
-    c = resource.c
-    found: list[_DeletedRow] = []
-    for start in range(0, len(numbers), 500):
-        some = sa.and_(c.tenant_id == ctx.session.tenant, c.id.in_(numbers[start : start + 500]), c.until < FOREVER)
-        query = sa.select(c.id, c.uid, c.name, c.until).where(some, c.kind.in_(kind_ids))
-        found += ctx.session.transaction.connection.execute(query)
-    return sorted(found, key=lambda row: -row.until)
-
-
-def _restorable(ctx: RequestContext, row: _DeletedRow) -> RestorableTable | None:
-    """Return the table if the caller could delete it then and may create one in its layer now."""
-    then = ctx.session.as_of(row.until - 1)
-    if not then.check(ctx.principal, "delete", row.uid):
-        return None
-    layers = then.read_view(lambda view: [view.uid(end) for end in view.edges_out["layer"].get(row.id) or ()])
-    layer = next(iter(layers), "")
-    if ctx.view.ids.get(layer) is None or not ctx.session.check(ctx.principal, "create_table", layer):
-        return None
-    return RestorableTable(row.id, row.uid, row.name, layer, row.until, _former_grants(ctx, row))
-
-
-def _former_grants(ctx: RequestContext, row: _DeletedRow) -> tuple[FormerGrant, ...]:
-    found = tables.grants_on(ctx.session.transaction, ctx.session.tenant, row.id, row.until - 1)
-    there = [(ctx.view.uids.get(each.subject), each.role) for each in found if each.since < row.until]
-    return tuple(sorted(FormerGrant(subject, role) for subject, role in there if subject is not None))
-
-
-MIN_SNAPSHOTS = 5
-"""The number of its last snapshots that a table keeps, however old they are."""
 _MAX_DESCRIPTION, _MAX_FIELDS = 2_000, 1_000
 
 
 def maintain_table(ctx: RequestContext, uid: str) -> Run:
     """Compact files, expire old snapshots, and delete orphan files."""
-    return _start_run(ctx, uid, {MAINTENANCE_PARAMETER: UPKEEP})
+    return _start_run(ctx, uid, {TASK_PARAMETER: UPKEEP})
 
 
 def roll_back_table(ctx: RequestContext, lake: IcebergCatalog, uid: str, snapshot: int) -> Run:
     """Roll the table back to a snapshot. Later snapshots stay until they expire, and can be rolled back to."""
     need_table(ctx, uid, "rollback")
     _current_metadata(ctx, lake, uid).snapshot(snapshot)
-    return _start_run(ctx, uid, {MAINTENANCE_PARAMETER: ROLLBACK, "snapshot": snapshot})
+    return _start_run(ctx, uid, {TASK_PARAMETER: ROLLBACK, "snapshot": snapshot})
 
 
 def describe_fields(ctx: RequestContext, lake: IcebergCatalog, uid: str, fields: Mapping[str, str]) -> Run:
@@ -184,7 +71,7 @@ def describe_fields(ctx: RequestContext, lake: IcebergCatalog, uid: str, fields:
             )
     if not fields or len(fields) > _MAX_FIELDS:
         raise InvalidInputError("No field is named, or too many are.", f"Name one, or {_MAX_FIELDS:,} at most.")
-    return _start_run(ctx, uid, {MAINTENANCE_PARAMETER: DESCRIBE, "fields": dict(fields)})
+    return _start_run(ctx, uid, {TASK_PARAMETER: DESCRIBE, "fields": dict(fields)})
 
 
 def need_table(ctx: RequestContext, uid: str, action: str) -> None:
@@ -224,7 +111,7 @@ def needs_maintenance(now: IcebergMetadata, last: Moment | None, at: Moment, day
 
 
 def schedule_maintenance(platform: Platform) -> int:
-    """Start the maintenance of tables that need it, one at a time in each lakehouse; return how many."""
+    """Start the maintenance of tables that need it, one at a time in each workspace; return how many."""
     count = 0
     with closing(IcebergCatalog(platform.settings)) as lake:
         for tenant in tenants.list_all(platform):
@@ -242,13 +129,13 @@ def _start_scheduled(ctx: RequestContext, number: int) -> bool:
     uid = ctx.view.uids.get(number)
     if uid is not None:
         Runs(workspaces.runnables()).insert(
-            ctx, uid, RunOptions(parameters={MAINTENANCE_PARAMETER: UPKEEP}), cause=RunCause(CauseKind.MAINTENANCE)
+            ctx, uid, RunOptions(parameters={TASK_PARAMETER: UPKEEP}), cause=RunCause(CauseKind.MAINTENANCE)
         )
     return uid is not None
 
 
 def _next_tables(ctx: RequestContext, lake: IcebergCatalog, days: int) -> list[int]:
-    """Return the number of the next table of each lakehouse."""
+    """Return the number of the next table of each workspace."""
     busy, last = _last_maintenance(ctx)
     places = {place.number: place for place in lake.list_tables(ctx.session.tenant)}
     locations = lake.metadata_locations(places.values())
@@ -262,14 +149,18 @@ def _next_tables(ctx: RequestContext, lake: IcebergCatalog, days: int) -> list[i
         if ended is not None and ended > ctx.at - DAY:
             continue
         enabled = resource_metadata.load(ctx, home).settings.get("upkeep") is not False
-        if enabled and _table_needs_maintenance(locations[place], ended, ctx.at, days):
+        hidden = table_views.hidden_fields(ctx, uid)
+        if enabled and _table_needs_maintenance(locations[place], hidden, ended, ctx.at, days):
             found[home] = number
     return list(found.values())
 
 
-def _table_needs_maintenance(location: str, last: Moment | None, at: Moment, days: int) -> bool:
+def _table_needs_maintenance(
+    location: str, hidden: Collection[str], last: Moment | None, at: Moment, days: int
+) -> bool:
     try:
-        return needs_maintenance(table_metadata.load_metadata(location), last, at, days)
+        found = table_metadata.load_metadata(location)
+        return bool(table_views.retained_fields(found, hidden)) or needs_maintenance(found, last, at, days)
     except OSError as error:
         # The files of one table are missing; the others are kept up all the same.
         _log.warning("table maintenance failed: %s", type(error).__name__)

@@ -11,9 +11,9 @@ from lakehold.catalog.resource_edit import ResourceEdit
 from lakehold.catalog.resource_view import make_ref
 from lakehold.directory.platform import Platform
 from lakehold.directory.request_context import RequestContext
-from lakehold.kit.errors import InvalidInputError, UnavailableError
+from lakehold.kit.errors import InvalidInputError, LimitExceededError, UnavailableError
 from lakehold.kit.ids import valid_table_name
-from lakehold.lake.errors import LimitExceededError, QueryError, RefusedQueryError
+from lakehold.lake.errors import QueryError, RefusedQueryError
 from lakehold.runs import queries, worker_client
 from lakehold.runs.service import Run, Runs
 from lakehold.runs.sql_definitions import EdgeEnds, SqlDefinition

@@ -144,8 +144,10 @@ SOURCE = SettingsSchema[SourceSettings](
     references=_source_references,
     edges=("reads",),
 )
-STREAM = SettingsSchema[StreamSettings]("stream", StreamSettings)
-QUERY = SettingsSchema[QuerySettings]("query", QuerySettings, common=RunSettings)
+STREAM = SettingsSchema[StreamSettings]("stream", StreamSettings, parts=("enabled",))
+QUERY = SettingsSchema[QuerySettings](
+    "query", QuerySettings, common=RunSettings, parts=("mode", "keys", "evolution", "partitioned_by", "cursor")
+)
 HISTORY = SettingsSchema[HistorySettings]("history", HistorySettings, common=RunSettings)
 DESTINATION = SettingsSchema[DestinationSettings](
     "destination",

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import ClassVar
 
 from lakehold.runs.runnable import BackfillSpan, Step
 
@@ -61,6 +62,8 @@ class UpdateHistory(Step):
 class IngestStream(Step):
     """Load a stream of a source into a table."""
 
+    identity: ClassVar[str] = "stream"
+
     source: str
     source_settings: Mapping[str, object]
     stream: str
@@ -76,20 +79,13 @@ class IngestStream(Step):
 class DeliverTable(Step):
     """Send a table to a destination."""
 
+    identity: ClassVar[str] = "table"
+
     destination: str
     settings: Mapping[str, object]
     table: str
     alone: bool
     """Whether it is the only table that the destination sends."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MaintainTable(Step):
-    """One part of a table's maintenance, which changes its files and not its rows."""
-
-    table: str
-    part: str
-    """`compact`, `expire` or `sweep`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,12 +102,3 @@ class DescribeFields(Step):
 
     table: str
     fields: tuple[tuple[str, str], ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RestoreRows(Step):
-    """Move the rows of a dropped table into a new one."""
-
-    table: str
-    number: int
-    """The number of the dropped table, under which its rows lie."""

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from lakehold.kit.ids import NameScope
 from lakehold.workspaces.descriptor import (
     LINEAGE_PAGE,
     RUNS_PAGE,
@@ -18,7 +19,7 @@ _PIPELINES_PAGE = PageLink("Pipelines", "pipelines", "workflow")
 
 
 def _pipeline(name: str, icon: str, edit_form: str = "pipeline/edit", *, runs: bool = True) -> KindDescriptor:
-    """Return the descriptor of a kind that moves data between tables."""
+    """Return the descriptor of a kind that moves data between tables. The command runs it by name."""
     return KindDescriptor(
         name=name,
         icon=icon,
@@ -27,6 +28,7 @@ def _pipeline(name: str, icon: str, edit_form: str = "pipeline/edit", *, runs: b
         edit_form=edit_form,
         collapsed=True,
         pages=(RUNS_PAGE, TRIGGERS_PAGE) if runs else (),
+        unique_name=NameScope.PARENT if runs else None,
     )
 
 
@@ -38,12 +40,14 @@ WORKSPACE = Workspace(
     folder=Path(__file__).parent,
     root=KindDescriptor(name="lakehouse", icon="waves", overview="lakehouse"),
     kinds=(
-        KindDescriptor(name="layer", icon="layers", collapsed=True),
+        KindDescriptor(name="layer", icon="layers", collapsed=True, unique_name=NameScope.PARENT),
         KindDescriptor(
             name="table",
             icon="table-2",
             collapsed=True,
             reads_rows="read",
+            restored_with_rows=True,
+            unique_name=NameScope.PARENT,
             pages=(
                 PageLink("Fields", "fields", "menu"),
                 PageLink("Sample", "sample", "table-2"),
@@ -52,8 +56,19 @@ WORKSPACE = Workspace(
                 PageLink("Runs", "written", "activity"),
             ),
         ),
-        KindDescriptor(name="volume", icon="folder", collapsed=True, pages=(PageLink("Files", "files", "folder"),)),
-        KindDescriptor(name="stream", icon="activity", collapsed=True),
+        KindDescriptor(
+            name="volume",
+            icon="folder",
+            collapsed=True,
+            unique_name=NameScope.PARENT,
+            pages=(PageLink("Files", "files", "folder"),),
+        ),
+        KindDescriptor(
+            name="stream",
+            icon="activity",
+            collapsed=True,
+            created_elsewhere="Streams are selected on the page of their source.",
+        ),
         KindDescriptor(
             name="saved_query", icon="book-open", collapsed=True, pages=(PageLink("SQL", "sql", "square-terminal"),)
         ),

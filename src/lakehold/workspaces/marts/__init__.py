@@ -13,7 +13,7 @@ The rights are in model.yaml: three project roles, owners, two sharing toggles, 
 - `messages`: the template of a report's message, with tables and charts
 - `insights`: usage of reports
 - `lineage`: where rows come from, and where they go
-- `live`: destinations from which BI tools pull reports
+- `live`, `live_pages`: destinations from which BI tools pull reports, and the pages of a pull
 - `notifications`: who is notified of runs and checks
 - `pipelines`: what can be run, data marts and reports, and its steps
 - `executors`: executes the steps; only a worker imports it

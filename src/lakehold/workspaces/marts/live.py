@@ -28,11 +28,13 @@ from lakehold.kit.errors import ConflictError, ForbiddenError, InvalidInputError
 from lakehold.kit.ids import quote
 from lakehold.lake.iceberg_catalog import IcebergCatalog
 from lakehold.ledger.audit import DENIED
+from lakehold.runs import stored_results
 from lakehold.runs.authors import load_authors, need_authors
 from lakehold.runs.scheduler.housekeeping import PeriodicTask
+from lakehold.runs.worker_client import ReadPurpose
 from lakehold.workspaces.graph import edge_sources, edge_targets
 from lakehold.workspaces.marts import mart_kinds, reports
-from lakehold.workspaces.marts.pipelines import is_deleted, joined_marts, mart_of, need_published
+from lakehold.workspaces.marts.pipelines import is_deleted, joined_marts, mart_of, need_published, report_parts
 from lakehold.workspaces.marts.report_settings import REPORT
 from lakehold.workspaces.marts.settings import LIVE_TYPE
 
@@ -175,7 +177,10 @@ class ReportPull:
     """A pull that is allowed now."""
 
     caller: Caller
+    purpose: ReadPurpose
     text: str
+    at: Moment
+    """The moment that relative dates start from."""
     tenant: int
     report: int
     destination: int
@@ -192,21 +197,24 @@ def pullable_reports(platform: Platform, access: LiveAccess, lake: IcebergCatalo
     return sorted(made, key=lambda each: each.name.casefold())
 
 
-def begin_pull(platform: Platform, access: LiveAccess, lake: IcebergCatalog, report: str) -> ReportPull:
-    """Return an allowed pull, audited; or raise why it is refused."""
+def begin_pull(
+    platform: Platform, access: LiveAccess, lake: IcebergCatalog, report: str, *, at: Moment | None = None
+) -> ReportPull:
+    """Return an allowed pull with relative dates as of a moment; or raise why it is refused."""
     with platform.read(access.visit.to_caller(access.tenant)) as ctx:
         _need_live(ctx, access.destination)
         if not ctx.view.ids.get(report) or access.destination not in edge_targets(ctx, report, "destination"):
             raise NotFoundError(f"There is no report {quote(report)} here.", "Check the list of reports.")
         author = resource_metadata.load_author(ctx, report)
-    with platform.write(_author_caller(access, author, report)) as ctx:
-        text = _pull_sql(ctx, access, lake, report)
-        ctx.note("pull", report, after={"destination": access.destination, "secret": access.secret})
+    with platform.read(_author_caller(access, author, report)) as ctx:
+        moment = ctx.at if at is None else at
+        text = _pull_sql(ctx, access, lake, report, moment)
+        purpose = ReadPurpose("pull", report, {"destination": access.destination, "secret": access.secret})
         numbers = (ctx.view.resource(uid) for uid in (report, access.destination))
-        return ReportPull(ctx.caller, text, ctx.session.tenant, *numbers)
+        return ReportPull(ctx.caller, purpose, text, moment, ctx.session.tenant, *numbers)
 
 
-def _pull_sql(ctx: RequestContext, access: LiveAccess, lake: IcebergCatalog, report: str) -> str:
+def _pull_sql(ctx: RequestContext, access: LiveAccess, lake: IcebergCatalog, report: str, at: Moment) -> str:
     """Return the query of the report if its author and the starter of pulls may do everything that it takes."""
     if ctx.view.ids.get(ctx.caller.member) is None:
         raise DeniedError(
@@ -226,10 +234,10 @@ def _pull_sql(ctx: RequestContext, access: LiveAccess, lake: IcebergCatalog, rep
         for uid in marts:
             ctx.need("use", uid)
 
-    need_authors(ctx, load_authors(ctx, report, (report, *marts)), report, need_marts)
+    need_authors(ctx, load_authors(ctx, report_parts(report, marts)), report, need_marts)
     need_published(ctx, mart)
     settings = REPORT.parse(resource_metadata.load(ctx, report).settings)
-    return reports.report_sql(ctx, lake, settings, mart)
+    return reports.report_statement(ctx, lake, settings, mart, at=at).sql
 
 
 def _need_of_starter(ctx: RequestContext, access: LiveAccess, uid: str) -> None:
@@ -269,7 +277,7 @@ def _refusal(
         with platform.database.read() as transaction:
             session = platform.access.session(transaction, access.tenant)
             ctx = RequestContext(session, _author_caller(access, author, report), platform.keys)
-            _pull_sql(ctx, access, lake, report)
+            _pull_sql(ctx, access, lake, report, ctx.at)
     except (DeniedError, ConflictError, InvalidInputError, NotFoundError) as error:
         return error.message
     return ""
@@ -330,7 +338,10 @@ def delete_old_pulls(platform: Platform) -> int:
         return transaction.connection.execute(old).rowcount
 
 
-PERIODIC_TASKS = (PeriodicTask("forget pulls", 3600, delete_old_pulls),)
+PERIODIC_TASKS = (
+    PeriodicTask("forget pulls", 3600, delete_old_pulls),
+    PeriodicTask("delete stored results", 600, stored_results.delete_unused),
+)
 
 
 def take_over(ctx: RequestContext, report: str) -> None:

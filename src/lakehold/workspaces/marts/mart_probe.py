@@ -22,6 +22,7 @@ from lakehold.lake import readable_tables, row_formats
 from lakehold.lake.row_formats import quote_identifier
 from lakehold.runs import worker_client
 from lakehold.runs.sql_definitions import EdgeEnds, SqlDefinition
+from lakehold.runs.worker_client import ReadPurpose
 from lakehold.workspaces.graph import need_connection
 from lakehold.workspaces.marts import mart_kinds, storages
 from lakehold.workspaces.marts.settings import (
@@ -55,6 +56,11 @@ class ProbeTarget:
     """The definition to sample, or the stream of a connector; without a stream, the streams are listed."""
     search: str | None = None
     """A part of the name by which listed tables are filtered: a lakehouse lists the first matches; empty for all."""
+
+    @property
+    def sampled(self) -> str:
+        """The resource whose rows are shown, or in which it would be created; empty if none are."""
+        return (self.uid or self.project) if self.by or self.text else ""
 
 
 def need_storage_probe(ctx: RequestContext, target: ProbeTarget) -> StorageSettings:
@@ -108,7 +114,7 @@ def probe_secrets(ctx: RequestContext, target: ProbeTarget) -> dict[str, str]:
 
 def probe_feed(platform: Platform, caller: Caller, target: ProbeTarget) -> dict[str, Any]:
     """Probe the connector through the worker, outside of the transaction in which access was checked."""
-    return worker_client.probe(platform, caller, "marts.feed", asdict(target))
+    return worker_client.probe(platform, caller, "marts.feed", asdict(target), target.sampled)
 
 
 SAMPLE_ROWS = 20
@@ -159,7 +165,9 @@ def probe_storage(platform: Platform, prepared: PreparedProbe) -> StorageProbeRe
     if prepared.where is StorageType.FILES and not prepared.target.uid:
         return StorageProbeResult(notes=["It gets a folder of its own when it is created. Upload files there."])
     return StorageProbeResult(
-        **worker_client.probe(platform, prepared.caller, "marts.storage", asdict(prepared.target))
+        **worker_client.probe(
+            platform, prepared.caller, "marts.storage", asdict(prepared.target), prepared.target.sampled
+        )
     )
 
 
@@ -203,7 +211,10 @@ def _probe_lakehouse(platform: Platform, prepared: PreparedProbe, lake: LakeTabl
         return StorageProbeResult(tables=[{"name": each.name, "uid": each.uid, "keys": []} for each in lake.tables])
     text, notes = _probe_sql(prepared.target, [each.name for each in lake.tables])
     meaning = worker_client.describe_query(platform, prepared.caller, workspace=lake.lakehouse, text=text)
-    query = worker_client.run_query(platform, prepared.caller, workspace=lake.lakehouse, text=text, rows=SAMPLE_ROWS)
+    purpose = ReadPurpose("preview", prepared.target.sampled)
+    query = worker_client.run_query(
+        platform, prepared.caller, purpose=purpose, workspace=lake.lakehouse, text=text, rows=SAMPLE_ROWS
+    )
     with query as found:
         some = [[row_formats.to_json_value(value) for value in row] for row in found.rows()]
     return StorageProbeResult(fields=meaning.fields, rows=some, notes=notes, reads=meaning.reads)

@@ -37,6 +37,8 @@ class MessageData:
     count: int = 0
     complete: bool = True
     """Whether the count is of all rows; else there are more."""
+    labels: tuple[str, ...] = ()
+    """What people call the columns, if not by their names."""
 
     def column_index(self, column: str) -> int:
         """Return the index of a column, or raise an error that lists the columns."""
@@ -104,7 +106,7 @@ def _table_part(data: MessageData) -> _MessagePart:
     """Return a table of the first rows: in columns of a fixed-width font, and as HTML for mail programs."""
     if not data.rows:
         return _NO_ROWS
-    columns = data.columns[:_MAX_BLOCK_COLUMNS]
+    columns = (data.labels or data.columns)[:_MAX_BLOCK_COLUMNS]
     rows = [row[:_MAX_BLOCK_COLUMNS] for row in data.rows[:MAX_BLOCK_ROWS]]
     cells = [[format_short(value) for value in row] for row in (columns, *rows)]
     right = [any(map(is_numeric, column)) for column in zip(*rows, strict=True)]

@@ -3,7 +3,7 @@
 A step has the settings that there were when its run began. `executors` executes the steps.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
@@ -17,12 +17,29 @@ from lakehold.kit.errors import ConflictError, InvalidInputError
 from lakehold.kit.ids import quote
 from lakehold.lake import readable_tables
 from lakehold.lake.iceberg_catalog import IcebergCatalog
-from lakehold.runs.runnable import EndedRun, Runnable, RunNotice, RunOptions, Step, refuse_backfill
+from lakehold.runs.runnable import (
+    DefinitionPart,
+    EndedRun,
+    Runnable,
+    RunNotice,
+    RunOptions,
+    Step,
+    parts_of,
+    refuse_backfill,
+)
 from lakehold.workspaces.graph import edge_sources, edge_targets, need_kind
 from lakehold.workspaces.marts import mart_kinds, storages
 from lakehold.workspaces.marts.notifications import receivers
 from lakehold.workspaces.marts.report_settings import REPORT
-from lakehold.workspaces.marts.settings import DATA_MART, LIVE_TYPE, LakeStorageSettings, MartSettings, parse_definition
+from lakehold.workspaces.marts.settings import (
+    DATA_MART,
+    LIVE_TYPE,
+    DefinitionType,
+    LakeStorageSettings,
+    MartSettings,
+    parse_definition,
+)
+from lakehold.workspaces.upkeep import HIDE, TASK_PARAMETER, MaintainTable, is_upkeep, upkeep_steps
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,7 +85,7 @@ class SendReport(Step):
     destination_settings: Mapping[str, object]
 
 
-TASK_PARAMETER, CHECK_TASK = "do", "check"
+CHECK_TASK = "check"
 """The option to run only the checks."""
 
 
@@ -107,7 +124,10 @@ class DataMartPipeline(_ProjectPipeline):
         Rows that fail a blocking check are not copied to the storage.
         """
         refuse_backfill(options, DATA_MART.label)
-        ctx.need(self.trigger, uid)
+        if ctx.caller.member or not is_upkeep(options):
+            ctx.need(self.trigger, uid)
+        if is_upkeep(options):
+            return upkeep_steps(uid, HIDE)
         stored = resource_metadata.load(ctx, uid).settings
         settings = parse_definition(stored)
         looks = [RunChecks(name="check", reads=(uid,), mart=uid, settings=stored)] if settings.checks else []
@@ -141,13 +161,30 @@ class DataMartPipeline(_ProjectPipeline):
         )
         return [refresh, *looks, copy]
 
-    def definition(self, ctx: RequestContext, uid: str, options: RunOptions) -> Sequence[str]:
-        """Return the data mart and its storage, which says where its tables are."""
-        del options
-        return (uid, *edge_targets(ctx, uid, "storage"))
+    def definition(self, uid: str, step: Step) -> Sequence[DefinitionPart]:
+        """Return what the step executes of the data mart, and its storage, which says where its tables are; nothing
+        for its upkeep.
+        """
+        match step:
+            case RefreshMart():
+                return (*parts_of(self.kind, uid, "checks", "kept_as", "joins"), DefinitionPart(step.storage))
+            case CopyToStorage():
+                return DefinitionPart(uid, "kept_as"), DefinitionPart(step.storage)
+            case MaintainTable():
+                return ()
+            case _:
+                return (DefinitionPart(uid, "checks"),)
+
+    def private_ends(self, ctx: RequestContext, uid: str) -> Sequence[str]:
+        """Return its storage; the data mart itself if it has a connector of its own."""
+        by = resource_metadata.load(ctx, uid).settings.get("by")
+        storage = edge_targets(ctx, uid, "storage")
+        return (uid, *storage) if by == DefinitionType.CONNECTOR or not storage else storage
 
     def need_step(self, ctx: RequestContext, uid: str, step: Step) -> None:
         """Refuse a step if the caller may no longer use the data mart or its storage."""
+        if isinstance(step, MaintainTable):
+            return
         ctx.need("use", uid)
         if isinstance(step, RefreshMart | CopyToStorage):
             ctx.need("use", step.storage)
@@ -246,10 +283,10 @@ class ReportPipeline(_ProjectPipeline):
         )
         return [step]
 
-    def definition(self, ctx: RequestContext, uid: str, options: RunOptions) -> Sequence[str]:
-        """Return the report, its destination, which says where rows go, and its data mart with those that it joins."""
-        del options
-        return (uid, *edge_targets(ctx, uid, "destination"), *joined_marts(ctx, mart_of(ctx, uid)))
+    def definition(self, uid: str, step: Step) -> Sequence[DefinitionPart]:
+        """Return the report, its destination, which says where rows go, and the joins of its data mart."""
+        assert isinstance(step, SendReport)  # noqa: S101 - it has no others
+        return (*report_parts(uid, step.marts), DefinitionPart(step.destination))
 
     def need_step(self, ctx: RequestContext, uid: str, step: Step) -> None:
         """Refuse a data mart that the caller may no longer use, or that has become a draft meanwhile."""
@@ -258,6 +295,10 @@ class ReportPipeline(_ProjectPipeline):
             ctx.need("use", mart)
         need_published(ctx, mart_of(ctx, uid))
 
+    def private_ends(self, ctx: RequestContext, uid: str) -> Sequence[str]:
+        """Return its destination."""
+        return edge_targets(ctx, uid, "destination") or (uid,)
+
     def visible_through(self, ctx: RequestContext, uid: str) -> str:
         """Return its data mart."""
         return mart_of(ctx, uid)
@@ -265,6 +306,11 @@ class ReportPipeline(_ProjectPipeline):
     def stop_rights(self, ctx: RequestContext, uid: str) -> Sequence[RequiredRight]:
         """Return `run` on the report, or `edit` on its data mart."""
         return (RequiredRight(self.stop, uid), RequiredRight("edit", mart_of(ctx, uid)))
+
+
+def report_parts(uid: str, marts: Iterable[str]) -> list[DefinitionPart]:
+    """Return the parts of definitions that say what a report reads: its own, and the joins of its data marts."""
+    return [*parts_of(mart_kinds.REPORT_KIND, uid), *(DefinitionPart(mart, "joins") for mart in marts)]
 
 
 def joined_marts(ctx: RequestContext, mart: str) -> dict[str, Mapping[str, object]]:
@@ -278,7 +324,9 @@ def joined_marts(ctx: RequestContext, mart: str) -> dict[str, Mapping[str, objec
             saved = edge_targets(ctx, uid, "joins")
             for join in DATA_MART.parse(found[uid]).joins:
                 if join.mart not in saved:
-                    raise InvalidInputError(f"The join {quote(join.name)} was not saved.", "Save its joins again.")
+                    # Those who use this one need not see what the others join.
+                    name = f" {quote(join.name)}" if uid == mart else " of a joined data mart"
+                    raise InvalidInputError(f"The join{name} was not saved.", "Save its joins again.")
                 waiting.append(join.mart)
     return found
 

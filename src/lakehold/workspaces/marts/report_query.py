@@ -5,15 +5,22 @@ now (`today - 7`, `month`): nothing that a member wrote becomes SQL text.
 """
 
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from decimal import Decimal, InvalidOperation
 
 from lakehold.kit.errors import InvalidInputError
-from lakehold.kit.ids import quote
+from lakehold.kit.ids import fold_name, quote
 from lakehold.lake.row_formats import quote_identifier, quote_literal
-from lakehold.workspaces.marts.report_settings import MAX_ROWS, ReportAggregate, ReportCondition, ReportSettings
+from lakehold.workspaces.marts.report_settings import (
+    MAX_ROWS,
+    ReportAggregate,
+    ReportCondition,
+    ReportSettings,
+    aggregate_title,
+)
 
 _RELATIVE_DATE = re.compile(r"(today|week|month|quarter|year)\s*(?:([+-])\s*(\d{1,4}))?")
 _INTEGER_TYPES = {"int", "long"}
@@ -105,6 +112,9 @@ class SourceColumn:
 
     sql: str
     type: str
+    alias: str = ""
+    """What people call it, if not by its name."""
+    description: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,6 +147,18 @@ def selected_columns(report: ReportSettings, source: QuerySource) -> dict[str, s
     return found
 
 
+def result_labels(report: ReportSettings, source: QuerySource) -> dict[str, str]:
+    """Return what people call each column of the result: by its alias, unless another column could be meant."""
+    names = selected_columns(report, source)
+    labels = {name: source.columns[name].alias for name in names if name in source.columns}
+    for each in report.sums:
+        alias = source.column(each.column).alias if each.column else ""
+        labels[each.title] = aggregate_title(each.how, alias, "") if alias and not each.name.strip() else ""
+    used = Counter(fold_name(label) for label in labels.values())
+    used.update(fold_name(name) for name in names if fold_name(name) != fold_name(labels[name]))
+    return {name: label if label and used[fold_name(label)] == 1 else name for name, label in labels.items()}
+
+
 def _aggregated_column(source: QuerySource, aggregate: ReportAggregate) -> str:
     if not aggregate.column:
         return "*"
@@ -158,9 +180,9 @@ class ReportQuery:
     """When; relative dates start from here."""
     parameters: Mapping[str, str]
 
-    def to_sql(self, source: QuerySource) -> str:
-        """Return the SELECT."""
-        selected = selected_columns(self.report, source)
+    def to_sql(self, source: QuerySource, *, labels: Mapping[str, str]) -> str:
+        """Return the SELECT, whose columns have these labels, or their names where they have none."""
+        selected = {labels.get(name, name): sql for name, sql in selected_columns(self.report, source).items()}
         columns = [f"{sql} AS {quote_identifier(name)}" for name, sql in selected.items()]
         where = [self._condition(source, each) for each in self.report.where]
         groups = [source.column(name).sql for name in self.report.columns] if self.report.sums else []
@@ -169,7 +191,7 @@ class ReportQuery:
             "FROM": source.sql,
             "WHERE": " AND ".join(where),
             "GROUP BY": ", ".join(groups),
-            "ORDER BY": ", ".join(self._order_by(selected)),
+            "ORDER BY": ", ".join(self._order_by(selected, labels)),
             "LIMIT": str(min(self.report.limit, MAX_ROWS)),
         }
         return "\n".join(f"{word} {part}" for word, part in parts.items() if part)
@@ -200,9 +222,10 @@ class ReportQuery:
             raise InvalidInputError(f"The parameter {quote(value[1:])} has no value.", "Set it in the report.")
         return found
 
-    def _order_by(self, selected: Mapping[str, str]) -> Sequence[str]:
-        for name in (each.column for each in self.report.sort if each.column not in selected):
+    def _order_by(self, selected: Mapping[str, str], labels: Mapping[str, str]) -> Sequence[str]:
+        sort = [(each, labels.get(each.column, each.column)) for each in self.report.sort]
+        for name in (each.column for each, label in sort if label not in selected):
             raise InvalidInputError(
                 f"The report is sorted by {quote(name)}, which it does not show.", "Show it, or sort by another."
             )
-        return [f"{quote_identifier(each.column)} {'DESC' if each.descending else 'ASC'}" for each in self.report.sort]
+        return [f"{quote_identifier(label)} {'DESC' if each.descending else 'ASC'}" for each, label in sort]

@@ -11,25 +11,30 @@ from datetime import UTC, datetime
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from lakehold.catalog import resource_metadata
 from lakehold.directory.caller import Caller
 from lakehold.directory.errors import DeniedError
 from lakehold.directory.platform import Platform
 from lakehold.directory.request_context import RequestContext
-from lakehold.kit.clock import SECOND
+from lakehold.kit.clock import SECOND, Moment
 from lakehold.kit.errors import ConflictError, InvalidInputError
 from lakehold.kit.ids import quote
-from lakehold.lake import readable_tables
+from lakehold.lake import readable_tables, table_views
 from lakehold.lake.iceberg_catalog import IcebergCatalog
 from lakehold.lake.row_formats import quote_identifier
 from lakehold.runs import worker_client
-from lakehold.runs.worker_client import QueryRows
-from lakehold.workspaces.graph import edge_targets
+from lakehold.runs.worker_client import QueryRows, ReadPurpose
 from lakehold.workspaces.marts import mart_kinds
 from lakehold.workspaces.marts.messages import DEFAULT_TEMPLATE, MessageData, MessageTemplate, RenderedMessage
-from lakehold.workspaces.marts.report_query import QuerySource, ReportQuery, SourceColumn, selected_columns
+from lakehold.workspaces.marts.pipelines import joined_marts
+from lakehold.workspaces.marts.report_query import (
+    QuerySource,
+    ReportQuery,
+    SourceColumn,
+    result_labels,
+    selected_columns,
+)
 from lakehold.workspaces.marts.report_settings import REPORT, ReportSettings
-from lakehold.workspaces.marts.settings import DATA_MART, MartJoin
+from lakehold.workspaces.marts.settings import DATA_MART, MartColumn, MartJoin
 
 _MAX_DEPTH = 5
 
@@ -46,7 +51,8 @@ def query_source(
     Columns of a joined mart have its name as a prefix: `customer.city`.
     """
     mart_kinds.need_kind(ctx, mart, mart_kinds.DATA_MART_KIND, "use")
-    joined = _JoinBuilder(ctx, lake, marts or {})
+    ctx.need("use", mart)
+    joined = _JoinBuilder(ctx, lake, marts or joined_marts(ctx, mart))
     joined.add(mart)
     return QuerySource(" ".join(joined.tables), joined.columns)
 
@@ -68,29 +74,27 @@ class _JoinBuilder:
                 action="use",
                 resource=mart,
             )
-        self.ctx.need("use", mart)
-        alias = quote_identifier(f"t{len(self.tables)}")
-        self._add_columns(mart, prefix, alias)
+        alias, settings = quote_identifier(f"t{len(self.tables)}"), DATA_MART.parse(self.marts[mart])
+        self._add_columns(mart, prefix, alias, {each.name: each for each in settings.columns})
         path = readable_tables.qualified_name(self.ctx, mart)
         self.tables.append(
             f"{path} AS {alias}" if join is None else f"LEFT JOIN {path} AS {alias} ON {self._condition(prefix, join)}"
         )
-        stored = self.marts.get(mart) or resource_metadata.load(self.ctx, mart).settings
-        allowed = {*self.marts, *edge_targets(self.ctx, mart, "joins")}
-        for each in DATA_MART.parse(stored).joins:
-            if each.mart not in allowed:
-                raise InvalidInputError(f"The join {quote(each.name)} was not saved.", "Save its joins again.")
+        for each in settings.joins:
             if prefix.count(".") >= _MAX_DEPTH:
                 raise ConflictError(f"More than {_MAX_DEPTH} data marts are joined in a chain.", "Join fewer.")
             self.add(each.mart, f"{prefix}{each.name}.", each)
 
-    def _add_columns(self, mart: str, prefix: str, alias: str) -> None:
-        now = self.lake.current_metadata(readable_tables.identifier_of(self.ctx, mart))
+    def _add_columns(self, mart: str, prefix: str, alias: str, about: Mapping[str, MartColumn]) -> None:
+        now = table_views.view_of(self.ctx, mart).current_metadata(self.lake)
         if now is None:
             name = self.ctx.view.names.get(self.ctx.view.resource(mart)) or mart
             raise ConflictError(f"The data mart {quote(name)} has no data yet.", "Refresh it.")
         for each in now.fields:
-            self.columns[f"{prefix}{each.name}"] = SourceColumn(f"{alias}.{quote_identifier(each.name)}", each.type)
+            said = about.get(each.name, MartColumn(each.name))
+            self.columns[f"{prefix}{each.name}"] = SourceColumn(
+                f"{alias}.{quote_identifier(each.name)}", each.type, said.alias.strip(), said.description
+            )
 
     def _condition(self, prefix: str, join: MartJoin) -> str:
         if not join.on:
@@ -123,20 +127,19 @@ class ReportColumn:
 def available_columns(ctx: RequestContext, lake: IcebergCatalog, mart: str) -> list[ReportColumn]:
     """Return all columns; refused if the caller may not use a mart in the chain, or one has no rows yet."""
     known = query_source(ctx, lake, mart).columns
-    labels = _column_labels(ctx, mart)
-    return [ReportColumn(name, column.type, *labels.get(name, ("", ""))) for name, column in known.items()]
+    return [ReportColumn(name, each.type, each.alias, each.description) for name, each in known.items()]
 
 
-def _column_labels(ctx: RequestContext, mart: str, prefix: str = "") -> dict[str, tuple[str, str]]:
-    """Return aliases and descriptions by name."""
-    settings = DATA_MART.parse(resource_metadata.load(ctx, mart).settings)
-    found = {f"{prefix}{column.name}": (column.alias, column.description) for column in settings.columns}
-    for join in settings.joins:
-        found |= _column_labels(ctx, join.mart, f"{prefix}{join.name}.")
-    return found
+@dataclass(frozen=True, slots=True)
+class ReportStatement:
+    """The SELECT of a report."""
+
+    sql: str
+    columns: tuple[str, ...]
+    """The names of its columns, in their order; the result may have labels instead."""
 
 
-def report_sql(
+def report_statement(
     ctx: RequestContext,
     lake: IcebergCatalog,
     report: ReportSettings,
@@ -144,19 +147,28 @@ def report_sql(
     *,
     parameters: Mapping[str, str] | None = None,
     marts: MartsSettings | None = None,
-) -> str:
-    """Return the SELECT of a report. Parameters that are given override those of the report."""
-    query = ReportQuery(report, _now(ctx, report), {**report.parameters, **(parameters or {})})
-    return query.to_sql(query_source(ctx, lake, mart, marts))
+    labelled: bool = True,
+    at: Moment | None = None,
+) -> ReportStatement:
+    """Return the SELECT of a report, now or as of a moment. Parameters that are given override those of the report.
+
+    Its columns are labelled by their aliases for people, and have their names for programs.
+    """
+    source = query_source(ctx, lake, mart, marts)
+    query = ReportQuery(
+        report, _local_time(report, ctx.at if at is None else at), {**report.parameters, **(parameters or {})}
+    )
+    labels = result_labels(report, source)
+    return ReportStatement(query.to_sql(source, labels=labels if labelled else {}), tuple(labels))
 
 
 def report_day(ctx: RequestContext, report: ReportSettings) -> str:
     """Return the current day in the time zone of the report."""
-    return _now(ctx, report).date().isoformat()
+    return _local_time(report, ctx.at).date().isoformat()
 
 
-def _now(ctx: RequestContext, report: ReportSettings) -> datetime:
-    return datetime.fromtimestamp(ctx.at / SECOND, UTC).astimezone(ZoneInfo(report.zone))
+def _local_time(report: ReportSettings, at: Moment) -> datetime:
+    return datetime.fromtimestamp(at / SECOND, UTC).astimezone(ZoneInfo(report.zone))
 
 
 _PREVIEW_ROWS = 100
@@ -167,13 +179,15 @@ class PreparedPreview:
     """A report that the caller may preview."""
 
     caller: Caller
-    sql: str
+    mart: str
+    statement: ReportStatement
     report: ReportSettings
     day: str
 
     def run_query(self, platform: Platform) -> AbstractContextManager[QueryRows]:
         """Read the first rows as the caller, outside of any transaction."""
-        return worker_client.run_query(platform, self.caller, text=self.sql, rows=_PREVIEW_ROWS)
+        purpose, text = ReadPurpose("preview", self.mart), self.statement.sql
+        return worker_client.run_query(platform, self.caller, purpose=purpose, text=text, rows=_PREVIEW_ROWS)
 
 
 def prepare_preview(
@@ -186,8 +200,8 @@ def prepare_preview(
     """Refuse unless the caller may use the data mart, as themselves."""
     readable_tables.refuse_impersonation(ctx)
     report = REPORT.parse(settings)
-    sql = report_sql(ctx, lake, report, mart, parameters=parameters)
-    return PreparedPreview(ctx.caller, sql, report, report_day(ctx, report))
+    statement = report_statement(ctx, lake, report, mart, parameters=parameters)
+    return PreparedPreview(ctx.caller, mart, statement, report, report_day(ctx, report))
 
 
 def check_message(ctx: RequestContext, lake: IcebergCatalog, settings: Mapping[str, Any], mart: str) -> None:
@@ -200,6 +214,6 @@ def check_message(ctx: RequestContext, lake: IcebergCatalog, settings: Mapping[s
 def render_preview(platform: Platform, preview: PreparedPreview, name: str) -> RenderedMessage:
     """Read the rows and render the message."""
     with preview.run_query(platform) as found:
-        columns, rows = tuple(found.batches.schema.names), found.rows()
-    message = MessageTemplate(preview.report.message or DEFAULT_TEMPLATE)
-    return message.render(MessageData(name, preview.day, columns, rows, len(rows), found.complete))
+        labels, rows = tuple(found.batches.schema.names), found.rows()
+    message, columns = MessageTemplate(preview.report.message or DEFAULT_TEMPLATE), preview.statement.columns
+    return message.render(MessageData(name, preview.day, columns, rows, len(rows), found.complete, labels))

@@ -1,7 +1,7 @@
 """Settings of the kinds of a project: storages, data marts and destinations."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from enum import StrEnum
 from fnmatch import fnmatchcase
@@ -14,6 +14,7 @@ from lakehold.connectors.database.settings import DatabaseSettings
 from lakehold.connectors.destinations.settings import DestinationSettings
 from lakehold.connectors.sources.settings import SourceSettings, SyncMode
 from lakehold.kit.ids import quote
+from lakehold.kit.network_policy import NetworkTarget
 from lakehold.kit.settings_schema import (
     InvalidSettingError,
     NoSettings,
@@ -95,8 +96,9 @@ class MartColumn(SettingsRecord):
     """A field of a data mart as its readers see it. A hidden field is not stored at all."""
 
     name: Text
-    alias: str = ""
-    description: str = ""
+    # Who corrects what it is called is not the author of what is read.
+    alias: str = field(default="", compare=False)
+    description: str = field(default="", compare=False)
     type: str = ""
     """Another one than it arrives with."""
     hidden: bool = False
@@ -252,6 +254,10 @@ class MartSettings(SettingsRecord):
             raise InvalidSettingError(f"The data mart has no {name}.", f"Set {name} in its settings.", field=name)
         return record(**given)
 
+    def network_targets(self, secrets: Mapping[str, str]) -> Iterable[NetworkTarget]:
+        """Return the hosts of the connector that feeds it, if one does."""
+        return self.connection().network_targets(secrets) if self.by is DefinitionType.CONNECTOR else ()
+
 
 def _refuse_doubles(noun: str, names: list[str]) -> None:
     if twice := next((name for name in names if names.count(name) > 1), ""):
@@ -294,6 +300,13 @@ def parse_connection(settings: Mapping[str, object]) -> SourceSettings:
     return DATA_MART.parse({**settings, **undefined}).connection()
 
 
+def hidden_fields(settings: Mapping[str, object]) -> list[str]:
+    """Return the names of the hidden columns of a data mart, whatever else is wrong with its settings."""
+    columns = settings.get("columns")
+    found = columns if isinstance(columns, list) else ()
+    return [str(each.get("name")) for each in found if isinstance(each, Mapping) and each.get("hidden") is True]
+
+
 def _storage_references(settings: StorageSettings) -> Iterator[SettingReference]:
     if isinstance(settings, LakeStorageSettings):
         yield SettingReference("lakehouse", "lakehouse.lakehouse", settings.lakehouse)
@@ -315,6 +328,7 @@ DATA_MART = SettingsSchema[MartSettings](
     "data mart",
     extend_record(MartSettings, FEEDS, "connector"),
     managed=("published", "reads"),
+    parts=("columns", "mode", "keys", "cursor", "checks", "kept_as", "joins"),
     common=RunSettings,
     references=_mart_references,
 )

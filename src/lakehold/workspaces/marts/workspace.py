@@ -1,7 +1,9 @@
 """The descriptor of marts."""
 
+from dataclasses import replace
 from pathlib import Path
 
+from lakehold.kit.ids import NameScope
 from lakehold.workspaces.descriptor import (
     LINEAGE_PAGE,
     RUNS_PAGE,
@@ -16,8 +18,8 @@ from lakehold.workspaces.descriptor import (
 _HERE = "lakehold.workspaces.marts"
 
 
-def _kind(name: str, icon: str, word: str, *pages: PageLink, reads_rows: str = "") -> KindDescriptor:
-    """Return the descriptor of a kind that has an overview and forms of its own."""
+def _kind(name: str, icon: str, word: str, *pages: PageLink) -> KindDescriptor:
+    """Return the descriptor of a kind that has an overview and forms of its own. Its names are unique in a project."""
     return KindDescriptor(
         name=name,
         icon=icon,
@@ -25,7 +27,7 @@ def _kind(name: str, icon: str, word: str, *pages: PageLink, reads_rows: str = "
         create_form=f"{word}s/new",
         edit_form=f"{word}/edit",
         pages=pages,
-        reads_rows=reads_rows,
+        unique_name=NameScope.WORKSPACE,
     )
 
 
@@ -42,15 +44,19 @@ WORKSPACE = Workspace(
     kinds=(
         KindDescriptor(name="context", icon="tag", collapsed=True),
         _kind("storage", "database", "storage", PageLink("Tables", "tables", "table-2")),
-        _kind(
-            *("data_mart", "package", "mart"),
-            PageLink("Data", "sample", "table-2"),
-            PageLink("Schema", "schema", "menu"),
-            PageLink("Reports", "reports", "file-chart-column"),
-            *(TRIGGERS_PAGE, RUNS_PAGE),
-            PageLink("Quality", "quality", "circle-check"),
-            LINEAGE_PAGE,
+        replace(
+            _kind(
+                *("data_mart", "package", "mart"),
+                PageLink("Data", "sample", "table-2"),
+                PageLink("Schema", "schema", "menu"),
+                PageLink("Reports", "reports", "file-chart-column"),
+                *(TRIGGERS_PAGE, RUNS_PAGE),
+                PageLink("Quality", "quality", "circle-check"),
+                LINEAGE_PAGE,
+            ),
             reads_rows="use",
+            reads_history="edit",
+            hidden_fields=deferred(f"{_HERE}.settings:hidden_fields"),
         ),
         KindDescriptor(name="data_mart_trigger", icon="calendar-clock", collapsed=True, is_trigger=True),
         _kind("destination", "send", "destination"),
@@ -61,7 +67,9 @@ WORKSPACE = Workspace(
             PageLink("Insights", "insights", "chart-line"),
         ),
         KindDescriptor(name="report_trigger", icon="calendar-clock", collapsed=True, is_trigger=True),
-        KindDescriptor(name="run", icon="play", collapsed=True),
+        KindDescriptor(
+            name="run", icon="play", collapsed=True, created_elsewhere="A run is started on the page of what it runs."
+        ),
     ),
     pages=(RUNS_PAGE, PageLink("Insights", "insights", "chart-line")),
     tabs=(PageLink("Notifications", "notifications", "bell"),),

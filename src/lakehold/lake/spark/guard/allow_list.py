@@ -65,29 +65,30 @@ _NAMES = """
 ALLOWED_FUNCTIONS = frozenset(_NAMES.split())
 
 
-_LOGICAL = "org.apache.spark.sql.catalyst.plans.logical."
-_ANALYSIS = "org.apache.spark.sql.catalyst.analysis."
-_EXPRESSIONS = "org.apache.spark.sql.catalyst.expressions."
-_AGGREGATES, _VARIANTS = _EXPRESSIONS + "aggregate.", _EXPRESSIONS + "variant."
+LOGICAL = "org.apache.spark.sql.catalyst.plans.logical."
+ANALYSIS = "org.apache.spark.sql.catalyst.analysis."
+EXPRESSIONS = "org.apache.spark.sql.catalyst.expressions."
+_AGGREGATES, _VARIANTS = EXPRESSIONS + "aggregate.", EXPRESSIONS + "variant."
 
 
-def _qualify(names_by_package: Mapping[str, str]) -> frozenset[str]:
+def qualify(names_by_package: Mapping[str, str]) -> frozenset[str]:
+    """Return the full names of classes, listed by package."""
     return frozenset(package + name for package, names in names_by_package.items() for name in names.split())
 
 
 READ_NODES = frozenset({"org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation"})
 """A table: the catalog has let it through."""
 
-PARSED_NODES = _qualify(
+PARSED_NODES = qualify(
     {
-        _LOGICAL: "Pivot Unpivot UnresolvedHint UnresolvedWith WithWindowDefinition",
-        _ANALYSIS: """
+        LOGICAL: "Pivot Unpivot UnresolvedHint UnresolvedWith WithWindowDefinition",
+        ANALYSIS: """
             MultiAlias RelationTimeTravel UnresolvedAlias UnresolvedAttribute UnresolvedExtractValue
             UnresolvedFunction UnresolvedGenerator UnresolvedHaving UnresolvedInlineTable UnresolvedOrdinal
             UnresolvedRelation UnresolvedStar UnresolvedStarExceptOrReplace UnresolvedSubqueryColumnAliases
             UnresolvedTVFAliases UnresolvedTableValuedFunction
         """,
-        _EXPRESSIONS: """
+        EXPRESSIONS: """
             Cube GroupingSets NamedArgumentExpression PipeExpression Rollup SemiStructuredExtract UnresolvedCollation
             UnresolvedNamedLambdaVariable UnresolvedWindowExpression UnspecifiedFrame$
         """,
@@ -95,15 +96,15 @@ PARSED_NODES = _qualify(
 )
 """Plan nodes of the parser only, before names are resolved."""
 
-ANALYSED_NODES = READ_NODES | _qualify(
+ANALYSED_NODES = READ_NODES | qualify(
     {
-        _LOGICAL: """
+        LOGICAL: """
             Aggregate CTERelationDef CTERelationRef Distinct Except Expand Filter Generate GlobalLimit Intersect Join
             LateralJoin LocalLimit LocalRelation Offset OneRowRelation Project Sample Sort SubqueryAlias Union
             UnionLoop UnionLoopRef Window WithCTE
         """,
-        _ANALYSIS: "ResolvedInlineTable",
-        _EXPRESSIONS: """
+        ANALYSIS: "ResolvedInlineTable",
+        EXPRESSIONS: """
             Alias AttributeReference BinaryPad BinaryPredicate Ceil Collate CommonExpressionDef CommonExpressionRef
             Contains CurrentRow$ DateAddInterval DateAddYMInterval DatetimeSub DivideDTInterval DivideInterval
             DivideYMInterval EndsWith Exists Explode ExtractANSIIntervalDays ExtractANSIIntervalHours
@@ -125,10 +126,16 @@ ANALYSED_NODES = READ_NODES | _qualify(
 )
 """What the analyser makes of it; the classes of the allowed functions come to these."""
 
+
+def short_name(name: str) -> str:
+    """Return the readable name of a class of Spark."""
+    return name.rpartition(".")[2].removesuffix("$").removesuffix("Command")
+
+
 _CALLS = {
-    _ANALYSIS + "UnresolvedFunction": "nameParts",
-    _ANALYSIS + "UnresolvedTableValuedFunction": "name",
-    _ANALYSIS + "UnresolvedGenerator": "name",
+    ANALYSIS + "UnresolvedFunction": "nameParts",
+    ANALYSIS + "UnresolvedTableValuedFunction": "name",
+    ANALYSIS + "UnresolvedGenerator": "name",
 }
 
 

@@ -10,7 +10,7 @@ tables or the column with the file of each row.
 
 import json
 from collections.abc import Container, Iterator
-from typing import Any
+from typing import Any, cast
 
 from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
@@ -18,7 +18,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from lakehold.kit.ids import quote
 from lakehold.lake.errors import RefusedQueryError
-from lakehold.lake.spark.guard import allow_list
+from lakehold.lake.spark.guard import allow_list, constants, plan_size, text_bounds
 from lakehold.lake.spark.jvm import active_session, dataframe_of_plan, jvm_of
 
 PlanNodes = list[dict[str, Any]]
@@ -32,18 +32,25 @@ _MAX_NESTED = 100
 
 def plan_nodes_of(plan: JavaObject) -> PlanNodes:
     """Return every node and expression of a plan."""
+    return list(_walk_dicts(plan_json(plan)))
+
+
+def plan_json(plan: JavaObject) -> PlanNodes:
+    """Return the nodes of a plan in the order of reading, each with what is in it."""
     try:
-        return list(_walk_dicts(json.loads(plan.toJSON())))
+        return cast("PlanNodes", json.loads(plan.toJSON()))
     except (Py4JJavaError, PySparkException, ValueError, RecursionError) as error:
         raise RefusedQueryError("This query has a part that cannot be checked.", "Simplify it.") from error
 
 
-def parsed_plan_nodes(session: SparkSession, plan: JavaObject) -> Iterator[PlanNodes]:
-    """Yield the nodes of a parsed plan; a plan with named windows comes twice."""
+def parsed_plan_nodes(session: SparkSession, plan: JavaObject, most_parts: int = 2_000) -> Iterator[PlanNodes]:
+    """Yield the nodes of a parsed plan, unless it would become too large; one with named windows comes twice."""
     waiting, seen = [plan], 0
     while waiting:
         here = waiting.pop()
-        yield (found := plan_nodes_of(here))
+        tree = plan_json(here)
+        plan_size.refuse_size(tree, most_parts)
+        yield (found := list(_walk_dicts(tree)))
         if _WINDOWS in node_classes(found):
             placed = _substitute_windows(session, here)
             yield plan_nodes_of(placed)
@@ -158,7 +165,8 @@ _HINT = "Write one SELECT over tables; the platform does everything else."
 class QueryGuard:
     """Checks queries of one Spark session; it knows the classes of the allowed functions there."""
 
-    def __init__(self, spark: SparkSession) -> None:
+    def __init__(self, spark: SparkSession, most_parts: int = 2_000) -> None:
+        self._most_parts = most_parts
         found = dict(registered_functions(spark))
         allowed = {found[name] for name in found if name in allow_list.ALLOWED_FUNCTIONS}
         self._named = {found[name]: name for name in found if name not in allow_list.ALLOWED_FUNCTIONS}
@@ -168,11 +176,14 @@ class QueryGuard:
     def analyse(self, session: SparkSession, text: str) -> DataFrame:
         """Return the rows of a query text in this session; refuse a text with anything that is not allowed."""
         with active_session(session):
+            text_bounds.refuse_text(text)
             java = session._jsparkSession  # noqa: SLF001 - only the JVM has the plans
             parsed = java.sessionState().sqlParser().parsePlan(text)
-            for plan_nodes in parsed_plan_nodes(session, parsed):
+            for plan_nodes in parsed_plan_nodes(session, parsed, self._most_parts):
                 self._refuse_parts(plan_nodes, self._parsed)
                 _refuse_functions(plan_nodes)
+                _refuse_windows(plan_nodes, len(text))
+                constants.refuse_evaluation(plan_nodes)
             rows = dataframe_of_plan(session, parsed)
             analysed = rows._jdf.queryExecution().analyzed()  # noqa: SLF001 - as above
             plan_nodes = plan_nodes_of(analysed)
@@ -190,7 +201,19 @@ class QueryGuard:
         """Return the readable name of a class: the function, or the statement."""
         if name in self._named:
             return f"the function {self._named[name]}"
-        return name.rpartition(".")[2].removesuffix("$").removesuffix("Command")
+        return allow_list.short_name(name)
+
+
+_WINDOW_USE = allow_list.EXPRESSIONS + "UnresolvedWindowExpression"
+_MAX_WINDOWS = 1_000_000
+
+
+def _refuse_windows(plan_nodes: PlanNodes, length: int) -> None:
+    """Refuse named windows that would become too large where they are used; none is longer than the text."""
+    if length * sum(node.get("class") == _WINDOW_USE for node in plan_nodes) > _MAX_WINDOWS:
+        raise RefusedQueryError(
+            "The query uses named windows too often for its length.", "Put the part that uses them into a table."
+        )
 
 
 def _refuse_functions(plan_nodes: PlanNodes) -> None:

@@ -14,7 +14,7 @@ from lakehold.api.lake.files import DOWNLOAD, UPLOAD, FilePath, VolumeFileJson, 
 from lakehold.directory.tokens import DEFAULT_DAYS, MAX_DAYS
 from lakehold.runs import worker_client
 from lakehold.workspaces.lakehouse import integrations
-from lakehold.workspaces.lakehouse.pipelines.connections import need_source_probe
+from lakehold.workspaces.lakehouse.pipelines.connections import need_source_probe, sampled_resource
 from lakehold.workspaces.lakehouse.volumes import FILES
 
 source_routes = make_router("/api/v1/sources", "Sources")
@@ -47,7 +47,9 @@ def look_at_source(request: Request, platform: CurrentPlatform, body: SourceProb
     """Probe a source for its streams, or a sample of one. Only for those who may create or edit it."""
     values = {**body.model_dump(exclude={"credentials"}), "secrets": body.credentials}
     caller = read_transaction(request).run(lambda ctx: need_source_probe(ctx, values))
-    return SourceProbeJson(**worker_client.probe(platform, caller, "lakehouse.source", values))
+    return SourceProbeJson(
+        **worker_client.probe(platform, caller, "lakehouse.source", values, sampled_resource(values))
+    )
 
 
 integration_routes = make_router("/api/v1/integrations", "Integrations")
@@ -90,7 +92,7 @@ def list_files(
 @volume_routes.get("/{volume}/files/{path:path}", **DOWNLOAD)
 def download_file(ctx: ReadContext, platform: CurrentPlatform, volume: IdText, path: FilePath) -> Response:
     """Download a file."""
-    return send_file(*FILES.open_file(ctx, platform.settings, volume, path))
+    return send_file(*FILES.open_file(ctx, platform, volume, path))
 
 
 @volume_routes.put("/{volume}/files/{path:path}", **UPLOAD)

@@ -14,7 +14,7 @@ from lakehold.api.http.routing import WORKER_CALL, make_router
 from lakehold.api.iceberg_rest import CurrentLake
 from lakehold.api.lake.queries import DescribeQueryBody, SqlText, enter_workspace
 from lakehold.api.runs import RunJson
-from lakehold.workspaces.lakehouse import maintenance, saved_queries
+from lakehold.workspaces.lakehouse import deleted_tables, maintenance, saved_queries
 
 query_routes = make_router("/api/v1/saved-queries", "Queries")
 table_routes = make_router("/api/v1/queries", "Queries")
@@ -107,9 +107,21 @@ class FieldDescriptionsBody(RequestModel):
 
 
 class RestoreTableBody(RequestModel):
-    """The name of the restored table."""
+    """The name and the layer of the restored table."""
 
     name: NameText | None = Field(default=None, examples=[None], description="Default: the old name.")
+    layer: IdText | None = Field(default=None, examples=[None], description="Default: the layer in which it was.")
+
+
+class RestoredTableJson(ResponseModel):
+    """A table that exists again."""
+
+    table: IdText = Field(examples=["order_count"])
+    name: NameText = Field(examples=["order_count"])
+    edited: list[IdText] = Field(
+        examples=[[]],
+        description="What read or wrote it and was edited meanwhile, and so is not connected with it again.",
+    )
 
 
 class FormerGrantJson(ResponseModel):
@@ -126,7 +138,7 @@ class DroppedTableJson(ResponseModel):
     name: NameText
     layer: IdText = Field(examples=["clean"])
     dropped_at: RecordTime
-    held: list[FormerGrantJson] = Field(description="Former grants on the table itself, which are not restored.")
+    held: list[FormerGrantJson] = Field(description="Grants on the table itself, which come back with it.")
 
 
 @routes.post("/{table}/upkeep", status_code=202)
@@ -150,11 +162,11 @@ def describe_fields(ctx: CreateContext, lake: CurrentLake, table: IdText, body: 
 @dropped_routes.get("")
 def list_dropped_tables(ctx: ReadContext, lake: CurrentLake) -> ItemsResponse[DroppedTableJson]:
     """List deleted tables that you may restore."""
-    return ItemsResponse[DroppedTableJson].of(maintenance.dropped_tables(ctx, lake))
+    return ItemsResponse[DroppedTableJson].of(deleted_tables.list_restorable(ctx, lake))
 
 
-@dropped_routes.post("/{table}/restore", status_code=202)
-def restore_table(ctx: CreateContext, lake: CurrentLake, table: IdText, body: RestoreTableBody) -> SavedTableJson:
-    """Restore a deleted table, with its rows and description, under a new id. Rights come from its layer."""
-    made, run = maintenance.restore_table(ctx, lake, table, body.name or "")
-    return SavedTableJson(table=made, run=run.id)
+@dropped_routes.post("/{table}/restore")
+def restore_table(ctx: CreateContext, lake: CurrentLake, table: IdText, body: RestoreTableBody) -> RestoredTableJson:
+    """Restore a deleted table as it was: its id, rows, grants, and what reads and writes it."""
+    found = deleted_tables.restore_table(ctx, lake, table, body.name or "", body.layer or "")
+    return RestoredTableJson(table=found.uid, name=found.name, edited=[each.uid for each in found.edited])

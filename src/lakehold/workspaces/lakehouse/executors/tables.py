@@ -1,4 +1,4 @@
-"""Executors that write and maintain tables.
+"""Executors that write tables, roll them back, describe and restore them.
 
 Queries and histories are read as the caller of the run and written by the platform. An output table is created as the
 caller of the run, if it does not exist. The run locks the table, so that nobody writes it meanwhile.
@@ -17,7 +17,7 @@ from lakehold.directory.platform import Platform
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import SECOND
 from lakehold.kit.errors import ConflictError
-from lakehold.kit.ids import fold_name, quote
+from lakehold.kit.ids import fold_name
 from lakehold.lake import readable_tables
 from lakehold.lake.iceberg_catalog import TableIdentifier
 from lakehold.lake.spark import maintenance
@@ -27,7 +27,7 @@ from lakehold.lake.spark.tables import Tables
 from lakehold.runs.step_context import StepContext, StepResult
 from lakehold.workspaces.graph import edge_targets
 from lakehold.workspaces.lakehouse import steps
-from lakehold.workspaces.lakehouse.maintenance import MIN_SNAPSHOTS, expired_places
+from lakehold.workspaces.lakehouse.deleted_tables import clear_settings, expired_places
 from lakehold.workspaces.lakehouse.pipelines.base import LAYER_KIND, TABLE_KIND
 from lakehold.workspaces.lakehouse.pipelines.tables import REJECTED_SUFFIX
 
@@ -56,6 +56,9 @@ def rejected_place(step_ctx: StepContext, into: steps.OutputTarget, *, make: boo
         layer = edge_targets(ctx, table, "layer")[0]
         name = f"{ctx.view.names.get(ctx.view.resource(table))}{REJECTED_SUFFIX}"
         found = _tables_by_name(ctx, layer).get(fold_name(name))
+        if found is not None and not ctx.session.check(ctx.principal, "write", found):
+            # Somebody else's table: its name is taken.
+            found = None
         if found is None and make:
             found = resources.create(ctx, TABLE_KIND, name, edges={"layer": layer})
         return None if found is None else readable_tables.identifier_of(ctx, found)
@@ -69,10 +72,6 @@ def _output_table(ctx: RequestContext, into: steps.OutputTarget) -> str:
     name, named = fold_name(into.table), _tables_by_name(ctx, into.target)
     if name in named and named[name] in made:
         return named[name]
-    if name in named:
-        raise ConflictError(
-            f"There is a table {quote(into.table)} in the layer already.", "Write that table, or choose another name."
-        )
     uid = resources.create(ctx, TABLE_KIND, into.table, edges={"layer": into.target})
     # The output is the table from now on, and no longer its layer.
     ctx.make(Add(Edge("writes", into.pipeline, uid)))
@@ -138,30 +137,8 @@ def purge_dropped_tables(platform: Platform, tables: Tables) -> int:
         tables.drop(place)
         # Nobody can write a table any more that was deleted so long ago.
         maintenance.sweep(tables, place, grace=timedelta(0))
+        clear_settings(platform, place)
     return len(found)
-
-
-def maintain_table(step: steps.MaintainTable, step_ctx: StepContext) -> StepResult:
-    """Execute one part of the maintenance. A table without data can still have orphan files."""
-    place = _place(step_ctx, step.table)
-    if step.part == "sweep":
-        swept = maintenance.sweep(step_ctx.tables, place)
-        step_ctx.log(f"{swept:,} orphan files deleted")
-        return StepResult()
-    if not step_ctx.tables.exists(place):
-        step_ctx.log("The table has no data yet")
-        return StepResult()
-    if step.part == "compact":
-        done = maintenance.compact(step_ctx.tables, place)
-        step_ctx.log(
-            f"{done.rewritten:,} files compacted into {done.made:,}, and {done.deletes_rewritten:,} delete files"
-        )
-        return StepResult(size=done.size)
-    now = datetime.fromtimestamp(step_ctx.platform.clock() / SECOND, UTC)
-    days = step_ctx.platform.settings.snapshot_days
-    gone = maintenance.expire(step_ctx.tables, place, days=days, at_least=MIN_SNAPSHOTS, now=now)
-    step_ctx.log(f"{gone.snapshots:,} snapshots older than {days} days expired, and {gone.files:,} files with them")
-    return StepResult()
 
 
 def roll_back_table(step: steps.RollBackTable, step_ctx: StepContext) -> StepResult:
@@ -175,15 +152,6 @@ def describe_fields(step: steps.DescribeFields, step_ctx: StepContext) -> StepRe
     """Set the descriptions of the table's fields."""
     step_ctx.tables.describe(_place(step_ctx, step.table), dict(step.fields))
     step_ctx.log(f"{len(step.fields):,} fields described")
-    return StepResult()
-
-
-def restore_rows(step: steps.RestoreRows, step_ctx: StepContext) -> StepResult:
-    """Let the new table take over the files of the dropped one."""
-    place = _place(step_ctx, step.table)
-    step_ctx.tables.lake.rename_table(TableIdentifier(place.tenant, step.number), place)
-    now = step_ctx.tables.current_metadata(place)
-    step_ctx.log(f"The table has {now.current.count('total-records') if now.current else 0:,} rows again")
     return StepResult()
 
 

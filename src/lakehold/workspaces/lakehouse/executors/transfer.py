@@ -10,7 +10,7 @@ from typing import Any
 from lakehold.catalog import credentials
 from lakehold.connectors import registry as connectors
 from lakehold.connectors.destinations.delivery import DeliveryRequest
-from lakehold.connectors.registry import ConnectorEnvironment
+from lakehold.connectors.registry import open_environment
 from lakehold.connectors.sources.settings import SyncMode
 from lakehold.connectors.sources.source import ReadSpan, StreamOptions
 from lakehold.connectors.sources.sync import SyncOptions, current_cursor, sync_stream
@@ -33,9 +33,9 @@ def deliver_table(step: DeliverTable, step_ctx: StepContext) -> StepResult:
     with step_ctx.platform.read(step_ctx.caller) as ctx:
         to, secrets = DESTINATION.parse(step.settings), credentials.load_for_step(ctx, step.destination, step.settings)
         volume = volumes.open_volume(ctx, step_ctx.platform.settings, step.writes[0], "write") if step.writes else None
+        environment = open_environment(ctx, step_ctx.platform.settings, secrets, volume)
     rows = tables.read_table(step_ctx, step.table)
     step_ctx.check_stopped()
-    environment = ConnectorEnvironment(step_ctx.platform.settings, secrets, volume)
     request = transfer.delivery_request(step_ctx, "" if step.alone else step.name)
     return transfer.delivery_result(step_ctx, connectors.open_destination(environment, to, request).send(rows))
 
@@ -51,7 +51,7 @@ def ingest_stream(step: IngestStream, step_ctx: StepContext) -> StepResult:
         at = source.volume_id
         volume = volumes.open_volume(ctx, settings, at, "read") if at else None
         secrets = credentials.load_for_step(ctx, step.source, step.source_settings)
-        environment = ConnectorEnvironment(settings, secrets, volume)
+        environment = open_environment(ctx, settings, secrets, volume)
     place = tables.output_place(step_ctx, step.into)
     how = _sync_options(step_ctx, step, stream, place)
     step_ctx.check_stopped()
@@ -125,7 +125,8 @@ def probe_source(
         stored = credentials.load_for_test(ctx, uid, settings) if uid else {}
         at = source.volume_id
         volume = volumes.open_volume(ctx, platform.settings, at, "read") if at else None
-    environment = ConnectorEnvironment(platform.settings, {**stored, **request.get("secrets", {})}, volume)
+        secrets = {**stored, **request.get("secrets", {})}
+        environment = open_environment(ctx, platform.settings, secrets, volume)
     if stream:
         how = STREAM.parse({**request.get("how", {}), "stream": stream})
         options = StreamOptions(stream, how.format, how.parts)
@@ -144,7 +145,8 @@ def check_destination(
         need_destination_check(ctx, request)
         stored = credentials.load_for_test(ctx, uid, settings) if uid else {}
         volume = volumes.open_volume(ctx, platform.settings, at, "write") if to.writes_volume and at else None
-    environment = ConnectorEnvironment(platform.settings, {**stored, **request.get("secrets", {})}, volume)
+        secrets = {**stored, **request.get("secrets", {})}
+        environment = open_environment(ctx, platform.settings, secrets, volume)
     return {"message": connectors.open_destination(environment, to, DeliveryRequest()).check()}
 
 

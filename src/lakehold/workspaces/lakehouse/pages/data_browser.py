@@ -25,7 +25,7 @@ from lakehold.web.form_values import text_field
 from lakehold.web.list_view import ListState
 from lakehold.web.navigation import Breadcrumb
 from lakehold.web.routing import FORM_METHODS, SubmittedForm, router
-from lakehold.workspaces.lakehouse import maintenance
+from lakehold.workspaces.lakehouse import deleted_tables
 from lakehold.workspaces.lakehouse.pages.page_frame import need_lakehouse
 from lakehold.workspaces.registry import describe_kind
 
@@ -178,14 +178,18 @@ deleted_routes = router("/workspaces")
 
 
 @deleted_routes.api_route("/{uid:path}/deleted", methods=FORM_METHODS)
-def deleted_tables(request: Request, ctx: FormContext, lake: CurrentLake, uid: str, sent: SubmittedForm) -> Response:
+def deleted_tables_page(
+    request: Request, ctx: FormContext, lake: CurrentLake, uid: str, sent: SubmittedForm
+) -> Response:
     """Show the deleted tables that the caller may restore; restore one, under its own name or another."""
     space, eyes, wrong = need_lakehouse(ctx, uid), VisibleRefs(ctx), ("", "", "")
     if request.method == "POST":
         table, name = (text_field(sent, field).strip() for field in ("table", "name"))
         try:
-            _, run = maintenance.restore_table(ctx, lake, table, name)
-            return pages.redirect(request, urls.run(run.id), "The table is being restored.")
+            found = deleted_tables.restore_table(ctx, lake, table, name)
+            edited = ", ".join(each.name for each in found.edited)
+            note = f" Edited meanwhile, and not connected again: {edited}." if edited else ""
+            return pages.redirect(request, urls.resource(table), f"{found.name} was restored.{note}")
         except (ConflictError, InvalidInputError) as error:
             wrong = (table, name, str(error))
     kept = get_platform(request).settings.dropped_days
@@ -196,7 +200,7 @@ def deleted_tables(request: Request, ctx: FormContext, lake: CurrentLake, uid: s
         "retained": kept * DAY,
         "tables": [
             (each, layer, [(ref, role) for who, role in each.held if (ref := eyes.ref(who))])
-            for each in maintenance.dropped_tables(ctx, lake, within=uid)
+            for each in deleted_tables.list_restorable(ctx, lake, within=uid)
             if (layer := eyes.ref(each.layer))
         ],
         "wrong": wrong,

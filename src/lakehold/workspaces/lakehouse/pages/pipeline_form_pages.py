@@ -10,10 +10,10 @@ from lakehold.api.http.dependencies import get_platform, read_transaction
 from lakehold.catalog import kinds
 from lakehold.catalog.resource_view import ResourceView, VisibleRefs
 from lakehold.directory.request_context import RequestContext
-from lakehold.kit.errors import InvalidInputError, NotFoundError, UnavailableError
+from lakehold.kit.errors import InvalidInputError, LimitExceededError, NotFoundError, UnavailableError
 from lakehold.kit.ids import quote, valid_table_name
 from lakehold.kit.settings_schema import NoSettings
-from lakehold.lake.errors import LimitExceededError, QueryError, RefusedQueryError
+from lakehold.lake.errors import QueryError, RefusedQueryError
 from lakehold.runs import queries
 from lakehold.web.connections.form import ResourceForm, load_design
 from lakehold.web.connections.form_page import form_routers

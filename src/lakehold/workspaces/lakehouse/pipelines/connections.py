@@ -14,7 +14,7 @@ from lakehold.directory.caller import Caller
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import ConflictError
 from lakehold.kit.ids import quote
-from lakehold.runs.runnable import RunOptions, Step, refuse_backfill
+from lakehold.runs.runnable import DefinitionPart, RunOptions, Step, parts_of, refuse_backfill
 from lakehold.workspaces.graph import edge_targets, need_connection
 from lakehold.workspaces.lakehouse import settings, volumes
 from lakehold.workspaces.lakehouse.pipelines.base import LakehousePipeline, readable_inputs, resolve_output
@@ -90,10 +90,10 @@ class SourcePipeline(LakehousePipeline):
             found = _incremental_streams(ctx, uid, found)
         return [_ingest_step(ctx, uid, stream, reads, options) for stream in found]
 
-    def definition(self, ctx: RequestContext, uid: str, options: RunOptions) -> Sequence[str]:
-        """Return the source and its enabled streams."""
-        del options
-        return (uid, *enabled_streams(ctx, uid))
+    def definition(self, uid: str, step: Step) -> Sequence[DefinitionPart]:
+        """Return the source and the stream, with who enabled it."""
+        assert isinstance(step, IngestStream)  # noqa: S101 - it has no others
+        return (*super().definition(uid, step), *parts_of(STREAM_KIND, step.stream))
 
 
 def need_source_probe(ctx: RequestContext, request: Mapping[str, Any]) -> Caller:
@@ -101,6 +101,12 @@ def need_source_probe(ctx: RequestContext, request: Mapping[str, Any]) -> Caller
     lakehouse = request.get("lakehouse", "")
     draft = Draft(SourcePipeline.kind, {"lakehouse": lakehouse, "into": request.get("layer", "")})
     return need_connection(ctx, request.get("source", ""), lakehouse, draft)
+
+
+def sampled_resource(request: Mapping[str, Any]) -> str:
+    """Return the resource whose rows a probe shows: the source, or its place; empty if it takes no sample."""
+    places = (request.get(name) for name in ("source", "layer", "lakehouse"))
+    return next((place for place in places if place), "") if request.get("stream") else ""
 
 
 def enabled_streams(ctx: RequestContext, uid: str) -> list[str]:

@@ -6,11 +6,12 @@ from lakehold.catalog import kinds, resource_metadata
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import ConflictError, InvalidInputError
 from lakehold.kit.ids import quote
-from lakehold.runs.runnable import RunOptions, Step, refuse_backfill
+from lakehold.runs.runnable import DefinitionPart, RunOptions, Step, refuse_backfill
 from lakehold.workspaces.graph import edge_sources, edge_targets
 from lakehold.workspaces.lakehouse import steps
 from lakehold.workspaces.lakehouse.pipelines.base import TABLE_KIND, LakehousePipeline, readable_inputs
 from lakehold.workspaces.lakehouse.settings import HISTORY, QUERY, TABLE, QuerySettings
+from lakehold.workspaces.upkeep import TASK_PARAMETER, UPKEEP, upkeep_steps
 
 
 class HistoryPipeline(LakehousePipeline):
@@ -93,17 +94,15 @@ def _backfill_cursor(settings: QuerySettings) -> str:
     return settings.cursor
 
 
-MAINTENANCE_PARAMETER = "do"
-UPKEEP, ROLLBACK, DESCRIBE, RESTORE = "upkeep", "rollback", "describe", "restore"
+ROLLBACK, DESCRIBE = "rollback", "describe"
 REJECTED_SUFFIX = "_rejected"
 """The end of the name of the table that keeps a stream's rejected rows."""
-_MAINTENANCE_ACTIONS = {UPKEEP: "write", ROLLBACK: "rollback", DESCRIBE: "edit", RESTORE: "write"}
-_MAINTENANCE_PARTS = ("compact", "expire", "sweep")
+_MAINTENANCE_ACTIONS = {UPKEEP: "write", ROLLBACK: "rollback", DESCRIBE: "edit"}
 
 
 def maintenance_action(options: RunOptions) -> str:
     """Return the action that the maintenance needs; empty for a run that is no maintenance."""
-    return _MAINTENANCE_ACTIONS.get(str(options.parameters.get(MAINTENANCE_PARAMETER, "")), "")
+    return _MAINTENANCE_ACTIONS.get(str(options.parameters.get(TASK_PARAMETER, "")), "")
 
 
 def maintenance_locks(ctx: RequestContext, uid: str) -> list[str]:
@@ -120,7 +119,7 @@ def maintenance_locks(ctx: RequestContext, uid: str) -> list[str]:
 
 def maintenance_steps(ctx: RequestContext, uid: str, options: RunOptions) -> Sequence[Step]:
     """Return the steps of the maintenance. Only file maintenance runs without a member; all else needs a right."""
-    task, parameters = str(options.parameters[MAINTENANCE_PARAMETER]), options.parameters
+    task, parameters = str(options.parameters[TASK_PARAMETER]), options.parameters
     if task != UPKEEP or ctx.caller.member:
         ctx.need(_MAINTENANCE_ACTIONS[task], uid)
     match task:
@@ -129,11 +128,8 @@ def maintenance_steps(ctx: RequestContext, uid: str, options: RunOptions) -> Seq
             return [steps.RollBackTable(name=task, writes=(uid,), table=uid, snapshot=snapshot)]
         case "describe":
             return [steps.DescribeFields(name=task, writes=(uid,), table=uid, fields=_fields_parameter(parameters))]
-        case "restore":
-            number = _number_parameter(parameters, "number")
-            return [steps.RestoreRows(name=task, writes=(uid,), table=uid, number=number)]
         case _:
-            return [steps.MaintainTable(name=part, writes=(uid,), table=uid, part=part) for part in _MAINTENANCE_PARTS]
+            return upkeep_steps(uid)
 
 
 def _number_parameter(parameters: Mapping[str, object], name: str) -> int:
@@ -165,9 +161,9 @@ class SavedTablePipeline(LakehousePipeline):
         """Return the action of the maintenance, or the one to write the table."""
         return maintenance_action(options) or self.trigger
 
-    def definition(self, ctx: RequestContext, uid: str, options: RunOptions) -> Sequence[str]:
+    def definition(self, uid: str, step: Step) -> Sequence[DefinitionPart]:
         """Return the table with its query; nothing for maintenance, which executes no definition."""
-        return () if maintenance_action(options) else super().definition(ctx, uid, options)
+        return super().definition(uid, step) if isinstance(step, steps.MaterialiseQuery) else ()
 
     def locks(self, ctx: RequestContext, uid: str, options: RunOptions) -> Sequence[str]:
         """Return the table itself; for maintenance also everything whose writes may have files in progress."""

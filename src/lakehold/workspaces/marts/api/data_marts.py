@@ -112,7 +112,7 @@ def list_storage_files(
 @storage_routes.get("/{storage}/files/{path:path}", **DOWNLOAD)
 def download_storage_file(ctx: ReadContext, platform: CurrentPlatform, storage: IdText, path: FilePath) -> Response:
     """Download a file, for those who may use the storage."""
-    return send_file(*FILES.open_file(ctx, platform.settings, storage, path))
+    return send_file(*FILES.open_file(ctx, platform, storage, path))
 
 
 @storage_routes.put("/{storage}/files/{path:path}", **UPLOAD)

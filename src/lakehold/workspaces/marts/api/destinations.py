@@ -6,6 +6,7 @@ BI tools pull live reports with the secret of a destination and without sign-in.
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from typing import Annotated, Literal
 
 from fastapi import Query, Request, Response
@@ -23,11 +24,11 @@ from lakehold.directory.caller import ClientInfo
 from lakehold.directory.platform import Platform
 from lakehold.kit.errors import BusyError, NotFoundError
 from lakehold.kit.ids import quote
-from lakehold.runs import worker_client
-from lakehold.runs.queries import CountedBatches
 from lakehold.runs.worker_client import ARROW_MEDIA_TYPE, QueryRows
-from lakehold.workspaces.marts import live
-from lakehold.workspaces.marts.live import LiveAccess, ReportPull, authenticate
+from lakehold.workspaces.marts import live, live_pages
+from lakehold.workspaces.marts.live import LiveAccess, authenticate
+from lakehold.workspaces.marts.live_pages import PullPage
+from lakehold.workspaces.marts.report_settings import MAX_ROWS
 from lakehold.workspaces.marts.storages import FILES
 
 routes = make_router("/api/v1/destinations", "Destinations")
@@ -87,7 +88,7 @@ def download_delivered_file(
     ctx: ReadContext, platform: CurrentPlatform, destination: IdText, path: FilePath
 ) -> Response:
     """Download a file that a report has delivered, for those who may use the destination."""
-    return send_file(*FILES.open_file(ctx, platform.settings, destination, path))
+    return send_file(*FILES.open_file(ctx, platform, destination, path))
 
 
 live_routes = make_router("/api/v1/live", "Live reports")
@@ -104,6 +105,14 @@ class LiveReportJson(ResponseModel):
     refused: str = Field(examples=[""], description="Why it cannot be pulled now; empty if it can.")
 
 
+class PulledRowsJson(QueryResultJson):
+    """A page of the rows of a report."""
+
+    next: str | None = Field(
+        default=None, examples=[None], description="The address of the next page; null after the last."
+    )
+
+
 @live_routes.get("/{destination}", openapi_extra=_LIVE_SECURITY, responses=problem_responses(401, 403, 404, 409))
 def list_live_reports(
     request: Request, platform: CurrentPlatform, lake: CurrentLake, client: CurrentClient, destination: IdText
@@ -116,7 +125,7 @@ def list_live_reports(
 @live_routes.get(
     "/{destination}/{report}",
     openapi_extra=_LIVE_SECURITY,
-    response_model=QueryResultJson,
+    response_model=PulledRowsJson,
     responses=ROWS | problem_responses(401, 403, 404, 409, 503),
 )
 def pull_live_report(
@@ -130,31 +139,40 @@ def pull_live_report(
     format: Annotated[  # noqa: A002 - what tools call it
         Literal["json", "csv", "arrow"] | None, Query(description="Instead of Accept, for tools that cannot set it.")
     ] = None,
+    limit: Annotated[int, Query(ge=1, le=MAX_ROWS, description="The rows of a page, up to LAKEHOLD_QUERY_ROWS.")] = (
+        MAX_ROWS
+    ),
+    cursor: Annotated[str, Query(max_length=100, description="The next page of a pull, from its `next`.")] = "",
 ) -> Response:
     """Pull the rows that a report has now.
 
-    The query runs as the person who last saved the report, with their current rights. The header X-Lakehold-Complete
-    says whether these are all rows.
+    The query runs as the person who last saved the report, with their current rights. Many rows come in pages, all of
+    the same moment: the address of the next one is in `next`, in the header Link, and in the body of CSV and Arrow. The
+    header X-Lakehold-Complete says whether these were the last rows.
     """
     entered = _authenticate(request, platform, destination, client)
-    pull = retry_when_busy(lambda: live.begin_pull(platform, entered, lake, report))
-    return stream_query(_recorded_query(platform, entered, pull), _MEDIA_TYPES.get(format or "", accept))
+    page = retry_when_busy(lambda: live_pages.open_page(platform, entered, lake, report, cursor=cursor, limit=limit))
+    query = request.url.include_query_params(cursor=page.next_cursor).query
+    later = f"{platform.settings.base_url}{request.url.path}?{query}"
+    return stream_query(_recorded_page(platform, entered, page, later), _MEDIA_TYPES.get(format or "", accept))
 
 
 @contextmanager
-def _recorded_query(platform: Platform, entered: LiveAccess, pull: ReportPull) -> Iterator[QueryRows]:
-    """Run the query of a pull, and record afterwards how many rows were sent."""
-    begun, at, most = time.monotonic(), platform.clock(), platform.settings.query_rows
-    with worker_client.run_query(platform, pull.caller, text=pull.text, rows=most) as found:
-        counting = CountedBatches(found.batches)
+def _recorded_page(platform: Platform, entered: LiveAccess, page: PullPage, later: str) -> Iterator[QueryRows]:
+    """Open a page of a pull, and record afterwards how many rows were sent."""
+    begun, at = time.monotonic(), platform.clock()
+    with page.result.open_page(page.start, page.limit) as found:
         try:
-            yield QueryRows(counting, found.complete)
+            yield replace(found, next_page="" if found.complete else later)
         finally:
+            page.record_read(platform, found.batches.count)
             took = round((time.monotonic() - begun) * 1_000)
             # The rows are there already: they are not spoilt for a line that could not be written.
             with suppress(BusyError):
                 retry_when_busy(
-                    lambda: live.record_pull(platform, entered, pull, at, rows=counting.count, milliseconds=took)
+                    lambda: live.record_pull(
+                        platform, entered, page.pull, at, rows=found.batches.count, milliseconds=took
+                    )
                 )
 
 

@@ -17,13 +17,12 @@ from lakehold.connectors.destinations import delivery_folder
 from lakehold.connectors.destinations.delivery import DeliveryMessage, DeliveryRequest
 from lakehold.connectors.destinations.settings import DestinationSettings
 from lakehold.connectors.files.source import open_folder
-from lakehold.connectors.registry import ConnectorEnvironment
+from lakehold.connectors.registry import ConnectorEnvironment, open_environment
 from lakehold.connectors.sources.source import SourceConnector
 from lakehold.directory.caller import Caller
 from lakehold.directory.platform import Platform
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import InvalidInputError
-from lakehold.kit.settings import Settings
 from lakehold.lake import readable_tables
 from lakehold.lake.spark import row_checks
 from lakehold.lake.volumes import Volume
@@ -59,20 +58,15 @@ def probe_feed(
     connection = parse_connection(target.settings or {})
     with platform.read(caller) as ctx:
         mart_probe.need_feed_probe(ctx, target)
-        secrets = mart_probe.probe_secrets(ctx, target)
+        environment = open_environment(ctx, platform.settings, mart_probe.probe_secrets(ctx, target))
     if connection.needs_drivers:
         start_spark()
-    return transfer.probe_source(
-        connectors.open_source(ConnectorEnvironment(platform.settings, secrets), connection), target.text
-    )
+    return transfer.probe_source(connectors.open_source(environment, connection), target.text)
 
 
-def storage_connector(
-    settings: Settings, storage: StorageSettings, secrets: Mapping[str, str], volume: Volume | None, sql: str = ""
-) -> SourceConnector:
+def storage_connector(environment: ConnectorEnvironment, storage: StorageSettings, sql: str = "") -> SourceConnector:
     """Return the connector of a storage: its tables or files, or one query as a stream."""
     assert not isinstance(storage, LakeStorageSettings)  # noqa: S101 - a lakehouse is read in SQL, as the caller
-    environment = ConnectorEnvironment(settings, secrets, volume)
     if isinstance(storage, DatabaseStorageSettings):
         database = open_database(environment, storage)
         return JdbcSource(database, queries={sql: sql}) if sql else JdbcSource(database, storage.schemas)
@@ -88,14 +82,13 @@ def probe_storage(
     target = ProbeTarget(**request)
     with platform.read(caller) as ctx:
         storage = mart_probe.need_storage_probe(ctx, target)
-        secrets = mart_probe.probe_secrets(ctx, target)
-        place = readable_tables.identifier_of(ctx, target.uid) if target.uid else None
+        volume = Volume(platform.settings, readable_tables.identifier_of(ctx, target.uid)) if target.uid else None
+        environment = open_environment(ctx, platform.settings, mart_probe.probe_secrets(ctx, target), volume)
     if isinstance(storage, DatabaseStorageSettings):
         # Its drivers are Spark's. Files are read without it.
         start_spark()
-    volume = Volume(platform.settings, place) if place else None
     sql = target.text if target.by == DefinitionType.SQL else ""
-    connector = storage_connector(platform.settings, storage, secrets, volume, sql)
+    connector = storage_connector(environment, storage, sql)
     if target.by:
         return _sample(connector, target)
     connector.check()
@@ -121,11 +114,10 @@ def check_destination(
         start_spark()
     with platform.read(caller) as ctx:
         mart_probe.need_destination_check(ctx, target)
-        secrets = mart_probe.probe_secrets(ctx, target)
         volume = Volume(platform.settings, readable_tables.identifier_of(ctx, target.uid or target.project))
+        environment = open_environment(ctx, platform.settings, mart_probe.probe_secrets(ctx, target), volume)
     if isinstance(to, LiveSettings):
         return {"message": "Nothing is sent: BI tools pull the reports. Create a secret for them."}
-    environment = ConnectorEnvironment(platform.settings, secrets, volume)
     # Each report says these itself.
     named = transfer.with_report_name(to, "report")
     return {"message": connectors.open_destination(environment, named, DeliveryRequest()).check()}
@@ -170,14 +162,18 @@ def send_report(step: SendReport, step_ctx: StepContext) -> StepResult:
         environment, to = _open_delivery(ctx, step_ctx, step, report, name)
         day = reports.report_day(ctx, report)
         before = str(run_table.last_run_state(ctx, step.report).get("seal", ""))
-        text = reports.report_sql(ctx, step_ctx.tables.lake, report, step.mart, marts=step.marts)
-    rows = step_ctx.run_query("", text)[0]
+        # Programs address columns by their names, which an alias must not change under them.
+        labelled = to.writes_volume or to.takes_message
+        lake = step_ctx.tables.lake
+        query = reports.report_statement(ctx, lake, report, step.mart, marts=step.marts, labelled=labelled)
+    rows = step_ctx.run_query("", query.sql)[0]
     step_ctx.check_stopped()
     reason, fingerprint = _skip_reason(rows, report, before)
     if reason:
         step_ctx.log(f"Nothing was sent: {reason}")
         return StepResult(state={"seal": before})
-    message = _render_message(step_ctx, rows, MessageData(name, day, tuple(rows.columns)), report.message, to)
+    data = MessageData(name, day, query.columns, labels=tuple(rows.columns))
+    message = _render_message(step_ctx, rows, data, report.message, to)
     request = replace(transfer.delivery_request(step_ctx), message=message)
     sent = connectors.open_destination(environment, to, request).send(rows)
     return transfer.delivery_result(step_ctx, sent, seal=fingerprint)
@@ -193,7 +189,7 @@ def _open_delivery(
     to = DESTINATION.parse({**stored, **said})
     volume = Volume(step_ctx.platform.settings, readable_tables.identifier_of(ctx, step.destination))
     secrets = credentials.load_for_step(ctx, step.destination, stored)
-    environment = ConnectorEnvironment(step_ctx.platform.settings, secrets, volume)
+    environment = open_environment(ctx, step_ctx.platform.settings, secrets, volume)
     return environment, transfer.with_report_name(to, _file_name(ctx, step, name) if to.writes_volume else name)
 
 

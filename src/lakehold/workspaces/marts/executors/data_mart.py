@@ -15,14 +15,15 @@ from lakehold.connectors.database.settings import DeliveryMode
 from lakehold.connectors.destinations.file_formats import ParquetFormat
 from lakehold.connectors.files import destination as files
 from lakehold.connectors.files.destination import FileDestination
-from lakehold.connectors.registry import ConnectorEnvironment
+from lakehold.connectors.registry import open_environment
 from lakehold.connectors.sources.settings import SyncMode
 from lakehold.connectors.sources.source import SourceConnector
 from lakehold.connectors.sources.stream_selection import SELECTION_STREAM, LakeSource, StreamSelection
-from lakehold.connectors.sources.sync import SyncOptions, current_cursor, sync_stream
+from lakehold.connectors.sources.sync import SyncOptions, SyncResult, current_cursor, sync_stream
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import SECOND
 from lakehold.kit.errors import LakeholdError
+from lakehold.kit.ids import fold_name
 from lakehold.lake import readable_tables
 from lakehold.lake.errors import DataError
 from lakehold.lake.iceberg_catalog import TableIdentifier
@@ -30,7 +31,7 @@ from lakehold.lake.spark import row_checks
 from lakehold.lake.spark.guard import query_errors
 from lakehold.lake.volumes import Volume
 from lakehold.runs.step_context import StepContext, StepResult
-from lakehold.workspaces import transfer
+from lakehold.workspaces import transfer, upkeep_executor
 from lakehold.workspaces.marts import checks, storages
 from lakehold.workspaces.marts.checks import BROKEN, KEPT, UNKNOWN, CheckResult
 from lakehold.workspaces.marts.executors import connections
@@ -59,7 +60,7 @@ def copy_to_storage(step: CopyToStorage, step_ctx: StepContext) -> StepResult:
         ctx.need("use", step.storage)
         volume = Volume(settings, readable_tables.identifier_of(ctx, step.storage))
         secrets = credentials.load_for_step(ctx, step.storage, step.storage_settings)
-        environment = ConnectorEnvironment(settings, secrets, volume)
+        environment = open_environment(ctx, settings, secrets, volume)
         storage, name = STORAGE.parse(step.storage_settings), step.kept_as
         place = readable_tables.identifier_of(ctx, step.mart)
     assert not isinstance(storage, LakeStorageSettings)  # noqa: S101 - refused when the run was planned
@@ -70,7 +71,8 @@ def copy_to_storage(step: CopyToStorage, step_ctx: StepContext) -> StepResult:
         database = open_database(environment, storage)
         to = JdbcDestination(database, table, schema, DeliveryMode.OVERWRITE, only_own=True)
         return transfer.delivery_result(step_ctx, jdbc.deliver_rows(rows, to, step_ctx.mark))
-    file = FileDestination(str(volume.folder_on_disk(storage.folder)), name, ParquetFormat(), only_own=True)
+    folder = str(volume.folder_on_disk(storage.folder))
+    file = FileDestination(folder, name, ParquetFormat(), only_own=True, root=volume.root)
     # Where in the storage, not where on this machine.
     sent = replace(files.deliver_files(rows, file, step_ctx.mark), places=(file.file_name,))
     return transfer.delivery_result(step_ctx, sent)
@@ -94,6 +96,7 @@ def refresh_mart(step: RefreshMart, step_ctx: StepContext) -> StepResult:
     done = sync_stream(step_ctx.tables, place, drawn, SELECTION_STREAM, options, step_ctx.mark)
     for note in done.notes:
         step_ctx.log(note)
+    upkeep_executor.drop_fields(step_ctx, place, _dropped_fields(step_ctx, place, definition, done, options.mode))
     if reads:
         # Its lineage is what its rows were made from, whichever way the definition was saved.
         with step_ctx.platform.write(step_ctx.caller) as ctx:
@@ -103,13 +106,28 @@ def refresh_mart(step: RefreshMart, step_ctx: StepContext) -> StepResult:
     return StepResult(written.added, written.size, done.bad, {"cursor": done.cursor} if done.cursor else {})
 
 
+def _dropped_fields(
+    step_ctx: StepContext, place: TableIdentifier, definition: MartSettings, done: SyncResult, mode: SyncMode
+) -> list[str]:
+    """Return the fields that the data mart is to lose: the hidden ones, and those that its definition has no more."""
+    if not step_ctx.tables.exists(place):
+        return []
+    hidden = {fold_name(column.name) for column in definition.columns if column.hidden}
+    # What a connector delivers depends on the rows that there are; an increment says nothing of older rows.
+    all_arrived = mode in {SyncMode.FULL, SyncMode.MIRROR} and definition.by is not DefinitionType.CONNECTOR
+    names = (each.name for each in step_ctx.tables.current_metadata(place).fields)
+    gone = all_arrived and done.fields
+    return [name for name in names if fold_name(name) in hidden or (gone and fold_name(name) not in done.fields)]
+
+
 def _mart_connector(
     ctx: RequestContext, step_ctx: StepContext, step: RefreshMart, definition: MartSettings, reads: set[str]
 ) -> SourceConnector:
     """Return the connector of the rows: the storage, or a connector of the data mart with its own secrets."""
     settings = step_ctx.platform.settings
     if definition.by is DefinitionType.CONNECTOR:
-        environment = ConnectorEnvironment(settings, credentials.load_for_step(ctx, step.mart, step.settings))
+        secrets = credentials.load_for_step(ctx, step.mart, step.settings)
+        environment = open_environment(ctx, settings, secrets)
         return connectors.open_source(environment, definition.connection())
     storage = STORAGE.parse(step.storage_settings)
     if isinstance(storage, LakeStorageSettings):
@@ -117,7 +135,7 @@ def _mart_connector(
     volume = Volume(settings, readable_tables.identifier_of(ctx, step.storage))
     sql = definition.text if definition.by is DefinitionType.SQL else ""
     secrets = credentials.load_for_step(ctx, step.storage, step.storage_settings)
-    return connections.storage_connector(settings, storage, secrets, volume, sql)
+    return connections.storage_connector(open_environment(ctx, settings, secrets, volume), storage, sql)
 
 
 def _lakehouse_reader(
@@ -125,7 +143,11 @@ def _lakehouse_reader(
 ) -> LakeSource:
     """Return a reader of the lakehouse as the caller of the run, who needs rights there. What it reads is added."""
     lake = storages.lake_tables(ctx, storage)
-    tables = tuple(each.name for each in lake.tables)
+
+    def list_tables() -> list[str]:
+        # A pattern matches what all authors can read too: they learn of no other table by its name.
+        readable = step_ctx.readable_by_authors(each.uid for each in lake.tables)
+        return [each.name for each in lake.tables if each.uid in readable]
 
     def ask(stream: str) -> DataFrame:
         text = stream if definition.by is DefinitionType.SQL else select_all(stream)
@@ -133,7 +155,7 @@ def _lakehouse_reader(
         reads.update(tables_read)
         return rows
 
-    return LakeSource(ask, lambda: tables)
+    return LakeSource(ask, list_tables)
 
 
 def _sync_options(

@@ -26,6 +26,7 @@ from lakehold.kit.clock import FOREVER, Moment
 from lakehold.kit.database import ExactText, IdType, metadata
 from lakehold.kit.errors import InvalidInputError
 from lakehold.kit.ids import quote
+from lakehold.workspaces.marts.mart_kinds import PROJECT_KIND
 
 
 class NotificationChannel(StrEnum):
@@ -110,9 +111,8 @@ def save_preference(
         rows.insert(**here, subscribed=subscribed, chosen_at=ctx.at, chosen_by=ctx.caller.member)
 
 
-ADMIN_ROLE, TECHNICAL_USER, BUSINESS_USER = ROLES = ("admin", "technical_user", "business_user")
-"""The roles in a project, the highest first."""
-_TECHNICAL = frozenset({ADMIN_ROLE, TECHNICAL_USER})
+_TECHNICAL_ACTION = "create_data_mart"
+"""The action that makes somebody technical."""
 MANAGE_SETTINGS = "manage_settings"
 """The action that makes somebody an admin of the project."""
 
@@ -123,6 +123,33 @@ class MemberSide(StrEnum):
     TECHNICAL = "technical"
     BUSINESS = "business"
     ABOVE = "above"
+
+
+class ProjectRoles(NamedTuple):
+    """The roles in a project as the model declares them."""
+
+    titles: Mapping[str, str]
+    """By name, the highest first."""
+    technical: Collection[str]
+    """Those that make somebody technical."""
+
+    @classmethod
+    def load(cls, view: FactView) -> ProjectRoles:
+        """Return the roles of the tenant's model."""
+        schema = view.policy.kind(PROJECT_KIND).schema
+        technical = view.policy.roles_for(PROJECT_KIND, _TECHNICAL_ACTION, PROJECT_KIND)
+        return cls({name: role.title for name, role in schema.roles.items()}, technical)
+
+    @property
+    def highest(self) -> str:
+        """The role that those above the project have in it."""
+        return next(iter(self.titles))
+
+    def side_of(self, role: str | None) -> MemberSide:
+        """Return the side of a member who holds this role in the project, or none."""
+        if role is None:
+            return MemberSide.ABOVE
+        return MemberSide.TECHNICAL if role in self.technical else MemberSide.BUSINESS
 
 
 class TimeRange(NamedTuple):
@@ -149,17 +176,11 @@ def _roles_in(view: FactView, project: str) -> dict[int, str]:
             held[member] = held.get(member, 0) | mask
     # The group All means those who hold a role by themselves.
     to_all = given.get(view.everyone, 0)
+    *higher, lowest = ProjectRoles.load(view).titles
     return {
-        member: next((role for role in ROLES if (mask | to_all) & role_bit(role)), BUSINESS_USER)
+        member: next((role for role in higher if (mask | to_all) & role_bit(role)), lowest)
         for member, mask in held.items()
     }
-
-
-def side_of(role: str | None) -> MemberSide:
-    """Return the side of a member who holds this role in the project, or none."""
-    if role is None:
-        return MemberSide.ABOVE
-    return MemberSide.TECHNICAL if role in _TECHNICAL else MemberSide.BUSINESS
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,6 +194,7 @@ class RoleHistory:
     """By member and group."""
     admin_roles: Collection[str]
     """The roles in the tenant with which one manages the project."""
+    roles: ProjectRoles
     everyone: int
     at: Moment
 
@@ -189,12 +211,12 @@ class RoleHistory:
             for here in (view.resource(project), tenant)
         )
         admin_roles = view.policy.roles_for(view.kind(view.resource(project)), MANAGE_SETTINGS, TENANT)
-        return cls(on_project, on_tenant, stays, admin_roles, view.everyone, ctx.at)
+        return cls(on_project, on_tenant, stays, admin_roles, ProjectRoles.load(view), view.everyone, ctx.at)
 
     def side_since(self, member: int, side: MemberSide) -> Moment:
         """Return since when the member is on the side on which they are now."""
-        joined = self._ranges_of_roles(self.on_project, ROLES, member, [])
-        technical = self._ranges_of_roles(self.on_project, _TECHNICAL, member, joined)
+        joined = self._ranges_of_roles(self.on_project, self.roles.titles, member, [])
+        technical = self._ranges_of_roles(self.on_project, self.roles.technical, member, joined)
         match side:
             case MemberSide.TECHNICAL:
                 return self._start_of_current(technical, [])

@@ -23,7 +23,13 @@ from lakehold.runs.run_table import FAILED, SUCCEEDED
 from lakehold.runs.runnable import EndedRun, RunNotice, members_allowed, notified_members
 from lakehold.workspaces.marts import checks, mart_kinds
 from lakehold.workspaces.marts.notifications import preferences
-from lakehold.workspaces.marts.notifications.preferences import MANAGE_SETTINGS, NotificationChannel, RoleHistory
+from lakehold.workspaces.marts.notifications.preferences import (
+    MANAGE_SETTINGS,
+    MemberSide,
+    NotificationChannel,
+    ProjectRoles,
+    RoleHistory,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +52,7 @@ class MemberSubscriptions:
     member: ResourceRef
     role: str
     """The highest one that they hold in the project; that of an admin for those above."""
-    side: preferences.MemberSide
+    side: MemberSide
     reachable: bool
     """Whether they have an address for mails."""
     channels: Mapping[NotificationChannel, Subscription]
@@ -54,7 +60,7 @@ class MemberSubscriptions:
     @property
     def joined(self) -> bool:
         """Whether they hold a role in the project itself."""
-        return self.side is not preferences.MemberSide.ABOVE
+        return self.side is not MemberSide.ABOVE
 
 
 def need_project(ctx: RequestContext, uid: str) -> None:
@@ -104,11 +110,11 @@ def channel_receivers(
         return []
     held = preferences.project_roles(ctx, project)
     some = {number for number, each in chosen.items() if channel in each and _is_member(ctx, project, held, number)}
-    past = RoleHistory.load(ctx, project, some) if some else None
+    past, roles = RoleHistory.load(ctx, project, some) if some else None, ProjectRoles.load(ctx.view)
     subscribed = [
         number
         for number in {*held, *some}
-        if _subscription(held.get(number), number, chosen.get(number, {}).get(channel), past).on
+        if _subscription(roles.side_of(held.get(number)), number, chosen.get(number, {}).get(channel), past).on
     ]
     return [*sorted(ctx.view.uid(number) for number in subscribed), *also]
 
@@ -119,14 +125,14 @@ def _load_receivers(
     chosen, eyes = preferences.load_preferences(ctx, project), VisibleRefs(ctx)
     there = [number for number in numbers if _is_member(ctx, project, held, number)]
     past = RoleHistory.load(ctx, project, [number for number in there if number in chosen])
-    known = accounts.get_many(ctx, there)
+    known, roles = accounts.get_many(ctx, there), ProjectRoles.load(ctx.view)
     found = []
     for number in there:
         if member := eyes.by_number(number):
             role, own, account = held.get(number), chosen.get(number, {}), known.get(number)
-            channels = {each: _subscription(role, number, own.get(each), past) for each in NotificationChannel}
-            highest, side = role or preferences.ADMIN_ROLE, preferences.side_of(role)
-            found.append(MemberSubscriptions(member, highest, side, bool(account and account.email), channels))
+            side, has_email = roles.side_of(role), bool(account and account.email)
+            channels = {each: _subscription(side, number, own.get(each), past) for each in NotificationChannel}
+            found.append(MemberSubscriptions(member, role or roles.highest, side, has_email, channels))
     return found
 
 
@@ -137,12 +143,11 @@ def _is_member(ctx: RequestContext, project: str, held: Mapping[int, str], numbe
 
 
 def _subscription(
-    role: str | None, number: int, choice: preferences.ChannelPreference | None, past: RoleHistory | None
+    side: MemberSide, number: int, choice: preferences.ChannelPreference | None, past: RoleHistory | None
 ) -> Subscription:
-    side = preferences.side_of(role)
     if choice is not None and past is not None and choice.at >= past.side_since(number, side):
         return Subscription(choice.subscribed, chosen=True)
-    return Subscription(side is preferences.MemberSide.TECHNICAL, chosen=False)
+    return Subscription(side is MemberSide.TECHNICAL, chosen=False)
 
 
 _AUDIT_ACTION = "set notifications"
@@ -223,12 +228,13 @@ def underprivileged_owners(ctx: RequestContext, project: str) -> list[Underprivi
     need_project(ctx, project)
     marts = ctx.session.ids(ctx.principal, "see", mart_kinds.DATA_MART_KIND, within=project)
     held, bit = preferences.project_roles(ctx, project), role_bit("technical_owner")
+    side_of = ProjectRoles.load(ctx.view).side_of
     found = ctx.session.read_view(
         lambda view: [
             (view.uid(mart), view.uid(owner))
             for mart in marts
             for owner, mask in (view.grants.get(mart) or {}).items()
-            if mask & bit and held.get(owner) == preferences.BUSINESS_USER
+            if mask & bit and side_of(held.get(owner)) is MemberSide.BUSINESS
         ]
     )
     if not can_manage(ctx, project):

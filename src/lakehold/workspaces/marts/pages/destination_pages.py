@@ -5,10 +5,10 @@ from dataclasses import asdict
 from urllib.parse import urlencode
 
 from fastapi import Request, Response
-from fastapi.responses import FileResponse
 
 from lakehold.api.catalog import resource_usage
 from lakehold.api.http.dependencies import CurrentPlatform, ReadContext, WriteContext, read_transaction
+from lakehold.api.lake.files import send_file
 from lakehold.catalog import credentials, resource_metadata
 from lakehold.catalog.resource_view import ResourceRef, ResourceView, VisibleRefs
 from lakehold.directory.request_context import RequestContext
@@ -142,9 +142,9 @@ def live_section(
 @routes.get("/{uid:path}/destination/file")
 def download(ctx: ReadContext, platform: CurrentPlatform, uid: str, path: str = "") -> Response:
     """Download a delivered file."""
-    volume, file = storages.FILES.open_file(ctx, platform.settings, uid, path)
+    volume, file = storages.FILES.open_file(ctx, platform, uid, path)
     resource_usage.record(platform, ctx, "use", uid)
-    return FileResponse(volume.path_on_disk(path), media_type="application/octet-stream", filename=file.name)
+    return send_file(volume, file)
 
 
 DeliveredFile = tuple[str, str, str, Moment]

@@ -7,7 +7,7 @@ from fastapi import Request, Response
 from starlette.datastructures import FormData
 
 from lakehold.api.http.dependencies import ReadContext, WriteContext, get_platform
-from lakehold.catalog import credentials, kinds, resource_edit, resource_metadata
+from lakehold.catalog import credentials, resource_edit, resource_metadata
 from lakehold.catalog.resource_edit import ResourceEdit
 from lakehold.catalog.resource_metadata import VersionConflictError
 from lakehold.directory.request_context import RequestContext
@@ -19,7 +19,7 @@ from lakehold.web.form_values import parse_integer
 from lakehold.web.list_view import ListColumn, ListFilter, ListState
 from lakehold.web.routing import SubmittedForm, router
 from lakehold.workspaces.marts.notifications import receivers
-from lakehold.workspaces.marts.notifications.preferences import MANAGE_SETTINGS, ROLES, NotificationChannel
+from lakehold.workspaces.marts.notifications.preferences import MANAGE_SETTINGS, NotificationChannel, ProjectRoles
 from lakehold.workspaces.marts.notifications.receivers import MemberSubscriptions
 from lakehold.workspaces.marts.pages.page_frame import need_project
 
@@ -80,7 +80,7 @@ def render_notifications(
         "channels": [(each, CHANNEL_HINTS[each], on) for each, on in receivers.project_channels(ctx, uid).items()],
         "mails": bool(get_platform(request).settings.smtp.get_secret_value()),
         "manages": manages,
-        "titles": _titles(ctx, uid),
+        "titles": ProjectRoles.load(ctx.view).titles,
         "me": next((each for each in everybody if each.member.uid == ctx.caller.member), None),
         "owners": receivers.underprivileged_owners(ctx, uid),
         "manages_members": ctx.session.check(ctx.principal, "manage_members", uid),
@@ -93,7 +93,7 @@ def render_notifications(
 def _receiver_list(
     request: Request, ctx: RequestContext, uid: str, everybody: Sequence[MemberSubscriptions]
 ) -> dict[str, object]:
-    roles = ListFilter("role", "Role", tuple(_titles(ctx, uid).items()))
+    roles = ListFilter("role", "Role", tuple(ProjectRoles.load(ctx.view).titles.items()))
     listing = ListState.from_request(request, ("name",), (roles, _CHANNEL_FILTER))
     # However it is filtered, the list has one URL.
     listing = replace(listing, path=urls.workspace(uid, NOTIFICATIONS_PART))
@@ -107,10 +107,6 @@ def _receiver_list(
         "rows": list(enumerate(listing.slice_page(rows))),
         "total": len(rows),
     }
-
-
-def _titles(ctx: RequestContext, uid: str) -> dict[str, str]:
-    return {name: role.title for name, role in kinds.schema_of(ctx.view, uid).roles.items() if name in ROLES}
 
 
 def _matches(each: MemberSubscriptions, listing: ListState) -> bool:

@@ -48,7 +48,9 @@ class StreamPreview:
 @routes.get("/{uid:path}/preview")
 def preview_page(request: Request, uid: str, stream: str = "") -> Response:
     """Render the first rows of a stream, by default of the first one."""
-    return _page(request, read_transaction(request).run(lambda ctx: _load_preview(ctx, uid, stream)))
+    looked = read_transaction(request).run(lambda ctx: _load_preview(ctx, uid, stream))
+    sent = pages.restored_form(request)
+    return _page(request, _with_changes(looked, sent) if sent else looked)
 
 
 @routes.post("/{uid:path}/preview")

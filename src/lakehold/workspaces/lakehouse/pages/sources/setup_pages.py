@@ -23,7 +23,7 @@ from lakehold.web.runs.services import RUNS, TRIGGERS
 from lakehold.web.schedules import schedule_form
 from lakehold.workspaces.lakehouse.pages.page_frame import FORMS, MAX_TARGETS, LakehouseFormPage, options_for
 from lakehold.workspaces.lakehouse.pipelines.base import LAYER_KIND
-from lakehold.workspaces.lakehouse.pipelines.connections import SourcePipeline, need_source_probe
+from lakehold.workspaces.lakehouse.pipelines.connections import SourcePipeline, need_source_probe, sampled_resource
 from lakehold.workspaces.lakehouse.settings import SOURCE
 from lakehold.workspaces.lakehouse.volumes import VOLUME_KIND
 
@@ -129,7 +129,9 @@ def probe_source(request: Request, asked: Mapping[str, Any]) -> SourceProbe:
     found, error = form_page.probe_as_caller(
         request,
         lambda ctx: need_source_probe(ctx, asked),
-        lambda platform, caller: worker_client.probe(platform, caller, "lakehouse.source", asked),
+        lambda platform, caller: worker_client.probe(
+            platform, caller, "lakehouse.source", asked, sampled_resource(asked)
+        ),
     )
     return found or {}, error
 

@@ -66,6 +66,9 @@ routes = router("/resources")
 def streams_page(request: Request, uid: str) -> Response:
     """Render the streams that a worker finds at the source, and those that are saved."""
     found = read_transaction(request).run(lambda ctx: setup_pages.need_source(ctx, uid))
+    if sent := pages.restored_form(request):
+        restored = stream_form.parse_stream_rows(sent)
+        return read_transaction(request).run(lambda ctx: _page(request, ctx, found, restored))
     probed, error = setup_pages.probe_source(request, {"source": uid, "settings": dict(found.settings or {})})
 
     def page(ctx: RequestContext) -> Response:

@@ -19,7 +19,7 @@ from lakehold.catalog.resource_view import ResourceSummary, ResourceView, Visibl
 from lakehold.directory.platform import Platform
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import InvalidInputError
-from lakehold.lake import readable_tables
+from lakehold.lake import table_views
 from lakehold.runs.worker_client import NoWorkerError
 from lakehold.web import pages, table_pages, urls
 from lakehold.web.connections.field_values import parse_pairs
@@ -239,7 +239,7 @@ class DefinitionFormPage(MartFormPage):
         names = {each["name"] for each in self.probed.fields}
         for n, join in enumerate(filled.lists["joins"]):
             mart = join["mart"]
-            now = lake.current_metadata(readable_tables.identifier_of(ctx, mart)) if eyes.sees(mart) else None
+            now = table_views.view_of(ctx, mart).current_metadata(lake) if eyes.sees(mart) else None
             theirs = {each.name for each in now.fields} if now else None
             for our, their in parse_pairs(join["on"]).items():
                 if our not in names:
@@ -299,6 +299,8 @@ def new_form(request: Request, uid: str, storage: str = "", table: str = "") -> 
     """Render the form for a new data mart. Its storage is chosen first."""
     read_transaction(request).run(lambda ctx: DefinitionFormPage.need_workspace(ctx, uid))
     page, by = DefinitionFormPage(request, uid), DefinitionType.TABLE if table else DefinitionType.SQL
+    if sent := pages.restored_form(request):
+        return page.show(page.parse(sent))
     return page.show(page.design.blank(_STORAGE, storage=storage, table=table, by=by.value))
 
 
@@ -313,6 +315,9 @@ def make(request: Request, platform: CurrentPlatform, uid: str, sent: SubmittedF
 def edit_form(request: Request, uid: str, storage: str = "", choose: str = "") -> Response:
     """Render the form of an existing data mart. The address may name another storage."""
     page, found = _open_page(request, uid)
+    if sent := pages.restored_form(request):
+        page.keeps_storage = True
+        return page.show(page.parse(sent))
     page.keeps_storage = page.keeps_storage and not choose
     filled = page.load(found)
     chosen = "" if choose else storage or filled.text("storage")

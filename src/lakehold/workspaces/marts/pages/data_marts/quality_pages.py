@@ -28,8 +28,9 @@ from lakehold.workspaces.marts import checks
 from lakehold.workspaces.marts.checks import BROKEN, KEPT, UNKNOWN, CheckResult
 from lakehold.workspaces.marts.mart_kinds import DATA_MART_KIND
 from lakehold.workspaces.marts.pages import page_frame
-from lakehold.workspaces.marts.pipelines import CHECK_TASK, TASK_PARAMETER, mart_settings
+from lakehold.workspaces.marts.pipelines import CHECK_TASK, mart_settings
 from lakehold.workspaces.marts.settings import QUALITY_CHECK, CheckKind, QualityCheck
+from lakehold.workspaces.upkeep import TASK_PARAMETER
 
 routes = router("/resources")
 

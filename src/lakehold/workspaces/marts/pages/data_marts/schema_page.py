@@ -13,7 +13,7 @@ from lakehold.catalog.resource_edit import ResourceEdit
 from lakehold.catalog.resource_view import ResourceView
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import InvalidInputError, LakeholdError
-from lakehold.lake import readable_tables
+from lakehold.lake import table_views
 from lakehold.web import pages, table_pages, urls
 from lakehold.web.cookies import Flash
 from lakehold.web.form_values import CORRECTABLE_ERRORS, list_setting, parse_integer, row_settings
@@ -101,7 +101,7 @@ def _schema_rows(
     settings = resource_metadata.load(ctx, found.uid).settings
     said = {str(each["name"]): each for each in row_settings(settings, "columns") if each.get("name")}
     keys = frozenset(map(str, list_setting(settings, "keys")))
-    now = get_lake(request).current_metadata(readable_tables.identifier_of(ctx, found.uid))
+    now = table_views.view_of(ctx, found.uid).current_metadata(get_lake(request))
     there = {
         each.name: (table_pages.sql_field_type(each.type), each.description or "")
         for each in (now.fields if now else ())

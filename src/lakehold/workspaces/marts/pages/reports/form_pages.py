@@ -26,7 +26,7 @@ from lakehold.web import kind_pages, pages, table_pages, urls
 from lakehold.web.access import resource_header
 from lakehold.web.connections.form_page import workspace_id
 from lakehold.web.cookies import Flash
-from lakehold.web.form_values import CORRECTABLE_ERRORS, parse_integer
+from lakehold.web.form_values import CORRECTABLE_ERRORS, error_field, parse_integer
 from lakehold.web.routing import SubmittedForm, router
 from lakehold.web.schedules.schedule_form import time_zones
 from lakehold.web.table_pages import Grid
@@ -74,7 +74,8 @@ def preview_report(request: Request, mart: str, settings: Mapping[str, object], 
     except LakeholdError as error:
         return ReportSample(error=error)
     rows = [row for batch in batches for row in zip(*(each.to_pylist() for each in batch.columns), strict=True)]
-    first = MessageData(name, prepared.day, tuple(schema.names), rows[: MAX_BLOCK_ROWS + 1], len(rows), complete)
+    some, labels = rows[: MAX_BLOCK_ROWS + 1], tuple(schema.names)
+    first = MessageData(name, prepared.day, prepared.statement.columns, some, len(rows), complete, labels)
     try:
         words = render_message(prepared.report.message, first)
     except InvalidInputError as error:
@@ -107,7 +108,8 @@ def new_form(request: Request, ctx: ReadContext, uid: str, mart: str = "") -> Re
         form = f"{urls.workspace(project, 'reports/new')}?{urlencode({'mart': uid})}"
         return pages.redirect(request, form)
     page_frame.need_project(ctx, uid)
-    return ReportFormPage(request, uid, _need_usable_mart(ctx, mart)).render(ctx, report_form.blank_report_form())
+    filled = _restored_form(request) or report_form.blank_report_form()
+    return ReportFormPage(request, uid, _need_usable_mart(ctx, mart)).render(ctx, filled)
 
 
 @new.post("/{uid:path}/reports/new")
@@ -125,7 +127,9 @@ def make(request: Request, uid: str, sent: SubmittedForm) -> Response:
 def edit_form(request: Request, ctx: ReadContext, uid: str) -> Response:
     """Render the form of an existing report."""
     found, mart = _need_edit(ctx, uid)
-    filled = report_form.report_form_from_resource(found, found.settings or {})
+    filled = _restored_form(request, found.settings) or report_form.report_form_from_resource(
+        found, found.settings or {}
+    )
     return ReportFormPage(request, workspace_id(found), mart, found).render(ctx, filled)
 
 
@@ -134,6 +138,11 @@ def edit(request: Request, uid: str, sent: SubmittedForm) -> Response:
     """Save the report, or render the form again after another button."""
     found, mart = read_transaction(request).run(lambda ctx: _need_edit(ctx, uid))
     return ReportFormPage(request, workspace_id(found), mart, found).submit(sent)
+
+
+def _restored_form(request: Request, settings: Mapping[str, object] | None = None) -> ReportForm | None:
+    sent = pages.restored_form(request)
+    return report_form.parse_report_form(sent, settings) if sent else None
 
 
 def _need_edit(ctx: RequestContext, uid: str) -> tuple[ResourceView, str]:
@@ -224,7 +233,8 @@ class ReportFormPage:
         try:
             uid = write_transaction(self.request).run(lambda ctx: self._save(ctx, filled))
         except CORRECTABLE_ERRORS as refusal:
-            return again(error=refusal)
+            place = error_field(refusal, {})
+            return again(errors={place: str(refusal)}) if place else again(error=refusal)
         created = f"{filled.text('name')} was created. Run it, or add a trigger."
         flash = Flash("Saved. Applies from the next run." if self.found else created)
         return pages.redirect(self.request, kind_pages.resource_overview_url(uid, REPORT_KIND), flash)

@@ -159,7 +159,7 @@ def _query_errors(ctx: RequestContext, lake: IcebergCatalog, mart: str, said: Re
         if place == "sort" and found:
             break
         try:
-            reports.report_sql(ctx, lake, REPORT.parse({**whole_of, **part_settings}), mart)
+            reports.report_statement(ctx, lake, REPORT.parse({**whole_of, **part_settings}), mart)
         except InvalidInputError as error:
             found |= errors_by_field(error, {"zone": "zone"}, place)
         except LakeholdError:
