@@ -10,6 +10,7 @@ import re
 import signal
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from pathlib import Path
 from types import FrameType, ModuleType
 
 import pytest
@@ -18,6 +19,7 @@ from pyspark.errors import AnalysisException
 import lakehold
 from lakehold.connectors import error_translation
 from lakehold.connectors.database.source import parenthesize
+from lakehold.connectors.files import format_detection
 from lakehold.kit import ids, jdbc_address
 from lakehold.kit.errors import LakeholdError
 from lakehold.lake import markdown
@@ -83,7 +85,7 @@ def used_patterns() -> Iterator[tuple[str, str, re.Pattern[str]]]:
 METHODS = {"match", "fullmatch", "search", "sub", "split", "findall", "finditer"}
 COMPOSED = {
     "lakehold.connectors.database.source": "parenthesize, below",
-    "lakehold.connectors.files.format_detection": "one pattern, of classes that exclude each other",
+    "lakehold.connectors.files.format_detection": "detect_format, below",
     "lakehold.kit.jdbc_address": "parse_address and parse_allowed, below",
     "lakehold.web.connections.field_values": "patterns of settings, which `form_patterns` finds",
 }
@@ -178,3 +180,11 @@ def test_a_megabyte_is_worth_no_wait(use: Callable[[str], object]) -> None:
     for text in hostile_texts(1_000_000, ("ab ", " ", "\n", "a/", "1:", "*a", "`", "[a](", "# a  ", "spark.a ")):
         with bounded(f"{use.__name__} of {text[:20]!r} …"), suppress(LakeholdError):
             use(text)
+
+
+def test_a_megabyte_of_rows_is_worth_no_wait(tmp_path: Path) -> None:
+    file = tmp_path / "rows.csv"
+    for text in hostile_texts(1_000_000, (",'", "'a',", '"', "a,b\n", "{", "[", "1;2\n", "\t'", "|'a'")):
+        file.write_text(text)
+        with bounded(f"detect_format of {text[:20]!r} …"), suppress(LakeholdError):
+            format_detection.detect_format(str(file))

@@ -37,6 +37,7 @@ _SPARK_TYPES = {
 }
 _WORKBOOK_MAGIC = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0")
 _SAMPLE_RECORDS = 1_000
+_MAX_FIELDS = 10_000
 HEAD_SIZE = 1024 * 1024
 _GZIP = b"\x1f\x8b"
 _BYTE_ORDER_MARKS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
@@ -234,6 +235,8 @@ def _infer_columns(rows: list[list[str]], *, header: bool) -> tuple[tuple[Stream
     """Return fields with the narrowest types that fit, and messages about their names."""
     body = rows[1:] if header else rows
     width = len(rows[0]) if header else Counter(map(len, rows)).most_common(1)[0][0]
+    if width > _MAX_FIELDS:
+        raise DataError(f"The lines have {width:,} values.", f"Choose another delimiter; {_MAX_FIELDS:,} at most.")
     names, notes = distinct_names(rows[0] if header else [f"column_{number + 1}" for number in range(width)])
     whole = [row for row in body if len(row) == width]
     types = [field_types.infer_from_texts(row[place] for row in whole) for place in range(width)]

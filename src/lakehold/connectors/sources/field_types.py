@@ -5,10 +5,12 @@ number holds.
 """
 
 import re
-from collections.abc import Iterable
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import Decimal, InvalidOperation
+from functools import partial
 from itertools import count
 
 from lakehold.kit.settings_schema import InvalidSettingError, SettingsRecord
@@ -137,11 +139,13 @@ def distinct_names(names: Iterable[str]) -> tuple[tuple[str, ...], tuple[str, ..
     reserved = {name.lower() for name in cleaned if name}
     found: list[str] = []
     notes: list[str] = []
+    # By name: the numbers that have not been tried yet, so that many doubles do not each try them all.
+    numbers: defaultdict[str, Iterator[int]] = defaultdict(partial(count, 2))
     for number, name in enumerate(cleaned, start=1):
         made = name or f"column_{number}"
         if made.lower() in taken or (not name and made.lower() in reserved):
-            others = taken | reserved
-            made = next(free for n in count(2) if (free := f"{made}_{n}").lower() not in others)
+            numbered = (f"{made}_{number}" for number in numbers[made.lower()])
+            made = next(free for free in numbered if free.lower() not in taken and free.lower() not in reserved)
         if made != name:
             problem = f"is called {name!r} like another one" if name else "has no name"
             notes.append(f"Field {number} {problem}; it is read as {made!r}.")
