@@ -67,10 +67,10 @@ def test_names_beside_ids_that_say_nothing(access: AccessEngine, made: str, writ
     assert parse_files(found).state.entries[made].name == "Zoe: new, #1"
 
 
-def test_two_workspaces_of_one_name(access: AccessEngine) -> None:
+def test_workspaces_whose_names_make_one_file_name(access: AccessEngine) -> None:
     with access.write(CORNER) as session:
-        for uid in ("A", "a", "ä"):
-            session.store.create("spaces.space", "Öl / Gas", uid=uid, edges={"tenant": CORNER})
+        for uid, name in (("A", "Öl / Gas"), ("a", "Öl: Gas"), ("ä", "Öl, Gas")):
+            session.store.create("spaces.space", name, uid=uid, edges={"tenant": CORNER})
         session.store.create("spaces.space", "日本", uid="jp", edges={"tenant": CORNER})
     names = {name for name in export_as_owner(access, CORNER) if name.startswith("workspaces/")}
     assert {"workspaces/ol-gas-a.yaml", "workspaces/ol-gas-a-2.yaml", "workspaces/workspace.yaml"} <= names

@@ -161,7 +161,7 @@ def test_what_a_new_policy_refuses_stays_readable_and_is_listed_with_what_is_wro
     hook = create(corner, "marts.destination", {**HOOK, "address": f"{HTTPS}Hooks.Attacker.example/in"}, "Hook")
     two = ["a@attacker.example", "b@attacker.example", "c@example.org"]
     mail = create(corner, "marts.destination", {**MAIL, "receivers": two}, "Mail")
-    chat = create(corner, "marts.destination", {"to": "chat"}, "Chat")
+    chat = create(corner, "marts.destination", {"to": "chat"}, "Channel")
     with corner.write(as_member("tara")) as ctx:
         credentials.save(ctx, chat, {"address": f"{HTTPS}chat.attacker.example/t0ken"})
         resource_edit.apply_edit(

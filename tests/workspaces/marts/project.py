@@ -28,10 +28,9 @@ class MartsProject:
 
     def storage(self, name: str, settings: Mapping[str, object], secrets: dict[str, str] | None = None) -> str:
         """A storage of Ed's."""
+        uid = _unique_name(name)
         with self.inline_runs.shop.platform.write(ED) as ctx:
-            uid = resources.create(
-                ctx, "marts.storage", name, uid=_unique_name(name), edges={"project": "sales"}, settings=settings
-            )
+            resources.create(ctx, "marts.storage", uid, uid=uid, edges={"project": "sales"}, settings=settings)
             if secrets:
                 credentials.save(ctx, uid, dict(secrets))
         return uid

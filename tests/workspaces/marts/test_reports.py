@@ -13,7 +13,6 @@ from lakehold.catalog import resource_edit
 from lakehold.catalog.resource_edit import ResourceEdit
 from lakehold.directory.errors import DeniedError
 from lakehold.kit.errors import ConflictError, InvalidInputError
-from lakehold.lake.errors import QueryError
 from lakehold.runs.scheduler.schedule import TriggerSchedule
 from lakehold.runs.scheduler.service import Triggers
 from lakehold.workspaces.marts import reports
@@ -133,18 +132,6 @@ def test_a_joined_mart_is_asked_too_and_must_be_usable(here: MartsProject) -> No
     assert here.files(destination).list_folder() == []
 
 
-def test_of_two_marts_with_one_name_each_has_its_own_rows(here: MartsProject) -> None:
-    one, two = (
-        here.mart({"by": "sql", "sql": f"SELECT id FROM raw.orders WHERE id = {number}"}, name="Namesakes")
-        for number in (1, 2)
-    )
-    assert [here.run(mart, by=ED).state for mart in (one, two)] == ["succeeded", "succeeded"]
-    assert [asked(here, mart, {}) for mart in (one, two)] == [["id", "1"], ["id", "2"]]
-    with pytest.raises(QueryError, match="Several tables are called"):
-        here.rows("Namesakes", by=RITA)
-    assert here.rows(two, by=RITA) == [(2,)]
-
-
 def test_it_is_sent_only_if_there_are_rows(here: MartsProject, mart: str) -> None:
     destination = here.destination(FILE)
     settings = {"send": "rows", "where": [{"column": "id", "is": "<", "value": "0"}]}
@@ -174,20 +161,6 @@ def test_a_draft_is_not_reported_on(here: MartsProject) -> None:
     report = here.report(draft, here.destination(FILE), {})
     with pytest.raises(ConflictError, match="The data mart Unsaid is a draft"):
         here.run(report, by=RITA)
-
-
-def test_reports_of_one_name_do_not_take_each_others_file(here: MartsProject) -> None:
-    mart, to = here.create_refreshed_mart({"by": "sql", "sql": SALES}), here.destination(FILE)
-    one, two = (
-        here.report(mart, to, {"columns": ["id"], "where": [{"column": "id", "is": "=", "value": str(number)}]})
-        for number in (1, 2)
-    )
-    with here.inline_runs.shop.platform.write(RITA) as ctx:
-        for uid in (one, two):
-            resource_edit.apply_edit(ctx, uid, ResourceEdit(name="Weekly"))
-    assert [here.run(uid, by=RITA).state for uid in (one, two)] == ["succeeded", "succeeded"]
-    found = {file.name: here.files(to).path_on_disk(file.path).read_text() for file in here.files(to).list_folder()}
-    assert found == {f"Weekly {one}.csv": "id\n1\n", f"Weekly {two}.csv": "id\n2\n"}
 
 
 def test_without_its_destination_it_cannot_run_until_that_is_back(here: MartsProject, mart: str) -> None:

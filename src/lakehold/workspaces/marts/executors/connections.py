@@ -30,7 +30,6 @@ from lakehold.runs import run_table
 from lakehold.runs.step_context import StepContext, StepResult
 from lakehold.workspaces import transfer
 from lakehold.workspaces.descriptor import Probe
-from lakehold.workspaces.graph import edge_sources
 from lakehold.workspaces.marts import mart_probe, reports
 from lakehold.workspaces.marts.mart_probe import SAMPLE_ROWS, ProbeTarget, matching_tables, pattern_notes
 from lakehold.workspaces.marts.messages import DEFAULT_TEMPLATE, MAX_BLOCK_ROWS, MessageData, MessageTemplate
@@ -190,16 +189,7 @@ def _open_delivery(
     volume = Volume(step_ctx.platform.settings, readable_tables.identifier_of(ctx, step.destination))
     secrets = credentials.load_for_step(ctx, step.destination, stored)
     environment = open_environment(ctx, step_ctx.platform.settings, secrets, volume)
-    return environment, transfer.with_report_name(to, _file_name(ctx, step, name) if to.writes_volume else name)
-
-
-def _file_name(ctx: RequestContext, step: SendReport, name: str) -> str:
-    """Return the name of the report for its file, made unique if another report of the destination has the same."""
-    others = (
-        ctx.view.resource(each) for each in edge_sources(ctx, step.destination, "destination") if each != step.report
-    )
-    is_twice = any((ctx.view.names.get(each) or "").casefold() == name.casefold() for each in others)
-    return f"{name} {step.report}" if is_twice else name
+    return environment, transfer.with_report_name(to, name)
 
 
 def _skip_reason(rows: DataFrame, report: ReportSettings, before: str) -> tuple[str, str]:
