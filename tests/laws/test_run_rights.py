@@ -134,7 +134,7 @@ class History:
             RUNS.insert(ctx, self.uid, RunOptions(), cause=MANUAL_CAUSE)
         with self.platform.database.write(queue.QUEUE_LOCK) as transaction:
             ((number, _),) = queue.claim_runs(transaction, self.platform.clock(), most=1, at_once=9)
-        spark = SimpleNamespace(queries=NamedTables(self.platform), spark=MagicMock())
+        spark = SimpleNamespace(queries=NamedTables(self.platform), spark=MagicMock(), is_lost=lambda _wait: False)
         running = RunExecutor(self.platform, RUNS.runnables, self.executors, cast("SparkRuntime", spark))
         problem, count = running.begin(number)
         for place in range(count):

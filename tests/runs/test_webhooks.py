@@ -160,7 +160,7 @@ def test_nothing_is_sent_where_nothing_may_be(platform: Platform, running: RunEx
     platform.settings = platform.settings.model_copy(update={"private_addresses": False})
     uid = query(platform, "daily")
     if url in NO_ADDRESSES:
-        with pytest.raises(InvalidSettingError, match="failure_webhook"):
+        with pytest.raises(InvalidSettingError, match="webhook for failures"):
             hooked(platform, uid, url)
     # As it may have been stored before it was validated.
     hooked(platform, uid, f"https://{HOST}")
