@@ -103,6 +103,8 @@ def find(request: Request, page: str) -> FormDraft | None:
 
 def keep(request: Request, token: FormToken, form: FormData, action: str, *, expired: bool) -> bool:
     """Keep a submitted form in place of older ones of its page, and return whether that is possible."""
+    if not token.member:
+        return False
     fields = tuple((name, value) for name, value in form.multi_items() if isinstance(value, str))
     has_files = any(not isinstance(value, str) and value.filename for value in form.values())
     kept = tuple(each for each in fields if each[0] not in _NEVER_KEPT)

@@ -9,7 +9,7 @@ from lakehold.catalog import campaigns
 from lakehold.demo import company
 from lakehold.directory import links
 from lakehold.directory.caller import Caller
-from lakehold.web import app_factory, palette, patterns, routing
+from lakehold.web import app_factory, palette, patterns, routing, urls
 from lakehold.web.routers import ROUTERS
 from tests.web.crawler import sample_data
 from tests.web.crawler.page_tracker import PageTracker
@@ -41,6 +41,7 @@ def prepare_company(shop: Shop) -> CrawledCompany:
         kinds = session.read_view(
             lambda view: {view.uid(each): view.kind(each) for each in sample_data.all_resources(view)}
         )
+        names = session.read_view(lambda view: {uid: view.names.get(view.resource(uid)) for uid in kinds})
     with shop.platform.read(Caller(company.TENANT, "olga")) as ctx:
         reviews = [f"/reviews/{detail.campaign.uid}/worked-out" for detail in campaigns.page(ctx).items]
     pages = AddressTemplates(ALL)
@@ -48,6 +49,8 @@ def prepare_company(shop: Shop) -> CrawledCompany:
         *(each for each in pages.all() if "{" not in each),
         *(f"/resources/till_source/{step}" for step in ("streams", "preview", "schedule")),
         "/people/ana/counts",
+        "/audit/reads/1",
+        *(urls.member(uid) for uid, name in names.items() if name == sample_data.ROBOT),
         *reviews,
     ]
     ana = ["/workspaces/lake_house/sql/saved/best_shops_this_month/rename"]

@@ -24,7 +24,7 @@ from tests.api.crawler.words import Tenant, Words
 
 _RUN = ("make_orders", "store_history", "till_source")
 ACCESS_REQUESTS = (("nils", "see", "orders"), ("bella", "edit", "daily_sales"), ("erik", "edit", "sales_by_day"))
-DELIVERED = "archive_files"
+DELIVERED, ROBOT = "archive_files", "A robot"
 """A destination of files, to which something was delivered."""
 REVIEWED = (("olga", "lake_house"), ("olga", "sales"), ("petra", "landing"))
 
@@ -70,7 +70,7 @@ def create_sample_data(platform: Platform, here: Tenant, invited: str) -> Sample
             campaigns.start(ctx, here.id(workspace), "Spring")
     with platform.write(by("olga")) as ctx:
         made = invites.create(ctx, platform.settings, invited)
-        members.create_service_account(ctx, "A robot")
+        members.create_service_account(ctx, ROBOT)
         service.start_job(ctx, "review", {"format": "csv", "inside": here.id("sales")})
         job = service.start_job(ctx, "review", {"format": "csv", "inside": here.id("lake_house")})
         folder = table.results_folder(platform.settings.data, ctx.session.tenant)
@@ -78,6 +78,8 @@ def create_sample_data(platform: Platform, here: Tenant, invited: str) -> Sample
         (folder / "done.csv").write_text("member,resource\n", encoding="utf-8")
         ended = {"state": table.DONE, "progress": 100, "result": "done.csv", "ended_at": ctx.at}
         table.update_job(ctx.session.transaction, job.id, ended)
+    platform.record_read(by("olga"), "preview", here.id("orders"))
+    platform.reads.flush()
     _run(platform, by("olga"), here)
     _put_files(platform, by("olga"), here)
     _deliver(platform, by("olga"), here.id(DELIVERED))

@@ -68,14 +68,18 @@ class InlineRuns:
 
     def execute(self, run: str) -> Run:
         """What a worker does with a run that is written down."""
+        self.execute_next()
+        with self.shop.platform.read(ADA) as ctx:
+            return RUNS.get(ctx, run)
+
+    def execute_next(self) -> None:
+        """What a worker does with the run that comes next."""
         with self.shop.platform.database.write(queue.QUEUE_LOCK) as transaction:
             ((number, _),) = queue.claim_runs(transaction, self.shop.platform.clock(), most=1, at_once=2)
         problem, count = self.running.begin(number)
         for place in range(count):
             problem = problem or self.running.execute_step(number, place)
         self.running.end(number, problem)
-        with self.shop.platform.read(ADA) as ctx:
-            return RUNS.get(ctx, run)
 
     def lines(self, run: Run) -> list[str]:
         """What it said."""

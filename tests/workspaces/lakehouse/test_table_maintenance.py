@@ -147,21 +147,21 @@ def test_what_reads_and_writes_a_table_does_so_again(here: InlineRuns, api: Api,
     with here.shop.platform.write(ED) as ctx:
         edges = {"lakehouse": "shop", "reads": ["few"]}
         resources.create(ctx, "lakehouse.saved_query", "Few", uid="asks_few", edges=edges, settings={"sql": "SELECT 1"})
-        for uid in ("kept", "lost"):
+        for uid in ("few_kept", "few_lost"):
             edges = {"layer": "raw", "saved_from": ["few"]}
             sql = {"sql": "SELECT id FROM raw.few"}
             resources.create(ctx, "lakehouse.table", uid, uid=uid, edges=edges, settings=sql)
-    assert here.run("lost").state == "succeeded"
+    assert here.run("few_lost").state == "succeeded"
     before = json_body(api.get("/api/v1/lineage/few", "ada"))
-    for uid in ("lost", "few"):
+    for uid in ("few_lost", "few"):
         json_body(api.call("DELETE", f"/api/v1/resources/{uid}", "ada"))
     # The last that was deleted comes back first, or last: both find each other again.
-    assert restored(api, "few")["edited"] == restored(api, "lost")["edited"] == []
+    assert restored(api, "few")["edited"] == restored(api, "few_lost")["edited"] == []
     assert json_body(api.get("/api/v1/lineage/few", "ada")) == before
-    for uid in ("make_few", "lost", "kept"):
+    for uid in ("make_few", "few_lost", "few_kept"):
         run = here.run(uid)
         assert (run.state, run.error) == ("succeeded", "")
-    assert here.rows("lost") == here.rows("few") == [(0,), (1,), (2,)]
+    assert here.rows("few_lost") == here.rows("few") == [(0,), (1,), (2,)]
 
 
 def test_an_output_table_takes_no_name_of_another(here: InlineRuns) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import count
 
 import pytest
 
@@ -178,12 +179,16 @@ def test_a_join_is_read_with_the_rights_of_who_made_it(here: MartsProject) -> No
     assert "Ed, who last changed" in scheduled(here, report).error
 
 
+_numbers = count(1)
+
+
 def owned_by_ada(here: MartsProject, settings: dict[str, object]) -> str:
     """A data mart of Ada's that Ed may edit."""
     with here.inline_runs.shop.platform.write(ADA) as ctx:
         edges = {"project": "sales", "storage": LAKE}
         attributes = {"shared_for_maintenance": "true", "shared_for_reporting": "true"}
-        return resources.create(ctx, "marts.data_mart", "Ada's", edges=edges, attributes=attributes, settings=settings)
+        name = f"Ada's {next(_numbers)}"
+        return resources.create(ctx, "marts.data_mart", name, edges=edges, attributes=attributes, settings=settings)
 
 
 def test_an_admin_who_changes_a_check_does_not_answer_for_the_query(here: MartsProject) -> None:
