@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import signal
 import socket
 from collections.abc import Iterator
@@ -17,9 +18,15 @@ from lakehold.kit.settings import Settings
 @pytest.fixture
 def handlers() -> Iterator[None]:
     before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    loggers = [logging.getLogger(name) for name in ("", "lakehold", "uvicorn", "uvicorn.access")]
+    logged = [(each, each.handlers[:], each.level, each.disabled) for each in loggers]
     yield
     for number, handler in before.items():
         signal.signal(number, handler)
+    # Else tests after this one would log into a stream that is closed by then.
+    for logger, handlers, level, disabled in logged:
+        logger.handlers[:], logger.disabled = handlers, disabled
+        logger.setLevel(level)
 
 
 @pytest.mark.usefixtures("handlers")
