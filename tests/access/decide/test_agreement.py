@@ -38,6 +38,22 @@ def test_nothing_is_left_without_what_it_needs(world: World, edge: str, source: 
         world.decisions.check("ann", "edit", source, edges={edge: []})
 
 
+def test_a_context_of_another_project_is_none(world: World) -> None:
+    world.add("marts.project", "hr", tenant="acme")
+    world.grant("ann", "admin", "hr")
+    for project in ("sales", "hr"):
+        world.add("marts.context", f"{project}_context", project=project)
+    elsewhere, here = Edge("contexts", "orders", "hr_context"), Edge("contexts", "orders", "sales_context")
+    assert world.decisions.check_change("ann", Add(here))
+    for ask in (
+        lambda: world.decisions.check_change("ann", Add(elsewhere)),
+        lambda: world.decisions.check("ann", "configure_sharing", "orders", edges={"contexts": ["hr_context"]}),
+        lambda: world.fact(elsewhere),
+    ):
+        with pytest.raises(InvalidInputError, match="lies in another project"):
+            ask()
+
+
 def test_a_narrowed_token_widens_no_scope(world: World) -> None:
     wider = Add(Attribute("sales", "scope", "entire_project", "bob"))
     assert world.decisions.check_change("ann", wider)

@@ -164,6 +164,18 @@ OTHERS = {
         kinds("shelf: {attributes: {open: {}}}\nbook:\n  edges:\n    on: {to: shelf, needs: open} # <-"),
         "needs: a shelf has no role, action or definition 'open'.",
     ),
+    "beside, from elsewhere": InvalidModel(
+        kinds("hall: {}\nshelf: {in: hall}\nbook:\n  in: shelf\n  edges:\n    on: {to: shelf, beside: true} # <-"),
+        "beside: a shelf does not stay in one parent of book.",
+        "Leave `beside` out.",
+    ),
+    "beside, where it is moved": InvalidModel(
+        kinds(
+            "shelf: {}\nbook:\n  in: {shelf: {set_with: lend}}\n"
+            "  edges:\n    sequel: {to: book, beside: true} # <-\n  actions: [see, lend]"
+        ),
+        "beside: a book does not stay in one parent of book.",
+    ),
     "edited with what is not there": InvalidModel(
         kinds("shelf: {actions: [see, lend]}\nbook:\n  in: shelf\n  edited_with: shelf.ledn # <-"),
         "a shelf has no role, action, definition or attribute 'ledn'.",

@@ -7,7 +7,13 @@ from lakehold.access.decisions.check import compiled_checks
 from lakehold.access.decisions.explanation import Explainer, RulePath
 from lakehold.access.decisions.principal import Principal, TokenPrincipal, lies_within
 from lakehold.access.decisions.ways import MOST_WAYS, Way, WayFinder, change_relation
-from lakehold.access.facts.changes import resolve_targets, validate_value, with_changes, with_draft
+from lakehold.access.facts.changes import (
+    refuse_other_parent,
+    resolve_targets,
+    validate_value,
+    with_changes,
+    with_draft,
+)
 from lakehold.access.facts.records import (
     Add,
     Attribute,
@@ -20,7 +26,7 @@ from lakehold.access.facts.records import (
     require_mapping,
     require_text,
 )
-from lakehold.access.facts.view import FactView, MemberSubject
+from lakehold.access.facts.view import EdgeRow, FactView, MemberSubject
 from lakehold.access.model import expressions as expr
 from lakehold.access.model.errors import did_you_mean
 from lakehold.access.model.policy import MEMBER, MEMBER_OF
@@ -273,6 +279,8 @@ class DecisionEvaluator:
             if not new_ends:
                 self._refuse_missing_end(here, edge)
             there = set(self.view.edges_out[edge].get(here) or ())
+            for end in new_ends - there:
+                refuse_other_parent(self.view, EdgeRow(edge, here, end))
             yield from (Remove(Edge(edge, uid, self.view.uid(end))) for end in there - new_ends)
             yield from (Add(Edge(edge, uid, self.view.uid(end))) for end in new_ends - there)
 

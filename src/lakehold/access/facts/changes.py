@@ -50,6 +50,8 @@ def resolve_change(view: FactView, change: Add | Remove) -> list[RowChange]:
         return [(False, row)] if fact_holds(view, row) else []
     if fact_holds(view, row):
         return []
+    if isinstance(row, EdgeRow):
+        refuse_other_parent(view, row)
     return [*((False, old) for old in _replaced_rows(view, row)), (True, row)]
 
 
@@ -187,6 +189,21 @@ def _refuse_wrong_end(view: FactView, kind: str, edge: str, target: int) -> None
         )
 
 
+def refuse_other_parent(view: FactView, row: EdgeRow) -> None:
+    """Refuse an edge to what lies in another parent, if the model has its ends beside the resource."""
+    kind = view.policy.kind(view.kind(row.source))
+    if not view.policy.edge(kind.id, row.name).beside or kind.parent is None:
+        return
+    inside = view.edges_out[kind.parent.edge]
+    if set(inside.get(row.source) or ()) != set(inside.get(row.target) or ()):
+        parent = kind.parent.edge.replace("_", " ")
+        raise InvalidInputError(
+            f"{row.name} cannot point at {quote(view.uid(row.target))}, which lies in another {parent}.",
+            f"Choose one of the same {parent}.",
+            field=row.name,
+        )
+
+
 def is_reachable(view: FactView, edge: str, start: int, goal: int) -> bool:
     """Return whether the goal is reachable from the start along edges of this name."""
     seen: set[int] = set()
@@ -265,6 +282,9 @@ def with_draft(view: FactView, draft: Draft) -> tuple[FactView, int]:
     for edge, targets in draft.edges.items():
         for target in resolve_targets(view, draft.kind, edge, targets):
             after.open(EdgeRow(edge, _DRAFT, target))
+    for edge in draft.edges:
+        for target in after.edges_out[edge].get(_DRAFT) or ():
+            refuse_other_parent(after, EdgeRow(edge, _DRAFT, target))
     return after, _DRAFT
 
 

@@ -199,7 +199,8 @@ class _ModelReader(NodeReader):
         return next(iter(parents)), parents
 
     def _edge(self, name: str, key: yaml.Node, node: yaml.Node) -> EdgeKind:
-        fields = self._fields(node, f"edge {name!r}", ("to", "many", "back", "set_with", "needs", "also_after"))
+        known = ("to", "many", "back", "set_with", "needs", "also_after", "beside")
+        fields = self._fields(node, f"edge {name!r}", known)
         return EdgeKind(
             name=name,
             to=self._some_words(fields["to"], "to") if "to" in fields else (self._word(key, "to"),),
@@ -209,6 +210,7 @@ class _ModelReader(NodeReader):
             set_with=self._clause(fields.get("set_with"), "set_with"),
             needs=self._word(fields["needs"], "needs") if "needs" in fields else None,
             also_after=self._flag(fields.get("also_after"), "also_after"),
+            beside=self._flag(fields.get("beside"), "beside"),
         )
 
     def _define(self, name: str, _key: yaml.Node, node: yaml.Node) -> Clause:

@@ -65,6 +65,8 @@ class Resolver:
                 yield expr.set_relation(attribute.name, value), self._clause(kind, clause)
         for edge in schema.edges.values():
             yield from self._optional(kind, expr.link_relation(edge.name), edge.set_with)
+            if edge.beside:
+                validation.refuse_other_parents(edge, kind, [self._kinds[end] for end in kind.steps[edge.name].kinds])
             if edge.needs:
                 for target in kind.steps[edge.name].kinds:
                     validation.refuse_unknown_requirement(edge.needs, self._kinds[target].schema)

@@ -77,6 +77,8 @@ class EdgeKind:
     """What one must be allowed at the other end."""
     also_after: bool = False
     """Whether the right to set it must still be held once it is set."""
+    beside: bool = False
+    """Whether its ends lie in the same parent as the resource itself."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from lakehold.access.model import expressions as expr
 from lakehold.access.model.errors import LocatedName, ModelError, SourceLocation, did_you_mean
-from lakehold.access.model.schema import Clause, KindPolicy, KindSchema, PolicyRule, RoleKind
+from lakehold.access.model.schema import Clause, EdgeKind, KindPolicy, KindSchema, PolicyRule, RoleKind
 
 ResolvedClauses = Mapping[tuple[str, Clause], expr.Expression]
 """What each expression in the files means, for the kind that it is written for."""
@@ -151,6 +151,15 @@ def refuse_unknown_requirement(needs: LocatedName, there: KindSchema) -> None:
     if needs not in known:
         message = f"needs: a {there.name} has no role, action or definition {needs!r}."
         raise ModelError(needs.place, message, did_you_mean(needs, known))
+
+
+def refuse_other_parents(edge: EdgeKind, kind: KindPolicy, ends: Iterable[KindPolicy]) -> None:
+    """Refuse `beside` for kinds that do not lie in the same kind, or that can be moved from one parent to another."""
+    for each in (kind, *ends):
+        parent = each.schema.parent
+        if kind.parent is None or each.parent != kind.parent or (parent and each.schema.edges[parent].set_with):
+            message = f"beside: a {each.schema.name} does not stay in one parent of {kind.schema.name}."
+            raise ModelError(edge.place, message, "Leave `beside` out.")
 
 
 def implied_roles(roles: Mapping[str, RoleKind], role: RoleKind) -> set[str]:
