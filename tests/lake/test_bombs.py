@@ -1,7 +1,7 @@
 """Queries that want all there is, asked of a real worker with the memory that it has by default: whoever asks one is
 told so, others are answered beside it and after it, and a worker that is lost is followed by another.
 
-There is no query worker beside it.
+There is no query worker beside it: `test_crowd` has one.
 """
 
 from __future__ import annotations

@@ -153,6 +153,16 @@ def test_if_spark_is_lost_the_longest_query_is_the_suspect(expendable: QueryServ
     assert (suspect.code, suspect.field, other.code, other.field) == ("spark_lost", "sql", "spark_lost", "")
 
 
+def test_if_memory_is_short_the_longest_query_is_the_suspect(expendable: QueryService) -> None:
+    rita, ed = (Query(caller.member, caller, "Shop", "SELECT 1", 10) for caller in (RITA, ED))
+    refusal = QueryMemoryError("The query needs more memory.", "Query less data.")
+    with expendable._register(rita) as first:
+        assert expendable._memory_error(first, refusal) is refusal
+        with expendable._register(ed) as second:
+            suspect, other = (expendable._memory_error(each, refusal) for each in (first, second))
+    assert (suspect.code, suspect.field, other.code, other.field) == ("memory_shortage", "sql", "memory_shortage", "")
+
+
 def test_if_spark_is_lost_and_nobody_else_used_it_the_query_is_the_reason(expendable: QueryService) -> None:
     with expendable._register(Query("one", RITA, "Shop", "SELECT 1", 10)) as running:
         assert isinstance(expendable._lost_error(running), QueryMemoryError)

@@ -13,7 +13,7 @@ import pytest
 
 from lakehold.directory.platform import Platform
 from lakehold.kit.errors import LakeholdError, LimitExceededError
-from lakehold.lake.errors import QueryMemoryError, SparkLostError, StoppedError
+from lakehold.lake.errors import MemoryShortageError, QueryMemoryError, SparkLostError, StoppedError
 from lakehold.runs import heartbeat, worker_client, worker_pool
 from lakehold.runs.worker_pool import NoWorkerError, WorkerLoad
 from tests.platform import ANN, BOB
@@ -21,6 +21,8 @@ from tests.platform import ANN, BOB
 Answer = LakeholdError | dict[str, Any] | None
 LOST = SparkLostError("Spark has stopped.", "Try again.")
 LOST_BY_IT = SparkLostError("Spark has stopped.", "Try again.", field="sql")
+SHORT = MemoryShortageError("Other queries use all memory.", "Try again.")
+SHORT_BY_IT = MemoryShortageError("Other queries use all memory.", "Try again.", field="sql")
 FIELDS: dict[str, Any] = {"fields": [], "reads": ["orders"]}
 
 
@@ -165,6 +167,31 @@ def test_the_reason_of_two_losses_is_told_so_and_never_sent_where_runs_are(platf
         described(platform, BOB)
     assert [body["suspect"] for body in queries.bodies] == [False, True, True]
     assert [body["suspect"] for body in runs.bodies] == [False]
+
+
+def test_a_query_without_memory_beside_another_leaves_it(platform: Platform) -> None:
+    full, other = Worker(platform, "a", SHORT, SHORT), Worker(platform, "b", runs=True)
+    with workers(full, other):
+        assert described(platform) == ["orders"]
+        assert [body["suspect"] for body in (*full.bodies, *other.bodies)] == [False, False]
+        # Nothing is held against whoever asked.
+        assert described(platform) == ["orders"]
+    assert (len(full.bodies), len(other.bodies)) == (2, 2)
+
+
+def test_the_query_that_took_the_memory_stays_and_is_refused_the_second_time(platform: Platform) -> None:
+    full, other = Worker(platform, "a", SHORT_BY_IT, SHORT_BY_IT), Worker(platform, "b", runs=True)
+    with workers(full, other), pytest.raises(QueryMemoryError):
+        described(platform)
+    assert ([body["suspect"] for body in full.bodies], other.bodies) == ([False, True], [])
+
+
+def test_a_query_without_memory_is_tried_again_where_there_is_one_process(platform: Platform) -> None:
+    only = Worker(platform, "a", SHORT, SHORT, runs=True)
+    with workers(only):
+        assert described(platform) == ["orders"]
+    with workers(Worker(platform, "b", *[SHORT] * 3, runs=True)), pytest.raises(QueryMemoryError):
+        described(platform)
 
 
 @pytest.mark.parametrize("error", [StoppedError("It blocked others."), LimitExceededError("It takes too long.")])

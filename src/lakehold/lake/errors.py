@@ -33,6 +33,12 @@ class SparkLostError(UnavailableError):
     code = "spark_lost"
 
 
+class MemoryShortageError(SparkLostError):
+    """The query found no memory beside the queries of others, and may be repeated elsewhere; its field as above."""
+
+    code = "memory_shortage"
+
+
 class StoppedError(LakeholdError):
     """The query or run was stopped by somebody."""
 

@@ -1,8 +1,8 @@
 """The workers on this machine that answer queries: which of them is sent a query, and what happens when one is lost.
 
 A person's queries stay together, and apart from those that have run for a while for others, as far as there are
-processes. A query that waits beside such a one is sent to another process. One whose process is lost is sent again;
-queries only read, so that it does not matter how often they are begun.
+processes. A query that waits beside such a one is sent to another process. One whose process is lost, or has no memory
+left beside others, is sent again; queries only read, so that it does not matter how often they are begun.
 
 Whoever had a query stopped, or lost a process, is a suspect for some time: their queries go to query workers only, so
 that the process that executes runs is not lost to them.
@@ -30,7 +30,7 @@ from lakehold.kit import errors
 from lakehold.kit.errors import LakeholdError, LimitExceededError, UnavailableError
 from lakehold.lake import catalog_tokens
 from lakehold.lake import errors as lake_errors
-from lakehold.lake.errors import QueryMemoryError, SparkLostError, StoppedError
+from lakehold.lake.errors import MemoryShortageError, QueryMemoryError, SparkLostError, StoppedError
 from lakehold.runs import heartbeat
 
 QUERY_PATH = "/query"
@@ -48,6 +48,7 @@ _ERRORS_BY_CODE: dict[str, type[LakeholdError]] = {
     each.code: each
     for each in (
         *(lake_errors.RefusedQueryError, lake_errors.QueryError, LimitExceededError, StoppedError, SparkLostError),
+        lake_errors.MemoryShortageError,
         *(errors.InvalidInputError, errors.ConflictError, errors.ForbiddenError, errors.NotFoundError),
         *(UnavailableError, lake_errors.SourceError, lake_errors.DataError, lake_errors.DeliveryError),
     )
@@ -174,7 +175,7 @@ class WorkerPool:
                 self._take_away(load.address)
             except SparkLostError as error:
                 attempt.give_up()
-                self._count_loss(error)
+                self._count_loss(error, load.address)
             except LakeholdError as error:
                 attempt.give_up()
                 if isinstance(error, StoppedError | LimitExceededError):
@@ -224,15 +225,26 @@ class WorkerPool:
             # A process that is held up may be slow to hear of it.
             Thread(target=self.stop, args=(address,), daemon=True, name="take away").start()
 
-    def _count_loss(self, error: SparkLostError) -> None:
-        """Count that the query was lost; raise an error if it is not sent again."""
+    def _count_loss(self, error: SparkLostError, address: str) -> None:
+        """Count that the query was lost; raise an error if it is not sent again.
+
+        Where memory was short and another query is the suspect, that one stays and this one leaves.
+        """
         self._losses += 1
-        _log.warning("a query of %s lost its worker%s", self._caller.member, ", maybe by itself" if error.field else "")
+        is_shortage = isinstance(error, MemoryShortageError)
+        what, why = "found no memory" if is_shortage else "lost its worker", ", maybe by itself" if error.field else ""
+        _log.warning("a query of %s %s%s", self._caller.member, what, why)
         if error.field:
-            self._suspect()
             self._suspicions += 1
-        if self._suspicions > 1:
-            raise QueryMemoryError("Spark ended while the query ran, and again.", "Query less data at once.") from error
+            if not is_shortage:
+                self._suspect()
+        elif is_shortage:
+            self._given_up.add(address)
+        if self._suspicions > 1 or (is_shortage and self._losses == _MAX_LOSSES):
+            self._suspect()
+            raise QueryMemoryError(
+                "The query needs more memory than is available.", "Query less data at once."
+            ) from error
         if self._losses == _MAX_LOSSES:
             raise error
 
@@ -242,8 +254,11 @@ class WorkerPool:
         while True:
             if self._is_stopped:
                 raise StoppedError("The query was stopped.", "Query less data, or save the query as a table.")
-            addresses = [each for each in self.addresses() if each not in self._given_up]
-            if found := self._allowed(self._loads(addresses)):
+            addresses = self.addresses()
+            found = self._allowed(self._loads([each for each in addresses if each not in self._given_up]))
+            if not found and self._losses:
+                found = self._allowed(self._loads(addresses))
+            if found:
                 return min(found, key=lambda each: each.rank)
             if time.monotonic() > end or not (self._losses or any(map(self._was_there, (True, False)))):
                 break
@@ -282,7 +297,10 @@ class WorkerPool:
         return list(loads)
 
     def _is_suspect(self) -> bool:
-        return self._memory.suspects.get((self._caller.tenant, self._caller.member), 0) > time.monotonic()
+        return (
+            bool(self._suspicions)
+            or self._memory.suspects.get((self._caller.tenant, self._caller.member), 0) > time.monotonic()
+        )
 
     def _suspect(self) -> None:
         now = time.monotonic()

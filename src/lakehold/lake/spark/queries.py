@@ -29,7 +29,7 @@ from lakehold.kit.errors import ConflictError, LakeholdError, LimitExceededError
 from lakehold.kit.settings import Settings
 from lakehold.kit.slots import Slots
 from lakehold.lake import catalog_tokens
-from lakehold.lake.errors import QueryError, QueryMemoryError, SparkLostError, StoppedError
+from lakehold.lake.errors import MemoryShortageError, QueryError, QueryMemoryError, SparkLostError, StoppedError
 from lakehold.lake.spark.fair_share import GROUP, POOL, FairShare, Owner, RunningQuery
 from lakehold.lake.spark.guard import query_errors
 from lakehold.lake.spark.guard.query_guard import QueryGuard
@@ -218,13 +218,8 @@ class QueryService:
         ):
             try:
                 return self._take_rows(query, own, running, take)
-            except QueryMemoryError:
-                with self._lock:
-                    others = any(each.owner != running.owner for each in self._running.values())
-                if not others:
-                    raise
-                # All have the same memory: it may be another's query that took it.
-                return self._take_rows(query, own, running, take)
+            except QueryMemoryError as error:
+                raise self._memory_error(running, error) from error
 
     def _take_rows(self, query: Query, own: UserSession, running: RunningQuery, take: Callable[[DataFrame], T]) -> T:
         try:
@@ -245,6 +240,19 @@ class QueryService:
             if running.stop_reason:
                 raise _stopped_error(running) from None
             raise self._lost_error(running) from error
+
+    def _memory_error(self, running: RunningQuery, error: QueryMemoryError) -> LakeholdError:
+        """Return the error for a query that found no memory.
+
+        All queries have the same memory: beside those of others, any of them can have taken it, and the one that ran
+        the longest is the suspect.
+        """
+        with self._lock:
+            known = sorted(self._running.values(), key=lambda each: each.since)
+        if all(each.owner == running.owner for each in known):
+            return error
+        field = "sql" if known[0].owner == running.owner else ""
+        return MemoryShortageError("Other queries use all memory.", "Try again.", field=field)
 
     def _has_stopped(self) -> bool:
         try:
