@@ -108,6 +108,13 @@ class PossibleFacts:
         self._policy = policy
         self._things = (CaseResource(TENANT, ACME), CaseResource(ALL_MEMBERS, ALL), *things)
         self._places = {thing.uid: place for place, thing in enumerate(self._things)}
+        self._staying = {
+            each
+            for kind in policy.kinds.values()
+            for edge in kind.schema.edges.values()
+            if edge.beside
+            for each in (kind.id, *kind.steps[edge.name].kinds)
+        }
 
     def grants(self, accepts_kind: Callable[[str], bool]) -> list[Fact]:
         """Every role on every resource of the kinds that are wanted, to everybody who can hold it."""
@@ -138,7 +145,10 @@ class PossibleFacts:
         return found
 
     def edges(self, accepts_edge: Callable[[str], bool]) -> list[Fact]:
-        """Every edge that is wanted. None closes a circle: where one could, it points at what was there before."""
+        """Every edge that is wanted. None closes a circle: where one could, it points at what was there before.
+
+        What an edge keeps in one parent stays there.
+        """
         return [
             Edge(edge, thing.uid, end.uid)
             for thing in self._things
@@ -148,7 +158,18 @@ class PossibleFacts:
             and (
                 edge not in self._policy.kinds[end.kind].schema.edges or self._places[end.uid] < self._places[thing.uid]
             )
+            and self._is_kept_together(thing, edge, end)
         ]
+
+    def _is_kept_together(self, thing: CaseResource, edge: str, end: CaseResource) -> bool:
+        parents = [dict(each.edges).get(self._parent_edge(each)) for each in (thing, end)]
+        if self._policy.edge(thing.kind, edge).beside:
+            return parents[0] == parents[1]
+        return edge != self._parent_edge(thing) or thing.kind not in self._staying or parents[0] == end.uid
+
+    def _parent_edge(self, thing: CaseResource) -> str:
+        parent = self._policy.kinds[thing.kind].parent
+        return parent.edge if parent else ""
 
 
 def some(options: Sequence[T], most: int) -> st.SearchStrategy[list[T]]:

@@ -194,8 +194,8 @@ def refuse_other_parent(view: FactView, row: EdgeRow) -> None:
     kind = view.policy.kind(view.kind(row.source))
     if not view.policy.edge(kind.id, row.name).beside or kind.parent is None:
         return
-    inside = view.edges_out[kind.parent.edge]
-    if set(inside.get(row.source) or ()) != set(inside.get(row.target) or ()):
+    here, there = (set(view.edges_out[kind.parent.edge].get(each) or ()) for each in (row.source, row.target))
+    if here and there and here != there:
         parent = kind.parent.edge.replace("_", " ")
         raise InvalidInputError(
             f"{row.name} cannot point at {quote(view.uid(row.target))}, which lies in another {parent}.",
