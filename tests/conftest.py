@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import shutil
 from collections.abc import Iterator
@@ -11,6 +12,7 @@ import pytest
 from argon2 import PasswordHasher
 from hypothesis import settings
 
+from lakehold.api.http.json_logging import JsonLineFormatter
 from lakehold.directory import passwords
 from lakehold.kit.database import Database
 from tests import postgres
@@ -57,6 +59,18 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def _is_postgresql_twin(item: pytest.Item) -> bool:
     callspec = getattr(item, "callspec", None)
     return callspec is not None and "postgresql" in callspec.params.values() and not item.get_closest_marker("flow")
+
+
+@pytest.fixture(autouse=True)
+def own_log() -> Iterator[None]:
+    """Take back what `configure_logging` did in a test: later ones would log into a stream that is closed."""
+    yield
+    root = logging.getLogger()
+    if ours := [each for each in root.handlers if isinstance(each.formatter, JsonLineFormatter)]:
+        root.handlers[:] = [each for each in root.handlers if each not in ours]
+        for name in ("lakehold", "uvicorn"):
+            logging.getLogger(name).setLevel(logging.NOTSET)
+        logging.getLogger("uvicorn.access").disabled = False
 
 
 @pytest.fixture(scope="session")

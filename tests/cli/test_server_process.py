@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import logging
 import signal
 import socket
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,17 +16,13 @@ from lakehold.kit.settings import Settings
 
 
 @pytest.fixture
-def handlers() -> Iterator[None]:
+def handlers(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    # The server makes temporary files in its data folder, and those of other tests are not for it.
+    monkeypatch.setattr(tempfile, "tempdir", tempfile.gettempdir())
     before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
-    loggers = [logging.getLogger(name) for name in ("", "lakehold", "uvicorn", "uvicorn.access")]
-    logged = [(each, each.handlers[:], each.level, each.disabled) for each in loggers]
     yield
     for number, handler in before.items():
         signal.signal(number, handler)
-    # Else tests after this one would log into a stream that is closed by then.
-    for logger, handlers, level, disabled in logged:
-        logger.handlers[:], logger.disabled = handlers, disabled
-        logger.setLevel(level)
 
 
 @pytest.mark.usefixtures("handlers")
