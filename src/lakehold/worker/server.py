@@ -192,6 +192,8 @@ def serve(platform: Platform, *, executes_runs: bool = True) -> Iterator[tuple[s
     socket = config.bind_socket()
     # Else a short answer waits 40 ms for the receiver to confirm its head: asyncio takes this socket for no TCP.
     socket.setsockopt(IPPROTO_TCP, TCP_NODELAY, 1)
+    # Whoever learns of the address at once waits for the server's thread, and is not refused.
+    socket.listen()
     address = f"http://{_HOST}:{socket.getsockname()[1]}"
     spark_runtime = SparkRuntime(platform, address, executes_runs=executes_runs)
     config.app = app = create_app(platform, [iceberg_rest.routes, routes], _find_caller)
