@@ -14,13 +14,12 @@ from lakehold.access_as_code.metadata import load_metadata
 from lakehold.access_as_code.tenant_state import EntryMetadata
 from lakehold.access_as_code.tenant_writer import TenantWriter
 from lakehold.catalog import credentials, network_policy, resource_metadata, resources
-from lakehold.cli import app
+from lakehold.cli import app, demo
 from lakehold.demo import company, web_shop
 from lakehold.directory.caller import Caller
 from lakehold.directory.platform import Platform
 from lakehold.kit.errors import InvalidInputError
 from lakehold.kit.network_policy import SCHEMA, NetworkPolicyError
-from lakehold.kit.settings import Settings
 from lakehold.runs.scheduler.schedule import TriggerSchedule
 from lakehold.runs.scheduler.service import Triggers
 from lakehold.runs.service import Runs
@@ -30,14 +29,11 @@ TRIGGERS = Triggers(Runs(workspaces.runnables()))
 
 
 @pytest.fixture(scope="module")
-def corner(tmp_path_factory: pytest.TempPathFactory, template_file: Path) -> Iterator[Platform]:
-    """The whole demo company, with the web shop and its data marts."""
-    folder = tmp_path_factory.mktemp("corner")
-    platform = Platform(Settings(data=folder, database=f"sqlite:///{folder}/lakehold.sqlite"))
-    (folder / "lakehold.sqlite").write_bytes(template_file.read_bytes())
-    company.load(platform.access)
-    web_shop.create_web_shop(platform, folder)
-    web_shop.create_web_shop_marts(platform)
+def corner(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Platform]:
+    """The company of `lakehold demo`, all of it."""
+    folder = tmp_path_factory.mktemp("corner") / "demo"
+    demo.create(folder)
+    platform = Platform(demo.demo_settings(folder))
     with platform.write(company.caller("olga")) as ctx:
         credentials.save(ctx, "report_files", {"password": "geheim"})
         # It refuses what is there, and comes back all the same.
@@ -150,8 +146,8 @@ def test_all_missing_rights_are_named_at_once(corner: Platform, tmp_path: Path) 
     with corner.access.write(company.TENANT) as session:
         session.store.add(Attribute("serving", "personal", "true"))
     there = export(corner, company.TENANT, tmp_path / "there")
-    edit(tmp_path / "there", "workspaces/serving.yaml", "owner: bella, viewer: nils", "owner: bella, viewer: ana")
-    edit(tmp_path / "there", "workspaces/sources.yaml", "Till link, owner", "Till link, description: New, owner")
+    edit(tmp_path / "there", "workspaces/serving.yaml", "viewer: nils", "viewer: ana")
+    edit(tmp_path / "there", "workspaces/sources.yaml", "To the till server.", "New")
     _, text = run(corner, company.TENANT, "plan", str(tmp_path / "there"))
     refusals = text.partition("This cannot be applied:\n")[2]
     assert "Sales cockpit, which you do not see. Can be changed by Bella, Business User." in refusals
