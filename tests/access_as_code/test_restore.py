@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,30 +15,30 @@ from lakehold.access_as_code.metadata import load_metadata
 from lakehold.access_as_code.tenant_state import EntryMetadata
 from lakehold.access_as_code.tenant_writer import TenantWriter
 from lakehold.catalog import credentials, network_policy, resource_metadata, resources
-from lakehold.cli import app
+from lakehold.cli import app, demo
 from lakehold.demo import company, web_shop
 from lakehold.directory.caller import Caller
 from lakehold.directory.platform import Platform
-from lakehold.kit.errors import InvalidInputError
+from lakehold.kit.errors import ForbiddenError, InvalidInputError
 from lakehold.kit.network_policy import SCHEMA, NetworkPolicyError
-from lakehold.kit.settings import Settings
+from lakehold.ledger.audit import AuditFilter
 from lakehold.runs.scheduler.schedule import TriggerSchedule
 from lakehold.runs.scheduler.service import Triggers
 from lakehold.runs.service import Runs
+from lakehold.workspaces.marts.notifications import receivers
+from lakehold.workspaces.marts.notifications.preferences import NotificationChannel
+from lakehold.workspaces.marts.notifications.receivers import Subscription
 
 HTTPS = "https:" + "//"
 TRIGGERS = Triggers(Runs(workspaces.runnables()))
 
 
 @pytest.fixture(scope="module")
-def corner(tmp_path_factory: pytest.TempPathFactory, template_file: Path) -> Iterator[Platform]:
-    """The whole demo company, with the web shop and its data marts."""
-    folder = tmp_path_factory.mktemp("corner")
-    platform = Platform(Settings(data=folder, database=f"sqlite:///{folder}/lakehold.sqlite"))
-    (folder / "lakehold.sqlite").write_bytes(template_file.read_bytes())
-    company.load(platform.access)
-    web_shop.create_web_shop(platform, folder)
-    web_shop.create_web_shop_marts(platform)
+def corner(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Platform]:
+    """The company of `lakehold demo`, all of it."""
+    folder = tmp_path_factory.mktemp("corner") / "demo"
+    demo.create(folder)
+    platform = Platform(demo.demo_settings(folder))
     with platform.write(company.caller("olga")) as ctx:
         credentials.save(ctx, "report_files", {"password": "geheim"})
         # It refuses what is there, and comes back all the same.
@@ -100,6 +101,10 @@ def test_an_owner_restores_the_whole_demo_company(corner: Platform, tmp_path: Pa
         assert author.caller.member == "olga"
         published = [resource_metadata.load(ctx, uid).settings["published"] for uid in web_shop._CONTENT["data_marts"]]
         assert published == [True] * len(published)
+        tim = receivers.find_receiver(ctx, "sales", "tim")
+        assert tim is not None
+        assert tim.channels[NotificationChannel.FAILED_RUNS] == Subscription(on=False, chosen=True)
+        assert receivers.project_channels(ctx, "sales")[NotificationChannel.SUCCEEDED_RUNS]
         assert credentials.load_for_use(ctx, "report_files") == {}
         credentials.save(ctx, "report_files", {"password": "neu"})
     assert "Credentials" not in run(corner, "one", "plan", str(tmp_path / "there"))[1]
@@ -120,6 +125,35 @@ def test_files_change_the_network_policy_and_are_held_to_it(corner: Platform, tm
     assert (code, "is not a host" in text) == (2, True)
     edit(tmp_path, "tenant.yaml", f"{HTTPS}hooks.example.com", "*.example.org")
     assert run(corner, company.TENANT, "apply", str(tmp_path), "--yes")[0] == 0
+
+
+def test_files_change_notifications(corner: Platform, tmp_path: Path) -> None:
+    before, file = export(corner, company.TENANT, tmp_path), "workspaces/sales-marts.yaml"
+
+    def apply(old: str, new: str, by: str = "olga") -> tuple[int, str]:
+        edit(tmp_path, file, old, new)
+        done = run(corner, company.TENANT, "apply", str(tmp_path), "--yes", by=by)
+        edit(tmp_path, file, new, old)
+        return done
+
+    for wrong, code, message in (
+        ("members: {nils: {broken_checks: true}", 2, "'sales': 'nils' is not in the project."),
+        ("members: {bella: {broken: true}", 2, "'sales': There is no channel 'broken'."),
+        ("people: {bella: {broken_checks: true}", 2, "'sales': 'people' is not known in notifications."),
+        ("members: {bella: yes", 2, "The channels are a mapping of names"),
+    ):
+        done, text = apply("members: {bella: {broken_checks: true}", wrong)
+        assert (done, message in text) == (code, True), text
+    code, text = apply("bella: {broken_checks: true}, tim", "boris: {failed_runs: true}, tim")
+    assert code == 0, text
+    with corner.read(company.caller("olga")) as ctx:
+        (entry,) = (each.entry for each in ctx.audit.page(AuditFilter(resource="sales"), limit=1))
+        found = {uid: receivers.find_receiver(ctx, "sales", uid) for uid in ("bella", "boris", "tim")}
+    assert (entry.member, entry.action) == ("olga", "set notifications")
+    chosen = [name for name, each in found.items() if each and any(way.chosen for way in each.channels.values())]
+    assert chosen == ["boris", "tim"]
+    assert run(corner, company.TENANT, "apply", str(tmp_path), "--yes")[0] == 0
+    assert export(corner, company.TENANT, tmp_path / "after") == before
 
 
 def test_the_applier_is_told_what_they_lose(corner: Platform, tmp_path: Path) -> None:
@@ -150,8 +184,8 @@ def test_all_missing_rights_are_named_at_once(corner: Platform, tmp_path: Path) 
     with corner.access.write(company.TENANT) as session:
         session.store.add(Attribute("serving", "personal", "true"))
     there = export(corner, company.TENANT, tmp_path / "there")
-    edit(tmp_path / "there", "workspaces/serving.yaml", "owner: bella, viewer: nils", "owner: bella, viewer: ana")
-    edit(tmp_path / "there", "workspaces/sources.yaml", "Till link, owner", "Till link, description: New, owner")
+    edit(tmp_path / "there", "workspaces/serving.yaml", "viewer: nils", "viewer: ana")
+    edit(tmp_path / "there", "workspaces/sources.yaml", "To the till server.", "New")
     _, text = run(corner, company.TENANT, "plan", str(tmp_path / "there"))
     refusals = text.partition("This cannot be applied:\n")[2]
     assert "Sales cockpit, which you do not see. Can be changed by Bella, Business User." in refusals
@@ -226,3 +260,15 @@ def test_a_narrowed_token_makes_nobody_else_a_starter(corner: Platform) -> None:
         writer = TenantWriter(ctx)
         writer.save_schedules({"make_sales_by_day": entry})
         assert any("may not let others start runs" in str(each) for each in writer.refusals)
+
+
+def test_a_narrowed_token_changes_no_notifications(corner: Platform) -> None:
+    caller = Caller(company.TENANT, "olga", narrowed=TokenPrincipal("olga", frozenset({"see", "export"}), None))
+    with corner.write(caller) as ctx:
+        entry, savepoint = load_metadata(ctx)["sales"], ctx.session.transaction.connection.begin_nested()
+        writer = TenantWriter(ctx)
+        writer.save_metadata({"sales": entry})
+        assert not writer.refusals
+        writer.save_metadata({"sales": replace(entry, settings={})})
+        assert [isinstance(each, ForbiddenError) for each in writer.refusals] == [True]
+        savepoint.rollback()

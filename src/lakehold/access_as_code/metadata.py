@@ -9,6 +9,7 @@ from lakehold.directory import accounts
 from lakehold.directory.request_context import RequestContext
 from lakehold.runs.scheduler.service import Trigger, Triggers
 from lakehold.runs.service import Runs
+from lakehold.workspaces import registry
 
 
 def load_metadata(ctx: RequestContext) -> dict[str, EntryMetadata]:
@@ -23,6 +24,11 @@ def load_metadata(ctx: RequestContext) -> dict[str, EntryMetadata]:
     }
     for number, detail in resource_metadata.load_many(ctx, uids.keys() - set(people)).items():
         found[uids[number]] = EntryMetadata(description=detail.description, settings=detail.settings)
+    for kind in registry.kind_descriptors().values():
+        for name, stored in kind.file_settings.items():
+            for uid, value in stored.load(ctx).items():
+                entry = found.get(uid, EntryMetadata())
+                found[uid] = replace(entry, settings={**entry.settings, name: value})
     for uid, names in credentials.load_all_names(ctx).items():
         found[uid] = replace(found.get(uid, EntryMetadata()), credentials=tuple(names))
     for trigger in Triggers(Runs(workspaces.runnables())).load_all(ctx):

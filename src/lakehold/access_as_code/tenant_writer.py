@@ -103,7 +103,7 @@ class TenantWriter:
         for uid, kind in self._created.items():
             if not kind.startswith(f"{MEMBER.partition('.')[0]}."):
                 with self._collecting(uid):
-                    self._save_new(uid, kind, entries.get(uid, _NOTHING))
+                    self._save_new(uid, kind, self._save_file_settings(uid, entries.get(uid, _NOTHING)))
         # First the tenant: what else the files change is held to their network policy.
         for uid, entry in sorted(entries.items(), key=lambda each: each[0] != self.ctx.caller.tenant):
             with self._collecting(uid):
@@ -112,6 +112,7 @@ class TenantWriter:
                 elif self._kind(uid) == TENANT:
                     self._save_tenant(entry)
                 elif uid not in self._created:
+                    entry = self._save_file_settings(uid, entry)  # noqa: PLW2901 - without what is saved by then
                     edit = ResourceEdit(description=entry.description, settings=entry.settings)
                     resource_edit.apply_edit(self.ctx, uid, edit)
             credentials.expect(self.ctx, uid, entry.credentials)
@@ -147,6 +148,14 @@ class TenantWriter:
             network_policy.need_allowed(ctx, kind, settings)
         resource_metadata.create(ctx, uid, description=entry.description, settings=settings)
         credentials.save_headers(ctx, uid, settings, secrets)
+
+    def _save_file_settings(self, uid: str, entry: EntryMetadata) -> EntryMetadata:
+        """Save the settings of an entry that are stored elsewhere, and return it without them."""
+        own = dict(entry.settings)
+        for name, stored in registry.describe_kind(self._kind(uid)).file_settings.items():
+            if stored.save(self.ctx, uid, own.pop(name, None)):
+                self._need(lambda: kinds.need_right(self.ctx, uid, "edit"), uid)
+        return replace(entry, settings=own)
 
     def _save_tenant(self, entry: EntryMetadata) -> None:
         if entry.description:

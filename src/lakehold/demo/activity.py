@@ -11,14 +11,15 @@ from lakehold.directory.invites import InvitedRole, InviteGrants
 from lakehold.directory.platform import Platform
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import DAY
+from lakehold.workspaces import registry
 
 MAIL_DOMAIN = "corner.example"
 """A domain that receives no mail."""
 SERVICE_ACCOUNT = "nightly"
 _REVIEW_DAYS, _DECIDED_ROWS = 14, 3
 CONTENT = company.read_yaml("activity.yaml")
-"""Descriptions, saved queries and requests, each with the member who wrote it; and what each member has used lately,
-the newest first, a day between one and the next.
+"""Descriptions, saved queries and requests, each with the member who wrote it; settings that only files have; and what
+each member has used lately, the newest first, a day between one and the next.
 """
 
 
@@ -37,6 +38,9 @@ def add_activity(platform: Platform) -> None:
     _add_requests(platform)
     with platform.write(company.caller("adam")) as ctx:
         _add_accounts(ctx, platform)
+        for uid, settings in CONTENT["file_settings"].items():
+            for name, stored in registry.describe_kind(ctx.view.kind(ctx.view.resource(uid))).file_settings.items():
+                stored.save(ctx, uid, settings[name])
     _add_usage(platform)
 
 

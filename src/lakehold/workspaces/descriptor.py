@@ -59,6 +59,19 @@ RUNS_PAGE, TRIGGERS_PAGE = PageLink("Runs", "runs", "activity"), PageLink("Trigg
 LINEAGE_PAGE = PageLink("Lineage", "lineage", "git-branch")
 
 
+@dataclass(frozen=True, slots=True)
+class FileSetting:
+    """A setting in the files of a tenant (access as code) that is stored elsewhere than among a resource's settings.
+
+    Members who may edit the resource may change it.
+    """
+
+    load: Callable[[RequestContext], Mapping[str, object]]
+    """Returns its value for each resource that has one, by id."""
+    save: Callable[[RequestContext, str, object], bool]
+    """Replaces its value for a resource, with None for nothing; returns whether that changes anything."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KindDescriptor:
     """A kind of resource: how it is shown, and what can be done with it beside what all resources have."""
@@ -88,6 +101,8 @@ class KindDescriptor:
     """Whether a deleted one can be restored as long as its rows are retained, and so keeps its settings until then."""
     is_trigger: bool = False
     """Whether it says when its parent runs, and so is created with a schedule, never by itself."""
+    file_settings: Mapping[str, FileSetting] = field(default_factory=dict)
+    """By name: settings that only files of the tenant have among its settings."""
     created_elsewhere: str = ""
     """Where users create one instead of in the general form, as a sentence."""
 

@@ -17,6 +17,16 @@ from tests.workspaces.lakehouse.inline_runs import RUNS, InlineRuns
 
 LAKE = "lake_storage"
 SALES = "SELECT id, customer, amount, day FROM raw.orders"
+ALIASED = {
+    "by": "sql",
+    "sql": SALES,
+    "columns": [
+        {"name": "id", "alias": "Order"},
+        {"name": "amount", "alias": "Amount, €"},
+        # Beside a column of that name, it keeps its own.
+        {"name": "customer", "alias": "day"},
+    ],
+}
 _numbers = count()
 
 

@@ -22,7 +22,7 @@ from lakehold.workspaces.marts import insights
 from lakehold.workspaces.marts import live as live_destinations
 from tests.api.client import Api, json_body, problem, serve_api
 from tests.lake.shop import ADA, ED, RITA, TENANT
-from tests.workspaces.marts.project import SALES, MartsProject
+from tests.workspaces.marts.project import ALIASED, SALES, MartsProject
 
 pytestmark = pytest.mark.slow
 FIRST = {"columns": ["id", "amount"], "sort": [{"column": "id"}], "limit": 2}
@@ -73,6 +73,15 @@ def test_a_report_is_pulled_as_the_tool_wants_it(
     assert found_out.last_at is not None
     assert kept is not None
     assert kept.used_at > 0
+
+
+def test_a_pull_has_the_aliases_of_columns(here: MartsProject, api: Api, live: tuple[str, str]) -> None:
+    report = here.report(here.create_refreshed_mart(ALIASED), live[0], FIRST)
+    found = json_body(pull(api, live, report))
+    assert ([field["name"] for field in found["fields"]], found["rows"][1]) == (["Order", "Amount, €"], [1, "1.50"])
+    assert pull(api, live, report, format="csv").text == 'Order,"Amount, €"\n0,0.00\n1,1.50\n'
+    arrow = pull(api, live, report, format="arrow").content
+    assert pa.ipc.open_stream(io.BytesIO(arrow)).read_all().schema.names == ["Order", "Amount, €"]
 
 
 def test_a_pull_and_a_preview_are_in_the_audit_log_of_reads(

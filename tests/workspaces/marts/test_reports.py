@@ -18,7 +18,7 @@ from lakehold.runs.scheduler.service import Triggers
 from lakehold.workspaces.marts import reports
 from tests.lake.shop import ADA, ED, RITA, TENANT
 from tests.workspaces.lakehouse.inline_runs import RUNS
-from tests.workspaces.marts.project import SALES, MartsProject
+from tests.workspaces.marts.project import ALIASED, SALES, MartsProject
 
 pytestmark = pytest.mark.slow
 FILE = {"to": "files", "kind": "csv"}
@@ -206,18 +206,6 @@ def test_a_schedule_is_saved_by_who_edits_and_runs_as_them(here: MartsProject, m
         triggers.save(ctx, mart, TriggerSchedule("0 5 * * *"))
     with platform.write(ED) as ctx:
         assert triggers.save(ctx, mart, TriggerSchedule("0 5 * * *")).saved_by == "ed"
-
-
-ALIASED = {
-    "by": "sql",
-    "sql": SALES,
-    "columns": [
-        {"name": "id", "alias": "Order"},
-        {"name": "amount", "alias": "Amount, €"},
-        # Beside a column of that name, it keeps its own.
-        {"name": "customer", "alias": "day"},
-    ],
-}
 
 
 def test_people_read_the_aliases_of_columns(here: MartsProject) -> None:

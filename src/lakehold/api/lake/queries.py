@@ -10,7 +10,6 @@ from contextlib import AbstractContextManager, ExitStack, nullcontext
 from itertools import chain, zip_longest
 from typing import Annotated, Any
 
-import pyarrow as pa
 from fastapi import Header, Query, Request, Response
 from fastapi.responses import StreamingResponse
 from pydantic import BeforeValidator, Field
@@ -159,15 +158,21 @@ def enter_workspace(request: Request, workspace: str) -> queries.QueryScope:
 
 
 def stream_query(query: AbstractContextManager[QueryRows], accept: str, **headers: str) -> StreamingResponse:
-    """Stream the rows of a query, as JSON if no other format is accepted, and close it after the last one."""
+    """Stream the rows of a query, as JSON if no other format is accepted, and close it after the last one.
+
+    Each format says in its body if there are more rows.
+    """
     stack = ExitStack()
     found = stack.enter_context(query)
-    batches, later = found.batches, found.next_page
+    batches, later, schema = found.batches, found.next_page, found.batches.schema
+    is_last = found.complete and not later
     if ARROW_MEDIA_TYPE in accept:
-        kind, parts = ARROW_MEDIA_TYPE, row_formats.as_arrow(_with_next_page(batches.schema, later), batches)
+        note = {"lakehold.next": later} if later else {"lakehold.complete": "false"}
+        marked = schema if is_last else schema.with_metadata(note)
+        kind, parts = ARROW_MEDIA_TYPE, row_formats.as_arrow(marked, batches)
     elif CSV in accept:
-        last = [f"# There are more rows: {later}\n".encode()] if later else []
-        kind, parts = CSV, chain(row_formats.as_csv(batches.schema, batches), last)
+        last = "" if is_last else f"# There are more rows{f': {later}' if later else '.'}\n"
+        kind, parts = CSV, chain(row_formats.as_csv(schema, batches), [last.encode()])
     else:
         kind, parts = JSON, _as_json(found)
     all_headers = {"X-Lakehold-Complete": str(found.complete).lower(), **headers}
@@ -178,11 +183,6 @@ def stream_query(query: AbstractContextManager[QueryRows], accept: str, **header
 def _close_after(stack: ExitStack, parts: Iterator[bytes]) -> Iterator[bytes]:
     with stack:
         yield from parts
-
-
-def _with_next_page(schema: pa.Schema, later: str) -> pa.Schema:
-    """Return the schema of Arrow rows, with the address of the next page in its metadata if there is one."""
-    return schema.with_metadata({"lakehold.next": later}) if later else schema
 
 
 def _as_json(found: QueryRows) -> Iterator[bytes]:

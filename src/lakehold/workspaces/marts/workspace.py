@@ -8,6 +8,7 @@ from lakehold.workspaces.descriptor import (
     LINEAGE_PAGE,
     RUNS_PAGE,
     TRIGGERS_PAGE,
+    FileSetting,
     KindDescriptor,
     PageLink,
     RunListTexts,
@@ -40,7 +41,17 @@ WORKSPACE = Workspace(
     },
     edge_labels={"contexts": "context of", "joins": "joined by", "storage": "stores", "destination": "receives"},
     folder=Path(__file__).parent,
-    root=KindDescriptor(name="project", icon="store", overview="overview"),
+    root=KindDescriptor(
+        name="project",
+        icon="store",
+        overview="overview",
+        file_settings={
+            "notifications": FileSetting(
+                deferred(f"{_HERE}.notifications.receivers:load_choices"),
+                deferred(f"{_HERE}.notifications.receivers:save_choices"),
+            )
+        },
+    ),
     kinds=(
         KindDescriptor(name="context", icon="tag", collapsed=True),
         _kind("storage", "database", "storage", PageLink("Tables", "tables", "table-2")),

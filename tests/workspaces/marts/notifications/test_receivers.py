@@ -241,3 +241,21 @@ def side(who: str, held: set[tuple[str, str]], inside: set[tuple[str, str]]) -> 
     mine = {who, *(group for member, group in inside if member == who)}
     roles = {role for subject, role in held if subject in mine}
     return "technical" if roles & {"admin", "technical_user"} else "business" if roles else ""
+
+
+def test_files_have_the_choices_that_count(sales_project: SalesProject) -> None:
+    """Others would come to life again."""
+    sales_project.switch(succeeded_runs=True)
+    sales_project.choose(BEN, "ben", failed_runs=True)
+    sales_project.choose(TESS, "tess", failed_runs=False)
+    sales_project.set_role("tess", "business_user")
+    with sales_project.platform.write(ADA) as ctx:
+        found = receivers.load_choices(ctx)
+        value = {"channels": {"succeeded_runs": True}, "members": {"ben": {"failed_runs": True}}}
+        assert found == {PROJECT: value}
+        assert not receivers.save_choices(ctx, PROJECT, value)
+        assert receivers.save_choices(ctx, PROJECT, None)
+        assert receivers.load_choices(ctx) == {}
+        assert receivers.save_choices(ctx, PROJECT, {"members": {"tess": {"failed_runs": True}}})
+    assert (sales_project.subscribed("tess"), sales_project.subscribed("ben")) == ((True, True), (False, False))
+    assert audited(sales_project)[0].after == {"members": {"tess": {"failed_runs": True}}}

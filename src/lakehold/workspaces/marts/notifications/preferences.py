@@ -94,6 +94,13 @@ def load_preferences(ctx: RequestContext, project: str) -> dict[int, ChannelPref
     return dict(found)
 
 
+def projects_with_preferences(ctx: RequestContext) -> list[str]:
+    """Return all projects of the tenant with stored preferences, for those who may export it."""
+    column = notification_table.c.resource_id
+    numbers = set(ctx.rows(notification_table).select(columns=(column,)).scalars())
+    return ctx.session.read_view(lambda view: [uid for number in sorted(numbers) if (uid := view.uid(number))])
+
+
 def enabled_channels(chosen: Mapping[int, ChannelPreferences]) -> dict[NotificationChannel, bool]:
     """Return which channels a project has switched on."""
     own = chosen.get(PROJECT_MEMBER, {})

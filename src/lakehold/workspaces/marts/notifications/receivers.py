@@ -8,9 +8,10 @@ and every member their own.
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 from urllib.parse import quote as quote_url
 
+from lakehold.access.facts.records import require_mapping
 from lakehold.access.facts.view import role_bit
 from lakehold.access.model.policy import MEMBER
 from lakehold.catalog import kinds
@@ -187,6 +188,66 @@ def set_subscription(
     return after
 
 
+_Choices = Mapping[str, Mapping[NotificationChannel, bool]]
+"""Switches of a project under "", and choices of its members."""
+
+
+def load_choices(ctx: RequestContext) -> dict[str, object]:
+    """Return what all projects have chosen, as files of the tenant have it, for those who may export it."""
+    found = {project: _choices(ctx, project) for project in preferences.projects_with_preferences(ctx)}
+    return {project: _to_file(chosen) for project, chosen in found.items() if chosen}
+
+
+def save_choices(ctx: RequestContext, project: str, value: object) -> bool:
+    """Bring a project to the choices of a file; return whether that changes anything. Access is checked elsewhere."""
+    before, after = _choices(ctx, project), _from_file(value)
+    held = preferences.project_roles(ctx, project)
+    changed = False
+    for member in {**before, **after}:
+        was, will = before.get(member, {}), after.get(member, {})
+        number = ctx.view.member(member) if member else preferences.PROJECT_MEMBER
+        for channel in (each for each in NotificationChannel if was.get(each) != will.get(each)):
+            if member and not _is_member(ctx, project, held, number):
+                raise InvalidInputError(f"{quote(member)} is not in the project.", "Give them a role in it first.")
+            preferences.save_preference(ctx, project, number, channel, subscribed=will.get(channel))
+            changed = True
+    if changed:
+        ctx.note(_AUDIT_ACTION, project, before=_to_file(before), after=_to_file(after))
+    return changed
+
+
+def _choices(ctx: RequestContext, project: str) -> _Choices:
+    """Return the choices that count now; others would come to life when they are saved anew."""
+    chosen, held = preferences.load_preferences(ctx, project), preferences.project_roles(ctx, project)
+    there = [number for number in chosen if number and _is_member(ctx, project, held, number)]
+    past, roles = RoleHistory.load(ctx, project, there), ProjectRoles.load(ctx.view)
+    found = {"": {channel: each.subscribed for channel, each in chosen.get(preferences.PROJECT_MEMBER, {}).items()}}
+    for number in there:
+        side = roles.side_of(held.get(number))
+        ways = {channel: _subscription(side, number, each, past) for channel, each in chosen[number].items()}
+        found[ctx.view.uid(number)] = {channel: way.on for channel, way in ways.items() if way.chosen}
+    return {member: channels for member, channels in found.items() if channels}
+
+
+def _to_file(chosen: _Choices) -> dict[str, object]:
+    named = {
+        member: {name.value: on for name, on in sorted(channels.items())} for member, channels in sorted(chosen.items())
+    }
+    switches = named.pop("", None)
+    return {name: part for name, part in (("channels", switches), ("members", named)) if part}
+
+
+def _from_file(value: object) -> _Choices:
+    parts = require_mapping(value or {}, "notifications")
+    if unknown := parts.keys() - {"channels", "members"}:
+        raise InvalidInputError(
+            f"{quote(min(map(str, unknown)))} is not known in notifications.", "Write channels or members."
+        )
+    by_member = {**require_mapping(parts.get("members") or {}, "members"), "": parts.get("channels") or {}}
+    parsed = {str(member): _parse_channels(require_mapping(each, "channels")) for member, each in by_member.items()}
+    return {member: {name: on for name, on in each.items() if on is not None} for member, each in parsed.items()}
+
+
 def _existing_receiver(ctx: RequestContext, project: str, member: str) -> MemberSubscriptions:
     ctx.need_visible(member)
     if ctx.view.kind(ctx.view.resource(member)) != MEMBER:
@@ -197,7 +258,7 @@ def _existing_receiver(ctx: RequestContext, project: str, member: str) -> Member
     return found
 
 
-def _parse_channels(changes: Mapping[str, object]) -> dict[NotificationChannel, bool | None]:
+def _parse_channels(changes: Mapping[Any, object]) -> dict[NotificationChannel, bool | None]:
     parsed: dict[NotificationChannel, bool | None] = {}
     for name, on in changes.items():
         if on is not None and not isinstance(on, bool):
