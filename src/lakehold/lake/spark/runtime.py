@@ -19,7 +19,7 @@ import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib.metadata import distribution, version
 from pathlib import Path
@@ -116,7 +116,8 @@ def _fetch(jars: list[Jar], place: Path) -> None:
         for jar in jars:
             fetched = found / f"{jar.group}_{jar.file}"
             if not fetched.is_file():
-                last_line = next((line.strip() for line in reversed(done.stderr.splitlines()) if line.strip()), "")
+                lines = (line for line in reversed(done.stderr.splitlines()) if line[:1].strip())
+                last_line = next(lines, "")
                 message = f"Spark could not fetch {jar.coordinate}: {last_line or 'no output'}."
                 hint = f"Give this machine access to Maven Central, or put {jar.file} into {place}."
                 raise UnavailableError(message, hint)
@@ -125,7 +126,8 @@ def _fetch(jars: list[Jar], place: Path) -> None:
                 raise UnavailableError(message, "Find out who changed it before you go on.")
             # Under another name first: somebody who starts at the same time sees all of it or nothing.
             partial = place / f"{jar.file}.{os.getpid()}"
-            shutil.move(fetched, partial)
+            # A copy, as what the JVM writes can be read by its user alone.
+            shutil.copyfile(fetched, partial)
             partial.replace(place / jar.file)
 
 
@@ -279,10 +281,14 @@ class JvmProcess:
 
 
 def launch(options: SparkOptions) -> JvmProcess:
-    """Start the JVM, with the jars of a driver folder besides Spark's own."""
+    """Start the JVM, with the jars of the platform and of a driver folder besides Spark's own."""
+    return launch_bare(replace(options, conf={**_java_conf(options.master, options.drivers), **options.conf}))
+
+
+def launch_bare(options: SparkOptions) -> JvmProcess:
+    """Start the JVM with Spark's own jars alone."""
     place = scratch.make_scratch_folder(options.scratch_parent or scratch.default_parent())
     conf = {
-        **_java_conf(options.master, options.drivers),
         # Ports require a secret, and files lie in a private folder.
         "spark.driver.bindAddress": options.address,
         "spark.driver.host": options.address,
