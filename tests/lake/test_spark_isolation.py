@@ -31,6 +31,7 @@ pytestmark = pytest.mark.slow
 TENANT = "acme"
 ED = Caller(TENANT, "ed")
 SHUFFLED = "SELECT id % 7, count(DISTINCT id) FROM range(100000) GROUP BY 1"
+SECRETS = ("PGPASSWORD", "AWS_SECRET_ACCESS_KEY", "AZURE_CLIENT_SECRET", "GOOGLE_API_KEY", "HADOOP_CREDSTORE_PASSWORD")
 LISTENS = "0A"
 RPC_REQUEST, RPC_RESPONSE, OPEN_BLOCKS = 3, 4, 0
 
@@ -58,7 +59,7 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
         "LAKEHOLD_PORT": "0",
         "LAKEHOLD_SPARK": "local[2]",
         "TMPDIR": str(outside),
-        "PGPASSWORD": "not-for-java",
+        **dict.fromkeys(SECRETS, "not-for-java"),
     }
     with Process("up", environment, folder=outside) as process:
         process.wait_for_line("is ready")
