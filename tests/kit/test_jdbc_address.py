@@ -125,6 +125,9 @@ def test_an_entry_names_the_driver_and_the_properties_that_may_be_set() -> None:
         ("jdbc:sqlite:/srv/a.sqlite?Open_Mode=6", "cannot permit Open_Mode"),
         ("jdbc:mysql://h:3306?autodeserialize=true", "cannot permit autodeserialize"),
         ("jdbc:mysql://h:3306?sessionInitStatement", "cannot permit sessionInitStatement"),
+        ("jdbc:mysql://h:3306?sessionVariables=transaction_read_only=0", "cannot permit sessionVariables"),
+        ("jdbc:oracle:thin:@//h:1521/x?readOnlyUsers", "names no user.*readOnlyUsers=reporting"),
+        ("jdbc:oracle:thin:@//h:1521/x?ReadOnlyUsers=a", "cannot permit ReadOnlyUsers"),
     ],
 )
 def test_a_setting_that_allows_more_than_it_says_is_refused(text: str, said: str) -> None:

@@ -1,6 +1,6 @@
 """What a worker's Spark shows to others on its machine and in its network: nothing.
 
-`lakehold up` runs here without `SPARK_LOCAL_IP`, as on any machine, and with a temporary folder of its own.
+`lakehold up` runs here without `SPARK_LOCAL_IP`, as on any machine, and with home and temporary folders of its own.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from lakehold.access import Grant
 from lakehold.directory.caller import Caller
 from lakehold.directory.platform import Platform
 from lakehold.kit.settings import Settings
+from lakehold.lake.spark import runtime
 from lakehold.runs import worker_client
 from tests.processes import Process
 from tests.runs.workers import worker_environment
@@ -31,7 +32,8 @@ pytestmark = pytest.mark.slow
 TENANT = "acme"
 ED = Caller(TENANT, "ed")
 SHUFFLED = "SELECT id % 7, count(DISTINCT id) FROM range(100000) GROUP BY 1"
-LISTENS = "0A"
+SECRETS = ("PGPASSWORD", "AWS_SECRET_ACCESS_KEY", "AZURE_CLIENT_SECRET", "GOOGLE_API_KEY", "HADOOP_CREDSTORE_PASSWORD")
+LISTENS = {"tcp": "0A", "udp": "07"}
 RPC_REQUEST, RPC_RESPONSE, OPEN_BLOCKS = 3, 4, 0
 
 
@@ -40,7 +42,9 @@ class Running:
     pids: list[int]
     data: Path
     outside: Path
-    """Working folder and temporary folder of all processes, empty before."""
+    """Working, home and temporary folder of all processes, empty before but for the jars."""
+    before: set[Path]
+    """What was there."""
 
 
 @pytest.fixture(scope="module")
@@ -53,19 +57,37 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
         session.store.create("lakehouse.lakehouse", "Shop", uid="shop", edges={"tenant": TENANT})
         session.store.create("tenant.member", "Ed", uid="ed", edges={"tenant": TENANT})
         session.store.add(Grant("ed", "member", "shop"))
+    link_cache(outside / ".cache")
+    before = set(outside.rglob("*"))
     environment = {
         **worker_environment(platform),
         "LAKEHOLD_PORT": "0",
         "LAKEHOLD_SPARK": "local[2]",
+        "HOME": str(outside),
+        "XDG_CACHE_HOME": str(outside / ".cache"),
+        # Java does not take its home from the environment.
+        "JAVA_TOOL_OPTIONS": f"-Duser.home={outside}",
         "TMPDIR": str(outside),
-        "PGPASSWORD": "not-for-java",
+        **dict.fromkeys(SECRETS, "not-for-java"),
     }
     with Process("up", environment, folder=outside) as process:
         process.wait_for_line("is ready")
         with worker_client.run_query(platform, ED, uid="one", workspace="Shop", text=SHUFFLED, rows=10) as found:
             assert sum(batch.num_rows for batch in found.batches) == 7
-        yield Running(family(process.process.pid), platform.settings.data, outside)
+        yield Running(family(process.process.pid), platform.settings.data, outside, before)
     platform.close()
+
+
+def link_cache(cache: Path) -> None:
+    """Link the jars and their archive into a cache of its own: nothing is fetched, and Spark starts as fast as ever."""
+    jars, archives = cache / "lakehold" / "jars", cache / "lakehold" / "archives"
+    jars.mkdir(parents=True)
+    archives.mkdir()
+    found = runtime.resolve_jars()
+    links = [jars / jar.name for jar in found]
+    for link, jar in zip(links, found, strict=True):
+        link.symlink_to(jar)
+    (archives / runtime.archive_file(links).name).symlink_to(runtime.archive_file(found))
 
 
 def family(pid: int) -> list[int]:
@@ -82,7 +104,7 @@ def family(pid: int) -> list[int]:
     return found
 
 
-def listening(pids: list[int]) -> set[tuple[str, int]]:
+def listening(pids: list[int], *protocols: str) -> set[tuple[str, int]]:
     """The addresses and ports that these processes listen on."""
     inodes = set()
     for pid in pids:
@@ -92,10 +114,10 @@ def listening(pids: list[int]) -> set[tuple[str, int]]:
             except OSError:
                 continue
     found = set()
-    for table in ("tcp", "tcp6"):
-        for line in Path(f"/proc/net/{table}").read_text().splitlines()[1:]:
+    for protocol, version in product(protocols, ("", "6")):
+        for line in Path(f"/proc/net/{protocol}{version}").read_text().splitlines()[1:]:
             words = line.split()
-            if words[3] == LISTENS and f"socket:[{words[9]}]" in inodes:
+            if words[3] == LISTENS[protocol] and f"socket:[{words[9]}]" in inodes:
                 address, _, port = words[1].partition(":")
                 found.add((readable(address), int(port, 16)))
     return found
@@ -116,16 +138,16 @@ def javas(pids: list[int]) -> list[int]:
 
 
 def test_everything_listens_on_loopback_alone(running: Running) -> None:
-    found = listening(running.pids)
+    found = listening(running.pids, "tcp")
     assert len(found) >= 4, "the server, the worker, and Spark's own"
-    for address, port in found:
+    for address, port in found | listening(running.pids, "udp"):
         parsed = ipaddress.ip_address(address)
         mapped = parsed.ipv4_mapped if isinstance(parsed, ipaddress.IPv6Address) else None
         assert (mapped or parsed).is_loopback, f"{address}:{port}"
 
 
 def test_spark_gives_blocks_to_nobody_without_its_secret(running: Running) -> None:
-    found = listening(javas(running.pids))
+    found = listening(javas(running.pids), "tcp")
     assert len(found) >= 2
     assert [each for each in found if answers_blocks(*each)] == []
 
@@ -159,7 +181,8 @@ def test_java_is_given_no_secret_of_the_platform(running: Running) -> None:
 
 
 def test_no_file_lies_outside_the_data_folder(running: Running) -> None:
-    assert [str(path.relative_to(running.outside)) for path in running.outside.rglob("*")] == []
+    left = set(running.outside.rglob("*")) - running.before
+    assert sorted(str(path.relative_to(running.outside)) for path in left) == []
     for pid in javas(running.pids):
         assert not list(Path(tempfile.gettempdir()).glob(f"hsperfdata_*/{pid}"))
     written = {file for pid in running.pids for file in open_for_writing(pid)}

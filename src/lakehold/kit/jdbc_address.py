@@ -47,6 +47,7 @@ _RESERVED = {
     *("isolationlevel", "partitioncolumn", "lowerbound", "upperbound", "numpartitions", "fetchsize", "batchsize"),
     *("querytimeout", "truncate", "cascadetruncate", "pushdownpredicate", "pushdownaggregate", "pushdownlimit"),
     *("pushdownoffset", "pushdowntablesample", "prefertimestampntz", "hint", "schema", "path"),
+    *("sessionvariables", "readonlyusers"),
 }
 _HOST = r"(?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9_](?:[A-Za-z0-9_.-]*[A-Za-z0-9_])?\.?)(?::\d{1,5})?"
 _PLACE = rf"(?P<hosts>{_HOST}(?:,{_HOST})*)"
@@ -57,6 +58,7 @@ _GRAMMARS = {
     "oracle": re.compile(rf"thin:@(?://)?{_PLACE}(?P<database>[/:][A-Za-z0-9_.$-]+)?(?P<query>)"),
     SQLITE: re.compile(r"(?:file:)?(?P<hosts>)(?P<database>/[^?;%#\\\n]+)(?:\?(?P<query>\S*))?"),
 }
+_READERS = "readOnlyUsers"
 _MAX_LENGTH = 2_000
 _PRODUCT = re.compile(r"[a-z0-9+_-]+")
 _SQLSERVER_DATABASE = re.compile(r"[\w.$-]+")
@@ -165,6 +167,8 @@ class AllowedDatabase:
     permitted: frozenset[str] = frozenset()
     fixed: Mapping[str, str] = field(default_factory=dict)
     """Properties that the installation sets itself."""
+    readers: frozenset[str] = frozenset()
+    """The users who can only read, as the installation says."""
 
     def matches(self, address: JdbcAddress) -> bool:
         """Return whether an address is of this database."""
@@ -221,6 +225,9 @@ def _parse_entry(entry: str) -> AllowedDatabase:
     driver = chosen.pop("driver", "") or DRIVER_CLASSES.get(product, "")
     if not re.fullmatch(r"[A-Za-z_$][\w$]*(\.[A-Za-z_$][\w$]*)+", driver):
         raise _entry_error(entry, "has no driver class", f"Write {place}?driver=com.example.Driver.")
+    if _READERS in chosen and not chosen[_READERS]:
+        raise _entry_error(entry, "names no user who can only read", f"Write {place}?{_READERS}=reporting.")
+    readers = frozenset(chosen.pop(_READERS, "").split(",")) - {""}
     forced = {name.lower() for name in forced_properties(product)}
     if refused := [name for name in chosen if name.lower() in _RESERVED | forced]:
         raise _entry_error(entry, f"cannot permit {', '.join(refused)}", "Leave it out: the platform sets it.")
@@ -229,6 +236,7 @@ def _parse_entry(entry: str) -> AllowedDatabase:
         driver,
         frozenset(name for name, value in chosen.items() if not value),
         {name: value for name, value in chosen.items() if value},
+        readers,
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from lakehold.connectors.database.jdbc import JdbcDatabase, open_database
 from lakehold.connectors.database.settings import DatabaseSettings
 from lakehold.connectors.registry import ConnectorEnvironment
 from lakehold.kit.errors import InvalidInputError
+from lakehold.kit.jdbc_address import DRIVER_CLASSES
 from lakehold.kit.settings import load_settings
 
 MYSQL = "jdbc:mysql://db.shop:3306?connectTimeout&sslMode=REQUIRED"
@@ -43,6 +45,32 @@ def test_every_spelling_of_a_product_has_its_safe_properties(product: str) -> No
     assert (found["allowLoadLocalInfile"], found["allowMultiQueries"]) == ("false", "false")
     with pytest.raises(InvalidInputError, match="the platform sets it"):
         open_with(f"{allowed}&AllowLoadLocalInfile", f"jdbc:{product}://db.shop:3306/x")
+
+
+@pytest.mark.parametrize("product", [*DRIVER_CLASSES, "mysql+srv", "postgresql+x", "trino", "trino+x"])
+def test_a_query_needs_a_verified_read_only_mode_or_a_user_who_can_only_read(product: str) -> None:
+    place = {"sqlite": "/srv/shop.sqlite", "oracle": "thin:@//h:1521/x", "sqlserver": "//h:1;databaseName=x"}
+    address = f"jdbc:{product}:{place.get(product, '//h:3306/x')}"
+    driver = DRIVER_CLASSES.get(product.partition("+")[0], "com.example.Driver")
+    entry = f"{address.partition(';')[0]}?driver={driver}&readOnlyUsers=reader,other"
+    found = {user: open_with(entry, address, user=user) for user in ("writer", "reader", "other", "")}
+    forced = replace(found["writer"], read_only=True).options.items() - found["writer"].options.items()
+    is_verified = bool({name for name, _ in forced} & {"sessionInitStatement", "open_mode"})
+    assert is_verified == (product not in {"sqlserver", "oracle", "trino", "trino+x"})
+    assert {user for user, each in found.items() if each.takes_queries} == (
+        set(found) if is_verified else {"reader", "other"}
+    )
+
+
+def test_mysql_is_read_only_from_the_first_statement_and_asked() -> None:
+    for product in ("mysql", "mariadb", "mysql+srv"):
+        allowed = f"jdbc:{product}://db.shop:3306?driver=com.mysql.cj.jdbc.Driver"
+        found = open_with(allowed, f"jdbc:{product}://db.shop:3306/x")
+        options = replace(found, read_only=True).options
+        assert "transaction_read_only" in options["sessionVariables"]
+        assert "not_read_only" in options["sessionInitStatement"]
+        with pytest.raises(InvalidInputError, match="the platform sets it"):
+            open_with(f"{allowed}&sessionvariables", f"jdbc:{product}://db.shop:3306/x")
 
 
 def test_a_property_of_the_installation_is_not_given_in_another_spelling_too() -> None:

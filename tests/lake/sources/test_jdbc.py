@@ -21,6 +21,7 @@ from lakehold.connectors.database.source import JdbcSource
 from lakehold.connectors.sources.field_types import StreamField
 from lakehold.connectors.sources.source import ReadSpan, highest_cursor
 from lakehold.kit.errors import InvalidInputError, LakeholdError, NotFoundError, UnavailableError
+from lakehold.kit.jdbc_address import DRIVER_CLASSES
 from lakehold.lake.errors import DataError, SourceError
 from tests import postgres
 from tests.lake.sources.files import sorted_rows
@@ -209,11 +210,36 @@ def test_what_the_server_does_not_say_is_read_only_is_not_asked(
     there, database = wiped
     # As if something between us and the server had left the options out.
     monkeypatch.setattr(jdbc, "_READ_ONLY_PROPERTIES", {})
-    source = JdbcSource(database, queries={"q": "SELECT wipe() AS n"})
-    with pytest.raises(LakeholdError, match="not_read_only"):
-        source.sample("q", 5)
-    assert spark is not None
-    assert there.execute("SELECT count(*) FROM wiped").fetchone() == (2,)
+    # The second one is run when it is planned, that is when Spark asks for the fields.
+    for name in ("wipe", "planned"):
+        source = JdbcSource(database, queries={"q": f"SELECT {name}() AS n"})
+        with pytest.raises(LakeholdError, match="not_read_only"):
+            source.sample("q", 5)
+        with pytest.raises(LakeholdError, match="not_read_only"):
+            source.read(spark, "q")
+        assert there.execute("SELECT count(*) FROM wiped").fetchone() == (2,), name
+
+
+def test_a_query_is_refused_where_nothing_makes_sure_that_it_only_reads(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "other.sqlite"
+    with sqlite3.connect(file) as connection:
+        connection.execute("CREATE TABLE t (id INTEGER PRIMARY KEY)")
+        connection.execute("INSERT INTO t VALUES (7)")
+    connection.close()
+    source = JdbcSource(
+        JdbcDatabase(f"jdbc:sqlite:{file}", driver="org.sqlite.JDBC"), queries={"q": "SELECT id FROM t"}
+    )
+    assert source.sample("q", 5).rows == ((7,),)
+    # As one whose driver may not know how a file is opened to be read.
+    monkeypatch.setitem(DRIVER_CLASSES, "sqlite", "another.Driver")
+    for read in (lambda: source.sample("q", 5), lambda: source.read(spark, "q")):
+        with pytest.raises(InvalidInputError, match=r"only reads this database.*readOnlyUsers"):
+            read()
+    assert source.sample("t", 5).rows == ((7,),)
+    listed = replace(source, database=replace(source.database, user_only_reads=True))
+    assert listed.sample("q", 5).rows == ((7,),)
 
 
 def test_a_file_is_opened_to_be_read_and_loads_no_code(spark: SparkSession, tmp_path: Path) -> None:

@@ -20,6 +20,7 @@ from lakehold.kit.errors import InvalidInputError, UnavailableError
 from lakehold.kit.jdbc_address import (
     DRIVER_CLASSES,
     POSTGRESQL,
+    SQLITE,
     AllowedDatabase,
     JdbcAddress,
     forced_properties,
@@ -30,20 +31,28 @@ from lakehold.kit.settings import Settings
 from lakehold.lake.spark.jvm import jvm_of
 
 _TIMEOUT = 10
+_MYSQL = ("mysql", "mariadb")
+# Each server reads the name that it has: MySQL skips the second comment, MariaDB the first.
+_MYSQL_VARIABLE = "/*!50720 {0}transaction_read_only*//*M! {0}tx_read_only*/"
+# From the first transaction on, by the server's own default and by how the driver begins each of them.
 _READ_ONLY_PROPERTIES = {
-    # From the first transaction on, by the server's own default and by how the driver begins each of them.
     POSTGRESQL: {"options": "-c default_transaction_read_only=on", "readOnly": "true", "readOnlyMode": "always"},
-    "sqlite": {"open_mode": "1"},
+    SQLITE: {"open_mode": "1"},
+    **{name: {"sessionVariables": f"{_MYSQL_VARIABLE.format('')}=1"} for name in _MYSQL},
 }
 # Fails unless the server says that this very transaction is read-only.
 READ_ONLY_CHECK = (
     "SELECT CASE current_setting('transaction_read_only') WHEN 'on' THEN 'on'"
     " ELSE current_setting('lakehold.the_connection_is_not_read_only') END"
 )
-# Spark runs it on every connection that it opens, in the transaction of the query; PostgreSQL's moments need a zone.
+_MYSQL_CHECK = (
+    f"SET SESSION sql_mode = IF({_MYSQL_VARIABLE.format('@@session.')}, @@session.sql_mode,"
+    " 'the_connection_is_not_read_only')"
+)
+# Spark runs it on every connection that it reads by, in the transaction of the query; PostgreSQL's moments need a zone.
 _READ_ONLY_STATEMENTS = {
     POSTGRESQL: f"SET TIME ZONE 'UTC'; {READ_ONLY_CHECK}",
-    **dict.fromkeys(("mysql", "mariadb"), "SET SESSION TRANSACTION READ ONLY"),
+    **dict.fromkeys(_MYSQL, _MYSQL_CHECK),
 }
 _VERIFIED_BY_NAME = {"verify-full", ""}
 _TABLE_TYPES = {"TABLE", "BASE TABLE", "PARTITIONED TABLE", "FOREIGN TABLE", "VIEW", "MATERIALIZED VIEW"}
@@ -64,6 +73,8 @@ class JdbcDatabase:
     """Properties that the installation sets; they go before those."""
     read_only: bool = False
     """Whether every connection is read-only, as far as the product has that."""
+    user_only_reads: bool = False
+    """Whether its user can only read, as the installation says."""
 
     def check(self) -> None:
         """Refuse an invalid URL, or one that contains credentials."""
@@ -82,8 +93,14 @@ class JdbcDatabase:
 
     @property
     def product(self) -> str:
-        """The product that the URL names."""
-        return self.url.split(":", 2)[1]
+        """The product that the URL names, without a further spelling such as `+srv`."""
+        return self.url.split(":", 2)[1].partition("+")[0]
+
+    @property
+    def takes_queries(self) -> bool:
+        """Whether a query can do nothing but read: the server is asked, its driver opens a file so, or its user may."""
+        is_verified = self.product in _READ_ONLY_STATEMENTS or self.driver_class == DRIVER_CLASSES[SQLITE]
+        return is_verified or self.user_only_reads
 
     @property
     def is_postgresql(self) -> bool:
@@ -142,6 +159,12 @@ class JdbcConnection:
         """Return the database's name of a Spark type."""
         java = self._jvm.org.apache.spark.sql.types.DataType.fromJson(kind.json())
         return str(self._types.getJdbcType(java, self._dialect).databaseTypeDefinition())
+
+    def need_read_only(self) -> None:
+        """Ask the server whether the connection is read-only, as Spark does on each of its own before it reads."""
+        if statement := _READ_ONLY_STATEMENTS.get(self._database.product):
+            with closing(self._prepare(statement, ())) as prepared:
+                prepared.execute()
 
     def execute(self, statement: str, *values: str | int) -> None:
         """Run a statement with values."""
@@ -254,6 +277,7 @@ def open_database(environment: ConnectorEnvironment, settings: DatabaseSettings)
         entry.driver,
         permitted_properties(address, settings.properties, permitted),
         entry.fixed,
+        user_only_reads=settings.user in entry.readers,
     )
 
 

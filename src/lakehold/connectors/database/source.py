@@ -7,8 +7,8 @@ whose lowest and highest values the database reports.
 
 import math
 import re
-from collections.abc import Callable, Mapping
-from contextlib import closing
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 from decimal import Decimal
@@ -218,14 +218,18 @@ class JdbcSource(source.SourceConnector):
     def _read_only(self) -> JdbcDatabase:
         return replace(self.database, read_only=True)
 
-    def _connect(self, spark: SparkSession) -> closing[JdbcConnection]:
+    @contextmanager
+    def _connect(self, spark: SparkSession) -> Iterator[JdbcConnection]:
         self.database.check()
-        return closing(JdbcConnection(spark, self._read_only))
+        with closing(JdbcConnection(spark, self._read_only)) as connection:
+            # Before Spark asks for the fields of a query, on a connection that it does not ask about.
+            connection.need_read_only()
+            yield connection
 
     def _read_options(self, spark: SparkSession, stream: str) -> tuple[dict[str, str], str]:
         """Return the options for Spark, and the quoted partition column."""
+        name = self._subquery(stream)
         with self._connect(spark) as about:
-            name = self._subquery(stream)
             if not name:
                 name = about.quote_name(*source.get_stream(about.tables(self.schemas), stream))
             column = about.quote_name(self.parts[stream].column) if stream in self.parts else ""
@@ -239,7 +243,15 @@ class JdbcSource(source.SourceConnector):
     def _subquery(self, stream: str) -> str:
         """Return the stream's query as a subquery, so that nothing but a query can be run."""
         text = self.queries.get(stream, "")
-        return f"{parenthesize(text, self.database.product)} lakehold_query" if text.strip() else ""
+        if not text.strip():
+            return ""
+        if not self.database.takes_queries:
+            message = "Nothing makes sure that a query in SQL only reads this database."
+            hint = (
+                "Choose tables or views, or ask whoever keeps the installation to list a user of it that can only read:"
+            )
+            raise InvalidInputError(message, f"{hint} readOnlyUsers in LAKEHOLD_DATABASES.")
+        return f"{parenthesize(text, self.database.product)} lakehold_query"
 
 
 def open_source(

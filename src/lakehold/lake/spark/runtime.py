@@ -19,12 +19,13 @@ import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib.metadata import distribution, version
 from pathlib import Path
 from subprocess import PIPE, Popen
 from time import monotonic, sleep
+from urllib.parse import urlsplit
 
 from lakehold.kit.errors import InvalidInputError, UnavailableError
 from lakehold.kit.settings import Settings
@@ -116,7 +117,8 @@ def _fetch(jars: list[Jar], place: Path) -> None:
         for jar in jars:
             fetched = found / f"{jar.group}_{jar.file}"
             if not fetched.is_file():
-                last_line = next((line.strip() for line in reversed(done.stderr.splitlines()) if line.strip()), "")
+                lines = (line for line in reversed(done.stderr.splitlines()) if line[:1].strip())
+                last_line = next(lines, "")
                 message = f"Spark could not fetch {jar.coordinate}: {last_line or 'no output'}."
                 hint = f"Give this machine access to Maven Central, or put {jar.file} into {place}."
                 raise UnavailableError(message, hint)
@@ -125,7 +127,8 @@ def _fetch(jars: list[Jar], place: Path) -> None:
                 raise UnavailableError(message, "Find out who changed it before you go on.")
             # Under another name first: somebody who starts at the same time sees all of it or nothing.
             partial = place / f"{jar.file}.{os.getpid()}"
-            shutil.move(fetched, partial)
+            # A copy, as what the JVM writes can be read by its user alone.
+            shutil.copyfile(fetched, partial)
             partial.replace(place / jar.file)
 
 
@@ -201,11 +204,24 @@ _SCRATCH_CONF = "spark.local.dir"
 _KEPT_VARIABLES = (
     *("PATH", "HOME", "USER", "LOGNAME", "LANG", "LC_", "TZ", "LD_LIBRARY_PATH"),
     *("JAVA_", "JDK_", "PYTHON", "VIRTUAL_ENV"),
-    *("SPARK_", "PYSPARK_", "HADOOP_", "YARN_", "KUBE", "KRB5", "AWS_", "AZURE_", "GOOGLE_"),
+    *("SPARK_", "PYSPARK_", "KRB5"),
 )
-"""How the variables begin that Java, Spark, its cluster and its object store are configured by. The JVM gets no others:
-the key of the platform and the password of its database are among them.
+"""How the variables begin that Java and Spark are configured by. The JVM gets no others but those of its cluster and
+object store: the key of the platform and the password of its database are among them.
 """
+_CLUSTER_VARIABLES = ("HADOOP_", "YARN_", "KUBE")
+_STORE_VARIABLES = {
+    **dict.fromkeys(("s3", "s3a", "s3n"), "AWS_"),
+    **dict.fromkeys(("abfs", "abfss", "wasb", "wasbs"), "AZURE_"),
+    "gs": "GOOGLE_",
+}
+_SECRET_VARIABLES = {
+    "AWS_ACCESS_KEY_ID": "spark.hadoop.fs.s3a.access.key",
+    "AWS_SECRET_ACCESS_KEY": "spark.hadoop.fs.s3a.secret.key",
+    "AWS_SESSION_TOKEN": "spark.hadoop.fs.s3a.session.token",
+    "AZURE_CLIENT_SECRET": "spark.hadoop.fs.azure.account.oauth2.client.secret",
+}
+"""The settings by which the JVM is given secrets of an object store, instead of in its environment."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,6 +238,8 @@ class SparkOptions:
     """The shared secret of a standalone cluster's processes. Elsewhere Spark makes one for each start."""
     scratch_parent: Path | None = None
     """Where the folder for shuffled rows and other temporary files is made."""
+    warehouse: str = ""
+    """Where the tables are: a folder or a URI."""
 
     @classmethod
     def from_settings(cls, settings: Settings) -> "SparkOptions":
@@ -239,11 +257,23 @@ class SparkOptions:
             settings.spark_address,
             secret,
             settings.data.absolute() / "scratch",
+            settings.warehouse_url,
         )
+
+    def variables(self) -> dict[str, str]:
+        """Return the environment variables by which Java, Spark, the cluster and the object store are configured."""
+        store, kept = urlsplit(self.warehouse).scheme, list(_KEPT_VARIABLES)
+        if store not in {"", "file"} or not self.master.startswith("local"):
+            kept += _CLUSTER_VARIABLES
+        if store in _STORE_VARIABLES:
+            kept.append(_STORE_VARIABLES[store])
+        return {name: value for name, value in os.environ.items() if name.startswith(tuple(kept))}
 
     def secrets(self) -> dict[str, str]:
         """Return the settings that must not be on a command line, which every user of the machine can read."""
-        return {_SECRET_CONF: self.secret} if self.secret else {}
+        found = self.variables()
+        given = {conf: found.get(name, "") for name, conf in _SECRET_VARIABLES.items()}
+        return {name: value for name, value in {_SECRET_CONF: self.secret, **given}.items() if value}
 
 
 @dataclass(frozen=True, slots=True)
@@ -279,10 +309,14 @@ class JvmProcess:
 
 
 def launch(options: SparkOptions) -> JvmProcess:
-    """Start the JVM, with the jars of a driver folder besides Spark's own."""
+    """Start the JVM, with the jars of the platform and of a driver folder besides Spark's own."""
+    return launch_bare(replace(options, conf={**_java_conf(options.master, options.drivers), **options.conf}))
+
+
+def launch_bare(options: SparkOptions) -> JvmProcess:
+    """Start the JVM with Spark's own jars alone."""
     place = scratch.make_scratch_folder(options.scratch_parent or scratch.default_parent())
     conf = {
-        **_java_conf(options.master, options.drivers),
         # Ports require a secret, and files lie in a private folder.
         "spark.driver.bindAddress": options.address,
         "spark.driver.host": options.address,
@@ -294,20 +328,19 @@ def launch(options: SparkOptions) -> JvmProcess:
     process = Popen(  # noqa: S603 - our own command
         launch_command(conf),
         stdin=PIPE,
-        env={**_jvm_environment(options.address, place), _CONNECTION_FILE: str(folder / "answer")},
+        env={**_jvm_environment(options, place), _CONNECTION_FILE: str(folder / "answer")},
         preexec_fn=_ignore_interrupt,  # noqa: PLW1509 - as Spark itself does
         umask=0o077,
     )
     return JvmProcess(process, folder, conf)
 
 
-def _jvm_environment(address: str, place: Path) -> dict[str, str]:
-    kept = {name: value for name, value in os.environ.items() if name.startswith(_KEPT_VARIABLES)}
+def _jvm_environment(options: SparkOptions, place: Path) -> dict[str, str]:
     return {
-        **kept,
+        **{name: value for name, value in options.variables().items() if name not in _SECRET_VARIABLES},
         "SPARK_HOME": str(spark_home()),
         # It goes before Spark's own settings of where to listen and where to put files.
-        "SPARK_LOCAL_IP": address,
+        "SPARK_LOCAL_IP": options.address,
         "SPARK_LOCAL_DIRS": str(place),
         "TMPDIR": str(place),
         # Texts have the same hashes in each Python that Spark starts; and there are no clients on other machines.

@@ -97,6 +97,8 @@ class UserSessions:
             here: "org.apache.iceberg.spark.SparkCatalog",
             f"{here}.type": "rest",
             f"{here}.uri": f"{self._address}/iceberg",
+            # Files are read as the platform's own session writes them, with its settings of the object store.
+            f"{here}.io-impl": "org.apache.iceberg.hadoop.HadoopFileIO",
             f"{here}.token": token,
             f"{here}.token-refresh-enabled": "false",
             # A revoke holds at once: nothing of a table is remembered.

@@ -4,7 +4,6 @@ Spark, runs some typical queries and writes the class data archive.
 They run in processes of their own: `python -m lakehold.lake.spark.setup_programs jars FOLDER JAR…`, or `archive FILE`.
 """
 
-import os
 import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -28,16 +27,15 @@ _QUERIES = (
 
 
 def fetch_jars(folder: str, *coordinates: str) -> None:
-    """Start Spark, which resolves the jars, and stop it."""
-    os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
-    builder = (
-        SparkSession.builder.master("local[1]")
-        .config("spark.ui.enabled", "false")
-        .config("spark.jars.ivy", folder)
-        .config("spark.jars.packages", ",".join(coordinates))
-        .config("spark.jars.excludes", _EXCLUDED)
-    )
-    builder.getOrCreate().stop()
+    """Start the JVM of Spark, which resolves the jars, and let it end."""
+    conf = {
+        "spark.jars.ivy": folder,
+        "spark.jars.packages": ",".join(coordinates),
+        "spark.jars.excludes": _EXCLUDED,
+    }
+    java = runtime.launch_bare(SparkOptions("local[1]", conf, scratch_parent=Path(folder) / "scratch"))
+    # It ends as soon as nothing more comes in; the jars are there by then.
+    java.process.communicate()
 
 
 def write_archive(file: str) -> None:

@@ -1,7 +1,7 @@
 """The Spark session of a worker process: started when it is first needed, and kept.
 
-Every user session inherits its configuration, so that holds no catalog and no credential. The platform's own session
-gets its catalog at run time.
+Every user session inherits its configuration, so that holds no catalog and nothing of the platform's database. The
+platform's own session gets its catalog at run time.
 """
 
 import logging
