@@ -233,19 +233,19 @@ def create_trigger(ctx: CreateContext, body: NewTrigger) -> TriggerJson:
 @trigger_routes.get("")
 def list_triggers(ctx: ReadContext, resource: IdText) -> ItemsResponse[TriggerJson]:
     """List the triggers of a resource."""
-    return ItemsResponse[TriggerJson].of(_triggers.for_resource(ctx, resource))
+    return ItemsResponse[TriggerJson].from_records(_triggers.for_resource(ctx, resource))
 
 
 @trigger_routes.post("/activate")
 def activate_pipeline(ctx: WriteContext, body: PipelineBody) -> ItemsResponse[TriggerJson]:
     """Activate all triggers of a pipeline, which run as you."""
-    return ItemsResponse[TriggerJson].of(_triggers.set_all_active(ctx, body.resource, active=True))
+    return ItemsResponse[TriggerJson].from_records(_triggers.set_all_active(ctx, body.resource, active=True))
 
 
 @trigger_routes.post("/deactivate")
 def deactivate_pipeline(ctx: WriteContext, body: PipelineBody) -> ItemsResponse[TriggerJson]:
     """Deactivate all triggers of a pipeline. It can still be run by hand."""
-    return ItemsResponse[TriggerJson].of(_triggers.set_all_active(ctx, body.resource, active=False))
+    return ItemsResponse[TriggerJson].from_records(_triggers.set_all_active(ctx, body.resource, active=False))
 
 
 @trigger_routes.get("/{trigger}")

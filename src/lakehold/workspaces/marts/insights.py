@@ -86,8 +86,8 @@ def project_insights(ctx: RequestContext, uid: str) -> list[ReportUsage]:
 
 def with_destinations(ctx: RequestContext, found: Sequence[ReportUsage]) -> list[ReportUsage]:
     """Add to each its destination and where it was last delivered, as far as the caller may know."""
-    eyes = VisibleRefs(ctx)
-    goals = [next(iter(eyes.refs(edge_targets(ctx, each.report.uid, "destination"))), None) for each in found]
+    visible = VisibleRefs(ctx)
+    goals = [next(iter(visible.refs(edge_targets(ctx, each.report.uid, "destination"))), None) for each in found]
     known = _with_visible_places(ctx, {goal.uid for goal in goals if goal is not None})
     last = _last_deliveries(ctx, [each.delivered.last_run for each in found if each.delivered.last_run is not None])
     complete = []

@@ -193,8 +193,8 @@ def pullable_reports(platform: Platform, access: LiveAccess, lake: IcebergCatalo
         found = edge_sources(ctx, access.destination, "destination")
         authors = {uid: resource_metadata.load_author(ctx, uid) for uid in found}
         names = {uid: _name(ctx, uid) for uid in found}
-    made = [PullableReport(uid, names[uid], _refusal(platform, access, lake, uid, authors[uid])) for uid in found]
-    return sorted(made, key=lambda each: each.name.casefold())
+    reports = [PullableReport(uid, names[uid], _refusal(platform, access, lake, uid, authors[uid])) for uid in found]
+    return sorted(reports, key=lambda each: each.name.casefold())
 
 
 def begin_pull(

@@ -104,9 +104,9 @@ class _RejectedTable:
         return tables.rejected_place(self.step_ctx, self.step.into, make=False)
 
     def make(self) -> TableIdentifier:
-        made = tables.rejected_place(self.step_ctx, self.step.into, make=True)
-        assert made is not None  # noqa: S101 - it was made
-        return made
+        place = tables.rejected_place(self.step_ctx, self.step.into, make=True)
+        assert place is not None  # noqa: S101 - it was made
+        return place
 
 
 def probe_source(

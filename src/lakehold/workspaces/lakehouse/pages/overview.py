@@ -53,8 +53,10 @@ def overview(request: Request, ctx: ReadContext, uid: str) -> Response:
 
 def _create_actions(ctx: RequestContext, uid: str) -> list[PageAction]:
     root = kinds.schema_of(ctx.view, uid)
-    made = [workspace_page.create_action(ctx, kind, uid) for kind in listed_kinds(ctx, root) if kind.create is not None]
-    return [each for each in made if not each.why_not]
+    actions = [
+        workspace_page.create_action(ctx, kind, uid) for kind in listed_kinds(ctx, root) if kind.create is not None
+    ]
+    return [each for each in actions if not each.why_not]
 
 
 def _counts(ctx: RequestContext, uid: str) -> list[tuple[str, str, str]]:

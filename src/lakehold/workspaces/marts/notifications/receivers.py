@@ -122,13 +122,13 @@ def channel_receivers(
 def _load_receivers(
     ctx: RequestContext, project: str, held: Mapping[int, str], numbers: Collection[int]
 ) -> list[MemberSubscriptions]:
-    chosen, eyes = preferences.load_preferences(ctx, project), VisibleRefs(ctx)
+    chosen, visible = preferences.load_preferences(ctx, project), VisibleRefs(ctx)
     there = [number for number in numbers if _is_member(ctx, project, held, number)]
     past = RoleHistory.load(ctx, project, [number for number in there if number in chosen])
     known, roles = accounts.get_many(ctx, there), ProjectRoles.load(ctx.view)
     found = []
     for number in there:
-        if member := eyes.by_number(number):
+        if member := visible.by_number(number):
             role, own, account = held.get(number), chosen.get(number, {}), known.get(number)
             side, has_email = roles.side_of(role), bool(account and account.email)
             channels = {each: _subscription(side, number, own.get(each), past) for each in NotificationChannel}
@@ -239,10 +239,10 @@ def underprivileged_owners(ctx: RequestContext, project: str) -> list[Underprivi
     )
     if not can_manage(ctx, project):
         found = [(mart, owner) for mart, owner in found if owner == ctx.caller.member]
-    eyes = VisibleRefs(ctx)
+    visible = VisibleRefs(ctx)
     # Who is an admin by their role in the tenant is no Business User, whatever else they hold.
     admins = frozenset(ctx.session.who(MANAGE_SETTINGS, project)) if found else frozenset()
-    seen = [(eyes.ref(mart), eyes.ref(owner)) for mart, owner in found if owner not in admins]
+    seen = [(visible.ref(mart), visible.ref(owner)) for mart, owner in found if owner not in admins]
     named = [UnderprivilegedOwner(mart, owner) for mart, owner in seen if mart and owner]
     return sorted(named, key=lambda each: (fold_name(each.mart.name), each.mart.uid, fold_name(each.owner.name)))
 

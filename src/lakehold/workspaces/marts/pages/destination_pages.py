@@ -63,7 +63,7 @@ new, routes = form_routers(MartDestinationFormPage)
 
 
 @routes.post("/{uid:path}/destination/try")
-def try_out(request: Request, uid: str) -> Response:
+def test_destination(request: Request, uid: str) -> Response:
     """Test the saved destination."""
     found = read_transaction(request).run(lambda ctx: MartDestinationFormPage.need_resource(ctx, uid))
     tested = _test(request, ProbeTarget(uid, workspace_id(found), dict(found.settings or {})))
@@ -89,11 +89,11 @@ def make(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm) -> 
         text = "The current secret stops working immediately."
         need_confirmation(request, sent, f"Rotate the secret of {found.name}?", text, do="Rotate", back=back)
     try:
-        made = live.create_secret(ctx, uid)
+        secret = live.create_secret(ctx, uid)
     except ConflictError as error:
         return pages.redirect(request, back, Flash(str(error), tone="bad"))
     words = "BI tools use it to pull reports. Keep it secret."
-    one_time = one_time_secret.OneTimeSecret(f"Secret of {found.name}", "Secret", made.text, words, FOREVER, back)
+    one_time = one_time_secret.OneTimeSecret(f"Secret of {found.name}", "Secret", secret.text, words, FOREVER, back)
     return one_time_secret.redirect_to_secret(request, ctx.caller, one_time)
 
 

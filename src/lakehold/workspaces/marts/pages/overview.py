@@ -136,9 +136,9 @@ def load_home_section(ctx: RequestContext) -> HomeSection | None:
 def _own_reports(ctx: RequestContext, project: str) -> list[tuple[ResourceRef, ResourceRef | None, Run | None]]:
     """Return the reports that the caller owns by name, each with its data mart and its last run."""
     seen = ctx.session.list(ctx.principal, "see", mart_kinds.REPORT_KIND, within=project, limit=_MAX_SCANNED).items
-    me, eyes = ctx.caller.member, VisibleRefs(ctx)
+    me, visible = ctx.caller.member, VisibleRefs(ctx)
     mine = ctx.session.read_view(
         lambda view: [make_ref(view, item.uid) for item in seen if me in owners_of(view, item.uid)["owner"]]
     )[:_MAX_LISTED]
     last = RUNS.last_runs(ctx, [each.uid for each in mine])
-    return [(each, eyes.parent(each.uid), last.get(each.uid)) for each in mine]
+    return [(each, visible.parent(each.uid), last.get(each.uid)) for each in mine]

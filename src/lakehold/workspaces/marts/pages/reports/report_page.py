@@ -156,8 +156,8 @@ def _report_destination(ctx: RequestContext, uid: str) -> dict[str, object]:
     there = next(iter(edge_targets(ctx, uid, "destination")), "")
     if not there:
         return found
-    eyes, gone = VisibleRefs(ctx), pipelines.is_deleted(ctx, there)
-    seen = eyes.ref(there)
+    visible, gone = VisibleRefs(ctx), pipelines.is_deleted(ctx, there)
+    seen = visible.ref(there)
     if not gone:
         return {**found, "there": seen, "gone": False}
     # Who sees the report may be who brings it back, though they do not see where it goes.
@@ -165,7 +165,7 @@ def _report_destination(ctx: RequestContext, uid: str) -> dict[str, object]:
     restore = PageAction("Restore", urls.resource(there, "restore"), "post", "undo-2", back)
     may = resources.may_restore(ctx, there)
     held = ctx.session.read_view(lambda view: owners_of(view, there)) if seen else {}
-    owners = eyes.refs(each for some in held.values() for each in some)
+    owners = visible.refs(each for some in held.values() for each in some)
     return {**found, "there": seen, "owners": owners, "restore": restore if may else None}
 
 
