@@ -25,7 +25,7 @@ from lakehold.web.form_values import FieldErrors, errors_by_field, last_day_valu
 from lakehold.web.labels import capitalize, humanize, humanized_options
 from lakehold.web.list_view import ListFilter, ListState
 from lakehold.web.routing import FORM_METHODS, SubmittedForm, router
-from lakehold.web.runs.services import RUNS
+from lakehold.web.runs import RUNS
 from lakehold.workspaces.registry import readable_kinds
 
 routes = router("/requests")

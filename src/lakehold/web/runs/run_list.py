@@ -16,8 +16,7 @@ from lakehold.web.access import resource_header
 from lakehold.web.labels import humanize
 from lakehold.web.list_view import ListFilter, ListState
 from lakehold.web.routing import router
-from lakehold.web.runs import labels
-from lakehold.web.runs.services import RUNS
+from lakehold.web.runs import RUNS, labels
 from lakehold.workspaces.descriptor import RunListTexts
 from lakehold.workspaces.registry import find_workspace, runnable_kinds
 

@@ -20,9 +20,8 @@ from lakehold.web.cookies import Flash
 from lakehold.web.list_view import ListState
 from lakehold.web.navigation import Breadcrumb, Navigation
 from lakehold.web.routing import SubmittedForm, router
-from lakehold.web.runs import labels
+from lakehold.web.runs import RUNS, labels
 from lakehold.web.runs.run_list import run_row
-from lakehold.web.runs.services import RUNS
 
 routes = router("/runs")
 

@@ -18,8 +18,8 @@ from lakehold.web.components import PageAction
 from lakehold.web.cookies import Flash
 from lakehold.web.list_view import ListState
 from lakehold.web.routing import SubmittedForm, router
+from lakehold.web.runs import RUNS, TRIGGERS
 from lakehold.web.runs.run_list import STATE_FILTER, list_values, run_rows
-from lakehold.web.runs.services import RUNS, TRIGGERS
 from lakehold.workspaces.registry import describe_kind, find_workspace, runnable_kinds
 
 routes = router("/resources")

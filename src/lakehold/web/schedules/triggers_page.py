@@ -13,9 +13,9 @@ from lakehold.runs.scheduler.service import Trigger
 from lakehold.web import pages, urls
 from lakehold.web.confirmation import need_confirmation
 from lakehold.web.routing import FORM_METHODS, SubmittedForm, router
+from lakehold.web.runs import RUNS, TRIGGERS
 from lakehold.web.runs.run_list import runnable_options
 from lakehold.web.runs.runnable_page import need_runnable, runnable_frame, sees_runs
-from lakehold.web.runs.services import RUNS, TRIGGERS
 from lakehold.web.schedules import schedule_form
 from lakehold.web.schedules.schedule_form import ScheduleForm, time_zones
 

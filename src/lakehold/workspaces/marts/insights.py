@@ -16,9 +16,9 @@ from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import DAY, SECOND, Moment
 from lakehold.runs import run_table as states
 from lakehold.runs.run_table import run_step_table, run_table
-from lakehold.workspaces.graph import edge_targets
-from lakehold.workspaces.marts import mart_kinds
+from lakehold.workspaces.graph import edge_targets, need_kind
 from lakehold.workspaces.marts.live import RETENTION_DAYS, live_pull_table
+from lakehold.workspaces.marts.settings import PROJECT_KIND, REPORT_KIND
 
 _BATCH = 1_000
 _DELIVERED = '%"places"%'
@@ -72,14 +72,14 @@ class ReportUsage:
 
 def report_insight(ctx: RequestContext, uid: str) -> ReportUsage:
     """Return the usage of one report."""
-    mart_kinds.need_action(ctx, uid, mart_kinds.REPORT_KIND)
+    need_kind(ctx, uid, "see", (REPORT_KIND,))
     return with_destinations(ctx, _load_insights(ctx, [ctx.view.resource(uid)]))[0]
 
 
 def project_insights(ctx: RequestContext, uid: str) -> list[ReportUsage]:
     """Return the usage of all visible reports, last used first; `with_destinations` completes those that are shown."""
-    mart_kinds.need_action(ctx, uid, mart_kinds.PROJECT_KIND)
-    numbers = ctx.session.ids(ctx.principal, "see", mart_kinds.REPORT_KIND, within=uid)
+    need_kind(ctx, uid, "see", (PROJECT_KIND,))
+    numbers = ctx.session.ids(ctx.principal, "see", REPORT_KIND, within=uid)
     found = [each for some in _batches(numbers) for each in _load_insights(ctx, some)]
     return sorted(found, key=lambda each: (-(each.last_at or 0), each.report.name.casefold()))
 

@@ -11,7 +11,7 @@ from lakehold.catalog import credentials
 from lakehold.connectors import registry as connectors
 from lakehold.connectors.destinations.delivery import DeliveryRequest
 from lakehold.connectors.registry import open_environment
-from lakehold.connectors.sources.settings import SyncMode
+from lakehold.connectors.settings import SyncMode
 from lakehold.connectors.sources.source import ReadSpan, StreamOptions
 from lakehold.connectors.sources.sync import SyncOptions, current_cursor, sync_stream
 from lakehold.directory.caller import Caller

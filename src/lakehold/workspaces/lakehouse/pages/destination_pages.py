@@ -14,7 +14,7 @@ from lakehold.web import pages, urls
 from lakehold.web.connections import form_page
 from lakehold.web.connections.form import ResourceForm, load_design
 from lakehold.web.cookies import Flash
-from lakehold.web.runs.services import RUNS
+from lakehold.web.runs import RUNS
 from lakehold.workspaces.lakehouse.pages.page_frame import (
     FORMS,
     MAX_TARGETS,

@@ -15,8 +15,7 @@ from lakehold.web.components import PageAction
 from lakehold.web.navigation_context import listed_kinds
 from lakehold.web.resources import workspace_page
 from lakehold.web.routing import router
-from lakehold.web.runs import run_list
-from lakehold.web.runs.services import RUNS
+from lakehold.web.runs import RUNS, run_list
 from lakehold.workspaces.lakehouse.pages.data_browser import LAYER, TABLE, VOLUME
 from lakehold.workspaces.lakehouse.pages.page_frame import need_lakehouse
 from lakehold.workspaces.lakehouse.pages.pipeline_list import PIPELINE_KINDS

@@ -17,8 +17,8 @@ from lakehold.web.labels import pluralize
 from lakehold.web.list_view import ListFilter, ListState
 from lakehold.web.resources import workspace_page
 from lakehold.web.routing import router
+from lakehold.web.runs import RUNS, TRIGGERS
 from lakehold.web.runs.runnable_page import sees_runs
-from lakehold.web.runs.services import RUNS, TRIGGERS
 from lakehold.workspaces.graph import edge_sources, edge_targets
 from lakehold.workspaces.lakehouse.pages.page_frame import need_lakehouse
 from lakehold.workspaces.lakehouse.pipelines.base import LAYER_KIND, TABLE_KIND

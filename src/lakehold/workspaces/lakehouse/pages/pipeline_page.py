@@ -10,7 +10,7 @@ from lakehold.api.catalog import resource_usage
 from lakehold.api.http.dependencies import CurrentPlatform, FormContext, ReadContext
 from lakehold.catalog import kinds, resource_metadata
 from lakehold.catalog.resource_view import ResourceView, VisibleRefs
-from lakehold.connectors.sources.settings import SyncMode
+from lakehold.connectors.settings import SyncMode
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import ConflictError, InvalidInputError
 from lakehold.runs.runnable import BackfillSpan, RunOptions
@@ -21,8 +21,8 @@ from lakehold.web.components import PageAction
 from lakehold.web.form_values import FieldErrors, text_field
 from lakehold.web.labels import humanize
 from lakehold.web.routing import FORM_METHODS, SubmittedForm, router
+from lakehold.web.runs import RUNS
 from lakehold.web.runs.runnable_page import latest_runs, overview_values
-from lakehold.web.runs.services import RUNS
 from lakehold.workspaces.graph import edge_targets
 from lakehold.workspaces.lakehouse import integrations
 from lakehold.workspaces.lakehouse.pages import destination_pages, integration_page, pipeline_list

@@ -26,7 +26,7 @@ from lakehold.kit.clock import FOREVER, Moment
 from lakehold.kit.database import ExactText, IdType, metadata
 from lakehold.kit.errors import InvalidInputError
 from lakehold.kit.ids import quote
-from lakehold.workspaces.marts.mart_kinds import PROJECT_KIND
+from lakehold.workspaces.marts.settings import PROJECT_KIND
 
 
 class NotificationChannel(StrEnum):

@@ -21,7 +21,8 @@ from lakehold.kit.errors import InvalidInputError
 from lakehold.kit.ids import fold_name, quote
 from lakehold.runs.run_table import FAILED, SUCCEEDED
 from lakehold.runs.runnable import EndedRun, RunNotice, members_allowed, notified_members
-from lakehold.workspaces.marts import checks, mart_kinds
+from lakehold.workspaces.graph import need_kind
+from lakehold.workspaces.marts import checks
 from lakehold.workspaces.marts.notifications import preferences
 from lakehold.workspaces.marts.notifications.preferences import (
     MANAGE_SETTINGS,
@@ -30,6 +31,7 @@ from lakehold.workspaces.marts.notifications.preferences import (
     ProjectRoles,
     RoleHistory,
 )
+from lakehold.workspaces.marts.settings import DATA_MART_KIND, PROJECT_KIND
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +67,7 @@ class MemberSubscriptions:
 
 def need_project(ctx: RequestContext, uid: str) -> None:
     """Refuse a resource that is not a project, or that the caller does not see."""
-    mart_kinds.need_kind(ctx, uid, mart_kinds.PROJECT_KIND)
+    need_kind(ctx, uid, "see", (PROJECT_KIND,))
 
 
 def project_channels(ctx: RequestContext, project: str) -> dict[NotificationChannel, bool]:
@@ -226,7 +228,7 @@ class UnderprivilegedOwner(NamedTuple):
 def underprivileged_owners(ctx: RequestContext, project: str) -> list[UnderprivilegedOwner]:
     """Return underprivileged owners of visible data marts: all for those who manage the project, else the caller."""
     need_project(ctx, project)
-    marts = ctx.session.ids(ctx.principal, "see", mart_kinds.DATA_MART_KIND, within=project)
+    marts = ctx.session.ids(ctx.principal, "see", DATA_MART_KIND, within=project)
     held, bit = preferences.project_roles(ctx, project), role_bit("technical_owner")
     side_of = ProjectRoles.load(ctx.view).side_of
     found = ctx.session.read_view(

@@ -25,11 +25,10 @@ from lakehold.web.labels import format_count
 from lakehold.web.list_view import ListState
 from lakehold.workspaces.graph import edge_sources
 from lakehold.workspaces.marts.api.data_marts import run_probe
-from lakehold.workspaces.marts.mart_kinds import DATA_MART_KIND, STORAGE_KIND
 from lakehold.workspaces.marts.mart_probe import ProbeTarget, StorageProbeResult
 from lakehold.workspaces.marts.pages import page_frame
 from lakehold.workspaces.marts.pages.page_frame import ProjectFormPage
-from lakehold.workspaces.marts.settings import STORAGE, DefinitionType, StorageType
+from lakehold.workspaces.marts.settings import DATA_MART_KIND, STORAGE, STORAGE_KIND, DefinitionType, StorageType
 
 _LAKEHOUSE, _MAX_OPTIONS = "lakehouse.lakehouse", 200
 
@@ -89,7 +88,7 @@ new, routes = form_routers(StorageFormPage)
 @routes.get("/{uid:path}/storage")
 def storage_page(request: Request, ctx: ReadContext, platform: CurrentPlatform, uid: str) -> Response:
     """Render the page of a storage."""
-    found = page_frame.need_kind(ctx, uid, STORAGE_KIND)
+    found = page_frame.need_resource(ctx, uid, STORAGE_KIND)
     resource_usage.record(platform, ctx, kinds.catalog_kind(ctx.view.policy, found.kind).visible, uid)
     return _page(request, ctx, found)
 
@@ -98,7 +97,7 @@ def storage_page(request: Request, ctx: ReadContext, platform: CurrentPlatform, 
 def test(request: Request, uid: str) -> Response:
     """Test the connection and render the result."""
     reading = read_transaction(request)
-    found = reading.run(lambda ctx: page_frame.need_kind(ctx, uid, STORAGE_KIND))
+    found = reading.run(lambda ctx: page_frame.need_resource(ctx, uid, STORAGE_KIND))
     probe = probe_storage(request, ProbeTarget(uid))
     return reading.run(lambda ctx: _page(request, ctx, found, probe))
 
@@ -181,7 +180,7 @@ def tables_page(request: Request, uid: str, table: str = "") -> Response:
 
 def _need_use(ctx: RequestContext, uid: str) -> tuple[ResourceView, bool]:
     """Return the storage, if the caller may use it, and whether it is set up."""
-    found = page_frame.need_kind(ctx, uid, STORAGE_KIND)
+    found = page_frame.need_resource(ctx, uid, STORAGE_KIND)
     ctx.need("use", uid)
     return found, bool(resource_metadata.load(ctx, uid).settings.get("kind"))
 

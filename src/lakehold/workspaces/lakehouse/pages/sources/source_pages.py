@@ -15,7 +15,7 @@ from lakehold.web.connections.form_page import workspace_id
 from lakehold.web.form_values import CORRECTABLE_ERRORS
 from lakehold.web.labels import format_count
 from lakehold.web.routing import SubmittedForm, router
-from lakehold.web.runs.services import RUNS
+from lakehold.web.runs import RUNS
 from lakehold.workspaces.lakehouse.pages.page_frame import write_targets
 from lakehold.workspaces.lakehouse.pages.sources import setup_pages, stream_form
 from lakehold.workspaces.lakehouse.pages.sources.stream_form import SYNC_MODES, StreamFormRow

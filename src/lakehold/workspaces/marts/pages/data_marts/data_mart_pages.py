@@ -22,15 +22,13 @@ from lakehold.web.form_values import list_setting
 from lakehold.web.labels import humanize
 from lakehold.web.list_view import ListState
 from lakehold.web.routing import router
-from lakehold.web.runs import labels, runnable_page
-from lakehold.web.runs.services import RUNS
+from lakehold.web.runs import RUNS, labels, runnable_page
 from lakehold.workspaces.graph import edge_targets
 from lakehold.workspaces.marts import pipelines
 from lakehold.workspaces.marts.checks import BROKEN, KEPT, list_results
-from lakehold.workspaces.marts.mart_kinds import DATA_MART_KIND, REPORT_KIND
 from lakehold.workspaces.marts.pages import page_frame
 from lakehold.workspaces.marts.pages.data_marts.form_pages import DefinitionFormPage
-from lakehold.workspaces.marts.settings import DATA_MART
+from lakehold.workspaces.marts.settings import DATA_MART, DATA_MART_KIND, REPORT_KIND
 
 routes = router("/resources")
 
@@ -38,7 +36,7 @@ routes = router("/resources")
 @routes.get("/{uid:path}/reports")
 def reports_page(request: Request, ctx: ReadContext, uid: str) -> Response:
     """Render the reports that the caller may see, by name."""
-    found, listing = page_frame.need_kind(ctx, uid, DATA_MART_KIND), ListState.from_request(request, ("name",))
+    found, listing = page_frame.need_resource(ctx, uid, DATA_MART_KIND), ListState.from_request(request, ("name",))
     some = listing.select(mart_reports(ctx, uid), lambda ref: ref.name)
     visible, listed = VisibleRefs(ctx), listing.slice_page(some)
     last = RUNS.last_runs(ctx, [ref.uid for ref in listed])
@@ -97,7 +95,7 @@ class DataMartStatus:
 @routes.get("/{uid:path}/mart")
 def mart_page(request: Request, ctx: ReadContext, platform: CurrentPlatform, lake: CurrentLake, uid: str) -> Response:
     """Render the page of a data mart."""
-    found = page_frame.need_kind(ctx, uid, DATA_MART_KIND)
+    found = page_frame.need_resource(ctx, uid, DATA_MART_KIND)
     resource_usage.record(platform, ctx, kinds.catalog_kind(ctx.view.policy, found.kind).visible, uid)
     schema, visible = kinds.catalog_kind(ctx.view.policy, found.kind), VisibleRefs(ctx)
     standing = _load_status(ctx, lake, uid)
@@ -131,7 +129,7 @@ def mart_page(request: Request, ctx: ReadContext, platform: CurrentPlatform, lak
 @routes.post("/{uid:path}/mart/publish")
 def publish(request: Request, ctx: WriteContext, lake: CurrentLake, uid: str) -> Response:
     """Publish the data mart, so that it can be reported on."""
-    found, here = page_frame.need_kind(ctx, uid, DATA_MART_KIND), urls.resource(uid, "mart")
+    found, here = page_frame.need_resource(ctx, uid, DATA_MART_KIND), urls.resource(uid, "mart")
     try:
         pipelines.publish(ctx, lake, uid)
     except (ConflictError, InvalidInputError) as error:
@@ -142,7 +140,7 @@ def publish(request: Request, ctx: WriteContext, lake: CurrentLake, uid: str) ->
 @routes.post("/{uid:path}/mart/unpublish")
 def unpublish(request: Request, ctx: WriteContext, uid: str) -> Response:
     """Make the data mart a draft again."""
-    found, here = page_frame.need_kind(ctx, uid, DATA_MART_KIND), urls.resource(uid, "mart")
+    found, here = page_frame.need_resource(ctx, uid, DATA_MART_KIND), urls.resource(uid, "mart")
     pipelines.unpublish(ctx, uid)
     return pages.redirect(request, here, Flash(f"{found.name} was unpublished.", undo=f"{here}/publish"))
 

@@ -31,12 +31,18 @@ from lakehold.web.labels import format_count
 from lakehold.web.routing import SubmittedForm
 from lakehold.workspaces.graph import edge_targets
 from lakehold.workspaces.marts import mart_probe
-from lakehold.workspaces.marts.mart_kinds import DATA_MART_KIND
 from lakehold.workspaces.marts.mart_probe import ProbeTarget, StorageProbeResult, definition_errors
 from lakehold.workspaces.marts.pages import page_frame, storage_pages
 from lakehold.workspaces.marts.pages.page_frame import ProjectFormPage
 from lakehold.workspaces.marts.pages.storage_pages import StorageOptions, probe_storage
-from lakehold.workspaces.marts.settings import FEEDS, DefinitionType, MartSettings, parse_definition, reads_from
+from lakehold.workspaces.marts.settings import (
+    DATA_MART_KIND,
+    FEEDS,
+    DefinitionType,
+    MartSettings,
+    parse_definition,
+    reads_from,
+)
 
 
 class MartFormPage(ProjectFormPage):
