@@ -156,7 +156,7 @@ def retry_run(ctx: CreateContext, run: IdText) -> RunJson:
 def delete_run(ctx: WriteContext, run: IdText) -> None:
     """Delete a run that has ended, with its log. What it has written or sent stays.
 
-    Of a project of marts, for its admins.
+    Only for runs of kinds that allow it, with the right that the kind asks for.
     """
     _runs.delete(ctx, run)
 
@@ -175,7 +175,7 @@ _triggers = scheduler.Triggers(_runs)
 
 
 class TriggerBody(RequestModel):
-    """When a resource is run: by a schedule, or after others."""
+    """The trigger of a resource: a schedule, or resources after whose runs it runs."""
 
     cron: Annotated[str, Field(max_length=200)] = Field(
         default="", examples=["30 6 * * 1-5"], description="Minute, hour, day, month, weekday."

@@ -213,7 +213,7 @@ def restore_resource(
 
     Another name is needed if its own was taken meanwhile.
 
-    The caller need not see it: a Technical User restores the destination of a report that they see.
+    The caller need not see it: it is enough to see what points at it, and to have the right.
     """
     resources.restore(ctx, resource, (body.name if body else None) or "")
     visible = ctx.session.can_see(ctx.principal, resource)

@@ -35,7 +35,7 @@ class MembershipValueBody(RequestModel):
 
 
 class ResendInviteBody(RequestModel):
-    """How an invite is sent again."""
+    """Options for sending an invite again."""
 
     mail: bool = Field(default=False, description="Mail the link instead of showing it here.")
 

@@ -27,7 +27,7 @@ _DELIVERED = '%"places"%'
 
 @dataclass(frozen=True, slots=True)
 class DeliveryStatistics:
-    """How often a report was delivered."""
+    """The deliveries of a report in numbers."""
 
     times: int = 0
     failed: int = 0
@@ -44,7 +44,7 @@ class DeliveryStatistics:
 
 @dataclass(frozen=True, slots=True)
 class PullStatistics:
-    """How often a report was pulled by a BI tool."""
+    """The pulls of a report by BI tools in numbers."""
 
     times: int = 0
     last_at: Moment | None = None
@@ -66,7 +66,7 @@ class ReportUsage:
 
     @property
     def last_at(self) -> Moment | None:
-        """When it was last delivered or pulled."""
+        """The moment of the last delivery or pull."""
         return max((at for at in (self.delivered.last_at, self.pulled.last_at) if at is not None), default=None)
 
 

@@ -185,7 +185,7 @@ def _roles_in(view: FactView, project: str) -> dict[int, str]:
 
 @dataclass(frozen=True, slots=True)
 class RoleHistory:
-    """When some members held which roles in a project and in the tenant."""
+    """The periods in which some members held roles in a project and in the tenant."""
 
     on_project: Mapping[int, list[GrantPeriod]]
     """By who held it."""
