@@ -1,11 +1,21 @@
 """Lakehold: a self-hosted data platform on Apache Spark where one access engine decides everything.
 
-The rooms, each importing only those after it:
+Imports point down this list; `make check` enforces it.
 
-- `cli` (later `api`, `web`): how people and programs come in
-- `workspaces`: one folder per access model: marts, lakehouse, spaces, products
-- `directory`: tenants, members and groups
-- `access`: may this person do this? models, facts, check, list, who, explain, review, what-if
-- `ledger`: what happened, in commit order
-- `kit`: what knows nothing of data or access
+- `cli`: the `lakehold` command, and the processes that it starts
+- `workspaces`: one folder for each way of working: marts, lakehouse, spaces, products; and the registry that finds them
+- `web`: the shell of the web app, and the pages that all workspaces share
+- `worker`: the process that owns Spark and executes runs, jobs and queries
+- `demo`: the company of the demo, the tests and the documentation
+- `api`: REST and AuthZEN that all workspaces share, and the Iceberg REST catalog
+- `access_as_code`: a tenant as YAML files: export, plan, apply, test
+- `runs`: runs, queue, scheduler, background jobs, notifications
+- `connectors`: the sources and destinations of rows
+- `lake`: tables on Iceberg, volumes, previews; Spark, its guard and the sessions of users
+- `catalog`: workspaces, resources, grants, requests and access reviews
+- `directory`: tenants, members, groups, invites, sign-in, tokens
+- `access`: the access engine: models, facts, check, list, who, explain, what-if, review
+- `ledger`: change log, audit log and outbox, in commit order
+- `kit`: foundations that know nothing of data or access
+- `migrations`: the versions of the database
 """

@@ -88,7 +88,7 @@ def test_small_files_and_deletes_become_few_files_with_the_same_rows(
     assert current is not None
     assert current.count("total-position-deletes") == 1
     done = compact(tables, place, files_at_least=2, deletes_at_least=1)
-    assert (done.rewritten, done.made, done.deletes_rewritten) == (4, 1, 1)
+    assert (done.rewritten, done.written, done.deletes_rewritten) == (4, 1, 1)
     now = tables.current_metadata(place).current
     assert now is not None
     assert (now.count("total-data-files"), now.count("total-delete-files")) == (1, 0)
@@ -97,7 +97,7 @@ def test_small_files_and_deletes_become_few_files_with_the_same_rows(
         **{each.id: before[current.id] for each in tables.current_metadata(place).snapshots[len(before) :]},
     }
     again = compact(tables, place, files_at_least=2, deletes_at_least=1)
-    assert (again.rewritten, again.made, again.deletes_rewritten) == (0, 0, 0)
+    assert (again.rewritten, again.written, again.deletes_rewritten) == (0, 0, 0)
     expire(tables, place, days=1, at_least=1, now=datetime.now(UTC) + LATER)
     assert len([file for file in on_disk(tmp_path, place) if file.suffix == ".parquet"]) == 1
     assert list(as_of_each(tables, place).values()) == [before[current.id]]

@@ -14,9 +14,14 @@ TREES = {
     for file in sorted(SOURCE.rglob("*.py"))
     if "versions" not in file.parts
 }
-RIDDLES = {"told", "shown", "house", "wanted", "doing"}
+RIDDLES = {"told", "shown", "house", "wanted", "doing", "eyes", "looked"}
+"""Words of which no part of a name is made."""
+BARE = {"look", "made", "of"}
+"""Words that say nothing alone, though `made_at` does."""
 ACTIVITIES = {"housekeeping", "logging", "listing", "onboarding", "paging", "parsing", "ranking", "routing"}
 """The words in -ing that the field itself uses."""
+QUESTION = re.compile(r"(What|How|When|Where|Whoever|Who|Nobody)\b|.*\b[Ww]hoever\b")
+"""First lines of docstrings that describe a thing by a question."""
 PARTICIPLE = re.compile(r"_?[A-Z][a-z]+(ed|ing)|Told|Shown|Made|Kept")
 
 
@@ -34,7 +39,7 @@ def test_no_identifier_is_a_riddle() -> None:
         f"{file}: {name}"
         for file, tree in TREES.items()
         for name in identifiers(tree)
-        if RIDDLES & set(name.lower().strip("_").split("_"))
+        if RIDDLES & set(name.lower().strip("_").split("_")) or name.strip("_") in BARE
     }
     assert not found
 
@@ -54,3 +59,15 @@ def test_no_class_is_a_bare_participle_and_no_two_public_ones_share_a_name() -> 
 def test_no_module_is_named_by_an_activity() -> None:
     words = {(file, Path(file).stem.rpartition("_")[2]) for file in TREES}
     assert not {file for file, word in words if word.endswith("ing") and word not in ACTIVITIES}
+
+
+def test_no_docstring_begins_with_a_question() -> None:
+    found = {
+        f"{file}: {docstring.partition(chr(10))[0]}"
+        for file, tree in TREES.items()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef)
+        and (docstring := ast.get_docstring(node))
+        and QUESTION.match(docstring)
+    }
+    assert not found

@@ -9,11 +9,7 @@ from pathlib import Path
 import pytest
 
 SOURCE = Path(__file__).parents[2] / "src" / "lakehold"
-PACKAGES = [
-    file.parent
-    for file in sorted(SOURCE.rglob("__init__.py"))
-    if "versions" not in file.parts and any(each.suffix == ".py" and each != file for each in file.parent.iterdir())
-]
+PACKAGES = [file.parent for file in sorted(SOURCE.rglob("__init__.py")) if "versions" not in file.parts]
 ENTRY = re.compile(r"^- ((?:`[a-z_0-9]+`(?:, )?)+):", re.MULTILINE)
 
 

@@ -40,8 +40,8 @@ def _after(current: Sequence[Entry], changes: Iterable[MakeChange]) -> Sequence[
     their own periods.
     """
     line = list(current)
-    for made in changes:
-        change, span = made.change, TimeSpan(made.since, made.until)
+    for timed in changes:
+        change, span = timed.change, TimeSpan(timed.since, timed.until)
         if isinstance(change, Remove):
             is_value = isinstance(change.fact, Attribute)
             line = [entry for entry in line if not is_value and entry[0] != change.fact]
@@ -143,8 +143,8 @@ def _facts(
     everything = {**current.entries, **desired.entries}
     found: list[tuple[int, Bundle]] = []
     for before, after in slots:
-        made = slot_changes(before, after, lambda fact: tenant_state.is_default(desired.policy, everything, fact))
-        kept = [make for make in made if not _ends_anyway(current, make.change, gone)]
+        changes = slot_changes(before, after, lambda fact: tenant_state.is_default(desired.policy, everything, fact))
+        kept = [make for make in changes if not _ends_anyway(current, make.change, gone)]
         if kept:
             found.append((_rank(kept), tuple(_with_tenant_ids(make, ids) for make in kept)))
     found.sort(key=lambda entry: entry[0])
@@ -166,10 +166,10 @@ def _with_tenant_ids(make: MakeChange, ids: IdMapping) -> MakeChange:
     return MakeChange(type(change)(ids.fact(change.fact)), make.since, make.until)
 
 
-def _rank(made: list[MakeChange]) -> int:
+def _rank(changes: list[MakeChange]) -> int:
     """Return the order of a bundle: edges that end or begin, attributes, roles that are given or taken."""
-    adds = any(isinstance(make.change, Add) for make in made)
-    match made[0].change:
+    adds = any(isinstance(make.change, Add) for make in changes)
+    match changes[0].change:
         case Add(Edge()) | Remove(Edge()):
             return 1 if adds else 0
         case Add(Grant()) | Remove(Grant()):

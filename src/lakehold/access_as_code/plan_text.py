@@ -90,14 +90,14 @@ def _owner(fact: Fact) -> str:
 
 
 def _summary(plan: ChangePlan) -> str:
-    made = Counter(type(step.change) if isinstance(step, MakeChange) else type(step) for step in plan.steps)
+    steps = Counter(type(step.change) if isinstance(step, MakeChange) else type(step) for step in plan.steps)
     counts = [
-        ("thing", "create", made[Create]),
-        ("name", "change", made[Rename]),
-        ("thing", "delete", made[Delete]),
-        ("model", "adopt", made[Adopt]),
-        ("fact", "add", made[Add]),
-        ("fact", "take away", made[Remove]),
+        ("thing", "create", steps[Create]),
+        ("name", "change", steps[Rename]),
+        ("thing", "delete", steps[Delete]),
+        ("model", "adopt", steps[Adopt]),
+        ("fact", "add", steps[Add]),
+        ("fact", "take away", steps[Remove]),
         ("text", "set", len(plan.metadata)),
     ]
     return ", ".join(f"{n} {what}{'s' if n > 1 else ''} to {verb}" for what, verb, n in counts if n) + "."

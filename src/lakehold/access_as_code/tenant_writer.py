@@ -60,9 +60,9 @@ class TenantWriter:
         draft = Draft(kind, edges or {}, attributes or {})
         ends = [end for each in draft.edges.values() for end in ((each,) if isinstance(each, str) else each)]
         self._need(lambda: self.ctx.need_draft(draft), *(end for end in ends if end != self.ctx.caller.tenant))
-        made = self.ctx.create_unchecked(draft, name, uid=uid)
-        self._created[made] = kind
-        return made
+        created = self.ctx.create_unchecked(draft, name, uid=uid)
+        self._created[created] = kind
+        return created
 
     def make(self, change: Change, *, since: Moment | None = None, until: Moment | None = None) -> None:
         """Make a change of facts or models."""
@@ -238,16 +238,16 @@ def plan_as_caller(
     """Return the plan, with what the caller would lose and the secrets to enter; refused if a kept plan differs."""
     if kept is not None:
         refuse_outdated(ctx.session, kept, desired)
-    made = make_plan(ctx.session, desired, load_metadata(ctx), keep=keep)
-    if kept is not None and (kept.steps, kept.metadata) != (made.steps, made.metadata):
+    plan = make_plan(ctx.session, desired, load_metadata(ctx), keep=keep)
+    if kept is not None and (kept.steps, kept.metadata) != (plan.steps, plan.metadata):
         raise ConflictError("The tenant has changed since the plan was made.", "Create a new plan, and check it.")
-    expected = {uid: entry.credentials for uid, entry in made.metadata.items() if entry.credentials}
+    expected = {uid: entry.credentials for uid, entry in plan.metadata.items() if entry.credentials}
     names = credentials.load_all_names(ctx)
     missing = {
         **credentials.load_all_names(ctx, missing=True),
         **{uid: new for uid, each in expected.items() if (new := sorted({*each} - {*names.get(uid, ())}))},
     }
-    return replace(made, applier_losses=made.losses(ctx.caller.member), missing_credentials=missing)
+    return replace(plan, applier_losses=plan.losses(ctx.caller.member), missing_credentials=missing)
 
 
 def apply_as_caller(ctx: RequestContext, plan: ChangePlan, desired: DesiredState, *, accept_loss: bool = False) -> None:

@@ -108,15 +108,15 @@ def plan_files(ctx: WriteContext, body: PlanBody) -> PlanResultJson:
     """
     ctx.need("export", ctx.caller.tenant)
     declared = access_as_code.parse_files(body.files)
-    made = tenant_writer.plan_as_caller(ctx, declared, keep=body.keep)
-    made = replace(made, refusals=tenant_writer.find_refusals(ctx, made, declared))
+    plan = tenant_writer.plan_as_caller(ctx, declared, keep=body.keep)
+    plan = replace(plan, refusals=tenant_writer.find_refusals(ctx, plan, declared))
     return PlanResultJson(
-        empty=made.is_empty,
-        text=plan_text.render_plan(made, rows=body.rows),
-        plan=json.loads(dump_plan(made)),
-        refusals=list(made.refusals),
-        applier_losses=list(made.applier_losses),
-        missing_credentials={uid: list(names) for uid, names in made.missing_credentials.items()},
+        empty=plan.is_empty,
+        text=plan_text.render_plan(plan, rows=body.rows),
+        plan=json.loads(dump_plan(plan)),
+        refusals=list(plan.refusals),
+        applier_losses=list(plan.applier_losses),
+        missing_credentials={uid: list(names) for uid, names in plan.missing_credentials.items()},
     )
 
 
@@ -129,12 +129,12 @@ def apply_files(ctx: WriteContext, body: ApplyBody) -> ApplyResultJson:
     ctx.need("export", ctx.caller.tenant)
     declared = access_as_code.parse_files(body.files)
     kept = None if body.plan is None else load_plan(json.dumps(body.plan))
-    made = tenant_writer.plan_as_caller(ctx, declared, keep=body.keep if kept is None else kept.keep, kept=kept)
-    tenant_writer.apply_as_caller(ctx, made, declared, accept_loss=body.accept_loss)
+    plan = tenant_writer.plan_as_caller(ctx, declared, keep=body.keep if kept is None else kept.keep, kept=kept)
+    tenant_writer.apply_as_caller(ctx, plan, declared, accept_loss=body.accept_loss)
     return ApplyResultJson(
-        steps=len(made.steps),
-        metadata=len(made.metadata),
-        missing_credentials={uid: list(names) for uid, names in made.missing_credentials.items()},
+        steps=len(plan.steps),
+        metadata=len(plan.metadata),
+        missing_credentials={uid: list(names) for uid, names in plan.missing_credentials.items()},
     )
 
 

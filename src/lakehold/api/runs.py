@@ -156,7 +156,7 @@ def retry_run(ctx: CreateContext, run: IdText) -> RunJson:
 def delete_run(ctx: WriteContext, run: IdText) -> None:
     """Delete a run that has ended, with its log. What it has written or sent stays.
 
-    Of a project of marts, for its admins.
+    Only for runs of kinds that allow it, with the right that the kind asks for.
     """
     _runs.delete(ctx, run)
 
@@ -175,7 +175,7 @@ _triggers = scheduler.Triggers(_runs)
 
 
 class TriggerBody(RequestModel):
-    """When a resource is run: by a schedule, or after others."""
+    """The trigger of a resource: a schedule, or resources after whose runs it runs."""
 
     cron: Annotated[str, Field(max_length=200)] = Field(
         default="", examples=["30 6 * * 1-5"], description="Minute, hour, day, month, weekday."
@@ -233,19 +233,19 @@ def create_trigger(ctx: CreateContext, body: NewTrigger) -> TriggerJson:
 @trigger_routes.get("")
 def list_triggers(ctx: ReadContext, resource: IdText) -> ItemsResponse[TriggerJson]:
     """List the triggers of a resource."""
-    return ItemsResponse[TriggerJson].of(_triggers.for_resource(ctx, resource))
+    return ItemsResponse[TriggerJson].from_records(_triggers.for_resource(ctx, resource))
 
 
 @trigger_routes.post("/activate")
 def activate_pipeline(ctx: WriteContext, body: PipelineBody) -> ItemsResponse[TriggerJson]:
     """Activate all triggers of a pipeline, which run as you."""
-    return ItemsResponse[TriggerJson].of(_triggers.set_all_active(ctx, body.resource, active=True))
+    return ItemsResponse[TriggerJson].from_records(_triggers.set_all_active(ctx, body.resource, active=True))
 
 
 @trigger_routes.post("/deactivate")
 def deactivate_pipeline(ctx: WriteContext, body: PipelineBody) -> ItemsResponse[TriggerJson]:
     """Deactivate all triggers of a pipeline. It can still be run by hand."""
-    return ItemsResponse[TriggerJson].of(_triggers.set_all_active(ctx, body.resource, active=False))
+    return ItemsResponse[TriggerJson].from_records(_triggers.set_all_active(ctx, body.resource, active=False))
 
 
 @trigger_routes.get("/{trigger}")

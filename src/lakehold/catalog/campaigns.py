@@ -100,13 +100,13 @@ def start(
         started_by=ctx.caller.member,
         due_at=due_at,
     )
-    made = campaign_table.insert(ctx, campaign, _rows_to_review(ctx, here, asks))
-    ctx.note("start campaign", workspace, after={"campaign": made.uid, "name": made.name, "asks": asks})
+    started = campaign_table.insert(ctx, campaign, _rows_to_review(ctx, here, asks))
+    ctx.note("start campaign", workspace, after={"campaign": started.uid, "name": started.name, "asks": asks})
     if settings is not None:
         others = [one.uid for one in reviewers(ctx, workspace) if one.uid != ctx.caller.member]
-        body = f"An access review has started: {name}\n\n{settings.base_url}/reviews/{made.uid}\n"
+        body = f"An access review has started: {name}\n\n{settings.base_url}/reviews/{started.uid}\n"
         accounts.queue_mails(ctx, settings, others, "Access review", body)
-    return _to_view(ctx, made)
+    return _to_view(ctx, started)
 
 
 def page(
@@ -152,12 +152,12 @@ def close_due(ctx: RequestContext, settings: Settings | None = None) -> int:
     ended = campaign_table.list_campaigns(ctx, sa.and_(state.is_(None), due <= ctx.at), limit=_MOST_DUE)
     for campaign in ended:
         campaign_table.mark_closed(ctx, campaign)
-        made = Counter(row.decision for row in campaign_table.list_decisions(ctx, campaign))
-        counts = {"kept": made[KEEP], "removed": made[REMOVE], "undecided": made[OPEN]}
+        decided = Counter(row.decision for row in campaign_table.list_decisions(ctx, campaign))
+        counts = {"kept": decided[KEEP], "removed": decided[REMOVE], "undecided": decided[OPEN]}
         workspace = ctx.view.uids.get(campaign.workspace_id) or ""
         ctx.note("close campaign", workspace, after={"campaign": campaign.uid, **counts})
         if settings is not None:
-            left = f"{made[OPEN]:,} of {made.total():,} roles have no decision and are kept."
+            left = f"{decided[OPEN]:,} of {decided.total():,} roles have no decision and are kept."
             body = f"An access review was due and is closed: {campaign.name}\n\n{left}\n\n"
             where = f"{settings.base_url}/reviews/{campaign.uid}\n"
             accounts.queue_mails(ctx, settings, [campaign.started_by], "Access review closed", body + where)

@@ -57,7 +57,7 @@ class EditPlan:
 
 
 class _EdgeChange(NamedTuple):
-    """What is added and removed of one edge, and its ends afterwards."""
+    """The changes of one edge, and its ends afterwards."""
 
     changes: Sequence[FactChange]
     ends: list[str]

@@ -89,7 +89,7 @@ def load_many(ctx: RequestContext, numbers: Iterable[int]) -> dict[int, Resource
 
 @dataclass(frozen=True, slots=True)
 class DefinitionAuthor:
-    """Who last changed the settings or edges of a resource, and when."""
+    """The caller who last changed the settings or edges of a resource, and the moment."""
 
     caller: Caller
     at: Moment

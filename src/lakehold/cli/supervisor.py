@@ -162,7 +162,7 @@ async def _wait_until_ready(settings: Settings, host: str, port: int, ready: Cal
 
 
 def _own_tls() -> ssl.SSLContext:
-    """Return a context for the socket that this process opened itself: whoever answers there is the own server."""
+    """Return a context for the socket that this process opened itself, where only its own server answers."""
     context = ssl.create_default_context()
     context.check_hostname = False
     context.verify_mode = ssl.CERT_NONE

@@ -81,9 +81,9 @@ def _check(console: Console, session: AccessSession) -> None:
         table.add_row(company.PEOPLE[who], action, what, "[green]yes[/green]" if answer else "[red]no[/red]")
     console.print(table)
     draft = Draft("marts.report", {"data_mart": "daily_sales", "destination": "finance_table"})
-    made = "yes" if session.check("bella", "create", draft) else "no"
+    may_create = "yes" if session.check("bella", "create", draft) else "no"
     given = "yes" if session.check("mona", "give", "orders", role="manager") else "no"
-    console.print(f"May Bella create a report on daily_sales to finance_table? {made}.", highlight=False)
+    console.print(f"May Bella create a report on daily_sales to finance_table? {may_create}.", highlight=False)
     console.print(f"May Mona, Manager of the clean layer, give Manager on orders? {given}.", highlight=False)
 
 

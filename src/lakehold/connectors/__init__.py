@@ -3,6 +3,7 @@
 Only a worker imports more of it than the registry and settings, which know nothing of Spark.
 
 - `registry`: all connectors, found by folder; opens sources and destinations with settings, secrets and a volume
+- `settings`: the base of the settings of sources and destinations, and sync modes
 - `form_fields`: descriptors of forms; each connector has those of its own in its `form.yaml`
 - `files`, `database`, `api`, `webhook`, `mail`, `chat`: the connectors
 - `sources`: what all sources have in common: sync modes, cursors, bad rows, field types

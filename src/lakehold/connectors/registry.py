@@ -13,9 +13,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from lakehold.catalog import network_policy
-from lakehold.connectors.destinations.settings import DestinationSettings
 from lakehold.connectors.form_fields import ConnectionFields
-from lakehold.connectors.sources.settings import SourceSettings
+from lakehold.connectors.settings import DestinationSettings, SourceSettings
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import InvalidInputError
 from lakehold.kit.network_policy import ALLOW_ALL, NetworkPolicy

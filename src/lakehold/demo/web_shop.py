@@ -72,7 +72,7 @@ def customers_address(folder: Path) -> str:
 
 def _create_sources(ctx: RequestContext, folder: Path) -> list[str]:
     endpoint = {"name": "events", "path": "events", "records": "events", "paging": {"by": "page"}}
-    made: dict[str, tuple[str, dict[str, object]]] = {
+    sources: dict[str, tuple[str, dict[str, object]]] = {
         "orders_source": ("Order files", {"connector": "files", "volume": "shop_files"}),
         "customers_source": ("Customer database", {"connector": "database", "address": customers_address(folder)}),
         EVENTS_SOURCE: ("Web events", {"connector": "api", "address": "http://127.0.0.1", "endpoints": [endpoint]}),
@@ -82,7 +82,7 @@ def _create_sources(ctx: RequestContext, folder: Path) -> list[str]:
         "customers_source": ("customers", {"stream": "customers", "mode": "full"}),
         EVENTS_SOURCE: ("events", {"stream": "events", "mode": "merge", "keys": ["id"]}),
     }
-    for uid, (name, settings) in made.items():
+    for uid, (name, settings) in sources.items():
         edges = {"lakehouse": LAKEHOUSE, "into": "shop_raw"}
         resources.create(ctx, "lakehouse.source", name, uid=uid, edges=edges, settings=settings)
         table, how = streams[uid]
@@ -90,7 +90,7 @@ def _create_sources(ctx: RequestContext, folder: Path) -> list[str]:
         resources.create(ctx, "lakehouse.table", table, uid=raw, edges={"layer": "shop_raw"})
         edges = {"source": uid, "writes": raw}
         resources.create(ctx, "lakehouse.stream", table, uid=f"{uid}_{table}", edges=edges, settings=how)
-    return list(made)
+    return list(sources)
 
 
 def _create_pipelines(ctx: RequestContext, sources: list[str]) -> None:
@@ -98,14 +98,14 @@ def _create_pipelines(ctx: RequestContext, sources: list[str]) -> None:
     triggers = Triggers(runs)
     for uid in sources:
         triggers.save(ctx, uid, TriggerSchedule("0 4 * * *", "Europe/Berlin"))
-    made: dict[str, list[str]] = {"trusted": [], "service": []}
+    pipelines: dict[str, list[str]] = {"trusted": [], "service": []}
     for table, query in _CONTENT["queries"].items():
         layer = query["layer"]
         uid = _create_pipeline(ctx, "query", table, layer, query["reads"], sql=query["sql"])
         triggers.save(
-            ctx, uid, TriggerSchedule(after=tuple(sources if layer == "trusted" else made["trusted"]), every=True)
+            ctx, uid, TriggerSchedule(after=tuple(sources if layer == "trusted" else pipelines["trusted"]), every=True)
         )
-        made[layer].append(uid)
+        pipelines[layer].append(uid)
     history = _create_pipeline(
         ctx, "history", "customer_history", "trusted", ("shop_raw_customers",), keys=["customer_id"]
     )

@@ -50,12 +50,12 @@ def write_customers(file: Path) -> None:
 def generate_events(page: int, size: int = 200) -> list[dict[str, object]]:
     """Return a page of visitor events."""
     chance = random.Random(_EVENTS)  # noqa: S311 - as above
-    made: list[dict[str, object]] = []
+    events: list[dict[str, object]] = []
     for number in range(_EVENTS):
         moment = _FIRST_DAY + timedelta(minutes=55 * number + chance.randrange(50))
         step = {"id": number, "visit": f"v{number // 5:05}", "page": _PAGES[number % 5], "at": moment.isoformat()}
-        made.append(step)
-    return made[(page - 1) * size : page * size]
+        events.append(step)
+    return events[(page - 1) * size : page * size]
 
 
 class _EventsHandler(BaseHTTPRequestHandler):

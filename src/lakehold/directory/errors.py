@@ -37,7 +37,7 @@ class HiddenError(NotFoundError):
 
 
 class UnauthorizedError(LakeholdError):
-    """Nobody is authenticated, or the secret is not valid (any more)."""
+    """The request has no authentication, or its secret is not valid (any more)."""
 
     code = "unauthorized"
     status = 401

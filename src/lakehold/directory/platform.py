@@ -93,7 +93,7 @@ class Platform:
 
     @property
     def slow_threads(self) -> int:
-        """How many threads slow work can hold at once, beside those that everything else has."""
+        """The number of threads that slow work can hold at once, beside those that everything else has."""
         return self.worker_calls.total + self.table_reads.total
 
     @cached_property

@@ -159,13 +159,13 @@ class RequestContext:
         """Create a resource without a check. The right to it has been checked by another rule."""
         self.need_writable()
         with self._naming_holder():
-            made = self.session.store.create(
+            created = self.session.store.create(
                 draft.kind, name, uid=uid, edges=draft.edges, attributes=draft.attributes, creator=creator
             )
         given = {**draft.edges, **draft.attributes}
         plain = {key: value if isinstance(value, str | bool) else list(value) for key, value in given.items()}
-        self.note("create", made, after={"name": name, **plain})
-        return made
+        self.note("create", created, after={"name": name, **plain})
+        return created
 
     def make(self, change: Change, *, since: MomentLike | None = None, until: MomentLike | None = None) -> None:
         """Make a change of facts or models, if the caller may."""

@@ -13,7 +13,7 @@ _MAX_IDLE = 16
 
 
 class DaemonPool:
-    """Threads that run calls and are used again. Whoever waits for a call may leave, and so may the process."""
+    """Reused threads that run calls. The caller need not wait for the end of a call, nor need the process."""
 
     def __init__(self, name: str) -> None:
         self._name = name

@@ -18,7 +18,7 @@ _TABLE_NAME = re.compile(rf"[a-z][a-z0-9_]{{0,{MAX_TABLE_NAME - 1}}}")
 
 
 class NameScope(StrEnum):
-    """Where the names of a kind of resource are unique."""
+    """The scope in which the names of a kind of resource are unique."""
 
     PARENT = "parent"
     WORKSPACE = "workspace"

@@ -214,10 +214,10 @@ def extend_record(
                 found, default = before | found | None, field(default=None)
             added[each.name] = (found, default)
     described = [(name, found, default) for name, (found, default) in added.items()]
-    made = make_dataclass(record.__name__, described, bases=(record,), frozen=True, slots=True, kw_only=True)
+    merged = make_dataclass(record.__name__, described, bases=(record,), frozen=True, slots=True, kw_only=True)
     # There its docstrings are.
-    made.__module__ = record.__module__
-    return made
+    merged.__module__ = record.__module__
+    return merged
 
 
 def is_required(each: Field[Any]) -> bool:

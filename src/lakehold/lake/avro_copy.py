@@ -42,8 +42,8 @@ def copy_avro(content: bytes, replace: ReplaceValue) -> bytes:
     if codec not in {"null", "deflate"}:
         raise DataError(f"A manifest is compressed by {codec}, which cannot be rewritten.", "Use gzip for Avro files.")
     sync = source.read(_SYNC_SIZE)
-    made = io.BytesIO()
-    target = BinaryEncoder(made)
+    output = io.BytesIO()
+    target = BinaryEncoder(output)
     target.write(content[: source.tell()])
     schema = json.loads(header["avro.schema"])
     while source.tell() < len(content):
@@ -51,21 +51,21 @@ def copy_avro(content: bytes, replace: ReplaceValue) -> bytes:
         copy = _BlockCopy(zlib.decompress(block, -15) if codec == "deflate" else block, replace)
         for _ in range(count):
             copy.copy_value(schema, "")
-        block = copy.made.getvalue()
+        block = copy.output.getvalue()
         target.write_int(count)
         target.write_bytes(zlib.compress(block, wbits=-15) if codec == "deflate" else block)
         target.write(sync)
         source.skip(_SYNC_SIZE)
-    return made.getvalue()
+    return output.getvalue()
 
 
 class _BlockCopy:
     """Copies the values of one block."""
 
     def __init__(self, block: bytes, replace: ReplaceValue) -> None:
-        self.made = io.BytesIO()
+        self.output = io.BytesIO()
         self._source = StreamingBinaryDecoder(block)
-        self._target = BinaryEncoder(self.made)
+        self._target = BinaryEncoder(self.output)
         self._replace = replace
         self._named: dict[str, Any] = {}
 

@@ -47,7 +47,7 @@ class Lineage:
 
     upstream_ids: Neighbours
     downstream_ids: Neighbours
-    representation: Representation = lambda _ctx, _eyes, ref: ref
+    representation: Representation = lambda _ctx, _visible, ref: ref
     no_upstream: str
     no_downstream: str
 
@@ -60,27 +60,27 @@ class Lineage:
         return self._walk(ctx, uid, self.downstream_ids, max_depth)
 
     def visible_refs(
-        self, ctx: RequestContext, eyes: VisibleRefs, uids: Iterable[str]
+        self, ctx: RequestContext, visible: VisibleRefs, uids: Iterable[str]
     ) -> tuple[list[ResourceRef], bool]:
         """Return the references that the caller may see, by name; and whether there are others."""
         found: dict[str, ResourceRef] = {}
         hidden = False
         for uid in uids:
-            ref = eyes.ref(uid)
+            ref = visible.ref(uid)
             if ref is None:
                 hidden = True
-            elif represented := self.representation(ctx, eyes, ref):
+            elif represented := self.representation(ctx, visible, ref):
                 found[represented.uid] = represented
         return sorted(found.values(), key=lambda ref: ref.name.casefold()), hidden
 
     def _walk(self, ctx: RequestContext, uid: str, neighbours: Neighbours, max_depth: int) -> LineageDirection:
         """Follow one direction, the nearest first."""
-        side, eyes = LineageDirection({uid: 0}), VisibleRefs(ctx)
+        side, visible = LineageDirection({uid: 0}), VisibleRefs(ctx)
         waiting = [uid]
         for here in waiting:
             if side.steps[here] >= max_depth:
                 continue
-            near, hidden = self.visible_refs(ctx, eyes, neighbours(ctx, here))
+            near, hidden = self.visible_refs(ctx, visible, neighbours(ctx, here))
             side.hidden = side.hidden or hidden
             for each in near:
                 if each.uid not in side.steps:
@@ -95,6 +95,6 @@ class Lineage:
 
 def list_resources(ctx: RequestContext, side: LineageDirection) -> list[tuple[ResourceRef, int]]:
     """Return the resources found and their distance, nearest first."""
-    eyes = VisibleRefs(ctx)
-    found = [(ref, steps) for uid, steps in side.steps.items() if steps and (ref := eyes.ref(uid))]
+    visible = VisibleRefs(ctx)
+    found = [(ref, steps) for uid, steps in side.steps.items() if steps and (ref := visible.ref(uid))]
     return sorted(found, key=lambda each: (each[1], each[0].name.casefold()))

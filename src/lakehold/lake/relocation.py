@@ -147,8 +147,8 @@ class _TableRelocation:
         rows = pq.read_table(pa.BufferReader(self._read(location)))
         column = rows.column("file_path")
         names = {name: self._new(name) for name in pc.unique(column).to_pylist()}
-        made = pa.array([names[name] for name in column.to_pylist()], pa.string())
-        rows = rows.set_column(rows.schema.get_field_index("file_path"), rows.schema.field("file_path"), made)
+        paths = pa.array([names[name] for name in column.to_pylist()], pa.string())
+        rows = rows.set_column(rows.schema.get_field_index("file_path"), rows.schema.field("file_path"), paths)
         sink = pa.BufferOutputStream()
         pq.write_table(rows.replace_schema_metadata(rows.schema.metadata), sink, compression="zstd")
         self._write(location, sink.getvalue().to_pybytes())

@@ -262,10 +262,10 @@ class _NullPreservingProjection(iceberg_arrow.ArrowProjectionVisitor):
         return _restore_nulls(super().map(map_type, map_array, key_result, value_result), map_array)
 
 
-def _restore_nulls(made: pa.Array | None, there: pa.Array | None) -> pa.Array | None:
-    if made is None or there is None or made.null_count == there.null_count:
-        return made
-    return pc.if_else(there.is_valid(), made, pa.scalar(None, made.type))
+def _restore_nulls(mapped: pa.Array | None, there: pa.Array | None) -> pa.Array | None:
+    if mapped is None or there is None or mapped.null_count == there.null_count:
+        return mapped
+    return pc.if_else(there.is_valid(), mapped, pa.scalar(None, mapped.type))
 
 
 def _deleted_positions(scan: TableScan, file: DataFile, deletes: Iterable[DataFile]) -> np.ndarray:

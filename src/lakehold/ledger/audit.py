@@ -156,7 +156,7 @@ class AuditFilter:
 
 @dataclass(frozen=True, slots=True)
 class ChainSeal:
-    """What the seal of a chain confirms."""
+    """The state of a chain that its seal confirms."""
 
     entries: int = 0
     """How many were ever written: the number of the last one."""

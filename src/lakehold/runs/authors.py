@@ -67,7 +67,7 @@ def describe_refusal(ctx: RequestContext, error: DeniedError | HiddenError, uid:
 
 
 def _refusal(ctx: RequestContext, who: str, error: DeniedError | HiddenError, uid: str, hint: str) -> DeniedError:
-    """Return a refusal that does not name what is needed: whoever reads this may not see it."""
+    """Return a refusal that does not name the needed resource, which its readers may not see."""
     needed = ctx.view.ids.get(error.resource)
     kind = ctx.view.policy.kinds[ctx.view.kind(needed)].schema.title.lower() if needed else "resource"
     message = f"{who} may not {humanize(error.action)} a {kind} that it needs."

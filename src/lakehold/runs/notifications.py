@@ -141,8 +141,8 @@ def send(platform: Platform, number: int, tries: int) -> str:
             return ""
         # The key is the installation's own, so that two installations do not name two mails alike.
         uid = f"outbox-{number}-{platform.keys.seal(f'outbox {number}')[:16]}"
-        made = build_message(platform.settings.mail_from, mail.receiver, mail.subject, body, uid=uid)
-        SmtpServer.from_url(platform.settings.smtp.get_secret_value()).send(made)
+        message = build_message(platform.settings.mail_from, mail.receiver, mail.subject, body, uid=uid)
+        SmtpServer.from_url(platform.settings.smtp.get_secret_value()).send(message)
     except (OSError, ValueError, LakeholdError) as error:
         _log.warning("%s %s was not sent: %s", mail.kind, number, type(error).__name__)
         return str(error) or type(error).__name__

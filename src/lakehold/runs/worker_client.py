@@ -75,7 +75,7 @@ class QueryRows:
 
 @dataclass(frozen=True, slots=True)
 class ReadPurpose:
-    """What the audit log says of a query: the action, and the resource that it is about."""
+    """The purpose of a query for the audit log: the action, and the resource that it is about."""
 
     action: str
     resource: str
@@ -126,7 +126,7 @@ def _audit_failure(platform: Platform, caller: Caller, what: ReadPurpose) -> Ite
 
 @dataclass(slots=True)
 class _QueryRead:
-    """What is known of a query's read so far."""
+    """The state of a query's read: its tables, and the batches or the failure."""
 
     tables: frozenset[str] = frozenset()
     batches: CountedBatches | None = None

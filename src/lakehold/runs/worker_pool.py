@@ -66,7 +66,7 @@ class NoWorkerError(UnavailableError):
 
 @dataclass(frozen=True, slots=True)
 class WorkerLoad:
-    """What a caller's query would meet in a process."""
+    """The load of a worker process, as a caller's query would meet it."""
 
     address: str
     own: int = 0
@@ -86,7 +86,7 @@ class WorkerLoad:
 
 @dataclass(slots=True)
 class _Memory:
-    """What one server remembers of the workers. Several servers need not agree."""
+    """The state of the workers as one server remembers it. Several servers need not agree."""
 
     suspects: dict[tuple[str, str], float] = field(default_factory=dict)
     """Until when."""

@@ -105,11 +105,11 @@ def _entry_page(request: Request, ctx: RequestContext, log: AuditLog, seq: str) 
     found = [] if n is None else log.page(AuditFilter(), before=n + 1, limit=1)
     if not found or found[0].n != n:
         raise NotFoundError("There is no such entry in the audit log.", "Check the number in the log.")
-    entry, eyes = found[0].entry, VisibleRefs(ctx)
+    entry, visible = found[0].entry, VisibleRefs(ctx)
     values: dict[str, object] = {
         "line": found[0],
-        "sees_member": eyes.sees(entry.member),
-        "sees_resource": entry.resource != ctx.caller.tenant and eyes.sees(entry.resource),
+        "sees_member": visible.sees(entry.member),
+        "sees_resource": entry.resource != ctx.caller.tenant and visible.sees(entry.resource),
         "channel": _describe_channel(ctx, entry),
         "changes": field_changes(entry.before, entry.after),
     }

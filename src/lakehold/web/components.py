@@ -51,7 +51,7 @@ class FieldChange:
 
 @dataclass(frozen=True, slots=True)
 class EffectSummary:
-    """How many members gain or lose an action on how many resources."""
+    """The numbers of members who gain or lose an action, and of resources on which they do."""
 
     gained: bool
     members: int

@@ -139,9 +139,10 @@ def effects_page(request: Request, ctx: ReadContext, uid: str, add: str = "[]", 
     listing = ListState.from_request(request, ("name",), size=_PAGE_SIZE)
     changes: list[Add | Remove] = [Remove(fact) for fact in _parse_facts(remove)]
     changes += [Add(fact) for fact in _parse_facts(add)]
-    found, eyes, start = change_preview.preview(ctx, changes), VisibleRefs(ctx), (listing.page - 1) * _PAGE_SIZE
+    found, visible, start = change_preview.preview(ctx, changes), VisibleRefs(ctx), (listing.page - 1) * _PAGE_SIZE
     rows = [
-        (eyes.ref(row.member), row, eyes.ref(row.resource)) for row in islice(found.rows(), start, start + _PAGE_SIZE)
+        (visible.ref(row.member), row, visible.ref(row.resource))
+        for row in islice(found.rows(), start, start + _PAGE_SIZE)
     ]
     values: dict[str, object] = {
         "crumbs": resource_header.breadcrumbs(ctx, uid, "Effect on access"),

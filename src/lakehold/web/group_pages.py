@@ -57,8 +57,8 @@ def create_group(request: Request, ctx: FormContext, sent: SubmittedForm) -> Res
     name, errors = str(sent.get("name", "")).strip(), FieldErrors()
     if request.method == "POST":
         with errors.at("name", InvalidInputError, ConflictError):
-            made = groups.create(ctx, valid_name(name))
-            return pages.redirect(request, urls.group(made), f"{name} was created. Add members next.")
+            created = groups.create(ctx, valid_name(name))
+            return pages.redirect(request, urls.group(created), f"{name} was created. Add members next.")
     return pages.render_form(request, "groups/new.html", {"name": name}, errors)
 
 
@@ -206,8 +206,8 @@ def _held_roles(ctx: RequestContext, uid: str) -> list[GrantedRole] | None:
 
 def _workspace_names(ctx: RequestContext, held: Iterable[GrantedRole]) -> dict[str, str]:
     """Return the name of each resource's visible workspace: layers of two lakehouses may have equal names."""
-    eyes = VisibleRefs(ctx)
-    spaces = {each.resource.uid: eyes.workspace(each.resource.uid) for each in held}
+    visible = VisibleRefs(ctx)
+    spaces = {each.resource.uid: visible.workspace(each.resource.uid) for each in held}
     return {uid: space.name for uid, space in spaces.items() if space and space.uid != uid}
 
 

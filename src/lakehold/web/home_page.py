@@ -10,7 +10,7 @@ from lakehold.runs.run_table import FAILED
 from lakehold.web import pages
 from lakehold.web.access import fact_labels
 from lakehold.web.routing import router
-from lakehold.web.runs.services import RUNS
+from lakehold.web.runs import RUNS
 from lakehold.workspaces import registry
 
 routes = router()

@@ -23,13 +23,13 @@ routes = router("/view-as")
 def impersonation_page(request: Request, ctx: ReadContext) -> Response:
     """Show the members to choose from, or, during impersonation, when it ends."""
     if ctx.caller.impersonator:
-        return pages.render(request, "viewing/now.html", {"until": impersonation.active_until(ctx)})
+        return pages.render(request, "impersonation/active.html", {"until": impersonation.active_until(ctx)})
     ctx.need(impersonation.VIEW_AS, ctx.caller.tenant)
     listing = ListState.from_request(request, sorts=("name",))
     found = members.page(ctx, **listing.query)
-    eyes = VisibleRefs(ctx)
-    rows = [(person, _refusal_reason(ctx, person), eyes.refs(person.groups)) for person in found.items]
-    return pages.render(request, "viewing/choose.html", listing.cursor_values(rows, found.after))
+    visible = VisibleRefs(ctx)
+    rows = [(person, _refusal_reason(ctx, person), visible.refs(person.groups)) for person in found.items]
+    return pages.render(request, "impersonation/choose.html", listing.cursor_values(rows, found.after))
 
 
 @routes.post("")

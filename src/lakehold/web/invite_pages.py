@@ -42,7 +42,7 @@ _MAX_WORKSPACES = 500
 def invites_page(request: Request, ctx: ReadContext, platform: CurrentPlatform) -> Response:
     """Show the invites that the caller created or could have created."""
     listing = ListState.from_request(request, sorts=("-sent", "email", "ends"), filters=(_STATES,))
-    state, mailing, eyes = listing.chosen["state"], links.can_send_mail(platform.settings), VisibleRefs(ctx)
+    state, mailing, visible = listing.chosen["state"], links.can_send_mail(platform.settings), VisibleRefs(ctx)
     found = [
         invite
         for invite in invites.page(ctx, limit=_MAX_INVITES)
@@ -50,7 +50,13 @@ def invites_page(request: Request, ctx: ReadContext, platform: CurrentPlatform) 
     ]
     found = listing.select(found, lambda invite: invite.email, _SORT_KEYS)
     rows = [
-        (n, invite, _invited_roles(ctx, eyes, invite), eyes.ref(invite.made_by), _actions(ctx, invite, mailing=mailing))
+        (
+            n,
+            invite,
+            _invited_roles(ctx, visible, invite),
+            visible.ref(invite.made_by),
+            _actions(ctx, invite, mailing=mailing),
+        )
         for n, invite in enumerate(listing.slice_page(found))
     ]
     values = {**listing.page_values(found), "rows": rows, "may_invite": may_invite_to(ctx) or invitable_workspaces(ctx)}
@@ -67,8 +73,8 @@ def create_invite(request: Request, ctx: FormContext, platform: CurrentPlatform,
     elif request.method == "POST":
         email, mail = str(sent.get("email", "")).strip(), bool(sent.get("mail")) and sends
         with errors.at("email", InvalidInputError, ConflictError):
-            made = invites.create(ctx, platform.settings, email, _parse_invitation(ctx, workspace, sent), mail=mail)
-            return _show_link(request, ctx, platform, made)
+            invite = invites.create(ctx, platform.settings, email, _parse_invitation(ctx, workspace, sent), mail=mail)
+            return _show_link(request, ctx, platform, invite)
     open_ones, plain = invitable_workspaces(ctx), may_invite_to(ctx)
     chosen = next((found for found in open_ones if found.uid == workspace), None)
     if chosen is None and not plain and len(open_ones) == 1:
@@ -97,8 +103,8 @@ def create_invite(request: Request, ctx: FormContext, platform: CurrentPlatform,
 @routes.post("/{id_}/again")
 def resend_invite(request: Request, ctx: WriteContext, platform: CurrentPlatform, id_: str) -> Response:
     """Replace the link of an invite by a new one."""
-    made = invites.resend(ctx, platform.settings, id_, mail=links.can_send_mail(platform.settings))
-    return _show_link(request, ctx, platform, made)
+    invite = invites.resend(ctx, platform.settings, id_, mail=links.can_send_mail(platform.settings))
+    return _show_link(request, ctx, platform, invite)
 
 
 @routes.post("/{id_}/revoke")
@@ -122,12 +128,12 @@ def _show_link(request: Request, ctx: RequestContext, platform: Platform, create
     return one_time_secret.redirect_to_secret(request, ctx.caller, secret)
 
 
-def _invited_roles(ctx: RequestContext, eyes: VisibleRefs, invite: Invite) -> list[tuple[str, ResourceRef]]:
+def _invited_roles(ctx: RequestContext, visible: VisibleRefs, invite: Invite) -> list[tuple[str, ResourceRef]]:
     """Return the roles by their title and where, as far as the caller may see; those on the tenant come last."""
     places = [
         (ctx.view.policy.role(there.kind, place.role).title, there)
         for place in invite.grants.roles
-        if (there := eyes.ref(place.resource)) is not None
+        if (there := visible.ref(place.resource)) is not None
     ]
     return sorted(places, key=lambda place: place[1].kind == TENANT)
 

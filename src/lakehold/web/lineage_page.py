@@ -57,10 +57,10 @@ def lineage_page(request: Request, ctx: ReadContext, uid: str) -> Response:
 
 def lineage_drawing(ctx: RequestContext, uid: str, up: LineageDirection, down: LineageDirection) -> GraphDrawing:
     """Return both directions as one drawing, with the resource in the middle."""
-    eyes, policy, here = VisibleRefs(ctx), ctx.view.policy, ("", uid)
+    visible, policy, here = VisibleRefs(ctx), ctx.view.policy, ("", uid)
 
     def box(uid: str) -> GraphBox:
-        ref = eyes.ref(uid)
+        ref = visible.ref(uid)
         assert ref is not None  # noqa: S101 - only what is seen was found
         return resource_box(policy.kind(ref.kind).schema.title, ref, resource_header.overview_url(ctx, uid))
 

@@ -7,6 +7,7 @@ from lakehold.catalog import kinds
 from lakehold.directory.caller import Caller
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import InvalidInputError
+from lakehold.kit.ids import quote
 from lakehold.lake import readable_tables
 
 
@@ -24,15 +25,19 @@ def edge_sources(ctx: RequestContext, uid: str, edge: str) -> list[str]:
     )
 
 
-def need_kind(ctx: RequestContext, uid: str, action: str, among: Collection[str], *, refusal: str, hint: str) -> str:
+def need_kind(
+    ctx: RequestContext, uid: str, action: str, among: Collection[str], *, refusal: str = "", hint: str = ""
+) -> str:
     """Return the kind of a resource with which the caller may do this; refuse one that is of no kind among these.
 
-    In the refusal, `{}` stands for what such a resource is called.
+    In a refusal of its own, `{}` stands for what such a resource is called.
     """
     ctx.need_visible(uid, action)
     schema = kinds.schema_of(ctx.view, uid)
     if schema.id not in among:
-        raise InvalidInputError(refusal.format(schema.title.lower()), hint)
+        nouns = " or ".join(each.rpartition(".")[2].replace("_", " ") for each in among)
+        message = refusal.format(schema.title.lower()) if refusal else f"{quote(uid)} is no {nouns}."
+        raise InvalidInputError(message, hint or f"Choose a {nouns}.")
     ctx.need(action, uid)
     return schema.id
 

@@ -8,9 +8,8 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from lakehold.connectors.destinations.delivery import DeliveryProgress, DeliveryRequest, DeliveryResult
-from lakehold.connectors.destinations.settings import DestinationSettings
 from lakehold.connectors.files.source import FileSource
-from lakehold.connectors.sources.settings import SyncMode
+from lakehold.connectors.settings import DestinationSettings, SyncMode
 from lakehold.connectors.sources.source import SourceConnector
 from lakehold.runs.step_context import StepContext, StepResult
 

@@ -28,7 +28,7 @@ def maintain_table(step: MaintainTable, step_ctx: StepContext) -> StepResult:
     if step.part == "compact":
         done = maintenance.compact(step_ctx.tables, place)
         step_ctx.log(
-            f"{done.rewritten:,} files compacted into {done.made:,}, and {done.deletes_rewritten:,} delete files"
+            f"{done.rewritten:,} files compacted into {done.written:,}, and {done.deletes_rewritten:,} delete files"
         )
         return StepResult(size=done.size)
     now = datetime.fromtimestamp(step_ctx.platform.clock() / SECOND, UTC)

@@ -5,9 +5,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from lakehold.connectors.destinations.settings import DestinationSettings
 from lakehold.connectors.registry import Connector
-from lakehold.connectors.sources.settings import SourceSettings
+from lakehold.connectors.settings import DestinationSettings, SourceSettings
 from lakehold.kit.settings_schema import SettingsRecord, Text
 
 

@@ -14,8 +14,8 @@ from lakehold.connectors.api.connector import ApiAuthSettings, ApiEndpoint, ApiL
 from lakehold.connectors.api.source import RestSource
 from lakehold.connectors.files.settings import FileFormat, FileKind
 from lakehold.connectors.files.source import FileSource
+from lakehold.connectors.settings import SyncMode
 from lakehold.connectors.sources.field_types import StreamField
-from lakehold.connectors.sources.settings import SyncMode
 from lakehold.connectors.sources.source import ReadSpan
 from lakehold.connectors.sources.sync import SyncOptions, sync_stream
 from lakehold.kit.errors import InvalidInputError, UnavailableError

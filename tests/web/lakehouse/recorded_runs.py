@@ -12,7 +12,7 @@ from lakehold.runs.cause import RunCause
 from lakehold.runs.run_table import run_log_table, run_step_table, run_table
 from lakehold.runs.runnable import RunOptions
 from lakehold.runs.service import MANUAL_CAUSE
-from lakehold.web.runs.services import RUNS
+from lakehold.web.runs import RUNS
 from tests.web.demo import Shop
 
 LAKE = "lake_house"

@@ -8,7 +8,7 @@ from playwright.sync_api import expect
 from lakehold.catalog import resource_edit, resources
 from lakehold.catalog.resource_edit import ResourceEdit
 from lakehold.runs.runnable import BackfillSpan
-from lakehold.web.runs.services import RUNS
+from lakehold.web.runs import RUNS
 from tests.web.conftest import Open, Violations
 from tests.web.demo import Shop
 from tests.web.forms import send

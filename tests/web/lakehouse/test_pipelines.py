@@ -14,7 +14,7 @@ from lakehold.kit.clock import DAY
 from lakehold.runs.scheduler.due import DueTriggers
 from lakehold.runs.scheduler.schedule import TriggerSchedule
 from lakehold.web import lineage_page
-from lakehold.web.runs.services import RUNS, TRIGGERS
+from lakehold.web.runs import RUNS, TRIGGERS
 from lakehold.web.schedules import schedule_form
 from lakehold.workspaces.lakehouse.pages import pipeline_list
 from tests.web.conftest import Open, Violations

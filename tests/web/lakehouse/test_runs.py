@@ -8,7 +8,7 @@ from playwright.sync_api import expect
 from lakehold.catalog import resource_edit, resource_metadata
 from lakehold.catalog.resource_edit import ResourceEdit
 from lakehold.runs.cause import CauseKind, RunCause
-from lakehold.web.runs import services
+from lakehold.web import runs
 from tests.web.conftest import Open, Violations
 from tests.web.demo import Shop
 from tests.web.forms import send
@@ -70,7 +70,7 @@ def test_what_has_ended_is_done_again(open_as: Open, shop: Shop, button: str, sa
     again = page.url.rpartition("/")[2]
     assert again != run
     with shop.platform.read(as_member("erik")) as ctx:
-        assert services.RUNS.get(ctx, again).reload == (button == "Full refresh")
+        assert runs.RUNS.get(ctx, again).reload == (button == "Full refresh")
     assert (state_of(shop, run), state_of(shop, again)) == ("succeeded", "queued")
 
 

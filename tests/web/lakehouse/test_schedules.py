@@ -8,7 +8,7 @@ import pytest
 
 from lakehold.kit.clock import to_moment
 from lakehold.runs.scheduler.schedule import TriggerSchedule
-from lakehold.web.runs.services import TRIGGERS
+from lakehold.web.runs import TRIGGERS
 from lakehold.web.schedules import schedule_form
 from lakehold.web.schedules.schedule_form import ScheduleForm
 from tests.web.conftest import Open, Violations

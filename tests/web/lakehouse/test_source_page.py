@@ -7,7 +7,7 @@ import pytest
 from lakehold.access import Grant
 from lakehold.catalog import credentials, resource_metadata, resources
 from lakehold.runs.scheduler.schedule import TriggerSchedule
-from lakehold.web.runs.services import TRIGGERS
+from lakehold.web.runs import TRIGGERS
 from tests.web.conftest import Open, Violations
 from tests.web.demo import Shop
 from tests.web.forms import send

@@ -14,7 +14,7 @@ from playwright.sync_api import expect
 from lakehold.catalog import credentials, resources
 from lakehold.connectors.database import connector
 from lakehold.web.connections import form_page
-from lakehold.web.runs.services import RUNS, TRIGGERS
+from lakehold.web.runs import RUNS, TRIGGERS
 from tests.lake.sources.fake_api import ApiRequest, ApiResponse, serve_fake_api
 from tests.web.conftest import Open, Violations
 from tests.web.demo import Shop

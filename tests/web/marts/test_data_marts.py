@@ -14,7 +14,7 @@ from lakehold.catalog import resource_edit
 from lakehold.catalog.resource_edit import ResourceEdit
 from lakehold.runs import run_table as states
 from lakehold.runs.scheduler.schedule import TriggerSchedule
-from lakehold.web.runs.services import TRIGGERS
+from lakehold.web.runs import TRIGGERS
 from tests.web.conftest import Open, Violations
 from tests.web.demo import Shop
 from tests.web.forms import send

@@ -104,7 +104,7 @@ def test_a_member_sees_and_changes_only_themself(shop: Shop, open_as: Open, scri
     assert receive(shop) == ["bella", "tara", "tim"]
     assert receive(shop, NotificationChannel.BROKEN_CHECKS) == ["tara", "tim"]
     bella = shop.client("bella")
-    other = {"member": "tara", "channel": "failed_runs", "wanted": "off"}
+    other = {"member": "tara", "channel": "failed_runs", "choice": "off"}
     assert send(bella, HERE, f"{HERE}/receivers", **other).status_code == 403
     assert send(bella, HERE, f"{HERE}/channels", failed_runs="1").status_code == 403
     assert send(bella, HERE, f"{HERE}/hook", address=HOOK).status_code == 403

@@ -1,4 +1,4 @@
-"""What-if: who gains and who loses what by changes that are not made."""
+"""Effects of changes that are not made: the access that members would gain and lose."""
 
 from __future__ import annotations
 

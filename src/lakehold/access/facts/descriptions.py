@@ -58,20 +58,20 @@ def describe_fact(view: FactView, fact: Fact, reader: str = "") -> str:
     """
     describe = resource_name if reader else describe_resource
 
-    def of(uid: str | None) -> str:
+    def for_whom(uid: str | None) -> str:
         return f" for {describe(view, uid)}" if uid and uid != reader else ""
 
     match fact:
         case Grant(subject, role, resource):
-            return f"{role_title(view, role, resource)} on {describe(view, resource)}{of(subject)}"
+            return f"{role_title(view, role, resource)} on {describe(view, resource)}{for_whom(subject)}"
         case Edge(name, source, target) if name == MEMBER_OF:
-            return f"membership in {describe(view, target)}{of(source)}"
+            return f"membership in {describe(view, target)}{for_whom(source)}"
         case Edge(name, source, target):
             return f"{humanize(name)} of {describe(view, source)}: {describe(view, target)}"
         case Attribute(resource, _, _, None):
-            return f"{describe_attribute(fact)}{of(resource)}"
+            return f"{describe_attribute(fact)}{for_whom(resource)}"
         case Attribute(resource, _, _, member):
-            return f"{describe_attribute(fact)} in {describe(view, resource)}{of(member)}"
+            return f"{describe_attribute(fact)} in {describe(view, resource)}{for_whom(member)}"
 
 
 def describe_in_entry(fact: Fact) -> str:

@@ -99,5 +99,5 @@ class MapsByName(dict[str, V]):
         self._make = make
 
     def __missing__(self, name: str) -> V:
-        made = self[name] = self._make(name)
-        return made
+        mapping = self[name] = self._make(name)
+        return mapping

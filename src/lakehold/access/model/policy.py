@@ -33,10 +33,10 @@ class RequestProperties:
     resource: Properties = field(default_factory=dict)
     context: Properties = field(default_factory=dict)
 
-    def value(self, of: RequestProperty) -> object:
+    def value(self, request_property: RequestProperty) -> object:
         """Return the value of a property, or None."""
         sides = {"subject": self.subject, "resource": self.resource, "context": self.context}
-        return sides[of.side].get(of.name)
+        return sides[request_property.side].get(request_property.name)
 
 
 def comparison_holds(comparison: ComparisonNode, request: RequestProperties) -> bool:

@@ -83,7 +83,7 @@ class EdgeKind:
 
 @dataclass(frozen=True, slots=True)
 class PolicyRule:
-    """Who, under which condition, may do what."""
+    """A rule: those for whom it holds, its condition, and the actions that it allows."""
 
     who: Clause | None
     when: Clause | None

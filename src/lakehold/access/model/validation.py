@@ -117,7 +117,7 @@ def refuse_negated_rights(
             case _:
                 return False
 
-    def look(expression: expr.Expression, place: SourceLocation) -> None:
+    def check_operands(expression: expr.Expression, place: SourceLocation) -> None:
         wheres: list[expr.Expression] = []
         if isinstance(expression, expr.Some | expr.Every):
             wheres = [part for item in expression.items for _, part in item.where]
@@ -130,10 +130,10 @@ def refuse_negated_rights(
                 "Models only allow: state who may instead.",
             )
         for part in expr.subexpressions(expression):
-            look(part, place)
+            check_operands(part, place)
 
     for (_, clause), expression in clauses.items():
-        look(expression, clause.place)
+        check_operands(expression, clause.place)
 
 
 def refuse_non_action(clause: Clause, asked: expr.Expression, kinds: Mapping[str, KindPolicy]) -> None:

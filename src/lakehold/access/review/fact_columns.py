@@ -172,12 +172,12 @@ class KindColumns:
         return self._column(key, lambda: pa.array(list(flags), pa.bool_()))
 
     def _lists(self, key: object, lists: Iterable[Sequence[int]]) -> str:
-        def made() -> pa.Array:
+        def build_array() -> pa.Array:
             found = list(lists)
             flat = np.fromiter(chain.from_iterable(found), np.int64)
             return pa.ListArray.from_arrays(_offsets(found), pa.array(flat))
 
-        return self._column(key, made)
+        return self._column(key, build_array)
 
     def _column(self, key: object, make: Callable[[], pa.Array]) -> str:
         name = self._names.setdefault(key, f"c{len(self._names)}")

@@ -31,7 +31,7 @@ class BitLayout:
 
     @property
     def rows(self) -> int:
-        """How many rows are processed at once."""
+        """The number of rows that are processed at once."""
         return max(_ROOM // self.words, 1)
 
     def nobody(self, rows: int) -> Matrix:

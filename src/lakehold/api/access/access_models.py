@@ -110,8 +110,8 @@ def adopt_model(ctx: CreateContext, body: ModelText) -> ModelJson:
     return _model_json(ctx, model.name)
 
 
-@routes.post("/try")
-def try_model(ctx: ReadContext, body: ModelText) -> ModelPreviewJson:
+@routes.post("/try", operation_id="try_model")
+def preview_model(ctx: ReadContext, body: ModelText) -> ModelPreviewJson:
     """Try a model, and preview the effects of adopting it.
 
     Nothing is changed. Needs the rights `manage_models` and `ask_about_others`.
@@ -161,8 +161,8 @@ def replace_model(ctx: WriteContext, name: ModelName, body: ModelReplacement, se
 def list_model_versions(ctx: ReadContext, paged: PageParams, name: ModelName) -> PageResponse[ModelVersion]:
     """List all versions of a model, newest first."""
     ctx.need_visible(ctx.caller.tenant)
-    of = f"versions {name}"
-    behind = paged.start_after(of, int)
+    list_name = f"versions {name}"
+    behind = paged.start_after(list_name, int)
     c = tables.model.c
     query = sa.select(c.id, c.since, c.until, c.source).where(c.tenant_id == ctx.session.tenant, c.name == name)
     if behind is not None:
@@ -170,7 +170,7 @@ def list_model_versions(ctx: ReadContext, paged: PageParams, name: ModelName) ->
     rows = ctx.session.transaction.connection.execute(query.order_by(c.id.desc()).limit(paged.limit + 1)).all()
     if not rows and behind is None:
         raise _unknown_model(name)
-    return paged.build_page(of, rows, lambda row: (row.id,), ModelVersion.model_validate)
+    return paged.build_page(list_name, rows, lambda row: (row.id,), ModelVersion.model_validate)
 
 
 def _model_json(ctx: RequestContext, name: str) -> ModelJson:

@@ -97,9 +97,9 @@ def list_audit_entries(
     A read is also found by each table that its query read. Needs the right `see_audit`.
     """
     ctx.need("see_audit", ctx.caller.tenant)
-    of = f"audit {log} {filters}"
-    found = _log_named(ctx, log).page(filters, before=paged.start_after(of, int), limit=paged.limit + 1)
-    return paged.build_page(of, found, lambda line: (line.n,), _entry_json)
+    list_name = f"audit {log} {filters}"
+    found = _log_named(ctx, log).page(filters, before=paged.start_after(list_name, int), limit=paged.limit + 1)
+    return paged.build_page(list_name, found, lambda line: (line.n,), _entry_json)
 
 
 @routes.get(

@@ -236,10 +236,10 @@ def who_may(
     scope = QuestionScope(ctx, at)
     scope.require_visible((resource,))
     known = [scope.named_ref(uid) for uid in scope.questions.who(action, resource) if scope.is_visible(uid)]
-    of = f"who {action} {resource} {at}"
-    behind = paged.start_key(of, str, str)
+    list_name = f"who {action} {resource} {at}"
+    behind = paged.start_key(list_name, str, str)
     left = known if behind is None else [member for member in known if _sort_key(member) > behind]
-    return paged.build_page(of, left[: paged.limit + 1], _sort_key, lambda member: member)
+    return paged.build_page(list_name, left[: paged.limit + 1], _sort_key, lambda member: member)
 
 
 def _sort_key(member: NamedRefJson) -> tuple[str, str]:

@@ -134,8 +134,8 @@ def what_if_rows(ctx: ReadContext, paged: PageParams, body: WhatIfBody) -> PageR
 
     Each row is a member who would gain or lose an action on a resource.
     """
-    of = f"what-if {ctx.session.seq} {body.model_dump_json()}"
-    return paged.slice_page(of, _compute_effects(ctx, body).rows(), EffectRowJson.model_validate)
+    list_name = f"what-if {ctx.session.seq} {body.model_dump_json()}"
+    return paged.slice_page(list_name, _compute_effects(ctx, body).rows(), EffectRowJson.model_validate)
 
 
 def _compute_effects(ctx: RequestContext, body: WhatIfBody) -> AccessEffects:

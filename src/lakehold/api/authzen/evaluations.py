@@ -134,7 +134,7 @@ class PartialEvaluation(AuthzenEntity):
 
 
 class EvaluationOptions(AuthzenEntity):
-    """How many evaluations are processed."""
+    """Options that say which evaluations of a batch are processed."""
 
     evaluations_semantic: Semantic = "execute_all"
 

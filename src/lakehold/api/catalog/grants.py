@@ -67,7 +67,7 @@ def list_grants(ctx: ReadContext, resource: ResourceId) -> ItemsResponse[GrantJs
 
     Those who may grant roles there, or may ask about others, get all of them; everybody else their own, and its owners.
     """
-    return ItemsResponse[GrantJson].of(grants.list_direct(ctx, resource))
+    return ItemsResponse[GrantJson].from_records(grants.list_direct(ctx, resource))
 
 
 @routes.post("/resources/{resource}/grants", status_code=201)
@@ -104,7 +104,7 @@ def preview_grants(ctx: ReadContext, resource: ResourceId, body: GrantPreviewBod
 @routes.get("/resources/{resource}/who")
 def list_who_may(ctx: ReadContext, resource: ResourceId, action: Word) -> ItemsResponse[RefJson]:
     """List all members who may do this, by any path. For those who may grant roles there, or may ask about others."""
-    return ItemsResponse[RefJson].of(grants.list_effective(ctx, action, resource))
+    return ItemsResponse[RefJson].from_records(grants.list_effective(ctx, action, resource))
 
 
 @routes.get("/grants")
@@ -113,8 +113,10 @@ def list_grants_of(ctx: ReadContext, subject: SubjectId) -> ItemsResponse[GrantJ
 
     One's own and one's groups', or anybody's for those who may ask about others.
     """
-    return ItemsResponse[GrantJson].of(grants.list_held_by(ctx, subject))
+    return ItemsResponse[GrantJson].from_records(grants.list_held_by(ctx, subject))
 
 
 def _grants_of_subject(ctx: RequestContext, resource: str, subject: str) -> ItemsResponse[GrantJson]:
-    return ItemsResponse[GrantJson].of([one for one in grants.list_direct(ctx, resource) if one.subject.uid == subject])
+    return ItemsResponse[GrantJson].from_records(
+        [one for one in grants.list_direct(ctx, resource) if one.subject.uid == subject]
+    )

@@ -88,10 +88,10 @@ def set_network_policy(ctx: WriteContext, body: NetworkPolicyUpdate, seen: IfMat
     return NetworkPolicyJson.load(ctx)
 
 
-@routes.post("/network-policy/try")
-def try_network_policy(ctx: ReadContext, body: NetworkPolicyUpdate) -> ItemsResponse[RefusedResourceJson]:
+@routes.post("/network-policy/try", operation_id="try_network_policy")
+def preview_network_policy(ctx: ReadContext, body: NetworkPolicyUpdate) -> ItemsResponse[RefusedResourceJson]:
     """List what a network policy would refuse.
 
     Nothing is changed. Needs the right `see_settings` of the tenant.
     """
-    return ItemsResponse[RefusedResourceJson].of(find_refused(ctx, body.to_policy()))
+    return ItemsResponse[RefusedResourceJson].from_records(find_refused(ctx, body.to_policy()))

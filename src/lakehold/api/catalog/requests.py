@@ -92,8 +92,10 @@ def request_access(ctx: CreateContext, platform: CurrentPlatform, body: NewAcces
     alike whether or not it exists. A second request for the same returns the first one.
     """
     facts = None if body.facts is None else [parse_fact(fact) for fact in body.facts]
-    made = requests.create(ctx, body.action, body.resource, reason=body.reason, facts=facts, settings=platform.settings)
-    return _request_json(made)
+    created = requests.create(
+        ctx, body.action, body.resource, reason=body.reason, facts=facts, settings=platform.settings
+    )
+    return _request_json(created)
 
 
 @routes.get("")

@@ -37,7 +37,9 @@ def list_usage_of_member(
     ] = None,
 ) -> ItemsResponse[LastUseJson]:
     """List the resources that a member last used, as far as the caller may see them."""
-    return ItemsResponse[LastUseJson].of(usage.list_for_member(ctx, ctx.caller.member if member is None else member))
+    return ItemsResponse[LastUseJson].from_records(
+        usage.list_for_member(ctx, ctx.caller.member if member is None else member)
+    )
 
 
 @routes.get("/resources/{resource}/usage")
@@ -46,7 +48,7 @@ def list_usage_of_resource(ctx: ReadContext, resource: ResourceId) -> ItemsRespo
 
     All of it for those who may grant roles there or may ask about others, else the caller's own.
     """
-    return ItemsResponse[LastUseJson].of(usage.list_for_resource(ctx, resource))
+    return ItemsResponse[LastUseJson].from_records(usage.list_for_resource(ctx, resource))
 
 
 _collectors: WeakKeyDictionary[Platform, UsageRecorder] = WeakKeyDictionary()

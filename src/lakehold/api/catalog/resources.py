@@ -148,7 +148,7 @@ EditedReads = Annotated[list[str] | None, Depends(_analyse_edit)]
 @routes.post("", status_code=201)
 def create_resource(ctx: CreateContext, body: NewResource, reads: NewReads) -> ResourceJson:
     """Create a resource."""
-    made = resources.create(
+    created = resources.create(
         ctx,
         body.kind,
         body.name,
@@ -159,7 +159,7 @@ def create_resource(ctx: CreateContext, body: NewResource, reads: NewReads) -> R
         settings=body.settings,
         managed=sql_definitions.managed_settings(body.kind, reads),
     )
-    return schemas.load_resource_json(ctx, made)
+    return schemas.load_resource_json(ctx, created)
 
 
 @routes.get("/{resource}")
@@ -213,7 +213,7 @@ def restore_resource(
 
     Another name is needed if its own was taken meanwhile.
 
-    The caller need not see it: a Technical User restores the destination of a report that they see.
+    The caller need not see it: it is enough to see what points at it, and to have the right.
     """
     resources.restore(ctx, resource, (body.name if body else None) or "")
     visible = ctx.session.can_see(ctx.principal, resource)

@@ -90,10 +90,10 @@ def create_workspace(ctx: CreateContext, body: NewWorkspace) -> ResourceJson:
 
     Its creator gets the role that the model names. It is edited and deleted like every other resource.
     """
-    made = workspaces.create(
+    created = workspaces.create(
         ctx, body.model, body.name, uid=ctx.accept_id(body.id), attributes=body.attributes, description=body.description
     )
-    return schemas.load_resource_json(ctx, made)
+    return schemas.load_resource_json(ctx, created)
 
 
 @routes.get("/{workspace}/members")
@@ -102,7 +102,7 @@ def list_workspace_members(ctx: ReadContext, workspace: WorkspaceId) -> ItemsRes
 
     Those who manage its members get all of them, everybody else themself and its owners.
     """
-    return ItemsResponse[WorkspaceMember].of(workspaces.members(ctx, workspace))
+    return ItemsResponse[WorkspaceMember].from_records(workspaces.members(ctx, workspace))
 
 
 @routes.put("/{workspace}/members")
@@ -111,7 +111,7 @@ def set_workspace_member(
 ) -> ItemsResponse[WorkspaceMember]:
     """Set the roles and scope of a member or group in a workspace."""
     workspaces.set_member(ctx, workspace, body.subject, roles=body.roles, attributes=body.attributes, until=body.until)
-    return ItemsResponse[WorkspaceMember].of(workspaces.members(ctx, workspace))
+    return ItemsResponse[WorkspaceMember].from_records(workspaces.members(ctx, workspace))
 
 
 @routes.delete("/{workspace}/members", status_code=204)

@@ -35,7 +35,7 @@ class MembershipValueBody(RequestModel):
 
 
 class ResendInviteBody(RequestModel):
-    """How an invite is sent again."""
+    """Options for sending an invite again."""
 
     mail: bool = Field(default=False, description="Mail the link instead of showing it here.")
 
@@ -113,8 +113,8 @@ def make_invite(ctx: CreateContext, platform: CurrentPlatform, body: NewInvite) 
     return _created_invite(ctx, invites.create(ctx, platform.settings, body.email, invitation, mail=body.mail))
 
 
-@routes.get("/by-link/{secret}", responses=problem_responses(401))
-def look_at_invite(platform: CurrentPlatform, secret: PathSecret) -> OpenInvite:
+@routes.get("/by-link/{secret}", responses=problem_responses(401), operation_id="look_at_invite")
+def get_invite_by_link(platform: CurrentPlatform, secret: PathSecret) -> OpenInvite:
     """Get an invite by its link, without accepting it."""
     return OpenInvite.model_validate(invite_acceptance.get_info(platform, secret))
 
@@ -152,8 +152,8 @@ def revoke_invite(ctx: WriteContext, invite: SecretId) -> None:
     invites.revoke(ctx, invite)
 
 
-def _created_invite(ctx: RequestContext, made: CreatedInvite) -> CreatedInviteJson:
-    return CreatedInviteJson(invite=_invite_json(ctx, made.invite), link=made.link)
+def _created_invite(ctx: RequestContext, created: CreatedInvite) -> CreatedInviteJson:
+    return CreatedInviteJson(invite=_invite_json(ctx, created.invite), link=created.link)
 
 
 def _invite_json(ctx: RequestContext, invite: Invite) -> InviteJson:

@@ -75,7 +75,7 @@ def change_password(platform: CurrentPlatform, request: Request, body: PasswordC
 @routes.get("/sign-ins")
 def list_my_sign_ins(ctx: ReadContext) -> PageResponse[SignInJson]:
     """List the caller's sign-ins."""
-    return PageResponse[SignInJson].of(sign_ins.list_of_member(ctx, ctx.caller.member))
+    return PageResponse[SignInJson].from_records(sign_ins.list_of_member(ctx, ctx.caller.member))
 
 
 @routes.delete("/sign-ins")

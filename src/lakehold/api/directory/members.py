@@ -118,14 +118,14 @@ def make_member_link(
     ctx: CreateContext, platform: CurrentPlatform, member: MemberId, body: NewMemberLink
 ) -> CreatedMemberLinkJson:
     """Create a link with which a member signs in, or sets a password."""
-    made = links.create(ctx, platform.settings, member, body.purpose, mail=body.mail, revoke_tokens=body.revoke_tokens)
-    return CreatedMemberLinkJson.model_validate(made)
+    link = links.create(ctx, platform.settings, member, body.purpose, mail=body.mail, revoke_tokens=body.revoke_tokens)
+    return CreatedMemberLinkJson.model_validate(link)
 
 
 @routes.get("/{member}/sign-ins")
 def list_member_sign_ins(ctx: ReadContext, member: MemberId) -> PageResponse[SignInJson]:
     """List the sign-ins of a member."""
-    return PageResponse[SignInJson].of(sign_ins.list_of_member(ctx, member))
+    return PageResponse[SignInJson].from_records(sign_ins.list_of_member(ctx, member))
 
 
 @routes.delete("/{member}/sign-ins")
@@ -211,7 +211,7 @@ class NewServiceAccount(RequestModel):
 @service_account_routes.get("")
 def list_service_accounts(ctx: ReadContext) -> PageResponse[MemberJson]:
     """List all service accounts, by name."""
-    return PageResponse[MemberJson].of(members.list_service_accounts(ctx))
+    return PageResponse[MemberJson].from_records(members.list_service_accounts(ctx))
 
 
 @service_account_routes.post("", status_code=201)

@@ -152,8 +152,8 @@ def sign_in_with_link(platform: CurrentPlatform, client: CurrentClient, body: Li
     return sign_in_result(platform, lambda: sign_in(platform, method, client))
 
 
-@routes.get("/link/{secret}", responses=problem_responses(401))
-def look_at_link(platform: CurrentPlatform, secret: PathSecret) -> LinkInfoJson:
+@routes.get("/link/{secret}", responses=problem_responses(401), operation_id="look_at_link")
+def get_link_info(platform: CurrentPlatform, secret: PathSecret) -> LinkInfoJson:
     """Get the purpose of a link, without using it."""
     return LinkInfoJson.model_validate(links.get_info(platform, secret))
 

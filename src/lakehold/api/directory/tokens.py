@@ -69,10 +69,10 @@ def list_tokens(
 ) -> PageResponse[TokenJson]:
     """List the tokens of a member, newest first."""
     found = tokens.list_of_member(ctx, member or ctx.caller.member)
-    of = f"tokens {member or ''}"
-    behind = paged.start_key(of, int, str)
+    list_name = f"tokens {member or ''}"
+    behind = paged.start_key(list_name, int, str)
     rows = [token for token in found if behind is None or (token.made_at, token.id) < behind]
-    return paged.build_page(of, rows, _sort_key, lambda token: _token_json(ctx, token))
+    return paged.build_page(list_name, rows, _sort_key, lambda token: _token_json(ctx, token))
 
 
 @routes.get("/all")
@@ -91,8 +91,10 @@ def make_token(ctx: CreateContext, body: NewToken) -> CreatedTokenJson:
     It acts as its member, with their current rights. Its secret is shown once. A narrowed token cannot create tokens.
     """
     member = body.member or ""
-    made = tokens.create(ctx, body.name, member=member, days=body.days, actions=body.actions, resources=body.resources)
-    return CreatedTokenJson(token=_token_json(ctx, made.token), secret=made.secret)
+    created = tokens.create(
+        ctx, body.name, member=member, days=body.days, actions=body.actions, resources=body.resources
+    )
+    return CreatedTokenJson(token=_token_json(ctx, created.token), secret=created.secret)
 
 
 @routes.get("/{token}")

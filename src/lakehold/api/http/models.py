@@ -49,7 +49,7 @@ class ItemsResponse(ResponseModel, Generic[T]):
     items: list[T]
 
     @classmethod
-    def of(cls, records: Iterable[object]) -> Self:
+    def from_records(cls, records: Iterable[object]) -> Self:
         """Read the items from records of a service."""
         return cls.model_validate({"items": list(records)})
 

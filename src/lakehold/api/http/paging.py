@@ -50,44 +50,46 @@ class PageRequest:
     limit: int
     after: str | None
 
-    def start_key(self, of: str, *shape: type[CursorKey]) -> tuple[CursorKey, ...] | None:
+    def start_key(self, list_name: str, *shape: type[CursorKey]) -> tuple[CursorKey, ...] | None:
         """Return the key that the page begins after; None for the first page. `of` names the list, with its filters."""
-        return None if self.after is None else decode_cursor(self.after, of, *shape)
+        return None if self.after is None else decode_cursor(self.after, list_name, *shape)
 
-    def start_after(self, of: str, kind: type[K]) -> K | None:
+    def start_after(self, list_name: str, kind: type[K]) -> K | None:
         """Return the key that the page begins after, if it has one part."""
-        key = self.start_key(of, kind)
+        key = self.start_key(list_name, kind)
         return None if key is None else kind(key[0])
 
     def build_page(
-        self, of: str, rows: Sequence[S], key: Callable[[S], Sequence[CursorKey]], show: Callable[[S], T]
+        self, list_name: str, rows: Sequence[S], key: Callable[[S], Sequence[CursorKey]], show: Callable[[S], T]
     ) -> PageResponse[T]:
         """Build the page of these rows. Fetch one more than `limit`, which tells whether there is a next page."""
         page_rows = rows[: self.limit]
-        next_cursor = encode_cursor(of, key(page_rows[-1])) if len(rows) > self.limit else None
+        next_cursor = encode_cursor(list_name, key(page_rows[-1])) if len(rows) > self.limit else None
         return PageResponse(items=[show(row) for row in page_rows], next=next_cursor)
 
-    def slice_page(self, of: str, rows: Iterable[S], show: Callable[[S], T]) -> PageResponse[T]:
+    def slice_page(self, list_name: str, rows: Iterable[S], show: Callable[[S], T]) -> PageResponse[T]:
         """Build the page of a list that is complete, by the numbers of its rows."""
-        skipped = self.start_after(of, int) or 0
+        skipped = self.start_after(list_name, int) or 0
         some = list(islice(enumerate(rows, start=1), skipped, skipped + self.limit + 1))
-        return self.build_page(of, some, lambda numbered: (numbered[0],), lambda numbered: show(numbered[1]))
+        return self.build_page(list_name, some, lambda numbered: (numbered[0],), lambda numbered: show(numbered[1]))
 
 
-def encode_cursor(of: str, key: Sequence[CursorKey]) -> str:
+def encode_cursor(list_name: str, key: Sequence[CursorKey]) -> str:
     """Encode the key that the next page begins after."""
-    text = json.dumps([_list_digest(of), *key], separators=(",", ":"))
+    text = json.dumps([_list_digest(list_name), *key], separators=(",", ":"))
     return base64.urlsafe_b64encode(text.encode()).decode().rstrip("=")
 
 
-def decode_cursor(text: str, of: str, *shape: type[CursorKey]) -> tuple[CursorKey, ...]:
+def decode_cursor(text: str, list_name: str, *shape: type[CursorKey]) -> tuple[CursorKey, ...]:
     """Decode a cursor of this list."""
     try:
         found = json.loads(base64.urlsafe_b64decode(text.encode() + b"=" * (-len(text) % 4)))
     except (binascii.Error, ValueError, RecursionError):
         found = None
     match found:
-        case [mark, *key] if mark == _list_digest(of) and [*map(type, key)] == [*shape] and all(map(_is_key, key)):
+        case [mark, *key] if (
+            mark == _list_digest(list_name) and [*map(type, key)] == [*shape] and all(map(_is_key, key))
+        ):
             return tuple(key)
     raise InvalidInputError(
         "The cursor `after` cannot be read, or is of another list.", "Send what came as `next`, or leave it out."
@@ -99,8 +101,8 @@ def _is_key(part: CursorKey) -> bool:
     return "\0" not in part if isinstance(part, str) else abs(part) < _MAX_INT_KEY
 
 
-def _list_digest(of: str) -> str:
-    return sha256(of.encode()).hexdigest()[:8]
+def _list_digest(list_name: str) -> str:
+    return sha256(list_name.encode()).hexdigest()[:8]
 
 
 async def _page_request(

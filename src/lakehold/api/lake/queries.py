@@ -54,7 +54,7 @@ QueryUid = Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{8,64}$")]
 class NewQuery(RequestModel):
     """A query to run."""
 
-    workspace: IdText = Field(examples=["shop_lake"], description="The lakehouse in which names are resolved.")
+    workspace: IdText = Field(examples=["shop_lake"], description="The workspace in which names are resolved.")
     sql: SqlText
     limit: Annotated[int, Field(ge=1, le=_MAX_ROWS)] = Field(
         default=_DEFAULT_ROWS, description="Maximum number of rows; the installation may have a lower limit."

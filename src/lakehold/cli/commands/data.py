@@ -37,7 +37,7 @@ _STREAMED = {OutputFormat.CSV: "text/csv", OutputFormat.ARROW: "application/vnd.
 @command
 def sql(
     cmd: CommandContext,
-    workspace: Annotated[str, typer.Argument(help="Lakehouse for name resolution, by ID or name.")],
+    workspace: Annotated[str, typer.Argument(help="Workspace for name resolution, by ID or name.")],
     query: Annotated[str, typer.Argument(help="One SELECT; - reads from standard input.")],
     form: Annotated[OutputFormat, typer.Option("--format", help="Output format.")] = OutputFormat.TABLE,
     limit: Annotated[int, typer.Option(min=1, help="Maximum number of rows.")] = 1_000,

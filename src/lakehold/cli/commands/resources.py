@@ -269,14 +269,14 @@ def grants(
     cmd: CommandContext,
     *,
     on: Annotated[str | None, typer.Option(help="Grants on this resource.")] = None,
-    of: Annotated[str | None, typer.Option(help="Grants of this member or group.")] = None,
+    holder: Annotated[str | None, typer.Option("--of", help="Grants of this member or group.")] = None,
 ) -> None:
     """List direct grants on a resource, or of a member or group."""
-    if (on is None) == (of is None):
+    if (on is None) == (holder is None):
         raise typer.BadParameter("Use either --on or --of.")
     path = ("/api/v1/grants",) if on is None else (resources.path, on, "grants")
     columns = {"subject": "who", "title": "role", "resource": "on", "since": "since", "until": "until"}
-    cmd.print_table(cmd.request("GET", *path, query={"subject": of})["items"], columns, "No grants.")
+    cmd.print_table(cmd.request("GET", *path, query={"subject": holder})["items"], columns, "No grants.")
 
 
 @requests.verb("list")

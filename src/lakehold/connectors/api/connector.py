@@ -10,9 +10,9 @@ from pydantic import Field
 
 from lakehold.connectors.form_fields import load_fields
 from lakehold.connectors.registry import Connector
+from lakehold.connectors.settings import SourceSettings
 from lakehold.connectors.sources import field_types
 from lakehold.connectors.sources.field_types import StreamField
-from lakehold.connectors.sources.settings import SourceSettings
 from lakehold.kit.errors import at_field
 from lakehold.kit.network_policy import ANY_HOST, HostList, NetworkTarget, PolicyList, target_of_url
 from lakehold.kit.settings_schema import InvalidSettingError, SettingsRecord, Text

@@ -4,9 +4,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from lakehold.connectors.destinations.settings import DestinationSettings
 from lakehold.connectors.form_fields import load_fields
 from lakehold.connectors.registry import Connector
+from lakehold.connectors.settings import DestinationSettings
 from lakehold.kit.network_policy import NetworkTarget, PolicyList, target_of_url
 
 ADDRESS = "address"

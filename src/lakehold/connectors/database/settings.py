@@ -11,8 +11,7 @@ from urllib.parse import parse_qsl
 
 from pydantic import Field
 
-from lakehold.connectors.destinations.settings import DestinationSettings
-from lakehold.connectors.sources.settings import SourceSettings
+from lakehold.connectors.settings import DestinationSettings, SourceSettings
 from lakehold.kit.errors import InvalidInputError
 from lakehold.kit.jdbc_address import parse_address
 from lakehold.kit.network_policy import NetworkTarget, PolicyList

@@ -5,7 +5,6 @@ or a database, the rows arrive exactly once. A request or a mail cannot be taken
 a duplicate by its key, and the result says when there may be one.
 
 - `delivery`: request, result and progress of a delivery
-- `settings`: the base of their settings
 - `delivery_folder`: folders, and rows spooled in a fixed order
 - `file_formats`: CSV, JSON Lines, Parquet and Excel, and rows in portable types
 - `http_delivery`: a webhook, and one signed request to it until it is accepted

@@ -144,10 +144,10 @@ def _join_parts(
 def _publish(how: FileDestination, key: str, count: int, words: str) -> DeliveryResult:
     """Move the finished file to where it is visible."""
     with how.open(INTERNAL_FOLDER, key) as partial, how.open() as folder:
-        made = partial.stat(how.file_name)
+        written = partial.stat(how.file_name)
         folder.move_in(partial, how.file_name, how.file_name)
     place = Path(how.folder) / how.file_name
-    return DeliveryResult(count, made.st_size if made else 0, (str(place),), words=words)
+    return DeliveryResult(count, written.st_size if written else 0, (str(place),), words=words)
 
 
 def open_destination(

@@ -6,10 +6,9 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import ClassVar, Literal
 
-from lakehold.connectors.destinations.settings import DestinationSettings
+from lakehold.connectors.settings import DestinationSettings, SourceSettings
 from lakehold.connectors.sources import field_types
 from lakehold.connectors.sources.field_types import StreamField
-from lakehold.connectors.sources.settings import SourceSettings
 from lakehold.kit.errors import InvalidInputError
 from lakehold.kit.settings_schema import SettingsRecord, Text
 

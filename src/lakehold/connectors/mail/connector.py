@@ -5,10 +5,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from lakehold.connectors.destinations.settings import DestinationSettings
 from lakehold.connectors.files.settings import FileOptions
 from lakehold.connectors.form_fields import load_fields
 from lakehold.connectors.registry import Connector
+from lakehold.connectors.settings import DestinationSettings
 from lakehold.directory.accounts import valid_email
 from lakehold.kit.errors import InvalidInputError
 from lakehold.kit.network_policy import NetworkTarget, PolicyList

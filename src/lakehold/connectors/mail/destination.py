@@ -76,9 +76,9 @@ def deliver_mail(  # noqa: PLR0917 - the parts of a mail
     before = progress.read()
     if before is not None and before.ended:
         return before.to_result(how.receivers, label, again=True)
-    made = files.deliver_files(rows, file, mark)
-    content = _read_attachment(file, made.size, how.max_bytes)
-    reached = replace(before or DeliveryProgress(0, made.rows, made.size), paused=False)
+    written = files.deliver_files(rows, file, mark)
+    content = _read_attachment(file, written.size, how.max_bytes)
+    reached = replace(before or DeliveryProgress(0, written.rows, written.size), paused=False)
     # Who finds this after a crash knows that a mail may have left.
     progress.keep(reached)
     doubt = before is not None and not before.paused
@@ -112,23 +112,23 @@ def _build_message(
     how: MailDestination, receiver: str, file: FileDestination, content: bytes, mark: str
 ) -> EmailMessage:
     uid = f"delivery-{delivery.mark_digest(mark, receiver)}"
-    made = build_message(how.sender, receiver, how.subject, how.body, uid=uid)
-    made["Auto-Submitted"] = "auto-generated"
-    made.add_alternative(how.html or as_html(how.body), subtype="html")
+    mail = build_message(how.sender, receiver, how.subject, how.body, uid=uid)
+    mail["Auto-Submitted"] = "auto-generated"
+    mail.add_alternative(how.html or as_html(how.body), subtype="html")
     main, sub = _CONTENT_TYPES[file.format.ending]
-    made.add_attachment(content, maintype=main, subtype=sub, filename=file.file_name)
-    return made
+    mail.add_attachment(content, maintype=main, subtype=sub, filename=file.file_name)
+    return mail
 
 
-def _send_mail(post: SmtpServer, made: EmailMessage, before: DeliveryProgress, *, doubt: bool) -> DeliveryProgress:
+def _send_mail(post: SmtpServer, mail: EmailMessage, before: DeliveryProgress, *, doubt: bool) -> DeliveryProgress:
     """Send one mail. A permanent refusal is recorded, so that the other receivers get theirs.
 
     Receivers are named by their position: members who see a run need not know their addresses.
     """
     after = replace(before, parts=before.parts + 1)
-    who, hidden = f"receiver {after.parts}", (str(made["To"]), post.password, post.user, post.host)
+    who, hidden = f"receiver {after.parts}", (str(mail["To"]), post.password, post.user, post.host)
     try:
-        post.send(made)
+        post.send(mail)
     except smtplib.SMTPRecipientsRefused as error:
         code, reply = next(iter(error.recipients.values()))
         if code < 500:  # noqa: PLR2004 - what SMTP calls for ever

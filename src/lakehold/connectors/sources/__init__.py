@@ -4,7 +4,6 @@ What cannot be read as a row is kept as a bad row with its reason, never dropped
 for each mark.
 
 - `source`: the base of all sources, and cursors: how far a stream has been read
-- `settings`: the base of their settings, and sync modes
 - `sync`: a stream into a table, with full refresh, append, merge, mirror and incremental
 - `stream_selection`: several streams, or a query, as one stream
 - `row_parsing`: rows from texts and JSON records; which are bad, and why

@@ -142,13 +142,13 @@ def distinct_names(names: Iterable[str]) -> tuple[tuple[str, ...], tuple[str, ..
     # By name: the numbers that have not been tried yet, so that many doubles do not each try them all.
     numbers: defaultdict[str, Iterator[int]] = defaultdict(partial(count, 2))
     for number, name in enumerate(cleaned, start=1):
-        made = name or f"column_{number}"
-        if made.lower() in taken or (not name and made.lower() in reserved):
-            numbered = (f"{made}_{number}" for number in numbers[made.lower()])
-            made = next(free for free in numbered if free.lower() not in taken and free.lower() not in reserved)
-        if made != name:
+        unique = name or f"column_{number}"
+        if unique.lower() in taken or (not name and unique.lower() in reserved):
+            numbered = (f"{unique}_{number}" for number in numbers[unique.lower()])
+            unique = next(free for free in numbered if free.lower() not in taken and free.lower() not in reserved)
+        if unique != name:
             problem = f"is called {name!r} like another one" if name else "has no name"
-            notes.append(f"Field {number} {problem}; it is read as {made!r}.")
-        taken.add(made.lower())
-        found.append(made)
+            notes.append(f"Field {number} {problem}; it is read as {unique!r}.")
+        taken.add(unique.lower())
+        found.append(unique)
     return tuple(found), tuple(notes)

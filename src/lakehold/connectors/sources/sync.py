@@ -9,7 +9,7 @@ from pyspark import StorageLevel
 from pyspark.sql import functions as f
 
 from lakehold.connectors.error_translation import translate_source_errors
-from lakehold.connectors.sources.settings import SyncMode
+from lakehold.connectors.settings import SyncMode
 from lakehold.connectors.sources.source import IncomingRows, ReadSpan, SourceConnector, filter_span, highest_cursor
 from lakehold.kit.errors import InvalidInputError
 from lakehold.kit.ids import fold_name

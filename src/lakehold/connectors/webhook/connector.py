@@ -6,9 +6,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from lakehold.connectors.destinations.settings import DestinationSettings
 from lakehold.connectors.form_fields import Facts, load_fields
 from lakehold.connectors.registry import Connector
+from lakehold.connectors.settings import DestinationSettings
 from lakehold.kit.network_policy import NetworkTarget, PolicyList, target_of_url
 from lakehold.kit.settings_schema import Text
 

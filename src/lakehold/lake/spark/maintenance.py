@@ -36,7 +36,7 @@ class CompactResult:
     """The result of `compact`: the numbers of files that it read and wrote."""
 
     rewritten: int
-    made: int
+    written: int
     deletes_rewritten: int
     size: int
     """Of the data files that were rewritten, in bytes."""

@@ -327,7 +327,7 @@ class QueryService:
             return rows, frozenset(loaded)
 
     def _run_apart(self, query: Query, do: Callable[[RunningQuery], T]) -> T:
-        """Run a query in a thread of its own, that whoever waits can leave.
+        """Run a query in a thread of its own, so that a waiting caller can leave.
 
         Nothing stops Spark while it analyses or plans, nor some tasks. The query stays registered until its thread
         ends, and so it counts as one of its user's; one that never ends is a matter of the fair share.
@@ -368,7 +368,7 @@ class QueryService:
         )
 
     def _free(self, running: RunningQuery, error: LakeholdError) -> None:
-        """Answer whoever waits for a query, if nobody has."""
+        """Answer those who wait for a query, if nobody has."""
         if outcome := self._outcomes.get(running.group):
             fail(outcome, error)
 

@@ -27,10 +27,10 @@ def make_scratch_folder(parent: Path) -> Path:
     parent.chmod(0o700)
     for folder in parent.iterdir():
         _remove_abandoned(folder)
-    made = Path(tempfile.mkdtemp(dir=parent))
+    own_folder = Path(tempfile.mkdtemp(dir=parent))
     # It stays open, and with it locked, until this process ends.
-    fcntl.flock(os.open(made / _LOCK, os.O_CREAT | os.O_RDWR, 0o600), fcntl.LOCK_EX)
-    return made
+    fcntl.flock(os.open(own_folder / _LOCK, os.O_CREAT | os.O_RDWR, 0o600), fcntl.LOCK_EX)
+    return own_folder
 
 
 def _remove_abandoned(folder: Path) -> None:

@@ -124,7 +124,9 @@ class UserSessions:
         with self._lock:
             for old in [each for each in self._idle if each.until < now]:
                 del self._idle[old]
-            found = next((each for each, of in self._idle.items() if of == key and each.until >= until), None)
+            found = next(
+                (each for each, idle_key in self._idle.items() if idle_key == key and each.until >= until), None
+            )
             if found is not None:
                 del self._idle[found]
             return found

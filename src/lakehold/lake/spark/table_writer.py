@@ -131,8 +131,8 @@ def write_once(
         return _result_of_snapshot(done, again=True)
     with tables.write_session(mark) as session:
         write(session)
-    made = tables.current_metadata(place).snapshot_of_write(mark)
-    return TableWriteResult(None) if made is None else _result_of_snapshot(made)
+    snapshot = tables.current_metadata(place).snapshot_of_write(mark)
+    return TableWriteResult(None) if snapshot is None else _result_of_snapshot(snapshot)
 
 
 def _write_mode(
@@ -190,13 +190,13 @@ def _merge(session: SparkSession, place: TableIdentifier, ready: DataFrame, how:
     session.sql(f"MERGE INTO {place.sql} t USING arriving s ON {same} {update} WHEN NOT MATCHED THEN INSERT * {gone}")
 
 
-def _result_of_snapshot(made: IcebergSnapshot, *, again: bool = False) -> TableWriteResult:
+def _result_of_snapshot(snapshot: IcebergSnapshot, *, again: bool = False) -> TableWriteResult:
     return TableWriteResult(
-        made.id,
-        made.count("added-records"),
-        made.count("deleted-records") + made.count("added-position-deletes"),
-        made.count("added-files-size"),
-        made.count("total-records"),
+        snapshot.id,
+        snapshot.count("added-records"),
+        snapshot.count("deleted-records") + snapshot.count("added-position-deletes"),
+        snapshot.count("added-files-size"),
+        snapshot.count("total-records"),
         again,
     )
 

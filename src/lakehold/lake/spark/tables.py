@@ -70,10 +70,10 @@ class Tables:
             self._idle_sessions.put(session)
 
     def _create_session(self) -> SparkSession:
-        made = self._spark.newSession()
+        session = self._spark.newSession()
         for name, value in self._settings.items():
-            made.conf.set(name, value)
-        return made
+            session.conf.set(name, value)
+        return session
 
     def exists(self, place: TableIdentifier) -> bool:
         """Return whether the table exists."""
@@ -99,10 +99,10 @@ class Tables:
     def read_before_write(self, place: TableIdentifier, mark: str) -> DataFrame | None:
         """Return the rows as they were before the write of this mark, made or not; None if there were none."""
         now = self.current_metadata(place)
-        made = now.snapshot_of_write(mark)
-        if made is None:
+        snapshot = now.snapshot_of_write(mark)
+        if snapshot is None:
             return self.read(place)
-        return None if made.parent is None else self.read(place, snapshot=made.parent)
+        return None if snapshot.parent is None else self.read(place, snapshot=snapshot.parent)
 
     def create(self, place: TableIdentifier, schema: StructType, *, partitioned_by: Sequence[str] = ()) -> None:
         """Create an empty table if it does not exist."""

@@ -50,9 +50,9 @@ class JobContext:
         finally:
             shutil.rmtree(folder, ignore_errors=True)
 
-    def publish_file(self, made: Path) -> Path:
+    def publish_file(self, file: Path) -> Path:
         """Move a finished file to its final place."""
-        return made.replace(self.folder / f"{self.row.id}{made.suffix}")
+        return file.replace(self.folder / f"{self.row.id}{file.suffix}")
 
 
 _log = logging.getLogger("lakehold.runs")

@@ -124,11 +124,11 @@ def _sharing_edges(ctx: RequestContext, uid: str, schema: KindSchema) -> list[di
     Options are empty if the caller may not choose, or if the edge is `edited` together with the resource itself.
     """
     there = ctx.session.read_view(lambda view: resource_view.edges_of(view, uid))
-    eyes, found = VisibleRefs(ctx), []
+    visible, found = VisibleRefs(ctx), []
     for edge in schema.edges.values():
         if edge.name == schema.parent:
             continue
-        ends = eyes.refs(there[edge.name])
+        ends = visible.refs(there[edge.name])
         options = _edge_options(ctx, uid, schema, edge) if edge.many and edge.set_with else []
         if ends or options:
             edited = edge.set_with is not None and _sharing_action(schema, edge) is None

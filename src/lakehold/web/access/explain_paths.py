@@ -107,7 +107,7 @@ class PathDrawing:
         self._ctx = ctx
         self._member = member
         self._here = uid
-        self._eyes = VisibleRefs(ctx)
+        self._visible = VisibleRefs(ctx)
 
     def draw_allowed(self, found: Explanation) -> list[AccessPath]:
         """Draw the paths by which the action is allowed, up to a limit."""
@@ -216,7 +216,7 @@ class PathDrawing:
 
     def _visible_node(self, uid: str, hidden: str, note: str, *, title: str = "", held: bool = True) -> AccessPathNode:
         """Return the node of a resource; if the viewer may not see it, a node with the text `hidden`."""
-        seen = self._eyes.ref(uid)
+        seen = self._visible.ref(uid)
         if seen is None:
             return AccessPathNode("Hidden", hidden, "eye-off", note=note, held=held)
         kind = "Group" if seen.kind == _EVERYBODY else self._ctx.view.policy.kinds[seen.kind].schema.title

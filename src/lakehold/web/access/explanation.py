@@ -89,7 +89,7 @@ class MissingAccess(PathDrawing):
         return list(reversed(above[: above.index(fact.resource) + 1])) if fact.resource in above else [fact.resource]
 
     def _giver_names(self, needed: MissingFact) -> list[str]:
-        seen = [self._eyes.ref(giver) for giver in needed.givers]
+        seen = [self._visible.ref(giver) for giver in needed.givers]
         me = self._ctx.caller.member
         names = [each.name for each in seen if each and each.uid != me]
         names = ["You", *names] if any(each and each.uid == me for each in seen) else names
@@ -98,7 +98,7 @@ class MissingAccess(PathDrawing):
         return [*names, format_count(more, "other")] if more else names
 
     def _name(self, uid: str) -> str:
-        seen = self._eyes.ref(uid)
+        seen = self._visible.ref(uid)
         return seen.name if seen else "somebody"
 
 

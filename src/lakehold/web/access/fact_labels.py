@@ -18,7 +18,7 @@ def resource_name(ctx: RequestContext, uid: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class AccessReason:
-    """How a right is held: a key of `ACCESS_ORIGINS`, or `open` for what everybody may do, with its label."""
+    """The way a right is held: a key of `ACCESS_ORIGINS`, or `open` for what everybody may do, with its label."""
 
     key: str
     words: str

@@ -25,7 +25,7 @@ from lakehold.web.form_values import FieldErrors, errors_by_field, last_day_valu
 from lakehold.web.labels import capitalize, humanize, humanized_options
 from lakehold.web.list_view import ListFilter, ListState
 from lakehold.web.routing import FORM_METHODS, SubmittedForm, router
-from lakehold.web.runs.services import RUNS
+from lakehold.web.runs import RUNS
 from lakehold.workspaces.registry import readable_kinds
 
 routes = router("/requests")
@@ -82,16 +82,18 @@ def ask(request: Request, ctx: FormContext, platform: CurrentPlatform, sent: Sub
     elif posted:
         try:
             facts = request_table.load_facts(filled["way"]) if filled["way"] else None
-            made = requests.create(ctx, action, uid, reason=reason, facts=facts, settings=platform.settings)
-            here = f"/requests/{made.request.uid}"
-            message = f"You requested to {humanize(made.request.action).lower()} {_resource_label(made)}."
+            created = requests.create(ctx, action, uid, reason=reason, facts=facts, settings=platform.settings)
+            here = f"/requests/{created.request.uid}"
+            message = f"You requested to {humanize(created.request.action).lower()} {_resource_label(created)}."
             return pages.redirect(request, here, Flash(message, undo=f"{here}/withdraw"))
         except (InvalidInputError, ConflictError, NotFoundError) as error:
             errors["reason"] = str(error)
         except (ValueError, TypeError, KeyError, AttributeError):
             errors["way"] = "Select an option."
     values = _draft_values(ctx, uid, action, way)
-    return pages.render_form(request, "access/ask.html", values | ({"filled": filled} if errors else {}), errors)
+    return pages.render_form(
+        request, "access/new_request.html", values | ({"filled": filled} if errors else {}), errors
+    )
 
 
 def _draft_values(ctx: RequestContext, uid: str, action: str, way: int) -> dict[str, object]:

@@ -80,9 +80,9 @@ def _current_values(ctx: RequestContext, plan: EditPlan) -> list[tuple[str, str]
     """Return the form fields that describe the present settings."""
     values = ctx.session.read_view(lambda view: resource_view.attributes_of(view, plan.uid))
     ends = ctx.session.read_view(lambda view: resource_view.edges_of(view, plan.uid))
-    eyes = VisibleRefs(ctx)
+    visible = VisibleRefs(ctx)
     kept = [(name, values[name]) for name in plan.edit.attributes or {}]
-    return kept + [(name, end) for name in plan.edit.edges or {} for end in ends[name] if eyes.sees(end)]
+    return kept + [(name, end) for name in plan.edit.edges or {} for end in ends[name] if visible.sees(end)]
 
 
 def _field_changes(ctx: RequestContext, plan: EditPlan, before: list[tuple[str, str]]) -> list[FieldChange]:

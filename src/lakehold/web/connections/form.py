@@ -11,7 +11,6 @@ from typing import Any
 from starlette.datastructures import FormData
 
 from lakehold.catalog.resource_view import ResourceView
-from lakehold.connectors.destinations.settings import DestinationSettings
 from lakehold.connectors.form_fields import (
     ConnectionFields,
     Facts,
@@ -25,6 +24,7 @@ from lakehold.connectors.form_fields import (
     read_yaml,
 )
 from lakehold.connectors.registry import all_connectors
+from lakehold.connectors.settings import DestinationSettings
 from lakehold.kit.settings_schema import SettingsRecord
 from lakehold.web.connections import field_values
 from lakehold.web.connections.field_values import Record

@@ -68,11 +68,11 @@ def effective_access_page(request: Request, ctx: ReadContext, uid: str) -> Respo
         if kind.actions
     ]
     found, after = _merge_pages(listed, listing.order, listing.size)
-    eyes = VisibleRefs(ctx)
+    visible = VisibleRefs(ctx)
     values: dict[str, object] = {
         "member": member,
         "mine": uid == ctx.caller.member,
-        **listing.cursor_values([_resource_row(ctx, uid, eyes, each) for each in found], after),
+        **listing.cursor_values([_resource_row(ctx, uid, visible, each) for each in found], after),
     }
     return pages.render(request, "people/reach.html", values)
 
@@ -89,8 +89,8 @@ def _count_by_workspace(ctx: RequestContext, uid: str) -> WorkspaceCounts:
         places = ctx.session.read_view(lambda view, k=kind, n=numbers: _counts_per_workspace(view, k.id, n, above))  # type: ignore[misc]
         for place, count in places.items():
             counted.setdefault(place, []).append((kind, count))
-    eyes = VisibleRefs(ctx)
-    found = [(eyes.ref(place), counts) for place, counts in counted.items()]
+    visible = VisibleRefs(ctx)
+    found = [(visible.ref(place), counts) for place, counts in counted.items()]
     return sorted(found, key=lambda shelf: (shelf[0] is None, shelf[0].name if shelf[0] else ""))
 
 
@@ -148,14 +148,14 @@ def _merge_pages(listed: Sequence[ListingPage], sort: str, limit: int) -> tuple[
     return found[:limit], to_cursor(found[limit - 1], sort) if more else None
 
 
-def _resource_row(ctx: RequestContext, uid: str, eyes: VisibleRefs, resource: ListedResource) -> AccessRow:
-    visible = ctx.view.policy.kind(resource.kind).schema.visible
+def _resource_row(ctx: RequestContext, uid: str, visible: VisibleRefs, resource: ListedResource) -> AccessRow:
+    sight = ctx.view.policy.kind(resource.kind).schema.visible
     principal = ctx.principal if uid == ctx.caller.member else uid
-    explanation = ctx.session.explain(principal, visible, resource.uid, viewer=ctx.principal)
+    explanation = ctx.session.explain(principal, sight, resource.uid, viewer=ctx.principal)
     return (
         resource,
-        eyes.parent(resource.uid),
+        visible.parent(resource.uid),
         ctx.session.actions(principal, resource.uid),
         find_reason(ctx, uid, explanation),
-        urls.why(resource.uid, visible, "" if uid == ctx.caller.member else uid),
+        urls.why(resource.uid, sight, "" if uid == ctx.caller.member else uid),
     )

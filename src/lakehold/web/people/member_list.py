@@ -31,8 +31,8 @@ def people_page(request: Request, ctx: ReadContext) -> Response:
     """Show the list of members."""
     listing = ListState.from_request(request, sorts=("name", "created"), filters=_filters(ctx))
     found, total, after = _list_members(ctx, listing)
-    member_actions, eyes = MemberActions(ctx), VisibleRefs(ctx)
-    rows = [(n, one, eyes.refs(one.groups), member_actions.row_actions(one)) for n, one in enumerate(found)]
+    member_actions, visible = MemberActions(ctx), VisibleRefs(ctx)
+    rows = [(n, one, visible.refs(one.groups), member_actions.row_actions(one)) for n, one in enumerate(found)]
     values: dict[str, object] = {
         **listing.cursor_values(rows, after),
         "total": total,
@@ -94,8 +94,8 @@ def add_service_account(request: Request, ctx: FormContext, sent: SubmittedForm)
     name, errors = str(sent.get("name", "")).strip(), FieldErrors()
     if request.method == "POST":
         with errors.at("name", InvalidInputError):
-            made = members.create_service_account(ctx, valid_name(name))
-            return pages.redirect(request, urls.member(made), f"{name} was created. Add roles and a token next.")
+            created = members.create_service_account(ctx, valid_name(name))
+            return pages.redirect(request, urls.member(created), f"{name} was created. Add roles and a token next.")
     return pages.render_form(request, "people/new_service.html", {"name": name}, errors)
 
 

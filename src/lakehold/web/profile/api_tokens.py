@@ -74,11 +74,11 @@ def managed_service_accounts(ctx: RequestContext) -> list[Member]:
 
 
 def _token_rows(ctx: RequestContext, kept: list[Member]) -> list[TokenRow]:
-    eyes = VisibleRefs(ctx)
+    visible = VisibleRefs(ctx)
     found = [(token, "") for token in tokens.list_of_member(ctx, ctx.caller.member)]
     found += [(token, member.name) for member in kept for token in tokens.list_of_member(ctx, member.uid)]
     return [
-        (token, service, None if token.resources is None else eyes.refs(token.resources)) for token, service in found
+        (token, service, None if token.resources is None else visible.refs(token.resources)) for token, service in found
     ]
 
 
@@ -159,8 +159,8 @@ def _create(ctx: RequestContext, form: TokenForm) -> OneTimeSecret:
 
 def _form_errors(ctx: RequestContext, form: TokenForm) -> FieldErrors:
     errors = collect_errors(name=lambda: valid_name(form.name))
-    eyes = VisibleRefs(ctx)
-    unknown = [uid for uid in form.resources if not eyes.sees(uid)]
+    visible = VisibleRefs(ctx)
+    unknown = [uid for uid in form.resources if not visible.sees(uid)]
     if unknown:
         errors["ids"] = f"There is no resource {quote(unknown[0])}. Check the ID."
     if form.days not in _DAYS:

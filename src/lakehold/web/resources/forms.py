@@ -37,8 +37,8 @@ def create_resource(request: Request, ctx: FormContext, sent: SubmittedForm) -> 
     schema, within = kinds.catalog_kind(ctx.view.policy, text_field(asked, "kind")), text_field(asked, "in")
     if posted:
         try:
-            made = _create(ctx, schema, sent)
-            return pages.redirect(request, urls.resource(made), f"{text_field(sent, 'name')} was created.")
+            created = _create(ctx, schema, sent)
+            return pages.redirect(request, urls.resource(created), f"{text_field(sent, 'name')} was created.")
         except (InvalidInputError, ConflictError, HiddenError) as refusal:
             error = refusal
     elif within and (own := kind_pages.create_form_url(within, schema.id)):

@@ -75,6 +75,6 @@ def _referrers(ctx: RequestContext, view: FactView, uid: str) -> list[tuple[str,
 
 def _visible_refs(ctx: RequestContext, view: FactView, numbers: list[int]) -> list[ResourceRef]:
     """Return the first of these resources, by name, that the caller may see."""
-    eyes = VisibleRefs(ctx)
+    visible = VisibleRefs(ctx)
     ordered = sorted(numbers, key=lambda number: (view.names.get(number) or "").casefold())
-    return list(islice(filter(None, map(eyes.by_number, ordered)), _MAX_CHILDREN))
+    return list(islice(filter(None, map(visible.by_number, ordered)), _MAX_CHILDREN))

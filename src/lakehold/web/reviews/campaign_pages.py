@@ -60,10 +60,10 @@ def start_campaign(request: Request, ctx: FormContext, sent: SubmittedForm, work
         due, settings = form_values.parse_end_of_day(ctx, filled["due"]), get_platform(request).settings
         own_fields = {name: name for name in ("name", "asks", "due")}
         with errors.at("workspace", InvalidInputError, ConflictError, fields=own_fields):
-            made = campaigns.start(
+            started = campaigns.start(
                 ctx, filled["workspace"], filled["name"], asks=filled["asks"], due=due, settings=settings
             )
-            return pages.redirect(request, f"/reviews/{made.campaign.uid}", f"{made.campaign.name} was started.")
+            return pages.redirect(request, f"/reviews/{started.campaign.uid}", f"{started.campaign.name} was started.")
     spaces = campaigns.reviewable_workspaces(ctx)
     if not spaces:
         ctx.need(change_preview.ASK, ctx.caller.tenant)

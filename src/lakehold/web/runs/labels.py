@@ -8,7 +8,7 @@ from lakehold.kit.errors import NotFoundError
 from lakehold.runs import run_table as states
 from lakehold.runs.cause import CauseKind
 from lakehold.runs.service import Run
-from lakehold.web.runs.services import RUNS
+from lakehold.web.runs import RUNS
 from lakehold.web.schedules import schedule_form
 
 _STATES = {

@@ -16,8 +16,7 @@ from lakehold.web.access import resource_header
 from lakehold.web.labels import humanize
 from lakehold.web.list_view import ListFilter, ListState
 from lakehold.web.routing import router
-from lakehold.web.runs import labels
-from lakehold.web.runs.services import RUNS
+from lakehold.web.runs import RUNS, labels
 from lakehold.workspaces.descriptor import RunListTexts
 from lakehold.workspaces.registry import find_workspace, runnable_kinds
 
@@ -64,14 +63,14 @@ def list_values(ctx: RequestContext, listing: ListState, found: Sequence[Run]) -
 
 def run_rows(ctx: RequestContext, found: Sequence[Run]) -> list[RunRow]:
     """Convert runs to rows of a list."""
-    eyes = VisibleRefs(ctx)
-    return [run_row(ctx, eyes, run) for run in found]
+    visible = VisibleRefs(ctx)
+    return [run_row(ctx, visible, run) for run in found]
 
 
-def run_row(ctx: RequestContext, eyes: VisibleRefs, run: Run) -> RunRow:
+def run_row(ctx: RequestContext, visible: VisibleRefs, run: Run) -> RunRow:
     """Return a run with what it runs, why, for whom and how long."""
     took = labels.run_duration(run.started_at, run.ended_at, ctx.at)
-    return RunRow(run, make_ref(ctx.view, run.resource), eyes.ref(run.started_by), labels.run_cause(ctx, run), took)
+    return RunRow(run, make_ref(ctx.view, run.resource), visible.ref(run.started_by), labels.run_cause(ctx, run), took)
 
 
 def _load_runs(ctx: RequestContext, uid: str, listing: ListState) -> list[Run]:

@@ -20,9 +20,8 @@ from lakehold.web.cookies import Flash
 from lakehold.web.list_view import ListState
 from lakehold.web.navigation import Breadcrumb, Navigation
 from lakehold.web.routing import SubmittedForm, router
-from lakehold.web.runs import labels
+from lakehold.web.runs import RUNS, labels
 from lakehold.web.runs.run_list import run_row
-from lakehold.web.runs.services import RUNS
 
 routes = router("/runs")
 
@@ -110,7 +109,7 @@ def delete(request: Request, ctx: WriteContext, run: str, sent: SubmittedForm) -
 def run_actions(ctx: RequestContext, run: Run) -> list[PageAction]:
     """Return the actions that the state of a run allows, each with the reason if the caller may not use it."""
     runnable, here = RUNS.runnables[run.kind], urls.run(run.id)
-    stop, of = RUNS.right_to_stop(ctx, run.kind, run.resource)
+    stop, target = RUNS.right_to_stop(ctx, run.kind, run.resource)
     stopping = PageAction("Stop", f"{here}/stop", "post", "square", confirm="Stop this run?")
     resuming = PageAction("Resume", f"{here}/resume", "post", "play")
     retrying = PageAction("Retry", f"{here}/retry", "post", "rotate-ccw")
@@ -119,24 +118,24 @@ def run_actions(ctx: RequestContext, run: Run) -> list[PageAction]:
     deleting = PageAction("Delete", f"{here}/delete", "post", "trash-2", confirm="Delete this run?", danger=True)
     candidates: list[tuple[str, str, PageAction]] = []
     if run.state in states.OPEN and run.state != states.STOPPING:
-        candidates.append((stop, of, stopping))
+        candidates.append((stop, target, stopping))
     if run.state in {states.FAILED, states.STOPPED}:
-        candidates.append((stop, of, resuming))
+        candidates.append((stop, target, resuming))
     if run.state in states.ENDED:
-        candidates += [(stop, of, retrying), (runnable.trigger, run.resource, reloading)]
+        candidates += [(stop, target, retrying), (runnable.trigger, run.resource, reloading)]
         if right := runnable.delete_right(ctx, run.resource):
             candidates.append((*right, deleting))
     return [act for action, uid, each in candidates for act in resource_header.actions_of(ctx, uid, {action: each})]
 
 
 def _page_values(ctx: RequestContext, run: Run) -> dict[str, object]:
-    eyes = VisibleRefs(ctx)
+    visible = VisibleRefs(ctx)
     lines = RUNS.last_log_lines(ctx, run.id, limit=_MOST_LINES)
     settings = PageAction("Open settings", urls.resource(run.resource), icon="settings")
     return {
         "run": run,
-        "row": run_row(ctx, eyes, run),
-        "workspace": eyes.workspace(run.resource),
+        "row": run_row(ctx, visible, run),
+        "workspace": visible.workspace(run.resource),
         "is_open": run.state in states.OPEN,
         "actions": run_actions(ctx, run),
         "edit": resource_header.actions_of(ctx, run.resource, {"edit": settings})[0],

@@ -18,8 +18,8 @@ from lakehold.web.components import PageAction
 from lakehold.web.cookies import Flash
 from lakehold.web.list_view import ListState
 from lakehold.web.routing import SubmittedForm, router
+from lakehold.web.runs import RUNS, TRIGGERS
 from lakehold.web.runs.run_list import STATE_FILTER, list_values, run_rows
-from lakehold.web.runs.services import RUNS, TRIGGERS
 from lakehold.workspaces.registry import describe_kind, find_workspace, runnable_kinds
 
 routes = router("/resources")
@@ -122,13 +122,13 @@ def runnable_frame(ctx: RequestContext, found: ResourceView, part: str) -> dict[
 
 def overview_values(ctx: RequestContext, found: ResourceView, part: str, runs: list[Run]) -> dict[str, object]:
     """Return the template values that the overviews of resources that are run share: actions, runs and triggers."""
-    eyes = VisibleRefs(ctx)
+    visible = VisibleRefs(ctx)
     return {
         **runnable_frame(ctx, found, part),
         "may": resource_header.actions_of(ctx, found.uid),
         "runs": run_rows(ctx, runs),
         "triggers": TRIGGERS.for_resource(ctx, found.uid) if sees_runs(found) else [],
-        "followed": lambda trigger: eyes.refs(trigger.when.after),
+        "followed": lambda trigger: visible.refs(trigger.when.after),
     }
 
 
@@ -170,8 +170,8 @@ def _take_over_action(ctx: RequestContext, found: ResourceView) -> list[PageActi
     other = next((each.caller.member for each in authors if each.caller.member != ctx.caller.member), None)
     if other is None:
         return []
-    of = VisibleRefs(ctx).ref(other)
-    sure = f"Its runs then need your rights instead of those of {of.name if of else 'who changed it last'}."
+    author = VisibleRefs(ctx).ref(other)
+    sure = f"Its runs then need your rights instead of those of {author.name if author else 'who changed it last'}."
     here = urls.resource(found.uid, "pipeline/take-over")
     return [PageAction("Take over definition", here, "post", "key-round", confirm=f"Take over the definition? {sure}")]
 

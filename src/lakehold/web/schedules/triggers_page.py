@@ -13,9 +13,9 @@ from lakehold.runs.scheduler.service import Trigger
 from lakehold.web import pages, urls
 from lakehold.web.confirmation import need_confirmation
 from lakehold.web.routing import FORM_METHODS, SubmittedForm, router
+from lakehold.web.runs import RUNS, TRIGGERS
 from lakehold.web.runs.run_list import runnable_options
 from lakehold.web.runs.runnable_page import need_runnable, runnable_frame, sees_runs
-from lakehold.web.runs.services import RUNS, TRIGGERS
 from lakehold.web.schedules import schedule_form
 from lakehold.web.schedules.schedule_form import ScheduleForm, time_zones
 
@@ -86,7 +86,7 @@ def _page(
     timed: ScheduleForm | None = None,
     errors: dict[str, str] | None = None,
 ) -> Response:
-    can_run, eyes = found.kind in RUNS.runnables, VisibleRefs(ctx)
+    can_run, visible = found.kind in RUNS.runnables, VisibleRefs(ctx)
     listed = TRIGGERS.for_resource(ctx, found.uid) if sees_runs(found) else []
     # A trigger can wait for pipelines whose runs the caller may see.
     within = found.workspace.uid if found.workspace else None
@@ -96,7 +96,7 @@ def _page(
         **runnable_frame(ctx, found, "triggers"),
         "can_run": can_run,
         "right": RUNS.runnables[found.kind].schedule if can_run else "edit",
-        "triggers": [(each, eyes.refs(each.when.after), eyes.ref(each.saved_by)) for each in listed],
+        "triggers": [(each, visible.refs(each.when.after), visible.ref(each.saved_by)) for each in listed],
         "next_times": lambda when: schedule_form.next_times(when, ctx.at) if when.cron else [],
         "others": [each for each in others if each[0] != found.uid],
         "zones": time_zones(),

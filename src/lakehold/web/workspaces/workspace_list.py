@@ -100,8 +100,8 @@ def create_workspace(request: Request, ctx: FormContext, sent: SubmittedForm) ->
         with errors.at("description", InvalidInputError, ConflictError):
             resource_metadata.valid_description(filled["description"])
             chosen_ones = {name: on for name, on in attributes.items() if on}
-            made = workspaces.create(ctx, model, **filled, attributes=chosen_ones)
-            return pages.redirect(request, urls.workspace(made), f"{filled['name']} was created.")
+            created = workspaces.create(ctx, model, **filled, attributes=chosen_ones)
+            return pages.redirect(request, urls.workspace(created), f"{filled['name']} was created.")
     switches = [(name, humanize(name), attribute_hint(name), on) for name, on in attributes.items()]
     values: dict[str, object] = {"choice": chosen, "filled": filled, "switches": switches}
     return pages.render_form(request, "workspaces/new.html", values, errors)

@@ -30,10 +30,10 @@ def _downstream_ids(ctx: RequestContext, uid: str) -> list[str]:
     return [*edge_sources(ctx, uid, "reads"), *written, *edge_sources(ctx, uid, "saved_from")]
 
 
-def _show_source(ctx: RequestContext, eyes: VisibleRefs, ref: ResourceRef) -> ResourceRef | None:
+def _show_source(ctx: RequestContext, visible: VisibleRefs, ref: ResourceRef) -> ResourceRef | None:
     """Return the source for a stream, where that is visible. A layer stands for a table that does not exist yet."""
     if ref.kind == STREAM_KIND:
-        return eyes.ref(next(iter(edge_targets(ctx, ref.uid, "source")), None)) or ref
+        return visible.ref(next(iter(edge_targets(ctx, ref.uid, "source")), None)) or ref
     return None if ref.kind == LAYER_KIND else ref
 
 

@@ -8,9 +8,8 @@ from pydantic import Field
 
 from lakehold.connectors import registry
 from lakehold.connectors.database.settings import TablePartitioning
-from lakehold.connectors.destinations.settings import DestinationSettings
 from lakehold.connectors.files.settings import FileFormat
-from lakehold.connectors.sources.settings import SourceSettings, SyncMode
+from lakehold.connectors.settings import DestinationSettings, SourceSettings, SyncMode
 from lakehold.kit.errors import InvalidInputError
 from lakehold.kit.settings_schema import (
     InvalidSettingError,

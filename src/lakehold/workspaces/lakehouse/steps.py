@@ -9,7 +9,7 @@ from lakehold.runs.runnable import BackfillSpan, Step
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OutputTarget:
-    """Where rows are written: an existing table, or one that is to be created in a layer."""
+    """The target of written rows: an existing table, or one that is to be created in a layer."""
 
     pipeline: str
     """The pipeline whose edge names it."""
@@ -21,7 +21,7 @@ class OutputTarget:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WriteOptions:
-    """How rows are written into a table."""
+    """Options of writing rows into a table."""
 
     mode: str = "overwrite"
     keys: tuple[str, ...] = ()

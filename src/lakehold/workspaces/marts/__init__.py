@@ -3,7 +3,6 @@
 The rights are in model.yaml: three project roles, owners, two sharing toggles, contexts.
 
 - `workspace`: the descriptor
-- `mart_kinds`: the kinds of resources in a project
 - `settings`, `report_settings`: the settings schemas of storages, data marts and destinations, and of reports
 - `checks`: results of data quality checks
 - `storages`: the settings and the tables of a storage; files

@@ -8,7 +8,8 @@ import sqlalchemy as sa
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import Moment
 from lakehold.kit.database import IdType, TenantRows, Transaction, metadata
-from lakehold.workspaces.marts import mart_kinds
+from lakehold.workspaces.graph import need_kind
+from lakehold.workspaces.marts.settings import DATA_MART_KIND
 
 quality_table = sa.Table(
     "quality",
@@ -61,7 +62,7 @@ def failed_results(ctx: RequestContext, run: str, since: Moment) -> list[CheckRe
 
 def list_results(ctx: RequestContext, mart: str, *, limit: int = 200) -> list[CheckResult]:
     """Return the results of a data mart, newest first, for those who see it."""
-    mart_kinds.need_action(ctx, mart, mart_kinds.DATA_MART_KIND)
+    need_kind(ctx, mart, "see", (DATA_MART_KIND,))
     c = quality_table.c
     here = c.resource_id == ctx.view.resource(mart)
     return [_result(row) for row in ctx.rows(quality_table).select(here, order_by=[c.n.desc()], limit=limit)]

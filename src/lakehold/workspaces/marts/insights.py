@@ -16,9 +16,9 @@ from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import DAY, SECOND, Moment
 from lakehold.runs import run_table as states
 from lakehold.runs.run_table import run_step_table, run_table
-from lakehold.workspaces.graph import edge_targets
-from lakehold.workspaces.marts import mart_kinds
+from lakehold.workspaces.graph import edge_targets, need_kind
 from lakehold.workspaces.marts.live import RETENTION_DAYS, live_pull_table
+from lakehold.workspaces.marts.settings import PROJECT_KIND, REPORT_KIND
 
 _BATCH = 1_000
 _DELIVERED = '%"places"%'
@@ -27,7 +27,7 @@ _DELIVERED = '%"places"%'
 
 @dataclass(frozen=True, slots=True)
 class DeliveryStatistics:
-    """How often a report was delivered."""
+    """The deliveries of a report in numbers."""
 
     times: int = 0
     failed: int = 0
@@ -44,7 +44,7 @@ class DeliveryStatistics:
 
 @dataclass(frozen=True, slots=True)
 class PullStatistics:
-    """How often a report was pulled by a BI tool."""
+    """The pulls of a report by BI tools in numbers."""
 
     times: int = 0
     last_at: Moment | None = None
@@ -66,28 +66,28 @@ class ReportUsage:
 
     @property
     def last_at(self) -> Moment | None:
-        """When it was last delivered or pulled."""
+        """The moment of the last delivery or pull."""
         return max((at for at in (self.delivered.last_at, self.pulled.last_at) if at is not None), default=None)
 
 
 def report_insight(ctx: RequestContext, uid: str) -> ReportUsage:
     """Return the usage of one report."""
-    mart_kinds.need_action(ctx, uid, mart_kinds.REPORT_KIND)
+    need_kind(ctx, uid, "see", (REPORT_KIND,))
     return with_destinations(ctx, _load_insights(ctx, [ctx.view.resource(uid)]))[0]
 
 
 def project_insights(ctx: RequestContext, uid: str) -> list[ReportUsage]:
     """Return the usage of all visible reports, last used first; `with_destinations` completes those that are shown."""
-    mart_kinds.need_action(ctx, uid, mart_kinds.PROJECT_KIND)
-    numbers = ctx.session.ids(ctx.principal, "see", mart_kinds.REPORT_KIND, within=uid)
+    need_kind(ctx, uid, "see", (PROJECT_KIND,))
+    numbers = ctx.session.ids(ctx.principal, "see", REPORT_KIND, within=uid)
     found = [each for some in _batches(numbers) for each in _load_insights(ctx, some)]
     return sorted(found, key=lambda each: (-(each.last_at or 0), each.report.name.casefold()))
 
 
 def with_destinations(ctx: RequestContext, found: Sequence[ReportUsage]) -> list[ReportUsage]:
     """Add to each its destination and where it was last delivered, as far as the caller may know."""
-    eyes = VisibleRefs(ctx)
-    goals = [next(iter(eyes.refs(edge_targets(ctx, each.report.uid, "destination"))), None) for each in found]
+    visible = VisibleRefs(ctx)
+    goals = [next(iter(visible.refs(edge_targets(ctx, each.report.uid, "destination"))), None) for each in found]
     known = _with_visible_places(ctx, {goal.uid for goal in goals if goal is not None})
     last = _last_deliveries(ctx, [each.delivered.last_run for each in found if each.delivered.last_run is not None])
     complete = []

@@ -7,8 +7,13 @@ from lakehold.kit.errors import InvalidInputError
 from lakehold.lake.lineage import Lineage
 from lakehold.workspaces.graph import edge_sources, edge_targets
 from lakehold.workspaces.marts import storages
-from lakehold.workspaces.marts.mart_kinds import DATA_MART_KIND, DESTINATION_KIND, REPORT_KIND, STORAGE_KIND
-from lakehold.workspaces.marts.settings import LakeStorageSettings
+from lakehold.workspaces.marts.settings import (
+    DATA_MART_KIND,
+    DESTINATION_KIND,
+    REPORT_KIND,
+    STORAGE_KIND,
+    LakeStorageSettings,
+)
 
 
 def _upstream_ids(ctx: RequestContext, uid: str) -> list[str]:

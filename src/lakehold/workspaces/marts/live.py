@@ -32,11 +32,11 @@ from lakehold.runs import stored_results
 from lakehold.runs.authors import load_authors, need_authors
 from lakehold.runs.scheduler.housekeeping import PeriodicTask
 from lakehold.runs.worker_client import ReadPurpose
-from lakehold.workspaces.graph import edge_sources, edge_targets
-from lakehold.workspaces.marts import mart_kinds, reports
+from lakehold.workspaces.graph import edge_sources, edge_targets, need_kind
+from lakehold.workspaces.marts import reports
 from lakehold.workspaces.marts.pipelines import is_deleted, joined_marts, mart_of, need_published, report_parts
 from lakehold.workspaces.marts.report_settings import REPORT
-from lakehold.workspaces.marts.settings import LIVE_TYPE
+from lakehold.workspaces.marts.settings import DESTINATION_KIND, LIVE_TYPE, REPORT_KIND
 
 live_secret_table = sa.Table(
     "live_secret",
@@ -75,7 +75,7 @@ class DestinationSecret:
 def create_secret(ctx: RequestContext, uid: str) -> DestinationSecret:
     """Create a secret and invalidate the previous one."""
     ctx.need_writable()
-    mart_kinds.need_action(ctx, uid, mart_kinds.DESTINATION_KIND, "edit")
+    need_kind(ctx, uid, "edit", (DESTINATION_KIND,))
     if ctx.caller.narrowed:
         raise ForbiddenError("A narrowed token creates no secrets.", "Sign in, or use a token that is not narrowed.")
     if resource_metadata.load(ctx, uid).settings.get("to") != LIVE_TYPE:
@@ -104,7 +104,7 @@ def revoke_secret(ctx: RequestContext, uid: str) -> None:
 
 def get_secret(ctx: RequestContext, uid: str) -> DestinationSecret | None:
     """Return the secret of a destination, or None, for those who may edit it."""
-    mart_kinds.need_action(ctx, uid, mart_kinds.DESTINATION_KIND, "edit")
+    need_kind(ctx, uid, "edit", (DESTINATION_KIND,))
     row = _row(ctx, uid)
     return None if row is None or not row.hash else DestinationSecret(row.id, row.made_by, row.made_at, row.used_at)
 
@@ -193,8 +193,8 @@ def pullable_reports(platform: Platform, access: LiveAccess, lake: IcebergCatalo
         found = edge_sources(ctx, access.destination, "destination")
         authors = {uid: resource_metadata.load_author(ctx, uid) for uid in found}
         names = {uid: _name(ctx, uid) for uid in found}
-    made = [PullableReport(uid, names[uid], _refusal(platform, access, lake, uid, authors[uid])) for uid in found]
-    return sorted(made, key=lambda each: each.name.casefold())
+    reports = [PullableReport(uid, names[uid], _refusal(platform, access, lake, uid, authors[uid])) for uid in found]
+    return sorted(reports, key=lambda each: each.name.casefold())
 
 
 def begin_pull(
@@ -347,6 +347,6 @@ PERIODIC_TASKS = (
 def take_over(ctx: RequestContext, report: str) -> None:
     """Let the report be pulled as the caller from now on, who may edit and run it."""
     ctx.need_writable()
-    mart_kinds.need_action(ctx, report, mart_kinds.REPORT_KIND, "edit")
+    need_kind(ctx, report, "edit", (REPORT_KIND,))
     ctx.need("run", report)
     resource_edit.take_over(ctx, report)

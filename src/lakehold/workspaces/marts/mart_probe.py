@@ -23,11 +23,14 @@ from lakehold.lake.row_formats import quote_identifier
 from lakehold.runs import worker_client
 from lakehold.runs.sql_definitions import EdgeEnds, SqlDefinition
 from lakehold.runs.worker_client import ReadPurpose
-from lakehold.workspaces.graph import need_connection
-from lakehold.workspaces.marts import mart_kinds, storages
+from lakehold.workspaces.graph import need_connection, need_kind
+from lakehold.workspaces.marts import storages
 from lakehold.workspaces.marts.settings import (
     DATA_MART,
+    DATA_MART_KIND,
+    DESTINATION_KIND,
     STORAGE,
+    STORAGE_KIND,
     DefinitionType,
     LakeStorageSettings,
     MartSettings,
@@ -71,14 +74,14 @@ def need_storage_probe(ctx: RequestContext, target: ProbeTarget) -> StorageSetti
     """
     readable_tables.refuse_impersonation(ctx)
     if target.uid:
-        mart_kinds.need_action(ctx, target.uid, mart_kinds.STORAGE_KIND, "use" if target.settings is None else "edit")
+        need_kind(ctx, target.uid, "use" if target.settings is None else "edit", (STORAGE_KIND,))
     else:
         if not target.project or target.settings is None:
             raise InvalidInputError(
                 "No storage is named.", "Name a storage; or a project, and the settings of one there."
             )
         ctx.need_visible(target.project)
-        ctx.need_draft(Draft(mart_kinds.STORAGE_KIND, {"project": target.project}))
+        ctx.need_draft(Draft(STORAGE_KIND, {"project": target.project}))
     if target.settings is None:
         return storages.storage_settings(ctx, target.uid)
     return STORAGE.parse(target.settings)
@@ -88,7 +91,7 @@ def need_feed_probe(ctx: RequestContext, target: ProbeTarget) -> None:
     """Refuse unless the caller may edit the data mart, or create one there. It shows data, as a storage's does."""
     readable_tables.refuse_impersonation(ctx)
     if target.uid:
-        mart_kinds.need_action(ctx, target.uid, mart_kinds.DATA_MART_KIND, "edit")
+        need_kind(ctx, target.uid, "edit", (DATA_MART_KIND,))
     else:
         ctx.need_visible(target.project)
         ctx.need("create_data_mart", target.project)
@@ -96,7 +99,7 @@ def need_feed_probe(ctx: RequestContext, target: ProbeTarget) -> None:
 
 def need_destination_check(ctx: RequestContext, target: ProbeTarget) -> None:
     """Refuse unless the caller may edit the destination, or create one in the project."""
-    draft = Draft(mart_kinds.DESTINATION_KIND, {"project": target.project})
+    draft = Draft(DESTINATION_KIND, {"project": target.project})
     need_connection(ctx, target.uid, target.project, draft)
 
 

@@ -28,12 +28,14 @@ from lakehold.runs.runnable import (
     refuse_backfill,
 )
 from lakehold.workspaces.graph import edge_sources, edge_targets, need_kind
-from lakehold.workspaces.marts import mart_kinds, storages
+from lakehold.workspaces.marts import storages
 from lakehold.workspaces.marts.notifications import receivers
 from lakehold.workspaces.marts.report_settings import REPORT
 from lakehold.workspaces.marts.settings import (
     DATA_MART,
+    DATA_MART_KIND,
     LIVE_TYPE,
+    REPORT_KIND,
     DefinitionType,
     LakeStorageSettings,
     MartSettings,
@@ -113,7 +115,7 @@ class _ProjectPipeline(Runnable):
 class DataMartPipeline(_ProjectPipeline):
     """Refreshes a data mart. Those who may edit it may refresh it, and those who see it see its runs."""
 
-    kind = mart_kinds.DATA_MART_KIND
+    kind = DATA_MART_KIND
     trigger, schedule, stop, see = "edit", "manage_triggers", "edit", "see"
     trigger_kind = "marts.data_mart_trigger"
     choices: Mapping[str, Sequence[str]] = MappingProxyType({TASK_PARAMETER: (CHECK_TASK,)})
@@ -247,14 +249,14 @@ def unpublish(ctx: RequestContext, uid: str) -> None:
 
 def _need_editable(ctx: RequestContext, uid: str) -> None:
     ctx.need_writable()
-    among, hint = (mart_kinds.DATA_MART_KIND,), "Choose a data mart."
+    among, hint = (DATA_MART_KIND,), "Choose a data mart."
     need_kind(ctx, uid, "edit", among, refusal="A {} is not published.", hint=hint)
 
 
 class ReportPipeline(_ProjectPipeline):
     """Sends a report. Those who see its data mart see its runs; those who may run it or edit the mart stop them."""
 
-    kind = mart_kinds.REPORT_KIND
+    kind = REPORT_KIND
     trigger, schedule, stop, see = "run", "edit", "run", "see"
     trigger_kind = "marts.report_trigger"
     reloads = False
@@ -310,7 +312,7 @@ class ReportPipeline(_ProjectPipeline):
 
 def report_parts(uid: str, marts: Iterable[str]) -> list[DefinitionPart]:
     """Return the parts of definitions that say what a report reads: its own, and the joins of its data marts."""
-    return [*parts_of(mart_kinds.REPORT_KIND, uid), *(DefinitionPart(mart, "joins") for mart in marts)]
+    return [*parts_of(REPORT_KIND, uid), *(DefinitionPart(mart, "joins") for mart in marts)]
 
 
 def joined_marts(ctx: RequestContext, mart: str) -> dict[str, Mapping[str, object]]:

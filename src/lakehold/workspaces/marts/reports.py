@@ -23,7 +23,7 @@ from lakehold.lake.iceberg_catalog import IcebergCatalog
 from lakehold.lake.row_formats import quote_identifier
 from lakehold.runs import worker_client
 from lakehold.runs.worker_client import QueryRows, ReadPurpose
-from lakehold.workspaces.marts import mart_kinds
+from lakehold.workspaces.graph import need_kind
 from lakehold.workspaces.marts.messages import DEFAULT_TEMPLATE, MessageData, MessageTemplate, RenderedMessage
 from lakehold.workspaces.marts.pipelines import joined_marts
 from lakehold.workspaces.marts.report_query import (
@@ -34,7 +34,7 @@ from lakehold.workspaces.marts.report_query import (
     selected_columns,
 )
 from lakehold.workspaces.marts.report_settings import REPORT, ReportSettings
-from lakehold.workspaces.marts.settings import DATA_MART, MartColumn, MartJoin
+from lakehold.workspaces.marts.settings import DATA_MART, DATA_MART_KIND, MartColumn, MartJoin
 
 _MAX_DEPTH = 5
 
@@ -50,8 +50,7 @@ def query_source(
 
     Columns of a joined mart have its name as a prefix: `customer.city`.
     """
-    mart_kinds.need_kind(ctx, mart, mart_kinds.DATA_MART_KIND, "use")
-    ctx.need("use", mart)
+    need_kind(ctx, mart, "use", (DATA_MART_KIND,))
     joined = _JoinBuilder(ctx, lake, marts or joined_marts(ctx, mart))
     joined.add(mart)
     return QuerySource(" ".join(joined.tables), joined.columns)

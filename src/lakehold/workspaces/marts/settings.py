@@ -1,4 +1,4 @@
-"""Settings of the kinds of a project: storages, data marts and destinations."""
+"""The kinds of a project and their settings: storages, data marts and destinations."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -11,8 +11,7 @@ from pydantic import Field
 
 from lakehold.connectors import registry
 from lakehold.connectors.database.settings import DatabaseSettings
-from lakehold.connectors.destinations.settings import DestinationSettings
-from lakehold.connectors.sources.settings import SourceSettings, SyncMode
+from lakehold.connectors.settings import DestinationSettings, SourceSettings, SyncMode
 from lakehold.kit.ids import quote
 from lakehold.kit.network_policy import NetworkTarget
 from lakehold.kit.settings_schema import (
@@ -27,6 +26,12 @@ from lakehold.kit.settings_schema import (
 )
 from lakehold.runs.runnable import RunSettings
 from lakehold.workspaces.marts.report_settings import REPORT
+
+PROJECT_KIND = "marts.project"
+STORAGE_KIND = "marts.storage"
+DATA_MART_KIND = "marts.data_mart"
+DESTINATION_KIND = "marts.destination"
+REPORT_KIND = "marts.report"
 
 FEEDS = {name: record for name, record in registry.source_records().items() if not record.reads_volume}
 """The settings of the connectors that can feed a data mart."""
@@ -314,7 +319,7 @@ def _storage_references(settings: StorageSettings) -> Iterator[SettingReference]
 
 def _mart_references(settings: MartSettings) -> Iterator[SettingReference]:
     for n, join in enumerate(settings.joins):
-        yield SettingReference(f"joins.{n}.mart", "marts.data_mart", join.mart)
+        yield SettingReference(f"joins.{n}.mart", DATA_MART_KIND, join.mart)
 
 
 PROJECT = SettingsSchema[NoSettings]("project", NoSettings, common=RunSettings)

@@ -14,8 +14,13 @@ from lakehold.lake.readable_tables import CatalogEntry
 from lakehold.lake.volumes import Volume
 from lakehold.workspaces import registry
 from lakehold.workspaces.graph import need_kind
-from lakehold.workspaces.marts import mart_kinds
-from lakehold.workspaces.marts.settings import STORAGE, LakeStorageSettings, StorageSettings
+from lakehold.workspaces.marts.settings import (
+    DESTINATION_KIND,
+    STORAGE,
+    STORAGE_KIND,
+    LakeStorageSettings,
+    StorageSettings,
+)
 from lakehold.workspaces.volume_files import FileService
 
 _TABLE, _LAKEHOUSE = "lakehouse.table", "lakehouse.lakehouse"
@@ -81,13 +86,13 @@ def _matching_tables(ctx: RequestContext, lakehouse: str, search: str) -> list[C
     return [each for each in found if not dot or layer in each.name.casefold()]
 
 
-_TYPE_SETTINGS = {mart_kinds.DESTINATION_KIND: "to", mart_kinds.STORAGE_KIND: "kind"}
+_TYPE_SETTINGS = {DESTINATION_KIND: "to", STORAGE_KIND: "kind"}
 """The setting in which each says that it keeps files: those that reports have written, or that data marts read."""
 
 
 def _open_volume(ctx: RequestContext, settings: Settings, uid: str, action: str) -> Volume:
     """Return the files of a storage or destination if the caller may do this; only files of storages are changed."""
-    among = tuple(_TYPE_SETTINGS) if action == "use" else (mart_kinds.STORAGE_KIND,)
+    among = tuple(_TYPE_SETTINGS) if action == "use" else (STORAGE_KIND,)
     hint = "Choose a storage or a destination of files."
     kind = need_kind(ctx, uid, action, among, refusal="A {} has no files of its own.", hint=hint)
     if resource_metadata.load(ctx, uid).settings.get(_TYPE_SETTINGS[kind]) != "files":
@@ -96,4 +101,4 @@ def _open_volume(ctx: RequestContext, settings: Settings, uid: str, action: str)
 
 
 FILES = FileService(read="use", write="edit", remove="edit", open_volume=_open_volume)
-FILE_SERVICES = {mart_kinds.STORAGE_KIND: FILES}
+FILE_SERVICES = {STORAGE_KIND: FILES}

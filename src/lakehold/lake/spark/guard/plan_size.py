@@ -114,17 +114,17 @@ def _measure_relation(node: Node, inputs: Sequence[PlanSize], scope: Scope) -> P
         return known
     below = _combine(kind, inputs)
     within = [_measure_expression(each, below, scope) for each in _expressions(node, _LISTS.get(kind))]
-    made = below
+    output = below
     if kind in _LISTS:
-        made = _columns_of(node[_LISTS[kind]], below, scope)
-        within.append(made)
+        output = _columns_of(node[_LISTS[kind]], below, scope)
+        within.append(output)
     sets = _grouping_sets(node)
     expressions = below.expressions + sum(each.expressions for each in within) * sets + below.width * (sets - 1)
     relations = 1 + below.relations + sum(each.relations for each in within)
-    floor = max((made.floor, *(each.width for each in within))) if kind in _ADDING else made.floor
+    floor = max((output.floor, *(each.width for each in within))) if kind in _ADDING else output.floor
     if kind in _RENAMING:
-        floor = max(floor, made.widest)
-    return PlanSize(expressions, relations, made.width + _added_width(node, within), floor, made.columns)
+        floor = max(floor, output.widest)
+    return PlanSize(expressions, relations, output.width + _added_width(node, within), floor, output.columns)
 
 
 _ADDING = allow_list.qualify(
@@ -176,21 +176,21 @@ def _combine(kind: str, inputs: Sequence[PlanSize]) -> PlanSize:
 def _columns_of(listed: Sequence[Sequence[Node]], below: PlanSize, scope: Scope) -> PlanSize:
     """Return the columns of a SELECT list. Each can name those before it."""
     expressions = relations = width = 0
-    floor, known, made = below.floor, dict(below.columns), dict[str, int]()
+    floor, known, output = below.floor, dict(below.columns), dict[str, int]()
     waiting = list(reversed(listed))
     while waiting:
         each = waiting.pop()
         size = _measure_expression(each, PlanSize(0, 0, below.width, floor, known), scope)
         expressions, relations, width = expressions + size.expressions, relations + size.relations, width + size.width
         if _STAR in each[0]["class"]:
-            made = {**made, **below.columns}
+            output = {**output, **below.columns}
             # * REPLACE (… AS …)
             waiting.extend(_expressions(each[0]))
         elif size.width > 1:
             for part in (names := _names_of(each)):
-                known[part] = made[part] = max(size.width, known.get(part, 1))
+                known[part] = output[part] = max(size.width, known.get(part, 1))
             floor = floor if names else max(floor, size.width)
-    return PlanSize(expressions, relations, width, floor, made)
+    return PlanSize(expressions, relations, width, floor, output)
 
 
 def _names_of(expression: Sequence[Node]) -> list[str]:

@@ -48,7 +48,7 @@ def refuse_text(text: str) -> None:
 
 
 class _TextBounds:
-    """What is open at a place of a text."""
+    """The brackets and CASEs that are open at a place of a text."""
 
     def __init__(self, text: str) -> None:
         self._text = text

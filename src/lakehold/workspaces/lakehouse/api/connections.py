@@ -42,8 +42,8 @@ class SourceProbeJson(ResponseModel):
     format: dict[str, Any] | None = Field(default=None, examples=[{"kind": "separated"}])
 
 
-@source_routes.post("/look", **WORKER_CALL)
-def look_at_source(request: Request, platform: CurrentPlatform, body: SourceProbeBody) -> SourceProbeJson:
+@source_routes.post("/look", **WORKER_CALL, operation_id="look_at_source")
+def probe_source(request: Request, platform: CurrentPlatform, body: SourceProbeBody) -> SourceProbeJson:
     """Probe a source for its streams, or a sample of one. Only for those who may create or edit it."""
     values = {**body.model_dump(exclude={"credentials"}), "secrets": body.credentials}
     caller = read_transaction(request).run(lambda ctx: need_source_probe(ctx, values))
@@ -72,9 +72,9 @@ class CreatedIntegrationTokenJson(ResponseModel):
 @integration_routes.post("/{integration}/tokens", status_code=201)
 def open_integration(ctx: CreateContext, integration: IdText, body: NewIntegrationToken) -> CreatedIntegrationTokenJson:
     """Create a token that reads the integration's tables and nothing else, as you and for as long as you may."""
-    made = integrations.create_token(ctx, integration, body.days)
+    created = integrations.create_token(ctx, integration, body.days)
     return CreatedIntegrationTokenJson(
-        token=made.token.id, secret=made.secret, tables=sorted(made.token.resources or ())
+        token=created.token.id, secret=created.secret, tables=sorted(created.token.resources or ())
     )
 
 

@@ -59,10 +59,10 @@ def save_query(request: Request, body: NewSavedQuery) -> SavedQueryJson:
     """Save a query of your own, with the tables that it reads."""
     place = enter_workspace(request, body.workspace)
     found = saved_queries.tables_read(get_platform(request), place, body.sql)
-    made = write_transaction(request).run(
+    created = write_transaction(request).run(
         lambda ctx: saved_queries.create_saved_query(ctx, body.workspace, body.name, body.sql, found)
     )
-    return SavedQueryJson(id=made, reads=found)
+    return SavedQueryJson(id=created, reads=found)
 
 
 @query_routes.put("/{query}", **WORKER_CALL)
@@ -162,7 +162,7 @@ def describe_fields(ctx: CreateContext, lake: CurrentLake, table: IdText, body: 
 @dropped_routes.get("")
 def list_dropped_tables(ctx: ReadContext, lake: CurrentLake) -> ItemsResponse[DroppedTableJson]:
     """List deleted tables that you may restore."""
-    return ItemsResponse[DroppedTableJson].of(deleted_tables.list_restorable(ctx, lake))
+    return ItemsResponse[DroppedTableJson].from_records(deleted_tables.list_restorable(ctx, lake))
 
 
 @dropped_routes.post("/{table}/restore")

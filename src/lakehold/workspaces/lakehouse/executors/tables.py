@@ -66,11 +66,11 @@ def rejected_place(step_ctx: StepContext, into: steps.OutputTarget, *, make: boo
 
 def _output_table(ctx: RequestContext, into: steps.OutputTarget) -> str:
     written = edge_targets(ctx, into.pipeline, "writes")
-    made = [end for end in written if ctx.view.kind(ctx.view.resource(end)) == TABLE_KIND]
-    if into.target in made or ctx.view.kind(ctx.view.resource(into.target)) != LAYER_KIND:
+    table_ids = [end for end in written if ctx.view.kind(ctx.view.resource(end)) == TABLE_KIND]
+    if into.target in table_ids or ctx.view.kind(ctx.view.resource(into.target)) != LAYER_KIND:
         return into.target
     name, named = fold_name(into.table), _tables_by_name(ctx, into.target)
-    if name in named and named[name] in made:
+    if name in named and named[name] in table_ids:
         return named[name]
     uid = resources.create(ctx, TABLE_KIND, into.table, edges={"layer": into.target})
     # The output is the table from now on, and no longer its layer.

@@ -11,7 +11,7 @@ from lakehold.catalog import credentials
 from lakehold.connectors import registry as connectors
 from lakehold.connectors.destinations.delivery import DeliveryRequest
 from lakehold.connectors.registry import open_environment
-from lakehold.connectors.sources.settings import SyncMode
+from lakehold.connectors.settings import SyncMode
 from lakehold.connectors.sources.source import ReadSpan, StreamOptions
 from lakehold.connectors.sources.sync import SyncOptions, current_cursor, sync_stream
 from lakehold.directory.caller import Caller
@@ -104,9 +104,9 @@ class _RejectedTable:
         return tables.rejected_place(self.step_ctx, self.step.into, make=False)
 
     def make(self) -> TableIdentifier:
-        made = tables.rejected_place(self.step_ctx, self.step.into, make=True)
-        assert made is not None  # noqa: S101 - it was made
-        return made
+        place = tables.rejected_place(self.step_ctx, self.step.into, make=True)
+        assert place is not None  # noqa: S101 - it was made
+        return place
 
 
 def probe_source(

@@ -103,12 +103,12 @@ def _layer_sections(
     ctx: RequestContext, lake: IcebergCatalog, space: str, layers: Sequence[ResourceSummary], _search: str
 ) -> list[LayerSection]:
     """Return the layers; the first ones are open until there is enough to show."""
-    made: list[LayerSection] = []
+    sections: list[LayerSection] = []
     for n, each in enumerate(layers):
-        opens = n < _MAX_OPEN_LAYERS and sum(len(shelf.items) for shelf in made) < _PER_LAYER
+        opens = n < _MAX_OPEN_LAYERS and sum(len(shelf.items) for shelf in sections) < _PER_LAYER
         closed = LayerSection(each, [], opened=False)
-        made.append(_open_section(ctx, lake, space, each) if opens else closed)
-    return made
+        sections.append(_open_section(ctx, lake, space, each) if opens else closed)
+    return sections
 
 
 def _open_section(ctx: RequestContext, lake: IcebergCatalog, space: str, layer: ResourceSummary) -> LayerSection:
@@ -182,7 +182,7 @@ def deleted_tables_page(
     request: Request, ctx: FormContext, lake: CurrentLake, uid: str, sent: SubmittedForm
 ) -> Response:
     """Show the deleted tables that the caller may restore; restore one, under its own name or another."""
-    space, eyes, wrong = need_lakehouse(ctx, uid), VisibleRefs(ctx), ("", "", "")
+    space, visible, wrong = need_lakehouse(ctx, uid), VisibleRefs(ctx), ("", "", "")
     if request.method == "POST":
         table, name = (text_field(sent, field).strip() for field in ("table", "name"))
         try:
@@ -199,9 +199,9 @@ def deleted_tables_page(
         "days": kept,
         "retained": kept * DAY,
         "tables": [
-            (each, layer, [(ref, role) for who, role in each.held if (ref := eyes.ref(who))])
+            (each, layer, [(ref, role) for who, role in each.held if (ref := visible.ref(who))])
             for each in deleted_tables.list_restorable(ctx, lake, within=uid)
-            if (layer := eyes.ref(each.layer))
+            if (layer := visible.ref(each.layer))
         ],
         "wrong": wrong,
     }

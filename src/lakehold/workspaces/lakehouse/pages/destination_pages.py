@@ -14,7 +14,7 @@ from lakehold.web import pages, urls
 from lakehold.web.connections import form_page
 from lakehold.web.connections.form import ResourceForm, load_design
 from lakehold.web.cookies import Flash
-from lakehold.web.runs.services import RUNS
+from lakehold.web.runs import RUNS
 from lakehold.workspaces.lakehouse.pages.page_frame import (
     FORMS,
     MAX_TARGETS,
@@ -59,7 +59,7 @@ new, routes = form_page.form_routers(LakehouseDestinationFormPage)
 
 
 @routes.post("/{uid:path}/delivery/try")
-def try_out(request: Request, uid: str) -> Response:
+def test_destination(request: Request, uid: str) -> Response:
     """Test the saved destination."""
     page = LakehouseDestinationFormPage
     found = read_transaction(request).run(lambda ctx: page.need_resource(ctx, uid))
@@ -84,13 +84,13 @@ _MAX_DELIVERIES = 8
 
 
 def destination_values(
-    ctx: RequestContext, eyes: VisibleRefs, found: ResourceView, runs: Sequence[Run]
+    ctx: RequestContext, visible: VisibleRefs, found: ResourceView, runs: Sequence[Run]
 ) -> dict[str, object]:
     """Return the template values of the page."""
     page = LakehouseDestinationFormPage
     steps = [(run.id, step) for run in runs for step in RUNS.get(ctx, run.id).steps]
     return {
-        "where": None if found.settings is None else page.describe_connection(ctx, eyes, found, "As"),
+        "where": None if found.settings is None else page.describe_connection(ctx, visible, found, "As"),
         "is_set": found.settings is None or bool(found.settings.get("to")),
         "deliveries": steps[:_MAX_DELIVERIES],
     }

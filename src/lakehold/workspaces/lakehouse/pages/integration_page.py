@@ -34,15 +34,15 @@ def make_token(request: Request, ctx: WriteContext, uid: str, sent: SubmittedFor
     if days not in _LIFETIMES:
         raise InvalidInputError("Invalid expiration.", "Choose one from the list.")
     try:
-        made = integrations.create_token(ctx, uid, None if days == "never" else int(days))
+        created = integrations.create_token(ctx, uid, None if days == "never" else int(days))
     except ConflictError as error:
         return pages.redirect(request, resource_header.overview_url(ctx, uid), Flash(str(error), tone="bad"))
     secret = one_time_secret.OneTimeSecret(
-        f"Token of {made.token.name}",
+        f"Token of {created.token.name}",
         "Token",
-        made.secret,
+        created.secret,
         "Use it in the tool. It reads the tables of the integration with your permissions.",
-        made.token.until,
+        created.token.until,
         resource_header.overview_url(ctx, uid),
     )
     return one_time_secret.redirect_to_secret(request, ctx.caller, secret)
@@ -85,17 +85,17 @@ def activation_actions(ctx: RequestContext, found: ResourceView) -> list[PageAct
 
 
 def integration_values(
-    request: Request, ctx: RequestContext, eyes: VisibleRefs, found: ResourceView
+    request: Request, ctx: RequestContext, visible: VisibleRefs, found: ResourceView
 ) -> dict[str, object]:
     """Return the template values of the page."""
-    base, visible = get_platform(request).settings.base_url, list[tokens.ApiToken]()
+    base, listed = get_platform(request).settings.base_url, list[tokens.ApiToken]()
     with suppress(DeniedError):  # during impersonation the member's tokens are not listed
-        visible = tokens.list_of_integration(ctx, found.uid)
+        listed = tokens.list_of_integration(ctx, found.uid)
     return {
         "is_open": integrations.is_active(ctx, found.uid),
         "days": list(_LIFETIMES.items()),
         "default_days": _DEFAULT,
         "rows_at": lambda uid: f"{base}/api/v1/tables/{uid}/rows",
-        "tokens": [(each, eyes.ref(each.member)) for each in visible],
+        "tokens": [(each, visible.ref(each.member)) for each in listed],
         "now": ctx.at,
     }

@@ -15,8 +15,7 @@ from lakehold.web.components import PageAction
 from lakehold.web.navigation_context import listed_kinds
 from lakehold.web.resources import workspace_page
 from lakehold.web.routing import router
-from lakehold.web.runs import run_list
-from lakehold.web.runs.services import RUNS
+from lakehold.web.runs import RUNS, run_list
 from lakehold.workspaces.lakehouse.pages.data_browser import LAYER, TABLE, VOLUME
 from lakehold.workspaces.lakehouse.pages.page_frame import need_lakehouse
 from lakehold.workspaces.lakehouse.pages.pipeline_list import PIPELINE_KINDS
@@ -53,8 +52,10 @@ def overview(request: Request, ctx: ReadContext, uid: str) -> Response:
 
 def _create_actions(ctx: RequestContext, uid: str) -> list[PageAction]:
     root = kinds.schema_of(ctx.view, uid)
-    made = [workspace_page.create_action(ctx, kind, uid) for kind in listed_kinds(ctx, root) if kind.create is not None]
-    return [each for each in made if not each.why_not]
+    actions = [
+        workspace_page.create_action(ctx, kind, uid) for kind in listed_kinds(ctx, root) if kind.create is not None
+    ]
+    return [each for each in actions if not each.why_not]
 
 
 def _counts(ctx: RequestContext, uid: str) -> list[tuple[str, str, str]]:

@@ -49,14 +49,14 @@ class LakehouseFormPage(ConnectionFormPage):
 
     def saved(self, filled: ResourceForm, uid: str) -> tuple[str, str]:
         """Return to the page of the pipeline."""
-        made = f"{filled.name} was created.{self.next_step}"
-        return urls.resource(uid, "pipeline"), "Saved. Applies from the next run." if self.found else made
+        created = f"{filled.name} was created.{self.next_step}"
+        return urls.resource(uid, "pipeline"), "Saved. Applies from the next run." if self.found else created
 
     @classmethod
-    def describe_connection(cls, ctx: RequestContext, eyes: VisibleRefs, found: ResourceView, title: str) -> Facts:
+    def describe_connection(cls, ctx: RequestContext, visible: VisibleRefs, found: ResourceView, title: str) -> Facts:
         """Describe the connection of an existing one, its type under the title."""
         filled = cls.design.from_resource(found)
-        volume = eyes.ref(filled.text("volume"))
+        volume = visible.ref(filled.text("volume"))
         named = replace(filled, labels={"volume": volume.name if volume else "Not visible to you"})
         return named.describe(credentials.list_names(ctx, found.uid), title)
 
@@ -97,9 +97,9 @@ def options_for(
     found = ctx.session.list(ctx.principal, action, kind, within=workspace, limit=limit).items
     if kind == LAYER_KIND:
         return [(item.uid, item.name) for item in found]
-    eyes = VisibleRefs(ctx)
+    visible = VisibleRefs(ctx)
     pairs = [
-        (item.uid, f"{above.name}.{item.name}" if (above := eyes.parent(item.uid)) else item.name) for item in found
+        (item.uid, f"{above.name}.{item.name}" if (above := visible.parent(item.uid)) else item.name) for item in found
     ]
     return sorted(pairs, key=lambda pair: pair[1].casefold())
 

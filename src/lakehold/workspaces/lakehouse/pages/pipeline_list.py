@@ -17,8 +17,8 @@ from lakehold.web.labels import pluralize
 from lakehold.web.list_view import ListFilter, ListState
 from lakehold.web.resources import workspace_page
 from lakehold.web.routing import router
+from lakehold.web.runs import RUNS, TRIGGERS
 from lakehold.web.runs.runnable_page import sees_runs
-from lakehold.web.runs.services import RUNS, TRIGGERS
 from lakehold.workspaces.graph import edge_sources, edge_targets
 from lakehold.workspaces.lakehouse.pages.page_frame import need_lakehouse
 from lakehold.workspaces.lakehouse.pipelines.base import LAYER_KIND, TABLE_KIND
@@ -64,16 +64,16 @@ def pipelines_page(request: Request, ctx: ReadContext, uid: str) -> Response:
 def graph_page(request: Request, ctx: ReadContext, uid: str, focus: str = "") -> Response:
     """Render the pipelines as a graph."""
     need_lakehouse(ctx, uid)
-    eyes = VisibleRefs(ctx)
+    visible = VisibleRefs(ctx)
     found = resources.find(ctx, among=PIPELINE_KINDS, within=uid, limit=_MAX_GRAPH_NODES)
-    links = pipeline_links(ctx, eyes, [item.uid for item in found.items])
+    links = pipeline_links(ctx, visible, [item.uid for item in found.items])
     things = lineage_page.all_nodes(links, [item.uid for item in found.items])
-    near = eyes.ref(focus) if focus in things else None
+    near = visible.ref(focus) if focus in things else None
     if near is not None:
         things = lineage_page.connected_nodes(links, focus)
         links = [pair for pair in links if set(pair) <= things.keys()]
     columns = lineage_page.assign_columns(links, things)
-    nodes = {each: (columns[each], _node_box(ctx, eyes, each)) for each in things}
+    nodes = {each: (columns[each], _node_box(ctx, visible, each)) for each in things}
     drawn = [item for item in found.items if item.uid in things]
     last = _last_runs(ctx, drawn)
     values: dict[str, object] = {
@@ -113,20 +113,20 @@ _PLANNED_TABLE = "\0"
 """Between a pipeline and the layer in which its table will be made: no id has it in it."""
 
 
-def pipeline_links(ctx: RequestContext, eyes: VisibleRefs, pipelines: Iterable[str]) -> list[lineage_page.Link]:
+def pipeline_links(ctx: RequestContext, visible: VisibleRefs, pipelines: Iterable[str]) -> list[lineage_page.Link]:
     """Return each link between a pipeline and a table once, in the direction of the data."""
     found: dict[lineage_page.Link, None] = {}
     for uid in pipelines:
-        for end in eyes.refs(edge_targets(ctx, uid, "reads")):
+        for end in visible.refs(edge_targets(ctx, uid, "reads")):
             found[end.uid, uid] = None
-        for end in eyes.refs(written_ids(ctx, eyes, uid)):
+        for end in visible.refs(written_ids(ctx, visible, uid)):
             found[uid, f"{uid}{_PLANNED_TABLE}{end.uid}" if end.kind == LAYER_KIND else end.uid] = None
     return list(found)
 
 
-def written_ids(ctx: RequestContext, eyes: VisibleRefs, uid: str) -> list[str]:
+def written_ids(ctx: RequestContext, visible: VisibleRefs, uid: str) -> list[str]:
     """Return the ids that a pipeline writes, visible or not: its own, those of visible streams, or the target layer."""
-    seen = [each for each in stream_ids(ctx, uid) if eyes.sees(each)]
+    seen = [each for each in stream_ids(ctx, uid) if visible.sees(each)]
     own = [end for each in (uid, *seen) for end in edge_targets(ctx, each, "writes")]
     return list(dict.fromkeys(own or edge_targets(ctx, uid, "into")))
 
@@ -136,17 +136,17 @@ def stream_ids(ctx: RequestContext, uid: str) -> list[str]:
     return sorted(edge_sources(ctx, uid, "source"))
 
 
-def _node_box(ctx: RequestContext, eyes: VisibleRefs, uid: str) -> lineage_page.GraphBox:
+def _node_box(ctx: RequestContext, visible: VisibleRefs, uid: str) -> lineage_page.GraphBox:
     """Return the box of a node. A table names its layer."""
     pipeline, _, layer = uid.partition(_PLANNED_TABLE)
-    found = eyes.ref(layer or pipeline)
+    found = visible.ref(layer or pipeline)
     assert found is not None  # noqa: S101 - only what is seen was followed
     if layer:
         return lineage_page.GraphBox(
             f"Table in {found.name}", "Not created yet", "circle-dashed", resource_header.overview_url(ctx, layer), uid
         )
     title = ctx.view.policy.kind(found.kind).schema.title
-    above = eyes.parent(uid) if found.kind in {TABLE_KIND, VOLUME_KIND} else None
+    above = visible.parent(uid) if found.kind in {TABLE_KIND, VOLUME_KIND} else None
     return lineage_page.resource_box(
         f"{title} in {above.name}" if above else title, found, resource_header.overview_url(ctx, uid)
     )

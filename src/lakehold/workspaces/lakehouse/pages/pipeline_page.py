@@ -10,7 +10,7 @@ from lakehold.api.catalog import resource_usage
 from lakehold.api.http.dependencies import CurrentPlatform, FormContext, ReadContext
 from lakehold.catalog import kinds, resource_metadata
 from lakehold.catalog.resource_view import ResourceView, VisibleRefs
-from lakehold.connectors.sources.settings import SyncMode
+from lakehold.connectors.settings import SyncMode
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import ConflictError, InvalidInputError
 from lakehold.runs.runnable import BackfillSpan, RunOptions
@@ -21,8 +21,8 @@ from lakehold.web.components import PageAction
 from lakehold.web.form_values import FieldErrors, text_field
 from lakehold.web.labels import humanize
 from lakehold.web.routing import FORM_METHODS, SubmittedForm, router
+from lakehold.web.runs import RUNS
 from lakehold.web.runs.runnable_page import latest_runs, overview_values
-from lakehold.web.runs.services import RUNS
 from lakehold.workspaces.graph import edge_targets
 from lakehold.workspaces.lakehouse import integrations
 from lakehold.workspaces.lakehouse.pages import destination_pages, integration_page, pipeline_list
@@ -59,16 +59,16 @@ def pipeline_page(request: Request, ctx: ReadContext, platform: CurrentPlatform,
     """Render the page of a pipeline."""
     found = pipeline_list.need_pipeline(ctx, uid)
     resource_usage.record(platform, ctx, kinds.catalog_kind(ctx.view.policy, found.kind).visible, uid)
-    eyes = VisibleRefs(ctx)
+    visible = VisibleRefs(ctx)
     runs = latest_runs(ctx, found, _LATEST)
-    read, written = edge_targets(ctx, uid, "reads"), pipeline_list.written_ids(ctx, eyes, uid)
-    template, section = _kind_section(request, ctx, eyes, found, runs)
+    read, written = edge_targets(ctx, uid, "reads"), pipeline_list.written_ids(ctx, visible, uid)
+    template, section = _kind_section(request, ctx, visible, found, runs)
     values: dict[str, object] = {
         **overview_values(ctx, found, "pipeline", runs),
-        "reads": eyes.refs(read),
-        "writes": eyes.refs(written),
-        "more_read": not all(map(eyes.sees, read)),
-        "more_written": not all(map(eyes.sees, written)),
+        "reads": visible.refs(read),
+        "writes": visible.refs(written),
+        "more_read": not all(map(visible.sees, read)),
+        "more_written": not all(map(visible.sees, written)),
         "sql": str((found.settings or {}).get("sql", "")),
         "settings": None if found.settings is None else describe_settings(found.settings),
     }
@@ -76,17 +76,17 @@ def pipeline_page(request: Request, ctx: ReadContext, platform: CurrentPlatform,
 
 
 def _kind_section(
-    request: Request, ctx: RequestContext, eyes: VisibleRefs, found: ResourceView, runs: Sequence[Run]
+    request: Request, ctx: RequestContext, visible: VisibleRefs, found: ResourceView, runs: Sequence[Run]
 ) -> tuple[str, dict[str, object]]:
     """Return the template of a kind, and the values that it needs beside those of all pipelines."""
     match found.kind:
         case SourcePipeline.kind:
-            return source_pages.TEMPLATE, source_pages.source_values(ctx, eyes, found, runs)
+            return source_pages.TEMPLATE, source_pages.source_values(ctx, visible, found, runs)
         case DestinationPipeline.kind:
-            return destination_pages.TEMPLATE, destination_pages.destination_values(ctx, eyes, found, runs)
+            return destination_pages.TEMPLATE, destination_pages.destination_values(ctx, visible, found, runs)
         case integrations.INTEGRATION_KIND:
             # It is called by tools, and never run.
-            values = integration_page.integration_values(request, ctx, eyes, found)
+            values = integration_page.integration_values(request, ctx, visible, found)
             return integration_page.TEMPLATE, values | {"run_now": []}
     return "lakehouse/pipeline.html", {}
 
@@ -159,4 +159,8 @@ def _visible_cursors(ctx: RequestContext, found: ResourceView) -> list[tuple[str
         return [("", field)] if field else []
     streams = VisibleRefs(ctx).refs(pipeline_list.stream_ids(ctx, found.uid))
     stream_settings = [(each.name, resource_metadata.load(ctx, each.uid).settings) for each in streams]
-    return [(name, str(of.get("cursor", ""))) for name, of in stream_settings if of.get("mode") == SyncMode.INCREMENTAL]
+    return [
+        (name, str(settings.get("cursor", "")))
+        for name, settings in stream_settings
+        if settings.get("mode") == SyncMode.INCREMENTAL
+    ]

@@ -17,8 +17,8 @@ from lakehold.web.access import resource_header
 from lakehold.web.components import PageAction
 from lakehold.web.confirmation import need_confirmation
 from lakehold.web.routing import SubmittedForm, router
+from lakehold.web.runs import RUNS
 from lakehold.web.runs.run_list import run_rows
-from lakehold.web.runs.services import RUNS
 from lakehold.web.table_pages import current_metadata, table_frame
 from lakehold.workspaces.lakehouse import lineage, maintenance
 from lakehold.workspaces.lakehouse.pages.page_frame import need_table

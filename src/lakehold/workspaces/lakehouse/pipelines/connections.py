@@ -9,7 +9,7 @@ from typing import Any
 from lakehold.access import Draft
 from lakehold.access.facts.view import FactView
 from lakehold.catalog import resource_metadata
-from lakehold.connectors.sources.settings import SyncMode
+from lakehold.connectors.settings import SyncMode
 from lakehold.directory.caller import Caller
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import ConflictError

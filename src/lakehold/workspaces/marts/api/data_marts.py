@@ -84,8 +84,8 @@ def list_storage_tables(request: Request, storage: IdText, search: PlainText = "
     return _tables_json(run_probe(request, ProbeTarget(storage)), search)
 
 
-@storage_routes.post("/{storage}/look", **WORKER_CALL)
-def look_into_storage(request: Request, storage: IdText, body: StorageProbeBody) -> StorageSampleJson:
+@storage_routes.post("/{storage}/look", **WORKER_CALL, operation_id="look_into_storage")
+def probe_storage(request: Request, storage: IdText, body: StorageProbeBody) -> StorageSampleJson:
     """Get the fields and first rows of a table, of the first table that matches a pattern, or of a query."""
     return StorageSampleJson.model_validate(run_probe(request, ProbeTarget(storage, by=body.by, text=body.text)))
 
@@ -156,8 +156,8 @@ class MartPreviewBody(RequestModel):
     credentials: SecretTexts = Field(default_factory=dict, examples=[{}], description="Of a connector; not stored.")
 
 
-@routes.post("/try", **WORKER_CALL)
-def try_mart(request: Request, body: MartPreviewBody) -> StorageSampleJson:
+@routes.post("/try", **WORKER_CALL, operation_id="try_mart")
+def preview_mart(request: Request, body: MartPreviewBody) -> StorageSampleJson:
     """Preview the fields and first rows of a data mart before it is saved. For those who may use the storage.
 
     Of one that a connector fills, for those who may edit it or create one.
@@ -191,7 +191,7 @@ def list_check_outcomes(
     ctx: ReadContext, mart: IdText, limit: Annotated[int, Query(ge=1, le=_MAX_OUTCOMES)] = 200
 ) -> ItemsResponse[CheckOutcomeJson]:
     """List the outcomes of a data mart's checks, for those who see it."""
-    return ItemsResponse[CheckOutcomeJson].of(checks.list_results(ctx, mart, limit=limit))
+    return ItemsResponse[CheckOutcomeJson].from_records(checks.list_results(ctx, mart, limit=limit))
 
 
 @routes.post("/{mart}/publish", status_code=204, responses=problem_responses(409))

@@ -46,7 +46,7 @@ class LiveSecretJson(ResponseModel):
 class CreatedLiveSecretJson(ResponseModel):
     """A new secret, which is never shown again."""
 
-    made: LiveSecretJson
+    created: LiveSecretJson = Field(serialization_alias="made")
     secret: str = Field(examples=["lhp_4fK0aQx9Zb_…"])
 
 
@@ -65,8 +65,8 @@ def make_live_secret(ctx: WriteContext, destination: IdText) -> CreatedLiveSecre
 
     The previous one is invalid at once. It is shown once, and stored as a hash.
     """
-    made = live.create_secret(ctx, destination)
-    return CreatedLiveSecretJson.model_validate({"made": made, "secret": made.text})
+    created = live.create_secret(ctx, destination)
+    return CreatedLiveSecretJson.model_validate({"created": created, "secret": created.text})
 
 
 @routes.delete("/{destination}/secret", status_code=204, responses=problem_responses(409))
@@ -119,7 +119,7 @@ def list_live_reports(
 ) -> ItemsResponse[LiveReportJson]:
     """List the reports that can be pulled from a live destination."""
     entered = _authenticate(request, platform, destination, client)
-    return ItemsResponse[LiveReportJson].of(live.pullable_reports(platform, entered, lake))
+    return ItemsResponse[LiveReportJson].from_records(live.pullable_reports(platform, entered, lake))
 
 
 @live_routes.get(

@@ -111,9 +111,9 @@ def list_notification_receivers(
 
     A notification goes to those of them who may see the data mart of the run.
     """
-    of = f"receivers {project} {search}"
+    list_name = f"receivers {project} {search}"
     found = receivers.list_receivers(ctx, project, search)
-    return paged.slice_page(of, found, NotificationReceiverJson.model_validate)
+    return paged.slice_page(list_name, found, NotificationReceiverJson.model_validate)
 
 
 @routes.put("/{project}/notifications/receivers/{member}")

@@ -112,4 +112,6 @@ def get_report_insights(ctx: ReadContext, report: IdText) -> ReportInsightJson:
 @insight_routes.get("/projects/{project}/insights")
 def list_project_insights(ctx: ReadContext, project: IdText) -> ItemsResponse[ReportInsightJson]:
     """List delivery and pull statistics of all reports of a project that the caller sees."""
-    return ItemsResponse[ReportInsightJson].of(insights.with_destinations(ctx, insights.project_insights(ctx, project)))
+    return ItemsResponse[ReportInsightJson].from_records(
+        insights.with_destinations(ctx, insights.project_insights(ctx, project))
+    )

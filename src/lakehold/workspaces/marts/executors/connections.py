@@ -15,9 +15,9 @@ from lakehold.connectors.database.jdbc import open_database
 from lakehold.connectors.database.source import JdbcSource
 from lakehold.connectors.destinations import delivery_folder
 from lakehold.connectors.destinations.delivery import DeliveryMessage, DeliveryRequest
-from lakehold.connectors.destinations.settings import DestinationSettings
 from lakehold.connectors.files.source import open_folder
 from lakehold.connectors.registry import ConnectorEnvironment, open_environment
+from lakehold.connectors.settings import DestinationSettings
 from lakehold.connectors.sources.source import SourceConnector
 from lakehold.directory.caller import Caller
 from lakehold.directory.platform import Platform

@@ -16,7 +16,7 @@ from lakehold.connectors.destinations.file_formats import ParquetFormat
 from lakehold.connectors.files import destination as files
 from lakehold.connectors.files.destination import FileDestination
 from lakehold.connectors.registry import open_environment
-from lakehold.connectors.sources.settings import SyncMode
+from lakehold.connectors.settings import SyncMode
 from lakehold.connectors.sources.source import SourceConnector
 from lakehold.connectors.sources.stream_selection import SELECTION_STREAM, LakeSource, StreamSelection
 from lakehold.connectors.sources.sync import SyncOptions, SyncResult, current_cursor, sync_stream

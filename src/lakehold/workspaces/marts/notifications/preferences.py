@@ -26,7 +26,7 @@ from lakehold.kit.clock import FOREVER, Moment
 from lakehold.kit.database import ExactText, IdType, metadata
 from lakehold.kit.errors import InvalidInputError
 from lakehold.kit.ids import quote
-from lakehold.workspaces.marts.mart_kinds import PROJECT_KIND
+from lakehold.workspaces.marts.settings import PROJECT_KIND
 
 
 class NotificationChannel(StrEnum):
@@ -192,7 +192,7 @@ def _roles_in(view: FactView, project: str) -> dict[int, str]:
 
 @dataclass(frozen=True, slots=True)
 class RoleHistory:
-    """When some members held which roles in a project and in the tenant."""
+    """The periods in which some members held roles in a project and in the tenant."""
 
     on_project: Mapping[int, list[GrantPeriod]]
     """By who held it."""

@@ -22,7 +22,8 @@ from lakehold.kit.errors import InvalidInputError
 from lakehold.kit.ids import fold_name, quote
 from lakehold.runs.run_table import FAILED, SUCCEEDED
 from lakehold.runs.runnable import EndedRun, RunNotice, members_allowed, notified_members
-from lakehold.workspaces.marts import checks, mart_kinds
+from lakehold.workspaces.graph import need_kind
+from lakehold.workspaces.marts import checks
 from lakehold.workspaces.marts.notifications import preferences
 from lakehold.workspaces.marts.notifications.preferences import (
     MANAGE_SETTINGS,
@@ -31,6 +32,7 @@ from lakehold.workspaces.marts.notifications.preferences import (
     ProjectRoles,
     RoleHistory,
 )
+from lakehold.workspaces.marts.settings import DATA_MART_KIND, PROJECT_KIND
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +68,7 @@ class MemberSubscriptions:
 
 def need_project(ctx: RequestContext, uid: str) -> None:
     """Refuse a resource that is not a project, or that the caller does not see."""
-    mart_kinds.need_kind(ctx, uid, mart_kinds.PROJECT_KIND)
+    need_kind(ctx, uid, "see", (PROJECT_KIND,))
 
 
 def project_channels(ctx: RequestContext, project: str) -> dict[NotificationChannel, bool]:
@@ -123,13 +125,13 @@ def channel_receivers(
 def _load_receivers(
     ctx: RequestContext, project: str, held: Mapping[int, str], numbers: Collection[int]
 ) -> list[MemberSubscriptions]:
-    chosen, eyes = preferences.load_preferences(ctx, project), VisibleRefs(ctx)
+    chosen, visible = preferences.load_preferences(ctx, project), VisibleRefs(ctx)
     there = [number for number in numbers if _is_member(ctx, project, held, number)]
     past = RoleHistory.load(ctx, project, [number for number in there if number in chosen])
     known, roles = accounts.get_many(ctx, there), ProjectRoles.load(ctx.view)
     found = []
     for number in there:
-        if member := eyes.by_number(number):
+        if member := visible.by_number(number):
             role, own, account = held.get(number), chosen.get(number, {}), known.get(number)
             side, has_email = roles.side_of(role), bool(account and account.email)
             channels = {each: _subscription(side, number, own.get(each), past) for each in NotificationChannel}
@@ -287,7 +289,7 @@ class UnderprivilegedOwner(NamedTuple):
 def underprivileged_owners(ctx: RequestContext, project: str) -> list[UnderprivilegedOwner]:
     """Return underprivileged owners of visible data marts: all for those who manage the project, else the caller."""
     need_project(ctx, project)
-    marts = ctx.session.ids(ctx.principal, "see", mart_kinds.DATA_MART_KIND, within=project)
+    marts = ctx.session.ids(ctx.principal, "see", DATA_MART_KIND, within=project)
     held, bit = preferences.project_roles(ctx, project), role_bit("technical_owner")
     side_of = ProjectRoles.load(ctx.view).side_of
     found = ctx.session.read_view(
@@ -300,10 +302,10 @@ def underprivileged_owners(ctx: RequestContext, project: str) -> list[Underprivi
     )
     if not can_manage(ctx, project):
         found = [(mart, owner) for mart, owner in found if owner == ctx.caller.member]
-    eyes = VisibleRefs(ctx)
+    visible = VisibleRefs(ctx)
     # Who is an admin by their role in the tenant is no Business User, whatever else they hold.
     admins = frozenset(ctx.session.who(MANAGE_SETTINGS, project)) if found else frozenset()
-    seen = [(eyes.ref(mart), eyes.ref(owner)) for mart, owner in found if owner not in admins]
+    seen = [(visible.ref(mart), visible.ref(owner)) for mart, owner in found if owner not in admins]
     named = [UnderprivilegedOwner(mart, owner) for mart, owner in seen if mart and owner]
     return sorted(named, key=lambda each: (fold_name(each.mart.name), each.mart.uid, fold_name(each.owner.name)))
 

@@ -26,14 +26,12 @@ from lakehold.web.connections.form import ResourceForm, load_design
 from lakehold.web.connections.form_page import ConnectionTest, form_routers, probe_as_caller, workspace_id
 from lakehold.web.cookies import Flash
 from lakehold.web.routing import SubmittedForm
-from lakehold.web.runs import labels
-from lakehold.web.runs.services import RUNS
+from lakehold.web.runs import RUNS, labels
 from lakehold.workspaces.marts import insights, live, mart_probe, pipelines, storages
-from lakehold.workspaces.marts.mart_kinds import DESTINATION_KIND
 from lakehold.workspaces.marts.mart_probe import ProbeTarget
 from lakehold.workspaces.marts.pages import page_frame
 from lakehold.workspaces.marts.pages.page_frame import ProjectFormPage
-from lakehold.workspaces.marts.settings import DESTINATION, LIVE_TYPE
+from lakehold.workspaces.marts.settings import DESTINATION, DESTINATION_KIND, LIVE_TYPE
 
 
 class MartDestinationFormPage(ProjectFormPage):
@@ -63,7 +61,7 @@ new, routes = form_routers(MartDestinationFormPage)
 
 
 @routes.post("/{uid:path}/destination/try")
-def try_out(request: Request, uid: str) -> Response:
+def test_destination(request: Request, uid: str) -> Response:
     """Test the saved destination."""
     found = read_transaction(request).run(lambda ctx: MartDestinationFormPage.need_resource(ctx, uid))
     tested = _test(request, ProbeTarget(uid, workspace_id(found), dict(found.settings or {})))
@@ -89,11 +87,11 @@ def make(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm) -> 
         text = "The current secret stops working immediately."
         need_confirmation(request, sent, f"Rotate the secret of {found.name}?", text, do="Rotate", back=back)
     try:
-        made = live.create_secret(ctx, uid)
+        secret = live.create_secret(ctx, uid)
     except ConflictError as error:
         return pages.redirect(request, back, Flash(str(error), tone="bad"))
     words = "BI tools use it to pull reports. Keep it secret."
-    one_time = one_time_secret.OneTimeSecret(f"Secret of {found.name}", "Secret", made.text, words, FOREVER, back)
+    one_time = one_time_secret.OneTimeSecret(f"Secret of {found.name}", "Secret", secret.text, words, FOREVER, back)
     return one_time_secret.redirect_to_secret(request, ctx.caller, one_time)
 
 
@@ -180,7 +178,7 @@ def _delivered_file(uid: str, file: VolumeEntry) -> DeliveredFile:
 @routes.get("/{uid:path}/destination")
 def destination_page(request: Request, ctx: ReadContext, platform: CurrentPlatform, uid: str) -> Response:
     """Render the page of a destination."""
-    found = page_frame.need_kind(ctx, uid, DESTINATION_KIND)
+    found = page_frame.need_resource(ctx, uid, DESTINATION_KIND)
     resource_usage.record(platform, ctx, "see", uid)
     reports = page_frame.visible_sources(ctx, uid, "destination")
     filled = MartDestinationFormPage.design.from_resource(found)

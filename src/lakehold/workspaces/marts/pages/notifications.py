@@ -140,7 +140,7 @@ def choose_mine(request: Request, ctx: WriteContext, uid: str, sent: SubmittedFo
 @routes.post("/{uid:path}/notifications/receivers")
 def choose(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm) -> Response:
     """Subscribe a member to a channel, unsubscribe them, or reset them to the default of their role."""
-    member, name, choice = (str(sent.get(each, "")) for each in ("member", "channel", "wanted"))
+    member, name, choice = (str(sent.get(each, "")) for each in ("member", "channel", "choice"))
     found = receivers.set_subscription(ctx, uid, member, {name: _CHOICES.get(choice)})
     # With scripts the list is drawn anew in its place.
     if request.headers.get("hx-request"):

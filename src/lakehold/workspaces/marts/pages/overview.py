@@ -20,15 +20,15 @@ from lakehold.web.components import PageAction
 from lakehold.web.labels import pluralize
 from lakehold.web.resources import workspace_page
 from lakehold.web.routing import router
-from lakehold.web.runs.services import RUNS
+from lakehold.web.runs import RUNS
 from lakehold.workspaces.descriptor import HomeSection
-from lakehold.workspaces.marts import mart_kinds
 from lakehold.workspaces.marts.pages.page_frame import need_project
 from lakehold.workspaces.marts.pages.reports.form_options import mart_options
+from lakehold.workspaces.marts.settings import DATA_MART_KIND, DESTINATION_KIND, PROJECT_KIND, REPORT_KIND, STORAGE_KIND
 
 routes = router("/workspaces")
 
-_KINDS = (mart_kinds.DATA_MART_KIND, mart_kinds.REPORT_KIND, mart_kinds.DESTINATION_KIND, mart_kinds.STORAGE_KIND)
+_KINDS = (DATA_MART_KIND, REPORT_KIND, DESTINATION_KIND, STORAGE_KIND)
 _MAX_ITEMS, _MAX_COUNT, _MOST_FAILED = 6, 500, 4
 
 
@@ -86,10 +86,10 @@ def _kind_section(ctx: RequestContext, uid: str, kind: str) -> ProjectSection:
 def _create_action(ctx: RequestContext, schema: KindSchema, uid: str) -> PageAction:
     """Return the action that creates a resource of a kind, with the reason if the caller may not."""
     new = workspace_page.create_action(ctx, schema, uid)
-    if schema.id == mart_kinds.DATA_MART_KIND:
+    if schema.id == DATA_MART_KIND:
         may = ctx.session.check(ctx.principal, "create_data_mart", uid)
-    elif schema.id == mart_kinds.REPORT_KIND:
-        may = bool(ctx.session.list(ctx.principal, "use", mart_kinds.DATA_MART_KIND, within=uid, limit=1).items)
+    elif schema.id == REPORT_KIND:
+        may = bool(ctx.session.list(ctx.principal, "use", DATA_MART_KIND, within=uid, limit=1).items)
     else:
         may = ctx.session.check(ctx.principal, "create", Draft(schema.id, {"project": uid}))
     return new if may else replace(new, why_not="You do not have permission to create one.")
@@ -111,13 +111,11 @@ def load_home_section(ctx: RequestContext) -> HomeSection | None:
     projects = [
         each
         for each in workspaces.page(ctx, limit=_MAX_PROJECTS).items
-        if each.kind == mart_kinds.PROJECT_KIND
-        and may("create_destination", each.uid)
-        and not may("create_data_mart", each.uid)
+        if each.kind == PROJECT_KIND and may("create_destination", each.uid) and not may("create_data_mart", each.uid)
     ]
     if not projects:
         return None
-    forms = {each.uid: kind_pages.create_form_url(each.uid, mart_kinds.REPORT_KIND) for each in projects}
+    forms = {each.uid: kind_pages.create_form_url(each.uid, REPORT_KIND) for each in projects}
     # Published ones before drafts, each by name.
     usable = {each.uid: sorted(mart_options(ctx, each.uid), key=lambda mart: not mart.published) for each in projects}
     values: dict[str, object] = {
@@ -135,10 +133,10 @@ def load_home_section(ctx: RequestContext) -> HomeSection | None:
 
 def _own_reports(ctx: RequestContext, project: str) -> list[tuple[ResourceRef, ResourceRef | None, Run | None]]:
     """Return the reports that the caller owns by name, each with its data mart and its last run."""
-    seen = ctx.session.list(ctx.principal, "see", mart_kinds.REPORT_KIND, within=project, limit=_MAX_SCANNED).items
-    me, eyes = ctx.caller.member, VisibleRefs(ctx)
+    seen = ctx.session.list(ctx.principal, "see", REPORT_KIND, within=project, limit=_MAX_SCANNED).items
+    me, visible = ctx.caller.member, VisibleRefs(ctx)
     mine = ctx.session.read_view(
         lambda view: [make_ref(view, item.uid) for item in seen if me in owners_of(view, item.uid)["owner"]]
     )[:_MAX_LISTED]
     last = RUNS.last_runs(ctx, [each.uid for each in mine])
-    return [(each, eyes.parent(each.uid), last.get(each.uid)) for each in mine]
+    return [(each, visible.parent(each.uid), last.get(each.uid)) for each in mine]

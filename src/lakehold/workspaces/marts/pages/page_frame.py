@@ -20,7 +20,7 @@ from lakehold.web.cookies import Flash
 from lakehold.web.one_time_secret import OneTimeSecret
 from lakehold.web.routing import SubmittedForm, router
 from lakehold.workspaces.graph import edge_sources
-from lakehold.workspaces.marts import mart_kinds
+from lakehold.workspaces.marts.settings import PROJECT_KIND
 
 
 def resource_frame(ctx: RequestContext, found: ResourceView, part: str) -> dict[str, object]:
@@ -90,10 +90,10 @@ class ProjectFormPage(ConnectionFormPage):
 
 def need_project(ctx: RequestContext, uid: str) -> ResourceRef:
     """Return the project, if the caller may see it."""
-    return workspaces.need_workspace(ctx, uid, mart_kinds.PROJECT_KIND)
+    return workspaces.need_workspace(ctx, uid, PROJECT_KIND)
 
 
-def need_kind(ctx: RequestContext, uid: str, kind: str) -> ResourceView:
+def need_resource(ctx: RequestContext, uid: str, kind: str) -> ResourceView:
     """Return the resource, if it is of the kind and the caller may see it."""
     found = resources.get(ctx, uid)
     if found.kind != kind:
@@ -104,7 +104,7 @@ def need_kind(ctx: RequestContext, uid: str, kind: str) -> ResourceView:
 
 def need_edit(ctx: RequestContext, uid: str, kind: str) -> ResourceView:
     """Return the resource, if it is of the kind and the caller may edit it."""
-    found = need_kind(ctx, uid, kind)
+    found = need_resource(ctx, uid, kind)
     kinds.need_right(ctx, uid, "edit")
     return found
 

@@ -25,11 +25,10 @@ from lakehold.web.labels import format_count
 from lakehold.web.list_view import ListState
 from lakehold.workspaces.graph import edge_sources
 from lakehold.workspaces.marts.api.data_marts import run_probe
-from lakehold.workspaces.marts.mart_kinds import DATA_MART_KIND, STORAGE_KIND
 from lakehold.workspaces.marts.mart_probe import ProbeTarget, StorageProbeResult
 from lakehold.workspaces.marts.pages import page_frame
 from lakehold.workspaces.marts.pages.page_frame import ProjectFormPage
-from lakehold.workspaces.marts.settings import STORAGE, DefinitionType, StorageType
+from lakehold.workspaces.marts.settings import DATA_MART_KIND, STORAGE, STORAGE_KIND, DefinitionType, StorageType
 
 _LAKEHOUSE, _MAX_OPTIONS = "lakehouse.lakehouse", 200
 
@@ -89,7 +88,7 @@ new, routes = form_routers(StorageFormPage)
 @routes.get("/{uid:path}/storage")
 def storage_page(request: Request, ctx: ReadContext, platform: CurrentPlatform, uid: str) -> Response:
     """Render the page of a storage."""
-    found = page_frame.need_kind(ctx, uid, STORAGE_KIND)
+    found = page_frame.need_resource(ctx, uid, STORAGE_KIND)
     resource_usage.record(platform, ctx, kinds.catalog_kind(ctx.view.policy, found.kind).visible, uid)
     return _page(request, ctx, found)
 
@@ -98,12 +97,12 @@ def storage_page(request: Request, ctx: ReadContext, platform: CurrentPlatform, 
 def test(request: Request, uid: str) -> Response:
     """Test the connection and render the result."""
     reading = read_transaction(request)
-    found = reading.run(lambda ctx: page_frame.need_kind(ctx, uid, STORAGE_KIND))
-    looked = probe_storage(request, ProbeTarget(uid))
-    return reading.run(lambda ctx: _page(request, ctx, found, looked))
+    found = reading.run(lambda ctx: page_frame.need_resource(ctx, uid, STORAGE_KIND))
+    probe = probe_storage(request, ProbeTarget(uid))
+    return reading.run(lambda ctx: _page(request, ctx, found, probe))
 
 
-def _page(request: Request, ctx: RequestContext, found: ResourceView, looked: StorageProbe | None = None) -> Response:
+def _page(request: Request, ctx: RequestContext, found: ResourceView, probe: StorageProbe | None = None) -> Response:
     settings, uid = resource_metadata.load(ctx, found.uid).settings, found.uid
     kind = str(settings.get("kind", ""))
     marts = page_frame.visible_sources(ctx, uid, "storage")
@@ -115,13 +114,13 @@ def _page(request: Request, ctx: RequestContext, found: ResourceView, looked: St
         "facts": None if found.settings is None else _setting_facts(ctx, found),
         "set_up": page_frame.action_of(ctx, uid, "edit", set_up),
         "acts": _storage_actions(ctx, found, kind),
-        "looked": looked,
+        "probe": probe,
         "marts": marts,
         "more_marts": len(marts) < len(edge_sources(ctx, uid, "storage")),
         "new_mart": _new_mart_url(found) if "use" in found.actions and found.workspace else "",
         "may": resource_header.actions_of(ctx, uid),
     }
-    return pages.render(request, "marts/storage.html", values, status=422 if looked and looked.error else 200)
+    return pages.render(request, "marts/storage.html", values, status=422 if probe and probe.error else 200)
 
 
 def _setting_facts(ctx: RequestContext, found: ResourceView) -> list[tuple[str, str]]:
@@ -157,20 +156,20 @@ def tables_page(request: Request, uid: str, table: str = "") -> Response:
     reading = read_transaction(request)
     found, is_set = reading.run(lambda ctx: _need_use(ctx, uid))
     listing = ListState.from_request(request, ("name",))
-    looked = None
+    probe = None
     if table:
-        looked = probe_storage(request, ProbeTarget(uid, by=DefinitionType.TABLE.value, text=table))
+        probe = probe_storage(request, ProbeTarget(uid, by=DefinitionType.TABLE.value, text=table))
     elif is_set:
-        looked = probe_storage(request, ProbeTarget(uid, search=listing.search))
-    values = reading.run(lambda ctx: page_frame.resource_frame(ctx, found, "tables")) | {"looked": looked}
-    if looked and table:
+        probe = probe_storage(request, ProbeTarget(uid, search=listing.search))
+    values = reading.run(lambda ctx: page_frame.resource_frame(ctx, found, "tables")) | {"probe": probe}
+    if probe and table:
         values |= {
             "table": table,
-            "grid": table_pages.sample_grid(looked.seen.fields, looked.seen.rows),
+            "grid": table_pages.sample_grid(probe.seen.fields, probe.seen.rows),
             "new": _new_mart_url(found, table=table),
         }
-        return pages.render(request, "marts/table_look.html", values)
-    rows = listing.select(looked.seen.tables if looked else (), lambda each: str(each["name"]))
+        return pages.render(request, "marts/table_sample.html", values)
+    rows = listing.select(probe.seen.tables if probe else (), lambda each: str(each["name"]))
     values |= {
         **listing.page_values(rows),
         "at": lambda each: _table_url(uid, each),
@@ -181,7 +180,7 @@ def tables_page(request: Request, uid: str, table: str = "") -> Response:
 
 def _need_use(ctx: RequestContext, uid: str) -> tuple[ResourceView, bool]:
     """Return the storage, if the caller may use it, and whether it is set up."""
-    found = page_frame.need_kind(ctx, uid, STORAGE_KIND)
+    found = page_frame.need_resource(ctx, uid, STORAGE_KIND)
     ctx.need("use", uid)
     return found, bool(resource_metadata.load(ctx, uid).settings.get("kind"))
 
@@ -217,11 +216,11 @@ def storage_options(request: Request, uid: str) -> StorageOptions:
     if not kind:
         return StorageOptions(storage)
     try:
-        looked = probe_storage(request, ProbeTarget(uid, search=""))
+        probe = probe_storage(request, ProbeTarget(uid, search=""))
     except LakeholdError as error:
         return StorageOptions(storage, kind, error=error)
-    tables = [str(each["name"]) for each in looked.seen.tables]
-    return StorageOptions(storage, kind, tables, lakehouse, looked.error)
+    tables = [str(each["name"]) for each in probe.seen.tables]
+    return StorageOptions(storage, kind, tables, lakehouse, probe.error)
 
 
 def usable_storages(ctx: RequestContext, project: str) -> list[ResourceSummary]:
@@ -246,7 +245,7 @@ def joinable_marts(ctx: RequestContext, project: str, but: str) -> list[tuple[st
 def _load_storage(ctx: RequestContext, uid: str) -> tuple[ResourceRef | None, str, str]:
     ctx.need_visible(uid)
     ctx.need("use", uid)
-    settings, eyes = resource_metadata.load(ctx, uid).settings, VisibleRefs(ctx)
-    kind, lakehouse = str(settings.get("kind", "")), eyes.ref(str(settings.get("lakehouse", "")))
+    settings, visible = resource_metadata.load(ctx, uid).settings, VisibleRefs(ctx)
+    kind, lakehouse = str(settings.get("kind", "")), visible.ref(str(settings.get("lakehouse", "")))
     may_ask = kind == StorageType.LAKE and lakehouse and queries.may_query(ctx, lakehouse.uid)
-    return eyes.ref(uid), kind, lakehouse.uid if lakehouse and may_ask else ""
+    return visible.ref(uid), kind, lakehouse.uid if lakehouse and may_ask else ""

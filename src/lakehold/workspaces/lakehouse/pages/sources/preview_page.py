@@ -48,31 +48,31 @@ class StreamPreview:
 @routes.get("/{uid:path}/preview")
 def preview_page(request: Request, uid: str, stream: str = "") -> Response:
     """Render the first rows of a stream, by default of the first one."""
-    looked = read_transaction(request).run(lambda ctx: _load_preview(ctx, uid, stream))
+    preview = read_transaction(request).run(lambda ctx: _load_preview(ctx, uid, stream))
     sent = pages.restored_form(request)
-    return _page(request, _with_changes(looked, sent) if sent else looked)
+    return _page(request, _with_changes(preview, sent) if sent else preview)
 
 
 @routes.post("/{uid:path}/preview")
 def change(request: Request, uid: str, sent: SubmittedForm) -> Response:
     """Preview with the changed format, or save it."""
     saved = read_transaction(request).run(lambda ctx: _load_preview(ctx, uid, str(sent.get("stream", ""))))
-    looked = _with_changes(saved, sent)
+    preview = _with_changes(saved, sent)
     do, before = str(sent.get("do", "")), str(sent.get("before", ""))
-    shape = looked.settings.get("format") if "kind" in sent else None
+    shape = preview.settings.get("format") if "kind" in sent else None
     if do == "next" and _form_fingerprint(shape, _parse_fields(sent)) == before:
         return pages.redirect(request, setup_pages.step_url(uid, setup_pages.SCHEDULE))
-    if do not in {"save", "next"} or looked.chosen is None:
-        return _page(request, looked, before=before)
-    seen = _probe(request, looked)
+    if do not in {"save", "next"} or preview.chosen is None:
+        return _page(request, preview, before=before)
+    seen = _probe(request, preview)
     if seen[1] is not None:
-        return _page(request, looked, before=before, seen=seen)
-    write_transaction(request).run(lambda ctx: _save(ctx, looked))
+        return _page(request, preview, before=before, seen=seen)
+    write_transaction(request).run(lambda ctx: _save(ctx, preview))
     if do == "next":
         return pages.redirect(request, setup_pages.step_url(uid, setup_pages.SCHEDULE))
     to = setup_pages.step_url(uid, setup_pages.PREVIEW, setup=setup_pages.is_setup(request))
-    to = f"{to}{'&' if '?' in to else '?'}{urlencode({'stream': looked.chosen.uid})}"
-    return pages.redirect(request, to, f"Saved. Applies from the next run of {looked.chosen.name}.")
+    to = f"{to}{'&' if '?' in to else '?'}{urlencode({'stream': preview.chosen.uid})}"
+    return pages.redirect(request, to, f"Saved. Applies from the next run of {preview.chosen.name}.")
 
 
 def _load_preview(ctx: RequestContext, uid: str, stream: str) -> StreamPreview:
@@ -85,36 +85,36 @@ def _load_preview(ctx: RequestContext, uid: str, stream: str) -> StreamPreview:
     return StreamPreview(source, found, chosen, resource_metadata.load(ctx, chosen.uid).settings if chosen else {})
 
 
-def _with_changes(looked: StreamPreview, sent: FormData) -> StreamPreview:
+def _with_changes(preview: StreamPreview, sent: FormData) -> StreamPreview:
     """Return the preview with the submitted format of a file, or the submitted fields of an endpoint."""
-    if looked.connector == "files" and "kind" in sent:
-        return replace(looked, settings={**looked.settings, "format": _parse_format(sent)})
-    if looked.connector == "api" and "count" in sent:
-        name, fields = looked.settings.get("stream"), _parse_fields(sent)
-        some = row_settings(looked.source.settings or {}, "endpoints")
+    if preview.connector == "files" and "kind" in sent:
+        return replace(preview, settings={**preview.settings, "format": _parse_format(sent)})
+    if preview.connector == "api" and "count" in sent:
+        name, fields = preview.settings.get("stream"), _parse_fields(sent)
+        some = row_settings(preview.source.settings or {}, "endpoints")
         changed = [{**each, "fields": fields} if each.get("name") == name else each for each in some]
-        return replace(looked, endpoints=changed)
-    return looked
+        return replace(preview, endpoints=changed)
+    return preview
 
 
-def _save(ctx: RequestContext, looked: StreamPreview) -> None:
-    source = looked.source
-    if looked.endpoints is not None:
-        edit = ResourceEdit(settings={**(source.settings or {}), "endpoints": looked.endpoints})
+def _save(ctx: RequestContext, preview: StreamPreview) -> None:
+    source = preview.source
+    if preview.endpoints is not None:
+        edit = ResourceEdit(settings={**(source.settings or {}), "endpoints": preview.endpoints})
         resource_edit.apply_edit(ctx, source.uid, edit, expect_version=source.version)
-    elif looked.chosen is not None:
-        resource_edit.apply_edit(ctx, looked.chosen.uid, ResourceEdit(settings=looked.settings))
+    elif preview.chosen is not None:
+        resource_edit.apply_edit(ctx, preview.chosen.uid, ResourceEdit(settings=preview.settings))
 
 
-def _probe(request: Request, looked: StreamPreview) -> SourceProbe:
-    if looked.chosen is None:
+def _probe(request: Request, preview: StreamPreview) -> SourceProbe:
+    if preview.chosen is None:
         return {}, None
-    changed = {} if looked.endpoints is None else {"endpoints": looked.endpoints}
+    changed = {} if preview.endpoints is None else {"endpoints": preview.endpoints}
     asked = {
-        "source": looked.source.uid,
-        "settings": {**(looked.source.settings or {}), **changed},
-        "stream": str(looked.settings.get("stream", "")),
-        "how": dict(looked.settings),
+        "source": preview.source.uid,
+        "settings": {**(preview.source.settings or {}), **changed},
+        "stream": str(preview.settings.get("stream", "")),
+        "how": dict(preview.settings),
     }
     return setup_pages.probe_source(request, asked)
 
@@ -146,21 +146,21 @@ def _form_fingerprint(shape: Mapping[str, Any] | None, fields: Sequence[Mapping[
     return json.dumps([_format_fingerprint(shape), [[each["name"], each["type"]] for each in fields]])
 
 
-def _page(request: Request, looked: StreamPreview, *, before: str = "", seen: SourceProbe | None = None) -> Response:
-    found, error = seen or _probe(request, looked)
-    shape, fields = _file_format(found, looked.settings), found.get("fields", [])
+def _page(request: Request, preview: StreamPreview, *, before: str = "", seen: SourceProbe | None = None) -> Response:
+    found, error = seen or _probe(request, preview)
+    shape, fields = _file_format(found, preview.settings), found.get("fields", [])
 
     def page(ctx: RequestContext) -> Response:
         setup = setup_pages.is_setup(request)
         values: dict[str, object] = {
-            **setup_pages.step_values(ctx, looked.source, setup_pages.PREVIEW, setup=setup),
-            "looked": looked,
+            **setup_pages.step_values(ctx, preview.source, setup_pages.PREVIEW, setup=setup),
+            "preview": preview,
             "shape": shape,
             "was": _format_fingerprint(shape),
             "before": before or _form_fingerprint(shape, fields),
             "grid": table_pages.sample_grid(fields, found.get("rows", ())),
             "fields": fields,
-            "types_change": looked.connector == "api"
+            "types_change": preview.connector == "api"
             or (shape or {}).get("kind") in {"separated", "json", "json_lines"},
             "notes": found.get("notes", []),
             "error": error,

@@ -19,7 +19,7 @@ from lakehold.web.cookies import Flash
 from lakehold.web.form_values import FieldErrors
 from lakehold.web.labels import format_count, humanize
 from lakehold.web.routing import FORM_METHODS, SubmittedForm, router
-from lakehold.web.runs.services import RUNS, TRIGGERS
+from lakehold.web.runs import RUNS, TRIGGERS
 from lakehold.web.schedules import schedule_form
 from lakehold.workspaces.lakehouse.pages.page_frame import FORMS, MAX_TARGETS, LakehouseFormPage, options_for
 from lakehold.workspaces.lakehouse.pipelines.base import LAYER_KIND

@@ -15,7 +15,7 @@ from lakehold.web.connections.form_page import workspace_id
 from lakehold.web.form_values import CORRECTABLE_ERRORS
 from lakehold.web.labels import format_count
 from lakehold.web.routing import SubmittedForm, router
-from lakehold.web.runs.services import RUNS
+from lakehold.web.runs import RUNS
 from lakehold.workspaces.lakehouse.pages.page_frame import write_targets
 from lakehold.workspaces.lakehouse.pages.sources import setup_pages, stream_form
 from lakehold.workspaces.lakehouse.pages.sources.stream_form import SYNC_MODES, StreamFormRow
@@ -26,15 +26,15 @@ TEMPLATE = "lakehouse/source.html"
 
 
 def source_values(
-    ctx: RequestContext, eyes: VisibleRefs, found: ResourceView, runs: Sequence[Run]
+    ctx: RequestContext, visible: VisibleRefs, found: ResourceView, runs: Sequence[Run]
 ) -> dict[str, object]:
     """Return the template values of the page."""
     page = setup_pages.SourceFormPage
-    streams = list(_stream_rows(ctx, eyes, found, runs))
+    streams = list(_stream_rows(ctx, visible, found, runs))
     is_set = found.settings is not None and bool(found.settings.get("connector"))
     next_step = setup_pages.STREAMS if is_set and not streams else setup_pages.CONNECT
     return {
-        "connection": None if found.settings is None else page.describe_connection(ctx, eyes, found, "From"),
+        "connection": None if found.settings is None else page.describe_connection(ctx, visible, found, "From"),
         "is_set": is_set or found.settings is None,
         "setup": setup_pages.step_url(found.uid, next_step),
         "streams": streams,
@@ -44,7 +44,7 @@ def source_values(
 
 
 def _stream_rows(
-    ctx: RequestContext, eyes: VisibleRefs, found: ResourceView, runs: Sequence[Run]
+    ctx: RequestContext, visible: VisibleRefs, found: ResourceView, runs: Sequence[Run]
 ) -> Iterator[tuple[object, ...]]:
     """Yield the streams that the caller sees: reference, whether it is on, its table or the layer in which that will be
     made (None if the caller does not see it), settings (of editors alone), and run and step in which it was last read.
@@ -53,9 +53,9 @@ def _stream_rows(
     for run in runs:
         for step in RUNS.get(ctx, run.id).steps:
             last.setdefault(step.name, (run.id, step))
-    for ref in stream_form.visible_streams(ctx, eyes, found.uid):
+    for ref in stream_form.visible_streams(ctx, visible, found.uid):
         settings = resource_metadata.load(ctx, ref.uid).settings if found.settings is not None else {}
-        end = eyes.ref(stream_output(ctx, found.uid, ref.uid))
+        end = visible.ref(stream_output(ctx, found.uid, ref.uid))
         yield ref, stream_form.is_on(ctx, ref.uid), end, settings, *last.get(ref.name, ("", None))
 
 

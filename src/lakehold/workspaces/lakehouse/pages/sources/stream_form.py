@@ -93,15 +93,15 @@ def parse_stream_rows(form: FormData) -> list[StreamFormRow]:
 
 def saved_stream_rows(ctx: RequestContext, source: str) -> list[StreamFormRow]:
     """Return the rows of the saved streams that the caller may see."""
-    eyes = VisibleRefs(ctx)
+    visible = VisibleRefs(ctx)
     into = edge_targets(ctx, source, "into")
-    rows = [_saved_row(ctx, eyes, each.uid, into) for each in visible_streams(ctx, eyes, source)]
+    rows = [_saved_row(ctx, visible, each.uid, into) for each in visible_streams(ctx, visible, source)]
     return sorted(rows, key=lambda row: row.stream.casefold())
 
 
-def visible_streams(ctx: RequestContext, eyes: VisibleRefs, source: str) -> list[ResourceRef]:
+def visible_streams(ctx: RequestContext, visible: VisibleRefs, source: str) -> list[ResourceRef]:
     """Return the saved streams that the caller may see, by name."""
-    return sorted(eyes.refs(pipeline_list.stream_ids(ctx, source)), key=lambda ref: ref.name.casefold())
+    return sorted(visible.refs(pipeline_list.stream_ids(ctx, source)), key=lambda ref: ref.name.casefold())
 
 
 def is_on(ctx: RequestContext, uid: str) -> bool:
@@ -151,7 +151,7 @@ def _change(ctx: RequestContext, row: StreamFormRow, before: StreamFormRow, targ
     resource_edit.apply_edit(ctx, row.uid, ResourceEdit(settings=settings, attributes=attributes, edges=edges))
 
 
-def _saved_row(ctx: RequestContext, eyes: VisibleRefs, uid: str, into: Sequence[str]) -> StreamFormRow:
+def _saved_row(ctx: RequestContext, visible: VisibleRefs, uid: str, into: Sequence[str]) -> StreamFormRow:
     settings = resource_metadata.load(ctx, uid).settings
     keys = settings.get("keys")
     return StreamFormRow(
@@ -161,16 +161,16 @@ def _saved_row(ctx: RequestContext, eyes: VisibleRefs, uid: str, into: Sequence[
         str(settings.get("mode", "full")),
         ", ".join(map(str, keys)) if isinstance(keys, list) else "",
         str(settings.get("cursor", "")),
-        _table_text(eyes, edge_targets(ctx, uid, "writes") or into, str(settings.get("table", ""))),
+        _table_text(visible, edge_targets(ctx, uid, "writes") or into, str(settings.get("table", ""))),
     )
 
 
-def _table_text(eyes: VisibleRefs, at: Sequence[str], name: str) -> str:
+def _table_text(visible: VisibleRefs, at: Sequence[str], name: str) -> str:
     """Return the table that a stream writes, or its name in the layer in which it will be created."""
-    end = eyes.ref(at[0]) if at else None
+    end = visible.ref(at[0]) if at else None
     if end is None or end.kind == LAYER_KIND:
         return f"{end.name}.{name}" if end and name else ""
-    above = eyes.parent(end.uid)
+    above = visible.parent(end.uid)
     return f"{above.name}.{end.name}" if above else ""
 
 

@@ -74,11 +74,11 @@ def save(request: Request, platform: CurrentPlatform, uid: str, sent: SubmittedF
     name = str(sent["name"]).strip()
     try:
         read = saved_queries.tables_read_if_known(platform, place, sql)
-        made = writing.run(lambda ctx: saved_queries.create_saved_query(ctx, uid, name, sql, read))
+        created = writing.run(lambda ctx: saved_queries.create_saved_query(ctx, uid, name, sql, read))
     except (InvalidInputError, ConflictError) as refused:
         error = refused
         return reading.run(lambda ctx: _form(request, ctx, uid, "save", error, sql=sql, name=name))
-    return pages.redirect(request, _editor_url(uid, made), f"{name} was saved.")
+    return pages.redirect(request, _editor_url(uid, created), f"{name} was saved.")
 
 
 @routes.api_route("/{uid:path}/sql/saved/{query:path}/rename", methods=FORM_METHODS)

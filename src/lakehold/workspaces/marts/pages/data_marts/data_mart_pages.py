@@ -22,15 +22,13 @@ from lakehold.web.form_values import list_setting
 from lakehold.web.labels import humanize
 from lakehold.web.list_view import ListState
 from lakehold.web.routing import router
-from lakehold.web.runs import labels, runnable_page
-from lakehold.web.runs.services import RUNS
+from lakehold.web.runs import RUNS, labels, runnable_page
 from lakehold.workspaces.graph import edge_targets
 from lakehold.workspaces.marts import pipelines
 from lakehold.workspaces.marts.checks import BROKEN, KEPT, list_results
-from lakehold.workspaces.marts.mart_kinds import DATA_MART_KIND, REPORT_KIND
 from lakehold.workspaces.marts.pages import page_frame
 from lakehold.workspaces.marts.pages.data_marts.form_pages import DefinitionFormPage
-from lakehold.workspaces.marts.settings import DATA_MART
+from lakehold.workspaces.marts.settings import DATA_MART, DATA_MART_KIND, REPORT_KIND
 
 routes = router("/resources")
 
@@ -38,15 +36,16 @@ routes = router("/resources")
 @routes.get("/{uid:path}/reports")
 def reports_page(request: Request, ctx: ReadContext, uid: str) -> Response:
     """Render the reports that the caller may see, by name."""
-    found, listing = page_frame.need_kind(ctx, uid, DATA_MART_KIND), ListState.from_request(request, ("name",))
+    found, listing = page_frame.need_resource(ctx, uid, DATA_MART_KIND), ListState.from_request(request, ("name",))
     some = listing.select(mart_reports(ctx, uid), lambda ref: ref.name)
-    eyes, listed = VisibleRefs(ctx), listing.slice_page(some)
+    visible, listed = VisibleRefs(ctx), listing.slice_page(some)
     last = RUNS.last_runs(ctx, [ref.uid for ref in listed])
     values: dict[str, object] = {
         **page_frame.resource_frame(ctx, found, "reports"),
         **listing.page_values(some),
         "rows": [
-            (ref, _destination(ctx, eyes, ref.uid), _owners(ctx, eyes, ref.uid), last.get(ref.uid)) for ref in listed
+            (ref, _destination(ctx, visible, ref.uid), _owners(ctx, visible, ref.uid), last.get(ref.uid))
+            for ref in listed
         ],
         "new": new_report_url(found),
     }
@@ -65,13 +64,13 @@ def new_report_url(found: ResourceView) -> str:
     return f"{kind_pages.create_form_url(found.workspace.uid, REPORT_KIND)}?{urlencode({'mart': found.uid})}"
 
 
-def _destination(ctx: RequestContext, eyes: VisibleRefs, report: str) -> ResourceRef | None:
-    return eyes.ref(next(iter(edge_targets(ctx, report, "destination")), None))
+def _destination(ctx: RequestContext, visible: VisibleRefs, report: str) -> ResourceRef | None:
+    return visible.ref(next(iter(edge_targets(ctx, report, "destination")), None))
 
 
-def _owners(ctx: RequestContext, eyes: VisibleRefs, report: str) -> list[ResourceRef]:
+def _owners(ctx: RequestContext, visible: VisibleRefs, report: str) -> list[ResourceRef]:
     held = ctx.session.read_view(lambda view: owners_of(view, report))
-    return eyes.refs(uid for some in held.values() for uid in some)
+    return visible.refs(uid for some in held.values() for uid in some)
 
 
 _LATEST = 5
@@ -96,9 +95,9 @@ class DataMartStatus:
 @routes.get("/{uid:path}/mart")
 def mart_page(request: Request, ctx: ReadContext, platform: CurrentPlatform, lake: CurrentLake, uid: str) -> Response:
     """Render the page of a data mart."""
-    found = page_frame.need_kind(ctx, uid, DATA_MART_KIND)
+    found = page_frame.need_resource(ctx, uid, DATA_MART_KIND)
     resource_usage.record(platform, ctx, kinds.catalog_kind(ctx.view.policy, found.kind).visible, uid)
-    schema, eyes = kinds.catalog_kind(ctx.view.policy, found.kind), VisibleRefs(ctx)
+    schema, visible = kinds.catalog_kind(ctx.view.policy, found.kind), VisibleRefs(ctx)
     standing = _load_status(ctx, lake, uid)
     around = runnable_page.overview_values(ctx, found, "mart", runnable_page.latest_runs(ctx, found, _LATEST))
     joined = edge_targets(ctx, uid, "joins")
@@ -113,14 +112,14 @@ def mart_page(request: Request, ctx: ReadContext, platform: CurrentPlatform, lak
         "standing": standing,
         "definition": _definition_facts(found),
         "sql": str((found.settings or {}).get("sql", "")),
-        "storage": eyes.refs(drawn),
-        "more_storage": not all(map(eyes.sees, drawn)),
-        "joins": eyes.refs(joined),
-        "more_joins": not all(map(eyes.sees, joined)),
+        "storage": visible.refs(drawn),
+        "more_storage": not all(map(visible.sees, drawn)),
+        "joins": visible.refs(joined),
+        "more_joins": not all(map(visible.sees, joined)),
         "owners": [(schema.roles[role].title, held) for role, held in found.owners.items()],
         "toggles": [(humanize(name), value == "true") for name, value in found.attributes.items()],
         "contexts": list(found.edges.get("contexts", ())),
-        "reports": [(ref, _destination(ctx, eyes, ref.uid)) for ref in mart_reports(ctx, uid)[: _LATEST + 1]],
+        "reports": [(ref, _destination(ctx, visible, ref.uid)) for ref in mart_reports(ctx, uid)[: _LATEST + 1]],
         "latest": _LATEST,
         "new_report": new_report_url(found),
     }
@@ -130,7 +129,7 @@ def mart_page(request: Request, ctx: ReadContext, platform: CurrentPlatform, lak
 @routes.post("/{uid:path}/mart/publish")
 def publish(request: Request, ctx: WriteContext, lake: CurrentLake, uid: str) -> Response:
     """Publish the data mart, so that it can be reported on."""
-    found, here = page_frame.need_kind(ctx, uid, DATA_MART_KIND), urls.resource(uid, "mart")
+    found, here = page_frame.need_resource(ctx, uid, DATA_MART_KIND), urls.resource(uid, "mart")
     try:
         pipelines.publish(ctx, lake, uid)
     except (ConflictError, InvalidInputError) as error:
@@ -141,7 +140,7 @@ def publish(request: Request, ctx: WriteContext, lake: CurrentLake, uid: str) ->
 @routes.post("/{uid:path}/mart/unpublish")
 def unpublish(request: Request, ctx: WriteContext, uid: str) -> Response:
     """Make the data mart a draft again."""
-    found, here = page_frame.need_kind(ctx, uid, DATA_MART_KIND), urls.resource(uid, "mart")
+    found, here = page_frame.need_resource(ctx, uid, DATA_MART_KIND), urls.resource(uid, "mart")
     pipelines.unpublish(ctx, uid)
     return pages.redirect(request, here, Flash(f"{found.name} was unpublished.", undo=f"{here}/publish"))
 

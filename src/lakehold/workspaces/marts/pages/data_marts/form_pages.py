@@ -31,12 +31,18 @@ from lakehold.web.labels import format_count
 from lakehold.web.routing import SubmittedForm
 from lakehold.workspaces.graph import edge_targets
 from lakehold.workspaces.marts import mart_probe
-from lakehold.workspaces.marts.mart_kinds import DATA_MART_KIND
 from lakehold.workspaces.marts.mart_probe import ProbeTarget, StorageProbeResult, definition_errors
 from lakehold.workspaces.marts.pages import page_frame, storage_pages
 from lakehold.workspaces.marts.pages.page_frame import ProjectFormPage
 from lakehold.workspaces.marts.pages.storage_pages import StorageOptions, probe_storage
-from lakehold.workspaces.marts.settings import FEEDS, DefinitionType, MartSettings, parse_definition, reads_from
+from lakehold.workspaces.marts.settings import (
+    DATA_MART_KIND,
+    FEEDS,
+    DefinitionType,
+    MartSettings,
+    parse_definition,
+    reads_from,
+)
 
 
 class MartFormPage(ProjectFormPage):
@@ -217,17 +223,17 @@ class DefinitionFormPage(MartFormPage):
         storage, by = filled.text("storage"), filled.text("by")
         if not storage or filled.word == _CONNECTOR:
             return ConnectionTest()
-        looked = probe_storage(self.request, ProbeTarget(storage, by=by, text=filled.text(by)))
-        if isinstance(looked.error, NoWorkerError):
-            return ConnectionTest(error=looked.error)
-        if looked.error is not None:
-            return ConnectionTest(errors={by: str(looked.error)})
-        self.probed = looked.seen
+        probe = probe_storage(self.request, ProbeTarget(storage, by=by, text=filled.text(by)))
+        if isinstance(probe.error, NoWorkerError):
+            return ConnectionTest(error=probe.error)
+        if probe.error is not None:
+            return ConnectionTest(errors={by: str(probe.error)})
+        self.probed = probe.seen
         try:
             definition = parse_definition(self.settings(filled))
         except InvalidInputError as error:
             return ConnectionTest(errors={by: str(error)})
-        found = definition_errors(definition, looked.seen.fields)
+        found = definition_errors(definition, probe.seen.fields)
         if "columns" in found:
             found[by] = f"The schema contains a field that no longer exists. {found.pop('columns')}"
         joins = read_transaction(self.request).run(lambda ctx: self._join_column_errors(ctx, filled))
@@ -235,11 +241,11 @@ class DefinitionFormPage(MartFormPage):
 
     def _join_column_errors(self, ctx: RequestContext, filled: ResourceForm) -> dict[str, str]:
         """Return errors for join columns that do not exist, as far as the other data mart has rows."""
-        eyes, lake, found = VisibleRefs(ctx), get_lake(self.request), dict[str, str]()
+        visible, lake, found = VisibleRefs(ctx), get_lake(self.request), dict[str, str]()
         names = {each["name"] for each in self.probed.fields}
         for n, join in enumerate(filled.lists["joins"]):
             mart = join["mart"]
-            now = table_views.view_of(ctx, mart).current_metadata(lake) if eyes.sees(mart) else None
+            now = table_views.view_of(ctx, mart).current_metadata(lake) if visible.sees(mart) else None
             theirs = {each.name for each in now.fields} if now else None
             for our, their in parse_pairs(join["on"]).items():
                 if our not in names:
@@ -336,10 +342,10 @@ def _open_page(request: Request, uid: str) -> tuple[DefinitionFormPage, Resource
     """Return the page of an existing data mart that the caller may edit."""
 
     def load(ctx: RequestContext) -> tuple[DefinitionFormPage, ResourceView]:
-        found, eyes = DefinitionFormPage.need_resource(ctx, uid), VisibleRefs(ctx)
+        found, visible = DefinitionFormPage.need_resource(ctx, uid), VisibleRefs(ctx)
         page = DefinitionFormPage(request, workspace_id(found), found)
         joins = row_settings(found.settings or {}, "joins")
-        page.hidden_joins = [each for each in joins if not eyes.sees(str(each.get("mart", "")))]
+        page.hidden_joins = [each for each in joins if not visible.sees(str(each.get("mart", "")))]
         page.keeps_storage = bool(edge_targets(ctx, uid, "storage")) and not found.edges.get("storage")
         return page, found
 

@@ -22,14 +22,13 @@ from lakehold.web.connections.form import ResourceForm, load_design
 from lakehold.web.cookies import Flash
 from lakehold.web.form_values import CORRECTABLE_ERRORS, FieldErrors, parse_integer, row_settings, text_field
 from lakehold.web.routing import FORM_METHODS, SubmittedForm, router
-from lakehold.web.runs.services import RUNS
+from lakehold.web.runs import RUNS
 from lakehold.web.table_pages import table_frame
 from lakehold.workspaces.marts import checks
 from lakehold.workspaces.marts.checks import BROKEN, KEPT, UNKNOWN, CheckResult
-from lakehold.workspaces.marts.mart_kinds import DATA_MART_KIND
 from lakehold.workspaces.marts.pages import page_frame
 from lakehold.workspaces.marts.pipelines import CHECK_TASK, mart_settings
-from lakehold.workspaces.marts.settings import QUALITY_CHECK, CheckKind, QualityCheck
+from lakehold.workspaces.marts.settings import DATA_MART_KIND, QUALITY_CHECK, CheckKind, QualityCheck
 from lakehold.workspaces.upkeep import TASK_PARAMETER
 
 routes = router("/resources")
@@ -134,7 +133,7 @@ _MAX_OUTCOMES = 30
 @routes.get("/{uid:path}/quality")
 def quality_page(request: Request, ctx: ReadContext, uid: str) -> Response:
     """Render the present checks of the data mart; removed ones are not shown."""
-    found, trouble = page_frame.need_kind(ctx, uid, DATA_MART_KIND), None
+    found, trouble = page_frame.need_resource(ctx, uid, DATA_MART_KIND), None
     ctx.need("see", uid)
     try:
         names = [check.name for check in mart_settings(ctx, uid).checks]
@@ -156,7 +155,7 @@ def quality_page(request: Request, ctx: ReadContext, uid: str) -> Response:
 @routes.post("/{uid:path}/quality")
 def check_now(request: Request, ctx: WriteContext, uid: str) -> Response:
     """Start a run of the checks without a refresh."""
-    page_frame.need_kind(ctx, uid, DATA_MART_KIND)
+    page_frame.need_resource(ctx, uid, DATA_MART_KIND)
     ctx.need("see", uid)
     try:
         started = RUNS.start(ctx, uid, RunOptions(parameters={TASK_PARAMETER: CHECK_TASK}))

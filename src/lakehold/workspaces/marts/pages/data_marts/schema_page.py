@@ -19,11 +19,10 @@ from lakehold.web.cookies import Flash
 from lakehold.web.form_values import CORRECTABLE_ERRORS, list_setting, parse_integer, row_settings
 from lakehold.web.routing import SubmittedForm, router
 from lakehold.workspaces.graph import edge_targets
-from lakehold.workspaces.marts.mart_kinds import DATA_MART_KIND
 from lakehold.workspaces.marts.mart_probe import ProbeTarget
 from lakehold.workspaces.marts.pages import page_frame
 from lakehold.workspaces.marts.pages.storage_pages import StorageProbe, probe_storage
-from lakehold.workspaces.marts.settings import parse_definition
+from lakehold.workspaces.marts.settings import DATA_MART_KIND, parse_definition
 
 routes = router("/resources")
 
@@ -53,7 +52,7 @@ class SchemaRow:
 @routes.get("/{uid:path}/schema")
 def schema_page(request: Request, uid: str, draw: str = "") -> Response:
     """Render the fields; with `draw`, they are read from the storage too."""
-    found = read_transaction(request).run(lambda ctx: page_frame.need_kind(ctx, uid, DATA_MART_KIND))
+    found = read_transaction(request).run(lambda ctx: page_frame.need_resource(ctx, uid, DATA_MART_KIND))
     drawn = _probe_fields(request, found) if draw and found.settings is not None else None
     return read_transaction(request).run(
         lambda ctx: _page(request, ctx, found, _schema_rows(request, ctx, found, drawn), drawn)

@@ -11,11 +11,12 @@ from lakehold.directory.errors import DeniedError, HiddenError
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import ConflictError, InvalidInputError, LakeholdError
 from lakehold.lake.iceberg_catalog import IcebergCatalog
-from lakehold.workspaces.marts import mart_kinds, reports
+from lakehold.workspaces.marts import reports
 from lakehold.workspaces.marts.pages.destination_pages import MartDestinationFormPage
 from lakehold.workspaces.marts.report_query import is_numeric_type
 from lakehold.workspaces.marts.report_settings import UNARY_OPERATORS
 from lakehold.workspaces.marts.reports import ReportColumn
+from lakehold.workspaces.marts.settings import DATA_MART_KIND, DESTINATION_KIND
 
 TEXT, NUMBER, TIME, YES_NO, OTHER = "text", "number", "time", "yes or no", "other"
 
@@ -131,14 +132,14 @@ def mart_options(ctx: RequestContext, within: str) -> list[MartOption]:
     """Return the data marts that the caller may report on, by name."""
     return [
         MartOption(item.uid, item.name, detail.description, detail.settings.get("published") is True)
-        for item, detail in _usable(ctx, mart_kinds.DATA_MART_KIND, within)
+        for item, detail in _usable(ctx, DATA_MART_KIND, within)
     ]
 
 
 def destination_options(ctx: RequestContext, within: str, found: ResourceView | None) -> list[tuple[str, str]]:
     """Return the destinations that the caller may use. A present destination that they may not use can stay."""
     options = []
-    for item, detail in _usable(ctx, mart_kinds.DESTINATION_KIND, within):
+    for item, detail in _usable(ctx, DESTINATION_KIND, within):
         way = MartDestinationFormPage.design.types.get(str(detail.settings.get("to", "")))
         options.append((item.uid, f"{item.name} ({way.label.lower()})" if way else item.name))
     if found is None:

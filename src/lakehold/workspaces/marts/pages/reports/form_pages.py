@@ -31,12 +31,12 @@ from lakehold.web.routing import SubmittedForm, router
 from lakehold.web.schedules.schedule_form import time_zones
 from lakehold.web.table_pages import Grid
 from lakehold.workspaces.marts import reports
-from lakehold.workspaces.marts.mart_kinds import DATA_MART_KIND, REPORT_KIND
 from lakehold.workspaces.marts.messages import MAX_BLOCK_ROWS, MessageData, MessageTemplate
 from lakehold.workspaces.marts.pages import page_frame
 from lakehold.workspaces.marts.pages.destination_pages import MartDestinationFormPage
 from lakehold.workspaces.marts.pages.reports import form_options, report_form
 from lakehold.workspaces.marts.pages.reports.report_form import ReportForm
+from lakehold.workspaces.marts.settings import DATA_MART_KIND, REPORT_KIND
 
 _STYLE = re.compile(r' style="[^"]*"')
 _BAR = re.compile(r'<div style="[^"]*width:(\d+)%"></div>')
@@ -153,7 +153,7 @@ def _need_edit(ctx: RequestContext, uid: str) -> tuple[ResourceView, str]:
 def _need_usable_mart(ctx: RequestContext, mart: str) -> str:
     """Return the data mart if the caller may report on it; empty if none is named."""
     if mart:
-        page_frame.need_kind(ctx, mart, DATA_MART_KIND)
+        page_frame.need_resource(ctx, mart, DATA_MART_KIND)
         ctx.need("use", mart)
     return mart
 

@@ -111,8 +111,8 @@ def report_form_from_resource(found: ResourceView, settings: Mapping[str, object
     )
 
 
-def _parse_rows(form: FormData, of: str, names: Sequence[str]) -> list[FormRow]:
-    columns = [[str(each).strip() for each in form.getlist(f"{of}_{name}")] for name in names]
+def _parse_rows(form: FormData, prefix: str, names: Sequence[str]) -> list[FormRow]:
+    columns = [[str(each).strip() for each in form.getlist(f"{prefix}_{name}")] for name in names]
     rows = islice(zip_longest(*columns, fillvalue=""), _MAX_ROWS)
     return [dict(zip(names, row, strict=True)) for row in rows]
 

@@ -16,17 +16,16 @@ from lakehold.web.access import resource_header
 from lakehold.web.components import PageAction
 from lakehold.web.list_view import ListState
 from lakehold.web.routing import router
-from lakehold.web.runs import labels
+from lakehold.web.runs import RUNS, labels
 from lakehold.web.runs.runnable_page import latest_runs, overview_values, runnable_frame
-from lakehold.web.runs.services import RUNS
 from lakehold.workspaces.graph import edge_targets
 from lakehold.workspaces.marts import insights, pipelines
-from lakehold.workspaces.marts.mart_kinds import REPORT_KIND
 from lakehold.workspaces.marts.pages import destination_pages, page_frame
 from lakehold.workspaces.marts.pages.reports import form_options, form_pages, report_form
 from lakehold.workspaces.marts.pages.reports.form_options import MartColumns
 from lakehold.workspaces.marts.pages.reports.report_form import FormRow, ReportForm
 from lakehold.workspaces.marts.report_settings import UNARY_OPERATORS
+from lakehold.workspaces.marts.settings import REPORT_KIND
 
 QueryFacts = list[tuple[str, str]]
 _SEND_LABELS = {option[0]: option[1] for option in report_form.DESIGN.options_of("report", "send")}
@@ -76,7 +75,7 @@ _SORTS = {
 @routes.get("/{uid:path}/insights")
 def report_insights(request: Request, ctx: ReadContext, uid: str) -> Response:
     """Render the insights of a report, over ninety days."""
-    found = page_frame.need_kind(ctx, uid, REPORT_KIND)
+    found = page_frame.need_resource(ctx, uid, REPORT_KIND)
     insight = insights.report_insight(ctx, uid)
     values: dict[str, object] = {
         **runnable_frame(ctx, found, "insights"),
@@ -108,7 +107,7 @@ _NOT_SENT = "Nothing was sent: "
 @routes.get("/{uid:path}/report")
 def report_page(request: Request, ctx: ReadContext, platform: CurrentPlatform, lake: CurrentLake, uid: str) -> Response:
     """Render the page of a report."""
-    found = page_frame.need_kind(ctx, uid, REPORT_KIND)
+    found = page_frame.need_resource(ctx, uid, REPORT_KIND)
     resource_usage.record(platform, ctx, "see", uid)
     last, mart = _last_deliveries(ctx, found), kinds.parent_of(ctx.view, uid)
     edit = PageAction("Edit", urls.resource(uid, "report/edit"), icon="pencil")
@@ -134,7 +133,7 @@ def report_rows(request: Request, uid: str) -> Response:
     """Render the rows that the report would send to the caller now."""
 
     def prepare(ctx: RequestContext) -> tuple[ResourceView, str, dict[str, object]]:
-        found = page_frame.need_kind(ctx, uid, REPORT_KIND)
+        found = page_frame.need_resource(ctx, uid, REPORT_KIND)
         mart = ctx.session.read_view(lambda view: kinds.parent_of(view, uid)) or ""
         return found, mart, dict(resource_metadata.load(ctx, uid).settings)
 
@@ -156,8 +155,8 @@ def _report_destination(ctx: RequestContext, uid: str) -> dict[str, object]:
     there = next(iter(edge_targets(ctx, uid, "destination")), "")
     if not there:
         return found
-    eyes, gone = VisibleRefs(ctx), pipelines.is_deleted(ctx, there)
-    seen = eyes.ref(there)
+    visible, gone = VisibleRefs(ctx), pipelines.is_deleted(ctx, there)
+    seen = visible.ref(there)
     if not gone:
         return {**found, "there": seen, "gone": False}
     # Who sees the report may be who brings it back, though they do not see where it goes.
@@ -165,7 +164,7 @@ def _report_destination(ctx: RequestContext, uid: str) -> dict[str, object]:
     restore = PageAction("Restore", urls.resource(there, "restore"), "post", "undo-2", back)
     may = resources.may_restore(ctx, there)
     held = ctx.session.read_view(lambda view: owners_of(view, there)) if seen else {}
-    owners = eyes.refs(each for some in held.values() for each in some)
+    owners = visible.refs(each for some in held.values() for each in some)
     return {**found, "there": seen, "owners": owners, "restore": restore if may else None}
 
 

@@ -1,4 +1,4 @@
-"""Settings that all sources have in common, and sync modes."""
+"""Settings that all sources or all destinations have in common, and sync modes."""
 
 from enum import StrEnum
 from typing import ClassVar
@@ -35,3 +35,18 @@ class SourceSettings(SettingsRecord):
     def volume_id(self) -> str:
         """The volume that it reads files of; empty if it reads none."""
         return ""
+
+
+class DestinationSettings(SettingsRecord):
+    """The base of the settings of all destinations."""
+
+    __slots__ = ()
+    to: str
+    needs_drivers: ClassVar[bool] = False
+    """Whether it can only be tested with the JDBC drivers that Spark loads."""
+    writes_volume: ClassVar[bool] = False
+    """Whether it writes files into a volume."""
+    takes_rows: ClassVar[bool] = True
+    """Whether it delivers all rows; else a message about them."""
+    takes_message: ClassVar[bool] = False
+    """Whether it delivers a message, alone or with the rows."""
