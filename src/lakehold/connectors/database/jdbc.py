@@ -64,6 +64,8 @@ class JdbcDatabase:
     """Properties that the installation sets; they go before those."""
     read_only: bool = False
     """Whether every connection is read-only, as far as the product has that."""
+    sample_seconds: int = 0
+    """After how long the database gives up a sample, as far as the product can; 0 for never."""
 
     def check(self) -> None:
         """Refuse an invalid URL, or one that contains credentials."""
@@ -254,6 +256,7 @@ def open_database(environment: ConnectorEnvironment, settings: DatabaseSettings)
         entry.driver,
         permitted_properties(address, settings.properties, permitted),
         entry.fixed,
+        sample_seconds=environment.settings.query_seconds,
     )
 
 
