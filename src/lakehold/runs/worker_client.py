@@ -9,8 +9,10 @@ from collections.abc import Collection, Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, field
 from secrets import token_hex
+from time import monotonic
 from typing import Any, Protocol
 from urllib.parse import quote, unquote
+from weakref import WeakKeyDictionary
 
 import httpx
 import pyarrow as pa
@@ -190,11 +192,29 @@ def describe_query(
     text: str,
     uid: str = "",
     workspace: str = "",
-    purpose: ReadPurpose | None = None,  # noqa: ARG001
+    purpose: ReadPurpose | None = None,
 ) -> QueryDescription:
-    """Return the fields and the tables of a query without running it. Its id as for a query."""
-    body = {"id": uid or _new_id(), "workspace": workspace, "text": text}
-    return QueryDescription(**_post(platform, caller, DESCRIBE_PATH, body))
+    """Return the fields and the tables of a query without running it; a refusal is audited. Its id as for a query."""
+    body, what = {"id": uid or _new_id(), "workspace": workspace, "text": text}, _purpose(caller, purpose)
+    try:
+        return QueryDescription(**_post(platform, caller, DESCRIBE_PATH, body))
+    except RefusedQueryError as error:
+        if _is_news(platform, (caller.tenant, caller.member, what.action, what.resource, error.message)):
+            platform.audit_refusal(caller, what.action, what.resource, error.message)
+        raise
+
+
+_REPEAT_SECONDS = 60
+_refusals: WeakKeyDictionary[Platform, dict[tuple[str, ...], float]] = WeakKeyDictionary()
+"""When a description was refused, by tenant, member, action, resource and reason."""
+
+
+def _is_news(platform: Platform, refusal: tuple[str, ...]) -> bool:
+    """Return whether it was not refused a minute ago: an editor describes a query at each pause of typing."""
+    now = monotonic()
+    recent = {key: at for key, at in _refusals.get(platform, {}).items() if at > now - _REPEAT_SECONDS}
+    _refusals[platform] = {refusal: now, **recent}
+    return refusal not in recent
 
 
 def probe(
