@@ -71,7 +71,8 @@ def probing(shop: Shop, address: str, stub: StubProbe, uid: str = "probe_of_rita
     body = {"id": uid, "probe": "test.stub", "request": {}}
     with worker_pool._client(shop.platform, RITA, 120) as client, ThreadPoolExecutor(1) as pool:
         asked = pool.submit(client.post, f"{address}{worker_client.PROBE_PATH}", json=body)
-        assert stub.begun.wait(120)
+        while not stub.begun.wait(1):
+            assert not asked.done(), asked.result().text
         try:
             yield asked
         finally:

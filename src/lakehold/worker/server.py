@@ -221,6 +221,8 @@ def serve(platform: Platform, *, executes_runs: bool = True) -> Iterator[tuple[s
     socket = config.bind_socket()
     # Else a short answer waits 40 ms for the receiver to confirm its head: asyncio takes this socket for no TCP.
     socket.setsockopt(IPPROTO_TCP, TCP_NODELAY, 1)
+    # Else whoever is told of the address before the thread has begun is refused, instead of waiting for it.
+    socket.listen()
     address = f"http://{_HOST}:{socket.getsockname()[1]}"
     spark_runtime = SparkRuntime(platform, address, executes_runs=executes_runs)
     config.app = app = create_app(platform, [iceberg_rest.routes, routes], _find_caller)
