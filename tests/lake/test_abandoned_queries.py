@@ -24,7 +24,7 @@ Ask = Callable[[QueryService, Caller, str], object]
 
 
 def describe(queries: QueryService, caller: Caller, text: str) -> object:
-    return queries.describe(caller, "Shop", text)
+    return queries.describe(Query(f"of_{caller.member}", caller, "Shop", text, 0))
 
 
 def run(queries: QueryService, caller: Caller, text: str) -> object:

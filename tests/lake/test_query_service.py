@@ -13,12 +13,13 @@ from pathlib import Path
 import httpx
 import pyarrow as pa
 import pytest
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 
 from lakehold.kit.errors import ConflictError, LimitExceededError
 from lakehold.kit.settings import Settings
 from lakehold.lake.errors import QueryMemoryError
 from lakehold.lake.spark import queries as query_service
+from lakehold.lake.spark.guard.query_guard import QueryGuard
 from lakehold.lake.spark.queries import Query, QueryLoad, QueryService
 from lakehold.lake.spark.session_pool import UserSessions
 from tests.cli.command_runner import CommandRunner, serve_platform
@@ -119,6 +120,29 @@ def test_a_query_is_stopped_by_its_asker_alone(client: httpx.Client, way: Comman
     assert (found[0].status_code, found[0].json()["code"]) == (409, "stopped")
     # Its time was not up: it was told before its first stage had begun.
     assert found[0].elapsed.total_seconds() < LIMIT
+
+
+def test_a_description_is_stopped_by_its_id(client: httpx.Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(query_service, "_LEAVE_SECONDS", 0)
+    analysing, go_on = threading.Event(), threading.Event()
+    original = QueryGuard.analyse
+
+    def analyse(guard: QueryGuard, session: SparkSession, text: str) -> DataFrame:
+        if text == "SELECT 'describe me'":
+            analysing.set()
+            go_on.wait(120)
+        return original(guard, session, text)
+
+    monkeypatch.setattr(QueryGuard, "analyse", analyse)
+    body = {"workspace": "shop", "sql": "SELECT 'describe me'", "id": "description_1"}
+    found: list[httpx.Response] = []
+    asking = threading.Thread(target=lambda: found.append(client.post("/api/v1/queries/describe", json=body)))
+    asking.start()
+    assert analysing.wait(120)
+    assert client.delete("/api/v1/queries/description_1").status_code == 204
+    asking.join()
+    go_on.set()
+    assert (found[0].status_code, found[0].json()["code"]) == (409, "stopped")
 
 
 def test_one_person_has_so_many_at_once(spark: SparkSession, shop: Shop, tmp_path: Path) -> None:

@@ -3,17 +3,31 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, cast
 
 import pytest
 
 from lakehold.directory.caller import Caller
 from lakehold.kit.errors import LakeholdError
+from lakehold.lake.spark.queries import QueryService
+from lakehold.lake.spark.session_pool import UserSessions
 from lakehold.ledger.audit import AuditFilter, AuditLogEntry
-from lakehold.runs import queries
+from lakehold.runs import queries, worker_client
+from lakehold.runs.step_context import StepContext
 from lakehold.workspaces.lakehouse.pipelines.connections import sampled_resource
+from lakehold.workspaces.marts import mart_probe
+from lakehold.workspaces.marts.mart_probe import PreparedProbe, ProbeTarget
+from lakehold.workspaces.marts.settings import StorageType
+from lakehold.workspaces.marts.storages import LakeTables
 from tests.api.client import Api, json_body, problem, serve_api
 from tests.lake.shop import ADA, RITA, TENANT, Shop
+
+if TYPE_CHECKING:
+    from lakehold.runs.run_table import RunRow
+    from lakehold.worker.spark_session import SparkRuntime
 
 
 def read_entries(shop: Shop, **criteria: str) -> list[AuditLogEntry]:
@@ -85,14 +99,57 @@ def test_what_does_not_exist_is_no_attempt(shop: Shop) -> None:
     assert len(denied_entries(shop)) == before
 
 
-def test_a_refused_function_is_audited(shop: Shop) -> None:
+def run_query(shop: Shop, caller: Caller, text: str) -> object:
+    return ask(shop, caller, text)
+
+
+def describe(shop: Shop, caller: Caller, text: str) -> object:
+    with shop.platform.read(caller) as ctx:
+        scope = queries.open_scope(ctx, "shop")
+    return queries.describe_query(shop.platform, scope, text)
+
+
+def sample(shop: Shop, caller: Caller, text: str) -> object:
+    """Sample a query in a storage, as before a data mart is saved."""
+    prepared = PreparedProbe(caller, ProbeTarget("shop", by="sql", text=text), StorageType.LAKE, LakeTables("Shop", []))
+    return mart_probe.probe_storage(shop.platform, prepared)
+
+
+def execute_step(shop: Shop, caller: Caller, text: str) -> object:
+    """Run the query of a step, as pipelines, data marts and their checks do."""
+    with shop.platform.read(caller) as ctx:
+        stored = {"tenant": TENANT, "caller": json.dumps(caller.to_stored()), "resource_id": ctx.view.resource("shop")}
+    persons = UserSessions(shop.tables._spark, shop.platform.keys, shop.platform.clock, "")
+    runtime = SimpleNamespace(queries=QueryService(shop.tables._spark, persons, shop.platform.settings))
+    step_ctx = StepContext(
+        shop.platform, cast("SparkRuntime", runtime), cast("RunRow", SimpleNamespace(**stored)), 0, Path()
+    )
+    return step_ctx.run_query("", text)
+
+
+@pytest.mark.parametrize(
+    ("attempt", "action"), [(run_query, "query"), (describe, "query"), (sample, "preview"), (execute_step, "run")]
+)
+def test_a_refused_function_is_audited(shop: Shop, attempt: Callable[[Shop, Caller, str], object], action: str) -> None:
     before, reads = len(denied_entries(shop)), len(read_entries(shop))
     with pytest.raises(LakeholdError):
-        ask(shop, RITA, "SELECT reflect('java.lang.System', 'getenv', 'HOME')")
+        attempt(shop, RITA, "SELECT reflect('java.lang.System', 'getenv', 'HOME')")
     (entry,) = denied_entries(shop)[before:]
-    assert (entry.member, entry.action, entry.resource) == ("rita", "query", "shop")
+    assert (entry.member, entry.action, entry.resource) == ("rita", action, "shop")
     assert "reflect" in entry.reason
     assert len(read_entries(shop)) == reads
+
+
+def test_what_is_refused_at_each_pause_of_typing_is_audited_once(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = len(denied_entries(shop))
+    for text in ("SELECT java_method('a')", "SELECT java_method('a', 'b')", "SELECT input_file_name()"):
+        with pytest.raises(LakeholdError):
+            describe(shop, RITA, text)
+    assert len(denied_entries(shop)) == before + 2
+    monkeypatch.setattr(worker_client, "_REPEAT_SECONDS", 0)
+    with pytest.raises(LakeholdError):
+        describe(shop, RITA, "SELECT java_method('a')")
+    assert len(denied_entries(shop)) == before + 3
 
 
 @pytest.fixture

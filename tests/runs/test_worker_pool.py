@@ -15,6 +15,7 @@ from lakehold.directory.platform import Platform
 from lakehold.kit.errors import LakeholdError, LimitExceededError
 from lakehold.lake.errors import MemoryShortageError, QueryMemoryError, SparkLostError, StoppedError
 from lakehold.runs import heartbeat, worker_client, worker_pool
+from lakehold.runs.worker_client import ReadPurpose
 from lakehold.runs.worker_pool import NoWorkerError, WorkerLoad
 from tests.platform import ANN, BOB
 
@@ -228,6 +229,19 @@ def test_a_query_that_is_held_up_is_answered_elsewhere_and_stopped_where_it_was(
     with workers(held, free), worker_pool.send_query(platform, ANN, worker_pool.QUERY_PATH, body) as response:
         assert json.loads(response.read()) == FIELDS
     assert (len(free.bodies), held.stopped) == (1, ["one"])
+
+
+def test_whatever_a_worker_does_for_somebody_has_an_id_to_stop_it_by(platform: Platform) -> None:
+    worker, purpose = Worker(platform, "a"), ReadPurpose("query", "acme")
+    with workers(worker):
+        worker_client.describe_query(platform, ANN, text="SELECT 1", uid="mine")
+        worker_client.probe(platform, ANN, "lakehouse.source", {}, uid="mine")
+        described(platform)
+        worker_client.probe(platform, ANN, "lakehouse.source", {})
+        stored, _ = worker_client.store_result(platform, ANN, "SELECT 1", purpose)
+    ids = [body["id"] for body in worker.bodies]
+    assert (ids[:2], ids[4]) == (["mine", "mine"], stored)
+    assert len({*ids, ""}) == len(ids)
 
 
 def test_a_query_that_takes_long_by_itself_stays(platform: Platform, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,7 +16,7 @@ from lakehold.kit.database import ExactText, IdType, metadata
 from lakehold.kit.errors import InvalidInputError, LakeholdError
 from lakehold.lake import readable_tables
 from lakehold.runs import worker_client
-from lakehold.runs.worker_client import QueryRows, ReadPurpose
+from lakehold.runs.worker_client import QueryDescription, QueryRows, ReadPurpose
 from lakehold.workspaces.registry import sql_kinds
 
 RETENTION = 90 * DAY
@@ -107,6 +107,14 @@ def run_query(platform: Platform, scope: QueryScope, text: str, *, rows: int, ui
         with platform.database.write() as transaction:
             here = {"tenant_id": scope.tenant, "member": scope.caller.member, "workspace_id": scope.workspace}
             transaction.connection.execute(query_table.insert().values(**here, **record))
+
+
+def describe_query(platform: Platform, scope: QueryScope, text: str, *, uid: str = "") -> QueryDescription:
+    """Return the fields and the tables of a query in the workspace without running it."""
+    purpose = ReadPurpose("query", scope.uid)
+    return worker_client.describe_query(
+        platform, scope.caller, purpose=purpose, uid=uid, workspace=scope.name, text=text
+    )
 
 
 def list_past_queries(

@@ -13,7 +13,7 @@ from lakehold.directory.caller import Caller
 from lakehold.directory.platform import Platform
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import LakeholdError
-from lakehold.lake.errors import QueryError, StoppedError
+from lakehold.lake.errors import QueryError, RefusedQueryError, StoppedError
 from lakehold.runs import run_table
 from lakehold.runs.authors import describe_author, need_authors
 from lakehold.runs.run_table import RunRow
@@ -80,7 +80,7 @@ class StepContext:
 
     def run_query(self, workspace: str, text: str) -> tuple[DataFrame, frozenset[str]]:
         """Return the rows of a query as the caller may read them, and its tables, which all authors must read too."""
-        analyse = partial(self.spark_runtime.queries.analyse, workspace=workspace, text=text, seconds=_QUERY_SECONDS)
+        analyse = partial(self._analyse, workspace=workspace, text=text)
         for author in self.authors:
             # Before the caller: an error must not tell the author what only the caller may know.
             if author.principal != self.caller.principal:
@@ -88,6 +88,15 @@ class StepContext:
         rows, reads = analyse(self.caller)
         self.need_readable_by_authors(reads)
         return rows, reads
+
+    def _analyse(self, caller: Caller, workspace: str, text: str) -> tuple[DataFrame, frozenset[str]]:
+        try:
+            return self.spark_runtime.queries.analyse(caller, workspace, text, seconds=_QUERY_SECONDS)
+        except RefusedQueryError as error:
+            with self.platform.read(self.caller) as ctx:
+                resource = ctx.view.uid(self.row.resource_id)
+            self.platform.audit_refusal(caller, "run", resource, error.message)
+            raise
 
     def _need_query_of(self, author: Caller, analyse: Callable[..., object]) -> None:
         try:

@@ -9,8 +9,10 @@ from collections.abc import Collection, Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, field
 from secrets import token_hex
+from time import monotonic
 from typing import Any, Protocol
 from urllib.parse import quote, unquote
+from weakref import WeakKeyDictionary
 
 import httpx
 import pyarrow as pa
@@ -97,8 +99,8 @@ def run_query(
 
     Whatever becomes of it, the audit log has one entry of it, with the tables that it read.
     """
-    body = {"id": uid or f"q_{token_hex(12)}", "workspace": workspace, "text": text, "rows": rows}
-    what = purpose or ReadPurpose("query", caller.tenant)
+    body = {"id": uid or _new_id(), "workspace": workspace, "text": text, "rows": rows}
+    what = _purpose(caller, purpose)
     with _audit_failure(platform, caller, what) as read, ExitStack() as stack:
         # Rows that have been computed are read by whoever asked, as fast as they can.
         with _place(platform, caller):
@@ -107,6 +109,14 @@ def run_query(
         read.batches = CountedBatches(pa.ipc.open_stream(_ResponseFile(response)))
         yield QueryRows(read.batches, response.headers.get(COMPLETE_HEADER) != "false")
     read.record(platform, caller, what)
+
+
+def _new_id() -> str:
+    return f"q_{token_hex(12)}"
+
+
+def _purpose(caller: Caller, purpose: ReadPurpose | None) -> ReadPurpose:
+    return purpose or ReadPurpose("query", caller.tenant)
 
 
 @contextmanager
@@ -160,7 +170,7 @@ def store_result(platform: Platform, caller: Caller, text: str, purpose: ReadPur
     """
     name = token_hex(16)
     with _audit_failure(platform, caller, purpose) as read:
-        body = {"workspace": "", "text": text, "name": name}
+        body = {"id": name, "workspace": "", "text": text, "name": name}
         _post(platform, caller, RESULT_PATH, body, read.take_headers)
     return name, read.tables
 
@@ -175,21 +185,48 @@ class QueryDescription:
     """The tables, by their ids."""
 
 
-def describe_query(platform: Platform, caller: Caller, *, workspace: str, text: str) -> QueryDescription:
-    """Return the fields and the tables of a query without running it."""
-    return QueryDescription(**_post(platform, caller, DESCRIBE_PATH, {"workspace": workspace, "text": text}))
+def describe_query(
+    platform: Platform,
+    caller: Caller,
+    *,
+    text: str,
+    uid: str = "",
+    workspace: str = "",
+    purpose: ReadPurpose | None = None,
+) -> QueryDescription:
+    """Return the fields and the tables of a query without running it; a refusal is audited. Its id as for a query."""
+    body, what = {"id": uid or _new_id(), "workspace": workspace, "text": text}, _purpose(caller, purpose)
+    try:
+        return QueryDescription(**_post(platform, caller, DESCRIBE_PATH, body))
+    except RefusedQueryError as error:
+        if _is_news(platform, (caller.tenant, caller.member, what.action, what.resource, error.message)):
+            platform.audit_refusal(caller, what.action, what.resource, error.message)
+        raise
+
+
+_REPEAT_SECONDS = 60
+_refusals: WeakKeyDictionary[Platform, dict[tuple[str, ...], float]] = WeakKeyDictionary()
+"""When a description was refused, by tenant, member, action, resource and reason."""
+
+
+def _is_news(platform: Platform, refusal: tuple[str, ...]) -> bool:
+    """Return whether it was not refused a minute ago: an editor describes a query at each pause of typing."""
+    now = monotonic()
+    recent = {key: at for key, at in _refusals.get(platform, {}).items() if at > now - _REPEAT_SECONDS}
+    _refusals[platform] = {refusal: now, **recent}
+    return refusal not in recent
 
 
 def probe(
-    platform: Platform, caller: Caller, name: str, request: Mapping[str, object], sampled: str = ""
+    platform: Platform, caller: Caller, name: str, request: Mapping[str, object], sampled: str = "", *, uid: str = ""
 ) -> dict[str, Any]:
     """Test a connection, list what it has, or sample it, by the name of its probe: `lakehouse.source`.
 
-    A sample shows rows, and is audited: of the resource that is given.
+    A sample shows rows, and is audited: of the resource that is given. Its id as for a query.
     """
     if sampled:
         platform.record_read(caller, "preview", sampled)
-    return _post(platform, caller, PROBE_PATH, {"probe": name, "request": request})
+    return _post(platform, caller, PROBE_PATH, {"id": uid or _new_id(), "probe": name, "request": request})
 
 
 def check_connection(platform: Platform, caller: Caller, name: str, request: Mapping[str, object]) -> str:

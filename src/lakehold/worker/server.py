@@ -7,12 +7,14 @@ this installation can have signed.
 
 import logging
 from collections.abc import Collection, Iterator
-from contextlib import contextmanager
+from concurrent.futures import Future
+from contextlib import ExitStack, contextmanager
 from dataclasses import asdict
 from http import HTTPStatus
 from socket import IPPROTO_TCP, TCP_NODELAY
 from threading import Thread
 from typing import Annotated, Any
+from uuid import uuid4
 
 import uvicorn
 from fastapi import APIRouter, FastAPI, Request, Response
@@ -28,12 +30,13 @@ from lakehold.api.http.problems import problem_from_error, problem_response
 from lakehold.directory.caller import Caller
 from lakehold.directory.errors import UnauthorizedError
 from lakehold.directory.platform import Platform
-from lakehold.kit.daemon_pool import DaemonPool
+from lakehold.kit.daemon_pool import DaemonPool, fail
 from lakehold.kit.database import Transaction
 from lakehold.kit.errors import LakeholdError, LimitExceededError, NotFoundError
 from lakehold.kit.ids import quote
 from lakehold.kit.slots import Slots
 from lakehold.lake import catalog_tokens, row_formats
+from lakehold.lake.errors import StoppedError
 from lakehold.runs import stored_results
 from lakehold.runs.service import Runs
 from lakehold.runs.worker_client import (
@@ -54,21 +57,29 @@ _HOST = "127.0.0.1"
 _MAX_TEXT = 1_000_000
 _STOP_SECONDS, _ANSWER_SECONDS = 10, 3
 
+_Probes = dict[tuple[str, str, str], Future[dict[str, Any]]]
+"""What those who wait for probes get, by tenant, member and id."""
+
 routes = APIRouter(include_in_schema=False)
 
 
-class DescribeQueryRequest(BaseModel):
+class WorkRequest(BaseModel):
+    """A request that the server passes on, with an id by which its caller stops it."""
+
+    id: str = Field(default_factory=lambda: uuid4().hex)
+    suspect: bool = False
+
+
+class DescribeQueryRequest(WorkRequest):
     """A query to describe without running it."""
 
     workspace: str
     text: Annotated[str, Field(max_length=_MAX_TEXT)]
-    suspect: bool = False
 
 
 class QueryRequest(DescribeQueryRequest):
-    """A query that the server passes on."""
+    """A query that returns so many rows."""
 
-    id: str
     rows: int
 
 
@@ -78,7 +89,7 @@ class StoreRequest(DescribeQueryRequest):
     name: str
 
 
-class ProbeRequest(BaseModel):
+class ProbeRequest(WorkRequest):
     """A connection to probe, by the name of its probe: `lakehouse.source`."""
 
     probe: str
@@ -142,15 +153,24 @@ async def get_query_load(request: Request) -> dict[str, Any]:
 
 @routes.delete(QUERY_PATH + "/{uid}")
 def stop_query(request: Request, uid: str) -> Response:
-    """Stop a query of the caller."""
-    _spark_runtime(request).queries.stop(uid, _caller(request))
+    """Stop a query or probe of the caller. What a probe waits for outside of Spark goes on; nobody waits for it."""
+    caller = _caller(request)
+    probes: _Probes = request.app.state.probes
+    waiting = probes.get((caller.tenant, caller.member, uid))
+    if not _spark_runtime(request).stop_query(uid, caller) and waiting is None:
+        raise NotFoundError("There is no such query.", "It may have ended.")
+    if waiting is not None:
+        fail(waiting, StoppedError("The test was stopped.", "Test again, or ask for less."))
     return Response(status_code=HTTPStatus.NO_CONTENT)
 
 
 @routes.post(DESCRIBE_PATH)
 def describe_query(request: Request, body: DescribeQueryRequest) -> dict[str, Any]:
     """Return the fields of a query and the tables that it reads."""
-    schema, reads = _spark_runtime(request).queries.describe(_caller(request), body.workspace, body.text)
+    from lakehold.lake.spark.queries import Query  # noqa: PLC0415 - as above
+
+    query = Query(body.id, _caller(request), body.workspace, body.text, 0, body.suspect)
+    schema, reads = _spark_runtime(request).queries.describe(query)
     fields = [{"name": field.name, "type": field.dataType.simpleString()} for field in schema.fields]
     return {"fields": fields, "reads": sorted(reads)}
 
@@ -170,16 +190,25 @@ def run_probe(request: Request, body: ProbeRequest) -> dict[str, Any]:
     slots: Slots = request.app.state.probe_slots
 
     def probe() -> dict[str, Any]:
-        with slots.take((caller.tenant, caller.member)):
-            return dict(found(platform, caller, body.request, lambda: runtime.spark))
+        with slots.take((caller.tenant, caller.member)), ExitStack() as joined:
 
-    seconds = platform.settings.query_seconds
+            def start_spark() -> object:
+                joined.enter_context(runtime.queries.join(body.id, caller, is_suspect=body.suspect))
+                return runtime.spark
+
+            return dict(found(platform, caller, body.request, start_spark))
+
     pool: DaemonPool = request.app.state.probe_pool
+    probes: _Probes = request.app.state.probes
+    seconds, key = platform.settings.query_seconds, (caller.tenant, caller.member, body.id)
+    probes[key] = outcome = pool.submit(probe)
     try:
-        return pool.submit(probe).result(seconds)
+        return outcome.result(seconds)
     except TimeoutError:
         message = f"It took longer than {seconds} seconds."
         raise LimitExceededError(message, "See whether the other side answers, or ask for less.") from None
+    finally:
+        probes.pop(key, None)
 
 
 @contextmanager
@@ -198,7 +227,7 @@ def serve(platform: Platform, *, executes_runs: bool = True) -> Iterator[tuple[s
     spark_runtime = SparkRuntime(platform, address, executes_runs=executes_runs)
     config.app = app = create_app(platform, [iceberg_rest.routes, routes], _find_caller)
     app.state.warm = spark_runtime
-    app.state.probe_pool = DaemonPool("probe")
+    app.state.probe_pool, app.state.probes = DaemonPool("probe"), {}
     app.state.probe_slots = Slots("tests", platform.worker_calls.total, platform.settings.queries_at_once)
     app.state.system = SystemTables(spark_runtime, Runs(workspaces.runnables()))
     server = uvicorn.Server(config)

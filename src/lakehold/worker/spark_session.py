@@ -10,7 +10,7 @@ from threading import Lock, RLock, Timer
 from typing import TYPE_CHECKING
 
 from lakehold.directory.platform import Platform
-from lakehold.kit.errors import LakeholdError
+from lakehold.kit.errors import LakeholdError, NotFoundError
 from lakehold.lake.iceberg_catalog import IcebergCatalog
 
 if TYPE_CHECKING:
@@ -83,6 +83,15 @@ class SparkRuntime:
                 self._warm_up.daemon = True
                 self._warm_up.start()
         return None
+
+    def stop_query(self, uid: str, caller: Caller) -> bool:
+        """Stop a query of the caller; return whether there is one. Spark is not started for that."""
+        if "_queries" not in self.__dict__:
+            return False
+        with suppress(NotFoundError):
+            self._queries.stop(uid, caller)
+            return True
+        return False
 
     def _warm(self, caller: Caller) -> None:
         if "_queries" not in self.__dict__:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from contextlib import suppress
 
 import pytest
+from py4j.protocol import Py4JJavaError
+from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
-from lakehold.lake.errors import RefusedQueryError
-from lakehold.lake.spark.guard import allow_list, constants, plan_size, text_bounds
+from lakehold.lake.errors import QueryError, RefusedQueryError
+from lakehold.lake.spark.guard import allow_list, constants, plan_size, query_errors, text_bounds
 from lakehold.lake.spark.guard.query_guard import QueryGuard
 from lakehold.lake.spark.jvm import active_session, class_of, java_session, jvm_of
 from lakehold.lake.spark.session_pool import USER_SESSION_CONF
@@ -126,6 +129,43 @@ def nested(first: str, each: str, count: int) -> str:
     for _ in range(count):
         first = each.format(c=f"({first})")
     return first
+
+
+LENGTH = 200_000
+RECURSIVE = {
+    "not": "SELECT " + "NOT " * (LENGTH // 4) + "true",
+    "minus": "SELECT " + "- " * (LENGTH // 2) + "1",
+    "tilde": "SELECT " + "~" * LENGTH + "1",
+    "sums": "SELECT 1" + " + 1" * (LENGTH // 4),
+    "comparisons": "SELECT 1" + " = 1" * (LENGTH // 4),
+    "fields": "SELECT a" + ".a" * (LENGTH // 2),
+    "indexes": "SELECT a" + "[1]" * (LENGTH // 3),
+    "casts": "SELECT 1" + "::int" * (LENGTH // 5),
+    "joins": "SELECT 1 FROM a" + " JOIN a ON true" * (LENGTH // 15),
+    "joins before their conditions": "SELECT 1 FROM a" + " JOIN a" * (LENGTH // 15) + " ON true" * (LENGTH // 15),
+    "relations": "SELECT 1 FROM a" + ", a" * (LENGTH // 30),
+    "unions": "SELECT 1" + " UNION SELECT 1" * (LENGTH // 15),
+    "pipes": "SELECT 1 AS a" + " |> WHERE a" * (LENGTH // 11),
+}
+"""Deep without a bracket, and as long as a query may be; a tenth of that overflows the parser's stack as well. Most
+take less than a second, and the longest lists of relations a few."""
+
+
+@pytest.mark.parametrize("name", RECURSIVE)
+def test_what_is_deep_without_brackets_ends_in_an_error_and_harms_nothing(
+    session: SparkSession, guard: QueryGuard, name: str
+) -> None:
+    text_bounds.refuse_text(RECURSIVE[name])
+    with pytest.raises((PySparkException, Py4JJavaError)) as failed:
+        guard.analyse(session, RECURSIVE[name])
+    told = query_errors.translate_error(failed.value)
+    assert isinstance(told, QueryError)
+    assert re.search("too complex|too deeply|Syntax error", told.message)
+    assert guard.analyse(session, "SELECT 1 AS a").columns == ["a"]
+
+
+def test_what_is_long_and_not_deep_is_analysed(session: SparkSession, guard: QueryGuard) -> None:
+    assert guard.analyse(session, "SELECT true" + " OR true" * (LENGTH // 80)).columns
 
 
 LARGE = {

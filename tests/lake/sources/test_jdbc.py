@@ -83,6 +83,12 @@ def test_tables_and_views_are_streams(spark: SparkSession, shop: JdbcDatabase) -
         named.read(spark, "orders; DROP")
 
 
+def test_a_sample_that_takes_too_long_is_given_up_by_the_database(shop: JdbcDatabase) -> None:
+    source = JdbcSource(replace(shop, sample_seconds=1), queries={"q": "SELECT pg_sleep(600)"})
+    with pytest.raises(LakeholdError, match="canceling statement"):
+        source.sample("q", 1)
+
+
 def test_a_table_is_read_in_parts(spark: SparkSession, shop: JdbcDatabase) -> None:
     source = JdbcSource(shop, parts={"public.orders": TablePartitioning("id", 4)})
     found = source.read(spark, "public.orders").rows

@@ -49,6 +49,10 @@ SqlText = Annotated[
 ]
 AcceptedType = Annotated[str, Header(max_length=200, examples=[JSON])]
 QueryUid = Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{8,64}$")]
+OwnQueryUid = Annotated[
+    QueryUid | None, Field(examples=["q_1f0c3f1d"], description="An id of your own, by which it can be stopped.")
+]
+"""The id that the caller of a query, description, test or sample gives it: `DELETE /api/v1/queries/{id}`."""
 
 
 class NewQuery(RequestModel):
@@ -59,9 +63,7 @@ class NewQuery(RequestModel):
     limit: Annotated[int, Field(ge=1, le=_MAX_ROWS)] = Field(
         default=_DEFAULT_ROWS, description="Maximum number of rows; the installation may have a lower limit."
     )
-    id: QueryUid | None = Field(
-        default=None, examples=["q_1f0c3f1d"], description="An id of your own, by which it can be stopped."
-    )
+    id: OwnQueryUid = None
 
 
 class ResultFieldJson(ResponseModel):
@@ -76,6 +78,7 @@ class DescribeQueryBody(RequestModel):
 
     workspace: IdText = Field(examples=["shop_lake"])
     sql: SqlText
+    id: OwnQueryUid = None
 
 
 class QueryDescriptionJson(ResponseModel):
@@ -131,13 +134,13 @@ def ask_query(request: Request, body: NewQuery, accept: AcceptedType = JSON) -> 
 def describe_query(request: Request, body: DescribeQueryBody) -> QueryDescriptionJson:
     """Describe the fields and source tables of a query, without running it."""
     place = enter_workspace(request, body.workspace)
-    found = worker_client.describe_query(get_platform(request), place.caller, workspace=place.name, text=body.sql)
+    found = queries.describe_query(get_platform(request), place, body.sql, uid=body.id or "")
     return QueryDescriptionJson(fields=[ResultFieldJson(**field) for field in found.fields], reads=found.reads)
 
 
 @routes.delete("/{query}", openapi_extra=REQUIRES_SIGN_IN, status_code=204, responses=problem_responses(401, 403, 404))
 def stop_query(request: Request, query: QueryUid) -> None:
-    """Stop a query of your own that is running."""
+    """Stop a query, description, test or sample of your own that is running."""
     caller = read_transaction(request).run(lambda ctx: ctx.caller)
     worker_client.stop_query(get_platform(request), caller, query)
 

@@ -75,6 +75,8 @@ class JdbcDatabase:
     """Whether every connection is read-only, as far as the product has that."""
     user_only_reads: bool = False
     """Whether its user can only read, as the installation says."""
+    sample_seconds: int = 0
+    """After how long the database gives up a sample, as far as the product can; 0 for never."""
 
     def check(self) -> None:
         """Refuse an invalid URL, or one that contains credentials."""
@@ -278,6 +280,7 @@ def open_database(environment: ConnectorEnvironment, settings: DatabaseSettings)
         permitted_properties(address, settings.properties, permitted),
         entry.fixed,
         user_only_reads=settings.user in entry.readers,
+        sample_seconds=environment.settings.query_seconds,
     )
 
 

@@ -195,7 +195,9 @@ class JdbcSource(source.SourceConnector):
         spark = SparkSession.active()
         with translate_source_errors(self._label(stream), *self.redactions):
             options, _ = self._read_options(spark, stream)
-            rows = spark.read.format("jdbc").options(**{**options, "fetchsize": str(limit)}).load()
+            # Whoever waits for a sample leaves then, and nothing else would end it.
+            options |= {"fetchsize": str(limit), "queryTimeout": str(self.database.sample_seconds)}
+            rows = spark.read.format("jdbc").options(**options).load()
             fields = tuple(StreamField(each.name, each.dataType.simpleString()) for each in rows.schema.fields)
             some = rows.limit(limit).collect()
             return source.StreamSample(fields, tuple(tuple(map(row_parsing.sample_value, row)) for row in some))

@@ -11,7 +11,8 @@
 - `row_checks`: counts of bad rows, and fingerprints
 - `maintenance`: expires snapshots, compacts and deletes files
 - `session_pool`: Spark sessions of users, kept between queries
-- `queries`: queries of users and their results
+- `queries`: queries and probes of users
+- `query_results`: rows of a query as Arrow, in memory or in a file
 - `fair_share`: fair scheduling between users and runs
 - `guard`: checks what a query consists of
 """

@@ -50,6 +50,8 @@ class RunningQuery:
     since: float = field(default_factory=time.monotonic)
     is_suspect: bool = False
     """Whether it, or another query of its owner, may have ended a process before."""
+    waits_elsewhere: bool = False
+    """Whether its thread waits for another system: that may not stop, but costs Spark nothing. Its tasks do."""
     stop_reason: str = ""
     """Why it is cancelled; empty while it is not."""
 
@@ -57,6 +59,11 @@ class RunningQuery:
     def pool(self) -> str:
         """Name of the user's scheduler pool."""
         return " ".join(self.owner)
+
+    @property
+    def has_left(self) -> bool:
+        """Whether it was stopped, and Spark is rid of it but for tasks that do not stop."""
+        return self.waits_elsewhere and bool(self.stop_reason)
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +167,7 @@ class FairShare:
                 # A stage that had not begun when the query was cancelled was not cancelled with it.
                 self._stop(each, each.stop_reason)
         left = {each.name for each in tasks if each.is_orphaned and each.running}
-        left |= {each.group for each in running if each.stop_reason}
+        left |= {each.group for each in running if each.stop_reason and not each.has_left}
         active = [each for each in tasks if not each.is_orphaned]
         waiting = {each.pool for each in active} - {each.pool for each in active if each.running}
         self._since = {key: self._since.get(key, time.monotonic()) for key in (*waiting, *left)}

@@ -1,4 +1,4 @@
-"""Runs queries of users: through the guard, within their limits, stopped on request, with results as Arrow.
+"""Runs queries of users: through the guard, within their limits, stopped on request; and their probes.
 
 Queries of one user share one fair-scheduler pool, so that others are not slowed by them. A query that takes too long,
 or whose caller has gone, is cancelled. If Spark is lost, each query is answered with whether it may be the reason.
@@ -13,15 +13,11 @@ from pathlib import Path
 from threading import Lock, Timer
 from time import monotonic
 from typing import Any, TypeVar
-from uuid import uuid4
 
-import pyarrow as pa
 from py4j.protocol import Py4JError, Py4JJavaError
-from pyspark.errors import PySparkException, PySparkTypeError
-from pyspark.sql import Column, DataFrame, SparkSession
-from pyspark.sql import functions as f
-from pyspark.sql.pandas.types import to_arrow_schema
-from pyspark.sql.types import CalendarIntervalType, DataType, StructType, VariantType, YearMonthIntervalType
+from pyspark.errors import PySparkException
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.types import StructType
 
 from lakehold.directory.caller import Caller
 from lakehold.kit.daemon_pool import DaemonPool, fail
@@ -29,109 +25,15 @@ from lakehold.kit.errors import ConflictError, LakeholdError, LimitExceededError
 from lakehold.kit.settings import Settings
 from lakehold.kit.slots import Slots
 from lakehold.lake import catalog_tokens
-from lakehold.lake.errors import MemoryShortageError, QueryError, QueryMemoryError, SparkLostError, StoppedError
+from lakehold.lake.errors import MemoryShortageError, QueryMemoryError, SparkLostError, StoppedError
 from lakehold.lake.spark.fair_share import GROUP, POOL, FairShare, Owner, RunningQuery
 from lakehold.lake.spark.guard import query_errors
 from lakehold.lake.spark.guard.query_guard import QueryGuard
-from lakehold.lake.spark.jvm import active_session, set_local_properties
-from lakehold.lake.spark.session_pool import USER_SESSION_CONF, UserSession, UserSessions
+from lakehold.lake.spark.jvm import set_local_properties
+from lakehold.lake.spark.query_results import QueryResult, collect_result, write_result
+from lakehold.lake.spark.session_pool import USER_SESSION_CONF, UserSessions
 
 T = TypeVar("T")
-_TEXTS = (CalendarIntervalType, VariantType, YearMonthIntervalType)
-
-
-@dataclass(frozen=True, slots=True)
-class QueryResult:
-    """Rows of a query as Arrow batches."""
-
-    schema: pa.Schema
-    batches: list[pa.RecordBatch]
-    complete: bool
-    """Whether there were no more."""
-
-
-def collect_result(rows: DataFrame, *, most_rows: int, most_bytes: int) -> QueryResult:
-    """Run the query and collect its rows. One row more than allowed is requested, to know whether there are more."""
-    rows = _with_text_columns(rows)
-    schema = _arrow_schema(rows)
-    with active_session(rows.sparkSession):
-        found = list(_collect_batches(rows.limit(most_rows + 1), schema, most_bytes))
-    whole = pa.Table.from_batches(found, schema)
-    return QueryResult(schema, whole.slice(0, most_rows).to_batches(), complete=len(whole) <= most_rows)
-
-
-def write_result(rows: DataFrame, file: Path, *, most_bytes: int) -> int:
-    """Run the query, write its rows into an Arrow file as they arrive, and return how many there are."""
-    rows = _with_text_columns(rows)
-    schema, count = _arrow_schema(rows), 0
-    partial_file = file.with_suffix(".arrow.part")
-    try:
-        with (
-            active_session(rows.sparkSession),
-            pa.OSFile(str(partial_file), "wb") as sink,
-            pa.ipc.new_file(sink, schema) as writer,
-        ):
-            # Partition by partition: the result is never in memory as a whole.
-            parts = rows._jdf.toArrowBatchRdd().toLocalIterator()  # noqa: SLF001 - only the JVM has them
-            while parts.hasNext():
-                batch = pa.ipc.read_record_batch(pa.py_buffer(parts.next()), schema)
-                writer.write_batch(batch)
-                count += batch.num_rows
-                _refuse_large_result(sink.tell(), most_bytes)
-        partial_file.replace(file)
-        return count
-    finally:
-        partial_file.unlink(missing_ok=True)
-
-
-def _arrow_schema(rows: DataFrame) -> pa.Schema:
-    try:
-        return to_arrow_schema(rows.schema)
-    except PySparkTypeError as error:
-        raise QueryError("A column has a type that cannot be sent.", "Make it a text: CAST(… AS STRING).") from error
-
-
-def _refuse_large_result(size: int, most_bytes: int) -> None:
-    if size > most_bytes:
-        message = f"The result is larger than {most_bytes // 1_000_000:,} MB."
-        raise LimitExceededError(message, "Select fewer columns or rows, or save the query as a table.")
-
-
-def _with_text_columns(rows: DataFrame) -> DataFrame:
-    """Replace columns that Arrow has no type for by text: variants as JSON, month and mixed intervals."""
-    kinds = [field.dataType for field in rows.schema]
-    if not any(isinstance(kind, _TEXTS) for kind in kinds):
-        return rows
-    numbered = rows.toDF(*(str(number) for number in range(len(kinds))))
-    return numbered.select(
-        [
-            _as_text(f.col(f"`{number}`"), kind).alias(name)
-            for number, (name, kind) in enumerate(zip(rows.columns, kinds, strict=True))
-        ]
-    )
-
-
-def _as_text(column: Column, kind: DataType) -> Column:
-    if isinstance(kind, VariantType):
-        return f.to_json(column)
-    return column.cast("string") if isinstance(kind, _TEXTS) else column
-
-
-def _collect_batches(rows: DataFrame, schema: pa.Schema, most_bytes: int) -> Iterator[pa.RecordBatch]:
-    """Run the query in this thread and yield its batches.
-
-    Spark's own `toArrow` runs it in another thread, which reports nothing if memory ends there, and writes the rows
-    from the thread that every query waits for.
-    """
-    found = rows._jdf.toArrowBatchRdd().collect()  # noqa: SLF001 - only the JVM has them
-    size = 0
-    for number in range(len(found)):
-        part = found[number]
-        size += len(part)
-        _refuse_large_result(size, most_bytes)
-        yield pa.ipc.read_record_batch(pa.py_buffer(part), schema)
-
-
 _INTERRUPT = "spark.job.interruptOnCancel"
 _GRACE = 60
 _LEAVE_SECONDS = 5
@@ -216,30 +118,39 @@ class QueryService:
             catalog_tokens.open_system_folder(own.token, self._settings.data),
             catalog_tokens.track_loaded_tables(own.token, reads),
         ):
-            try:
-                return self._take_rows(query, own, running, take)
-            except QueryMemoryError as error:
-                raise self._memory_error(running, error) from error
-
-    def _take_rows(self, query: Query, own: UserSession, running: RunningQuery, take: Callable[[DataFrame], T]) -> T:
-        try:
-            properties = {**USER_SESSION_CONF, POOL: running.pool, GROUP: running.group, _INTERRUPT: "true"}
-            set_local_properties(self._spark, properties)
+            set_local_properties(self._spark, {**USER_SESSION_CONF, **_task_properties(running)})
             with self._limit_analysis(running):
                 rows = self._guard.analyse(own.session, query.text)
             if running.stop_reason:
                 raise _stopped_error(running)
             return take(rows)
-        except (PySparkException, Py4JJavaError) as error:
+
+    @contextmanager
+    def _explained_errors(self, running: RunningQuery) -> Iterator[None]:
+        """Raise errors as the caller may read them."""
+        try:
+            yield
+        except (LakeholdError, PySparkException, Py4JError, OSError) as error:
+            found = self._explain(running, error)
+            if found is error:
+                raise
+            raise found from error
+
+    def _explain(self, running: RunningQuery, error: Exception) -> Exception:
+        """Return what happened in Spark, if that is the cause; the error of a probe may tell of the other system."""
+        cause, translated = error.__cause__ or error, error
+        if isinstance(cause, PySparkException | Py4JError | OSError):
             if running.stop_reason:
-                raise _stopped_error(running) from None
+                return _stopped_error(running)
             if self._has_stopped():
-                raise self._lost_error(running) from error
-            raise query_errors.translate_error(error) from error
-        except (Py4JError, OSError) as error:
-            if running.stop_reason:
-                raise _stopped_error(running) from None
-            raise self._lost_error(running) from error
+                return self._lost_error(running)
+        if isinstance(cause, PySparkException | Py4JJavaError):
+            translated = query_errors.translate_error(cause)
+        if isinstance(translated, QueryMemoryError):
+            return self._memory_error(running, translated)
+        if isinstance(error, LakeholdError) or (running.waits_elsewhere and isinstance(error, OSError)):
+            return error
+        return self._lost_error(running) if translated is error else translated
 
     def _memory_error(self, running: RunningQuery, error: QueryMemoryError) -> LakeholdError:
         """Return the error for a query that found no memory.
@@ -248,7 +159,7 @@ class QueryService:
         the longest is the suspect.
         """
         with self._lock:
-            known = sorted(self._running.values(), key=lambda each: each.since)
+            known = self._longest_first()
         if all(each.owner == running.owner for each in known):
             return error
         field = "sql" if known[0].owner == running.owner else ""
@@ -268,18 +179,22 @@ class QueryService:
         """
         with self._lock:
             if self._lost is None:
-                known = sorted(self._running.values(), key=lambda each: each.since)
+                known = self._longest_first()
                 self._lost = [] if any(each.stop_reason for each in known) else [each.owner for each in known]
         is_suspect = self._lost[:1] == [running.owner]
         if is_suspect and self._is_expendable and set(self._lost) == {running.owner}:
             return QueryMemoryError("The query needs more memory than is available.", "Query less data at once.")
         return SparkLostError("Spark has stopped.", "It is restarting; try again.", field="sql" if is_suspect else "")
 
+    def _longest_first(self) -> list[RunningQuery]:
+        """Return the queries that use Spark."""
+        return sorted((each for each in self._running.values() if not each.has_left), key=lambda each: each.since)
+
     def load(self, owner: Owner) -> QueryLoad:
         """Return what somebody's next query would meet here."""
         with self._lock:
             there = [each for each in self._running.values() if not each.stop_reason]
-            blocking = [each for each in self._running.values() if each.owner != owner]
+            blocking = [each for each in self._longest_first() if each.owner != owner]
         own = [each for each in there if each.owner == owner]
         since = min([monotonic() - _SETTLED_SECONDS, *(each.since for each in own)])
         crowding = max((2 if each.is_suspect else int(each.since < since) for each in blocking), default=0)
@@ -289,6 +204,17 @@ class QueryService:
         """Run a query that reads no table, so that Spark has loaded what the first real one would wait for."""
         with self._user_sessions.borrow(caller, "", self._settings.analysis_seconds) as own:
             collect_result(self._guard.analyse(own.session, _WARM_UP), most_rows=1, most_bytes=1_000_000)
+
+    @contextmanager
+    def join(self, uid: str, caller: Caller, *, is_suspect: bool = False) -> Iterator[None]:
+        """Count what this thread does as a query of the caller: limited, stopped, seen and suspected like one.
+
+        It is a probe, which waits for another system as well; its errors tell of that, not of Spark.
+        """
+        query = Query(uid, caller, "", "", 0, is_suspect)
+        with self._register(query, waits_elsewhere=True) as running, self._explained_errors(running):
+            set_local_properties(self._spark, _task_properties(running))
+            yield
 
     def stop(self, uid: str, caller: Caller) -> None:
         """Stop a query of the caller's own."""
@@ -306,25 +232,24 @@ class QueryService:
             return outcome.result(self._settings.analysis_seconds)
         except TimeoutError:
             raise self._analysis_error() from None
+        except (PySparkException, Py4JJavaError) as error:
+            raise query_errors.translate_error(error) from error
 
-    def describe(self, caller: Caller, workspace: str, text: str) -> tuple[StructType, frozenset[str]]:
+    def describe(self, query: Query) -> tuple[StructType, frozenset[str]]:
         """Return the schema of a query's result, and the ids of the tables that it would read."""
 
         def analyse(running: RunningQuery) -> tuple[StructType, frozenset[str]]:
-            lent = self._user_sessions.borrow(caller, workspace, self._settings.analysis_seconds + _GRACE)
+            seconds = self._settings.analysis_seconds + _GRACE
+            lent = self._user_sessions.borrow(query.caller, query.workspace, seconds)
             with lent as own, self._limit_analysis(running):
-                rows, reads = self._analyse_tracked(own.session, own.token, text)
+                rows, reads = self._analyse_tracked(own.session, own.token, query.text)
                 return rows.schema, reads
 
-        return self._run_apart(Query(f"describe_{uuid4().hex}", caller, workspace, text, 0), analyse)
+        return self._run_apart(query, analyse)
 
     def _analyse_tracked(self, session: SparkSession, token: str, text: str) -> tuple[DataFrame, frozenset[str]]:
         with catalog_tokens.track_loaded_tables(token) as loaded:
-            try:
-                rows = self._guard.analyse(session, text)
-            except (PySparkException, Py4JJavaError) as error:
-                raise query_errors.translate_error(error) from error
-            return rows, frozenset(loaded)
+            return self._guard.analyse(session, text), frozenset(loaded)
 
     def _run_apart(self, query: Query, do: Callable[[RunningQuery], T]) -> T:
         """Run a query in a thread of its own, so that a waiting caller can leave.
@@ -338,7 +263,8 @@ class QueryService:
             with self._register(query) as running:
                 self._outcomes[running.group] = outcome
                 try:
-                    return do(running)
+                    with self._explained_errors(running):
+                        return do(running)
                 finally:
                     del self._outcomes[running.group]
 
@@ -373,14 +299,15 @@ class QueryService:
             fail(outcome, error)
 
     @contextmanager
-    def _register(self, query: Query) -> Iterator[RunningQuery]:
+    def _register(self, query: Query, *, waits_elsewhere: bool = False) -> Iterator[RunningQuery]:
         """Track a query while it runs, within the limits of its user and for so many seconds at most."""
         owner = (query.caller.tenant, query.caller.member)
         with self._slots.take(owner):
             with self._lock:
                 if query.id in self._running:
                     raise ConflictError("A query of this id runs already.", "Give each query an id of its own.")
-                running = self._running[query.id] = RunningQuery(owner, is_suspect=query.is_suspect)
+                running = RunningQuery(owner, is_suspect=query.is_suspect, waits_elsewhere=waits_elsewhere)
+                self._running[query.id] = running
             with self._tracked(query, running):
                 yield running
 
@@ -412,6 +339,10 @@ class QueryService:
         # Also what it has not begun yet. If Spark is lost, nothing of it is left.
         with suppress(Py4JError, OSError):
             self._spark.sparkContext._jsc.sc().cancelJobGroupAndFutureJobs(running.group)  # noqa: SLF001 - Python lacks it
+
+
+def _task_properties(running: RunningQuery) -> dict[str, str]:
+    return {POOL: running.pool, GROUP: running.group, _INTERRUPT: "true"}
 
 
 def _stopped_error(running: RunningQuery) -> StoppedError:

@@ -14,7 +14,7 @@ from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import InvalidInputError, LimitExceededError, UnavailableError
 from lakehold.kit.ids import valid_table_name
 from lakehold.lake.errors import QueryError, RefusedQueryError
-from lakehold.runs import queries, worker_client
+from lakehold.runs import queries
 from lakehold.runs.service import Run, Runs
 from lakehold.runs.sql_definitions import EdgeEnds, SqlDefinition
 from lakehold.workspaces.graph import need_kind
@@ -42,7 +42,7 @@ def query_scope(ctx: RequestContext, uid: str) -> queries.QueryScope:
 
 def tables_read(platform: Platform, scope: queries.QueryScope, sql: str) -> list[str]:
     """Return the tables that the SQL reads, of those that the caller may read."""
-    return worker_client.describe_query(platform, scope.caller, workspace=scope.name, text=sql).reads
+    return queries.describe_query(platform, scope, sql).reads
 
 
 def tables_read_if_known(platform: Platform, scope: queries.QueryScope, sql: str) -> list[str] | None:

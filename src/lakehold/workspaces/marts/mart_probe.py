@@ -115,9 +115,12 @@ def probe_secrets(ctx: RequestContext, target: ProbeTarget) -> dict[str, str]:
     return {**stored, **target.secrets}
 
 
-def probe_feed(platform: Platform, caller: Caller, target: ProbeTarget) -> dict[str, Any]:
-    """Probe the connector through the worker, outside of the transaction in which access was checked."""
-    return worker_client.probe(platform, caller, "marts.feed", asdict(target), target.sampled)
+def probe_feed(platform: Platform, caller: Caller, target: ProbeTarget, query: str = "") -> dict[str, Any]:
+    """Probe the connector through the worker, outside of the transaction in which access was checked.
+
+    By the id of the query it can be stopped.
+    """
+    return worker_client.probe(platform, caller, "marts.feed", asdict(target), target.sampled, uid=query)
 
 
 SAMPLE_ROWS = 20
@@ -161,15 +164,15 @@ def prepare_storage_probe(ctx: RequestContext, target: ProbeTarget) -> PreparedP
     return PreparedProbe(ctx.caller, target, StorageType(storage.kind), lake)
 
 
-def probe_storage(platform: Platform, prepared: PreparedProbe) -> StorageProbeResult:
-    """Run the probe as the caller."""
+def probe_storage(platform: Platform, prepared: PreparedProbe, query: str = "") -> StorageProbeResult:
+    """Run the probe as the caller; by the id of the query it can be stopped."""
     if prepared.lake is not None:
-        return _probe_lakehouse(platform, prepared, prepared.lake)
+        return _probe_lakehouse(platform, prepared, prepared.lake, query)
     if prepared.where is StorageType.FILES and not prepared.target.uid:
         return StorageProbeResult(notes=["It gets a folder of its own when it is created. Upload files there."])
     return StorageProbeResult(
         **worker_client.probe(
-            platform, prepared.caller, "marts.storage", asdict(prepared.target), prepared.target.sampled
+            platform, prepared.caller, "marts.storage", asdict(prepared.target), prepared.target.sampled, uid=query
         )
     )
 
@@ -209,16 +212,18 @@ def definition_errors(definition: MartSettings, fields: Sequence[Mapping[str, st
     return found
 
 
-def _probe_lakehouse(platform: Platform, prepared: PreparedProbe, lake: LakeTables) -> StorageProbeResult:
+def _probe_lakehouse(platform: Platform, prepared: PreparedProbe, lake: LakeTables, query: str) -> StorageProbeResult:
     if not prepared.target.by:
         return StorageProbeResult(tables=[{"name": each.name, "uid": each.uid, "keys": []} for each in lake.tables])
     text, notes = _probe_sql(prepared.target, [each.name for each in lake.tables])
-    meaning = worker_client.describe_query(platform, prepared.caller, workspace=lake.lakehouse, text=text)
     purpose = ReadPurpose("preview", prepared.target.sampled)
-    query = worker_client.run_query(
-        platform, prepared.caller, purpose=purpose, workspace=lake.lakehouse, text=text, rows=SAMPLE_ROWS
+    meaning = worker_client.describe_query(
+        platform, prepared.caller, purpose=purpose, uid=query, workspace=lake.lakehouse, text=text
     )
-    with query as found:
+    sample = worker_client.run_query(
+        platform, prepared.caller, purpose=purpose, uid=query, workspace=lake.lakehouse, text=text, rows=SAMPLE_ROWS
+    )
+    with sample as found:
         some = [[row_formats.to_json_value(value) for value in row] for row in found.rows()]
     return StorageProbeResult(fields=meaning.fields, rows=some, notes=notes, reads=meaning.reads)
 

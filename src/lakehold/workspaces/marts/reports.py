@@ -183,10 +183,10 @@ class PreparedPreview:
     report: ReportSettings
     day: str
 
-    def run_query(self, platform: Platform) -> AbstractContextManager[QueryRows]:
+    def run_query(self, platform: Platform, uid: str = "") -> AbstractContextManager[QueryRows]:
         """Read the first rows as the caller, outside of any transaction."""
         purpose, text = ReadPurpose("preview", self.mart), self.statement.sql
-        return worker_client.run_query(platform, self.caller, purpose=purpose, text=text, rows=_PREVIEW_ROWS)
+        return worker_client.run_query(platform, self.caller, purpose=purpose, uid=uid, text=text, rows=_PREVIEW_ROWS)
 
 
 def prepare_preview(
@@ -210,9 +210,9 @@ def check_message(ctx: RequestContext, lake: IcebergCatalog, settings: Mapping[s
         MessageTemplate(report.message).check(selected_columns(report, query_source(ctx, lake, mart)))
 
 
-def render_preview(platform: Platform, preview: PreparedPreview, name: str) -> RenderedMessage:
+def render_preview(platform: Platform, preview: PreparedPreview, name: str, uid: str = "") -> RenderedMessage:
     """Read the rows and render the message."""
-    with preview.run_query(platform) as found:
+    with preview.run_query(platform, uid) as found:
         labels, rows = tuple(found.batches.schema.names), found.rows()
     message, columns = MessageTemplate(preview.report.message or DEFAULT_TEMPLATE), preview.statement.columns
     return message.render(MessageData(name, preview.day, columns, rows, len(rows), found.complete, labels))

@@ -4,7 +4,8 @@ Its lexer and parser look ahead through whatever is open, so that their time gro
 more: 800 comments in one another take a minute, 2,000 brackets as long. And CUBE in GROUPING SETS is multiplied out
 while parsing. What is counted are brackets, types, CASE, lambdas and comments that are open at one place, and the
 columns of cubes; texts, quoted names and comments are skipped as Spark skips them. This protects time, not data: a text
-that fools it meets the time limit of the analysis.
+that fools it meets the time limit of the analysis. Depth without brackets, of operators and joins, costs no such time:
+200,000 characters of them end in an error of the parser's own, about its stack, in a second or a few.
 """
 
 import re

@@ -11,6 +11,7 @@ from lakehold.api.http.models import IdText, PlainText, RequestModel, ResponseMo
 from lakehold.api.http.paging import PageParams, PageResponse
 from lakehold.api.http.routing import WORKER_CALL, make_router
 from lakehold.api.lake.files import DOWNLOAD, UPLOAD, FilePath, VolumeFileJson, files_page, receive_upload, send_file
+from lakehold.api.lake.queries import OwnQueryUid
 from lakehold.directory.tokens import DEFAULT_DAYS, MAX_DAYS
 from lakehold.runs import worker_client
 from lakehold.workspaces.lakehouse import integrations
@@ -30,6 +31,7 @@ class SourceProbeBody(RequestModel):
     credentials: SecretTexts = Field(default_factory=dict, examples=[{}], description="Not kept.")
     stream: PlainText = Field(default="", description="The stream to sample.")
     how: SettingsJson = Field(default_factory=dict, examples=[{}], description="The settings of that stream.")
+    id: OwnQueryUid = None
 
 
 class SourceProbeJson(ResponseModel):
@@ -45,10 +47,10 @@ class SourceProbeJson(ResponseModel):
 @source_routes.post("/look", **WORKER_CALL, operation_id="look_at_source")
 def probe_source(request: Request, platform: CurrentPlatform, body: SourceProbeBody) -> SourceProbeJson:
     """Probe a source for its streams, or a sample of one. Only for those who may create or edit it."""
-    values = {**body.model_dump(exclude={"credentials"}), "secrets": body.credentials}
+    values = {**body.model_dump(exclude={"credentials", "id"}), "secrets": body.credentials}
     caller = read_transaction(request).run(lambda ctx: need_source_probe(ctx, values))
     return SourceProbeJson(
-        **worker_client.probe(platform, caller, "lakehouse.source", values, sampled_resource(values))
+        **worker_client.probe(platform, caller, "lakehouse.source", values, sampled_resource(values), uid=body.id or "")
     )
 
 

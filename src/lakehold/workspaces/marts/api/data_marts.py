@@ -12,6 +12,7 @@ from lakehold.api.http.paging import PageParams, PageResponse
 from lakehold.api.http.routing import WORKER_CALL, make_router, problem_responses
 from lakehold.api.iceberg_rest import CurrentLake
 from lakehold.api.lake.files import DOWNLOAD, UPLOAD, FilePath, VolumeFileJson, files_page, receive_upload, send_file
+from lakehold.api.lake.queries import OwnQueryUid
 from lakehold.catalog import kinds
 from lakehold.directory.caller import Caller
 from lakehold.directory.request_context import RequestContext
@@ -34,6 +35,7 @@ class StorageConnectionBody(RequestModel):
         default=None, examples=[{"kind": "lake", "lakehouse": "store_lake"}], description="Other ones than it has."
     )
     credentials: SecretTexts = Field(default_factory=dict, examples=[{}], description="Not kept.")
+    id: OwnQueryUid = None
 
 
 class StorageProbeBody(RequestModel):
@@ -43,6 +45,7 @@ class StorageProbeBody(RequestModel):
     text: Annotated[str, Field(min_length=1, max_length=queries.MAX_QUERY_LENGTH)] = Field(
         examples=["shaped.daily_sales"]
     )
+    id: OwnQueryUid = None
 
 
 class StorageTableJson(ResponseModel):
@@ -75,7 +78,8 @@ def test_storage(request: Request, body: StorageConnectionBody) -> StorageTableL
 
     With other settings than it has, for those who may edit it or create one.
     """
-    return _tables_json(run_probe(request, ProbeTarget(body.storage, body.project, body.settings, body.credentials)))
+    target = ProbeTarget(body.storage, body.project, body.settings, body.credentials)
+    return _tables_json(run_probe(request, target, body.id))
 
 
 @storage_routes.get("/{storage}/tables", **WORKER_CALL)
@@ -87,13 +91,14 @@ def list_storage_tables(request: Request, storage: IdText, search: PlainText = "
 @storage_routes.post("/{storage}/look", **WORKER_CALL, operation_id="look_into_storage")
 def probe_storage(request: Request, storage: IdText, body: StorageProbeBody) -> StorageSampleJson:
     """Get the fields and first rows of a table, of the first table that matches a pattern, or of a query."""
-    return StorageSampleJson.model_validate(run_probe(request, ProbeTarget(storage, by=body.by, text=body.text)))
+    target = ProbeTarget(storage, by=body.by, text=body.text)
+    return StorageSampleJson.model_validate(run_probe(request, target, body.id))
 
 
-def run_probe(request: Request, target: ProbeTarget) -> StorageProbeResult:
-    """Probe a storage outside of the transaction that checks the right to do so."""
+def run_probe(request: Request, target: ProbeTarget, query: str | None = None) -> StorageProbeResult:
+    """Probe a storage outside of the transaction that checks the right to do so; by the id of the query to stop it."""
     begun = read_transaction(request).run(lambda ctx: mart_probe.prepare_storage_probe(ctx, target))
-    return mart_probe.probe_storage(get_platform(request), begun)
+    return mart_probe.probe_storage(get_platform(request), begun, query or "")
 
 
 def _tables_json(seen: StorageProbeResult, search: str = "") -> StorageTableListJson:
@@ -154,6 +159,7 @@ class MartPreviewBody(RequestModel):
         default="", description="An existing one; if a connector feeds it, its credentials are used."
     )
     credentials: SecretTexts = Field(default_factory=dict, examples=[{}], description="Of a connector; not stored.")
+    id: OwnQueryUid = None
 
 
 @routes.post("/try", **WORKER_CALL, operation_id="try_mart")
@@ -166,7 +172,7 @@ def preview_mart(request: Request, body: MartPreviewBody) -> StorageSampleJson:
     if definition.by is DefinitionType.CONNECTOR:
         seen = _probe_connector(request, body, definition.text)
     else:
-        seen = run_probe(request, ProbeTarget(body.storage, by=definition.by or "", text=definition.text))
+        seen = run_probe(request, ProbeTarget(body.storage, by=definition.by or "", text=definition.text), body.id)
     for message in mart_probe.definition_errors(definition, seen.fields).values():
         raise InvalidInputError(message, "Correct the settings.")
     return StorageSampleJson.model_validate(seen)
@@ -182,7 +188,7 @@ def _probe_connector(request: Request, body: MartPreviewBody, stream: str) -> St
         mart_probe.need_feed_probe(ctx, feed)
         return ctx.caller, feed
 
-    found = mart_probe.probe_feed(get_platform(request), *read_transaction(request).run(prepare))
+    found = mart_probe.probe_feed(get_platform(request), *read_transaction(request).run(prepare), body.id or "")
     return StorageProbeResult(fields=found["fields"], rows=found["rows"], notes=found["notes"])
 
 

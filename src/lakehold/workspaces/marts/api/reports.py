@@ -8,7 +8,7 @@ from lakehold.api.http.dependencies import ReadContext, WriteContext, get_platfo
 from lakehold.api.http.models import IdText, ItemsResponse, NameText, RecordEnd, RequestModel, ResponseModel
 from lakehold.api.http.routing import WORKER_CALL, make_router
 from lakehold.api.iceberg_rest import get_lake
-from lakehold.api.lake.queries import JSON, QUERY_CALL, AcceptedType, stream_query
+from lakehold.api.lake.queries import JSON, QUERY_CALL, AcceptedType, OwnQueryUid, stream_query
 from lakehold.directory.request_context import RequestContext
 from lakehold.workspaces.marts import insights, live, reports
 from lakehold.workspaces.marts.reports import PreparedPreview
@@ -22,6 +22,7 @@ class ReportPreviewBody(RequestModel):
     mart: IdText = Field(examples=["daily_sales"])
     settings: SettingsJson = Field(examples=[{"columns": ["day", "amount"], "limit": 10}])
     parameters: dict[str, str] = Field(default_factory=dict, examples=[{}])
+    id: OwnQueryUid = None
 
 
 class MessagePreviewBody(ReportPreviewBody):
@@ -51,7 +52,9 @@ def preview_message(request: Request, body: MessagePreviewBody) -> RenderedMessa
         return prepared
 
     prepared = read_transaction(request).run(prepare)
-    return RenderedMessageJson.model_validate(reports.render_preview(get_platform(request), prepared, body.name))
+    return RenderedMessageJson.model_validate(
+        reports.render_preview(get_platform(request), prepared, body.name, body.id or "")
+    )
 
 
 @routes.post("/{report}/take-over", status_code=204)
@@ -66,7 +69,7 @@ def preview_report(request: Request, body: ReportPreviewBody, accept: AcceptedTy
     prepared = read_transaction(request).run(
         lambda ctx: reports.prepare_preview(ctx, get_lake(request), body.settings, body.mart, body.parameters)
     )
-    return stream_query(prepared.run_query(get_platform(request)), accept)
+    return stream_query(prepared.run_query(get_platform(request), body.id or ""), accept)
 
 
 insight_routes = make_router("/api/v1", "Reports")
