@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -63,6 +64,20 @@ def test_a_copied_installation_does_not_start_until_it_is_relocated(tmp_path: Pa
     assert "already" in run("relocate", LAKEHOLD_DATA=str(data))[1]
     refuse_foreign_warehouse(Settings(data=data))
     assert not original.exists()
+
+
+def test_a_copy_that_shares_the_warehouse_does_not_start_until_it_takes_it(tmp_path: Path) -> None:
+    original, copied, shared = tmp_path / "data", tmp_path / "copy", str(tmp_path / "w")
+    original.mkdir()
+    refuse_foreign_warehouse(Settings(data=original, warehouse=shared))
+    shutil.copytree(original, copied)
+    for verb in ("up", "server", "worker"):
+        code, _, err = run(verb, LAKEHOLD_DATA=str(copied), LAKEHOLD_WAREHOUSE=shared)
+        assert (code, f"belongs to the installation at {str(original)!r}" in err) == (5, True), err
+    assert run("relocate", LAKEHOLD_DATA=str(copied), LAKEHOLD_WAREHOUSE=shared)[0] == 0
+    refuse_foreign_warehouse(Settings(data=copied, warehouse=shared))
+    code, _, err = run("up", LAKEHOLD_DATA=str(original), LAKEHOLD_WAREHOUSE=shared)
+    assert (code, f"belongs to the installation at {str(copied)!r}" in err) == (5, True), err
 
 
 def test_relocate_waits_for_a_worker_that_runs(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sqlite3
 import subprocess
 import sys
 import time
@@ -144,6 +145,36 @@ def test_of_a_table_that_is_not_there_everything_goes(
     assert tables.read(neighbour).count() == 3
     with pytest.raises(ConflictError, match="no data yet"):
         compact(tables, place)
+
+
+def test_a_folder_with_files_of_another_table_is_not_swept(
+    spark: SparkSession, tables: Tables, place: TableIdentifier, tmp_path: Path
+) -> None:
+    """As one has that an earlier release restored under a new number."""
+    fill(spark, tables, place, times=2)
+    moved = TableIdentifier(place.tenant, place.number * 10)
+    with sqlite3.connect(tmp_path / "lake.sqlite") as connection:
+        connection.execute("UPDATE iceberg_tables SET table_name = ? WHERE table_name = ?", (moved.table, place.table))
+    before = as_of_each(tables, moved)
+    orphan = tmp_path / "warehouse" / place.namespace / place.table / "data" / "orphan.parquet"
+    orphan.write_bytes(b"PAR1")
+    files = on_disk(tmp_path, place)
+    # Its folder has a number of which there is no table.
+    assert sweep(tables, place, grace=NO_GRACE) == 0
+    assert on_disk(tmp_path, place) == files
+    # And now one of which there is a table, which takes for orphans what the other one names.
+    write_rows(tables, place, spark.range(3), TableWriteOptions(WriteMode.APPEND, "new"))
+    both = on_disk(tmp_path, place)
+    assert both > files
+    assert [sweep(tables, each, grace=NO_GRACE) for each in (place, moved)] == [0, 0]
+    assert on_disk(tmp_path, place) == both
+    tables.drop(place)
+    assert sweep(tables, place, grace=NO_GRACE) == 0
+    assert as_of_each(tables, moved) == before
+    # When it has the folder for itself, its own sweep is the one that cleans it.
+    assert sweep(tables, moved, grace=NO_GRACE) == 1
+    assert not orphan.exists()
+    assert as_of_each(tables, moved) == before
 
 
 def test_upkeep_that_fails_says_so_without_java(

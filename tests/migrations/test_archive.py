@@ -21,7 +21,8 @@ from lakehold.directory.caller import Caller
 from lakehold.directory.platform import Platform
 from lakehold.kit.settings import Settings
 from lakehold.lake import previews, readable_tables
-from lakehold.lake.iceberg_catalog import IcebergCatalog
+from lakehold.lake.iceberg_catalog import IcebergCatalog, refuse_foreign_warehouse
+from lakehold.lake.installation import MARKER
 from lakehold.lake.previews import PreviewOptions
 from lakehold.runs.scheduler.service import Triggers
 from lakehold.runs.service import Runs
@@ -72,6 +73,7 @@ def platform() -> Iterator[Platform]:
         _store_credential(PLACE / "lakehold.sqlite")
         found = Platform(Settings(data=PLACE))
         found.database.migrate()
+        refuse_foreign_warehouse(found.settings)
         yield found
         found.close()
         shutil.rmtree(PLACE)
@@ -177,6 +179,11 @@ def test_tables_have_their_rows(platform: Platform) -> None:
     assert orders.num_rows == 100
     assert "order_id" in orders.column_names
     lake.close()
+
+
+def test_its_places_are_marked_by_the_first_start(platform: Platform) -> None:
+    assert {file.parent.name for file in PLACE.glob(f"*/{MARKER}")} == {"warehouse", "volumes"}
+    refuse_foreign_warehouse(platform.settings)
 
 
 def test_a_delivered_file_is_there(platform: Platform) -> None:

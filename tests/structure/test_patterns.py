@@ -7,11 +7,10 @@ import importlib
 import inspect
 import pkgutil
 import re
-import signal
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
-from types import FrameType, ModuleType
+from types import ModuleType
 
 import pytest
 from pyspark.errors import AnalysisException
@@ -26,10 +25,10 @@ from lakehold.lake import markdown
 from lakehold.lake.spark.guard import query_errors, text_bounds
 from lakehold.runs.scheduler.schedule import TriggerSchedule
 from lakehold.workspaces import registry
+from tests.processor_time import bounded
 
 LENGTH = 20_000
-SECONDS = 5.0
-"""Of processor time, so that a busy machine changes nothing. A text of this length is worth some milliseconds."""
+"""Worth some milliseconds."""
 PARTS = (
     *("a", "ab ", " ", "\n", "a.", "a-", "1", "1.", "a:", "a/", "//", "'", '"', "\\", "(", "[", "[a](", "{", "<", "**"),
     *("*a", "`", "#", "# a  ", "=", "a=", "a@", "%41", "e1", "_", "--", "/*", "lh_", "You can set ", "spark.a "),
@@ -37,22 +36,6 @@ PARTS = (
 )
 CUT = (query_errors,)
 """Modules that cut a text before they use a pattern; their functions are tried themselves."""
-
-
-@contextmanager
-def bounded(what: str) -> Iterator[None]:
-    """Fail if this takes more processor time than a linear scan ever does."""
-
-    def fail(_number: int, _frame: FrameType | None) -> None:
-        raise AssertionError(f"{what} does not come to an end.")
-
-    before = signal.signal(signal.SIGVTALRM, fail)
-    signal.setitimer(signal.ITIMER_VIRTUAL, SECONDS)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
-        signal.signal(signal.SIGVTALRM, before)
 
 
 def hostile_texts(length: int, parts: Iterable[str] = PARTS) -> Iterator[str]:

@@ -5,7 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import httpx
+import pytest
 
+from lakehold.api.http.app import server_config
+from lakehold.kit.settings import Settings
 from tests.web import site
 from tests.web.forms import FORM, token
 
@@ -36,6 +39,18 @@ def test_behind_tls_they_are_sent_over_tls_only(tmp_path: Path) -> None:
         answer = httpx.get(f"{address}/ui/patterns/form")
     assert all("Secure" in cookie for cookie in cookies(answer))
     assert cookies(answer)
+    assert "strict-transport-security" in answer.headers
+
+
+@pytest.mark.parametrize(("trusted", "proto"), [("127.0.0.1", "https"), ("127.0.0.1", "http"), ("", "https")])
+def test_a_proxy_says_so_if_it_is_trusted(tmp_path: Path, trusted: str, proto: str) -> None:
+    with site.application(tmp_path) as app:
+        config = server_config(app, Settings(trusted_proxies=trusted))
+        with site.running(app, config) as address:
+            answer = httpx.get(f"{address}/ui/patterns/form", headers={"X-Forwarded-Proto": proto})
+    is_secure = (trusted, proto) == ("127.0.0.1", "https")
+    assert ["Secure" in cookie for cookie in cookies(answer)] == [is_secure] * len(cookies(answer))
+    assert answer.headers.get("strict-transport-security") == ("max-age=31536000" if is_secure else None)
 
 
 def test_the_theme_goes_back_to_the_page_and_is_kept(client: httpx.Client) -> None:

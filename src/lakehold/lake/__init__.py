@@ -4,6 +4,7 @@ These modules may be imported by a server:
 
 - `iceberg_catalog`: the platform's Iceberg catalog; tables by number
 - `warehouse`: which locations are inside the warehouse, and which ones a table's metadata names
+- `installation`: the marker of the installation that a warehouse or volumes folder belongs to
 - `relocation`, `avro_copy`: rewrites the locations of a copied or moved installation's tables
 - `table_metadata`: fields and snapshots of a table, from its metadata file
 - `readable_tables`: the tables that a caller may read, by their SQL names

@@ -10,13 +10,14 @@ from collections.abc import Iterable
 from contextlib import closing
 from dataclasses import dataclass
 from functools import cached_property
+from secrets import token_hex
 
 import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
 
 from lakehold.kit.errors import ConflictError
 from lakehold.kit.settings import Settings
-from lakehold.lake import table_metadata, warehouse
+from lakehold.lake import installation, table_metadata, warehouse
 from lakehold.lake.table_metadata import IcebergMetadata
 
 CATALOG_NAME = "lakehold"
@@ -48,6 +49,13 @@ _namespaces = sa.Table(
     sa.Column("property_key", _SHORT, primary_key=True),
     sa.Column("property_value", _LONG),
 )
+_installation = sa.Table(
+    "installation", _metadata, sa.Column("only", sa.Integer, primary_key=True), sa.Column("id", _SHORT)
+)
+_POSTGRESQL_HOME = """
+SELECT format('PostgreSQL cluster %s, database %s', system_identifier, oid)
+FROM pg_control_system(), pg_database WHERE datname = current_database()
+"""
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -123,12 +131,47 @@ class IcebergCatalog:
         return {(row.table_namespace, row.table_name): row.metadata_location for row in rows if row.metadata_location}
 
     def need_own_location(self, place: TableIdentifier) -> None:
-        """Refuse to write a table that has files outside the warehouse."""
+        """Refuse to write a table that has files outside the warehouse, or in that of another installation."""
+        self._need_own_place(self.warehouse_url)
         location = self.metadata_location(place)
         if location is not None:
             # Its own place first: what lies elsewhere is not even read.
             warehouse.need_inside(self.warehouse_url, [location])
             warehouse.need_inside(self.warehouse_url, warehouse.named_locations(location))
+
+    def need_own_places(self) -> None:
+        """Refuse a warehouse or volumes folder of another installation, and tables outside the warehouse."""
+        warehouse.need_inside(self.warehouse_url, self.all_locations().values())
+        for root in self._places:
+            self._need_own_place(root)
+
+    def claim_places(self) -> None:
+        """Let the warehouse and the volumes folder be this installation's, whoever had them before."""
+        for root in self._places:
+            installation.claim_place(root, self._mark)
+
+    def _need_own_place(self, root: str) -> None:
+        installation.need_own_place(root, self._mark, self._is_known)
+
+    def _is_known(self, root: str) -> bool:
+        """Return whether a place without a marker is this installation's: its tables have been found inside."""
+        return warehouse.is_inside(root, str(self._settings.data)) or bool(self.all_locations())
+
+    @property
+    def _places(self) -> tuple[str, str]:
+        return self.warehouse_url, str(self._settings.volumes_folder)
+
+    @cached_property
+    def _mark(self) -> bytes:
+        """The content of markers: the id of the installation, and where it is, by which a copy differs."""
+        row = {"only": 1, "id": token_hex(16)}
+        with self._engine.begin() as connection:
+            if not connection.scalar(sa.select(_installation.c.id)):
+                connection.execute(self._insert(_installation).values(row).on_conflict_do_nothing())
+            uid = connection.scalar(sa.select(_installation.c.id))
+            # Servers may reach one PostgreSQL by several addresses.
+            home = self._settings.data.resolve() if self._is_file else connection.scalar(sa.text(_POSTGRESQL_HOME))
+        return f"{uid}\n{home}\n".encode()
 
     def relocate_table(self, name: tuple[str, str], old: str, new: str, previous: str | None) -> None:
         """Set the metadata file of a table, unless the table was written meanwhile."""
@@ -145,10 +188,10 @@ class IcebergCatalog:
 
         Iceberg would look first and insert then, so that of two runs that start at once one would fail.
         """
-        insert = (sqlite if self._is_file else postgresql).insert(_namespaces)
         row = {"catalog_name": CATALOG_NAME, "namespace": place.namespace, "property_key": "exists"}
         with self._engine.begin() as connection:
-            connection.execute(insert.values(**row, property_value="true").on_conflict_do_nothing())
+            insert = self._insert(_namespaces).values(**row, property_value="true")
+            connection.execute(insert.on_conflict_do_nothing())
 
     @property
     def warehouse_url(self) -> str:
@@ -180,6 +223,9 @@ class IcebergCatalog:
             f"{here}.cache-enabled": "false",
             **{f"{here}.jdbc.{name}": value for name, value in login.items() if value},
         }
+
+    def _insert(self, table: sa.Table) -> sqlite.Insert | postgresql.Insert:
+        return sqlite.insert(table) if self._is_file else postgresql.insert(table)
 
     @property
     def _is_file(self) -> bool:
@@ -216,6 +262,6 @@ def _create_tables(connection: sa.Connection) -> None:
 
 
 def refuse_foreign_warehouse(settings: Settings) -> None:
-    """Refuse to start an installation whose catalog names tables outside its warehouse, as that of a copy does."""
+    """Refuse to start an installation whose tables or places are those of another one, as a copy's are."""
     with closing(IcebergCatalog(settings)) as catalog:
-        warehouse.need_inside(catalog.warehouse_url, catalog.all_locations().values())
+        catalog.need_own_places()

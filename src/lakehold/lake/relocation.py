@@ -27,7 +27,7 @@ _PATH_BOUND = 2_147_483_546
 
 
 def relocate_tables(lake: IcebergCatalog, report: Callable[[str], object]) -> int:
-    """Relocate all tables that lie outside the warehouse; return how many."""
+    """Relocate all tables that lie outside the warehouse, and claim its places; return how many tables."""
     outside = [
         (name, location)
         for name, location in sorted(lake.all_locations().items())
@@ -39,6 +39,7 @@ def relocate_tables(lake: IcebergCatalog, report: Callable[[str], object]) -> in
             raise ConflictError(f"The table {'.'.join(name)} is at {location!r}, which is no warehouse of Lakehold.")
         report(f"{number:,} of {len(outside):,}: {'.'.join(name)} from {old}")
         _TableRelocation(lake, old).relocate(name, location)
+    lake.claim_places()
     return len(outside)
 
 

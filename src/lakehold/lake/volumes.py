@@ -24,6 +24,7 @@ from lakehold.kit.clock import SECOND, Moment
 from lakehold.kit.errors import ConflictError, InvalidInputError, NotFoundError, UnavailableError, at_field
 from lakehold.kit.ids import quote, valid_name
 from lakehold.kit.settings import Settings
+from lakehold.lake import installation
 from lakehold.lake.folder_handle import FolderHandle, open_folder
 from lakehold.lake.iceberg_catalog import TableIdentifier
 
@@ -59,6 +60,7 @@ class Volume:
     def __init__(self, settings: Settings, place: TableIdentifier) -> None:
         self.root = settings.volumes_folder
         """The folder of all volumes."""
+        installation.need_still_own(str(self.root))
         self._parts = (place.namespace, place.table)
         """From numbers alone."""
         self.folder = self.root.joinpath(*self._parts)

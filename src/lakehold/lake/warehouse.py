@@ -27,11 +27,12 @@ _TABLE_FOLDER = re.compile(r"(.*)/t[0-9]+/r[0-9]+/metadata/[^/]+")
 
 def is_inside(location: str, folder: str) -> bool:
     """Return whether a file or folder lies in another one, or is it. Local paths are compared without their links."""
-    here, above = _normalise(location), _normalise(folder)
+    here, above = normalise(location), normalise(folder)
     return here == above or here.startswith(f"{above.rstrip('/')}/")
 
 
-def _normalise(location: str) -> str:
+def normalise(location: str) -> str:
+    """Return a location in one spelling: a local path without links, or a URI."""
     parts = urlsplit(location)
     if parts.scheme in {"", "file"}:
         path = location.removeprefix("file:")

@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass
 
 from fastapi import Request, Response
 
-from lakehold.api.http.dependencies import get_platform
+from lakehold.api.http.dependencies import get_platform, is_secure
 from lakehold.kit.errors import InvalidInputError
 
 YEAR = 365 * 24 * 3600
@@ -21,11 +21,6 @@ def set_cookie(request: Request, response: Response, name: str, value: str, seco
 def delete_cookie(request: Request, response: Response, name: str) -> None:
     """Delete a cookie."""
     response.delete_cookie(name, path="/", httponly=True, samesite="lax", secure=is_secure(request))
-
-
-def is_secure(request: Request) -> bool:
-    """Whether users reach the app over TLS: this request does, or the configured base URL does."""
-    return request.url.scheme == "https" or get_platform(request).settings.base_url.startswith("https:")
 
 
 FLASH_COOKIE = "lakehold_flash"

@@ -17,7 +17,7 @@ from typing import Annotated, Any
 from uuid import uuid4
 
 import uvicorn
-from fastapi import APIRouter, FastAPI, Request, Response
+from fastapi import APIRouter, Depends, FastAPI, Request, Response
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel, Field
 
@@ -60,7 +60,17 @@ _STOP_SECONDS, _ANSWER_SECONDS = 10, 3
 _Probes = dict[tuple[str, str, str], Future[dict[str, Any]]]
 """What those who wait for probes get, by tenant, member and id."""
 
-routes = APIRouter(include_in_schema=False)
+
+async def _authenticate(request: Request) -> None:
+    """Refuse whoever has no catalog token before anything else is done for them: not even Spark is started."""
+    platform = get_platform(request)
+    found = catalog_tokens.verify_token(platform.keys, read_credentials(request).token, platform.clock())
+    if found is None:
+        raise UnauthorizedError("This token is invalid or has expired.", "Use the server, not the worker.")
+    request.state.caller = found
+
+
+routes = APIRouter(include_in_schema=False, dependencies=[Depends(_authenticate)])
 
 
 class WorkRequest(BaseModel):
@@ -253,8 +263,5 @@ def _spark_runtime(request: Request) -> SparkRuntime:
 
 
 def _caller(request: Request) -> Caller:
-    platform = get_platform(request)
-    found = catalog_tokens.verify_token(platform.keys, read_credentials(request).token, platform.clock())
-    if found is None:
-        raise UnauthorizedError("This token is invalid or has expired.", "Use the server, not the worker.")
+    found: Caller = request.state.caller
     return found

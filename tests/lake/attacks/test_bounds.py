@@ -17,7 +17,8 @@ from lakehold.lake.spark.guard import allow_list, constants, plan_size, query_er
 from lakehold.lake.spark.guard.query_guard import QueryGuard
 from lakehold.lake.spark.jvm import active_session, class_of, java_session, jvm_of
 from lakehold.lake.spark.session_pool import USER_SESSION_CONF
-from tests.structure.test_patterns import bounded, hostile_texts
+from tests.processor_time import bounded
+from tests.structure.test_patterns import hostile_texts
 
 PARSER = "org.apache.spark.sql.catalyst.parser."
 DEEP = {

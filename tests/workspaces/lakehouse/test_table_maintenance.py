@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import time
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -214,6 +217,11 @@ def test_the_rows_of_a_deleted_table_go_in_the_end(here: InlineRuns, api: Api, s
     json_body(api.call("DELETE", "/api/v1/resources/old", "ada"))
     platform = here.shop.platform
     assert place not in deleted_tables.expired_places(platform)
+    folder = Path(platform.settings.warehouse_url, place.namespace, place.table, "data")
+    old, young = folder / "old.parquet", folder / "young.parquet"
+    for file in (old, young):
+        file.write_bytes(b"PAR1")
+    os.utime(old, (time.time() - 4 * 86_400,) * 2)
     platform.clock = lambda: now() + 31 * DAY
     try:
         gone = deleted_tables.expired_places(platform)
@@ -223,6 +231,20 @@ def test_the_rows_of_a_deleted_table_go_in_the_end(here: InlineRuns, api: Api, s
         platform.clock = now
     assert here.shop.tables.lake.metadata_location(place) is None
     assert "old" not in dropped(api, "ada")
+    # Nothing that is younger than the grace is deleted by its folder.
+    assert [each for each in folder.rglob("*") if each.is_file()] == [young]
+
+
+def test_no_row_goes_before_its_files_are_older_than_the_grace(
+    here: InlineRuns, api: Api, spark: SparkSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = table(here, spark, "hasty", 1)
+    json_body(api.call("DELETE", "/api/v1/resources/hasty", "ada"))
+    platform = here.shop.platform
+    monkeypatch.setattr(platform, "settings", platform.settings.model_copy(update={"dropped_days": 1}))
+    for days, is_expired in ((2, False), (4, True)):
+        monkeypatch.setattr(platform, "clock", lambda days=days: now() + days * DAY)
+        assert (place in deleted_tables.expired_places(platform)) is is_expired
 
 
 def test_upkeep_is_begun_by_itself_where_there_is_something_to_do(here: InlineRuns, spark: SparkSession) -> None:

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from typing import Annotated, TypeVar
 
 from fastapi import Depends, Header, Request
+from fastapi.requests import HTTPConnection
 
 from lakehold.api.http.authentication import RequestCredentials, authenticate, read_credentials
 from lakehold.directory.caller import Caller
@@ -96,10 +97,15 @@ def retry_when_busy(do: Callable[[], T]) -> T:
     return do()
 
 
-def get_platform(request: Request) -> Platform:
+def get_platform(request: HTTPConnection) -> Platform:
     """Return the platform that this application serves."""
     platform: Platform = request.app.state.platform
     return platform
+
+
+def is_secure(request: HTTPConnection) -> bool:
+    """Whether users reach the app over TLS: this request does, or the configured base URL does."""
+    return request.url.scheme == "https" or get_platform(request).settings.base_url.startswith("https:")
 
 
 def current_context(request: Request) -> RequestContext | None:

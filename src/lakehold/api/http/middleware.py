@@ -9,11 +9,12 @@ from secrets import token_hex
 
 from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
-from starlette.requests import ClientDisconnect
+from starlette.requests import ClientDisconnect, HTTPConnection
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from lakehold.api.http import json_logging, problems
+from lakehold.api.http.dependencies import is_secure
 from lakehold.api.http.health import Metrics
 from lakehold.directory.caller import Caller
 
@@ -116,7 +117,7 @@ class _RequestTracker:
             self.status = message["status"]
             there = {name for name, _ in message["headers"]}
             always = [header for header in _DEFAULT_HEADERS if header[0] not in there]
-            if self._scope["scheme"] == "https":
+            if is_secure(HTTPConnection(self._scope)):
                 always.append(_TRANSPORT_SECURITY)
             message["headers"] = [*message["headers"], *always, (b"x-request-id", self.id.encode())]
         await self._send(message)

@@ -151,7 +151,8 @@ def relocate(cmd: CommandContext) -> None:
     """Let a copied or moved installation have its tables in its own warehouse.
 
     Works on this machine's data folder, while all of its servers and workers are stopped. The files must have been
-    copied before; those of the original are not touched. If it is interrupted, run it again.
+    copied before; those of the original are not touched. If it is interrupted, run it again. Warehouse and volumes
+    belong to this installation afterwards; one that had them before no longer writes there.
     """
     from lakehold.lake import relocation  # noqa: PLC0415 - loaded by this verb only
     from lakehold.lake.iceberg_catalog import IcebergCatalog  # noqa: PLC0415

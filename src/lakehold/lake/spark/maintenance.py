@@ -112,6 +112,7 @@ def sweep(tables: Tables, place: TableIdentifier, *, grace: timedelta = ORPHAN_G
     """
     session = tables.session
     if not tables.exists(place):
+        tables.lake.need_own_location(place)
         folder = f"{tables.lake.warehouse_url}/{place.namespace}/{place.table}"
         return 0 if _is_used_by_others(tables, place, folder) else _delete_folder(session, folder, grace)
     with _hide_details("Files that belong to no snapshot could not be deleted"):

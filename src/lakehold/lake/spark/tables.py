@@ -108,6 +108,7 @@ class Tables:
         """Create an empty table if it does not exist."""
         if self.exists(place):
             return
+        self.lake.need_own_location(place)
         session = self.session
         self.lake.create_namespace(place)
         table_definition(place, session.createDataFrame([], schema), partitioned_by).create()

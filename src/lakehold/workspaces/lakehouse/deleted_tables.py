@@ -37,6 +37,8 @@ from lakehold.workspaces.registry import readable_kinds
 
 _MAX_LISTED, _MAX_CANDIDATES = 50, 1_000
 """The tables that are listed, and those that are examined: for each, who could delete it then is computed."""
+_MIN_DAYS = 3
+"""The rows go no sooner, so that their files are older than the grace in which no sweep deletes any."""
 
 
 class LayerDeletedError(ConflictError):
@@ -165,7 +167,8 @@ def expired_places(platform: Platform) -> list[TableIdentifier]:
         for tenant in tenants.list_all(platform):
             with platform.read(Caller(tenant.uid, "", address="worker")) as ctx:
                 rows = _deleted_resources(ctx, lake, readable_kinds())
-                old = (row for row in rows if not _is_retained(lake, row, platform.clock()))
+                until = platform.clock() - max(lake.dropped_days, _MIN_DAYS) * DAY
+                old = (row for row in rows if row.until < until)
                 found += [TableIdentifier(ctx.session.tenant, row.id) for row in old]
     return found
 

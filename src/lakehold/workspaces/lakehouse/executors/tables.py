@@ -7,7 +7,7 @@ caller of the run, if it does not exist. The run locks the table, so that nobody
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from lakehold.access import Add, Edge, Remove
@@ -135,8 +135,7 @@ def purge_dropped_tables(platform: Platform, tables: Tables) -> int:
     found = expired_places(platform)
     for place in found:
         tables.drop(place)
-        # Nobody can write a table any more that was deleted so long ago.
-        maintenance.sweep(tables, place, grace=timedelta(0))
+        maintenance.sweep(tables, place)
         clear_settings(platform, place)
     return len(found)
 
