@@ -137,6 +137,39 @@ def test_many_questions_that_are_none(world: World, garbage: object) -> None:
         world.decisions.check_many(garbage)  # type: ignore[arg-type]
 
 
+def test_owners_are_removed_by_owners_and_everybody_may_leave(database: Database) -> None:
+    access, people = AccessEngine(database), ["adam", "bob", "cora", "olaf", "olga"]
+    access.create_tenant("acme", "Acme", workspaces.models())
+    with access.write("acme") as session:
+        store = session.store
+        store.create("tenant.group", "Admins", uid="admins", edges={"tenant": "acme"})
+        for person in people:
+            store.create("tenant.member", person, uid=person, edges={"tenant": "acme"})
+        store.add(Edge("member_of", "cora", "admins"))
+        for who, role in (("olga", "owner"), ("olaf", "owner"), ("adam", "admin"), ("admins", "admin")):
+            store.add(Grant(who, role, "acme"))
+    owners, admins = {"olga", "olaf"}, {"adam", "cora"}
+    removers = {whom: owners | (set() if whom in owners else admins | {whom}) for whom in people}
+    with access.read("acme") as session:
+        for whom, by in removers.items():
+            assert set(session.who("delete", whom)) == by
+            assert {one for one in people if "delete" in session.actions(one, whom)} == by
+        for who in people:
+            may = {whom for whom, by in removers.items() if who in by}
+            assert {item.uid for item in session.list(who, "delete", "tenant.member").items} == may
+            assert set(session.ids(who, "delete", "tenant.member")) == set(map(session.current_view().resource, may))
+        refused = session.explain("adam", "delete", "olga")
+        assert not refused.allowed
+        assert {way.needed[0].fact for way in refused.ways} == {Grant("adam", "owner", "acme")}
+        (path,) = session.explain("bob", "delete", "bob").paths
+        assert path.rule == "tenant.manage_owners or self"
+        effects = session.what_if([Add(Grant("bob", "owner", "acme"))])
+        assert {(g.gained, g.pairs) for g in effects.groups if (g.kind, g.action) == ("tenant.member", "delete")} == {
+            (True, 4),
+            (False, 2),
+        }
+
+
 def test_what_is_built_in_is_not_deleted(database: Database) -> None:
     access = AccessEngine(database)
     access.create_tenant("acme", "Acme", workspaces.models())
