@@ -141,6 +141,7 @@ def test_an_owner_is_removed_by_owners_only(acme: AcmePlatform) -> None:
         DeniedError,
         lambda ctx: member_removal.preview(ctx, "olaf"),
         lambda ctx: member_removal.remove(ctx, "olaf"),
+        lambda ctx: ctx.delete("olaf"),
     )
     with acme.platform.write(acme.olga) as ctx:
         member_removal.remove(ctx, "olaf")

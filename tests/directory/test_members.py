@@ -6,9 +6,11 @@ from dataclasses import replace
 
 import pytest
 
-from lakehold.access import TokenPrincipal
+from lakehold.access import Add, Grant, TokenPrincipal
+from lakehold.catalog import grants
 from lakehold.directory import accounts, groups, members
 from lakehold.directory.errors import DeniedError
+from lakehold.kit.clock import DAY
 from lakehold.kit.errors import ConflictError, ForbiddenError, InvalidInputError, NotFoundError
 from tests.directory.acme import AcmePlatform
 
@@ -94,6 +96,26 @@ def test_a_service_account_has_no_email_and_never_becomes_a_person(acme: AcmePla
     with acme.platform.read(acme.olga) as ctx:
         member = members.get(ctx, nightly)
     assert (member.service, member.email) == (True, None)
+
+
+def test_a_service_account_is_never_owner(acme: AcmePlatform) -> None:
+    ann = acme.person("Ann", ("owner", acme.tenant))
+    acme.create_resource("tenant.member", "robot", tenant=acme.tenant)
+    with acme.platform.write(acme.olga) as ctx:
+        nightly = members.create_service_account(ctx, "Nightly")
+        members.give_tenant_role(ctx, nightly, "admin")
+        ctx.make(Add(Grant("robot", "owner", acme.tenant)), since=ctx.at + DAY)
+    owner = Grant(nightly, "owner", acme.tenant)
+    acme.refuses(
+        ann,
+        ConflictError,
+        lambda ctx: members.give_tenant_role(ctx, nightly, "owner"),
+        lambda ctx: members.set_tenant_roles(ctx, nightly, ["owner"]),
+        lambda ctx: grants.give(ctx, owner, since=ctx.at + DAY),
+        lambda ctx: ctx.make_unchecked(Add(owner)),
+        lambda ctx: accounts.add(ctx, "robot", service=True),
+        match="service account",
+    )
 
 
 def test_renaming(acme: AcmePlatform) -> None:

@@ -133,6 +133,13 @@ class PossibleFacts:
         kind = self._things[self._places[fact.resource]].kind
         return self._policy.role(kind, fact.role).last_stays
 
+    def is_untimed(self, fact: Fact) -> bool:
+        """Whether the fact is an edge that its source is never without, and so begins at once and does not end."""
+        if not isinstance(fact, Edge) or fact.source not in self._places:
+            return False
+        schema = self._policy.kinds[self._things[self._places[fact.source]].kind].schema
+        return fact.name == schema.parent or fact.name in schema.required_edges
+
     def attributes(self) -> list[Fact]:
         """Every value of every attribute, of resources and of memberships."""
         found: list[Fact] = []

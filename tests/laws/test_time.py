@@ -53,12 +53,16 @@ def histories(draw: st.DrawFn, case: Case, other: str) -> list[Step]:
     # Few facts, so that the same ones come again.
     facts = [fact for group in groups if group for fact in draw(st.lists(st.sampled_from(group), max_size=4))]
     kinds: list[st.SearchStrategy[Made]] = [st.just(Made(Adopt(other)))] if other else []
-    if facts:
-        later, lasting = st.integers(0, FAR) | st.just(0), st.none() | st.integers(1, FAR)
-        kinds.append(st.builds(Made, st.sampled_from(facts).map(Add), later, lasting))
-    ending = [fact for fact in facts if not possible.is_permanent(fact)]
+    later, lasting = st.integers(0, FAR) | st.just(0), st.none() | st.integers(1, FAR)
+    untimed = [fact for fact in facts if possible.is_untimed(fact)]
+    timed = [fact for fact in facts if fact not in untimed]
+    ending = [fact for fact in timed if not possible.is_permanent(fact)]
+    if untimed:
+        kinds.append(st.sampled_from([Made(change(fact)) for fact in untimed for change in (Add, Remove)]))
+    if timed:
+        kinds.append(st.builds(Made, st.sampled_from(timed).map(Add), later, lasting))
     if ending:
-        kinds.append(st.builds(Made, st.sampled_from(ending).map(Remove), st.integers(0, FAR) | st.just(0), st.none()))
+        kinds.append(st.builds(Made, st.sampled_from(ending).map(Remove), later, st.none()))
     made = st.lists(st.one_of(kinds), max_size=4).map(tuple) if kinds else st.just(())
     return draw(st.lists(st.builds(Step, st.integers(1, FAR), made), max_size=5))
 

@@ -24,7 +24,7 @@ def builtin_models() -> tuple[AccessModel, ...]:
 
 
 def need_adoptable(view: FactView, source: str) -> None:
-    """Refuse another text for a built-in model, and a custom model that changes a kind of a built-in one.
+    """Refuse another text for a built-in model, and a custom model that changes a kind of another one.
 
     A tenant with a text of its own under a built-in name may go back to the one that is shipped.
     """
@@ -37,8 +37,20 @@ def need_adoptable(view: FactView, source: str) -> None:
                 "Give a model of your own another name; it may extend this one.",
             )
         return
-    sources = tuple(sorted((name, text) for name, text in view.sources.items() if name in builtin))
-    _refuse_foreign_changes(model, compile_policy(sources), with_models(view, [source]).policy)
+    dependents = _dependents(view.policy, model.name)
+    for base in model.extends:
+        if base in dependents:
+            raise ModelError(base.place, f"it extends {base!r}, which extends it.", "Extend in one direction only.")
+    others = tuple(sorted((name, text) for name, text in view.sources.items() if name not in dependents))
+    _refuse_foreign_changes(model, compile_policy(others), with_models(view, [source]).policy)
+
+
+def _dependents(policy: Policy, name: str) -> set[str]:
+    """Return the model itself and all that extend it, directly or by way of others."""
+    found = {name}
+    while new := {each.name for each in policy.models.values() if found & set(each.extends)} - found:
+        found |= new
+    return found
 
 
 def _refuse_foreign_changes(model: AccessModel, before: Policy, after: Policy) -> None:
@@ -50,6 +62,6 @@ def _refuse_foreign_changes(model: AccessModel, before: Policy, after: Policy) -
             names = sorted(name for name, step in will.steps.items() if was.steps.get(name) != step)
             raise ModelError(
                 model.place,
-                f"it changes the built-in kind {kind}" + (f" by the edge {names[0]!r}." if names else "."),
-                "A custom model adds kinds of its own. Take the `back:` off its edges that point at built-in kinds.",
+                f"it changes the kind {kind} of another model" + (f" by the edge {names[0]!r}." if names else "."),
+                "A custom model adds kinds of its own. Take the `back:` off its edges that point at kinds of others.",
             )

@@ -3,19 +3,24 @@
 A member without an account holds roles, and cannot sign in until an admin gives them an address.
 """
 
+from __future__ import annotations
+
 import re
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
-from lakehold.directory.request_context import RequestContext
+from lakehold.access.facts import tables
 from lakehold.kit.clock import Moment
 from lakehold.kit.database import ExactText, IdType, TenantRows, Transaction, metadata
 from lakehold.kit.errors import ConflictError, InvalidInputError
 from lakehold.kit.ids import fold_name, quote, valid_id
 from lakehold.kit.settings import Settings
+
+if TYPE_CHECKING:
+    from lakehold.directory.request_context import RequestContext
 
 _MAX_EMAIL_LENGTH = 254
 # Only what every mail server agrees on: whether somebody reads it there, no pattern can tell.
@@ -94,6 +99,22 @@ def add(ctx: RequestContext, member: str, *, email: str = "", password: str = ""
         refuse_taken_email(ctx, email)
     account = Account(ctx.view.member(member), email, password, service=service, made_at=ctx.at)
     insert(ctx.session.transaction, ctx.session.tenant, account)
+    for held in tables.grants_held_by(ctx.session.transaction, ctx.session.tenant, account.member_id, ctx.at):
+        refuse_service_holder(ctx, held.subject, held.role, held.resource)
+
+
+def refuse_service_holder(ctx: RequestContext, subject: int, role: str, resource: int) -> None:
+    """Refuse that a service account holds a role that always has a holder: as it, nobody can sign in."""
+    held = ctx.view.policy.kind(ctx.view.kind(resource)).schema.roles.get(role)
+    if held is None or not held.last_stays:
+        return
+    account = get_many(ctx, [subject]).get(subject)
+    if account is not None and account.service:
+        name = quote(ctx.view.uid(subject))
+        raise ConflictError(
+            f"{name} is a service account, which nobody signs in to. It cannot be {held.title}.",
+            f"Make a person {held.title}.",
+        )
 
 
 def insert(transaction: Transaction, tenant: int, account: Account) -> None:

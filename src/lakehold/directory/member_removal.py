@@ -9,7 +9,7 @@ from lakehold.access import Add, Grant
 from lakehold.access.facts.view import FactView, role_bit, role_names
 from lakehold.access.model.policy import MEMBER, MEMBER_OF, TENANT
 from lakehold.directory import accounts, links, sign_ins, tokens
-from lakehold.directory.act_for import MANAGE, MANAGE_OWNERS, need_unrestricted
+from lakehold.directory.act_for import MANAGE, need_unrestricted
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import ConflictError, InvalidInputError
 from lakehold.kit.ids import quote
@@ -115,14 +115,10 @@ def remove(ctx: RequestContext, member: str, *, receiver: str | None = None) -> 
 
 
 def _need_remove(ctx: RequestContext, member: str) -> None:
-    """Refuse unless the caller may remove the member: who manages Owners is removed by who does too; all may leave."""
+    """Refuse unless the caller may remove the member, or leave."""
     need_unrestricted(ctx, "remove members", member)
     ctx.need("see", member)
     ctx.view.member(member)
-    if member == ctx.caller.member:
-        return
-    if ctx.session.check(member, MANAGE_OWNERS, ctx.caller.tenant):
-        ctx.need(MANAGE_OWNERS, ctx.caller.tenant)
     ctx.need("delete", member)
 
 

@@ -19,6 +19,7 @@ from lakehold.access.facts.descriptions import describe_action, describe_fact, d
 from lakehold.access.facts.names import NameTakenError
 from lakehold.access.facts.records import Change, Fact, mentioned_ids, require_text
 from lakehold.access.facts.view import FactView
+from lakehold.directory import accounts
 from lakehold.directory.access_models import need_adoptable
 from lakehold.directory.caller import Caller
 from lakehold.directory.errors import DeniedError, HiddenError
@@ -185,6 +186,9 @@ class RequestContext:
         """Make a change without checking its own rule. The right to it has been checked by another rule."""
         self.need_writable()
         fact = change.fact
+        if isinstance(change, Add) and isinstance(fact, Grant):
+            subject, resource = self.view.resource(fact.subject), self.view.resource(fact.resource)
+            accounts.refuse_service_holder(self, subject, fact.role, resource)
         before = self._value_before(fact)
         with self._naming_holder():
             self.session.store.apply(change, since=since, until=until)

@@ -16,6 +16,7 @@ from lakehold.access.model.expressions import (
     Every,
     Expression,
     HasRole,
+    IsSelf,
     MembershipIs,
     Not,
     QuantifierItem,
@@ -28,7 +29,7 @@ from lakehold.access.model.expressions import (
     set_relation,
 )
 from lakehold.access.model.loader import parse_model
-from lakehold.access.model.policy import TENANT, Policy
+from lakehold.access.model.policy import MEMBER, TENANT, Policy
 from lakehold.kit.errors import InvalidInputError
 from lakehold.workspaces import models, policy
 from tests.access.model.refusals import HEAD, InvalidModel, assert_error, compile_error, kinds
@@ -278,6 +279,16 @@ def test_meaning(expression: str) -> None:
     named = "  roles: {mine: {}}\n  edges: {label: {to: [shelf, box]}}\n  actions: [see]\n"
     model = parse_model(book(f"{named}  define:\n    asked: {expression}\n"))
     assert Policy([directory.model(), model]).relations[BOOK, "asked"] == MEANINGS[expression]
+
+
+def test_self_is_for_members_alone() -> None:
+    shipped = policy()
+    delete = shipped.relations[MEMBER, "delete"]
+    assert isinstance(delete, AnyOf)
+    assert IsSelf() in delete.parts
+    for expression in ("self", "as self (everyone)"):
+        with pytest.raises(ModelError, match="'self'"):
+            Policy([directory.model(), parse_model(book(f"  define:\n    asked: {expression}\n"))])
 
 
 def test_relations_that_no_model_names() -> None:

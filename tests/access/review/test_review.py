@@ -120,6 +120,19 @@ def test_only_what_is_inside_is_told_of(spark: SparkSession, small: int) -> None
     }
 
 
+@pytest.mark.parametrize("small", [0, 100])
+def test_who_removes_members(spark: SparkSession, small: int) -> None:
+    world = crowd(66)
+    world.grant("m0", "owner", "acme")
+    world.grant("odd", "admin", "acme")
+    rows = AccessReview(spark, world.view, ["tenant.member"], small=small).rows().where("action = 'delete'")
+    found = {(row["member"], row["resource"]) for row in rows.toLocalIterator()}
+    decisions, everybody = world.decisions, people(66)
+    assert found == {(who, whom) for who in everybody for whom in everybody if decisions.check(who, "delete", whom)}
+    assert {who for who, whom in found if whom == "m64"} == {"m0", "m64", *everybody[1::2]}
+    assert {who for who, whom in found if whom == "m0"} == {"m0"}
+
+
 def test_kinds_of_which_there_is_nothing_are_an_empty_review(spark: SparkSession) -> None:
     review = AccessReview(spark, crowd(3).view, ["marts.report"])
     assert review.pairs().isEmpty()

@@ -9,6 +9,7 @@ import pytest
 
 from lakehold import workspaces
 from lakehold.access import Add, Adopt, Grant, TokenPrincipal
+from lakehold.access.model.errors import ModelError
 from lakehold.access.model.loader import parse_model
 from lakehold.access.model.policy import Policy
 from lakehold.access.model.schema import hash_source
@@ -179,7 +180,41 @@ def test_a_custom_model_leaves_built_in_kinds_as_they_are(api: Api, base: str, k
         "who: viewer", "who: owner" if "owner" in kind else "who: viewer"
     )
     found = problem(api.post(MODELS, "ada", {"source": text}), 422, "model_invalid")
-    assert "built-in kind" in found["detail"]
+    assert "of another model" in found["detail"]
+
+
+ZOO = """model: zoo
+extends: [tenant]
+kinds:
+  cage: {in: tenant, roles: {keeper: {given_with: see}}, actions: [see], allow: [{who: keeper, may: see}]}
+"""
+SLY = """model: sly
+extends: [zoo]
+kinds:
+  note: {in: {cage: {back: notes}}, roles: {owner: {given_with: see}}, actions: [see], allow: [{who: owner, may: see}]}
+"""
+
+
+def test_a_custom_model_leaves_the_kinds_of_other_custom_models_as_they_are(api: Api) -> None:
+    json_body(api.post(MODELS, "ada", {"source": ZOO}), 201)
+    found = problem(api.post(MODELS, "ada", {"source": SLY}), 422, "model_invalid")
+    assert "changes the kind zoo.cage of another model by the edge 'notes'" in found["detail"]
+    honest = {"source": SLY.replace("{cage: {back: notes}}", "cage")}
+    assert json_body(api.post(f"{MODELS}/try", "ada", honest))["effects"] == []
+    json_body(api.post(MODELS, "ada", honest), 201)
+    with api.platform.write(ADA) as ctx:
+        ctx.make(Adopt(ZOO + "# changed\n"))  # those who extend a model see it change
+        with pytest.raises(ModelError, match="which extends it"):
+            ctx.make(Adopt(ZOO.replace("[tenant]", "[tenant, sly]")))
+
+
+def test_a_model_that_changed_a_kind_of_another_one_can_be_mended(api: Api) -> None:
+    with api.platform.write(ADA) as ctx:
+        for source in (ZOO, SLY):
+            ctx.session.store.apply(Adopt(source))
+        ctx.make(Adopt(ZOO + "# changed\n"))
+        ctx.make(Adopt(SLY.replace("{cage: {back: notes}}", "cage")))
+        assert "notes" not in ctx.view.policy.kinds["zoo.cage"].steps
 
 
 def test_a_custom_role_says_nothing_about_tokens_on_built_in_kinds() -> None:

@@ -73,6 +73,8 @@ class CompiledChecks:
                 return _all([self._compile(part) for part in inner])
             case expr.HasRole():
                 return self._granted(expression)
+            case expr.IsSelf():
+                return lambda _view, subject, resource: subject.id == resource
             case expr.Some(items, then):
                 return self._some(items, {kind: self._compile(part) for kind, part in then})
             case expr.Every(items, then):
@@ -147,14 +149,11 @@ class CompiledChecks:
         return every
 
     def _holder(self, holder: expr.RoleHolder) -> RelationTest:
-        mask = role_mask(holder.role.roles)
+        persons = role_holders(holder)
         question = self._compile(holder.question)
 
         def held(view: FactView, _subject: MemberSubject, resource: int) -> bool:
-            return any(
-                question(view, view.subject(person), resource)
-                for person in role_holders(view, holder.steps, mask, resource)
-            )
+            return any(question(view, view.subject(person), resource) for person in persons(view, resource))
 
         return held
 
@@ -163,17 +162,24 @@ compiled_checks = lru_cache(maxsize=32)(CompiledChecks)
 """The compiled checks of a policy, compiled once."""
 
 
-def role_holders(view: FactView, steps: tuple[expr.EdgeStep, ...], mask: int, resource: int) -> list[int]:
-    """Return the persons who themselves hold a role of the mask at the end of the steps."""
-    there = [resource]
-    for step in steps:
-        there = [end for here in there for end in view.edges_out[step.edge].get(here) or ()]
-    return [
-        person
-        for here in there
-        for person, roles in (view.grants.get(here) or {}).items()
-        if roles & mask and view.kinds.get(person) == MEMBER
-    ]
+def role_holders(holder: expr.RoleHolder) -> Callable[[FactView, int], list[int]]:
+    """Return a function to the persons who themselves hold the role at the end of the steps, or are the resource."""
+    if isinstance(holder.role, expr.IsSelf):
+        return lambda _view, resource: [resource]
+    steps, mask = holder.steps, role_mask(holder.role.roles)
+
+    def persons(view: FactView, resource: int) -> list[int]:
+        there = [resource]
+        for step in steps:
+            there = [end for here in there for end in view.edges_out[step.edge].get(here) or ()]
+        return [
+            person
+            for here in there
+            for person, roles in (view.grants.get(here) or {}).items()
+            if roles & mask and view.kinds.get(person) == MEMBER
+        ]
+
+    return persons
 
 
 def step_ends(step: expr.EdgeStep) -> Callable[[FactView, int], Iterable[int]]:

@@ -57,7 +57,8 @@ class DependencyGraph:
                     if item.otherwise:
                         self._walk_step(item.otherwise, then, dependent)
             case expr.RoleHolder(steps, role, question):
-                self._note_roles(role.kind, role.roles, self._along(dependent, steps))
+                if isinstance(role, expr.HasRole):
+                    self._note_roles(role.kind, role.roles, self._along(dependent, steps))
                 self._walk(question, dependent)
 
     def _walk_step(

@@ -8,6 +8,7 @@ from lakehold.access.decisions.explanation import Explainer, RulePath
 from lakehold.access.decisions.principal import Principal, TokenPrincipal, lies_within
 from lakehold.access.decisions.ways import MOST_WAYS, Way, WayFinder, change_relation
 from lakehold.access.facts.changes import (
+    refuse_missing_end,
     refuse_other_parent,
     resolve_targets,
     validate_value,
@@ -84,6 +85,10 @@ class DecisionEvaluator:
 
     def check_many(self, questions: Iterable[tuple[Principal, str, str]]) -> list[bool]:
         """Check many triples of principal, action and resource, in their order."""
+        if not isinstance(questions, Iterable):
+            raise InvalidInputError(
+                f"A list of questions is expected, not {type(questions).__name__}.", "Put them into a list."
+            )
         return [self.check(*_require_triple(question)) for question in questions]
 
     def actions(self, principal: Principal, resource: str) -> list[str]:
@@ -97,7 +102,7 @@ class DecisionEvaluator:
         view = self.view
         with_changes(view, [change])  # what cannot be at all is refused by name, not by a no
         if isinstance(change, Remove) and isinstance(change.fact, Edge):
-            self._refuse_missing_end(view.resource(change.fact.source), change.fact.name)
+            refuse_missing_end(view, view.resource(change.fact.source), change.fact.name)
         self._subject(principal)
         fact = change.fact
         if isinstance(principal, TokenPrincipal) and principal.is_narrowed and _grants_access(fact):
@@ -263,21 +268,13 @@ class DecisionEvaluator:
             return False
         return principal.resources is None or lies_within(self.view, here, principal.resources)
 
-    def _refuse_missing_end(self, here: int, edge: str) -> None:
-        """Refuse to leave a resource without its parent, or without an edge that it cannot be created without."""
-        schema = self.view.policy.kind(self.view.kind(here)).schema
-        if edge == schema.parent or edge in schema.required_edges:
-            raise InvalidInputError(
-                f"A {schema.title.lower()} is not without a {edge}.", "Let it point at another one instead."
-            )
-
     def _edge_changes(self, here: int, edges: EdgeEndIds) -> Iterable[Add | Remove]:
         uid = self.view.uid(here)
         require_mapping(edges, "edges")
         for edge, targets in edges.items():
             new_ends = set(resolve_targets(self.view, self.view.kind(here), edge, targets))
             if not new_ends:
-                self._refuse_missing_end(here, edge)
+                refuse_missing_end(self.view, here, edge)
             there = set(self.view.edges_out[edge].get(here) or ())
             for end in new_ends - there:
                 refuse_other_parent(self.view, EdgeRow(edge, here, end))

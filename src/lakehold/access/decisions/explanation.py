@@ -96,6 +96,8 @@ class Explainer:
                 return Reason("all of", all(part.held for part in parts), (), parts, together=True)
             case expr.HasRole():
                 return self._granted(expression, subject, here)
+            case expr.IsSelf():
+                return Reason(f"is {self._name(here)}", subject.id == here)
             case expr.AttributeIs():
                 return self._attribute_is(expression, here)
             case expr.MembershipIs():
@@ -213,13 +215,16 @@ class Explainer:
         return tuple(parts)
 
     def _holder(self, holder: expr.RoleHolder, kind: str, here: int, held_only: bool) -> Reason:  # noqa: FBT001
-        persons = role_holders(self._view, holder.steps, role_mask(holder.role.roles), here)
+        persons, name = role_holders(holder)(self._view, here), ""
+        if isinstance(holder.role, expr.HasRole):
+            (role,) = holder.role.roles
+            name = self._view.policy.kinds[holder.role.kind].schema.roles[role].title.lower()
         if not persons:
-            return Reason(f"nobody is {' or '.join(holder.role.roles)} there", held=False)
+            return Reason(f"nobody is {name} there", held=False)
         person = self._view.subject(persons[0])
         inner = self.reason(holder.question, kind, person, here, held_only=held_only)
-        role = self._view.policy.kinds[holder.role.kind].schema.roles[next(iter(holder.role.roles))]
-        return Reason(f"as {self._name(person.id)}, {role.title.lower()}: {inner.text}", inner.held, (), (inner,))
+        who = ", ".join(filter(None, (self._name(person.id), name)))
+        return Reason(f"as {who}: {inner.text}", inner.held, (), (inner,))
 
     def _name(self, number: int) -> str:
         return describe_resource(self._view, self._view.uid(number)) if self._visible(number) else HIDDEN

@@ -55,6 +55,8 @@ class CompiledMemberSets:
                 return _intersection([self.expression_set(part) for part in inner])
             case expr.HasRole():
                 return self._granted(expression)
+            case expr.IsSelf():
+                return lambda view, resource: 1 << view.members[resource]
             case expr.Some(items, then):
                 return self._some(items, {kind: self.expression_set(part) for kind, part in then})
             case expr.Every(items, then):
@@ -150,13 +152,13 @@ class CompiledMemberSets:
         return every
 
     def _holder(self, holder: expr.RoleHolder) -> MemberSetFunction:
-        mask = role_mask(holder.role.roles)
+        persons = role_holders(holder)
         question = self.expression_set(holder.question)
 
         def held(view: FactView, resource: int) -> Members:
             yes = question(view, resource)
-            persons = role_holders(view, holder.steps, mask, resource)
-            return all_members(view) if any(yes >> view.members[person] & 1 for person in persons) else 0
+            held_by = persons(view, resource)
+            return all_members(view) if any(yes >> view.members[person] & 1 for person in held_by) else 0
 
         return held
 

@@ -119,8 +119,8 @@ class WayFinder:
                 return self._combine(
                     self._ways(conditions[self._view.kind(end)], self._view.kind(end), subject, end) for end in there
                 )
-            case expr.RoleHolder(steps, role, question):
-                persons = role_holders(self._view, steps, role_mask(role.roles), here)
+            case expr.RoleHolder(_, _, question):
+                persons = role_holders(expression)(self._view, here)
                 return self._ways(question, kind, self._view.subject(persons[0]), here) if persons else []
             case _:
                 return []

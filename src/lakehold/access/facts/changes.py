@@ -189,6 +189,14 @@ def _refuse_wrong_end(view: FactView, kind: str, edge: str, target: int) -> None
         )
 
 
+def refuse_missing_end(view: FactView, here: int, edge: str) -> None:
+    """Refuse to leave a resource without its parent, or without an edge that it cannot be created without."""
+    schema = view.policy.kind(view.kind(here)).schema
+    if edge == schema.parent or edge in schema.required_edges:
+        message = f"A {schema.title.lower()} is not without a {edge} at any time."
+        raise InvalidInputError(message, "Let it point at another one instead, from now on.")
+
+
 def refuse_other_parent(view: FactView, row: EdgeRow) -> None:
     """Refuse an edge to what lies in another parent, if the model has its ends beside the resource."""
     kind = view.policy.kind(view.kind(row.source))

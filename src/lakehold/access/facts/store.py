@@ -9,7 +9,15 @@ from datetime import datetime
 import sqlalchemy as sa
 
 from lakehold.access.facts import tables
-from lakehold.access.facts.changes import require_change, resolve_fact, to_fact, validate_value, with_draft, with_models
+from lakehold.access.facts.changes import (
+    refuse_missing_end,
+    require_change,
+    resolve_fact,
+    to_fact,
+    validate_value,
+    with_draft,
+    with_models,
+)
 from lakehold.access.facts.deletions import Deletion, EndedFact
 from lakehold.access.facts.last_holder import refuse_losing_last_holder
 from lakehold.access.facts.loader import to_row
@@ -213,6 +221,8 @@ class FactStore:
         require_change(change)
         row = resolve_fact(self.view, change.fact)
         fact = _TABLE_NAMES[type(row)]
+        if isinstance(row, EdgeRow) and (begin > self.at or end < FOREVER):
+            refuse_missing_end(self.view, row.source, row.name)
         if begin <= self.at:
             self.claims.check(row, adds=isinstance(change, Add))
         self._lock_rows(row)
@@ -285,7 +295,7 @@ class FactStore:
         self.locks.add_new(number)
         claim = {} if name_scope is None else {"name_scope": name_scope}
         self.claims.update(number, name, workspace_id=self._workspace(kind, number, edges), **claim)
-        self._open_in_overlay(ResourceRow(number, uid, kind, name), self.at)
+        self.overlay.open(ResourceRow(number, uid, kind, name))
         return number
 
     def _workspace(self, kind: str, number: int, edges: EdgeTargetIds) -> int:
@@ -315,7 +325,8 @@ class FactStore:
 
     def _open(self, row: FactRow, since: Moment, until: Moment) -> None:
         self._insert(_TABLE_NAMES[type(row)], self._columns(row), since, until)
-        self._open_in_overlay(row, since)
+        if since <= self.at:
+            self.overlay.open(row)
 
     def _open_union(self, fact: str, row: FactRow, since: Moment, until: Moment) -> None:
         """Let the fact hold in this period too. Periods that meet become one: none is ever cut short."""
@@ -342,10 +353,6 @@ class FactStore:
         table = tables.TABLES[fact]
         self.transaction.connection.execute(table.update().where(table.c.id == number).values(until=until))
         self.entries.append(change_log.ChangeLogEntry(fact, number, was_until, until))
-
-    def _open_in_overlay(self, row: FactRow, since: Moment) -> None:
-        if since <= self.at:
-            self.overlay.open(row)
 
     def _insert(self, fact: str, values: Mapping[str, object], since: Moment, until: Moment) -> int:
         rows = TenantRows(self.transaction, self.tenant, tables.TABLES[fact])

@@ -1,4 +1,4 @@
-"""The eleven expressions that a rule can consist of, with every name resolved.
+"""The twelve expressions that a rule can consist of, with every name resolved.
 
 Every use of a model (check, list, who, explain, review, what-if, docs) is one walk over these. They are values: equal
 where they ask the same. Relations that no model names itself have a space in their names, so that nothing can clash.
@@ -12,6 +12,9 @@ from itertools import chain
 
 RelationKey = tuple[str, str]
 """A kind, and the name of one of its relations."""
+
+MEMBER = "tenant.member"
+"""The kind of members, whose resources are people themselves."""
 
 CREATE_RELATION = "create it"
 EDIT_RELATION = "edit it"
@@ -50,6 +53,11 @@ class HasRole:
     kind: str
     roles: frozenset[str]
     person_only: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class IsSelf:
+    """The person is the resource, a member."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,10 +122,10 @@ class Every:
 
 @dataclass(frozen=True, slots=True)
 class RoleHolder:
-    """The question holds for the person who holds the role at the end of the steps."""
+    """The question holds for the person who holds the role at the end of the steps, or who is the resource."""
 
     steps: tuple[EdgeStep, ...]
-    role: HasRole
+    role: HasRole | IsSelf
     question: Expression
 
 
@@ -143,7 +151,18 @@ class AnyOf:
 
 
 Expression = (
-    Everyone | HasRole | AttributeIs | MembershipIs | Relation | Some | Every | RoleHolder | Not | AllOf | AnyOf
+    Everyone
+    | HasRole
+    | IsSelf
+    | AttributeIs
+    | MembershipIs
+    | Relation
+    | Some
+    | Every
+    | RoleHolder
+    | Not
+    | AllOf
+    | AnyOf
 )
 
 NEVER = AnyOf(())

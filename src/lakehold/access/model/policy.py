@@ -68,7 +68,7 @@ def _comparable(value: object) -> str | bool | Decimal | None:
 
 
 TENANT = "tenant.tenant"
-MEMBER = "tenant.member"
+MEMBER = expr.MEMBER
 GROUP = "tenant.group"
 MEMBER_OF = "member_of"
 MANAGE_MODELS = "manage_models"

@@ -187,6 +187,8 @@ class Resolver:
                     hint = did_you_mean(equals, attribute.values)
                     raise ModelError(place, f"{equals!r} is not a valid value of {name!r}.", hint)
                 return what(name, equals or "true", attribute.default)
+        if name == "self" and equals is None and kind.id == expr.MEMBER:
+            return expr.IsSelf()
         known = {"everyone", *schema.roles, *schema.define, *schema.actions}
         if equals is not None or name not in known:
             if equals is not None and name in known:
@@ -218,6 +220,8 @@ class Resolver:
     def _holder(
         self, kind: KindPolicy, names: tuple[str, ...], question: expr.Expression, place: SourceLocation
     ) -> expr.Expression:
+        if names == ("self",) and kind.id == expr.MEMBER:
+            return expr.RoleHolder((), expr.IsSelf(), question)
         steps: list[expr.EdgeStep] = []
         here = kind
         for name in names[:-1]:

@@ -104,7 +104,7 @@ def refuse_negated_rights(
 
     def is_condition(expression: expr.Expression) -> bool:
         match expression:
-            case expr.AttributeIs() | expr.MembershipIs() | expr.Everyone():
+            case expr.AttributeIs() | expr.MembershipIs() | expr.Everyone() | expr.RoleHolder(_, expr.IsSelf()):
                 return True
             case expr.Relation(kind, name):
                 if (kind, name) not in known:
@@ -117,23 +117,24 @@ def refuse_negated_rights(
             case _:
                 return False
 
-    def check_operands(expression: expr.Expression, place: SourceLocation) -> None:
-        wheres: list[expr.Expression] = []
-        if isinstance(expression, expr.Some | expr.Every):
-            wheres = [part for item in expression.items for _, part in item.where]
-        if isinstance(expression, expr.Not):
-            wheres = [expression.part]
-        if not all(is_condition(part) for part in wheres):
+    for (_, clause), expression in clauses.items():
+        if not all(is_condition(part) for part in _conditions(expression)):
             raise ModelError(
-                place,
+                clause.place,
                 "`not`, `no` and `where` go with attributes and edges, not with what a person may do.",
                 "Models only allow: state who may instead.",
             )
-        for part in expr.subexpressions(expression):
-            check_operands(part, place)
 
-    for (_, clause), expression in clauses.items():
-        check_operands(expression, clause.place)
+
+def _conditions(expression: expr.Expression) -> Iterator[expr.Expression]:
+    """Yield what stands behind `not` and `where` in the expression."""
+    match expression:
+        case expr.Some(items) | expr.Every(items):
+            yield from (part for item in items for _, part in item.where)
+        case expr.Not(part):
+            yield part
+    for part in expr.subexpressions(expression):
+        yield from _conditions(part)
 
 
 def refuse_non_action(clause: Clause, asked: expr.Expression, kinds: Mapping[str, KindPolicy]) -> None:

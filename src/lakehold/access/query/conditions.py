@@ -49,6 +49,8 @@ class ConditionWriter(StatementBuilder):
                 return SQL_TRUE
             case expr.HasRole():
                 return self._granted(expression, member, resource)
+            case expr.IsSelf():
+                return f"{member.sql} = {resource.sql}"
             case expr.AttributeIs(name, value, default):
                 return self._attribute_is(name, value, default, resource, "0")
             case expr.MembershipIs(name, value, default):
@@ -300,6 +302,8 @@ class ConditionWriter(StatementBuilder):
         asked = resource
         if self.is_split and not resource.fixed:
             asked = replace(resource, pairs=self._pairs_held(holder, kind))
+        if isinstance(holder.role, expr.IsSelf):
+            return self.holds(holder.question, kind, SqlTerm(resource.sql, fixed=False), asked)
         with self.deeper():
             question = self.holds(holder.question, kind, person, asked)
         return (
@@ -313,12 +317,16 @@ class ConditionWriter(StatementBuilder):
         for step in holder.steps:
             here = self.end(step, here_kind, here)
             here_kind = step.kinds[0]
+        assert isinstance(holder.role, expr.HasRole)  # noqa: S101 - who is the resource itself holds nothing there
         roles = in_list(f"{here_kind}.{role}" for role in holder.role.roles)
         return f"{g}.resource_id = {here.sql} AND {g}.role {roles} AND {self.is_live(g)}"
 
     def _pairs_held(self, holder: expr.RoleHolder, kind: str) -> str:
         """Return every resource of the kind with the role holder whose rights are checked there."""
         g, x = self.alias(), self.alias()
+        if isinstance(holder.role, expr.IsSelf):
+            selves = f"SELECT {x}.id AS member_id, {x}.id FROM resource {x} WHERE {self.kind_condition(kind, x)}"
+            return self.cte(("selves", kind), lambda: selves)
         held = self._held_by(holder, kind, SqlTerm(f"{x}.id", fixed=False), g)
         return self.cte(
             ("held by", holder.steps, holder.role, kind),

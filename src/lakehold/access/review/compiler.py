@@ -182,6 +182,8 @@ class OperationCompiler:
                 return EverybodyOperation()
             case expr.HasRole():
                 return GrantOperation(self._columns.grants(expression), expression.person_only, self._facts.groups)
+            case expr.IsSelf():
+                return MemberListOperation(self._columns.holders(expr.RoleHolder((), expression, expr.ALWAYS)))
             case expr.AttributeIs():
                 return AttributeOperation(self._columns.values(expression), expression.value)
             case expr.MembershipIs(_, value, default):

@@ -132,9 +132,9 @@ class KindColumns:
         return self._lists(condition, members_by_row)
 
     def holders(self, holder: RoleHolder) -> str:
-        """Return the column of members who hold the role that a question is about."""
-        view, mask = self._view, role_mask(holder.role.roles)
-        holding = (role_holders(view, holder.steps, mask, number) for number in self.ids)
+        """Return the column of members whom a question is about: who hold the role, or are the resource."""
+        view, persons = self._view, role_holders(holder)
+        holding = (persons(view, number) for number in self.ids)
         return self._lists((holder.steps, holder.role), ([view.members[who] for who in found] for found in holding))
 
     def ends(self, step: EdgeStep) -> str:
