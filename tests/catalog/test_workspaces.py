@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from lakehold.access import Adopt, Grant
-from lakehold.catalog import resources, workspaces
+from lakehold.catalog import grants, resources, workspaces
 from lakehold.catalog.resource_edit import ResourceEdit, apply_edit
 from lakehold.directory.errors import DeniedError, HiddenError
 from lakehold.kit.clock import DAY
@@ -159,6 +159,28 @@ def test_a_member_for_a_time(corner: DemoPlatform) -> None:
     corner.hand.advance_days(1)
     with corner.read(as_member("nils")) as ctx:
         assert workspaces.page(ctx).items == []
+
+
+def test_a_role_that_begins_later_does_not_begin_by_saving_and_ends_with_the_membership(corner: DemoPlatform) -> None:
+    later = Grant("nils", "business_user", "sales")
+    with corner.write(as_member("adam")) as ctx:
+        begin = ctx.at + 5 * DAY
+        grants.give(ctx, later, since=begin)
+        workspaces.set_member(ctx, "sales", "nils", roles=["business_user"])
+        workspaces.set_member(ctx, "sales", "nils", roles=["business_user"], until=begin + DAY)
+        assert ctx.session.store.periods(later) == [(begin, begin + DAY)]
+        with pytest.raises(InvalidInputError, match="begins only after this end"):
+            workspaces.set_member(ctx, "sales", "nils", roles=["business_user"], until=begin - DAY)
+        workspaces.remove_member(ctx, "sales", "nils")
+        assert ctx.session.store.periods(later) == []
+
+
+def test_roles_that_are_sent_with_an_end_have_that_end(corner: DemoPlatform) -> None:
+    with corner.write(as_member("adam")) as ctx:
+        until = ctx.at + 2 * DAY
+        workspaces.set_member(ctx, "sales", "tim", roles=["technical_user"], until=until)
+        ((_, end),) = ctx.session.store.periods(Grant("tim", "technical_user", "sales"))
+        assert end == until
 
 
 def test_nothing_of_a_change_is_made_without_the_right_to_all_of_it(corner: DemoPlatform) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 
 from lakehold.access.facts.records import Attribute, Edge
@@ -197,6 +199,19 @@ def test_joined_marts_joining_one_in_a_new_mart(state: str, yes: bool) -> None:
     """Joined marts: to create a mart that joins another one."""
     sales = _joinable(state)
     assert sales.may_create("data_mart", project="sales", storage="warehouse", joins=["customers"]) == yes
+
+
+@pytest.mark.parametrize(("behind", "yes"), [(5, True), (6, False)])
+def test_joined_marts_in_a_chain(behind: int, yes: bool) -> None:
+    """Joined marts: at most five one behind the other, whoever asks, as a run reads them."""
+    sales = Sales(ADMIN)
+    chain = ["orders", *(f"joined_{n}" for n in range(behind))]
+    for mart, joined in pairwise(chain):
+        sales.add("marts.data_mart", joined, project="sales")
+        sales.fact(Edge("joins", mart, joined))
+    assert ("run" in sales.may("weekly")) == yes
+    assert sales.may_create("run", data_mart="orders") == yes
+    assert sales.may_create("report", data_mart="orders", destination="sheet") == yes
 
 
 def test_joined_marts_for_a_project_admin() -> None:

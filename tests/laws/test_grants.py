@@ -1,6 +1,11 @@
-"""A grant that is given turns no decision at any moment from yes to no, and an Owner without end remains."""
+"""A grant that is given turns no decision at any moment from yes to no, undo gives back what was, and an Owner without
+end remains.
+"""
 
 from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 
 import pytest
 from hypothesis import given
@@ -8,9 +13,15 @@ from hypothesis import strategies as st
 
 from lakehold.access.engine import AccessEngine
 from lakehold.access.facts.records import Add, Edge, Grant, Remove
+from lakehold.catalog import campaign_decisions, campaigns, grants, undo
+from lakehold.catalog.undo import HeldPeriods
+from lakehold.directory import groups
+from lakehold.directory.caller import Caller
+from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import DAY, Moment
 from lakehold.kit.database import Database
-from lakehold.kit.errors import ConflictError
+from lakehold.kit.errors import ConflictError, InvalidInputError, NotFoundError
+from lakehold.kit.keys import KeyRing, generate_key
 from lakehold.workspaces import models
 from tests.clock import StoppedClock
 from tests.laws.budget import examples
@@ -24,6 +35,7 @@ FACTS: list[Grant | Edge] = [
     Edge("member_of", "ann", "crew"),
     Grant("crew", "viewer", "raw"),
 ]
+KEYS = KeyRing([generate_key()])
 _tenants = iter(range(1, 1_000_000))
 
 
@@ -80,6 +92,101 @@ def test_giving_never_takes_access_away(
             assert after == {at for at in before if at < since}
         with AccessEngine(shared, clock).read(tenant) as fresh, access.read(tenant) as session:
             assert fresh.check("ann", "see", "raw") == session.check("ann", "see", "raw") == (clock() in after)
+
+
+MANY_DAYS = st.lists(DAYS, max_size=3)
+MEMBERSHIP = Edge("member_of", "ann", "crew")
+VIEWER, EDITOR = Grant("ann", "viewer", "raw"), Grant("ann", "editor", "raw")
+CHANGES_TO_UNDO: dict[str, Callable[[RequestContext, Moment | None], object]] = {
+    "give": lambda ctx, until: grants.give(ctx, VIEWER, until=until),
+    "revoke": lambda ctx, _: grants.revoke(ctx, VIEWER),
+    "change": lambda ctx, until: grants.change_role(ctx, VIEWER, "editor", until=until),
+    "end": lambda ctx, until: grants.change_role(ctx, VIEWER, "viewer", until=until),
+    "add": lambda ctx, until: groups.add(ctx, "crew", "ann", until=until),
+    "remove": lambda ctx, _: groups.remove(ctx, "crew", "ann"),
+}
+
+
+@contextmanager
+def as_olga(access: AccessEngine, tenant: str) -> Iterator[RequestContext]:
+    with access.database.write(tenant) as transaction:
+        yield RequestContext(access.session(transaction, tenant), Caller(tenant, "olga"), KEYS)
+
+
+def hold(ctx: RequestContext, days: dict[Grant | Edge, list[tuple[int, int | None]]]) -> None:
+    for fact, spans in days.items():
+        for begins, lasts in spans:
+            since = ctx.at + begins * DAY
+            ctx.session.store.add(fact, since=since, until=None if lasts is None else since + lasts * DAY)
+
+
+def held_later(ctx: RequestContext, before: HeldPeriods) -> HeldPeriods:
+    return {
+        fact: [(max(since, ctx.at), until) for since, until in spans if until > ctx.at]
+        for fact, spans in before.items()
+    }
+
+
+@examples(8)
+@given(
+    days=st.fixed_dictionaries(dict.fromkeys((VIEWER, EDITOR, MEMBERSHIP), MANY_DAYS)),
+    ends=st.none() | st.integers(1, FAR),
+)
+def test_undo_gives_back_what_was(
+    shared: Database, days: dict[Grant | Edge, list[tuple[int, int | None]]], ends: int | None
+) -> None:
+    clock = StoppedClock()
+    access, tenant = company(shared, clock)
+    with as_olga(access, tenant) as ctx:
+        hold(ctx, days)
+    for change in CHANGES_TO_UNDO.values():
+        with as_olga(access, tenant) as ctx:
+            before = undo.held_periods(ctx, VIEWER, EDITOR, MEMBERSHIP)
+            with suppress(NotFoundError, InvalidInputError):  # it is not held, or begins after the end
+                change(ctx, None if ends is None else ctx.at + ends * DAY)
+        clock.advance(60)
+        with as_olga(access, tenant) as ctx:
+            undo.restore(ctx, undo.parse(undo.dump(before)))
+            assert undo.held_periods(ctx, *before) == held_later(ctx, before)
+
+
+@examples(8)
+@given(days=MANY_DAYS)
+def test_reopening_a_review_gives_back_what_was_removed(shared: Database, days: list[tuple[int, int | None]]) -> None:
+    clock = StoppedClock()
+    access, tenant = company(shared, clock)
+    with as_olga(access, tenant) as ctx:
+        hold(ctx, {VIEWER: days})
+        before = undo.held_periods(ctx, VIEWER)
+        uid = campaigns.start(ctx, "lake", "Spring").campaign.uid
+        rows = [row.n for row in campaign_decisions.list_rows(ctx, uid) if row.grant == VIEWER]
+    assert bool(rows) == bool(days)
+    for decide in (campaign_decisions.remove, campaign_decisions.reopen):
+        clock.advance(60)
+        with as_olga(access, tenant) as ctx:
+            assert decide(ctx, uid, rows).done == rows
+            held = undo.held_periods(ctx, VIEWER)
+            assert held == (held_later(ctx, before) if decide is campaign_decisions.reopen else {VIEWER: []})
+
+
+@examples(8)
+@given(days=MANY_DAYS.filter(bool), ends=st.none() | st.integers(1, FAR))
+def test_another_role_is_held_in_the_same_periods(
+    shared: Database, days: list[tuple[int, int | None]], ends: int | None
+) -> None:
+    access, tenant = company(shared, StoppedClock())
+    with as_olga(access, tenant) as ctx:
+        hold(ctx, {VIEWER: days})
+        ((_, before),) = undo.held_periods(ctx, VIEWER).items()
+        end = None if ends is None else ctx.at + ends * DAY
+        left = [(since, until) for since, until in before if end is None or since < end]
+        if end is not None and left:
+            left[-1] = (left[-1][0], end)
+        with suppress(InvalidInputError):
+            grants.change_role(ctx, VIEWER, "editor", until=end)
+            assert undo.held_periods(ctx, VIEWER, EDITOR) == {VIEWER: [], EDITOR: left}
+            return
+        assert left == []
 
 
 SPANS = st.tuples(st.integers(0, 5), st.none() | st.integers(1, 5))

@@ -7,6 +7,7 @@
 - `resource_edit`: one edit of a resource, checked as a whole, and its move to another parent
 - `workspaces`: workspaces and their members
 - `grants`: who holds which role, and who may do what by which path
+- `undo`: when grants and memberships held before a change, and their restoration
 - `change_preview`: the effects of a change, and their confirmation for a new version of an access model
 - `ownership`: transfer of roles that a single person holds
 - `requests`, `approvals`, `request_table`: requests for access, their answers, and their storage

@@ -8,7 +8,6 @@ from lakehold.catalog import campaign_table, campaigns, grants, kinds
 from lakehold.catalog.campaign_table import KEEP, KEPT, OPEN, REMOVE, REMOVED, Campaign, CampaignRow
 from lakehold.directory.errors import DeniedError
 from lakehold.directory.request_context import RequestContext
-from lakehold.kit.clock import FOREVER
 from lakehold.kit.errors import ConflictError, ForbiddenError, LakeholdError, NotFoundError
 from lakehold.ledger.audit import DENIED
 
@@ -38,7 +37,7 @@ def remove(ctx: RequestContext, uid: str, numbers: Collection[int]) -> DecisionR
 
 
 def reopen(ctx: RequestContext, uid: str, numbers: Collection[int]) -> DecisionResult:
-    """Undo decisions. Removed roles are given back for as long as they were given."""
+    """Undo decisions. Removed roles are given back for the times that were taken."""
     return _decide(ctx, uid, numbers, _reopen)
 
 
@@ -78,18 +77,19 @@ def _remove(ctx: RequestContext, campaign: Campaign, row: CampaignRow) -> None:
     if row.state == REMOVED:
         return
     ctx.need_change(Remove(row.grant))
-    grants.revoke(ctx, row.grant)
-    campaign_table.save_decision(ctx, campaign, row, REMOVE)
+    removed = grants.revoke(ctx, row.grant)
+    campaign_table.save_decision(ctx, campaign, row, REMOVE, removed)
     ctx.note("remove role", row.resource.uid, before=_audit_details(campaign, row))
 
 
 def _reopen(ctx: RequestContext, campaign: Campaign, row: CampaignRow) -> None:
-    if row.state == REMOVED and row.until > ctx.at:
+    left = [(max(since, ctx.at), until) for since, until in row.removed if until > ctx.at]
+    if row.state == REMOVED and left:
         single = kinds.schema_of(ctx.view, row.resource.uid).roles[row.role].single
         if single and any(grant.role == row.role for grant in ctx.grants(row.resource.uid)):
             raise ConflictError(f"Somebody else is {row.title} now.", "Revoke it from them first.")
-        since = row.since if row.since > ctx.at else None
-        grants.give(ctx, row.grant, since=since, until=None if row.until >= FOREVER else row.until)
+        for since, until in left:
+            grants.give(ctx, row.grant, since=since, until=until)
     if row.state in {KEPT, REMOVED}:
         campaign_table.save_decision(ctx, campaign, row, OPEN)
         ctx.note("reopen decision", row.resource.uid, before=_audit_details(campaign, row))

@@ -1,5 +1,6 @@
 """Access reviews in the database: the campaign, a row for each role held when it began, and what a caller sees."""
 
+import json
 from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -9,6 +10,7 @@ import sqlalchemy as sa
 
 from lakehold.access import Grant
 from lakehold.access.facts import tables
+from lakehold.access.facts.store import Period
 from lakehold.catalog import change_preview, kinds
 from lakehold.catalog.grants import GrantedRole
 from lakehold.catalog.resource_view import ResourceRef, VisibleRefs
@@ -54,6 +56,8 @@ decision_table = sa.Table(
     sa.Column("decision", sa.Text, nullable=False),
     sa.Column("decided_at", IdType),
     sa.Column("decided_by", ExactText, nullable=False),
+    # The periods that the removal ended.
+    sa.Column("removed", sa.Text),
 )
 
 
@@ -86,6 +90,7 @@ class StoredDecision:
     decision: str = OPEN
     decided_at: Moment | None = None
     decided_by: str = ""
+    removed: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +102,8 @@ class CampaignRow(GrantedRole):
     """One of `STATES`: ended is what nobody decided about, and is no longer held."""
     decided_by: ResourceRef | None
     decided_at: Moment | None
+    removed: list[Period]
+    """The periods that were taken, if it was removed."""
 
     @property
     def grant(self) -> Grant:
@@ -172,12 +179,18 @@ def list_decisions(
     ]
 
 
-def save_decision(ctx: RequestContext, campaign: Campaign, row: CampaignRow, decision: str) -> None:
-    """Store a decision, with who made it and when; `OPEN` deletes it."""
+def save_decision(
+    ctx: RequestContext, campaign: Campaign, row: CampaignRow, decision: str, removed: Sequence[Period] = ()
+) -> None:
+    """Store a decision, with who made it and when, and the periods that it ended; `OPEN` deletes it."""
     c = decision_table.c
     by = (None, "") if decision == OPEN else (ctx.at, ctx.caller.member)
     ctx.rows(decision_table).update(
-        c.campaign == campaign.n, c.n == row.n, decision=decision, decided_at=by[0], decided_by=by[1]
+        *(c.campaign == campaign.n, c.n == row.n),
+        decision=decision,
+        decided_at=by[0],
+        decided_by=by[1],
+        removed=json.dumps(removed) if removed else None,
     )
 
 
@@ -216,6 +229,8 @@ def visible_rows(ctx: RequestContext, campaign: Campaign, only: Collection[int] 
             state=_STATE_OF_DECISION.get(stored.decision) or (UNDECIDED if is_held else ENDED),
             decided_by=visible_refs.ref(stored.decided_by),
             decided_at=stored.decided_at,
+            # Removals of earlier releases have the whole time alone.
+            removed=json.loads(stored.removed) if stored.removed else [(stored.since, stored.until)],
         )
 
     return [row for stored in list_decisions(ctx, campaign, only) if (row := to_row(stored)) is not None]

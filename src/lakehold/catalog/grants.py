@@ -8,12 +8,13 @@ from lakehold.access.decisions.member_sets import Members, bit_positions, compil
 from lakehold.access.facts import tables
 from lakehold.access.facts.layered_maps import LayeredMap, Map, NestedMap
 from lakehold.access.facts.records import require_moment, require_text
+from lakehold.access.facts.store import Period
 from lakehold.access.facts.view import FactView
 from lakehold.access.model.policy import MEMBER
 from lakehold.catalog import change_preview, kinds
 from lakehold.catalog.resource_view import ResourceRef, VisibleRefs
 from lakehold.directory.request_context import MomentLike, RequestContext
-from lakehold.kit.clock import FOREVER, Moment
+from lakehold.kit.clock import Moment
 from lakehold.kit.errors import InvalidInputError, NotFoundError
 from lakehold.kit.ids import quote
 
@@ -37,31 +38,49 @@ def give(
     ctx.make(Add(grant), since=since, until=until)
 
 
-def revoke(ctx: RequestContext, grant: Grant) -> None:
-    """Revoke a role, also one that has not begun."""
-    _need_held(ctx, grant)
+def revoke(ctx: RequestContext, grant: Grant) -> list[Period]:
+    """Revoke a role, also one that has not begun. Return the periods that end by it."""
+    held = _need_held(ctx, grant)
     ctx.make(Remove(grant))
+    return held
 
 
 def change_role(ctx: RequestContext, grant: Grant, role: str, *, until: MomentLike | None = None) -> None:
-    """Replace a role by another one, or set another end of the same one."""
-    _need_held(ctx, grant)
+    """Replace a role by another one in the same periods, or set another end of the last of them."""
+    held = _need_held(ctx, grant)
     new_grant = Grant(grant.subject, require_text(role, "role"), grant.resource)
     # Both are checked first: a caller who revokes their own right by the first change could not make the second.
     ctx.need_change(Add(new_grant))
-    if new_grant.role != grant.role:
-        ctx.need_change(Remove(grant))
-        ctx.make_unchecked(Remove(grant))
-    if until is not None and require_moment(until) <= ctx.at:
+    if new_grant == grant:
+        if until is not None:
+            set_end_unchecked(ctx, grant, until)
+        return
+    ctx.need_change(Remove(grant))
+    ctx.make_unchecked(Remove(grant))
+    for since, end in held if until is None else _periods_until(ctx, held, until):
+        ctx.make_unchecked(Add(new_grant), since=since, until=end)
+
+
+def set_end_unchecked(ctx: RequestContext, grant: Grant, until: MomentLike) -> None:
+    """Let a role be held until a moment and not after it, `FOREVER` for no end. It begins when it did; one that is not
+    held begins now. The right has been checked.
+    """
+    held = ctx.session.store.periods(grant)
+    since, end = _periods_until(ctx, held, until)[-1] if held else (ctx.at, require_moment(until))
+    if held and end < held[-1][1]:
+        ctx.make_unchecked(Remove(grant), since=end)
+    ctx.make_unchecked(Add(grant), since=since, until=end)
+
+
+def _periods_until(ctx: RequestContext, held: list[Period], until: MomentLike) -> list[Period]:
+    """Return the periods that begin before a moment, the last of them until then."""
+    end = require_moment(until)
+    if end <= ctx.at:
         raise InvalidInputError("The end of a grant must be in the future.", "Choose a later end, or revoke it now.")
-    set_end_unchecked(ctx, new_grant, until)
-
-
-def set_end_unchecked(ctx: RequestContext, grant: Grant, until: MomentLike | None) -> None:
-    """Let a role be held from now until a moment and not after it, or without an end. The right has been checked."""
-    if until is not None and ctx.at < require_moment(until) < FOREVER:
-        ctx.make_unchecked(Remove(grant), since=until)
-    ctx.make_unchecked(Add(grant), until=until)
+    left = [period for period in held if period[0] < end]
+    if not left:
+        raise InvalidInputError("The grant begins only after this end.", "Choose a later end, or revoke it.")
+    return [*left[:-1], (left[-1][0], end)]
 
 
 def list_direct(ctx: RequestContext, uid: str) -> list[GrantedRole]:
@@ -107,19 +126,18 @@ def _to_held_roles(ctx: RequestContext, found: list[tables.GrantPeriod]) -> list
     return sorted(held, key=lambda one: (one.resource.name, one.resource.uid, one.role, one.subject.name, one.since))
 
 
-def _need_held(ctx: RequestContext, grant: Grant) -> None:
-    """Refuse to revoke a role that is not held, so that a wrong name does not read as done."""
+def _need_held(ctx: RequestContext, grant: Grant) -> list[Period]:
+    """Return when a role is held, or refuse to revoke one that is not, so that a wrong name does not read as done."""
     for uid in (grant.resource, grant.subject):
         ctx.need_visible(require_text(uid, "id"), "revoke")
-    ctx.view.policy.role(ctx.view.kind(ctx.view.resource(grant.resource)), require_text(grant.role, "role"))
-    here, who = ctx.view.resource(grant.resource), ctx.view.resource(grant.subject)
-    found = tables.grants_on(ctx.session.transaction, ctx.session.tenant, here, ctx.at)
-    if not any((span.subject, span.role) == (who, grant.role) for span in found):
+    held = ctx.session.store.periods(grant)
+    if not held:
         # Checked first, so that a caller who may not revoke it does not learn whether it is held.
         ctx.need_change(Remove(grant))
         raise NotFoundError(
             f"{quote(grant.subject)} does not hold {quote(grant.role)} there.", "Check the list of grants."
         )
+    return held
 
 
 ROLE, INHERITED, GROUP, DIRECT = "role", "inherited", "group", "direct"

@@ -4,13 +4,14 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from lakehold.access import Add, Attribute, Grant, Remove
+from lakehold.access.facts import tables
 from lakehold.access.facts.records import require_text, to_texts
 from lakehold.access.model.errors import did_you_mean
 from lakehold.access.model.schema import KindSchema
 from lakehold.catalog import grants, kinds, resource_edit, resource_view, resources
 from lakehold.catalog.resource_view import ResourceRef, ResourceSummary
 from lakehold.directory.request_context import MomentLike, RequestContext
-from lakehold.kit.clock import Moment
+from lakehold.kit.clock import FOREVER, Moment
 from lakehold.kit.database import CursorPage
 from lakehold.kit.errors import InvalidInputError, NotFoundError
 from lakehold.kit.ids import quote
@@ -102,12 +103,14 @@ def set_member(
     attributes: Mapping[str, str | bool] | None = None,
     until: MomentLike | None = None,
 ) -> None:
-    """Set exactly these roles of a member or group in a workspace, and membership values; None changes nothing."""
+    """Set exactly these roles of a member or group in a workspace, and membership values; None changes nothing. With an
+    end, all these roles end then, those too that were held longer.
+    """
     plan = plan_membership(ctx, uid, subject, roles=roles, attributes=attributes, lasts=until is not None)
     for change in plan.changes:
         ctx.need_change(change)
     for grant in plan.role_grants:
-        grants.set_end_unchecked(ctx, grant, until)
+        grants.set_end_unchecked(ctx, grant, FOREVER if until is None else until)
     for change in plan.other_changes:
         ctx.make_unchecked(change)
 
@@ -131,7 +134,7 @@ def plan_membership(
         new_roles = dict.fromkeys(to_texts(list(roles), "role"))
         for role in new_roles:
             ctx.view.policy.role(schema.id, role)
-        held = {grant.role for grant in ctx.grants(uid) if grant.subject == subject}
+        held = {grant.role for grant in _held(ctx, uid, subject)}
         given = [Grant(subject, role, uid) for role in new_roles if role not in held or lasts]
         others = [*(Remove(Grant(subject, role, uid)) for role in sorted(held - new_roles.keys())), *others]
     return MembershipPlan(given, others)
@@ -150,7 +153,7 @@ def plan_removal(ctx: RequestContext, uid: str, subject: str) -> list[Add | Remo
     """Return what `remove_member` would change, or refuse for somebody who is not a member."""
     need_workspace(ctx, uid)
     ctx.need_visible(require_text(subject, "id"), "revoke")
-    changes: list[Add | Remove] = [Remove(grant) for grant in ctx.grants(uid) if grant.subject == subject]
+    changes: list[Add | Remove] = [Remove(grant) for grant in _held(ctx, uid, subject)]
     set_values = ctx.session.read_view(lambda view: resource_view.explicit_membership(view, uid, subject))
     changes += [Remove(Attribute(uid, name, value, subject)) for name, value in set_values.items()]
     if not changes:
@@ -158,6 +161,13 @@ def plan_removal(ctx: RequestContext, uid: str, subject: str) -> list[Add | Remo
         grants.list_effective(ctx, kinds.schema_of(ctx.view, uid).visible, uid)
         raise NotFoundError(f"{quote(subject)} has no role in {quote(uid)}.", "Check the list of members.")
     return changes
+
+
+def _held(ctx: RequestContext, uid: str, subject: str) -> list[Grant]:
+    """Return the roles that a member or group holds in a workspace, also those that have not begun."""
+    here, who = ctx.view.resource(uid), ctx.view.resource(subject)
+    found = tables.grants_on(ctx.session.transaction, ctx.session.tenant, here, ctx.at)
+    return [Grant(subject, role, uid) for role in dict.fromkeys(span.role for span in found if span.subject == who)]
 
 
 def need_workspace(ctx: RequestContext, uid: str, kind: str = "") -> ResourceRef:

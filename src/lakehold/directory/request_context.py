@@ -17,13 +17,13 @@ from lakehold.access.decisions.ways import Way, rank_ways
 from lakehold.access.facts.deletions import Deletion, EndedFact
 from lakehold.access.facts.descriptions import describe_action, describe_fact, describe_resource
 from lakehold.access.facts.names import NameTakenError
-from lakehold.access.facts.records import Change, Fact, mentioned_ids, require_text
+from lakehold.access.facts.records import Change, Fact, mentioned_ids, require_moment, require_text
 from lakehold.access.facts.view import FactView
 from lakehold.directory import accounts
 from lakehold.directory.access_models import need_adoptable
 from lakehold.directory.caller import Caller
 from lakehold.directory.errors import DeniedError, HiddenError
-from lakehold.kit.clock import Moment
+from lakehold.kit.clock import FOREVER, Moment
 from lakehold.kit.database import TenantRows
 from lakehold.kit.errors import ForbiddenError, NotFoundError
 from lakehold.kit.ids import quote
@@ -194,7 +194,7 @@ class RequestContext:
             self.session.store.apply(change, since=since, until=until)
         after = {"fact": describe_fact(self.view, fact), **_fact_values(fact)} if isinstance(change, Add) else {}
         for name, value in (("since", since), ("until", until)):
-            if value is not None:
+            if value is not None and self.at < require_moment(value) < FOREVER:
                 after[name] = str(value)
         self.note(_audit_action(change), mentioned_ids(fact)[0], before=before, after=after)
 

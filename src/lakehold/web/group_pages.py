@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable
 from dataclasses import replace
-from urllib.parse import urlencode
 
 from fastapi import Request, Response
 
@@ -10,7 +9,7 @@ from lakehold.access import Add, Edge, Grant, Remove
 from lakehold.access.facts.view import FactView
 from lakehold.access.model.policy import MEMBER_OF
 from lakehold.api.http.dependencies import FormContext, ReadContext, WriteContext
-from lakehold.catalog import change_preview, grants
+from lakehold.catalog import change_preview, grants, undo
 from lakehold.catalog.grants import GrantedRole
 from lakehold.catalog.resource_view import ResourceRef, VisibleRefs, make_ref
 from lakehold.directory import groups, members
@@ -19,6 +18,7 @@ from lakehold.kit.clock import Moment
 from lakehold.kit.errors import ConflictError, InvalidInputError, NotFoundError
 from lakehold.kit.ids import fold_name, valid_name
 from lakehold.web import confirmation, form_values, pages, urls
+from lakehold.web.access.grant_forms import undo_url
 from lakehold.web.components import EffectSummary, PageAction
 from lakehold.web.confirmation import ConfirmationPrompt, need_confirmed_effects, preview_effects
 from lakehold.web.cookies import Flash
@@ -108,8 +108,9 @@ def add_member(request: Request, ctx: FormContext, uid: str, sent: SubmittedForm
             asking = ConfirmationPrompt(f"Add {member.name} to {group.name}?", text, do="Add")
             fact = Edge(MEMBER_OF, member.uid, uid)
             need_confirmed_effects(request, sent, asking, lambda: preview_effects(ctx, [Add(fact)]))
+            before = undo.held_periods(ctx, fact)
             groups.add(ctx, uid, member.uid, until=until)
-            flash = _undo_flash(uid, member.uid, "remove", f"{member.name} was added to {group.name}.")
+            flash = Flash(f"{member.name} was added to {group.name}.", undo=undo_url(ctx, urls.group(uid), before))
             return pages.redirect(request, _return_address(uid, filled), flash)
     find, others = request.query_params.get("find", ""), set(group.members)
     picked = member_picker.member_choices(ctx, find, but=others, chosen=filled["member"])
@@ -126,21 +127,16 @@ def remove_member(request: Request, ctx: WriteContext, uid: str, sent: Submitted
     fact = Edge(MEMBER_OF, member.uid, uid)
     asking = ConfirmationPrompt(f"Remove {member.name} from {group.name}?", do="Remove", danger=True)
     need_confirmed_effects(request, sent, asking, lambda: preview_effects(ctx, [Remove(fact)]))
+    before = undo.held_periods(ctx, fact)
     groups.remove(ctx, uid, member.uid)
-    flash = _undo_flash(uid, member.uid, "add", f"{member.name} was removed from {group.name}.")
+    flash = Flash(f"{member.name} was removed from {group.name}.", undo=undo_url(ctx, urls.group(uid), before))
     return pages.redirect(request, back, flash)
 
 
-def _undo_flash(uid: str, member: str, undo: str, text: str) -> Flash:
-    """Return the message after a change of the membership, with the change that undoes it."""
-    return Flash(text, undo=f"{urls.group(uid, 'undo')}?{urlencode({'member': member, 'do': undo})}")
-
-
 @routes.post("/{uid:path}/undo")
-def undo_membership_change(request: Request, ctx: WriteContext, uid: str, member: str = "", do: str = "") -> Response:
+def undo_membership_change(request: Request, ctx: WriteContext, uid: str, before: str = "") -> Response:
     """Undo the last change of the membership."""
-    change = groups.add if do == "add" else groups.remove
-    change(ctx, uid, member)
+    undo.restore(ctx, undo.parse(before))
     return pages.redirect(request, urls.group(uid), "Undone.")
 
 

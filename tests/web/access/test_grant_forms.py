@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import re
+from html import unescape
+
 import pytest
 from playwright.sync_api import Page, expect
 
 from lakehold.access import Grant
+from lakehold.access.facts.store import Period
+from lakehold.catalog import grants, undo
 from lakehold.directory.caller import Caller
-from lakehold.kit.clock import DAY, FOREVER
+from lakehold.kit.clock import DAY
 from tests.web.access.keys import tab_to
 from tests.web.conftest import Open
 from tests.web.demo import Shop
@@ -19,6 +24,11 @@ HERE = "/resources/clean/access"
 def roles_of(shop: Shop, subject: str, uid: str = "clean") -> list[str]:
     with shop.platform.read(Caller("corner", "olga")) as ctx:
         return [grant.role for grant in ctx.grants(uid) if grant.subject == subject]
+
+
+def periods(shop: Shop, grant: Grant) -> list[Period]:
+    with shop.platform.write(Caller("corner", "olga")) as ctx:
+        return ctx.session.store.periods(grant)
 
 
 @pytest.mark.browser
@@ -155,7 +165,9 @@ def test_what_one_may_not_do_is_refused_however_it_is_sent(shop: Shop) -> None:
     assert client.post(f"{HERE}/give", data=sent).status_code == 403
     gone = {**sent, "subject": "ana"}
     assert client.post(f"{HERE}/revoke", data=gone).status_code in {403, 404}
-    assert client.post(f"{HERE}/undo/give?subject=ana&role=viewer", data=sent).status_code == 403
+    before = undo.dump({Grant("ana", "viewer", "clean"): []})
+    assert client.post(f"{HERE}/undo", params={"before": before}, data=sent).status_code == 403
+    assert client.post(f"{HERE}/undo", params={"before": "[1]"}, data=sent).status_code == 422
     assert client.get("/resources/clean/access/give").status_code == 403
     assert (roles_of(shop, "nils"), roles_of(shop, "ana")) == ([], ["viewer"])
 
@@ -180,11 +192,31 @@ def test_a_grant_begins_on_a_day_and_undo_keeps_when_it_ended(shop: Shop) -> Non
     assert "from 2098-01-01 until 2098-01-07" in client.get(HERE).text
     with shop.platform.read(Caller("corner", "mona")) as ctx:
         end = ctx.at + DAY
-    again = f"{HERE}/undo/revoke?subject=ana&role=viewer&until={end}"
-    assert client.post(again, data=sent).status_code == 303
-    with shop.platform.read(Caller("corner", "mona")) as ctx:
-        assert Grant("ana", "viewer", "clean") in ctx.grants("clean")
-    assert end < FOREVER
+    nils = Grant("nils", "viewer", "clean")
+    begun_later = periods(shop, nils)
+    assert client.post(f"{HERE}/undo", params={"before": undo.dump({nils: [(0, end)]})}, data=sent).status_code == 303
+    ((since, until),) = periods(shop, nils)
+    assert (since < end, until) == (True, end)
+    assert client.post(f"{HERE}/undo", params={"before": undo.dump({nils: begun_later})}, data=sent).status_code == 303
+    assert periods(shop, nils) == begun_later
+
+
+def test_undo_is_offered_and_gives_back_every_period(shop: Shop) -> None:
+    client, ana = shop.client("mona"), Grant("ana", "viewer", "clean")
+    with shop.platform.write(Caller("corner", "mona")) as ctx:
+        grants.change_role(ctx, ana, "viewer", until=ctx.at + 7 * DAY)
+        grants.give(ctx, ana, since=ctx.at + 30 * DAY)
+    before = [until for _, until in periods(shop, ana)]
+    sent = {"csrf_token": token(client, HERE), "subject": "ana", "role": "viewer", "confirmed": "1"}
+    for do, fields in (("give", {}), ("change", {"new_role": "editor"}), ("revoke", {})):
+        done = client.post(f"{HERE}/{do}", data=sent | fields)
+        assert done.status_code == 303
+        assert [until for _, until in periods(shop, ana)] != before
+        offered = re.search(r'action="([^"]*/undo[^"]*)"', client.get(HERE).text)
+        assert offered is not None
+        assert client.post(unescape(offered[1]), data=sent).status_code == 303
+        assert [until for _, until in periods(shop, ana)] == before
+        assert roles_of(shop, "ana") == ["viewer"]
 
 
 def test_a_broken_address_of_effects_is_refused(shop: Shop) -> None:

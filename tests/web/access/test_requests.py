@@ -7,8 +7,8 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from lakehold.access import Attribute
 from lakehold.directory.caller import Caller
+from tests.web.access.chain import join_too_many
 from tests.web.access.keys import tab_to
 from tests.web.conftest import Open
 from tests.web.demo import Shop
@@ -159,9 +159,8 @@ def test_lists_say_what_waits_and_what_became_of_it(shop: Shop) -> None:
 def test_there_is_nothing_to_ask_for_where_one_may(shop: Shop) -> None:
     assert "Nothing to request" in shop.client("ana").get("/requests/new?resource=orders&action=read").text
     assert "Nothing to request" in shop.client("olga").get("/requests/new?resource=orders&action=").text
-    with shop.platform.write(Caller("corner", "olga")) as ctx:
-        ctx.session.store.add(Attribute("sources", "personal", "true"))
-    assert "Cannot be granted" in shop.client("dana").get("/requests/new?resource=stock_link&action=edit").text
+    join_too_many(shop)
+    assert "Cannot be granted" in shop.client("olga").get("/requests/new?resource=morning_sales&action=run").text
 
 
 def test_a_request_that_cannot_be_right_is_shown_again(shop: Shop) -> None:

@@ -9,6 +9,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from lakehold.access import Attribute
 from lakehold.directory.caller import Caller
+from tests.web.access.chain import join_too_many
 from tests.web.conftest import Open
 from tests.web.demo import Shop
 
@@ -87,10 +88,8 @@ def test_nothing_hidden_is_named(shop: Shop) -> None:
 
 
 def test_what_nobody_can_give_is_said(shop: Shop) -> None:
-    """A connection is edited by its owner, and in a personal space nobody changes whose it is."""
-    with shop.platform.write(Caller("corner", "olga")) as ctx:
-        ctx.session.store.add(Attribute("sources", "personal", "true"))
-    text = shop.client("dana").get("/resources/stock_link/why?action=edit").text
+    join_too_many(shop)
+    text = shop.client("olga").get("/resources/morning_sales/why?action=run").text
     assert "Cannot be granted" in text
     assert "Request" not in text.partition("<main")[2].partition("</main>")[0].replace("Requests", "")
 

@@ -69,6 +69,7 @@ def test_no_answer_tells_a_hidden_mart(api: Api, chain: Chain) -> None:
     told = [(each.request.url.path, each.text) for each in answers if chain.is_told(each.text)]
     assert told == []
     assert [each.status_code for each in answers[:3]] == [200, 403, 403]
+    assert answers[0].json()["allowed"] is False
 
 
 def test_no_form_tells_a_hidden_mart(here: MartsProject, api: Api, chain: Chain) -> None:

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import Any
 
 import sqlalchemy as sa
 
@@ -57,6 +58,8 @@ from lakehold.ledger import change_log
 
 EdgeTargetIds = Mapping[str, str | Sequence[str]]
 MomentInput = Moment | datetime
+Period = tuple[Moment, Moment]
+"""From one moment until another."""
 
 _TABLE_NAMES = {
     ResourceRow: "resource",
@@ -205,6 +208,11 @@ class FactStore:
         """Remove a fact, from now on or from a moment on. If it did not hold, nothing changes."""
         self.apply(Remove(fact), since=since)
 
+    def periods(self, fact: Grant | Edge) -> list[Period]:
+        """Return when a fact holds from now on, in order."""
+        row = resolve_fact(self.view, fact)
+        return [(max(one.since, self.at), one.until) for one in self._periods(_TABLE_NAMES[type(row)], row)]
+
     def apply(self, change: Change, *, since: MomentInput | None = None, until: MomentInput | None = None) -> None:
         """Apply a change."""
         begin = self.at if since is None else require_moment(since)
@@ -330,11 +338,7 @@ class FactStore:
 
     def _open_union(self, fact: str, row: FactRow, since: Moment, until: Moment) -> None:
         """Let the fact hold in this period too. Periods that meet become one: none is ever cut short."""
-        table = tables.TABLES[fact]
-        query = sa.select(table.c.id, table.c.since, table.c.until).where(
-            self._row_condition(row), table.c.until > self.at, table.c.until > table.c.since
-        )
-        held = self.transaction.connection.execute(query.order_by(table.c.since)).all()
+        held = self._periods(fact, row)
         if any(one.since <= since and until <= one.until for one in held):
             return
         for one in held:
@@ -348,6 +352,14 @@ class FactStore:
             self._set_end(fact, first.id, first.until, until)
         else:
             self._open(row, since, until)
+
+    def _periods(self, fact: str, row: FactRow) -> Sequence[sa.Row[Any, Any, Any]]:
+        """Return the rows of a fact that hold or will hold, with their periods, in order."""
+        table = tables.TABLES[fact]
+        query = sa.select(table.c.id, table.c.since, table.c.until).where(
+            self._row_condition(row), table.c.until > self.at, table.c.until > table.c.since
+        )
+        return self.transaction.connection.execute(query.order_by(table.c.since)).all()
 
     def _set_end(self, fact: str, number: int, was_until: Moment, until: Moment) -> None:
         table = tables.TABLES[fact]

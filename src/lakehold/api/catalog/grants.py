@@ -44,7 +44,7 @@ class GrantUpdate(RequestModel):
     subject: SubjectId
     role: RoleName = Field(description="The role that is held.")
     new_role: RoleName = Field(examples=["editor"])
-    until: Time | None = Field(default=None, description="When it ends.")
+    until: Time | None = Field(default=None, description="When it ends. Without it, it begins and ends as before.")
 
 
 class GrantChangeBody(RequestModel):

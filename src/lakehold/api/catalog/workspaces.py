@@ -71,7 +71,7 @@ class WorkspaceMemberUpdate(RequestModel):
         default=None, description="The complete list of roles on the workspace."
     )
     attributes: Attributes = Field(default_factory=dict, examples=[{"scope": "selected_contexts"}])
-    until: Time | None = Field(default=None, description="When the roles end.")
+    until: Time | None = Field(default=None, description="When all these roles end, also earlier than before.")
 
 
 @routes.get("")

@@ -8,11 +8,12 @@ from starlette.datastructures import FormData
 from lakehold.access import Add, Grant, Remove
 from lakehold.access.facts.descriptions import role_title
 from lakehold.api.http.dependencies import FormContext, WriteContext
-from lakehold.catalog import grants, kinds, ownership, resource_view
+from lakehold.catalog import grants, kinds, ownership, resource_view, undo
 from lakehold.catalog.grants import GrantedRole
 from lakehold.catalog.resource_view import ResourceRef, VisibleRefs
+from lakehold.catalog.undo import HeldPeriods
 from lakehold.directory.request_context import RequestContext
-from lakehold.kit.clock import FOREVER, Moment
+from lakehold.kit.clock import FOREVER
 from lakehold.kit.errors import ConflictError, InvalidInputError, NotFoundError
 from lakehold.web import form_values, pages, urls
 from lakehold.web.access import fact_labels, resource_header
@@ -25,6 +26,8 @@ from lakehold.web.routing import FORM_METHODS, SubmittedForm, router
 
 routes = router("/resources/{uid:path}/access")
 
+_MAX_UNDO_LENGTH = 2_000
+"""It is kept in a cookie."""
 _FORM_ERRORS = (InvalidInputError, ConflictError, NotFoundError)
 _FORM_FIELDS = ("q", "subject", "role", "new_role", "until", "until_date", "since_date", "to", "from")
 
@@ -58,16 +61,11 @@ def _give(request: Request, ctx: RequestContext, uid: str, sent: FormData, fille
     title = role_title(ctx.view, new_grant.role, uid)
     prompt = ConfirmationPrompt(f"Grant {title} to {who.name}?", span.sentence, do=f"Grant {title}")
     need_confirmed_effects(request, sent, prompt, lambda: preview_effects(ctx, [Add(new_grant)], uid))
-    before = _find_grant(ctx, new_grant)
+    before = undo.held_periods(ctx, new_grant)
     grants.give(ctx, new_grant, since=span.since, until=span.until)
     message = f"{who.name} is now {title} on {fact_labels.resource_name(ctx, uid)}{span.suffix}."
-    if before and before.since > ctx.at:
-        undo = ""  # it has not begun: an undo could not tell it from what was given now
-    elif before:
-        undo = _change_undo_url(ctx, new_grant, before)
-    else:
-        undo = _undo_url(ctx, uid, "undo/give", Remove(new_grant), subject=who.uid, role=new_grant.role)
-    return pages.redirect(request, urls.resource(uid, "access"), Flash(message, undo=undo))
+    flash = Flash(message, undo=undo_url(ctx, urls.resource(uid, "access"), before))
+    return pages.redirect(request, urls.resource(uid, "access"), flash)
 
 
 @routes.api_route("/change", methods=FORM_METHODS)
@@ -90,11 +88,15 @@ def _change(request: Request, ctx: RequestContext, held: GrantedRole, sent: Form
     span = form_values.parse_period(sent, ctx.at)
     ctx.need_change(Add(new_grant))
     title = role_title(ctx.view, new_role, uid)
-    prompt = ConfirmationPrompt(f"Change role of {who} to {title}?", span.sentence)
+    until = FOREVER if text_field(sent, "until") == "never" else span.until
+    prompt = ConfirmationPrompt(
+        f"Change role of {who} to {title}?", "Its start and end stay as they are." if until is None else span.sentence
+    )
     need_confirmed_effects(request, sent, prompt, lambda: preview_effects(ctx, changes, uid))
-    grants.change_role(ctx, old, new_role, until=span.until)
+    before = undo.held_periods(ctx, old, new_grant)
+    grants.change_role(ctx, old, new_role, until=until)
     message = f"{who} is now {title} on {fact_labels.resource_name(ctx, uid)}{span.suffix}."
-    flash = Flash(message, undo=_change_undo_url(ctx, new_grant, held))
+    flash = Flash(message, undo=undo_url(ctx, urls.resource(uid, "access"), before))
     return pages.redirect(request, urls.resource(uid, "access"), flash)
 
 
@@ -110,53 +112,25 @@ def revoke(request: Request, ctx: WriteContext, uid: str, sent: SubmittedForm) -
         danger=True,
     )
     need_confirmed_effects(request, sent, prompt, lambda: preview_effects(ctx, [Remove(grant)], uid))
+    before = undo.held_periods(ctx, grant)
     grants.revoke(ctx, grant)
     message = f"{held.subject.name} is no longer {held.title} on {held.resource.name}."
-    since = held.since if held.since > ctx.at else 0
-    query = {"subject": grant.subject, "role": grant.role, "since": since, "until": held.until}
-    undo = _undo_url(ctx, uid, "undo/revoke", Add(grant), **query)
-    return pages.redirect(request, resource_header.url_if_visible(ctx, uid, "access"), Flash(message, undo=undo))
+    flash = Flash(message, undo=undo_url(ctx, urls.resource(uid, "access"), before))
+    return pages.redirect(request, resource_header.url_if_visible(ctx, uid, "access"), flash)
 
 
-@routes.post("/undo/give")
-def undo_give(request: Request, ctx: WriteContext, uid: str, *, subject: str, role: str) -> Response:
-    """Revoke a role that was just given."""
-    grants.revoke(ctx, Grant(subject, role, uid))
-    return pages.redirect(request, urls.resource(uid, "access"), "Undone.")
+@routes.post("/undo")
+def undo_change(request: Request, ctx: WriteContext, uid: str, before: str = "") -> Response:
+    """Restore the grants as they were before a change."""
+    undo.restore(ctx, undo.parse(before))
+    return pages.redirect(request, resource_header.url_if_visible(ctx, uid, "access"), "Undone.")
 
 
-@routes.post("/undo/revoke")
-def undo_revoke(
-    request: Request, ctx: WriteContext, uid: str, *, subject: str, role: str, until: int = FOREVER, since: int = 0
-) -> Response:
-    """Give a role that was just revoked."""
-    grants.give(ctx, Grant(subject, role, uid), since=since or None, until=_end_or_none(until))
-    return pages.redirect(request, urls.resource(uid, "access"), "Undone.")
-
-
-@routes.post("/undo/change")
-def undo_change(
-    request: Request, ctx: WriteContext, uid: str, *, subject: str, role: str, to: str, until: int = FOREVER
-) -> Response:
-    """Restore the role that was there before the change."""
-    grants.change_role(ctx, Grant(subject, role, uid), to, until=_end_or_none(until))
-    return pages.redirect(request, urls.resource(uid, "access"), "Undone.")
-
-
-def _end_or_none(until: Moment) -> Moment | None:
-    return None if until >= FOREVER else until
-
-
-def _undo_url(ctx: RequestContext, uid: str, path: str, *changes: Add | Remove, **query: object) -> str:
+def undo_url(ctx: RequestContext, page: str, before: HeldPeriods) -> str:
     """Return the URL that undoes what was done; empty if the caller may not: they may have given their right away."""
-    given = urlencode({name: value for name, value in query.items() if value})
-    return f"{urls.resource(uid, 'access')}/{path}?{given}" if may_change(ctx, *changes) else ""
-
-
-def _change_undo_url(ctx: RequestContext, now: Grant, before: GrantedRole) -> str:
-    back = Grant(now.subject, before.role, now.resource)
-    query = {"subject": now.subject, "role": now.role, "to": before.role, "until": before.until}
-    return _undo_url(ctx, now.resource, "undo/change", Add(back), Remove(now), **query)
+    url = f"{page}/undo?{urlencode({'before': undo.dump(before)})}"
+    may = may_change(ctx, *(each.change for each in undo.plan(ctx, before)))
+    return url if may and len(url) < _MAX_UNDO_LENGTH else ""
 
 
 def _givable_roles(ctx: RequestContext, uid: str, held: GrantedRole | None = None) -> list[tuple[str, str]]:
@@ -181,14 +155,10 @@ def _find_subject(ctx: RequestContext, uid: str) -> ResourceRef:
     return found
 
 
-def _find_grant(ctx: RequestContext, grant: Grant) -> GrantedRole | None:
-    found = grants.list_direct(ctx, grant.resource)
-    return next((held for held in found if (held.subject.uid, held.role) == (grant.subject, grant.role)), None)
-
-
 def _need_grant(ctx: RequestContext, grant: Grant) -> GrantedRole:
-    if held := _find_grant(ctx, grant):
-        return held
+    for held in grants.list_direct(ctx, grant.resource):
+        if (held.subject.uid, held.role) == (grant.subject, grant.role):
+            return held
     raise NotFoundError("There is no such grant.", "It may have been revoked already.")
 
 
@@ -223,19 +193,11 @@ def _transfer(request: Request, ctx: RequestContext, uid: str, sent: FormData, t
         do="Transfer ownership",
     )
     need_confirmed_effects(request, sent, prompt, lambda: preview_effects(ctx, changes, uid))
+    before = undo.held_periods(ctx, *(Grant(each.uid, role, uid) for each in (old, new)))
     ownership.transfer_role(ctx, uid, role, new.uid, from_=old.uid)
-    changes = [Add(Grant(old.uid, role, uid)), Remove(Grant(new.uid, role, uid))]
-    undo = _undo_url(ctx, uid, "transfer/undo", *changes, role=role, to=old.uid, **{"from": new.uid})
-    flash = Flash(f"{new.name} is now {title}, in place of {old.name}.", undo=undo)
+    undone = undo_url(ctx, urls.resource(uid, "access"), before)
+    flash = Flash(f"{new.name} is now {title}, in place of {old.name}.", undo=undone)
     return pages.redirect(request, resource_header.url_if_visible(ctx, uid, "access"), flash)
-
-
-@routes.post("/transfer/undo")
-def undo_transfer(request: Request, ctx: WriteContext, uid: str) -> Response:
-    """Transfer the role back, if the caller still may."""
-    query = request.query_params
-    ownership.transfer_role(ctx, uid, query.get("role", ""), query.get("to", ""), from_=query.get("from", ""))
-    return pages.redirect(request, urls.resource(uid, "access"), "Undone.")
 
 
 def _transfer_changes(ctx: RequestContext, uid: str, role: str, new: str, old: str) -> list[Add | Remove]:

@@ -94,7 +94,7 @@ def remove_member(request: Request, ctx: WriteContext, uid: str, sent: Submitted
     if receiver:
         return _remove_and_transfer(request, ctx, uid, member, receiver)
     workspaces.remove_member(ctx, uid, member.subject.uid)
-    endless = all(role.until >= FOREVER for role in member.roles)
+    endless = all(role.since <= ctx.at and role.until >= FOREVER for role in member.roles)
     former = MembershipForm(member.subject.uid, tuple(role.name for role in member.roles), member.attributes)
     undo = f"{urls.workspace(uid, 'members/undo')}?{former.to_query()}" if endless else ""
     return pages.redirect(request, back, Flash(f"{member.subject.name} was removed.", undo=undo))

@@ -193,8 +193,8 @@ def plan_membership(
     settable = {each.name for each in value_fields(ctx, uid) if each.may} if is_member else set()
     values: dict[str, str | bool] = {name: value for name, value in filled.values.items() if name in settable}
     until = form_values.parse_end_of_day(ctx, filled.until)
-    if until is None and any(role.until < FOREVER for role in member.roles):
-        until = FOREVER  # It had an end, and is to have none.
+    if until is None and current_membership(ctx, uid, member).until:
+        until = FOREVER  # The form showed an end, and there is to be none.
     plan = workspaces.plan_membership(
         ctx, uid, member.subject.uid, roles=roles, attributes=values, lasts=until is not None
     )
