@@ -19,10 +19,13 @@ from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import Moment
 from lakehold.kit.database import ExactText, IdType, TenantRows, metadata
 from lakehold.kit.errors import InvalidInputError, LakeholdError
+from lakehold.kit.ids import fold_name
 from lakehold.kit.settings_schema import InvalidSettingError
 from lakehold.workspaces import registry
 
 Settings = Mapping[str, object]
+WITHHELD = "withheld"
+"""The managed setting of fields that are hidden no more, until their values are stored no more."""
 
 
 class VersionConflictError(LakeholdError):
@@ -284,8 +287,30 @@ def valid_for_kind(
                 field=name,
             )
     after = {**given, **stays, **(managed or {})}
+    if revealed := hidden_fields(kind, before) - hidden_fields(kind, after):
+        # Their values are there without a run, which alone asks whether who shows them may read them.
+        after[WITHHELD] = sorted(revealed | withheld_fields(before))
     schema.check(after)
     return after
+
+
+def hidden_fields(kind: str, settings: Settings) -> set[str]:
+    """Return the folded names of the fields that settings hide from all readers, and of those still withheld."""
+    find = registry.describe_kind(kind).hidden_fields
+    return {*map(fold_name, find(settings)), *withheld_fields(settings)} if find else set()
+
+
+def withheld_fields(settings: Settings) -> set[str]:
+    """Return the folded names of the fields that are hidden no more, and whose values may still be stored."""
+    found = settings.get(WITHHELD)
+    return set(found) if isinstance(found, list) else set()
+
+
+def release_fields(ctx: RequestContext, uid: str, fields: Collection[str]) -> None:
+    """Withhold fields no more, as their values are stored no more."""
+    withheld = withheld_fields(load(ctx, uid).settings)
+    if withheld.intersection(fields):
+        save_managed(ctx, uid, {WITHHELD: sorted(withheld.difference(fields))})
 
 
 def without_managed(kind: str, settings: Settings) -> dict[str, object]:
