@@ -155,6 +155,14 @@ def part_of_change(view: FactView, change: FactChange) -> str | None:
     return part if is_definition else None
 
 
+def has_definition(view: FactView, uid: str, settings: Mapping[str, object]) -> bool:
+    """Return whether settings or edges of a resource say what runs."""
+    schema, edges = kinds.schema_of(view, uid), resource_view.edges_of(view, uid)
+    if registry.find_settings_schema(schema.id) is None and schema.id not in registry.runnable_kinds():
+        return False
+    return bool(settings) or any(_is_definition_edge(schema, name) for name, ends in edges.items() if ends)
+
+
 def _is_definition_edge(schema: KindSchema, name: str) -> bool:
     """Return whether an edge says what runs. Sharing labels and the place of a table have rights of their own, and the
     directory defines nothing.

@@ -11,6 +11,7 @@ import json
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
+from typing import Any
 
 import sqlalchemy as sa
 
@@ -106,13 +107,26 @@ DefinitionAuthors = Mapping[str, DefinitionAuthor]
 
 def load_authors(ctx: RequestContext, uid: str) -> DefinitionAuthors:
     """Return the authors of a resource's definition; none if it was created by other means."""
-    row = ctx.rows(detail_table).select(detail_table.c.resource_id == ctx.view.resource(uid)).one_or_none()
-    if row is None or row.author is None:
-        return {}
-    stored = json.loads(row.author)
+    number = ctx.view.resource(uid)
+    return _load_authors(ctx, detail_table.c.resource_id == number).get(number, {})
+
+
+def load_all_authors(ctx: RequestContext) -> dict[int, DefinitionAuthors]:
+    """Return the authors of all definitions of the tenant, by number."""
+    return _load_authors(ctx, sa.true())
+
+
+def _load_authors(ctx: RequestContext, which: sa.ColumnElement[bool]) -> dict[int, DefinitionAuthors]:
+    c = detail_table.c
+    columns = (c.resource_id, c.author, c.authored_at)
+    rows = ctx.rows(detail_table).select(which, c.author.is_not(None), columns=columns)
+    return {row.resource_id: _parse_authors(ctx, json.loads(row.author), row.authored_at) for row in rows}
+
+
+def _parse_authors(ctx: RequestContext, stored: dict[str, Any], at: Moment) -> DefinitionAuthors:
     parts = stored.pop("parts", {})
     if stored:
-        parts[WHOLE] = {**stored, "at": row.authored_at}
+        parts[WHOLE] = {**stored, "at": at}
     moments = {name: each.pop("at") for name, each in parts.items()}
     restore = partial(Caller.from_stored, ctx.caller.tenant, address=ctx.caller.address)
     return {name: DefinitionAuthor(restore(each), moments[name]) for name, each in parts.items()}
@@ -125,11 +139,17 @@ def load_author(ctx: RequestContext, uid: str, part: str = WHOLE) -> DefinitionA
 
 
 def create(
-    ctx: RequestContext, uid: str, *, description: str = "", settings: Mapping[str, object] | None = None
+    ctx: RequestContext,
+    uid: str,
+    *,
+    description: str = "",
+    settings: Mapping[str, object] | None = None,
+    authors: Mapping[str, Caller | None] | None = None,
 ) -> None:
-    """Insert the metadata of a new resource."""
+    """Insert the metadata of a new resource, with the caller as its author unless others are given."""
     ctx.need_writable()
     values = {"description": valid_description(description), "settings": valid_settings(settings or {})}
+    all_authors = {WHOLE: ctx.caller, **(authors or {})}
     ctx.rows(detail_table).insert(
         resource_id=ctx.view.resource(uid),
         version=1,
@@ -137,7 +157,7 @@ def create(
         created_by=ctx.caller.member,
         **values,
         **_editor(ctx),
-        **_stored_authors({WHOLE: DefinitionAuthor(ctx.caller, ctx.at)}),
+        **_stored_authors({part: DefinitionAuthor(each, ctx.at) for part, each in all_authors.items() if each}),
     )
 
 
