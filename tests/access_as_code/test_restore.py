@@ -98,7 +98,7 @@ def test_an_owner_restores_the_whole_demo_company(corner: Platform, tmp_path: Pa
         assert (paused.when.after, paused.active) == (("make_sales_by_day",), False)
         author = resource_metadata.load_author(ctx, "make_sales_by_day")
         assert author is not None
-        assert author.caller.member == "olga"
+        assert author.caller.member == "erik"
         published = [resource_metadata.load(ctx, uid).settings["published"] for uid in web_shop._CONTENT["data_marts"]]
         assert published == [True] * len(published)
         tim = receivers.find_receiver(ctx, "sales", "tim")

@@ -274,6 +274,10 @@ def _metadata_tree(metadata: EntryMetadata, schedule_keyword: str) -> dict[str, 
         found["description"] = yaml_writer.block_scalar(metadata.description)
     if metadata.settings:
         found["settings"] = _leaves(dict(sorted(metadata.settings.items())))
+    if metadata.authors:
+        whole = metadata.authors.get(file_format.DEFINITION)
+        only = len(metadata.authors) == 1 and not isinstance(whole, Mapping)
+        found["authors"] = YamlLeaf(yaml_writer.flow_value(whole if only else metadata.authors))
     schedules = {uid: _leaves(schedule) for uid, schedule in sorted(metadata.schedules.items())}
     if schedules and schedule_keyword:
         found[schedule_keyword] = schedules if schedule_keyword == "schedules" else next(iter(schedules.values()))

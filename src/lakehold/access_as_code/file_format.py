@@ -139,8 +139,8 @@ def parse_moment(text: str) -> Moment:
 
 SECTIONS = ("tenant", "all", "members", "groups", "workspaces", "models", "tests")
 KEYWORDS = (
-    "kind", "name", "email", "service", "description", "settings", "schedule", "schedules", "credentials", "members",
-    "membership", "loose", "holds",
+    "kind", "name", "email", "service", "description", "settings", "authors", "schedule", "schedules", "credentials",
+    "members", "membership", "loose", "holds",
 )  # fmt: skip
 """The format's own words in a thing. Everything else in it is a role, an edge or an attribute of its kind."""
 
@@ -211,6 +211,9 @@ def read_entries(node: Node, what: str, key: str) -> Iterator[tuple[str, TimeSpa
         yield read_text(found[key], what), span, part.place
 
 
+DEFINITION = "definition"
+"""Names the author of all of a definition but the parts that have another one."""
+AUTHOR_FIELDS = ("member", "actions", "resources")
 SCHEDULE_FIELDS = ("cron", "zone", "after", "every", "parameters", "starter", "enabled")
 
 

@@ -42,6 +42,7 @@ def build_schema(policy: Policy) -> JsonSchema:
         "$defs": {
             "time": _TIME,
             "schedule": _schedule(),
+            "authors": _authors(),
             "who": _some(_entry("who", _described("A member or group by id; /all is everybody.", _ID))),
             "to": _some(_entry("to", _described("Another resource by id.", _ID))),
             "flag": _some(_entry("is", {"type": "boolean"})),
@@ -94,6 +95,8 @@ def _kind_schema(policy: Policy, kind: KindPolicy) -> JsonSchema:
         properties["service"] = {"description": "A service account: nobody signs in to it.", "const": True}
     properties["description"] = {"description": "What it is for.", "type": ["string", "number"]}
     properties["settings"] = {"description": "Its settings.", "type": "object"}
+    if "kind" in properties:
+        properties["authors"] = _ref("authors")
     keyword = schedule_keyword(policy, kind.id)
     if keyword:
         one = _ref("schedule")
@@ -117,6 +120,13 @@ def _kind_schema(policy: Policy, kind: KindPolicy) -> JsonSchema:
         properties["holds"] = _described("Resources in it, by kind and id.", _object(inside))
     # Nothing said is written as `orders:` or `orders: {}`.
     return {"description": found.title, **_object(properties), "type": ["object", "null"]}
+
+
+def _authors() -> JsonSchema:
+    narrowed = _object({"member": _ID, "actions": _some(_ID), "resources": _some(_ID)}, ("member",))
+    author: JsonSchema = {"anyOf": [_ID, {"type": "null"}, narrowed]}
+    described = "Who last changed its definition, or each part of it; whoever applies the files unless said otherwise."
+    return _described(described, {"anyOf": [author, _map(author)]})
 
 
 def _schedule() -> JsonSchema:

@@ -1,11 +1,14 @@
-"""The metadata of a tenant's members and resources: addresses, descriptions, settings, schedules."""
+"""The metadata of a tenant's members and resources: addresses, descriptions, settings, authors, schedules."""
 
 from dataclasses import replace
 
 from lakehold import workspaces
+from lakehold.access_as_code.file_format import DEFINITION
 from lakehold.access_as_code.tenant_state import EntryMetadata
-from lakehold.catalog import credentials, resource_metadata
+from lakehold.catalog import credentials, resource_edit, resource_metadata
+from lakehold.catalog.resource_metadata import DefinitionAuthors
 from lakehold.directory import accounts
+from lakehold.directory.caller import Caller
 from lakehold.directory.request_context import RequestContext
 from lakehold.runs.scheduler.service import Trigger, Triggers
 from lakehold.runs.service import Runs
@@ -24,6 +27,11 @@ def load_metadata(ctx: RequestContext) -> dict[str, EntryMetadata]:
     }
     for number, detail in resource_metadata.load_many(ctx, uids.keys() - set(people)).items():
         found[uids[number]] = EntryMetadata(description=detail.description, settings=detail.settings)
+    authors = resource_metadata.load_all_authors(ctx)
+    for number, uid in uids.items():
+        entry = found.get(uid, EntryMetadata())
+        if resource_edit.has_definition(ctx.view, uid, entry.settings):
+            found[uid] = replace(entry, authors=_author_fields(authors.get(number, {})))
     for kind in registry.kind_descriptors().values():
         for name, stored in kind.file_settings.items():
             for uid, value in stored.load(ctx).items():
@@ -36,6 +44,20 @@ def load_metadata(ctx: RequestContext) -> dict[str, EntryMetadata]:
         entry = found.get(uid, EntryMetadata())
         found[uid] = replace(entry, schedules={**entry.schedules, trigger.id: _schedule_fields(ctx, trigger)})
     return {uid: entry for uid, entry in found.items() if entry != EntryMetadata()}
+
+
+def _author_fields(authors: DefinitionAuthors) -> dict[str, object]:
+    """Return the authors as files have them: of the whole definition, and of the parts that have another one."""
+    fields = {part or DEFINITION: _author_value(author.caller) for part, author in authors.items()}
+    whole = fields.get(DEFINITION)
+    return {DEFINITION: whole} | {part: value for part, value in fields.items() if value != whole}
+
+
+def _author_value(author: Caller) -> object:
+    if author.narrowed is None:
+        return author.member or None
+    scope = {"actions": author.narrowed.actions, "resources": author.narrowed.resources}
+    return {"member": author.member} | {name: sorted(part) for name, part in scope.items() if part is not None}
 
 
 def trigger_entry(ctx: RequestContext, trigger: Trigger) -> str:

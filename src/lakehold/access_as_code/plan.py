@@ -141,7 +141,7 @@ def _metadata_changes(current: TenantState, desired: TenantState) -> Iterator[tu
 
 def _with_what_stays(kind: str, before: EntryMetadata, after: EntryMetadata) -> EntryMetadata:
     """Return the desired metadata of an existing entry with all that files cannot take away: its address, its secrets,
-    the starters of its schedules, and the settings that only the platform sets.
+    its authors, the starters of its schedules, and the settings that only the platform sets.
     """
     managed = before.settings.keys() - without_managed(kind, before.settings).keys()
     settings = without_managed(kind, after.settings) | {name: before.settings[name] for name in managed}
@@ -150,6 +150,7 @@ def _with_what_stays(kind: str, before: EntryMetadata, after: EntryMetadata) -> 
         after,
         email=after.email or before.email,
         settings=settings,
+        authors=before.authors,
         schedules={
             uid: {**({"starter": starters[uid]} if uid in starters else {}), **each}
             for uid, each in after.schedules.items()

@@ -23,8 +23,9 @@ from lakehold.access_as_code.tenant_state import (
 )
 from lakehold.kit.errors import InvalidInputError
 from lakehold.kit.ids import valid_id, valid_name
+from lakehold.workspaces import registry
 
-_COMMON_KEYWORDS = ("name", "description", "settings", "credentials", "membership", "loose", "holds")
+_COMMON_KEYWORDS = ("name", "description", "settings", "authors", "credentials", "membership", "loose", "holds")
 _EXTRA_KEYWORDS = {MEMBER: ("email", "service"), GROUP: ("members",)}
 _NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?")
 _LONGEST_NUMBER = 300
@@ -174,12 +175,14 @@ class ResourceReader:
                 self._read_metadata(entry, key.value, node)
             case "description" | "settings" | "credentials":
                 self._read_metadata(entry, key.value, node)
+            case "authors" if entry.kind not in _SECTIONS:
+                self._read_metadata(entry, key.value, node)
             case "schedule" | "schedules" if key.value == schedule_keyword(self._state.policy, entry.kind):
                 self._read_metadata(entry, key.value, node)
             case "kind":
                 if entry.kind != file_format.read_text(node, "kind") or entry.kind in _SECTIONS:
                     raise error_at(key.place, "`kind:` follows from the place of the entry here.", "Remove the line.")
-            case "members" | "email" | "service" | "schedule" | "schedules":
+            case "members" | "email" | "service" | "authors" | "schedule" | "schedules":
                 raise self._unknown_field(policy, key)
 
     def _read_children(self, entry: ResourceEntry, node: Node) -> None:
@@ -215,7 +218,7 @@ class ResourceReader:
 
     def _read_metadata(self, entry: ResourceEntry, word: str, node: Node) -> None:
         found = self._state.metadata[entry.ref] = _with_field(
-            self._state.metadata.get(entry.ref, EntryMetadata()), word, node, entry.ref
+            self._state.metadata.get(entry.ref, EntryMetadata()), word, node, entry
         )
         if found.email and found.service:
             raise error_at(
@@ -233,14 +236,16 @@ class ResourceReader:
         self._state.facts.append(TimedFact(fact, span, place))
 
 
-def _with_field(metadata: EntryMetadata, field_name: str, node: Node, ref: str) -> EntryMetadata:
+def _with_field(metadata: EntryMetadata, field_name: str, node: Node, entry: ResourceEntry) -> EntryMetadata:
     """Return the metadata with one more field, read from a node."""
     match field_name:
         case "schedule":
-            return replace(metadata, schedules={file_format.unescape_ref(ref): _read_schedule(node)})
+            return replace(metadata, schedules={file_format.unescape_ref(entry.ref): _read_schedule(node)})
         case "schedules":
             by_id = file_format.read_mapping(node, "`schedules:`").entries.values()
             return replace(metadata, schedules={valid_id(key.value): _read_schedule(value) for key, value in by_id})
+        case "authors":
+            return replace(metadata, authors=_read_authors(node, entry.kind))
         case "credentials":
             names = {file_format.read_text(each, "a credential") for each in file_format.read_items(node)}
             return replace(metadata, credentials=tuple(sorted(names)))
@@ -256,6 +261,33 @@ def _with_field(metadata: EntryMetadata, field_name: str, node: Node, ref: str) 
             file_format.read_mapping(node, "`settings:`")
             found = _to_json_value(node)
             return replace(metadata, settings=found if isinstance(found, dict) else {})
+
+
+def _read_authors(node: Node, kind: str) -> dict[str, object]:
+    """Return the authors of a definition: of all of it, or by part."""
+    if not isinstance(node, MappingNode):
+        return {file_format.DEFINITION: _read_author(node)}
+    schema = registry.find_settings_schema(kind)
+    for key, _ in node.entries.values():
+        if key.value != file_format.DEFINITION and not (schema and schema.part_of(key.value)):
+            message = f"{quote_excerpt(key.value)} of a {kind} has no author of its own."
+            raise error_at(key.place, message, f"Write `{file_format.DEFINITION}:` for the whole definition.")
+    return {name: _read_author(value) for name, (_, value) in node.entries.items()}
+
+
+def _read_author(node: Node) -> object:
+    if isinstance(node, ScalarNode) and node.bare and node.value == "null":
+        return None
+    if not isinstance(node, MappingNode):
+        return valid_id(file_format.read_text(node, "an author"))
+    scope = file_format.read_fields(node, "an author", file_format.AUTHOR_FIELDS)
+    if "member" not in scope:
+        raise error_at(node.place, "`member:` is missing in an author.", "Name the member, or nothing but the member.")
+    member = valid_id(file_format.read_text(scope.pop("member"), "member"))
+    parts = {
+        name: [file_format.read_text(each, name) for each in file_format.read_items(n)] for name, n in scope.items()
+    }
+    return {"member": member, **parts}
 
 
 def _read_schedule(node: Node) -> dict[str, object]:

@@ -31,6 +31,8 @@ class EntryMetadata:
     """Whether the member is a service account."""
     description: str = ""
     settings: Mapping[str, object] = field(default_factory=dict)
+    authors: Mapping[str, object] = field(default_factory=dict)
+    """The authors of its definition by part: the member, with the scope of their token if it is narrowed; or null."""
     schedules: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
     """When it is run, by trigger; of a trigger that is an entry itself, under its own id."""
     credentials: Sequence[str] = ()
@@ -47,6 +49,7 @@ class EntryMetadata:
         return EntryMetadata(
             **found,
             settings={**self.settings, **other.settings},
+            authors={**self.authors, **other.authors},
             schedules={**self.schedules, **other.schedules},
             credentials=tuple(sorted({*self.credentials, *other.credentials})),
         )

@@ -99,7 +99,7 @@ class TenantWriter:
         credentials.delete_all(ctx, number)
 
     def save_metadata(self, entries: Mapping[str, EntryMetadata]) -> None:
-        """Save the metadata of the plan, and that of everything created, whose author the caller becomes."""
+        """Save the metadata of the plan, and that of everything created, whose author the caller is without another."""
         for uid, kind in self._created.items():
             if not kind.startswith(f"{MEMBER.partition('.')[0]}."):
                 with self._collecting(uid):
@@ -146,7 +146,8 @@ class TenantWriter:
         if not self._restores:
             # What the policy of the files refuses comes back as it was: listed as refused, and it cannot run.
             network_policy.need_allowed(ctx, kind, settings)
-        resource_metadata.create(ctx, uid, description=entry.description, settings=settings)
+        authors = {_part(name): self._author(value) for name, value in entry.authors.items()}
+        resource_metadata.create(ctx, uid, description=entry.description, settings=settings, authors=authors)
         credentials.save_headers(ctx, uid, settings, secrets)
 
     def _save_file_settings(self, uid: str, entry: EntryMetadata) -> EntryMetadata:
@@ -156,6 +157,20 @@ class TenantWriter:
             if stored.save(self.ctx, uid, own.pop(name, None)):
                 self._need(lambda: kinds.need_right(self.ctx, uid, "edit"), uid)
         return replace(entry, settings=own)
+
+    def _author(self, value: object) -> Caller | None:
+        """Return an author as files have it. Who is no member any more stays the author, so that nobody else is."""
+        if value is None:
+            return None
+        scope = dict(value) if isinstance(value, Mapping) else {"member": value}
+        member, own = str(scope.pop("member")), self.ctx.caller
+        if member == own.member and not scope:
+            return own
+        if own.narrowed is not None:
+            raise ForbiddenError("A narrowed token makes nobody else an author.", "Use one that is not narrowed.")
+        if self.ctx.view.ids.get(member) is not None and self._kind(member) != MEMBER:
+            raise InvalidInputError(f"{quote(member)} is no member.", "Name the member who is the author.")
+        return Caller.from_stored(own.tenant, {"member": member, **({"narrowed": scope} if scope else {})})
 
     def _save_tenant(self, entry: EntryMetadata) -> None:
         if entry.description:
@@ -230,6 +245,10 @@ class TenantWriter:
 
 
 _NOTHING = EntryMetadata()
+
+
+def _part(name: str) -> str:
+    return resource_metadata.WHOLE if name == file_format.DEFINITION else name
 
 
 def plan_as_caller(

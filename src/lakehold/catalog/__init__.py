@@ -14,6 +14,7 @@
 - `discovery`: names of discoverable resources that the caller may not see
 - `campaigns`, `campaign_decisions`, `campaign_table`: access reviews
 - `usage`: when members last used resources and roles
+- `integration_reads`: what integrations read, and their tokens with them
 - `impersonation`: viewing as another member
 - `network_policy`, `network_policy_impact`: which hosts and mail domains connections may reach, and what that refuses
 - `credentials`: encrypted secrets of a resource

@@ -16,7 +16,7 @@ from lakehold.kit.ids import quote
 
 DELETED = names.DELETED
 DISCOVERABLE = "discoverable"
-_DIRECTORY_MODEL = "tenant"
+DIRECTORY_MODEL = "tenant"
 """The model whose kinds are people and groups: the directory keeps these."""
 
 
@@ -35,7 +35,7 @@ def schema_of(view: FactView, uid: str) -> KindSchema:
 def catalog_kind(policy: Policy, kind: str) -> KindSchema:
     """Return the kind with this id, or refuse one that belongs to the directory."""
     schema = policy.kind(kind).schema
-    if schema.model == _DIRECTORY_MODEL:
+    if schema.model == DIRECTORY_MODEL:
         raise InvalidInputError(
             f"{quote(kind)} is not a kind of the catalog.",
             "Members, groups and the tenant have endpoints of their own.",
@@ -45,12 +45,12 @@ def catalog_kind(policy: Policy, kind: str) -> KindSchema:
 
 def workspace_kinds(policy: Policy) -> list[KindSchema]:
     """Return the kinds of workspaces, which are the roots of every model but the tenant's own."""
-    return [model.kinds[model.root] for model in policy.models.values() if model.name != _DIRECTORY_MODEL]
+    return [model.kinds[model.root] for model in policy.models.values() if model.name != DIRECTORY_MODEL]
 
 
 def all_kinds(policy: Policy) -> Iterator[KindSchema]:
     """Return all kinds of the catalog, model by model."""
-    return (kind.schema for kind in policy.kinds.values() if kind.schema.model != _DIRECTORY_MODEL)
+    return (kind.schema for kind in policy.kinds.values() if kind.schema.model != DIRECTORY_MODEL)
 
 
 def edit_right(view: FactView, uid: str) -> RequiredRight | None:
@@ -97,7 +97,7 @@ def workspace_of(view: FactView, uid: str) -> str | None:
     here: str | None = uid
     while here is not None:
         schema = schema_of(view, here)
-        if schema.model != _DIRECTORY_MODEL and schema.name == view.policy.models[schema.model].root:
+        if schema.model != DIRECTORY_MODEL and schema.name == view.policy.models[schema.model].root:
             return here
         here = parent_of(view, here)
     return None

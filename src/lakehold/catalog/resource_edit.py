@@ -150,16 +150,24 @@ def part_of_change(view: FactView, change: FactChange) -> str | None:
         return None
     schema = kinds.schema_of(view, mentioned_ids(fact)[0])
     settings = registry.find_settings_schema(schema.id)
-    if settings is None:
-        return None
-    part = settings.part_of(fact.name)
+    part = settings.part_of(fact.name) if settings else resource_metadata.WHOLE
     is_definition = _is_definition_edge(schema, fact.name) if isinstance(fact, Edge) else bool(part)
     return part if is_definition else None
 
 
+def has_definition(view: FactView, uid: str, settings: Mapping[str, object]) -> bool:
+    """Return whether settings or edges of a resource say what runs."""
+    schema, edges = kinds.schema_of(view, uid), resource_view.edges_of(view, uid)
+    if registry.find_settings_schema(schema.id) is None and schema.id not in registry.runnable_kinds():
+        return False
+    return bool(settings) or any(_is_definition_edge(schema, name) for name, ends in edges.items() if ends)
+
+
 def _is_definition_edge(schema: KindSchema, name: str) -> bool:
-    """Return whether an edge says what runs. Sharing labels and the place of a table have rights of their own."""
-    return _own_action(schema.edges[name], schema.actions) in {None, "edit"}
+    """Return whether an edge says what runs. Sharing labels and the place of a table have rights of their own, and the
+    directory defines nothing.
+    """
+    return schema.model != kinds.DIRECTORY_MODEL and _own_action(schema.edges[name], schema.actions) in {None, "edit"}
 
 
 def take_over(ctx: RequestContext, uid: str) -> int:

@@ -11,6 +11,7 @@ import json
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
+from typing import Any
 
 import sqlalchemy as sa
 
@@ -19,10 +20,13 @@ from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import Moment
 from lakehold.kit.database import ExactText, IdType, TenantRows, metadata
 from lakehold.kit.errors import InvalidInputError, LakeholdError
+from lakehold.kit.ids import fold_name
 from lakehold.kit.settings_schema import InvalidSettingError
 from lakehold.workspaces import registry
 
 Settings = Mapping[str, object]
+WITHHELD = "withheld"
+"""The managed setting of fields that are hidden no more, until their values are stored no more."""
 
 
 class VersionConflictError(LakeholdError):
@@ -103,13 +107,26 @@ DefinitionAuthors = Mapping[str, DefinitionAuthor]
 
 def load_authors(ctx: RequestContext, uid: str) -> DefinitionAuthors:
     """Return the authors of a resource's definition; none if it was created by other means."""
-    row = ctx.rows(detail_table).select(detail_table.c.resource_id == ctx.view.resource(uid)).one_or_none()
-    if row is None or row.author is None:
-        return {}
-    stored = json.loads(row.author)
+    number = ctx.view.resource(uid)
+    return _load_authors(ctx, detail_table.c.resource_id == number).get(number, {})
+
+
+def load_all_authors(ctx: RequestContext) -> dict[int, DefinitionAuthors]:
+    """Return the authors of all definitions of the tenant, by number."""
+    return _load_authors(ctx, sa.true())
+
+
+def _load_authors(ctx: RequestContext, which: sa.ColumnElement[bool]) -> dict[int, DefinitionAuthors]:
+    c = detail_table.c
+    columns = (c.resource_id, c.author, c.authored_at)
+    rows = ctx.rows(detail_table).select(which, c.author.is_not(None), columns=columns)
+    return {row.resource_id: _parse_authors(ctx, json.loads(row.author), row.authored_at) for row in rows}
+
+
+def _parse_authors(ctx: RequestContext, stored: dict[str, Any], at: Moment) -> DefinitionAuthors:
     parts = stored.pop("parts", {})
     if stored:
-        parts[WHOLE] = {**stored, "at": row.authored_at}
+        parts[WHOLE] = {**stored, "at": at}
     moments = {name: each.pop("at") for name, each in parts.items()}
     restore = partial(Caller.from_stored, ctx.caller.tenant, address=ctx.caller.address)
     return {name: DefinitionAuthor(restore(each), moments[name]) for name, each in parts.items()}
@@ -122,11 +139,17 @@ def load_author(ctx: RequestContext, uid: str, part: str = WHOLE) -> DefinitionA
 
 
 def create(
-    ctx: RequestContext, uid: str, *, description: str = "", settings: Mapping[str, object] | None = None
+    ctx: RequestContext,
+    uid: str,
+    *,
+    description: str = "",
+    settings: Mapping[str, object] | None = None,
+    authors: Mapping[str, Caller | None] | None = None,
 ) -> None:
-    """Insert the metadata of a new resource."""
+    """Insert the metadata of a new resource, with the caller as its author unless others are given."""
     ctx.need_writable()
     values = {"description": valid_description(description), "settings": valid_settings(settings or {})}
+    all_authors = {WHOLE: ctx.caller, **(authors or {})}
     ctx.rows(detail_table).insert(
         resource_id=ctx.view.resource(uid),
         version=1,
@@ -134,7 +157,7 @@ def create(
         created_by=ctx.caller.member,
         **values,
         **_editor(ctx),
-        **_stored_authors({WHOLE: DefinitionAuthor(ctx.caller, ctx.at)}),
+        **_stored_authors({part: DefinitionAuthor(each, ctx.at) for part, each in all_authors.items() if each}),
     )
 
 
@@ -284,8 +307,30 @@ def valid_for_kind(
                 field=name,
             )
     after = {**given, **stays, **(managed or {})}
+    if revealed := hidden_fields(kind, before) - hidden_fields(kind, after):
+        # Their values are there without a run, which alone asks whether who shows them may read them.
+        after[WITHHELD] = sorted(revealed | withheld_fields(before))
     schema.check(after)
     return after
+
+
+def hidden_fields(kind: str, settings: Settings) -> set[str]:
+    """Return the folded names of the fields that settings hide from all readers, and of those still withheld."""
+    find = registry.describe_kind(kind).hidden_fields
+    return {*map(fold_name, find(settings)), *withheld_fields(settings)} if find else set()
+
+
+def withheld_fields(settings: Settings) -> set[str]:
+    """Return the folded names of the fields that are hidden no more, and whose values may still be stored."""
+    found = settings.get(WITHHELD)
+    return set(found) if isinstance(found, list) else set()
+
+
+def release_fields(ctx: RequestContext, uid: str, fields: Collection[str]) -> None:
+    """Withhold fields no more, as their values are stored no more."""
+    withheld = withheld_fields(load(ctx, uid).settings)
+    if withheld.intersection(fields):
+        save_managed(ctx, uid, {WITHHELD: sorted(withheld.difference(fields))})
 
 
 def without_managed(kind: str, settings: Settings) -> dict[str, object]:

@@ -20,11 +20,11 @@ from zlib import crc32
 import sqlalchemy as sa
 
 # past the access filter: the tenant and the member are known by the secret of the token, and found here
-from lakehold.access.facts.tables import attribute, edge, resource
+from lakehold.access.facts.tables import resource
 from lakehold.access.model.policy import MEMBER
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import FOREVER, Moment
-from lakehold.kit.database import ExactText, IdType, TenantRows, Transaction, metadata
+from lakehold.kit.database import ExactText, IdType, Transaction, metadata
 
 TOKEN, SIGN_IN, LINK, INVITE, LIVE = "lh_", "lhs_", "lhl_", "lhi_", "lhp_"
 
@@ -133,30 +133,3 @@ def _query(table: sa.Table) -> sa.Select[tuple[object, ...]]:
     same = (member.c.id == table.c.member_id) & (member.c.tenant_id == table.c.tenant_id)
     there = (member.c.until == FOREVER) & (member.c.kind == MEMBER)
     return query.add_columns(member.c.uid.label("member")).join(member, same).where(there)
-
-
-READS, ACTIVE, OFF = "reads", "active", "false"
-"""What every kind that is a way in has: an edge to what it reads, and an attribute that says whether it is open. The
-name of an edge begins with that of its kind.
-"""
-
-
-def integration_resources(
-    transaction: Transaction, tenant: int, integration: int, at: Moment
-) -> tuple[str, ...] | None:
-    """Return the ids of what the integration reads; None if it is paused or has ended."""
-    here, a, e = resource.c, attribute.c, edge.c
-    there = TenantRows(transaction, tenant, resource).select(here.id == integration, here.until > at)
-    closed = TenantRows(transaction, tenant, attribute).select(
-        a.resource_id == integration, a.name == ACTIVE, a.value == OFF, a.since <= at, a.until > at
-    )
-    if there.first() is None or closed.first() is not None:
-        return None
-    query = (
-        sa.select(here.uid)
-        .join(edge, e.target_id == here.id)
-        .where(
-            e.tenant_id == tenant, e.source_id == integration, e.name.endswith(f".{READS}"), e.since <= at, e.until > at
-        )
-    )
-    return tuple(sorted(transaction.connection.execute(query).scalars()))

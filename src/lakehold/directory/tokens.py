@@ -1,7 +1,7 @@
 """API tokens: shown once, stored as a hash, with their member's rights or a narrower scope."""
 
 import json
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import asdict, dataclass, field
 
 import sqlalchemy as sa
@@ -204,16 +204,28 @@ def authenticate(platform: Platform, secret: str) -> Caller:
     return found
 
 
-def find_caller(platform: Platform, transaction: Transaction, secret: str) -> Caller | None:
-    """Return the member whose token this is, with its scope; None if it is not valid (any more)."""
+TokenScope = Callable[[RequestContext, int], Collection[str] | None]
+"""Returns what a token of an integration reaches now, within the rights of its member; None if it is refused."""
+
+
+def find_caller(
+    platform: Platform, transaction: Transaction, secret: str, find_scope: TokenScope | None = None
+) -> Caller | None:
+    """Return the member whose token this is, with its scope; None if it is not valid (any more).
+
+    Tokens of integrations are refused by doors that cannot find their scope.
+    """
     at = platform.clock()
     found = secret_tokens.find_row(transaction, token_table, secret_tokens.TOKEN, secret, at)
     if found is None:
         return None
     platform.last_used.record(token_table, found, at)
-    actions, resources = _parse_scope(found.actions), _parse_scope(found.resources)
+    actions: Collection[str] | None = _parse_scope(found.actions)
+    resources: Collection[str] | None = _parse_scope(found.resources)
     if found.through_id is not None:
-        resources = secret_tokens.integration_resources(transaction, found.tenant_id, found.through_id, at)
+        session = platform.access.session(transaction, found.tenant)
+        ctx = RequestContext(session, Caller(found.tenant, found.member), platform.keys)
+        resources = find_scope(ctx, found.through_id) if find_scope else None
         if resources is None:
             return None
     scope = (None if part is None else frozenset(part) for part in (actions, resources))

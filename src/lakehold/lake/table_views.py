@@ -64,11 +64,9 @@ def view_of(ctx: RequestContext, uid: str) -> TableView:
 
 
 def hidden_fields(ctx: RequestContext, uid: str) -> frozenset[str]:
-    """Return the folded names of the fields of a table that its settings hide from everybody."""
-    descriptor = registry.describe_kind(ctx.view.kind(ctx.view.resource(uid)))
-    if descriptor.hidden_fields is None:
-        return frozenset()
-    return frozenset(map(fold_name, descriptor.hidden_fields(resource_metadata.load(ctx, uid).settings)))
+    """Return the folded names of the fields of a table that are hidden from everybody."""
+    kind, settings = ctx.view.kind(ctx.view.resource(uid)), resource_metadata.load(ctx, uid).settings
+    return frozenset(resource_metadata.hidden_fields(kind, settings))
 
 
 def retained_fields(metadata: IcebergMetadata, hidden: Collection[str]) -> list[str]:

@@ -1,7 +1,9 @@
 """The executor of the upkeep of tables and data marts. Only a worker imports this."""
 
+from collections.abc import Collection
 from datetime import UTC, datetime
 
+from lakehold.catalog import resource_metadata
 from lakehold.kit.clock import SECOND
 from lakehold.lake import readable_tables, table_views
 from lakehold.lake.iceberg_catalog import TableIdentifier
@@ -23,7 +25,7 @@ def maintain_table(step: MaintainTable, step_ctx: StepContext) -> StepResult:
         step_ctx.log("The table has no data yet")
         return StepResult()
     if step.part == HIDE:
-        drop_fields(step_ctx, place, table_views.retained_fields(step_ctx.tables.current_metadata(place), hidden))
+        drop_hidden(step_ctx, step.table, place, hidden)
         return StepResult()
     if step.part == "compact":
         done = maintenance.compact(step_ctx.tables, place)
@@ -36,6 +38,14 @@ def maintain_table(step: MaintainTable, step_ctx: StepContext) -> StepResult:
     gone = maintenance.expire(step_ctx.tables, place, days=days, at_least=MIN_SNAPSHOTS, now=now)
     step_ctx.log(f"{gone.snapshots:,} snapshots older than {days} days expired, and {gone.files:,} files with them")
     return StepResult()
+
+
+def drop_hidden(step_ctx: StepContext, uid: str, place: TableIdentifier, hidden: Collection[str]) -> None:
+    """Drop those of the hidden fields that are stored; from then on none of them is withheld."""
+    if step_ctx.tables.exists(place):
+        drop_fields(step_ctx, place, table_views.retained_fields(step_ctx.tables.current_metadata(place), hidden))
+    with step_ctx.platform.write(step_ctx.caller) as ctx:
+        resource_metadata.release_fields(ctx, uid, hidden)
 
 
 def drop_fields(step_ctx: StepContext, place: TableIdentifier, names: list[str]) -> None:

@@ -5,17 +5,21 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 from urllib.parse import unquote, urlsplit
 
 import pytest
 from pyarrow import parquet
 from pyiceberg.table import StaticTable
 
-from lakehold.catalog import resource_edit
+from lakehold.catalog import resource_edit, resource_metadata
 from lakehold.catalog.resource_edit import ResourceEdit
 from lakehold.lake.errors import QueryError
+from lakehold.lake.iceberg_catalog import IcebergCatalog
 from lakehold.lake.table_metadata import IcebergSnapshot
 from lakehold.runs.cause import CauseKind, RunCause
+from lakehold.runs.runnable import RunOptions
 from lakehold.runs.service import Run
 from lakehold.workspaces.lakehouse import maintenance
 from lakehold.workspaces.marts import reports
@@ -100,8 +104,53 @@ def test_a_hidden_column_is_gone_for_all_at_once_and_from_the_files_by_upkeep(he
     assert len(snapshots(here, mart)) == 1
     assert here.rows(mart) == before
     # Once: the next one has nothing to remove.
+    assert not needs_upkeep(here, mart)
+    edit(here, mart, SOLD)
+    assert here.run(mart, by=ED).state == "succeeded"
+    edit(here, mart, HIDDEN)
+    assert needs_upkeep(here, mart)
+
+
+def needs_upkeep(here: MartsProject, mart: str) -> bool:
+    shop = here.inline_runs.shop
+    lake = SimpleNamespace(
+        list_tables=lambda _tenant: [shop.place(mart)], metadata_locations=shop.tables.lake.metadata_locations
+    )
     with shop.platform.read(ED) as ctx:
-        assert ctx.view.resource(mart) not in maintenance._next_tables(ctx, shop.tables.lake, 30)
+        return bool(maintenance._next_tables(ctx, cast("IcebergCatalog", lake), 30))
+
+
+def test_a_column_that_is_shown_again_has_no_value_before_a_run(here: MartsProject, api: Api) -> None:
+    mart = here.create_refreshed_mart({**SOLD, "mode": "append"})
+    edit(here, mart, {**HIDDEN, "mode": "append"})
+    oracle = {"check": "accepted values", "fields": ["amount"], "values": ["1"]}
+    shown = {**SOLD, "mode": "append", "checks": [oracle]}
+    edit(here, mart, shown)
+    edit(here, mart, {**shown, "columns": [{"name": "AMOUNT", "hidden": True}]})
+    edit(here, mart, shown)
+    for who, name in ((ED, "ed"), (RITA, "rita")):
+        with pytest.raises(QueryError, match="amount"):
+            here.rows(mart, "amount", by=who)
+        assert "amount" not in api.get(f"/api/v1/tables/{mart}", name).text
+    with here.inline_runs.shop.platform.write(ED) as ctx:
+        run = RUNS.start(ctx, mart, RunOptions(parameters={"do": "check"}))
+    here.inline_runs.execute(run.id)
+    assert "There is no field 'amount'" in here.lines(run)
+    assert here.run(mart, by=ED).state == "succeeded"
+    # Rows of before were read with the rights of somebody else.
+    assert sorted(row[0] is None for row in here.rows(mart, "amount")) == [False] * 3 + [True] * 3
+    with here.inline_runs.shop.platform.read(ED) as ctx:
+        assert resource_metadata.load(ctx, mart).settings["withheld"] == []
+
+
+def test_upkeep_ends_that_a_column_is_withheld(here: MartsProject) -> None:
+    mart = here.create_refreshed_mart(SOLD)
+    edit(here, mart, HIDDEN)
+    edit(here, mart, SOLD)
+    kept_up(here, mart)
+    assert stored_columns(here, mart) == {"id", "customer"}
+    with here.inline_runs.shop.platform.read(ED) as ctx:
+        assert resource_metadata.load(ctx, mart).settings["withheld"] == []
 
 
 def kept_up(here: MartsProject, mart: str) -> None:

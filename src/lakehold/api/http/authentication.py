@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from fastapi import Request
 
 from lakehold.api.http.problems import CsrfError
-from lakehold.catalog import impersonation
+from lakehold.catalog import impersonation, integration_reads
 from lakehold.directory import sign_ins, tokens
 from lakehold.directory.caller import Caller, ClientInfo
 from lakehold.directory.errors import UnauthorizedError
@@ -41,7 +41,7 @@ Authenticator = Callable[[Platform, Transaction, RequestCredentials], Caller | N
 def find_caller(platform: Platform, transaction: Transaction, credentials: RequestCredentials) -> Caller | None:
     """Find the member of an API token, narrowed as the token is, or of a sign-in."""
     if credentials.token:
-        return tokens.find_caller(platform, transaction, credentials.token)
+        return tokens.find_caller(platform, transaction, credentials.token, integration_reads.find_token_scope)
     return sign_ins.find_caller(platform, transaction, credentials.cookie)
 
 

@@ -165,13 +165,12 @@ def _menu(ctx: RequestContext, found: ResourceView) -> list[PageAction]:
 
 def _take_over_action(ctx: RequestContext, found: ResourceView) -> list[PageAction]:
     """Return the action that makes the caller the author of the definition, if somebody else is."""
-    may = found.kind in RUNS.runnables and found.may_edit
-    authors = resource_metadata.load_authors(ctx, found.uid).values() if may else ()
+    authors = resource_metadata.load_authors(ctx, found.uid).values() if found.may_edit else ()
     other = next((each.caller.member for each in authors if each.caller.member != ctx.caller.member), None)
     if other is None:
         return []
     author = VisibleRefs(ctx).ref(other)
-    sure = f"Its runs then need your rights instead of those of {author.name if author else 'who changed it last'}."
+    sure = f"It then needs your rights instead of those of {author.name if author else 'who changed it last'}."
     here = urls.resource(found.uid, "pipeline/take-over")
     return [PageAction("Take over definition", here, "post", "key-round", confirm=f"Take over the definition? {sure}")]
 

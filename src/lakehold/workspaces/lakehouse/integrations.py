@@ -1,13 +1,13 @@
 """Integrations: read-only access for other tools to chosen tables, as the member who created the token.
 
-The tokens of a deactivated integration are refused; which tables it reads is evaluated each time.
+The tokens of a deactivated integration are refused; which tables it reads, of those that its author may read, is
+evaluated each time.
 """
 
 from lakehold.catalog import resource_edit
-from lakehold.catalog.resource_view import attributes_of
+from lakehold.catalog.integration_reads import ACTIVE, OFF, READS
 from lakehold.directory import tokens
 from lakehold.directory.request_context import RequestContext
-from lakehold.directory.secret_tokens import ACTIVE, OFF
 from lakehold.kit.errors import ConflictError
 from lakehold.kit.ids import quote
 from lakehold.workspaces.graph import edge_targets, need_kind
@@ -19,16 +19,11 @@ TOKEN_ACTIONS = ("see", "read")
 def create_token(ctx: RequestContext, uid: str, days: int | None = None) -> tokens.CreatedToken:
     """Return a token that reads the integration's tables and nothing else, limited by its member's rights."""
     need_kind(ctx, uid, "edit", (INTEGRATION_KIND,), refusal="A {} is not an integration.", hint="Choose one.")
-    reads = edge_targets(ctx, uid, "reads")
+    reads = edge_targets(ctx, uid, READS)
     if not reads:
         raise ConflictError(f"The integration {quote(uid)} reads no table.", "Let it read at least one.")
     name = f"Integration {ctx.view.names.get(ctx.view.resource(uid)) or uid}"
     return tokens.create(ctx, name[:200], days=days, actions=TOKEN_ACTIONS, resources=reads, integration=uid)
-
-
-def is_active(ctx: RequestContext, uid: str) -> bool:
-    """Return whether the integration is active."""
-    return ctx.session.read_view(lambda view: attributes_of(view, uid).get(ACTIVE)) != OFF
 
 
 def set_active(ctx: RequestContext, uid: str, *, active: bool) -> None:

@@ -146,7 +146,8 @@ def _next_tables(ctx: RequestContext, lake: IcebergCatalog, days: int) -> list[i
         if uid is None or home is None or home in found or ctx.view.resource(home) in busy or place not in locations:
             continue
         ended = last.get(number)
-        if ended is not None and ended > ctx.at - DAY:
+        # Not only once a day what was edited since, as a data mart is whose columns are hidden.
+        if ended is not None and ended > max(ctx.at - DAY, resource_metadata.load(ctx, uid).updated_at or 0):
             continue
         enabled = resource_metadata.load(ctx, home).settings.get("upkeep") is not False
         hidden = table_views.hidden_fields(ctx, uid)

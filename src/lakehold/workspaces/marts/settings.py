@@ -210,6 +210,8 @@ class MartSettings(SettingsRecord):
     published: bool = False
     reads: tuple[str, ...] = ()
     """The tables of a lakehouse that it was last seen to read."""
+    withheld: tuple[str, ...] = ()
+    """Columns that are hidden no more, and that readers get with the next refresh."""
 
     def __post_init__(self) -> None:
         if self.by is None and self.sql.strip():
@@ -332,7 +334,7 @@ STORAGE = SettingsSchema[StorageSettings](
 DATA_MART = SettingsSchema[MartSettings](
     "data mart",
     extend_record(MartSettings, FEEDS, "connector"),
-    managed=("published", "reads"),
+    managed=("published", "reads", "withheld"),
     parts=("columns", "mode", "keys", "cursor", "checks", "kept_as", "joins"),
     common=RunSettings,
     references=_mart_references,

@@ -5,7 +5,8 @@ from contextlib import suppress
 from fastapi import Request, Response
 
 from lakehold.api.http.dependencies import WriteContext, get_platform
-from lakehold.catalog import kinds
+from lakehold.catalog import integration_reads, kinds
+from lakehold.catalog.integration_reads import READS
 from lakehold.catalog.resource_view import ResourceView, VisibleRefs
 from lakehold.directory import tokens
 from lakehold.directory.errors import DeniedError
@@ -18,6 +19,7 @@ from lakehold.web.components import PageAction
 from lakehold.web.confirmation import need_confirmation
 from lakehold.web.cookies import Flash
 from lakehold.web.routing import SubmittedForm, router
+from lakehold.workspaces.graph import edge_targets
 from lakehold.workspaces.lakehouse import integrations
 
 routes = router("/resources")
@@ -79,7 +81,7 @@ def activation_actions(ctx: RequestContext, found: ResourceView) -> list[PageAct
     """Return the action that activates or deactivates an integration; none for other kinds."""
     if found.kind != integrations.INTEGRATION_KIND:
         return []
-    word, icon = (DEACTIVATE, "pause") if integrations.is_active(ctx, found.uid) else (ACTIVATE, "play")
+    word, icon = (DEACTIVATE, "pause") if integration_reads.is_active(ctx, found.uid) else (ACTIVATE, "play")
     turn = PageAction(word.capitalize(), urls.resource(found.uid, f"integration/{word}"), "post", icon)
     return resource_header.actions_of(ctx, found.uid, {word: turn})
 
@@ -92,7 +94,8 @@ def integration_values(
     with suppress(DeniedError):  # during impersonation the member's tokens are not listed
         listed = tokens.list_of_integration(ctx, found.uid)
     return {
-        "is_open": integrations.is_active(ctx, found.uid),
+        "is_open": integration_reads.is_active(ctx, found.uid),
+        "is_cut": len(integration_reads.readable_ends(ctx, found.uid)) < len(edge_targets(ctx, found.uid, READS)),
         "days": list(_LIFETIMES.items()),
         "default_days": _DEFAULT,
         "rows_at": lambda uid: f"{base}/api/v1/tables/{uid}/rows",

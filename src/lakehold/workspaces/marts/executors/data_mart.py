@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
@@ -24,7 +25,7 @@ from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import SECOND
 from lakehold.kit.errors import LakeholdError
 from lakehold.kit.ids import fold_name
-from lakehold.lake import readable_tables
+from lakehold.lake import readable_tables, table_views
 from lakehold.lake.errors import DataError
 from lakehold.lake.iceberg_catalog import TableIdentifier
 from lakehold.lake.spark import row_checks
@@ -62,10 +63,10 @@ def copy_to_storage(step: CopyToStorage, step_ctx: StepContext) -> StepResult:
         secrets = credentials.load_for_step(ctx, step.storage, step.storage_settings)
         environment = open_environment(ctx, settings, secrets, volume)
         storage, name = STORAGE.parse(step.storage_settings), step.kept_as
-        place = readable_tables.identifier_of(ctx, step.mart)
+        place, hidden = readable_tables.identifier_of(ctx, step.mart), table_views.hidden_fields(ctx, step.mart)
     assert not isinstance(storage, LakeStorageSettings)  # noqa: S101 - refused when the run was planned
     step_ctx.check_stopped()
-    rows = step_ctx.tables.read(place)
+    rows = _visible_rows(step_ctx, place, hidden)
     if isinstance(storage, DatabaseStorageSettings):
         schema, _, table = name.rpartition(".")
         database = open_database(environment, storage)
@@ -84,6 +85,7 @@ def refresh_mart(step: RefreshMart, step_ctx: StepContext) -> StepResult:
     with step_ctx.platform.read(step_ctx.caller) as ctx:
         definition = parse_definition(step.settings)
         place = readable_tables.identifier_of(ctx, step.mart)
+        withheld = resource_metadata.withheld_fields(resource_metadata.load(ctx, step.mart).settings)
         drawn = StreamSelection(
             _mart_connector(ctx, step_ctx, step, definition, reads),
             definition.text,
@@ -92,6 +94,9 @@ def refresh_mart(step: RefreshMart, step_ctx: StepContext) -> StepResult:
             definition.by is DefinitionType.PATTERN,
         )
     step_ctx.check_stopped()
+    if withheld:
+        # Before: what arrives has the rights of who shows them, what is stored has not.
+        upkeep_executor.drop_hidden(step_ctx, step.mart, place, withheld)
     options = _sync_options(step_ctx, definition, place, reload=step.reload)
     done = sync_stream(step_ctx.tables, place, drawn, SELECTION_STREAM, options, step_ctx.mark)
     for note in done.notes:
@@ -168,12 +173,18 @@ def _sync_options(
     return SyncOptions(mode, definition.keys, cursor, reached, allow_empty=True)
 
 
+def _visible_rows(step_ctx: StepContext, place: TableIdentifier, hidden: Collection[str]) -> DataFrame:
+    """Return the rows of a data mart as its readers see them: what is hidden may still be stored."""
+    stored = table_views.retained_fields(step_ctx.tables.current_metadata(place), hidden)
+    return step_ctx.tables.read(place).drop(*stored)
+
+
 def run_checks(step: RunChecks, step_ctx: StepContext) -> StepResult:
     """Run all checks, whatever the result of one is; fail the run after all results are stored."""
     with step_ctx.platform.read(step_ctx.caller) as ctx:
         quality_checks = DATA_MART.parse(step.settings).checks
-        place = readable_tables.identifier_of(ctx, step.mart)
-    rows = step_ctx.tables.read(place)
+        place, hidden = readable_tables.identifier_of(ctx, step.mart), table_views.hidden_fields(ctx, step.mart)
+    rows = _visible_rows(step_ctx, place, hidden)
     found = [_check_result(check, rows, step_ctx) for check in quality_checks]
     with step_ctx.platform.database.write() as transaction:
         checks.save_results(transaction, place.tenant, place.number, step_ctx.mark, found)
