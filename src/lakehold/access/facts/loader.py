@@ -173,6 +173,32 @@ def parse_row(fact: str, fact_json: str) -> tuple[FactRow, Moment]:
     return _COLUMNS[fact][2](*columns), since
 
 
+TABLE_NAMES = {
+    ResourceRow: "resource",
+    GrantRow: "grant",
+    AttributeRow: "attribute",
+    EdgeRow: "edge",
+    ModelRow: "model",
+}
+
+
+def to_columns(view: FactView, row: FactRow) -> dict[str, object]:
+    """Return a row of a view as it is stored: roles and edges with their kind, which saves SQL a join."""
+    match row:
+        case ResourceRow(_, uid, kind, _):
+            return {"uid": uid, "kind": kind}
+        case GrantRow(subject, role, resource):
+            qualified = f"{view.kind(resource)}.{role}"
+            return {"subject_id": subject, "role": qualified, "resource_id": resource}
+        case AttributeRow(resource, member, name, value):
+            return {"resource_id": resource, "member_id": member, "name": name, "value": value}
+        case EdgeRow(name, source, target):
+            qualified = f"{view.kind(source)}.{name}"
+            return {"name": qualified, "source_id": source, "target_id": target}
+        case ModelRow(name, source):
+            return {"name": name, "source": source}
+
+
 def to_row(fact: str, stored: sa.RowMapping) -> FactRow:
     """Return a stored fact as a row of a view."""
     _, columns, make = _COLUMNS[fact]

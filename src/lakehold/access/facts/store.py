@@ -21,7 +21,7 @@ from lakehold.access.facts.changes import (
 )
 from lakehold.access.facts.deletions import Deletion, EndedFact
 from lakehold.access.facts.last_holder import refuse_losing_last_holder
-from lakehold.access.facts.loader import to_row
+from lakehold.access.facts.loader import TABLE_NAMES, to_columns, to_row
 from lakehold.access.facts.name_claims import NameClaims
 from lakehold.access.facts.names import NO_UNIQUE_NAMES, UniqueNames
 from lakehold.access.facts.records import (
@@ -60,14 +60,6 @@ EdgeTargetIds = Mapping[str, str | Sequence[str]]
 MomentInput = Moment | datetime
 Period = tuple[Moment, Moment]
 """From one moment until another."""
-
-_TABLE_NAMES = {
-    ResourceRow: "resource",
-    GrantRow: "grant",
-    AttributeRow: "attribute",
-    EdgeRow: "edge",
-    ModelRow: "model",
-}
 
 
 @dataclass(slots=True)
@@ -211,7 +203,7 @@ class FactStore:
     def periods(self, fact: Grant | Edge) -> list[Period]:
         """Return when a fact holds from now on, in order."""
         row = resolve_fact(self.view, fact)
-        return [(max(one.since, self.at), one.until) for one in self._periods(_TABLE_NAMES[type(row)], row)]
+        return [(max(one.since, self.at), one.until) for one in self._periods(TABLE_NAMES[type(row)], row)]
 
     def apply(self, change: Change, *, since: MomentInput | None = None, until: MomentInput | None = None) -> None:
         """Apply a change."""
@@ -228,7 +220,7 @@ class FactStore:
             return
         require_change(change)
         row = resolve_fact(self.view, change.fact)
-        fact = _TABLE_NAMES[type(row)]
+        fact = TABLE_NAMES[type(row)]
         if isinstance(row, EdgeRow) and (begin > self.at or end < FOREVER):
             refuse_missing_end(self.view, row.source, row.name)
         if begin <= self.at:
@@ -332,7 +324,7 @@ class FactStore:
         return self.transaction.connection.execute(query).first() is not None
 
     def _open(self, row: FactRow, since: Moment, until: Moment) -> None:
-        self._insert(_TABLE_NAMES[type(row)], self._columns(row), since, until)
+        self._insert(TABLE_NAMES[type(row)], to_columns(self.view, row), since, until)
         if since <= self.at:
             self.overlay.open(row)
 
@@ -373,23 +365,7 @@ class FactStore:
         return number
 
     def _row_condition(self, row: FactRow) -> sa.ColumnElement[bool]:
-        return _where(tables.TABLES[_TABLE_NAMES[type(row)]], **self._columns(row))
-
-    def _columns(self, row: FactRow) -> dict[str, object]:
-        """Return the row as it is stored: roles and edges with their kind, which saves SQL a join."""
-        match row:
-            case ResourceRow(_, uid, kind, _):
-                return {"uid": uid, "kind": kind}
-            case GrantRow(subject, role, resource):
-                qualified = f"{self.view.kind(resource)}.{role}"
-                return {"subject_id": subject, "role": qualified, "resource_id": resource}
-            case AttributeRow(resource, member, name, value):
-                return {"resource_id": resource, "member_id": member, "name": name, "value": value}
-            case EdgeRow(name, source, target):
-                qualified = f"{self.view.kind(source)}.{name}"
-                return {"name": qualified, "source_id": source, "target_id": target}
-            case ModelRow(name, source):
-                return {"name": name, "source": source}
+        return _where(tables.TABLES[TABLE_NAMES[type(row)]], **to_columns(self.view, row))
 
     def _is_open(self, fact: str, row: FactRow, since: Moment, until: Moment) -> bool:
         table = tables.TABLES[fact]
