@@ -1,7 +1,8 @@
 """Two data spaces on a real PostgreSQL, whose tasks run inline, each with people who hold one role.
 
-Olga owns the space `sales`, Petra the project `ingest` in it: she holds Can edit. Erik edits, Otto operates, Vera views
-data, Carl consumes it. Zoe owns the space `sources`, in which the connection to the shop lies. Ada is the tenant's Owner.
+Olga owns the space `sales`, Petra the project `ingest` in it: she holds Can edit. Erik edits, Otto operates, Vera
+views data, Carl consumes it. Zoe owns the space `sources`, in which the connection to the shop lies. Ada is the
+tenant's Owner.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from lakehold.catalog.resource_edit import ResourceEdit, apply_edit
 from lakehold.directory.caller import Caller
 from lakehold.directory.platform import Platform
 from lakehold.kit.settings import Settings
+from lakehold.lake import readable_tables
 from lakehold.lake.iceberg_catalog import IcebergCatalog
 from lakehold.lake.spark.tables import Tables
 from lakehold.runs import heartbeat, queue, worker_client
@@ -44,7 +46,6 @@ ADA, OLGA, ZOE, PETRA, ERIK, OTTO, VERA, CARL, VITO = (
     Caller(TENANT, member) for member in ("ada", "olga", "zoe", "petra", "erik", "otto", "vera", "carl", "vito")
 )
 RUNS = Runs(workspaces.runnables())
-PREPARE: Mapping[str, object] = {"do": "prepare"}
 
 
 @dataclass(slots=True)
@@ -58,8 +59,7 @@ class InlineSpace:
     def task(self, name: str, settings: Mapping[str, object], *, by: Caller = ERIK, project: str = "ingest") -> str:
         """A task of this name and id."""
         with self.platform.write(by) as ctx:
-            uid = resources.create(ctx, "spaces.task", name, edges={"project": project}, settings=settings)
-        return uid
+            return resources.create(ctx, "spaces.task", name, edges={"project": project}, settings=settings)
 
     def edit(self, uid: str, settings: Mapping[str, object], *, by: Caller = ERIK) -> None:
         with self.platform.write(by) as ctx:
@@ -73,7 +73,7 @@ class InlineSpace:
         return self.get(run)
 
     def prepare(self, uid: str, *, by: Caller = OTTO, **parameters: object) -> Run:
-        run = self.start(uid, by=by, **PREPARE, **parameters)
+        run = self.start(uid, by=by, do="prepare", **parameters)
         assert run.state == "succeeded", run.error
         return run
 
@@ -108,8 +108,6 @@ class InlineSpace:
     def rows(self, task: str, name: str) -> list[tuple[object, ...]]:
         """The rows of a dataset, as the platform reads them."""
         with self.platform.read(ADA) as ctx:
-            from lakehold.lake import readable_tables  # noqa: PLC0415
-
             place = readable_tables.identifier_of(ctx, list_datasets(ctx, task)[name])
         return sorted((tuple(row) for row in self.tables.read(place).collect()), key=str)
 

@@ -107,7 +107,7 @@ class TaskSchema:
                     f"{item.name}: the source has no {item.stream!r}.", f"It has: {there}.", field="datasets"
                 )
             fields = streams[item.stream].fields
-            columns = None if fields is None else [(each.name, each.type) for each in fields]
+            columns: Columns | None = None if fields is None else [(each.name, each.type) for each in fields]
             if settings.needs_drivers:
                 # A database is asked for the columns, and for no row.
                 columns = _frame_columns(source.read(self._runtime.spark, item.stream).rows)
