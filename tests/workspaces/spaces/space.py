@@ -46,6 +46,7 @@ ADA, OLGA, ZOE, PETRA, ERIK, OTTO, VERA, CARL, VITO = (
     Caller(TENANT, member) for member in ("ada", "olga", "zoe", "petra", "erik", "otto", "vera", "carl", "vito")
 )
 RUNS = Runs(workspaces.runnables())
+PREPARE: Mapping[str, object] = {"do": "prepare"}
 
 
 @dataclass(slots=True)
@@ -65,15 +66,17 @@ class InlineSpace:
         with self.platform.write(by) as ctx:
             apply_edit(ctx, uid, ResourceEdit(settings=settings))
 
-    def start(self, uid: str, *, by: Caller = OTTO, reload: bool = False, **parameters: object) -> Run:
+    def start(
+        self, uid: str, parameters: Mapping[str, object] | None = None, *, by: Caller = OTTO, reload: bool = False
+    ) -> Run:
         """From its start to its end."""
         with self.platform.write(by) as ctx:
-            run = RUNS.start(ctx, uid, RunOptions(reload, parameters=parameters)).id
+            run = RUNS.start(ctx, uid, RunOptions(reload, parameters=parameters or {})).id
         self.execute_next()
         return self.get(run)
 
-    def prepare(self, uid: str, *, by: Caller = OTTO, **parameters: object) -> Run:
-        run = self.start(uid, by=by, do="prepare", **parameters)
+    def prepare(self, uid: str, *, by: Caller = OTTO, recreate: bool = False) -> Run:
+        run = self.start(uid, {**PREPARE, "recreate": recreate}, by=by)
         assert run.state == "succeeded", run.error
         return run
 

@@ -9,7 +9,7 @@ import pytest
 
 from lakehold.catalog import resources
 from lakehold.kit.errors import LakeholdError
-from tests.workspaces.spaces.space import ERIK, OTTO, InlineSpace
+from tests.workspaces.spaces.space import ERIK, OTTO, PREPARE, InlineSpace
 
 
 def landing(connection: str, table: str, **more: object) -> Mapping[str, object]:
@@ -93,7 +93,7 @@ def test_a_query_reads_its_inputs_and_nothing_else(space: InlineSpace, source: p
     for table in ("others.others", "lake.`Sales`.ingest.others.others", "lake.`Sales`.ingest.mine.nothing"):
         text = f"SELECT * FROM {table}"
         task = space.task("peek", {"type": "transform", "reads": [mine], "datasets": [{"name": "p", "sql": text}]})
-        run = space.start(task, do="prepare")
+        run = space.start(task, PREPARE)
         assert run.state == "failed"
         assert "n1" not in run.error
         with space.platform.write(ERIK) as ctx:
@@ -122,7 +122,7 @@ def test_preparing_loses_nothing_unasked(space: InlineSpace, source: psycopg.Con
     task = space.make("narrow", first)
     space.run(task)
     space.edit(task, {**first, "datasets": [{"name": "w", "sql": "SELECT id FROM wide.wide"}]})
-    run = space.start(task, do="prepare")
+    run = space.start(task, PREPARE)
     assert run.state == "failed"
     assert "name is dropped" in run.error
     assert names(space.rows(task, "w")) == [(1, "n1"), (2, "n2"), (3, "n3")]
