@@ -5,7 +5,7 @@ decides; this says what is missing of the second one. It names the space also to
 cannot have it mended otherwise.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from lakehold.access.facts.descriptions import describe_resource, role_title
@@ -25,7 +25,7 @@ class MissingRole:
     """A role that the owner of a project needs in a space; one of several is enough."""
 
     owner: str
-    """The name of the person."""
+    """The name of the person; empty if the project has no owner."""
     space: str
     roles: tuple[str, ...]
     used: str
@@ -38,7 +38,8 @@ class MissingRole:
     @property
     def text(self) -> str:
         """The role, the person and the space as a sentence."""
-        return f"{self.owner} needs {self.role_titles} in the data space {quote(self.space_name)}."
+        who = f"{self.owner} needs" if self.owner else "The project has no owner, who would need"
+        return f"{who} {self.role_titles} in the data space {quote(self.space_name)}."
 
 
 def owner_of(ctx: RequestContext, uid: str) -> str:
@@ -66,10 +67,12 @@ def missing_roles(ctx: RequestContext, task: str) -> list[MissingRole]:
 
 def missing_role(ctx: RequestContext, project: str, uid: str) -> MissingRole | None:
     """Return the role that the owner of a project lacks to use a connection, gateway or task; None if there is none."""
-    owner, space = owner_of(ctx, project), _space_of(ctx, uid)
-    if owner and ctx.session.holds(owner, "supplies", space):
-        return None
-    return _missing(ctx, owner, space, SUPPLYING_ROLES, uid)
+    owner = owner_of(ctx, project)
+    for each in (uid, *edge_targets(ctx, uid, "gateway")):
+        space = _space_of(ctx, each)
+        if not (owner and ctx.session.holds(owner, "supplies", space)):
+            return _missing(ctx, owner, space, SUPPLYING_ROLES, each)
+    return None
 
 
 def _needs(ctx: RequestContext, task: str, project: str) -> Iterator[tuple[str, str, Sequence[str], str]]:
@@ -92,7 +95,7 @@ def _missing(ctx: RequestContext, owner: str, space: str, roles: Sequence[str], 
     titles = [role_title(view, role, space) for role in roles]
     givers = ctx.session.read_view(lambda view: view.holders(view.resource(space), "owner"))
     return MissingRole(
-        owner=_name(ctx, owner) if owner else "The owner of the project, whom it does not have,",
+        owner=_name(ctx, owner) if owner else "",
         space=space,
         roles=tuple(roles),
         used=describe_resource(view, used),
@@ -115,13 +118,25 @@ def need(ctx: RequestContext, action: str, task: str) -> None:
     missing = missing_roles(ctx, task) if ctx.session.check(ctx.principal, "stop", task) else []
     if not missing:
         ctx.need(action, task)
-    first = missing[0]
+    raise _refusal(ctx, action, task, missing[0])
+
+
+def need_supplied(ctx: RequestContext, task: str, used: Iterable[str]) -> None:
+    """Refuse unless the owner of a task's project has a role in the space of each thing that it uses."""
+    project = project_of(ctx, task)
+    for uid in used:
+        missing = missing_role(ctx, project, uid)
+        if missing is not None:
+            raise _refusal(ctx, "run", task, missing)
+
+
+def _refusal(ctx: RequestContext, action: str, task: str, missing: MissingRole) -> DeniedError:
     project = describe_resource(ctx.view, project_of(ctx, task))
-    giver = first.givers[0] if first.givers else "Who manages the space"
-    raise DeniedError(
-        f"The {describe_resource(ctx.view, task)} runs as the owner of the {project}. {first.text}",
+    giver = missing.givers[0] if missing.givers else "Who manages the space"
+    return DeniedError(
+        f"The {describe_resource(ctx.view, task)} runs as the owner of the {project}. {missing.text}",
         f"{giver} can give it; or give the project an owner who has it.",
         action=action,
         resource=task,
-        missing=first.text,
+        missing=missing.text,
     )

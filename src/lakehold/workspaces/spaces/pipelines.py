@@ -51,6 +51,8 @@ class _SpacePipeline(Runnable):
         if isinstance(step, TaskStep):
             owner_context.need(ctx, "prepare" if isinstance(step, PrepareTask) else "run", step.task)
             _refuse_other_owner(ctx, step)
+            # What the step reads by the plan that was frozen, whatever its task names by now.
+            owner_context.need_supplied(ctx, step.task, step.reads)
 
     def run_details(self, ctx: RequestContext, uid: str) -> Mapping[str, object]:
         """Return the owner of the project, in whose context it runs."""

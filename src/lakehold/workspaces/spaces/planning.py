@@ -25,6 +25,7 @@ from lakehold.workspaces.spaces.steps import (
     TaskStep,
 )
 from lakehold.workspaces.spaces.tasks import TaskSettings
+from lakehold.workspaces.spaces.tasks.base import DatasetReference
 from lakehold.workspaces.spaces.tasks.landing import LandingSettings
 from lakehold.workspaces.spaces.tasks.replication import ReplicationSettings
 from lakehold.workspaces.spaces.tasks.storage import StorageSettings
@@ -48,7 +49,7 @@ class TaskPlanner:
 
     def land(self, settings: LandingSettings) -> Iterator[TaskStep]:
         """Yield a step for each stream."""
-        connection, stored = self._connection(settings.connection)
+        connection, stored = self._connection(settings.connection, "sources")
         for item in settings.datasets:
             yield LandDataset(
                 **self._common(item.name),
@@ -61,7 +62,7 @@ class TaskPlanner:
     def store(self, settings: StorageSettings) -> Iterator[TaskStep]:
         """Yield a step for each dataset."""
         for item in settings.datasets:
-            source = need_dataset(self._ctx, item.source)
+            source = self._input(item.source)
             yield StoreDataset(
                 **self._common(item.name),
                 **self._dataset(item.name, asdict(item)),
@@ -71,6 +72,8 @@ class TaskPlanner:
 
     def transform(self, settings: TransformSettings) -> Iterator[TaskStep]:
         """Yield a step for each dataset."""
+        for task in settings.reads:
+            self._need_edge("reads", task)
         inputs = input_datasets(self._ctx, settings.reads)
         for item in settings.datasets:
             yield RunTransform(
@@ -83,9 +86,9 @@ class TaskPlanner:
 
     def replicate(self, settings: ReplicationSettings) -> Iterator[TaskStep]:
         """Yield a step for each table."""
-        connection, stored = self._connection(settings.connection)
+        connection, stored = self._connection(settings.connection, "targets")
         for item in settings.tables:
-            source = need_dataset(self._ctx, item.source)
+            source = self._input(item.source)
             yield ReplicateDataset(
                 **self._common(item.table),
                 reads=(source, connection),
@@ -113,13 +116,21 @@ class TaskPlanner:
             "reload": self._options.reload,
         }
 
-    def _connection(self, uid: str) -> tuple[str, Mapping[str, object]]:
-        if not any(uid in edge_targets(self._ctx, self._task, edge) for edge in ("sources", "targets")):
-            task = describe_resource(self._ctx.view, self._task)
-            raise ConflictError(f"The connection of the {task} is gone.", "Choose another one.")
+    def _connection(self, uid: str, edge: str) -> tuple[str, Mapping[str, object]]:
+        self._need_edge(edge, uid)
         stored = resource_metadata.load(self._ctx, uid).settings
         CONNECTION.parse(stored)
         return uid, stored
+
+    def _input(self, reference: DatasetReference) -> str:
+        self._need_edge("reads", reference.task)
+        return need_dataset(self._ctx, reference)
+
+    def _need_edge(self, edge: str, uid: str) -> None:
+        """Refuse what no edge leads to: the owner's roles were asked for along the edges."""
+        if uid not in edge_targets(self._ctx, self._task, edge):
+            task = describe_resource(self._ctx.view, self._task)
+            raise ConflictError(f"What the {task} uses is gone, or was never saved.", "Edit it and save it again.")
 
 
 _PLANS: Mapping[type[TaskSettings], Callable[..., Iterator[TaskStep]]] = {
