@@ -13,6 +13,7 @@ These modules may be imported by a server:
 - `previews`: the first rows of a table
 - `scans`, `filter_expressions`: the PyIceberg scan behind previews; slow to import
 - `row_formats`: names, values and rows in SQL, JSON, CSV and Arrow
+- `sql_expressions`: literals, conditions and aggregates in SQL, typed by their column
 - `folder_handle`: folders opened part by part, without following links
 - `volumes`: files of volumes, and the interface of the services that keep them
 - `lineage`: the walk from a resource to what it is made from and what reads it

@@ -4,16 +4,23 @@ Every name in it is a column of the data marts and every value a literal of its 
 now (`today - 7`, `month`): nothing that a member wrote becomes SQL text.
 """
 
-import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta
-from decimal import Decimal, InvalidOperation
+from datetime import datetime
 
 from lakehold.kit.errors import InvalidInputError
 from lakehold.kit.ids import fold_name, quote
-from lakehold.lake.row_formats import quote_identifier, quote_literal
+from lakehold.lake.row_formats import quote_identifier
+from lakehold.lake.sql_expressions import (
+    AGGREGATES,
+    NUMERIC_AGGREGATES,
+    TEXT_OPERATORS,
+    UNARY_OPERATORS,
+    condition_sql,
+    is_numeric_type,
+    typed_literal,
+)
 from lakehold.workspaces.marts.report_settings import (
     MAX_ROWS,
     ReportAggregate,
@@ -21,89 +28,6 @@ from lakehold.workspaces.marts.report_settings import (
     ReportSettings,
     aggregate_title,
 )
-
-_RELATIVE_DATE = re.compile(r"(today|week|month|quarter|year)\s*(?:([+-])\s*(\d{1,4}))?")
-_INTEGER_TYPES = {"int", "long"}
-_NUMBER_TYPES = {*_INTEGER_TYPES, "float", "double"}
-_MONTHS_OF_UNIT = {"month": 1, "quarter": 3, "year": 12}
-_MONTHS_IN_YEAR = 12
-_MAX_DIGITS = 38
-"""The digits of the largest decimal in SQL."""
-
-
-def is_numeric_type(kind: str) -> bool:
-    """Return whether an Iceberg type is numeric."""
-    return kind in _NUMBER_TYPES or kind.startswith("decimal(")
-
-
-def typed_literal(value: str, kind: str, at: datetime) -> str:
-    """Return the value as an SQL literal of an Iceberg type, or raise if it is none."""
-    if kind == "string":
-        return quote_literal(value)
-    if kind == "boolean":
-        if value.lower() not in {"true", "false"}:
-            raise InvalidInputError(f"{quote(value)} is neither true nor false.", "Write one of the two.")
-        return value.upper()
-    if is_numeric_type(kind):
-        return _number_literal(value, whole=kind in _INTEGER_TYPES)
-    if kind == "date":
-        return f"DATE {_time_literal(value, at, date, 'date', '2026-11-30')}"
-    if kind in {"timestamp", "timestamptz"}:
-        word = "TIMESTAMP" if kind == "timestamptz" else "TIMESTAMP_NTZ"
-        return f"{word} {_time_literal(value, at, datetime, 'timestamp', '2026-11-30 12:00')}"
-    raise InvalidInputError(f"Columns of the type {kind} cannot be compared.", "Leave the condition out.")
-
-
-def _number_literal(value: str, *, whole: bool) -> str:
-    try:
-        found = Decimal(value.strip())
-    except InvalidOperation:
-        raise InvalidInputError(f"{quote(value)} is not a number.", "Write one, such as 12.5.") from None
-    # Checked before it is written out: a few letters can stand for a number of a million digits.
-    small = found.is_finite() and abs(found.adjusted()) < _MAX_DIGITS and len(found.as_tuple().digits) <= _MAX_DIGITS
-    if not small or (whole and found != found.to_integral_value()):
-        raise InvalidInputError(f"{quote(value)} is out of range for the column.", "Write another one.")
-    return f"{found:f}"
-
-
-def _time_literal(value: str, at: datetime, kind: type[date], noun: str, example: str) -> str:
-    """Return a day or a moment as SQL reads it, from ISO 8601 or relative to now."""
-    try:
-        found = _parse_relative(value, at.date()) or kind.fromisoformat(value.strip())
-    except ValueError:
-        raise InvalidInputError(f"{quote(value)} is not a {noun}.", f"Write {example}, or today - 7.") from None
-    return quote_literal(found.isoformat())
-
-
-def _parse_relative(value: str, today: date) -> date | None:
-    """Return the first day of the unit, so many units away: `month - 1` is the first of the last month."""
-    found = _RELATIVE_DATE.fullmatch(value.strip().lower())
-    if found is None:
-        return None
-    unit, away = found[1], int(f"{found[2] or '+'}{found[3] or 0}")
-    try:
-        if unit == "today":
-            return today + timedelta(days=away)
-        if unit == "week":
-            return today - timedelta(days=today.weekday()) + timedelta(weeks=away)
-        months = _MONTHS_OF_UNIT[unit]
-        start = today.year * _MONTHS_IN_YEAR + (today.month - 1) // months * months + away * months
-        return date(start // _MONTHS_IN_YEAR, start % _MONTHS_IN_YEAR + 1, 1)
-    except (OverflowError, ValueError):
-        raise InvalidInputError(f"{quote(value)} is not a valid date.", "Choose one nearer to today.") from None
-
-
-_UNARY_OPERATORS = {"is empty": "{0} IS NULL", "is not empty": "{0} IS NOT NULL"}
-_TEXT_OPERATORS = {"contains": "contains({0}, {1})", "starts with": "startswith({0}, {1})"}
-AGGREGATES = {
-    "count": "count({0})",
-    "count distinct": "count(DISTINCT {0})",
-    "sum": "sum({0})",
-    "average": "avg({0})",
-    "least": "min({0})",
-    "most": "max({0})",
-}
-_NUMERIC_AGGREGATES = {"sum", "average"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +87,7 @@ def _aggregated_column(source: QuerySource, aggregate: ReportAggregate) -> str:
     if not aggregate.column:
         return "*"
     column, how = source.column(aggregate.column), aggregate.how
-    if how in _NUMERIC_AGGREGATES and not is_numeric_type(column.type):
+    if how in NUMERIC_AGGREGATES and not is_numeric_type(column.type):
         raise InvalidInputError(
             f"The {how} of {quote(aggregate.column)} cannot be computed: it is not numeric.",
             "Count it, or choose another column.",
@@ -197,19 +121,14 @@ class ReportQuery:
         return "\n".join(f"{word} {part}" for word, part in parts.items() if part)
 
     def _condition(self, source: QuerySource, condition: ReportCondition) -> str:
-        column, operator, value = source.column(condition.column), condition.operator, condition.value
-        if operator in _UNARY_OPERATORS:
-            return _UNARY_OPERATORS[operator].format(column.sql)
-        if operator == "in":
-            among = [self._literal(each, column) for each in condition.values]
-            return f"{column.sql} IN ({', '.join(among)})"
-        if operator in _TEXT_OPERATORS:
-            return _TEXT_OPERATORS[operator].format(column.sql, quote_literal(self._resolve_parameter(value)))
-        comparison = "<>" if operator == "!=" else operator
-        return f"{column.sql} {comparison} {self._literal(value, column)}"
+        column, operator = source.column(condition.column), condition.operator
+        values = condition.values if operator == "in" else (condition.value,)
+        kind = "string" if operator in TEXT_OPERATORS else column.type
+        literals = () if operator in UNARY_OPERATORS else [self._literal(each, kind) for each in values]
+        return condition_sql(column.sql, operator, literals)
 
-    def _literal(self, value: str, column: SourceColumn) -> str:
-        return typed_literal(self._resolve_parameter(value), column.type, self.at)
+    def _literal(self, value: str, kind: str) -> str:
+        return typed_literal(self._resolve_parameter(value), kind, self.at)
 
     def _resolve_parameter(self, value: str) -> str:
         """Return the value; one that begins with a colon is a parameter, two colons stand for one."""

@@ -10,12 +10,10 @@ from pydantic import Field
 from lakehold.connectors.files.settings import OutputKind
 from lakehold.kit.ids import quote
 from lakehold.kit.settings_schema import InvalidSettingError, SettingsRecord, SettingsSchema, Text
+from lakehold.lake.sql_expressions import UNARY_OPERATORS, Aggregate, Operator
 from lakehold.runs.runnable import RunSettings
 
 MAX_ROWS = 10_000_000
-Aggregate = Literal["count", "count distinct", "sum", "average", "least", "most"]
-Operator = Literal["=", "!=", "<", "<=", ">", ">=", "contains", "starts with", "in", "is empty", "is not empty"]
-UNARY_OPERATORS = ("is empty", "is not empty")
 
 
 def aggregate_title(how: str, column: str, name: str) -> str:

@@ -4,6 +4,7 @@
 - `landing`: brings streams of a data connection into datasets
 - `storage`: keeps the current rows of datasets by key, or their history
 - `transform`: makes datasets by SQL, or by a chain of visual steps
+- `visual_steps`: the visual steps of a transform task, and their SQL
 - `replication`: sends datasets to a data connection
 """
 

@@ -11,10 +11,9 @@ from lakehold.directory.errors import DeniedError, HiddenError
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import ConflictError, InvalidInputError, LakeholdError
 from lakehold.lake.iceberg_catalog import IcebergCatalog
+from lakehold.lake.sql_expressions import UNARY_OPERATORS, is_numeric_type
 from lakehold.workspaces.marts import reports
 from lakehold.workspaces.marts.pages.destination_pages import MartDestinationFormPage
-from lakehold.workspaces.marts.report_query import is_numeric_type
-from lakehold.workspaces.marts.report_settings import UNARY_OPERATORS
 from lakehold.workspaces.marts.reports import ReportColumn
 from lakehold.workspaces.marts.settings import DATA_MART_KIND, DESTINATION_KIND
 

@@ -12,11 +12,12 @@ from lakehold.catalog.resource_view import ResourceView
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import InvalidInputError, LakeholdError
 from lakehold.lake.iceberg_catalog import IcebergCatalog
+from lakehold.lake.sql_expressions import UNARY_OPERATORS
 from lakehold.web.connections.form import ResourceForm, load_design
 from lakehold.web.form_values import errors_by_field, list_setting, row_settings, split_names
 from lakehold.workspaces.marts import reports
 from lakehold.workspaces.marts.pages import page_frame
-from lakehold.workspaces.marts.report_settings import REPORT, UNARY_OPERATORS, ReportSettings, aggregate_title
+from lakehold.workspaces.marts.report_settings import REPORT, ReportSettings, aggregate_title
 
 DESIGN, _WORD = load_design(page_frame.FORMS, "report", {"report": ReportSettings}), "report"
 _DEFAULTS: Mapping[str, object] = {"zone": "UTC", "send": "always"}

@@ -9,6 +9,7 @@ from lakehold.catalog import kinds, resource_metadata, resources
 from lakehold.catalog.resource_view import ResourceView, VisibleRefs, owners_of
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import SECOND
+from lakehold.lake.sql_expressions import UNARY_OPERATORS
 from lakehold.runs import run_table as states
 from lakehold.runs.service import Run
 from lakehold.web import pages, urls
@@ -24,7 +25,6 @@ from lakehold.workspaces.marts.pages import destination_pages, page_frame
 from lakehold.workspaces.marts.pages.reports import form_options, form_pages, report_form
 from lakehold.workspaces.marts.pages.reports.form_options import MartColumns
 from lakehold.workspaces.marts.pages.reports.report_form import FormRow, ReportForm
-from lakehold.workspaces.marts.report_settings import UNARY_OPERATORS
 from lakehold.workspaces.marts.settings import REPORT_KIND
 
 QueryFacts = list[tuple[str, str]]

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import pytest
 
 from lakehold.kit.errors import InvalidInputError
-from lakehold.workspaces.marts.report_query import typed_literal
+from lakehold.lake.sql_expressions import typed_literal
 
 NOW = datetime(2026, 11, 16, 12, tzinfo=UTC)
 
@@ -43,6 +43,8 @@ def test_days_as_they_lie_from_now(value: str, day: str) -> None:
         ("True", "boolean", "TRUE"),
         ("2026-01-02 03:04", "timestamp", "TIMESTAMP_NTZ '2026-01-02T03:04:00'"),
         ("month", "timestamptz", "TIMESTAMP '2026-11-01'"),
+        ("2026-01-02T03:04+02:00", "timestamp", "TIMESTAMP_NTZ '2026-01-02T01:04:00'"),
+        ("0.1", "float", "0.1F"),
     ],
 )
 def test_a_value_of_each_type(value: str, kind: str, sql: str) -> None:
@@ -62,3 +64,9 @@ def test_a_value_of_each_type(value: str, kind: str, sql: str) -> None:
 def test_what_is_none_is_refused(value: str, kind: str) -> None:
     with pytest.raises(InvalidInputError):
         typed_literal(value, kind, NOW)
+
+
+def test_without_now_no_day_is_relative() -> None:
+    with pytest.raises(InvalidInputError) as refused:
+        typed_literal("today", "date")
+    assert refused.value.hint == "Write 2026-11-30."
