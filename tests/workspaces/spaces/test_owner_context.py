@@ -1,4 +1,4 @@
-"""A task runs as the owner of its data project: each start asks that person too, and a refusal names what is missing."""
+"""A task runs as the owner of its data project: each start asks that person too, and a refusal says what is missing."""
 
 from __future__ import annotations
 

@@ -9,7 +9,8 @@ import pytest
 
 from lakehold.catalog import resources
 from lakehold.kit.errors import LakeholdError
-from tests.workspaces.spaces.space import ERIK, OTTO, PREPARE, InlineSpace
+from lakehold.runs import worker_client
+from tests.workspaces.spaces.space import ERIK, OTTO, PREPARE, VERA, InlineSpace
 
 
 def landing(connection: str, table: str, **more: object) -> Mapping[str, object]:
@@ -166,3 +167,53 @@ def test_a_task_is_deleted_with_its_datasets(space: InlineSpace, source: psycopg
         resources.delete(ctx, task)
     with space.platform.read(OTTO) as ctx:
         assert ctx.view.ids.get(dataset) is None
+
+
+def chain(task: str, start: str, *steps: object) -> Mapping[str, object]:
+    """The settings of a transform task of visual steps."""
+    return {"type": "transform", "reads": [task], "datasets": [{"name": "made", "start": start, "steps": list(steps)}]}
+
+
+def test_visual_steps_are_one_query_over_the_inputs(space: InlineSpace, source: psycopg.Connection, shop: str) -> None:
+    fill(source, "guests", 6)
+    land = space.make("guests", landing(shop, "guests"))
+    space.run(land)
+    steps = (
+        {"step": "filter", "conditions": [{"column": "id", "operator": ">", "value": "2"}]},
+        {"step": "derive", "name": "half", "expression": "id / 2", "type": "double"},
+        {"step": "select", "columns": ["id", "half"]},
+    )
+    task = space.make("chained", chain(land, "guests.guests", *steps))
+    space.run(task)
+    assert space.rows(task, "made") == [(3, 1.5), (4, 2.0), (5, 2.5), (6, 3.0)]
+
+
+def test_a_step_on_a_column_that_is_gone_is_named(space: InlineSpace, source: psycopg.Connection, shop: str) -> None:
+    fill(source, "lost")
+    land = space.make("lost", landing(shop, "lost"))
+    task = space.task("loses", chain(land, "lost.lost", {"step": "select", "columns": ["id", "nmae"]}))
+    run = space.start(task, PREPARE)
+    assert run.state == "failed"
+    assert "Step 1 (select): The input 'lost.lost' has no column 'nmae'. Did you mean 'name'?" in run.error
+
+
+def test_steps_are_previewed_by_whoever_may_view_the_data(
+    space: InlineSpace, source: psycopg.Connection, shop: str
+) -> None:
+    fill(source, "shown")
+    land = space.make("shown", landing(shop, "shown"))
+    space.run(land)
+    task = space.task("shows", chain(land, "shown.shown"))
+    dataset = {"name": "made", "start": "shown.shown", "steps": [{"step": "select", "columns": ["name"]}]}
+    request = {"task": task, "dataset": dataset}
+    found = worker_client.probe(space.platform, ERIK, "spaces.steps", request)
+    assert (found["fields"], found["rows"]) == ([{"name": "name", "type": "string"}], None)
+    space.grant("erik", "can_view_data", "sales")
+    try:
+        found = worker_client.probe(space.platform, ERIK, "spaces.steps", {**request, "step": 0})
+    finally:
+        space.revoke("erik", "can_view_data", "sales")
+    assert [row[1] for row in found["rows"]] == ["n1", "n2", "n3"]
+    for other in (OTTO, VERA):
+        with pytest.raises(LakeholdError):
+            worker_client.probe(space.platform, other, "spaces.steps", request)

@@ -2,6 +2,7 @@
 
 - `connections`: opens data connections, directly or through a gateway, and probes them
 - `datasets`: lands, stores, transforms and replicates datasets
+- `input_session`: the inputs of a transform task as its queries see them
 - `prepare`: creates and alters the tables of datasets, and says beforehand what it would do
 """
 

@@ -7,9 +7,7 @@ mark of the step, so that a step which is repeated does nothing twice.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import UTC, datetime
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from pydantic import TypeAdapter
@@ -27,6 +25,7 @@ from lakehold.lake.spark.table_writer import SchemaEvolution, TableWriteOptions,
 from lakehold.runs.step_context import StepResult
 from lakehold.workspaces import transfer
 from lakehold.workspaces.spaces.executors import connections
+from lakehold.workspaces.spaces.executors.input_session import InputSession
 from lakehold.workspaces.spaces.settings import TASK
 from lakehold.workspaces.spaces.tasks.landing import LandingDataset, LandingSettings, SchemaChanges
 from lakehold.workspaces.spaces.tasks.replication import ReplicatedTable, ReplicationMode
@@ -36,13 +35,9 @@ from lakehold.workspaces.spaces.tasks.transform import TransformDataset
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from pyspark.sql import DataFrame
-
     from lakehold.lake.iceberg_catalog import TableIdentifier
     from lakehold.runs.step_context import StepContext
     from lakehold.workspaces.spaces.steps import LandDataset, ReplicateDataset, RunTransform, StoreDataset
-
-_QUERY_SECONDS = 24 * 3600
 
 
 def _item(kind: type, stored: Mapping[str, object]) -> Any:  # noqa: ANN401 - of that type
@@ -98,25 +93,14 @@ def store_dataset(step: StoreDataset, step_ctx: StepContext) -> StepResult:
 def run_transform(step: RunTransform, step_ctx: StepContext) -> StepResult:
     """Write the rows that the query returns now."""
     item: TransformDataset = _item(TransformDataset, step.item)
-    rows = query_inputs(step_ctx, step, item.sql)
+    session = InputSession(step_ctx.platform, step_ctx.spark_runtime, step_ctx.caller, step.place, step.inputs)
+    rows = session.rows(session.query_of(item))
     place = _place(step_ctx, step.dataset)
     step_ctx.check_stopped()
     mode = WriteMode.OVERWRITE if step.reload else WriteMode(item.mode)
     written = write_rows(step_ctx.tables, place, rows, TableWriteOptions(mode, step_ctx.mark, item.keys))
     _log_write(step_ctx, written)
     return StepResult(written.added, written.size)
-
-
-def query_inputs(step_ctx: StepContext, step: RunTransform, text: str) -> DataFrame:
-    """Return the rows of a query that can read the inputs of its task and nothing else."""
-    caller = replace(step_ctx.caller, inputs=frozenset(step.inputs))
-    analyse = partial(step_ctx.spark_runtime.queries.analyse, caller, namespace(step.place), text)
-    return analyse(seconds=_QUERY_SECONDS)[0]
-
-
-def namespace(place: tuple[str, ...]) -> str:
-    """Return the path of a project as the catalog takes it for a warehouse."""
-    return "\x1f".join(place)
 
 
 _DELIVERY_MODES = {

@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
-from dataclasses import asdict, replace
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from pydantic import TypeAdapter
 from pyspark.sql import types as t
 
 from lakehold.access import Draft
 from lakehold.catalog import credentials, resource_metadata
 from lakehold.connectors import registry as connectors
 from lakehold.connectors.registry import open_environment
-from lakehold.kit.errors import ConflictError, NotFoundError
+from lakehold.connectors.sources.row_parsing import sample_value
+from lakehold.kit.errors import ConflictError, LakeholdError, NotFoundError
 from lakehold.kit.ids import fold_name
 from lakehold.lake import readable_tables
 from lakehold.lake.iceberg_catalog import TableIdentifier
 from lakehold.lake.row_formats import quote_identifier
 from lakehold.lake.spark.scd2 import CURRENT, FROM, KEY, TO
 from lakehold.runs.step_context import StepResult
+from lakehold.workspaces.graph import edge_targets
 from lakehold.workspaces.spaces import owner_context
 from lakehold.workspaces.spaces.datasets import (
     PREPARED,
@@ -30,12 +33,12 @@ from lakehold.workspaces.spaces.datasets import (
     need_dataset,
     plan_table,
 )
-from lakehold.workspaces.spaces.executors.datasets import namespace
+from lakehold.workspaces.spaces.executors.input_session import InputSession
 from lakehold.workspaces.spaces.planning import input_datasets
 from lakehold.workspaces.spaces.settings import CONNECTION, DATASET_KIND, TASK
 from lakehold.workspaces.spaces.tasks.landing import LandingSettings
 from lakehold.workspaces.spaces.tasks.storage import StorageSettings
-from lakehold.workspaces.spaces.tasks.transform import TransformSettings
+from lakehold.workspaces.spaces.tasks.transform import TransformDataset, TransformSettings
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -51,6 +54,7 @@ if TYPE_CHECKING:
 
 Columns = Sequence[tuple[str, str]]
 _QUERY_SECONDS = 600
+_SAMPLE_ROWS = 20
 _HISTORY = ((FROM, "timestamp"), (TO, "timestamp"), (CURRENT, "boolean"))
 
 
@@ -115,15 +119,29 @@ class TaskSchema:
             yield item.name, columns
 
     def _of_queries(self, transform: TransformSettings) -> Iterator[tuple[str, Columns | None]]:
+        session = self.input_session(transform)
+        for n, item in enumerate(transform.datasets):
+            with _in_dataset(n):
+                columns = _frame_columns(session.rows(session.query_of(item), seconds=_QUERY_SECONDS))
+            _need_columns(item.name, columns, item.keys)
+            yield item.name, columns
+
+    def input_session(self, transform: TransformSettings) -> InputSession:
+        """Return the inputs of a transform task."""
         with self._read() as ctx:
             inputs = input_datasets(ctx, transform.reads)
             place = readable_tables.name_path(ctx.view, owner_context.project_of(ctx, self._task))
-        caller = replace(self._caller, inputs=frozenset(inputs))
-        for item in transform.datasets:
-            rows, _ = self._runtime.queries.analyse(caller, namespace(place), item.sql, seconds=_QUERY_SECONDS)
-            columns = _frame_columns(rows)
-            _need_columns(item.name, columns, item.keys)
-            yield item.name, columns
+        return InputSession(self._platform, self._runtime, self._caller, place, inputs)
+
+
+@contextmanager
+def _in_dataset(n: int) -> Iterator[None]:
+    """Let the errors raised inside be about a setting of this dataset."""
+    try:
+        yield
+    except LakeholdError as error:
+        error.field = ".".join(filter(None, ("datasets", str(n), error.field)))
+        raise
 
 
 def _frame_columns(rows: DataFrame) -> Columns:
@@ -244,4 +262,29 @@ def need_plan(ctx: RequestContext, task: str) -> None:
         raise ConflictError(missing[0].text, "Ask for that role, or give the project an owner who has it.")
 
 
-PROBES: Mapping[str, Probe] = {"prepare": probe_prepare}
+def probe_steps(
+    platform: Platform, caller: Caller, request: Mapping[str, Any], start_spark: Callable[[], SparkRuntime]
+) -> dict[str, Any]:
+    """Return as JSON the query, the columns and the first rows of a dataset of a transform task, perhaps not saved yet.
+
+    With a step, those after it. Rows are for those who may view the data of the task and of all that it reads.
+    """
+    task, runtime = request["task"], start_spark()
+    with platform.read(caller) as ctx:
+        need_plan(ctx, task)
+        ctx.need("update", task)
+        inputs = edge_targets(ctx, task, "reads")
+        sees = all(ctx.session.check(ctx.principal, "view_data", each) for each in (task, *inputs))
+    item: TransformDataset = TypeAdapter(TransformDataset).validate_python(request["dataset"])
+    session = TaskSchema(platform, runtime, caller, task).input_session(TransformSettings(reads=tuple(inputs)))
+    text, step = session.query_of(item) if item.sql else "", request.get("step")
+    if not text:
+        chain = session.chain_of(item)
+        text = chain.check().sql if step is None else chain.results[step].sql
+    rows = session.rows(f"SELECT * FROM (\n{text}\n) LIMIT {_SAMPLE_ROWS}", seconds=_QUERY_SECONDS)  # noqa: S608 - guarded
+    fields = [{"name": name, "type": kind} for name, kind in _frame_columns(rows)]
+    sample = [[*map(sample_value, row)] for row in rows.collect()] if sees else None
+    return {"sql": text, "fields": fields, "rows": sample}
+
+
+PROBES: Mapping[str, Probe] = {"prepare": probe_prepare, "steps": probe_steps}

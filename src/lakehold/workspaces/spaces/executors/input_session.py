@@ -1,0 +1,86 @@
+"""The inputs of a transform task as its queries see them: names, columns, and a session that has nothing else."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from lakehold.kit.settings_schema import InvalidSettingError
+from lakehold.lake import readable_tables
+from lakehold.lake.readable_tables import LAKE_CATALOG
+from lakehold.lake.row_formats import quote_identifier
+from lakehold.workspaces.spaces.tasks.visual_steps.columns import StepColumn
+from lakehold.workspaces.spaces.tasks.visual_steps.compiler import CompiledChain, compile_steps
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from pyspark.sql import DataFrame
+
+    from lakehold.directory.caller import Caller
+    from lakehold.directory.platform import Platform
+    from lakehold.worker.spark_session import SparkRuntime
+    from lakehold.workspaces.spaces.tasks.transform import TransformDataset
+
+_QUERY_SECONDS = 24 * 3600
+_PATH_SEPARATOR = "\x1f"
+"""Between the names of a path, as the catalog takes one for a warehouse."""
+
+
+@dataclass(frozen=True)
+class InputSession:
+    """The inputs of a task. The caller is whoever runs it; their own rights to data do not count."""
+
+    platform: Platform
+    runtime: SparkRuntime
+    caller: Caller
+    place: tuple[str, ...]
+    """The names of the space and the project, in which names of queries are looked up."""
+    inputs: tuple[str, ...]
+    """The datasets that queries may read."""
+
+    def rows(self, text: str, *, seconds: int = _QUERY_SECONDS) -> DataFrame:
+        """Return the rows of a query."""
+        caller = replace(self.caller, inputs=frozenset(self.inputs))
+        where = _PATH_SEPARATOR.join(self.place)
+        return self.runtime.queries.analyse(caller, where, text, seconds=seconds)[0]
+
+    def query_of(self, item: TransformDataset) -> str:
+        """Return the query of a dataset: its SQL, or that of its steps."""
+        return item.sql or self.chain_of(item).check().sql
+
+    def chain_of(self, item: TransformDataset) -> CompiledChain:
+        """Return the steps of a dataset with their queries and columns."""
+        chain = compile_steps(item.start, item.steps, self._columns)
+        if chain.problem is not None and chain.problem.field == "from":
+            found = InvalidSettingError(chain.problem.message, chain.problem.hint, field="start")
+            return replace(chain, problem=found)
+        return chain
+
+    @cached_property
+    def _columns(self) -> Mapping[str, Sequence[StepColumn]]:
+        """The columns of all inputs that have a table, by the names that queries call them by."""
+        with self.platform.read(self.caller) as ctx:
+            named = {
+                self._name(readable_tables.name_path(ctx.view, uid)): readable_tables.identifier_of(ctx, uid)
+                for uid in self.inputs
+            }
+        tables = self.runtime.tables
+        there = tables.lake.metadata_locations(named.values())
+        return {
+            name: [StepColumn(each.name, each.dataType.simpleString()) for each in tables.schema(place).fields]
+            for name, place in named.items()
+            if place in there
+        }
+
+    def _name(self, path: Sequence[str]) -> str:
+        """Return a name from the project on; in full for a dataset of another project."""
+        depth = len(self.place)
+        here = tuple(path[:depth]) == self.place
+        return ".".join(map(quote_part, path[depth:] if here else (LAKE_CATALOG, *path)))
+
+
+def quote_part(name: str) -> str:
+    """Return a part of a name, in backticks if SQL would not take it for one."""
+    return name if name.isidentifier() else quote_identifier(name)
