@@ -182,18 +182,18 @@ TABLE_NAMES = {
 }
 
 
-def to_columns(view: FactView, row: FactRow) -> dict[str, object]:
+def to_columns(kind_of: Callable[[int], str], row: FactRow) -> dict[str, object]:
     """Return a row of a view as it is stored: roles and edges with their kind, which saves SQL a join."""
     match row:
         case ResourceRow(_, uid, kind, _):
             return {"uid": uid, "kind": kind}
         case GrantRow(subject, role, resource):
-            qualified = f"{view.kind(resource)}.{role}"
+            qualified = f"{kind_of(resource)}.{role}"
             return {"subject_id": subject, "role": qualified, "resource_id": resource}
         case AttributeRow(resource, member, name, value):
             return {"resource_id": resource, "member_id": member, "name": name, "value": value}
         case EdgeRow(name, source, target):
-            qualified = f"{view.kind(source)}.{name}"
+            qualified = f"{kind_of(source)}.{name}"
             return {"name": qualified, "source_id": source, "target_id": target}
         case ModelRow(name, source):
             return {"name": name, "source": source}
