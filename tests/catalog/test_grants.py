@@ -253,3 +253,18 @@ def test_the_last_owner_without_end_is_given_none(corner: DemoPlatform) -> None:
     with corner.write(as_member("olga")) as ctx:
         grants.give(ctx, Grant("adam", "owner", TENANT))
         grants.change_role(ctx, owner, "owner", until=ctx.at + DAY)
+
+
+def test_a_role_of_one_person_is_taken_from_nobody_for_a_time(corner: DemoPlatform) -> None:
+    owner = Grant("adam", "owner", "landing")
+    for attempt in (
+        lambda ctx: grants.give(ctx, owner, until=ctx.at + DAY),
+        lambda ctx: grants.give(ctx, owner, since=ctx.at + DAY),
+        lambda ctx: grants.change_role(ctx, Grant("otto", "can_operate", "landing"), "owner", until=ctx.at + DAY),
+    ):
+        with pytest.raises(InvalidInputError, match="changes hands at once"), corner.write(as_member("olga")) as ctx:
+            attempt(ctx)
+    with corner.write(as_member("olga")) as ctx:
+        held = [(one.subject.uid, one.until) for one in grants.list_direct(ctx, "landing") if one.role == "owner"]
+        assert held == [("petra", FOREVER)]
+        grants.give(ctx, owner)

@@ -58,6 +58,7 @@ def change_role(ctx: RequestContext, grant: Grant, role: str, *, until: MomentLi
     ctx.need_change(Remove(grant))
     ctx.make_unchecked(Remove(grant))
     for since, end in held if until is None else _periods_until(ctx, held, until):
+        ctx.refuse_replacing(new_grant, since, end)
         ctx.make_unchecked(Add(new_grant), since=since, until=end)
 
 
