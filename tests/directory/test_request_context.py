@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
 from lakehold.access import Add, Attribute, Edge, Grant, Remove, TokenPrincipal
@@ -95,7 +93,7 @@ def test_a_narrowed_token_and_a_view_as_change_nothing_more(platform: Platform) 
 
 
 @pytest.mark.parametrize("value", [True, "true"])
-def test_a_flag_is_set_by_a_value_of_python_too(acme: AcmePlatform, value: Any) -> None:
+def test_a_flag_is_set_by_a_value_of_python_too(acme: AcmePlatform, value: str) -> None:
     acme.create_resource("spaces.space", "lab", tenant="acme")
     change = Add(Attribute("lab", "discoverable", value))
     assert change == Add(Attribute("lab", "discoverable", "true"))
@@ -103,4 +101,4 @@ def test_a_flag_is_set_by_a_value_of_python_too(acme: AcmePlatform, value: Any) 
         assert ctx.session.check_change(ctx.principal, change)
         ctx.make(change)
         assert ctx.view.attributes["discoverable"].get(ctx.view.resource("lab")) == "true"
-    assert acme.log()[-1].after["value"] == "true"
+    assert "on" in acme.log()[-1].after["fact"]
