@@ -5,10 +5,13 @@ Its headless shell comes first: a window of it costs a quarter of the processor 
 
 from __future__ import annotations
 
+import fcntl
 import os
 import shutil
 import subprocess
+import tempfile
 from functools import cache
+from pathlib import Path
 
 SHELL = "chromium-headless-shell"
 NAMES = (SHELL, "chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
@@ -20,9 +23,17 @@ def executable() -> str:
     """Where it is; empty if there is none and none can be installed."""
     apt = shutil.which("apt-get")
     if apt and not shutil.which(SHELL) and os.geteuid() == 0:
-        for step in (["update", "-q"], ["install", "-qy", "--no-install-recommends", SHELL]):
-            subprocess.run([apt, *step], check=False, capture_output=True)  # noqa: S603 - the words are ours
+        # Of several test processes that start at once, apt would refuse all but one.
+        with (Path(tempfile.gettempdir()) / "lakehold-chromium.lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            _install(apt)
     return _found()
+
+
+def _install(apt: str) -> None:
+    for step in (["update", "-q"], ["install", "-qy", "--no-install-recommends", SHELL]):
+        if not shutil.which(SHELL):
+            subprocess.run([apt, *step], check=False, capture_output=True)  # noqa: S603 - the words are ours
 
 
 def arguments() -> list[str]:

@@ -324,7 +324,7 @@ class FactStore:
         return self.transaction.connection.execute(query).first() is not None
 
     def _open(self, row: FactRow, since: Moment, until: Moment) -> None:
-        self._insert(TABLE_NAMES[type(row)], self._columns(row), since, until)
+        self._insert(TABLE_NAMES[type(row)], to_columns(row, self._kind_of), since, until)
         if since <= self.at:
             self.overlay.open(row)
 
@@ -364,15 +364,11 @@ class FactStore:
         self.entries.append(change_log.ChangeLogEntry(fact, number, 0, until))
         return number
 
+    def _kind_of(self, resource: int) -> str:
+        return self.view.kind(resource)
+
     def _row_condition(self, row: FactRow) -> sa.ColumnElement[bool]:
-        return _where(tables.TABLES[TABLE_NAMES[type(row)]], **self._columns(row))
-
-    def _columns(self, row: FactRow) -> dict[str, object]:
-        return to_columns(self._kind, row)
-
-    def _kind(self, number: int) -> str:
-        # Not `self.view.kind`: between two models that go in together no view can be made, and none is needed.
-        return self.view.kind(number)
+        return _where(tables.TABLES[TABLE_NAMES[type(row)]], **to_columns(row, self._kind_of))
 
     def _is_open(self, fact: str, row: FactRow, since: Moment, until: Moment) -> bool:
         table = tables.TABLES[fact]
