@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from lakehold.access import Add, Attribute, Grant, Remove, TokenPrincipal
-from lakehold.catalog import change_preview, grants, ownership
+from lakehold.catalog import change_preview, grants, ownership, workspaces
 from lakehold.directory.caller import Caller
 from lakehold.directory.errors import DeniedError, HiddenError
 from lakehold.directory.request_context import RequestContext
@@ -264,6 +264,7 @@ def test_a_role_of_one_person_is_taken_from_nobody_for_a_time(corner: DemoPlatfo
         lambda ctx: grants.give(ctx, owner, until=ctx.at + DAY),
         lambda ctx: grants.give(ctx, owner, since=ctx.at + DAY),
         lambda ctx: grants.change_role(ctx, Grant("otto", "can_operate", "landing"), "owner", until=ctx.at + DAY),
+        lambda ctx: workspaces.set_member(ctx, "landing", "adam", roles=["owner"], until=ctx.at + DAY),
     ]
     for attempt in attempts:
         with pytest.raises(InvalidInputError, match="changes hands at once"), corner.write(as_member("olga")) as ctx:

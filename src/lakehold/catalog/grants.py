@@ -68,6 +68,7 @@ def set_end_unchecked(ctx: RequestContext, grant: Grant, until: MomentLike) -> N
     """
     held = ctx.session.store.periods(grant)
     since, end = _periods_until(ctx, held, until)[-1] if held else (ctx.at, require_moment(until))
+    ctx.refuse_replacing(grant, since, end)
     if held and end < held[-1][1]:
         ctx.make_unchecked(Remove(grant), since=end)
     ctx.make_unchecked(Add(grant), since=since, until=end)
