@@ -101,4 +101,4 @@ def test_a_flag_is_set_by_a_value_of_python_too(acme: AcmePlatform, value: str) 
         assert ctx.session.check_change(ctx.principal, change)
         ctx.make(change)
         assert ctx.view.attributes["discoverable"].get(ctx.view.resource("lab")) == "true"
-    assert "on" in acme.log()[-1].after["fact"]
+    assert "on" in str(acme.log()[-1].after["fact"])
