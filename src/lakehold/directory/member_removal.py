@@ -102,14 +102,15 @@ def remove(ctx: RequestContext, member: str, *, receiver: str | None = None) -> 
         if receiver == member:
             raise InvalidInputError("A member who is removed cannot be the new owner.", "Name another member.")
     name, visible = _name(ctx, member), set(_visible(ctx, owned_by(ctx, member)))
-    moved, left = _hand_over_all(ctx, member, receiver)
-    accounts.delete(ctx, member)
-    links.delete_all(ctx, member)
-    sign_ins.end_all_unchecked(ctx, member)
-    tokens.delete_of_member(ctx, member)
-    details = {"handed_over_to": receiver or "", "handed_over": _describe(moved), "left": _describe(left)}
-    ctx.note("remove member", member, after={key: value for key, value in details.items() if value})
-    ctx.delete_unchecked(member)
+    with accounts.keeping_sign_in(ctx, ctx.caller.tenant):
+        moved, left = _hand_over_all(ctx, member, receiver)
+        accounts.delete(ctx, member)
+        links.delete_all(ctx, member)
+        sign_ins.end_all_unchecked(ctx, member)
+        tokens.delete_of_member(ctx, member)
+        details = {"handed_over_to": receiver or "", "handed_over": _describe(moved), "left": _describe(left)}
+        ctx.note("remove member", member, after={key: value for key, value in details.items() if value})
+        ctx.delete_unchecked(member)
     visible_moved, visible_left = (tuple(one for one in owned if one in visible) for owned in (moved, left))
     return RemovalResult(member, name, visible_moved, visible_left, more=len(visible) < len(moved) + len(left))
 

@@ -5,7 +5,7 @@ from the audit log. A refusal is an error that names the missing right; it is au
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from datetime import datetime
 
@@ -201,7 +201,8 @@ class RequestContext:
             subject, resource = self.view.resource(fact.subject), self.view.resource(fact.resource)
             accounts.refuse_service_holder(self, subject, fact.role, resource)
         before = self._value_before(fact)
-        with self._naming_holder():
+        keeping = accounts.keeping_sign_in(self, fact.resource) if isinstance(fact, Grant) else nullcontext()
+        with self._naming_holder(), keeping:
             self.session.store.apply(change, since=since, until=until)
         after = {"fact": describe_fact(self.view, fact), **_fact_values(fact)} if isinstance(change, Add) else {}
         for name, value in (("since", since), ("until", until)):
