@@ -56,9 +56,11 @@ def change_role(ctx: RequestContext, grant: Grant, role: str, *, until: MomentLi
             set_end_unchecked(ctx, grant, until)
         return
     ctx.need_change(Remove(grant))
-    ctx.make_unchecked(Remove(grant))
-    for since, end in held if until is None else _periods_until(ctx, held, until):
+    periods = held if until is None else _periods_until(ctx, held, until)
+    for since, end in periods:
         ctx.refuse_replacing(new_grant, since, end)
+    ctx.make_unchecked(Remove(grant))
+    for since, end in periods:
         ctx.make_unchecked(Add(new_grant), since=since, until=end)
 
 

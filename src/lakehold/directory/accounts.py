@@ -6,14 +6,14 @@ A member without an account holds roles, and cannot sign in until an admin gives
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
 from lakehold.access.facts import tables
+from lakehold.access.facts.records import Grant
 from lakehold.kit.clock import FOREVER, Moment
 from lakehold.kit.database import ExactText, IdType, TenantRows, Transaction, metadata
 from lakehold.kit.errors import ConflictError, InvalidInputError
@@ -118,35 +118,24 @@ def refuse_service_holder(ctx: RequestContext, subject: int, role: str, resource
         )
 
 
-@contextmanager
-def keeping_sign_in(ctx: RequestContext, resource: str) -> Iterator[None]:
-    """Refuse changes after which nobody who can sign in holds a role that always has a holder, if somebody did.
-
-    Only its holders may give another one an address, so that nobody could ever act in it again.
+def refuse_losing_sign_in(ctx: RequestContext, grant: Grant) -> None:
+    """Refuse that the only one who can sign in loses a role that always has a holder: only its holders may give another
+    one an address, so that nobody could ever act in it again.
     """
-    before = _roles_with_sign_in(ctx, resource)
-    yield
-    if lost := before - _roles_with_sign_in(ctx, resource):
-        title = ctx.view.policy.role(ctx.view.kind(ctx.view.resource(resource)), min(lost)).title
+    here, subject = ctx.view.resource(grant.resource), ctx.view.resource(grant.subject)
+    role = ctx.view.policy.role(ctx.view.kind(here), grant.role)
+    if role.last_stays and _sign_in_holders(ctx, here, role.name) == {subject}:
         raise ConflictError(
-            f"The last {title} of {quote(resource)} who can sign in must stay.",
-            f"Give another {title} an e-mail address first.",
+            f"{quote(grant.subject)} is the last {role.title} of {quote(grant.resource)} who can sign in.",
+            f"Give another {role.title} an e-mail address first.",
         )
 
 
-def _roles_with_sign_in(ctx: RequestContext, resource: str) -> set[str]:
-    """Return the roles that always have a holder and that somebody who can sign in holds without an end."""
-    number = ctx.view.resource(resource)
-    roles = {role.name for role in ctx.view.policy.kind(ctx.view.kind(number)).schema.roles.values() if role.last_stays}
-    if not roles:
-        return set()
-    held = [
-        span
-        for span in tables.grants_on(ctx.session.transaction, ctx.session.tenant, number, ctx.at)
-        if span.role in roles and span.since <= ctx.at and span.until >= FOREVER
-    ]
-    known = get_many(ctx, {span.subject for span in held})
-    return {span.role for span in held if span.subject in known and known[span.subject].email}
+def _sign_in_holders(ctx: RequestContext, resource: int, role: str) -> set[int]:
+    """Return the members who hold a role without an end and can sign in."""
+    held = tables.grants_on(ctx.session.transaction, ctx.session.tenant, resource, ctx.at)
+    endless = {each.subject for each in held if each.role == role and each.since <= ctx.at and each.until >= FOREVER}
+    return {number for number, account in get_many(ctx, endless).items() if account.email}
 
 
 def insert(transaction: Transaction, tenant: int, account: Account) -> None:

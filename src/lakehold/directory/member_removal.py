@@ -102,15 +102,14 @@ def remove(ctx: RequestContext, member: str, *, receiver: str | None = None) -> 
         if receiver == member:
             raise InvalidInputError("A member who is removed cannot be the new owner.", "Name another member.")
     name, visible = _name(ctx, member), set(_visible(ctx, owned_by(ctx, member)))
-    with accounts.keeping_sign_in(ctx, ctx.caller.tenant):
-        moved, left = _hand_over_all(ctx, member, receiver)
-        accounts.delete(ctx, member)
-        links.delete_all(ctx, member)
-        sign_ins.end_all_unchecked(ctx, member)
-        tokens.delete_of_member(ctx, member)
-        details = {"handed_over_to": receiver or "", "handed_over": _describe(moved), "left": _describe(left)}
-        ctx.note("remove member", member, after={key: value for key, value in details.items() if value})
-        ctx.delete_unchecked(member)
+    moved, left = _hand_over_all(ctx, member, receiver)
+    accounts.delete(ctx, member)
+    links.delete_all(ctx, member)
+    sign_ins.end_all_unchecked(ctx, member)
+    tokens.delete_of_member(ctx, member)
+    details = {"handed_over_to": receiver or "", "handed_over": _describe(moved), "left": _describe(left)}
+    ctx.note("remove member", member, after={key: value for key, value in details.items() if value})
+    ctx.delete_unchecked(member)
     visible_moved, visible_left = (tuple(one for one in owned if one in visible) for owned in (moved, left))
     return RemovalResult(member, name, visible_moved, visible_left, more=len(visible) < len(moved) + len(left))
 
@@ -132,6 +131,8 @@ def _refuse_last_holder(ctx: RequestContext, member: str) -> None:
         number for number, account in accounts.get_many(ctx, set().union(*others.values())).items() if account.service
     }
     number = ctx.view.member(member)
+    for role in others:
+        accounts.refuse_losing_sign_in(ctx, Grant(member, role, ctx.caller.tenant))
     for role, holders in others.items():
         # A service account cannot sign in, and so cannot look after a tenant.
         if number in holders and not holders - {number} - services:

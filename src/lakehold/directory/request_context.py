@@ -5,7 +5,7 @@ from the audit log. A refusal is an error that names the missing right; it is au
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime
 
@@ -200,9 +200,10 @@ class RequestContext:
         if isinstance(change, Add) and isinstance(fact, Grant):
             subject, resource = self.view.resource(fact.subject), self.view.resource(fact.resource)
             accounts.refuse_service_holder(self, subject, fact.role, resource)
+        elif isinstance(fact, Grant):
+            accounts.refuse_losing_sign_in(self, fact)
         before = self._value_before(fact)
-        keeping = accounts.keeping_sign_in(self, fact.resource) if isinstance(fact, Grant) else nullcontext()
-        with self._naming_holder(), keeping:
+        with self._naming_holder():
             self.session.store.apply(change, since=since, until=until)
         after = {"fact": describe_fact(self.view, fact), **_fact_values(fact)} if isinstance(change, Add) else {}
         for name, value in (("since", since), ("until", until)):
