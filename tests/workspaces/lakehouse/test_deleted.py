@@ -76,9 +76,12 @@ def test_a_table_is_seen_and_restored_there_by_who_could_delete_it(
     with here.shop.platform.access.write(TENANT) as session:
         session.store.create("lakehouse.layer", "attic", uid="attic", edges={"lakehouse": "shop"})
         session.store.add(Grant("rita", "manager", "attic"))
-    with closing(IcebergCatalog(here.shop.platform.settings)) as lake:
-        with pytest.raises(NotFoundError, match="no deleted table"), here.shop.platform.write(RITA) as ctx:
-            deleted_tables.restore_table(ctx, lake, "forgotten", layer="attic")
+    with (
+        closing(IcebergCatalog(here.shop.platform.settings)) as lake,
+        pytest.raises(NotFoundError, match="no deleted table"),
+        here.shop.platform.write(RITA) as ctx,
+    ):
+        deleted_tables.restore_table(ctx, lake, "forgotten", layer="attic")
     client = visitor("ed")
     page = client.get(HERE).text
     expected_texts = ("forgotten", "30 days", "Deleted from raw", "(Manager)")
