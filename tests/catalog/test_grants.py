@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 
 from lakehold.access import Add, Attribute, Grant, Remove, TokenPrincipal
-from lakehold.catalog import change_preview, grants, ownership
+from lakehold.catalog import change_preview, grants, ownership, workspaces
 from lakehold.directory.caller import Caller
 from lakehold.directory.errors import DeniedError, HiddenError
+from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import DAY, FOREVER
 from lakehold.kit.errors import ConflictError, InvalidInputError, NotFoundError
 from tests.demo_company import TENANT, DemoPlatform, as_member
@@ -253,3 +256,20 @@ def test_the_last_owner_without_end_is_given_none(corner: DemoPlatform) -> None:
     with corner.write(as_member("olga")) as ctx:
         grants.give(ctx, Grant("adam", "owner", TENANT))
         grants.change_role(ctx, owner, "owner", until=ctx.at + DAY)
+
+
+def test_a_role_of_one_person_is_taken_from_nobody_for_a_time(corner: DemoPlatform) -> None:
+    owner = Grant("adam", "owner", "landing")
+    attempts: list[Callable[[RequestContext], None]] = [
+        lambda ctx: grants.give(ctx, owner, until=ctx.at + DAY),
+        lambda ctx: grants.give(ctx, owner, since=ctx.at + DAY),
+        lambda ctx: grants.change_role(ctx, Grant("otto", "can_operate", "landing"), "owner", until=ctx.at + DAY),
+        lambda ctx: workspaces.set_member(ctx, "landing", "adam", roles=["owner"], until=ctx.at + DAY),
+    ]
+    for attempt in attempts:
+        with pytest.raises(InvalidInputError, match="changes hands at once"), corner.write(as_member("olga")) as ctx:
+            attempt(ctx)
+    with corner.write(as_member("olga")) as ctx:
+        held = [(one.subject.uid, one.until) for one in grants.list_direct(ctx, "landing") if one.role == "owner"]
+        assert held == [("petra", FOREVER)]
+        grants.give(ctx, owner)

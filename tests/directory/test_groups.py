@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
+from lakehold.access import TokenPrincipal
 from lakehold.directory import groups, members
 from lakehold.directory.errors import DeniedError
 from lakehold.kit.errors import ForbiddenError, InvalidInputError, NotFoundError
@@ -35,6 +38,16 @@ def test_a_group_is_made_filled_renamed_emptied_and_ended(acme: AcmePlatform) ->
     with acme.platform.write(acme.olga) as ctx:
         groups.delete(ctx, team)
         assert groups.page(ctx).items == []
+
+
+def test_a_narrowed_token_deletes_none(acme: AcmePlatform) -> None:
+    with acme.platform.write(acme.olga) as ctx:
+        team = groups.create(ctx, "Team")
+    token = TokenPrincipal(acme.olga.member, actions=frozenset({"see", "delete"}))
+    with acme.platform.read(acme.olga) as ctx:
+        assert not ctx.session.check(token, "delete", team)
+        assert ctx.session.list(token, "delete", "tenant.group").items == []
+    acme.refuses(replace(acme.olga, narrowed=token), DeniedError, lambda ctx: groups.delete(ctx, team))
 
 
 def test_members_change_none(acme: AcmePlatform) -> None:

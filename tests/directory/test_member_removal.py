@@ -191,6 +191,8 @@ def test_neither_a_narrowed_token_nor_who_views_as_another_removes_anybody(acme:
     narrowed = replace(adam, narrowed=TokenPrincipal("adam", actions=frozenset({"see", "delete"})))
     with pytest.raises(DeniedError), acme.platform.write(narrowed) as ctx:
         member_removal.remove(ctx, "bob")
+    with acme.platform.read(narrowed) as ctx:
+        assert not ctx.session.check(ctx.principal, "delete", "bob")
     with pytest.raises(ForbiddenError), acme.platform.write(replace(adam, impersonator=acme.olga.member)) as ctx:
         member_removal.remove(ctx, "bob")
 

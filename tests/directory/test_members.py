@@ -8,7 +8,7 @@ import pytest
 
 from lakehold.access import Add, Grant, TokenPrincipal
 from lakehold.catalog import grants
-from lakehold.directory import accounts, groups, members
+from lakehold.directory import accounts, groups, member_removal, members
 from lakehold.directory.errors import DeniedError
 from lakehold.kit.clock import DAY
 from lakehold.kit.errors import ConflictError, ForbiddenError, InvalidInputError, NotFoundError
@@ -116,6 +116,24 @@ def test_a_service_account_is_never_owner(acme: AcmePlatform) -> None:
         lambda ctx: accounts.add(ctx, "robot", service=True),
         match="service account",
     )
+
+
+def test_the_last_owner_who_can_sign_in_stays(acme: AcmePlatform) -> None:
+    owner = Grant(acme.olga.member, "owner", acme.tenant)
+    with acme.platform.write(acme.olga) as ctx:
+        ghost = members.add(ctx, "Gus")
+        members.give_tenant_role(ctx, ghost, "owner")
+    acme.refuses(
+        acme.olga,
+        ConflictError,
+        lambda ctx: members.take_tenant_role(ctx, owner.subject, "owner"),
+        lambda ctx: grants.change_role(ctx, owner, "owner", until=ctx.at + DAY),
+        lambda ctx: member_removal.remove(ctx, owner.subject),
+        match="last Owner of .* who can sign in",
+    )
+    with acme.platform.write(acme.olga) as ctx:
+        members.set_email(ctx, ghost, "gus@example.org")
+        member_removal.remove(ctx, owner.subject)
 
 
 def test_renaming(acme: AcmePlatform) -> None:

@@ -11,6 +11,7 @@ from lakehold.directory.platform import Platform
 from lakehold.kit.errors import ForbiddenError, NotFoundError
 from lakehold.ledger.audit import DENIED, AuditFilter, NumberedEntry
 from tests.access.company import TENANT
+from tests.directory.acme import AcmePlatform
 from tests.platform import ADA, BOB
 
 
@@ -89,3 +90,15 @@ def test_a_narrowed_token_and_a_view_as_change_nothing_more(platform: Platform) 
     with pytest.raises(ForbiddenError), platform.write(Caller(TENANT, "ada", impersonator="bob")) as ctx:
         ctx.rename("bronze", "Bronze again")
     assert {line.entry.token for line in log(platform)} == {"t1"}
+
+
+@pytest.mark.parametrize("value", [True, "true"])
+def test_a_flag_is_set_by_a_value_of_python_too(acme: AcmePlatform, value: str) -> None:
+    acme.create_resource("spaces.space", "lab", tenant="acme")
+    change = Add(Attribute("lab", "discoverable", value))
+    assert change == Add(Attribute("lab", "discoverable", "true"))
+    with acme.platform.write(acme.olga) as ctx:
+        assert ctx.session.check_change(ctx.principal, change)
+        ctx.make(change)
+        assert ctx.view.attributes["discoverable"].get(ctx.view.resource("lab")) == "true"
+    assert "on" in str(acme.log()[-1].after["fact"])

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet
 import pytest
 
 from lakehold.access import Add, Grant, Remove, TokenPrincipal
@@ -186,3 +188,14 @@ def test_results_are_not_kept_for_ever(platform: Platform) -> None:
     assert list(table.results_folder(platform.settings.data, 1).iterdir()) == []
     with pytest.raises(NotFoundError):
         text(platform, job)
+
+
+def test_the_csv_of_a_review_has_no_formulas(tmp_path: Path) -> None:
+    rows = pa.table({"member": ["=1+1", "ann"], "resource": ["-x", "＠y"], "kind": ["k", "k"], "action": ["see", None]})
+    (tmp_path / "parts").mkdir()
+    pyarrow.parquet.write_table(rows, tmp_path / "parts" / "1.parquet")
+    assert exports.concatenate_parts(tmp_path / "parts", tmp_path / "review.csv") == 2
+    lines = (tmp_path / "review.csv").read_text().splitlines()
+    assert lines[1:] == ['"\'=1+1","\'-x","k","see"', '"ann","\'＠y","k",']
+    assert exports.concatenate_parts(tmp_path / "parts", tmp_path / "review.parquet") == 2
+    assert pyarrow.parquet.read_table(tmp_path / "review.parquet").column("member").to_pylist() == ["=1+1", "ann"]

@@ -34,6 +34,19 @@ def test_the_run_after_a_deleted_one_is_another_workflow(platform: Platform) -> 
     assert second.workflow != first.workflow
 
 
+def test_a_message_of_a_restored_database_is_another_attempt(platform: Platform) -> None:
+    attempts = set()
+    for made_at in (1, 2):
+        with platform.database.write() as transaction:
+            # As in a database that is older than what was sent.
+            row = {"id": 7, "tenant_id": 1, "made_at": made_at, "due_at": 0, "tries": 0, "error": ""}
+            texts = {"receiver": "a@x.test", "subject": "s", "body": "b"}
+            transaction.connection.execute(outbox_table.insert().values(**row, **texts))
+            attempts |= {each.attempt for each in outbox.due_messages(transaction, 5)}
+            transaction.connection.execute(outbox_table.delete())
+    assert len(attempts) == 2
+
+
 def test_the_message_after_a_deleted_one_has_another_number(platform: Platform) -> None:
     numbers = []
     for _ in range(2):

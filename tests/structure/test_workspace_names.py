@@ -29,6 +29,7 @@ GENERAL = {
         frozenset({"copy_credentials"}),
         "Any kind may have the action; one without it copies no secrets.",
     ),
+    "catalog/integration_reads.py": (frozenset({"read"}), "The action on the ends of the edge `reads`, in any model."),
     "catalog/resource_edit.py": (frozenset({"move"}), "The action for which every change of a parent is refused."),
     "catalog/resources.py": (frozenset({"restore"}), "The action for which every restoration is refused."),
 }

@@ -56,8 +56,11 @@ def change_role(ctx: RequestContext, grant: Grant, role: str, *, until: MomentLi
             set_end_unchecked(ctx, grant, until)
         return
     ctx.need_change(Remove(grant))
+    periods = held if until is None else _periods_until(ctx, held, until)
+    for since, end in periods:
+        ctx.refuse_replacing(new_grant, since, end)
     ctx.make_unchecked(Remove(grant))
-    for since, end in held if until is None else _periods_until(ctx, held, until):
+    for since, end in periods:
         ctx.make_unchecked(Add(new_grant), since=since, until=end)
 
 
@@ -67,6 +70,7 @@ def set_end_unchecked(ctx: RequestContext, grant: Grant, until: MomentLike) -> N
     """
     held = ctx.session.store.periods(grant)
     since, end = _periods_until(ctx, held, until)[-1] if held else (ctx.at, require_moment(until))
+    ctx.refuse_replacing(grant, since, end)
     if held and end < held[-1][1]:
         ctx.make_unchecked(Remove(grant), since=end)
     ctx.make_unchecked(Add(grant), since=since, until=end)

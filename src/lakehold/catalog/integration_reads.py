@@ -1,4 +1,4 @@
-"""What integrations read: kinds that let tools in with tokens, an edge `reads` and an attribute `active`."""
+"""The reach of integrations: kinds that let tools in with tokens, an edge `reads` and an attribute `active`."""
 
 from collections.abc import Sequence
 

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 import sqlalchemy as sa
 
 from lakehold.access.facts import tables
-from lakehold.kit.clock import Moment
+from lakehold.access.facts.records import Grant
+from lakehold.kit.clock import FOREVER, Moment
 from lakehold.kit.database import ExactText, IdType, TenantRows, Transaction, metadata
 from lakehold.kit.errors import ConflictError, InvalidInputError
 from lakehold.kit.ids import fold_name, quote, valid_id
@@ -115,6 +116,26 @@ def refuse_service_holder(ctx: RequestContext, subject: int, role: str, resource
             f"{name} is a service account, which nobody signs in to. It cannot be {held.title}.",
             f"Make a person {held.title}.",
         )
+
+
+def refuse_losing_sign_in(ctx: RequestContext, grant: Grant) -> None:
+    """Refuse that the only one who can sign in loses a role that always has a holder: only its holders may give another
+    one an address, so that nobody could ever act in it again.
+    """
+    here, subject = ctx.view.resource(grant.resource), ctx.view.resource(grant.subject)
+    role = ctx.view.policy.role(ctx.view.kind(here), grant.role)
+    if role.last_stays and _sign_in_holders(ctx, here, role.name) == {subject}:
+        raise ConflictError(
+            f"{quote(grant.subject)} is the last {role.title} of {quote(grant.resource)} who can sign in.",
+            f"Give another {role.title} an e-mail address first.",
+        )
+
+
+def _sign_in_holders(ctx: RequestContext, resource: int, role: str) -> set[int]:
+    """Return the members who hold a role without an end and can sign in."""
+    held = tables.grants_on(ctx.session.transaction, ctx.session.tenant, resource, ctx.at)
+    endless = {each.subject for each in held if each.role == role and each.since <= ctx.at and each.until >= FOREVER}
+    return {number for number, account in get_many(ctx, endless).items() if account.email}
 
 
 def insert(transaction: Transaction, tenant: int, account: Account) -> None:

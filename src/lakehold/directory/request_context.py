@@ -14,8 +14,10 @@ import sqlalchemy as sa
 from lakehold.access import AccessSession, Add, Adopt, Attribute, Draft, Edge, Grant, Remove
 from lakehold.access.decisions.principal import Principal
 from lakehold.access.decisions.ways import Way, rank_ways
+from lakehold.access.facts.changes import resolve_fact
 from lakehold.access.facts.deletions import Deletion, EndedFact
 from lakehold.access.facts.descriptions import describe_action, describe_fact, describe_resource
+from lakehold.access.facts.last_holder import refuse_replacing_for_a_time
 from lakehold.access.facts.names import NameTakenError
 from lakehold.access.facts.records import Change, Fact, mentioned_ids, require_moment, require_text
 from lakehold.access.facts.view import FactView
@@ -178,7 +180,16 @@ class RequestContext:
             self.note("adopt model", self.caller.tenant, after={"model": change.source})
             return
         self.need_change(change)
+        if isinstance(change, Add):
+            self.refuse_replacing(change.fact, since, until)
         self.make_unchecked(change, since=since, until=until)
+
+    def refuse_replacing(self, fact: Fact, since: MomentLike | None, until: MomentLike | None) -> None:
+        """Refuse to take a role of a single person from somebody for a time only."""
+        begin = self.at if since is None else require_moment(since)
+        if begin > self.at or (until is not None and require_moment(until) < FOREVER):
+            row = resolve_fact(self.view, fact)
+            refuse_replacing_for_a_time(self.session.transaction, self.view, row, begin)
 
     def make_unchecked(
         self, change: Add | Remove, *, since: MomentLike | None = None, until: MomentLike | None = None
@@ -189,6 +200,8 @@ class RequestContext:
         if isinstance(change, Add) and isinstance(fact, Grant):
             subject, resource = self.view.resource(fact.subject), self.view.resource(fact.resource)
             accounts.refuse_service_holder(self, subject, fact.role, resource)
+        elif isinstance(fact, Grant):
+            accounts.refuse_losing_sign_in(self, fact)
         before = self._value_before(fact)
         with self._naming_holder():
             self.session.store.apply(change, since=since, until=until)

@@ -146,7 +146,7 @@ class IcebergCatalog:
             self._need_own_place(root)
 
     def claim_places(self) -> None:
-        """Let the warehouse and the volumes folder be this installation's, whoever had them before."""
+        """Make the warehouse and the volumes folder those of this installation, also if they were another one's."""
         for root in self._places:
             installation.claim_place(root, self._mark)
 

@@ -38,7 +38,7 @@ def need_still_own(root: str) -> None:
 
 
 def claim_place(root: str, mark: bytes) -> None:
-    """Write the marker of this installation, whoever had the place before."""
+    """Write the marker of this installation, also over that of another one."""
     try:
         system, path = pyarrow.fs.FileSystem.from_uri(_marker(root))
         if isinstance(system, pyarrow.fs.LocalFileSystem):

@@ -4,12 +4,14 @@ import base64
 import csv
 import io
 import json
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 
 def quote_identifier(name: str) -> str:
@@ -29,6 +31,15 @@ FORMULA_SIGNS = "=+-@\t\r\n＝＋－＠"
 def escape_formula(text: str) -> str:
     """Put a ' before a text that a spreadsheet would run as a formula."""
     return f"'{text}" if text.startswith(tuple(FORMULA_SIGNS)) else text
+
+
+def escape_formulas(texts: pa.RecordBatch) -> pa.RecordBatch:
+    """Return columns of texts in which none is one that a spreadsheet would run as a formula."""
+    columns = []
+    for column in texts.columns:
+        is_formula = pc.match_substring_regex(column, f"^[{re.escape(FORMULA_SIGNS)}]")
+        columns.append(pc.if_else(is_formula, pc.binary_join_element_wise("'", column, ""), column))
+    return pa.record_batch(columns, schema=texts.schema)
 
 
 def to_json_value(value: object) -> object:

@@ -48,6 +48,14 @@ class OutboxMessage:
     tries: int
     kind: str = MAIL
     tenant_id: int = 0
+    made_at: Moment = 0
+
+    @property
+    def attempt(self) -> str:
+        """The name of this attempt to send it. The number alone would be that of another one in a database that was
+        restored from a backup, while what sends them remembers the names.
+        """
+        return f"{self.id}-{self.made_at}-{self.tries}"
 
 
 _UNSENT = sa.select(*(outbox_table.c[name] for name in OutboxMessage.__dataclass_fields__)).where(

@@ -140,7 +140,7 @@ def send(platform: Platform, number: int, tries: int) -> str:
             post_webhook(body, private=platform.settings.private_addresses, policy=policy)
             return ""
         # The key is the installation's own, so that two installations do not name two mails alike.
-        uid = f"outbox-{number}-{platform.keys.seal(f'outbox {number}')[:16]}"
+        uid = f"outbox-{number}-{platform.keys.seal(f'outbox {number} {mail.made_at}')[:16]}"
         message = build_message(platform.settings.mail_from, mail.receiver, mail.subject, body, uid=uid)
         SmtpServer.from_url(platform.settings.smtp.get_secret_value()).send(message)
     except (OSError, ValueError, LakeholdError) as error:

@@ -69,7 +69,7 @@ class Worker:
         self._due_tasks = housekeeping.DueTasks(self._tasks)
         self._heartbeat = heartbeat.HeartbeatThread(platform, self.id, address)
         self._monitor = heartbeat.HeartbeatMonitor(platform.settings.worker_silence)
-        self._enqueued_mails: set[tuple[int, int]] = set()
+        self._enqueued_mails: set[str] = set()
         self._next_check = 0.0
 
     def run(self, stop: Event) -> None:
@@ -131,10 +131,11 @@ class Worker:
                 table.update_job(transaction, uid, {"state": table.QUEUED}, unless=table.ENDED | {table.RUNNING})
         self._run_executor.due_triggers.start_due(self._platform, at)
         self._enqueue_runs(at)
-        due_mails = {(mail.id, mail.tries) for mail in mails}
-        for number, tries in sorted(due_mails - self._enqueued_mails):
-            self._engine.enqueue(workflows.MAIL_QUEUE, f"mail-{number}-{tries}", self._workflows.mail, number, tries)
-        self._enqueued_mails = due_mails
+        for mail in mails:
+            if mail.attempt not in self._enqueued_mails:
+                name = f"mail-{mail.attempt}"
+                self._engine.enqueue(workflows.MAIL_QUEUE, name, self._workflows.mail, mail.id, mail.tries)
+        self._enqueued_mails = {mail.attempt for mail in mails}
         for task, slot in self._due_tasks.due(at):
             self._engine.enqueue(workflows.PERIODIC_QUEUE, f"tick-{task.name}-{slot}", self._workflows.tick, task.name)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import closing
 
 import httpx
 import pytest
@@ -14,11 +15,12 @@ from lakehold.catalog import resources
 from lakehold.directory import sign_ins
 from lakehold.directory.caller import ClientInfo
 from lakehold.kit.clock import DAY, now
+from lakehold.kit.errors import NotFoundError
 from lakehold.lake.iceberg_catalog import IcebergCatalog
 from lakehold.web import app_factory
 from lakehold.workspaces.lakehouse import deleted_tables
 from lakehold.workspaces.lakehouse.executors import tables
-from tests.lake.shop import ADA, ED, TENANT
+from tests.lake.shop import ADA, ED, RITA, TENANT
 from tests.web.forms import send
 from tests.web.site import running
 from tests.workspaces.lakehouse.inline_runs import InlineRuns
@@ -70,6 +72,16 @@ def test_a_table_is_seen_and_restored_there_by_who_could_delete_it(
     for member in ("rita", "sam"):
         page = "/profile" if member == "sam" else HERE
         assert send(visitor(member), page, HERE, table="forgotten").status_code == 404
+    # Nor does she get its rows by another layer, in which she can.
+    with here.shop.platform.access.write(TENANT) as session:
+        session.store.create("lakehouse.layer", "attic", uid="attic", edges={"lakehouse": "shop"})
+        session.store.add(Grant("rita", "manager", "attic"))
+    with (
+        closing(IcebergCatalog(here.shop.platform.settings)) as lake,
+        pytest.raises(NotFoundError, match="no deleted table"),
+        here.shop.platform.write(RITA) as ctx,
+    ):
+        deleted_tables.restore_table(ctx, lake, "forgotten", layer="attic")
     client = visitor("ed")
     page = client.get(HERE).text
     expected_texts = ("forgotten", "30 days", "Deleted from raw", "(Manager)")

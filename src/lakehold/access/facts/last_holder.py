@@ -9,7 +9,7 @@ from lakehold.access.facts.view import FactRow, FactView, GrantRow, role_bit
 from lakehold.access.model.schema import RoleKind
 from lakehold.kit.clock import FOREVER, Moment
 from lakehold.kit.database import Transaction
-from lakehold.kit.errors import ConflictError
+from lakehold.kit.errors import ConflictError, InvalidInputError
 from lakehold.kit.ids import quote
 
 
@@ -50,6 +50,33 @@ def refuse_losing_last_holder(
     after = [(each.since, min(each.until, since) if each.subject_id == row.subject else each.until) for each in held]
     if _is_always_held(before, now) and not _is_always_held(after, now):
         raise _last_holder_error(view, row, role, "Give the role to somebody else first, without an end.")
+
+
+def refuse_replacing_for_a_time(transaction: Transaction, view: FactView, row: FactRow, since: Moment) -> None:
+    """Refuse to give a role of a single person for a time, if it would be taken from somebody who holds it then.
+
+    After that time, or if it is revoked before it begins, nobody would hold it.
+    """
+    if not isinstance(row, GrantRow):
+        return
+    kind = view.kind(row.resource)
+    role = view.policy.role(kind, row.role)
+    if not role.single:
+        return
+    c = tables.grant.c
+    others = sa.select(c.id).where(
+        c.resource_id == row.resource,
+        c.role == f"{kind}.{row.role}",
+        c.subject_id != row.subject,
+        c.until > since,
+        c.until > c.since,
+    )
+    if transaction.connection.execute(others).first() is not None:
+        what = f"{quote(role.title)} of {quote(view.uid(row.resource))}"
+        raise InvalidInputError(
+            f"{what} is held by one person, and changes hands at once and without an end.",
+            "Leave the times out; it can be given back later.",
+        )
 
 
 def _is_always_held(periods: Sequence[tuple[Moment, Moment]], now: Moment) -> bool:

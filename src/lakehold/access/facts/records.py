@@ -5,6 +5,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from lakehold.access.model.schema import FLAG
 from lakehold.kit.clock import FOREVER, Moment, to_moment
 from lakehold.kit.errors import InvalidInputError
 from lakehold.kit.ids import valid_id
@@ -65,6 +66,11 @@ class Attribute:
     name: str
     value: str
     member: str | None = None
+
+    def __post_init__(self) -> None:
+        """Take the value of a flag in its stored form: `True` and `"true"` are the same fact."""
+        if isinstance(self.value, bool):
+            object.__setattr__(self, "value", FLAG[self.value])
 
 
 @dataclass(frozen=True, slots=True, order=True)

@@ -161,8 +161,9 @@ class Policy:
 
     @cached_property
     def granting_actions(self) -> frozenset[expr.RelationKey]:
-        """The actions that make grants, invites or models: no narrowed token does these."""
-        found: set[expr.RelationKey] = {(TENANT, MANAGE_MODELS)}
+        """The actions that make or take grants, memberships, invites or models: no narrowed token does these."""
+        # With a member or a group goes all that they were given.
+        found: set[expr.RelationKey] = {(TENANT, MANAGE_MODELS), (MEMBER, "delete"), (GROUP, "delete")}
         for kind in self.kinds.values():
             for role in kind.schema.roles.values():
                 if role.given_with:

@@ -13,6 +13,7 @@ import pyarrow.dataset
 import pyarrow.parquet
 
 from lakehold.access.review.review import AccessReview
+from lakehold.lake.row_formats import escape_formulas
 from lakehold.lake.spark import spark_session
 from lakehold.lake.spark.runtime import SparkOptions
 from lakehold.runs.jobs.runner import JobContext
@@ -37,18 +38,20 @@ def export_access_review(job_ctx: JobContext) -> tuple[Path, int]:
         review.rows().join(known, "resource", "left_semi").write.parquet(str(folder / "parts"))
         job_ctx.report_progress(80, "writing")
         file = folder / f"review.{options['format']}"
-        rows = _concatenate(folder / "parts", file)
+        rows = concatenate_parts(folder / "parts", file)
         return job_ctx.publish_file(file), rows
 
 
-def _concatenate(parts: Path, file: Path) -> int:
+def concatenate_parts(parts: Path, file: Path) -> int:
+    """Write the parts of a review into one file; return the number of its rows."""
     found = pyarrow.dataset.dataset(parts, format="parquet")
     schema = pa.schema([(name, pa.string()) for name in ("member", "resource", "kind", "action")])
     rows = 0
     with _writer(file, schema) as writer:
         for batch in found.to_batches(columns=schema.names):
             rows += batch.num_rows
-            writer.write_batch(batch.cast(schema))
+            ready = batch.cast(schema)
+            writer.write_batch(escape_formulas(ready) if file.suffix == ".csv" else ready)
     return rows
 
 

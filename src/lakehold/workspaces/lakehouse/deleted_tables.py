@@ -116,6 +116,9 @@ def _missing(uid: str) -> NotFoundError:
 
 def _need_layer(ctx: RequestContext, uid: str, own: ResourceRef, layer: str) -> str:
     """Return the layer into which the table is restored: its own, unless another one is named."""
+    if not _may_create_in(ctx, own.uid):
+        # Into another layer neither: its rows are those of its own one.
+        raise _missing(uid)
     if layer:
         need_kind(ctx, layer, "create_table", (LAYER_KIND,), refusal="A {} holds no tables.", hint="Choose a layer.")
         return layer
@@ -125,8 +128,6 @@ def _need_layer(ctx: RequestContext, uid: str, own: ResourceRef, layer: str) -> 
             "Name another layer to restore it in.",
             field="layer",
         )
-    if not _may_create_in(ctx, own.uid):
-        raise _missing(uid)
     return own.uid
 
 
@@ -212,13 +213,17 @@ def _layer_then(ctx: RequestContext, row: _DeletedRow) -> ResourceRef | None:
 def _restorable(ctx: RequestContext, row: _DeletedRow) -> RestorableTable | None:
     """Return the table if the caller could delete it then and may create one in its layer now."""
     layer = _layer_then(ctx, row)
-    if layer is None or not _may_create_in(ctx, layer.uid):
+    if layer is None or ctx.view.ids.get(layer.uid) is None or not _may_create_in(ctx, layer.uid):
         return None
     return RestorableTable(row.id, row.uid, row.name, layer.uid, row.until, _former_grants(ctx, row))
 
 
 def _may_create_in(ctx: RequestContext, layer: str) -> bool:
-    return ctx.view.ids.get(layer) is not None and ctx.session.check(ctx.principal, "create_table", layer)
+    """Return whether the caller may create tables in the layer, or could until it was deleted."""
+    if ctx.view.ids.get(layer) is not None:
+        return ctx.session.check(ctx.principal, "create_table", layer)
+    gone = deletions.load_deletion(ctx.session.transaction, ctx.session.tenant, layer, ctx.at)
+    return ctx.session.as_of(gone.at - 1).check(ctx.principal, "create_table", layer)
 
 
 def _former_grants(ctx: RequestContext, row: _DeletedRow) -> tuple[FormerGrant, ...]:

@@ -146,9 +146,9 @@ def pull_live_report(
 ) -> Response:
     """Pull the rows that a report has now.
 
-    The query runs as the person who last saved the report, with their current rights. Many rows come in pages, all of
-    the same moment: the address of the next one is in `next`, in the header Link, and in the body of CSV and Arrow. The
-    header X-Lakehold-Complete says whether these were the last rows.
+    The query runs as the author of the report, with their current rights, and needs those of who created the secret.
+    Many rows come in pages, all of the same moment: the address of the next one is in `next`, in the header Link, and
+    in the body of CSV and Arrow. The header X-Lakehold-Complete says whether these were the last rows.
     """
     entered = _authenticate(request, platform, destination, client)
     page = retry_when_busy(lambda: live_pages.open_page(platform, entered, lake, report, cursor=cursor, limit=limit))
