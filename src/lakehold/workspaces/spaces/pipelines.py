@@ -16,15 +16,15 @@ from lakehold.runs.runnable import DefinitionPart, Runnable, RunOptions, Step, r
 from lakehold.workspaces.graph import edge_targets
 from lakehold.workspaces.spaces import owner_context
 from lakehold.workspaces.spaces.datasets import list_datasets
-from lakehold.workspaces.spaces.planning import (
+from lakehold.workspaces.spaces.settings import DATASET_KIND, PROJECT_KIND, TASK_KIND
+from lakehold.workspaces.spaces.steps import PrepareTask, TaskStep
+from lakehold.workspaces.spaces.task_planner import (
     TaskPlanner,
     project_tasks,
     steps_of_dataset,
     task_levels,
     with_stage,
 )
-from lakehold.workspaces.spaces.settings import DATASET_KIND, PROJECT_KIND, TASK_KIND
-from lakehold.workspaces.spaces.steps import PrepareTask, TaskStep
 from lakehold.workspaces.upkeep import TASK_PARAMETER, MaintainTable, is_upkeep, upkeep_steps
 
 PREPARE, RECREATE = "prepare", "recreate"

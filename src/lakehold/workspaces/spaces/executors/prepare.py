@@ -34,8 +34,8 @@ from lakehold.workspaces.spaces.datasets import (
     plan_table,
 )
 from lakehold.workspaces.spaces.executors.input_session import InputSession
-from lakehold.workspaces.spaces.planning import input_datasets
 from lakehold.workspaces.spaces.settings import CONNECTION, DATASET_KIND, TASK
+from lakehold.workspaces.spaces.task_planner import input_datasets
 from lakehold.workspaces.spaces.tasks.landing import LandingSettings
 from lakehold.workspaces.spaces.tasks.storage import StorageSettings
 from lakehold.workspaces.spaces.tasks.transform import TransformDataset, TransformSettings
@@ -80,15 +80,15 @@ class TaskSchema:
 
     def plan(self, stored: Mapping[str, object]) -> list[DatasetPlan]:
         """Return what prepare would do to each dataset, also to those that the task makes no more."""
-        wanted, tables = dict(self.columns(stored)), self._runtime.tables
+        expected, tables = dict(self.columns(stored)), self._runtime.tables
         with self._read() as ctx:
             ids = list_datasets(ctx, self._task)
             there = {name: readable_tables.identifier_of(ctx, uid) for name, uid in ids.items()}
         plans = []
-        for name, columns in wanted.items():
+        for name, columns in expected.items():
             place = there.get(fold_name(name))
             plans.append(plan_table(name, table_columns(tables, place) if place else None, columns))
-        gone = sorted(there.keys() - set(map(fold_name, wanted)))
+        gone = sorted(there.keys() - set(map(fold_name, expected)))
         return [*plans, *(DatasetPlan(name, TableChange.DROP) for name in gone)]
 
     def _read(self) -> AbstractContextManager[RequestContext]:
