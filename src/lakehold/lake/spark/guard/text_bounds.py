@@ -57,7 +57,7 @@ def refuse_text(text: str) -> None:
 
 
 @dataclass(slots=True)
-class _Repeating:
+class _RepeatingPart:
     """A CASE, FILTER or TRIM that is open, and how deep it is."""
 
     depth: int
@@ -78,7 +78,7 @@ class _TextBounds:
         self._cubes: list[tuple[int, int]] = []
         """Of each open cube: how deep it is, and its columns so far."""
         self._sets = 0
-        self._repeating: list[_Repeating] = []
+        self._repeating: list[_RepeatingPart] = []
 
     def skip(self, start: int, end: int) -> None:
         """Skip a comment. What stood before it still precedes what comes after it."""
@@ -143,7 +143,7 @@ class _TextBounds:
                 " CASE.",
                 "Write one CASE with several WHEN, or break the query into parts: WITH … AS (…).",
             )
-        self._repeating.append(_Repeating(len(self._open), start))
+        self._repeating.append(_RepeatingPart(len(self._open), start))
 
     def _count_when(self, start: int) -> None:
         """Count the value of a CASE once more."""
