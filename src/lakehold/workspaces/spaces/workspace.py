@@ -49,7 +49,14 @@ WORKSPACE = Workspace(
             deleted_with_parent=True,
             created_elsewhere="Datasets are created when their task is prepared.",
         ),
-        KindDescriptor(name="connection", icon="link", unique_name=NameScope.PARENT),
+        KindDescriptor(
+            name="connection",
+            icon="link",
+            overview="data-connection",
+            create_form="connections/new",
+            edit_form="data-connection/edit",
+            unique_name=NameScope.PARENT,
+        ),
         KindDescriptor(name="gateway", icon="route"),
         KindDescriptor(name="app", icon="layout-dashboard"),
     ),
@@ -59,6 +66,7 @@ WORKSPACE = Workspace(
     runnables=deferred(f"{_HERE}.pipelines:RUNNABLES"),
     executors=deferred(f"{_HERE}.executors:STEP_EXECUTORS"),
     probes=deferred(f"{_HERE}.executors:PROBES"),
+    page_routers=deferred(f"{_HERE}.pages:ROUTERS"),
     lineage=deferred(f"{_HERE}.lineage:LINEAGE_BY_KIND"),
     run_list_texts=RunListTexts(
         "All runs of tasks and projects, newest first.", "Run a task or a project, or add a schedule."
