@@ -17,7 +17,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from lakehold.kit.errors import ConflictError, LimitExceededError
 from lakehold.kit.settings import Settings
-from lakehold.lake.errors import QueryMemoryError
+from lakehold.lake.errors import MemoryShortageError, QueryMemoryError, SparkLostError, StoppedError
 from lakehold.lake.spark import queries as query_service
 from lakehold.lake.spark.guard.query_guard import QueryGuard
 from lakehold.lake.spark.queries import Query, QueryLoad, QueryService
@@ -185,6 +185,25 @@ def test_if_memory_is_short_the_longest_query_is_the_suspect(expendable: QuerySe
         with expendable._register(ed) as second:
             suspect, other = (expendable._memory_error(each, refusal) for each in (first, second))
     assert (suspect.code, suspect.field, other.code, other.field) == ("memory_shortage", "sql", "memory_shortage", "")
+
+
+def test_what_a_stopped_query_leaves_behind_is_held_against_nobody_else(
+    expendable: QueryService, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rita, ed = (Query(caller.member, caller, "Shop", "SELECT 1", 10) for caller in (RITA, ED))
+    refusal = QueryMemoryError("The query needs more memory.", "Query less data.")
+    with pytest.raises(StoppedError), expendable._register(rita):
+        raise StoppedError("It was stopped.", "Query less data.")
+    assert expendable.load((ED.tenant, ED.member)) == QueryLoad(crowding=1)
+    assert expendable.load((RITA.tenant, RITA.member)) == QueryLoad()
+    with expendable._register(ed) as running:
+        for short in (expendable._memory_error(running, refusal), expendable._lost_error(running)):
+            assert (type(short), short.field) in {(MemoryShortageError, ""), (SparkLostError, "")}
+    with expendable._register(rita) as again:
+        assert expendable._memory_error(again, refusal) is refusal
+    monkeypatch.setattr(query_service, "_AFTERMATH_SECONDS", 0)
+    with expendable._register(ed) as running:
+        assert expendable._memory_error(running, refusal) is refusal
 
 
 def test_if_spark_is_lost_and_nobody_else_used_it_the_query_is_the_reason(expendable: QueryService) -> None:

@@ -267,6 +267,7 @@ def open_history(template_file: Path, folder: Path, uid: str) -> History:
 @given(operations=st.lists(OPERATIONS, min_size=4, max_size=14))
 @example(operations=[("define", "rita", {"closed"}), ("run", "ada", None)])
 @example(operations=[("define", "rita", {"closed"}), ("tune", "ada", "append"), ("check", "ada", {"open"})])
+@example(operations=[("define", "ada", {"closed"}), ("tune", "rita", "append"), ("run", "ada", None)])
 @example(operations=[("check", "rita", {"closed"}), ("define", "ada", {"shared"})])
 @example(
     operations=[

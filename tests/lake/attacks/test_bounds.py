@@ -12,11 +12,13 @@ from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
+from lakehold.kit.errors import LakeholdError
 from lakehold.lake.errors import QueryError, RefusedQueryError
-from lakehold.lake.spark.guard import allow_list, constants, plan_size, query_errors, text_bounds
+from lakehold.lake.spark.guard import allow_list, constants, plan_size, query_errors, query_guard, text_bounds
 from lakehold.lake.spark.guard.query_guard import QueryGuard
 from lakehold.lake.spark.jvm import active_session, class_of, java_session, jvm_of
 from lakehold.lake.spark.session_pool import USER_SESSION_CONF
+from tests.lake.attacks.test_lists import examples
 from tests.processor_time import bounded
 from tests.structure.test_patterns import hostile_texts
 
@@ -33,6 +35,11 @@ DEEP = {
     "behind a comment": "SELECT 1 -- '\n + /* ' /* ( */ */ " + "(" * 200 + "1" + ")" * 200,
     "with closed ones between": "SELECT " + "(')))' + `)` + " * 200 + "1" + ")" * 200,
     "a cube in sets": "SELECT 1 GROUP BY GROUPING SETS (cube /**/ (" + ", ".join(f"c{n}" for n in range(25)) + "))",
+    "cases in cases": "SELECT " + "CASE WHEN true THEN 1 ELSE " * 60 + "1" + " END" * 60,
+    "a case as a value": "SELECT CASE upper(CASE 1 WHEN 1 THEN 'a' END) WHEN 'A' THEN 1 END",
+    "a long value": f"SELECT CASE {'1 + ' * 5_000}1 {'WHEN 1 THEN 1 ' * 5_000} END",
+    "filters": "SELECT " + "count(*) FILTER (WHERE 1 = " * 60 + "1" + ")" * 60,
+    "trims": "SELECT " + "trim(BOTH " * 60 + "'a'" + " FROM 'b')" * 60,
     "many cubes": "SELECT 1 GROUP BY " + ", ".join(["CUBE (a, b, c, d, e, f, g, h)"] * 20),
 }
 SHALLOW = {
@@ -46,13 +53,15 @@ SHALLOW = {
     "casts": "SELECT " + "CAST(a AS map<string, array<struct<b: int>>>), " * 200 + "1",
     "lambdas": "SELECT " + "transform(a, x -> x + 1), " * 200 + "1",
     "multiplications": "SELECT 2 */* by */ 3" + " */* by */ 3" * 300,
+    "else if": "SELECT " + "CASE WHEN a THEN 1 ELSE " * 10 + "1" + " END" * 10 + ", CASE a WHEN 1 THEN 2 END" * 50,
+    "a value": f"SELECT CASE upper(a) {'WHEN 1 THEN CASE WHEN b THEN 2 END ' * 500} END, trim(a)",
     "one cube": "SELECT 1 GROUP BY CUBE (a, b, c, (d, e), f)",
 }
 
 
 @pytest.mark.parametrize("name", DEEP)
 def test_what_is_nested_too_deeply_is_refused_before_the_parser_sees_it(name: str) -> None:
-    with pytest.raises(RefusedQueryError, match=r"nested|CUBE"):
+    with pytest.raises(RefusedQueryError, match=r"nested|CUBE|CASE"):
         text_bounds.refuse_text(DEEP[name])
 
 
@@ -186,6 +195,8 @@ LARGE = {
     "stars in structs": ctes("SELECT 1 AS a", "SELECT struct(*) AS a, struct(*) AS b FROM {c}", 22),
     "cubes": "SELECT count(*) FROM range(1) GROUP BY CUBE (1,2,3,4,5,6,7,8,9), CUBE (1,2,3,4,5,6,7,8,9)",
     "columns": "SELECT " + "1, " * 6_000 + "1",
+    "conditions in one another": "SELECT " + "(" * 60 + "true" + " BETWEEN false AND true)" * 60,
+    "functions in one another": "SELECT (SELECT " + "nvl(1, " * 60 + "2" + ")" * 60 + ")",
     "pivots": f"SELECT * FROM range(1) PIVOT ({', '.join(f'sum(id) AS s{n}' for n in range(100))} FOR id IN"
     f" ({', '.join(map(str, range(100)))}))",
 }
@@ -197,6 +208,18 @@ def test_what_would_become_too_large_is_refused_before_it_is_analysed(
 ) -> None:
     with pytest.raises(RefusedQueryError, match=r"more than [\d,]+ (parts|columns)"):
         guard.analyse(session, LARGE[name])
+
+
+def test_functions_that_repeat_their_arguments_are_known(spark: SparkSession) -> None:
+    java = spark._jvm.java.lang.Class  # type: ignore[union-attr]
+    repeating = java.forName(f"{allow_list.EXPRESSIONS}InheritAnalysisRules")
+    found = {
+        name
+        for name, kind in query_guard.registered_functions(spark)
+        if name in allow_list.ALLOWED_FUNCTIONS and repeating.isAssignableFrom(java.forName(kind))
+    }
+    assert found - set(plan_size.REPEATING) == set()
+    assert found >= {"nvl", "try_add", "nullif"}
 
 
 def test_named_windows_are_not_multiplied_out(session: SparkSession, guard: QueryGuard) -> None:
@@ -222,6 +245,9 @@ USUAL = {
     "recursion": "WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r WHERE n < 5) SELECT sum(n) FROM r",
     "a long list": f"SELECT 1 WHERE 1 IN ({', '.join(map(str, range(3_000)))})",
     "many unions": " UNION ALL ".join(["SELECT 1 AS a"] * 200),
+    "a few in one another": "SELECT " + "nvl(id, " * 12 + "id" + ")" * 12 + " FROM range(3) WHERE id BETWEEN 1 AND 2",
+    "constants of functions": "SELECT round(id, 2), to_json(struct(id), map('a', 'b')), named_struct('a', id),"
+    " percentile_cont(0.5) WITHIN GROUP (ORDER BY id) FROM range(3) GROUP BY id, to_char(id, '9' || '9')",
     "many columns": "SELECT " + ", ".join(f"{n} AS c{n}" for n in range(500)),
     "filtered arrays": ctes(
         "SELECT array(struct(1 AS a, 2 AS b)) AS x", "SELECT filter(x, e -> e.a = size(x)) AS x FROM {c}", 12
@@ -256,6 +282,19 @@ WORK = [
     "SELECT lead(id, length(repeat('x', 100000000))) OVER (ORDER BY 1) FROM range(3)",
     "SELECT stack(length(repeat('x', 100000000)), 1)",
     "SELECT transform(array(1), x -> percentile(x, double(repeat('1', 100000000))))",
+    "SELECT `extract`(repeat('x', 100000000), now())",
+    "SELECT array(1, 2)[length(repeat('x', 100000000))]",
+    "SELECT mask('a', upperChar => repeat('x', 100000000))",
+    "SELECT sum(1) OVER (ORDER BY 1 ROWS BETWEEN 1 PRECEDING AND CAST('ab' RLIKE '(a+)+$' AS INT) FOLLOWING)",
+    # Functions that are called by their names alone are no columns, whose values there are only with the rows.
+    "SELECT to_char(1, IF(current_date IS NULL, '', repeat('x', 100000000)))",
+    "SELECT stack(IF(Current_Timestamp IS NULL, 1, length(repeat('x', 100000000))), 1)",
+    # GROUP BY puts in the place of an alias what it stands for.
+    "SELECT repeat('x', 100000000) AS c FROM range(3) GROUP BY ROLLUP(to_char(1, C))",
+    # Each doubles what it is given.
+    f"VALUES ({'hex(' * 40}'a'{')' * 40})",
+    f"VALUES ({'to_json(array(' * 40}'\"'{'))' * 40})",
+    f"SELECT from_json('{{}}', {'schema_of_json(concat(' * 40}'{{}}'{'))' * 40})",
 ]
 
 
@@ -265,6 +304,44 @@ def test_nothing_is_evaluated_while_a_query_is_analysed(session: SparkSession, g
         guard.analyse(session, text)
 
 
+def test_no_argument_of_a_function_is_evaluated_while_a_query_is_analysed(
+    session: SparkSession, guard: QueryGuard
+) -> None:
+    # What is in the place of an argument is of its type, and fails as soon as it is evaluated.
+    work = "IF(CAST(reverse('detaulave') AS BOOLEAN), {0}, {0})"
+    evaluated: list[str] = []
+    tried = 0
+    for text in examples(session):
+        for start, end in argument_spans(text):
+            changed = f"{text[:start]} {work.format(text[start:end])}{text[end:]}"
+            try:
+                guard.analyse(session, changed)
+            except (LakeholdError, PySparkException, Py4JJavaError) as error:
+                if "'evaluated'" in str(error) and "CAST_INVALID_INPUT" in str(error):
+                    evaluated.append(changed)
+            tried += 1
+    assert tried > 1_000
+    assert evaluated == []
+
+
+_STRING_OR_SIGN = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|`[^`]*`|\w+\s*\(|[()\[\],]""")
+
+
+def argument_spans(text: str) -> Iterator[tuple[int, int]]:
+    """Where the arguments of all calls in a text begin and end."""
+    open_: list[tuple[bool, int]] = []
+    for found in _STRING_OR_SIGN.finditer(text):
+        sign = found[0][-1]
+        if sign in "([":
+            open_.append((len(found[0]) > 1, found.end()))
+        elif sign in ",)]" and open_:
+            is_call, start = open_.pop()
+            if is_call and text[start : found.start()].strip():
+                yield start, found.start()
+            if sign == ",":
+                open_.append((is_call, found.end()))
+
+
 def test_functions_of_constants_are_allowed_ones() -> None:
     assert constants.FUNCTIONS <= allow_list.ALLOWED_FUNCTIONS
-    assert set(constants._EVALUATED_ARGUMENTS) <= allow_list.ALLOWED_FUNCTIONS
+    assert set(constants._EVALUATED_ARGUMENTS) - {"an index"} <= allow_list.ALLOWED_FUNCTIONS

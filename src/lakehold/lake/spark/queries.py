@@ -42,6 +42,8 @@ _MOST_AT_ONCE = 100
 _WARM_UP = "SELECT count(*), max(id * 2) FROM range(1000)"
 _SETTLED_SECONDS = 1.0
 """A query that runs for longer may hold up others."""
+_AFTERMATH_SECONDS = 30.0
+"""For how long the memory may be short of what was stopped or found none: its tasks may go on, and others clean up."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +68,7 @@ class QueryLoad:
     """How many queries of the caller run."""
     others: int = 0
     crowding: int = 0
-    """Who was there before the caller: 2 if a suspect query, 1 if one that takes longer, else 0."""
+    """Who was there before the caller: 2 if a suspect query, 1 if one that takes longer or was stopped, else 0."""
 
 
 class QueryService:
@@ -92,6 +94,8 @@ class QueryService:
         """What those who wait for the running queries get, by group."""
         self._lost: list[Owner] | None = None
         """Whose queries ran when Spark was lost, the longest first."""
+        self._aftermath: dict[Owner, float] = {}
+        """When a query of somebody's that was stopped, or found no memory, has ended."""
         self._slots = Slots("queries", _MOST_AT_ONCE, settings.queries_at_once)
         self._pool = DaemonPool("query")
         self._lock = Lock()
@@ -156,13 +160,14 @@ class QueryService:
         """Return the error for a query that found no memory.
 
         All queries have the same memory: beside those of others, any of them can have taken it, and the one that ran
-        the longest is the suspect.
+        the longest is the suspect. After those of others that left it behind, it is none of the running ones.
         """
         with self._lock:
-            known = self._longest_first()
-        if all(each.owner == running.owner for each in known):
+            known, is_aftermath = self._longest_first(), self._is_aftermath(running.owner)
+        is_alone = all(each.owner == running.owner for each in known)
+        if is_alone and not is_aftermath:
             return error
-        field = "sql" if known[0].owner == running.owner else ""
+        field = "sql" if not is_alone and known[0].owner == running.owner else ""
         return MemoryShortageError("Other queries use all memory.", "Try again.", field=field)
 
     def _has_stopped(self) -> bool:
@@ -180,7 +185,8 @@ class QueryService:
         with self._lock:
             if self._lost is None:
                 known = self._longest_first()
-                self._lost = [] if any(each.stop_reason for each in known) else [each.owner for each in known]
+                is_other = any(each.stop_reason for each in known) or self._is_aftermath(running.owner)
+                self._lost = [] if is_other else [each.owner for each in known]
         is_suspect = self._lost[:1] == [running.owner]
         if is_suspect and self._is_expendable and set(self._lost) == {running.owner}:
             return QueryMemoryError("The query needs more memory than is available.", "Query less data at once.")
@@ -190,14 +196,20 @@ class QueryService:
         """Return the queries that use Spark."""
         return sorted((each for each in self._running.values() if not each.has_left), key=lambda each: each.since)
 
+    def _is_aftermath(self, owner: Owner) -> bool:
+        """Return whether somebody else's query has ended lately that may have left no memory behind."""
+        since = monotonic() - _AFTERMATH_SECONDS
+        return any(at > since for each, at in self._aftermath.items() if each != owner)
+
     def load(self, owner: Owner) -> QueryLoad:
         """Return what somebody's next query would meet here."""
         with self._lock:
             there = [each for each in self._running.values() if not each.stop_reason]
             blocking = [each for each in self._longest_first() if each.owner != owner]
+            least = int(self._is_aftermath(owner))
         own = [each for each in there if each.owner == owner]
         since = min([monotonic() - _SETTLED_SECONDS, *(each.since for each in own)])
-        crowding = max((2 if each.is_suspect else int(each.since < since) for each in blocking), default=0)
+        crowding = max((least, *(2 if each.is_suspect else int(each.since < since) for each in blocking)))
         return QueryLoad(len(own), len(blocking), crowding)
 
     def warm_up(self, caller: Caller) -> None:
@@ -320,6 +332,10 @@ class QueryService:
         try:
             timer.start()
             yield
+        except (QueryMemoryError, MemoryShortageError, StoppedError):
+            with self._lock:
+                self._aftermath[running.owner] = monotonic()
+            raise
         finally:
             timer.cancel()
             self._fair_share.finish(running)

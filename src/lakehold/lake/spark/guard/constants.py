@@ -1,11 +1,11 @@
 """Refuses work in places that Spark evaluates while it analyses a query, before anything is run or can be stopped.
 
 These are the moment of a time travel, rows of VALUES, limits, ranges, the values of a pivot, and the arguments that say
-what a function returns. Constants are allowed there, and functions whose result is no
+what a function returns; and the bounds of a window. Constants are allowed there, and functions whose result is no
 larger than what they are given.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from lakehold.lake.errors import RefusedQueryError
@@ -25,6 +25,8 @@ _FUNCTION_NAMES = """
 """
 FUNCTIONS = frozenset(_FUNCTION_NAMES.split())
 """Functions that a constant may use: none makes much of little."""
+_GROWING = {"hex", "schema_of_csv", "schema_of_json", "to_json"}
+"""Those of them that double what they are given, or the signs that they escape in it: not one in another."""
 _REFUSED = allow_list.qualify(
     {EXPRESSIONS: "ScalarSubquery Exists ListQuery InSubquery LambdaFunction Like ILike RLike LikeAll LikeAny"}
 )
@@ -37,12 +39,18 @@ _FIELDS = {
     LOGICAL + "Pivot": ("pivotValues", "A value of a pivot"),
 }
 _TYPING_FUNCTIONS = """
-    approx_count_distinct approx_percentile approx_top_k collate count_min_sketch from_csv from_json histogram_numeric
-    lag lead listagg nth_value percentile percentile_approx randstr session_window string_agg to_char to_number
-    to_varchar try_to_number try_variant_get variant_get window
+    approx_count_distinct approx_percentile approx_top_k bround ceil ceiling collate count_min_sketch element_at floor
+    from_csv from_json get histogram_numeric lag lead listagg mask mode nth_value percentile percentile_approx randstr
+    round session_window split_part string_agg to_binary to_char to_csv to_json to_number to_varchar try_element_at
+    try_to_binary try_to_number try_variant_get uniform variant_get window
 """
 _EVALUATED_ARGUMENTS = {
-    **dict.fromkeys(("ntile", "stack"), slice(1)),
+    **dict.fromkeys(
+        ("date_part", "datepart", "extract", "ntile", "percentile_cont", "percentile_disc", "stack"), slice(1)
+    ),
+    "named_struct": slice(None, None, 2),
+    # Whether it can be NULL is known of an array that is written in the query.
+    "an index": slice(1, None),
     **dict.fromkeys(("range", "schema_of_csv", "schema_of_json"), slice(None)),
     **dict.fromkeys(_TYPING_FUNCTIONS.split(), slice(1, None)),
 }
@@ -55,27 +63,52 @@ def refuse_evaluation(plan_nodes: Sequence[Node]) -> None:
         name = node.get("class", "")
         if name in _FIELDS:
             field, what = _FIELDS[name]
-            _refuse_work(_nodes_in(node.get(field)), what)
+            _refuse_work(node.get(field), what)
         called = allow_list.called_function(node)
         if called in _EVALUATED_ARGUMENTS and "functionArgs" in node:
-            _refuse_work(_nodes_in(node["functionArgs"]), f"An argument of {called}")
-        for value in node.values():
+            _refuse_work(node["functionArgs"], f"An argument of {called}")
+        aliases = _aliases(node)
+        for field, value in node.items():
             for expression in _expressions(value):
-                _refuse_arguments(expression)
+                _refuse_arguments(expression, aliases if field == "groupingExpressions" else {})
 
 
-def _refuse_arguments(expression: Sequence[Node]) -> None:
+def _aliases(node: Node) -> Mapping[str, Sequence[Node]]:
+    """Return what the aliases of an aggregation stand for: GROUP BY puts that in their place."""
+    listed = node.get("aggregateExpressions") or ()
+    return {f"[{each[0]['name']}]".casefold(): each[1:] for each in listed if each[0]["class"] == _ALIAS}
+
+
+def _refuse_arguments(expression: Sequence[Node], aliases: Mapping[str, Sequence[Node]]) -> None:
     for at, node in enumerate(expression):
-        called = allow_list.called_function(node)
+        if node["class"] == _FRAME:
+            _refuse_work(_children(expression, at), "A bound of a window")
+        called = "an index" if node["class"] == _INDEX else allow_list.called_function(node)
         if called not in _EVALUATED_ARGUMENTS:
             continue
-        for child in _children(expression, at)[_EVALUATED_ARGUMENTS[called]]:
+        children = _children(expression, at)
+        is_named = any(child[0]["class"] == _NAMED for child in children)
+        for child in children if is_named else children[_EVALUATED_ARGUMENTS[called]]:
+            named = [aliases[name] for each in child if (name := _column_name(each)) in aliases]
             # What depends on the rows is not evaluated before there are any.
-            if not any(each.get("class") in _COLUMNS for each in child):
-                _refuse_work(_nodes_in(child), f"An argument of {called}")
+            if not any(_is_column(each, aliases) for part in (child, *named) for each in part):
+                _refuse_work([child, *named], f"An argument of {called}")
 
 
+_ALIAS, _FRAME = EXPRESSIONS + "Alias", EXPRESSIONS + "SpecifiedWindowFrame"
+_INDEX, _NAMED = ANALYSIS + "UnresolvedExtractValue", EXPRESSIONS + "NamedArgumentExpression"
 _COLUMNS = {ANALYSIS + "UnresolvedAttribute", EXPRESSIONS + "UnresolvedNamedLambdaVariable"}
+_CONSTANT_NAMES = {"[current_date]", "[current_time]", "[current_timestamp]"}
+"""Functions that are called by their names alone, as columns are named."""
+
+
+def _column_name(node: Node) -> str:
+    return str(node["nameParts"]).casefold() if node.get("class") in _COLUMNS else ""
+
+
+def _is_column(node: Node, aliases: Mapping[str, Sequence[Node]]) -> bool:
+    name = _column_name(node)
+    return bool(name) and name not in _CONSTANT_NAMES and name not in aliases
 
 
 def _children(expression: Sequence[Node], at: int) -> list[Sequence[Node]]:
@@ -112,12 +145,22 @@ def _nodes_in(value: object) -> Iterator[Node]:
             waiting.extend(here)
 
 
-def _refuse_work(nodes: Iterator[Node], what: str) -> None:
-    for node in nodes:
+def _refuse_work(value: object, what: str) -> None:
+    for node in _nodes_in(value):
         called = allow_list.called_function(node)
         if node.get("class") in _REFUSED or (called is not None and called not in FUNCTIONS):
             part = f"the function {called}" if called else allow_list.short_name(node["class"])
-            raise RefusedQueryError(
-                f"{what} may not contain {part}: Spark would evaluate it before the query runs.",
-                "Write a constant there, or SELECT … instead of VALUES.",
-            )
+            raise _refusal(what, part)
+    for expression in _expressions(value):
+        for at, node in enumerate(expression):
+            if (called := allow_list.called_function(node)) in _GROWING and any(
+                allow_list.called_function(each) in _GROWING for child in _children(expression, at) for each in child
+            ):
+                raise _refusal(what, f"the function {called} of what grows already")
+
+
+def _refusal(what: str, part: str) -> RefusedQueryError:
+    return RefusedQueryError(
+        f"{what} may not contain {part}: Spark would evaluate it before the query runs.",
+        "Write a constant there, or SELECT … instead of VALUES.",
+    )

@@ -1,9 +1,10 @@
 """Bounds what the analyser makes of a parsed plan: its nodes once CTEs are expanded, and the size of its columns.
 
 A CTE that names another one twice doubles it, and 22 of them make a plan that fills the memory. A column of structs
-that holds another one twice doubles its type, a star beside a star the columns. All of it is counted on the parsed plan
-with multiplicities, without expanding anything: in time linear in the plan. Columns whose size is unknown count as one,
-and tables as a few; this protects time, not data.
+that holds another one twice doubles its type, a star beside a star the columns. Some functions hold their arguments
+twice once they are analysed, as they are written and as they are computed. All of it is counted on the parsed plan with
+multiplicities, without expanding anything: in time linear in the plan. Columns whose size is unknown count as one, and
+tables as a few; this protects time, not data.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -25,6 +26,17 @@ _CONSTRUCTORS = {
     *("struct", "named_struct", "map", "map_from_arrays", "map_from_entries", "arrays_zip", "inline", "stack"),
 }
 """Functions whose type has those of all their arguments."""
+_TWICE = """
+    array_join assert_true between date_part datepart decode equal_null extract ifnull levenshtein make_timestamp
+    make_timestamp_ltz make_timestamp_ntz nullif nvl nvl2 sequence to_binary to_date to_timestamp to_timestamp_ltz
+    to_timestamp_ntz try_add try_aes_decrypt try_divide try_element_at try_make_interval try_make_timestamp
+    try_make_timestamp_ltz try_make_timestamp_ntz try_mod try_multiply try_parse_url try_subtract try_to_binary
+    try_to_date try_to_timestamp try_url_decode zeroifnull
+"""
+REPEATING: Mapping[str, int] = {**dict.fromkeys(_TWICE.split(), 2), **dict.fromkeys(("btrim", "nullifzero"), 3)}
+"""How often an analysed plan has the arguments of functions that are there as they are written and as they are
+computed.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +72,7 @@ def refuse_size(plan_nodes: Sequence[Node], most_relations: int) -> None:
     if size.relations > most_relations or size.expressions > MAX_EXPRESSIONS:
         raise RefusedQueryError(
             f"The query has more than {most_relations:,} parts, or {MAX_EXPRESSIONS:,} expressions, once each WITH part"
-            " is counted as often as it is named.",
+            " is counted as often as it is named, and what is in functions like nvl twice.",
             "Name each part once, or save one as a table.",
         )
 
@@ -223,19 +235,19 @@ def _measure_expression(nodes: Sequence[Node], below: PlanSize, scope: Scope) ->
     """Return the size of an expression over these columns; its width is that of its type."""
     types: list[int] = []
     lambdas: list[bool] = []
-    expressions = relations = 0
+    counts: list[int] = []
+    relations = 0
     for node in reversed(nodes):
         inner = [_measure_plan(each, scope) for each in _plans(node)]
         count = node["num-children"]
         arguments = [(types.pop(), lambdas.pop()) for _ in range(count)]
         types.append(_type_size(node, arguments, below, inner))
         lambdas.append(node["class"] == _LAMBDA)
-        expressions += 1 + sum(each.expressions for each in inner)
-        relations += sum(each.relations for each in inner)
-        for each in _expressions(node):
-            found = _measure_expression(each, below, scope)
-            expressions, relations = expressions + found.expressions, relations + found.relations
-    return _checked(PlanSize(expressions, relations, types.pop() if types else 1))
+        within = [*inner, *(_measure_expression(each, below, scope) for each in _expressions(node))]
+        times = REPEATING.get(allow_list.called_function(node) or "", 1)
+        counts.append(1 + times * sum(counts.pop() for _ in range(count)) + sum(each.expressions for each in within))
+        relations += sum(each.relations for each in within)
+    return _checked(PlanSize(sum(counts), relations, types.pop() if types else 1))
 
 
 def _type_size(node: Node, arguments: Sequence[tuple[int, bool]], below: PlanSize, inner: Sequence[PlanSize]) -> int:

@@ -2,19 +2,26 @@
 
 Its lexer and parser look ahead through whatever is open, so that their time grows with the square of the depth and
 more: 800 comments in one another take a minute, 2,000 brackets as long. And CUBE in GROUPING SETS is multiplied out
-while parsing. What is counted are brackets, types, CASE, lambdas and comments that are open at one place, and the
-columns of cubes; texts, quoted names and comments are skipped as Spark skips them. This protects time, not data: a text
-that fools it meets the time limit of the analysis. Depth without brackets, of operators and joins, costs no such time:
-200,000 characters of them end in an error of the parser's own, about its stack, in a second or a few.
+while parsing. What is in CASE, FILTER and TRIM stands twice in a plan as JSON, so that each in another one doubles it;
+and the value of `CASE value WHEN …` is there once for each WHEN. What is counted are brackets, types, CASE, lambdas and
+comments that are open at one place, and the columns of cubes; texts, quoted names and comments are skipped as Spark
+skips them. This protects time, not data: a text that fools it meets the time limit of the analysis. Depth without
+brackets, of operators and joins, costs no such time: 200,000 characters of them end in an error of the parser's own,
+about its stack, in a second or a few.
 """
 
 import re
+from dataclasses import dataclass
 
 from lakehold.lake.errors import RefusedQueryError
 
 MAX_DEPTH = 100
 MAX_CUBE_SETS = 4_096
 """Of all cubes together: as many sets as one with twelve columns has."""
+MAX_REPEATING = 12
+"""CASE, FILTER and TRIM in one another."""
+MAX_VALUE = 1_000_000
+"""Characters of the value of a CASE, counted once for each WHEN."""
 
 # A quote that is never closed ends the count: the parser goes no further either.
 _TOKEN = re.compile(
@@ -23,7 +30,7 @@ _TOKEN = re.compile(
     | '[^'\\]*(?:\\.[^'\\]*)*(?:'|\Z) | "[^"\\]*(?:\\.[^"\\]*)*(?:"|\Z) | `[^`]*(?:`|\Z)
     | --(?:\\\n|[^\r\n])*
     | (?P<comment>/\*(?!\+))
-    | (?P<word>(?<![\w.])(?:array|case|cube|end|map|struct)(?!\w))
+    | (?P<word>(?<![\w.])(?:array|case|cube|end|filter|map|struct|trim|when)(?!\w))
     | (?P<sign>->|[()\[\]<>,])
     """,
     re.VERBOSE | re.IGNORECASE | re.DOTALL,
@@ -32,6 +39,7 @@ _COMMENT = re.compile(r"/\*(?!\+)|\*/")
 _CLOSED_BY = {")": "(", "]": "[", ">": "<", "END": "CASE"}
 _BRACKETS = frozenset("([")
 _TYPES = frozenset({"ARRAY", "MAP", "STRUCT"})
+_REPEATING = frozenset({"FILTER", "TRIM"})
 
 
 def refuse_text(text: str) -> None:
@@ -43,9 +51,21 @@ def refuse_text(text: str) -> None:
             at = _end_of_comment(text, at)
             bounds.skip(found.start(), at)
         elif found["word"]:
-            bounds.take_word(found["word"].upper(), at)
+            bounds.take_word(found["word"].upper(), found.start(), at)
         elif found["sign"]:
             bounds.take_sign(found["sign"], found.start())
+
+
+@dataclass(slots=True)
+class _RepeatingPart:
+    """A CASE, FILTER or TRIM that is open, and how deep it is."""
+
+    depth: int
+    start: int = -1
+    """Where the value of a CASE begins; -1 once it has ended, and for the others."""
+    length: int = 0
+    """Of the value."""
+    whens: int = 0
 
 
 class _TextBounds:
@@ -58,20 +78,25 @@ class _TextBounds:
         self._cubes: list[tuple[int, int]] = []
         """Of each open cube: how deep it is, and its columns so far."""
         self._sets = 0
+        self._repeating: list[_RepeatingPart] = []
 
     def skip(self, start: int, end: int) -> None:
         """Skip a comment. What stood before it still precedes what comes after it."""
         if self._word_at(start):
             self._word_end = end
 
-    def take_word(self, word: str, end: int) -> None:
-        """Count CASE, and remember what a bracket may follow."""
-        if word == "CASE":
-            self._push(word)
-        elif word == "END":
-            self._close(word)
-        else:
-            self._word, self._word_end = word, end
+    def take_word(self, word: str, start: int, end: int) -> None:
+        """Count CASE and its WHENs, and remember what a bracket may follow."""
+        match word:
+            case "CASE":
+                self._push(word)
+                self._count_repeating(end)
+            case "WHEN":
+                self._count_when(start)
+            case "END":
+                self._close(word)
+            case _:
+                self._word, self._word_end = word, end
 
     def take_sign(self, sign: str, start: int) -> None:
         """Count brackets and lambdas."""
@@ -84,6 +109,8 @@ class _TextBounds:
             self._close(sign)
         elif sign != "<" or word in _TYPES:
             self._push(sign)
+            if sign == "(" and word in _REPEATING:
+                self._count_repeating()
             if sign == "(" and word == "CUBE":
                 self._cubes.append((len(self._open), 0))
                 self._count_column()
@@ -105,6 +132,31 @@ class _TextBounds:
             self._open.pop()
         while self._cubes and self._cubes[-1][0] > len(self._open):
             self._cubes.pop()
+        while self._repeating and self._repeating[-1].depth > len(self._open):
+            self._repeating.pop()
+
+    def _count_repeating(self, start: int = -1) -> None:
+        """Count what doubles all that is in it. In the value of a CASE it would be multiplied by more."""
+        if len(self._repeating) == MAX_REPEATING or any(each.start >= 0 for each in self._repeating):
+            raise RefusedQueryError(
+                f"The query has more than {MAX_REPEATING} CASE, FILTER or TRIM in one another, or one in the value of a"
+                " CASE.",
+                "Write one CASE with several WHEN, or break the query into parts: WITH … AS (…).",
+            )
+        self._repeating.append(_RepeatingPart(len(self._open), start))
+
+    def _count_when(self, start: int) -> None:
+        """Count the value of a CASE once more."""
+        here = self._repeating[-1] if self._repeating else None
+        if here is None or self._open[-1:] != ["CASE"] or here.depth != len(self._open):
+            return
+        if here.start >= 0:
+            here.length, here.start = len(self._text[here.start : start].strip()), -1
+        here.whens += 1
+        if here.length * here.whens > MAX_VALUE:
+            raise RefusedQueryError(
+                "The value of a CASE is too long for so many WHEN.", "Give it a name: WITH … AS (SELECT …)."
+            )
 
     def _count_column(self) -> None:
         """Count a column of the innermost cube: each doubles its sets."""
