@@ -8,6 +8,7 @@ from contextlib import contextmanager
 import psycopg
 import pytest
 
+from lakehold.access import Draft
 from lakehold.directory.caller import Caller
 from lakehold.directory.errors import DeniedError
 from lakehold.kit.errors import LakeholdError
@@ -83,6 +84,35 @@ def test_who_may_not_operate_is_refused_for_that(space: InlineSpace, task: str, 
     with pytest.raises(DeniedError) as found:
         start(space, task, by)
     assert "Petra needs" not in found.value.message
+
+
+@pytest.fixture
+def pointed(space: InlineSpace, shop: str) -> Iterator[tuple[str, str]]:
+    """A task that reads a connection in a space where the owner of its project has no role; and the project."""
+    with space.platform.write(ERIK) as ctx:
+        project = ctx.create("spaces.project", "pointed", edges={"space": "sales"})
+    space.grant("petra", "owner", project)
+    space.revoke("erik", "owner", project)
+    uid = space.task("pointed", landing(shop, "pointed"), project=project)
+    with without(space, "petra", "can_consume_data", "sources"):
+        yield uid, project
+
+
+def test_a_task_runs_only_with_the_owners_roles(space: InlineSpace, pointed: tuple[str, str]) -> None:
+    with pytest.raises(DeniedError, match="Petra needs Can Consume Data"):
+        start(space, pointed[0])
+
+
+def test_a_dataset_runs_only_with_the_owners_roles(space: InlineSpace, pointed: tuple[str, str]) -> None:
+    with space.platform.write(ADA) as ctx:
+        dataset = ctx.create_unchecked(Draft("spaces.dataset", {"task": pointed[0]}), "pointed")
+    with pytest.raises(DeniedError, match="Petra needs Can Consume Data"):
+        space.start(dataset)
+
+
+def test_a_project_runs_only_with_the_owners_roles(space: InlineSpace, pointed: tuple[str, str]) -> None:
+    with pytest.raises(DeniedError, match="Petra needs Can Consume Data"):
+        space.start(pointed[1])
 
 
 def test_another_owner_is_asked_instead(space: InlineSpace, task: str) -> None:

@@ -24,7 +24,7 @@ _NOT_PREPARED = frozenset({PREPARED, "notify", "failure_webhook"})
 
 
 class DesignState(StrEnum):
-    """How far the design of a task is."""
+    """The state of a task's design."""
 
     NEW = "new"
     """Its settings are missing, or cannot be used."""
@@ -34,7 +34,7 @@ class DesignState(StrEnum):
 
 
 class TableChange(StrEnum):
-    """What prepare does to the table of a dataset."""
+    """The change that prepare makes to the table of a dataset."""
 
     NONE = "none"
     CREATE = "create"
@@ -50,7 +50,7 @@ class TableChange(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class DatasetPlan:
-    """What prepare would do to one dataset."""
+    """The plan of prepare for one dataset."""
 
     name: str
     change: TableChange

@@ -1,4 +1,4 @@
-"""What is run in a data space: tasks, single datasets of them, and whole projects. `executors` executes the steps.
+"""The kinds of a data space that are run: tasks, single datasets of them, and projects. `executors` executes steps.
 
 Runs need no rights of an author: they are executed in the context of the project's owner (`owner_context`), and to
 change a task needs no right to data.

@@ -30,7 +30,7 @@ _PATH_SEPARATOR = "\x1f"
 
 @dataclass(frozen=True)
 class InputSession:
-    """The inputs of a task. The caller is whoever runs it; their own rights to data do not count."""
+    """The inputs of a task. The caller runs it; their own rights to data do not count."""
 
     platform: Platform
     runtime: SparkRuntime

@@ -25,7 +25,7 @@ class DatasetReference(SettingsRecord):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PreparedState(SettingsRecord):
-    """What was prepared of a task."""
+    """The settings of a task that were prepared, as a digest."""
 
     fingerprint: str
     """The digest of its settings then."""

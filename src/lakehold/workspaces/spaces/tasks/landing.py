@@ -12,7 +12,7 @@ from lakehold.workspaces.spaces.tasks.base import DatasetName, TaskSettings, ref
 
 
 class LandingMode(StrEnum):
-    """How a stream is landed after the first time, when all of it is loaded."""
+    """The way in which a stream is landed after the first time, when all of it is loaded."""
 
     RELOAD = "reload"
     """All rows again, in the place of those that are there."""
@@ -37,7 +37,7 @@ _SYNC_MODES = {
 
 
 class SchemaChanges(StrEnum):
-    """What becomes of a column that is added, widened or dropped at the source."""
+    """The policy for columns that are added, widened or dropped at the source."""
 
     APPLY = "apply"
     """The dataset follows: columns are added and widened; one that is gone is empty from then on."""

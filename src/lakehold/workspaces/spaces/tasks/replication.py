@@ -11,7 +11,7 @@ from lakehold.workspaces.spaces.tasks.base import DatasetReference, TaskSettings
 
 
 class ReplicationMode(StrEnum):
-    """How the rows of the target table are treated."""
+    """The replication mode: the treatment of the rows that the target table has."""
 
     FULL = "full"
     """They are replaced by all rows of the dataset."""
