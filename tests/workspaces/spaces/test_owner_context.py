@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import count
 
 import psycopg
 import pytest
@@ -27,6 +28,9 @@ from tests.workspaces.spaces.space import (
     InlineSpace,
 )
 from tests.workspaces.spaces.test_tasks import fill, landing
+
+
+_numbers = count()
 
 
 @contextmanager
@@ -90,7 +94,7 @@ def test_who_may_not_operate_is_refused_for_that(space: InlineSpace, task: str, 
 def pointed(space: InlineSpace, shop: str) -> Iterator[tuple[str, str]]:
     """A task that reads a connection in a space where the owner of its project has no role; and the project."""
     with space.platform.write(ERIK) as ctx:
-        project = ctx.create("spaces.project", "pointed", edges={"space": "sales"})
+        project = ctx.create("spaces.project", f"pointed {next(_numbers)}", edges={"space": "sales"})
     space.grant("petra", "owner", project)
     space.revoke("erik", "owner", project)
     uid = space.task("pointed", landing(shop, "pointed"), project=project)
