@@ -29,7 +29,6 @@ from tests.workspaces.spaces.space import (
 )
 from tests.workspaces.spaces.test_tasks import fill, landing
 
-
 _numbers = count()
 
 
