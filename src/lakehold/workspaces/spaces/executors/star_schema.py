@@ -5,13 +5,13 @@ fact, the rows that arrive are merged, and of the others those whose member has 
 whatever order, ends in the same star. A row that stays as it is is not written.
 
 A surrogate key is the first 63 bits of the SHA-256 of business key and start of the version (of the business key alone,
-if there are no versions). Unlike a number that is counted up, it is the same when a table is loaded anew, and it is never
-given to another member, although nothing remembers which ones were taken. Two of ten million versions share a key with a
-probability of 1 : 180,000; the write refuses them before anything is stored.
+if there are no versions). Unlike a number that is counted up, it is the same when a table is loaded anew, and it is
+never given to another member, although nothing remembers which ones were taken. Two of ten million versions have the
+same one with a probability of 1 : 180,000; the write refuses them before anything is stored.
 
 A fact gets the last version that had begun when it happened, or the first one if none had: a member that was deleted
-before, or first seen after, is still the one that is meant. Without a member of its business key it gets the unknown one,
-and keeps its business key, so that a later load finds the member once it is there.
+before, or first seen after, is still the one that is meant. Without a member of its business key it gets the unknown
+one, and keeps its business key, so that a later load finds the member once it is there.
 """
 
 from collections.abc import Mapping, Sequence
@@ -87,7 +87,7 @@ def load_dimension(
     if reload and dimension.at:
         known = known.limit(0)
     members = compute_members(arriving, known, dimension, moment).unionByName(unknown_member(stored, dimension))
-    return _write(tables, place, members, WriteMode.MIRROR, mark, [dimension.key_column])
+    return _write(tables, place, members, TableWriteOptions(WriteMode.MIRROR, mark, [dimension.key_column]))
 
 
 def load_fact(
@@ -118,12 +118,12 @@ def load_fact(
     if fact.removes_missing and not reload:
         _refuse_empty(arriving, stored, fact.name)
     if fact.removes_missing or reload:
-        return _write(tables, place, rows, WriteMode.MIRROR, mark, fact.keys)
+        return _write(tables, place, rows, TableWriteOptions(WriteMode.MIRROR, mark, fact.keys))
     if moved := [~column(link.key_column).eqNullSafe(column(_found(link))) for link in fact.links]:
         others = stored.join(arriving, list(fact.keys), "left_anti").select(*map(column, stored.columns))
         changed = _find_members(others, fact, versions).filter(reduce(or_, moved))
         rows = rows.unionByName(_relink(changed, fact))
-    return _write(tables, place, rows, WriteMode.MERGE, mark, fact.keys)
+    return _write(tables, place, rows, TableWriteOptions(WriteMode.MERGE, mark, fact.keys))
 
 
 def load_view(
@@ -144,21 +144,19 @@ def load_view(
     rows = tables.read(fact)
     for chosen in view.dimensions:
         link = links[chosen.role]
-        members = tables.read(dimensions[link.dimension])
+        dimension = star.dimension(link.dimension)
+        members, on = tables.read(dimensions[link.dimension]), {dimension.key_column: link.key_column}
         if view.as_of == "current":
-            dimension = star.dimension(link.dimension)
-            members, on = (
-                _newest_versions(members, dimension),
-                dict(zip(dimension.business_key, link.columns, strict=True)),
-            )
-        else:
-            on = {star.dimension(link.dimension).key_column: link.key_column}
-        names = {name: view_column(chosen.role, name) for name in chosen.columns}
-        rows = _join_members(rows, members, on, names)
+            members = _newest_versions(members, dimension)
+            on = dict(zip(dimension.business_key, link.columns, strict=True))
+        rows = _join_members(rows, members, on, {name: view_column(chosen.role, name) for name in chosen.columns})
     flat = rows.drop(*(link.key_column for link in shown.links))
     refuse_incomparable(flat.schema)
-    has_same = tables.exists(place) and flat.columns == tables.schema(place).fieldNames()
-    return _write(tables, place, flat, WriteMode.MIRROR if has_same else WriteMode.OVERWRITE, mark, shown.keys)
+    # Where the columns are others, the rows are all written; else those that changed.
+    has_same = tables.exists(place) and flat.schema.simpleString() == tables.schema(place).simpleString()
+    mode = WriteMode.MIRROR if has_same else WriteMode.OVERWRITE
+    evolution = SchemaEvolution.MERGE if has_same else SchemaEvolution.OVERWRITE
+    return _write(tables, place, flat, TableWriteOptions(mode, mark, shown.keys, evolution))
 
 
 def _arriving_facts(source: DataFrame, fact: StarFact) -> DataFrame:
@@ -268,9 +266,6 @@ def _refuse_empty(arriving: DataFrame, stored: DataFrame, name: str) -> None:
         raise DataError(message, "Check the source; if that is right, reload the task.")
 
 
-def _write(
-    tables: Tables, place: TableIdentifier, rows: DataFrame, mode: WriteMode, mark: str, keys: Sequence[str]
-) -> TableWriteResult:
-    evolution = SchemaEvolution.OVERWRITE if mode is WriteMode.OVERWRITE else SchemaEvolution.MERGE
+def _write(tables: Tables, place: TableIdentifier, rows: DataFrame, how: TableWriteOptions) -> TableWriteResult:
     with persisted(rows) as found:
-        return write_rows(tables, place, found, TableWriteOptions(mode, mark, keys, evolution))
+        return write_rows(tables, place, found, how)

@@ -160,6 +160,10 @@ class StarViewDimension(SettingsRecord):
     columns: tuple[Text, ...]
     """Each is called after the role and itself: `product_name`."""
 
+    def __post_init__(self) -> None:
+        if not self.columns:
+            _refuse(f"The view chooses no columns of {self.role}.", "Choose one, or leave the role out.", "columns")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StarView(SettingsRecord):
@@ -263,9 +267,10 @@ def planned_datasets(settings: DataMartTaskSettings) -> list[StarDataset]:
 
 def source_references(settings: DataMartTaskSettings) -> Iterator[SettingReference]:
     """Yield the datasets that the task reads."""
-    for part, sources in (("dimensions", settings.dimensions), ("facts", settings.facts)):
-        for at, each in enumerate(sources):
-            yield SettingReference(f"{part}.{at}.source", "spaces.dataset", each.source, edge="reads")
+    named = [(f"dimensions.{at}", each.source) for at, each in enumerate(settings.dimensions)]
+    named += [(f"facts.{at}", each.source) for at, each in enumerate(settings.facts)]
+    for path, source in named:
+        yield SettingReference(f"{path}.source", "spaces.dataset", source, edge="reads")
 
 
 def view_column(role: str, column: str) -> str:
