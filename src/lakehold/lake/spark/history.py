@@ -89,14 +89,14 @@ def _merge_changes(
 ) -> None:
     stored = session.table(place.sql)
     rule = _rule(stored.schema, how)
-    with persisted(scd2.detect_changes(rows, stored, rule, moment if how.closes_missing else None)) as found:
+    with _persisted(scd2.detect_changes(rows, stored, rule, moment if how.closes_missing else None)) as found:
         seen = scd2.refuse_invalid_rows(found, rule, at=how.at, last_by=how.last_by)
         if seen.missing and not seen.arriving and not how.may_be_empty and rows.isEmpty():
             message = f"The source is empty, which would end all {seen.missing:,} rows of the history."
             raise DataError(message, "Check the source; if that is right, let the history accept an empty source.")
         if not seen.missing and not seen.arriving:
             return
-        with persisted(scd2.affected_versions(found, stored, rule)) as known:
+        with _persisted(scd2.affected_versions(found, stored, rule)) as known:
             returning = how.closes_missing and how.at is not None
             changing = scd2.build_changes(found, known, rule, moment, returning=returning)
             changing.createOrReplaceTempView("changing")
@@ -105,7 +105,7 @@ def _merge_changes(
 
 
 @contextmanager
-def persisted(rows: DataFrame) -> Iterator[DataFrame]:
+def _persisted(rows: DataFrame) -> Iterator[DataFrame]:
     """Persist the rows while they are read several times."""
     try:
         yield rows.persist()

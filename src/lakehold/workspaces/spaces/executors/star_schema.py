@@ -25,8 +25,7 @@ from pyspark.sql import types as t
 
 from lakehold.lake.errors import DataError
 from lakehold.lake.iceberg_catalog import TableIdentifier
-from lakehold.lake.spark.history import persisted
-from lakehold.lake.spark.jvm import move_to_session
+from lakehold.lake.spark.jvm import materialised, move_to_session
 from lakehold.lake.spark.scd2 import FROM, column
 from lakehold.lake.spark.table_writer import (
     SchemaEvolution,
@@ -267,5 +266,6 @@ def _refuse_empty(arriving: DataFrame, stored: DataFrame, name: str) -> None:
 
 
 def _write(tables: Tables, place: TableIdentifier, rows: DataFrame, how: TableWriteOptions) -> TableWriteResult:
-    with persisted(rows) as found:
+    # Spark merges no rows into a table that are still to be read from it.
+    with materialised(rows) as found:
         return write_rows(tables, place, found, how)
