@@ -100,6 +100,7 @@ def test_doubles_get_other_names(url: str, caplog: pytest.LogCaptureFixture) -> 
         store = session.store
         for number in range(2):
             store.create("lakehouse.table", "Orders", uid=f"orders_{number}", edges={"layer": "clean"})
+            store.create("spaces.connection", "Tills", uid=f"tills_{number}", edges={"space": "landing"})
         store.create("lakehouse.table", "orders", uid="elsewhere", edges={"layer": "raw"})
         store.create("lakehouse.table", "orders_2", uid="in_the_way", edges={"layer": "clean"})
         store.create("tenant.group", "All", uid="another_all", edges={"tenant": company.TENANT})
@@ -129,6 +130,8 @@ def test_doubles_get_other_names(url: str, caplog: pytest.LogCaptureFixture) -> 
         "alike": "STORE LAKE 2",
         "of_another_mart": f"{name} 2",
         "deleted_one": "Finance table",
+        "tills_0": "Tills",
+        "tills_1": "Tills 2",
     }
     fresh = AccessEngine(database, names=registry.unique_names())
     with fresh.read(company.TENANT) as session:
@@ -144,6 +147,7 @@ def test_doubles_get_other_names(url: str, caplog: pytest.LogCaptureFixture) -> 
         ("marts.report", renamed["of_another_mart"], report),
         ("tenant.group", "all", {"tenant": company.TENANT}),
         ("products.project", "store lake", {"tenant": company.TENANT}),
+        ("spaces.connection", "TILLS", {"space": "landing"}),
     ):
         with pytest.raises(NameTakenError), fresh.write(company.TENANT) as session:
             session.store.create(kind, name, edges=edges)

@@ -91,6 +91,14 @@ class AccessQueries(ABC):
         with self.view_lock():
             return self.evaluator.check(principal, action, resource, role=role, edges=edges)
 
+    def holds(self, member: str, definition: str, resource: str) -> bool:
+        """Return whether a definition of the model (`define`) holds for a member on a resource.
+
+        It is a part of decisions, and not one itself: it tells which part of a refused one is missing.
+        """
+        with self.view_lock():
+            return self.evaluator.holds(member, definition, resource)
+
     def check_many(self, questions: Iterable[tuple[Principal, str, str]]) -> list[bool]:
         """Check many triples of principal, action and resource, in their order."""
         with self.view_lock():

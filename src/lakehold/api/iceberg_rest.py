@@ -94,18 +94,19 @@ def iceberg_config(ctx: ReadContext, warehouse: QueryText = "") -> Response:
     readable_tables.refuse_impersonation(ctx)
     overrides = {}
     if warehouse:
-        readable_tables.list_containers(ctx, (warehouse,))
+        readable_tables.list_containers(ctx, _parse_namespace(warehouse))
         overrides = {"prefix": encode_prefix(warehouse)}
     return JSONResponse({"defaults": {}, "overrides": overrides, "endpoints": _ENDPOINTS})
 
 
 async def _workspace_prefix(request: Request) -> tuple[str, ...]:
     prefix = request.path_params.get("prefix")
-    return () if prefix is None else (decode_prefix(prefix),)
+    return () if prefix is None else _parse_namespace(decode_prefix(prefix))
 
 
 Workspace = Annotated[tuple[str, ...], Depends(_workspace_prefix)]
-"""The workspace that the client has named as its warehouse, if it has: it stands before all namespaces."""
+"""The workspace, or the path to a container in it, that the client has named as its warehouse, if it has: it stands
+before all namespaces."""
 
 
 @routes.get("/{prefix}/namespaces")  # noqa: FAST003 - `Workspace` reads it

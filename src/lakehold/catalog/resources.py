@@ -97,16 +97,33 @@ def delete(ctx: RequestContext, uid: str) -> bool:
         ctx.make(Add(Attribute(uid, kinds.DELETED, "true")))
         resource_metadata.save(ctx, uid)
         return False
-    inside = ctx.session.read_view(lambda view: list(map(view.uid, view.children(view.resource(uid)))))
+    own, inside = _children(ctx, uid)
     _refuse_any(ctx, uid, inside, "still contains others", "They must be deleted or moved first.")
     needed = ctx.session.read_view(lambda view: _dependents(view, uid))
     _refuse_any(ctx, uid, needed, "is still needed by others", "Let them point at another one first, or delete them.")
-    number = view.resource(uid)
-    kind = view.kind(number)
+    for each in (*own, uid):
+        _delete_one(ctx, each)
+    return True
+
+
+def _children(ctx: RequestContext, uid: str) -> tuple[list[str], list[str]]:
+    """Return what is deleted with a resource, and what else lies in it."""
+
+    def split(view: FactView) -> tuple[list[str], list[str]]:
+        found: tuple[list[str], list[str]] = ([], [])
+        for child in view.children(view.resource(uid)):
+            found[not registry.describe_kind(view.kind(child)).deleted_with_parent].append(view.uid(child))
+        return found
+
+    return ctx.session.read_view(split)
+
+
+def _delete_one(ctx: RequestContext, uid: str) -> None:
+    number = ctx.view.resource(uid)
+    kind = ctx.view.kind(number)
     ctx.delete_unchecked(uid)
     resource_metadata.clear_deleted(ctx, number, kind)
     credentials.delete_all(ctx, number)
-    return True
 
 
 def restore(ctx: RequestContext, uid: str, name: str = "") -> int:

@@ -26,12 +26,16 @@ class Caller:
     address: str = ""
     impersonator: str = ""
     """Who really looks, while they view as the member."""
+    inputs: frozenset[str] | None = None
+    """The only tables that can be read, whatever the member may read: what a task is given. None for no such limit."""
 
     def to_stored(self) -> dict[str, object]:
         """Return the caller in stored form, with the scope of their token, to act as them later."""
         values: dict[str, object] = {"member": self.member, "token_id": self.token_id, "request": self.request}
         if self.impersonator:
             values["behind"] = self.impersonator
+        if self.inputs is not None:
+            values["inputs"] = sorted(self.inputs)
         if self.narrowed is not None:
             parts = {"actions": self.narrowed.actions, "resources": self.narrowed.resources}
             values["narrowed"] = {name: None if part is None else sorted(part) for name, part in parts.items()}
@@ -46,6 +50,8 @@ class Caller:
             parts = {name: None if part is None else frozenset(part) for name, part in narrowed.items()}
             values["narrowed"] = TokenPrincipal(values["member"], **parts)
         values["impersonator"] = values.pop("behind", "")
+        inputs = values.pop("inputs", None)
+        values["inputs"] = None if inputs is None else frozenset(inputs)
         return cls(tenant, address=address, **values)
 
     @property

@@ -150,8 +150,9 @@ def _is_visible(ctx: RequestContext, here: int) -> bool:
 
 def _ancestors_of_token_scope(ctx: RequestContext) -> set[int]:
     """Return the ancestors of the resources that a token is narrowed to. Only their names are visible."""
-    view, narrowed, found = ctx.view, ctx.caller.narrowed, set[int]()
-    for uid in (narrowed.resources if narrowed else None) or ():
+    view, caller, found = ctx.view, ctx.caller, set[int]()
+    narrowed = caller.narrowed.resources if caller.narrowed else None
+    for uid in (narrowed if caller.inputs is None else caller.inputs) or ():
         number = view.ids.get(uid)
         if number is None or view.kind(number) not in _container_kinds(view) or not _may_read(ctx, uid):
             continue
@@ -163,6 +164,8 @@ def _ancestors_of_token_scope(ctx: RequestContext) -> set[int]:
 
 
 def _may_read(ctx: RequestContext, uid: str) -> bool:
+    if ctx.caller.inputs is not None:
+        return uid in ctx.caller.inputs
     action = readable_kinds().get(ctx.view.kind(ctx.view.resource(uid)))
     if action is None:
         return ctx.session.can_see(ctx.principal, uid)

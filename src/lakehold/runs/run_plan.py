@@ -53,6 +53,12 @@ def parse_step(text: str, types: Iterable[type[Step]]) -> Step:
         raise ConflictError("Another release has planned this step.", "Resume the run, or start a new one.") from None
 
 
+def stage_of(text: str) -> int | None:
+    """Return the stage of a stored step; None for a step of its own."""
+    found = json.loads(text)["fields"].get("stage") if text else None
+    return found if isinstance(found, int) else None
+
+
 def parse_authors(text: str, tenant: str) -> tuple[Caller, ...]:
     """Return the authors of a stored step."""
     return tuple(Caller.from_stored(tenant, each, address="worker") for each in json.loads(text).get("authors", ()))

@@ -65,6 +65,8 @@ class Step:
     name: str
     reads: tuple[str, ...] = ()
     writes: tuple[str, ...] = ()
+    stage: int | None = None
+    """Steps of the same stage, one behind the other in a plan, are executed at the same time."""
 
 
 StepExecutors = Mapping[type[Step], Callable[[Any, StepContext], StepResult]]
@@ -179,8 +181,8 @@ class Runnable(ABC):
     private_errors = False
     """Whether errors of its runs leave out values and what other systems say.
 
-    Those who see its runs may not see what it reads and where it writes. Who may edit all of its `private_ends` finds
-    the whole text in the log.
+    Those who see its runs may not see what it reads and where it writes. Who has all of its `private_rights` finds the
+    whole text in the log.
     """
     reloads = True
     """Whether its page offers to load all of it anew; False for what has been sent and cannot be taken back."""
@@ -207,6 +209,10 @@ class Runnable(ABC):
         del options
         return self.trigger
 
+    def need_start(self, ctx: RequestContext, uid: str, options: RunOptions) -> None:
+        """Refuse unless the caller may start a run with these options."""
+        ctx.need(self.start_action(options), uid)
+
     def locks(self, ctx: RequestContext, uid: str, options: RunOptions) -> Sequence[str]:
         """Return the resources that no other run may write meanwhile."""
         del options
@@ -228,10 +234,15 @@ class Runnable(ABC):
         del ctx
         return uid
 
-    def private_ends(self, ctx: RequestContext, uid: str) -> Sequence[str]:
-        """Return the resources for other systems: what these say is for those who may edit them."""
+    def private_rights(self, ctx: RequestContext, uid: str) -> Sequence[RequiredRight]:
+        """Return the rights that let one read what other systems say: by default to edit it."""
         del ctx
-        return (uid,)
+        return (RequiredRight("edit", uid),)
+
+    def run_details(self, ctx: RequestContext, uid: str) -> Mapping[str, object]:
+        """Return what the audit log says of a run beside its cause, such as in whose context it runs."""
+        del ctx, uid
+        return {}
 
     def stop_rights(self, ctx: RequestContext, uid: str) -> Sequence[RequiredRight]:
         """Return the rights of which one is enough to stop its runs."""

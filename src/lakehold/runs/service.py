@@ -122,7 +122,7 @@ class Runs:
         for output in sorted(set(runnable.locks(ctx, uid, options))):
             ctx.rows(run_output_table).insert(run=number, resource_id=view.resource(output))
         action = "reload" if options.reload else "backfill" if options.span else "run"
-        ctx.note(action, uid, after={"run": run, "cause": cause.text})
+        ctx.note(action, uid, after={"run": run, "cause": cause.text, **runnable.run_details(ctx, uid)})
         return run
 
     def stop(self, ctx: RequestContext, run: str) -> Run:
@@ -146,7 +146,8 @@ class Runs:
         plan_run(ctx, self.runnables[row.kind], _resource(ctx, row), load_options(row))
         caller = json.dumps(ctx.caller.to_stored())
         _update_run(ctx, row, state=states.QUEUED, error="", ended_at=None, caller=caller, tries=row.tries + 1)
-        ctx.note("resume run", _resource(ctx, row), after={"run": run})
+        details = self.runnables[row.kind].run_details(ctx, _resource(ctx, row))
+        ctx.note("resume run", _resource(ctx, row), after={"run": run, **details})
         return self.get(ctx, run)
 
     def retry(self, ctx: RequestContext, run: str) -> Run:
@@ -244,10 +245,10 @@ class Runs:
         return [_build_line(each) for each in reversed(found)]
 
     def _known_lines(self, ctx: RequestContext, row: RunRow) -> list[sa.ColumnElement[bool]]:
-        """Return the condition on the log lines that the caller may read: private ones need the right to edit."""
+        """Return the condition on the log lines that the caller may read: private ones need rights of their own."""
         runnable = self.runnables[row.kind]
-        ends = runnable.private_ends(ctx, _resource(ctx, row)) if runnable.private_errors else ()
-        if all(ctx.session.check(ctx.principal, "edit", end) for end in ends):
+        needed = runnable.private_rights(ctx, _resource(ctx, row)) if runnable.private_errors else ()
+        if all(ctx.session.check(ctx.principal, *right) for right in needed):
             return []
         return [run_log_table.c.level != states.PRIVATE]
 
@@ -299,7 +300,7 @@ def need_start(ctx: RequestContext, runnable: Runnable, uid: str, options: RunOp
     """Refuse unless the caller may start such a run. The platform itself runs only steps that check no rights."""
     if not ctx.caller.member:
         return
-    ctx.need(runnable.start_action(options), uid)
+    runnable.need_start(ctx, uid, options)
     if options.reload or options.span:
         ctx.need(runnable.stop, uid)
 

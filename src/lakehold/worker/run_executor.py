@@ -7,8 +7,10 @@ import json
 import logging
 import shutil
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cache, partial
+from itertools import takewhile
 from threading import Event
 
 import sqlalchemy as sa
@@ -42,6 +44,8 @@ from lakehold.workspaces import registry
 
 _log = logging.getLogger("lakehold.runs")
 _MAX_ATTEMPTS = 3
+_STEPS_AT_ONCE = 4
+"""How many steps of one stage are executed at the same time."""
 _OWNER_ONLY = 0o700
 _LOSS_SECONDS = 0.5
 """How much later than its connections the JVM may be seen to end."""
@@ -95,7 +99,31 @@ class RunExecutor:
         return len(plan)
 
     def execute_step(self, number: int, place: int) -> str:
-        """Execute one step unless it has succeeded; return the error, or an empty text."""
+        """Execute a step unless it has succeeded, and at the same time those behind it that are of its stage.
+
+        Return the error, or an empty text. Steps that were executed with an earlier one have nothing left to do.
+        """
+        places = self._stage(number, place)
+        if len(places) == 1:
+            return self._execute_once(number, place)
+        with ThreadPoolExecutor(_STEPS_AT_ONCE, thread_name_prefix=f"run-{number}") as pool:
+            problems = list(pool.map(partial(self._execute_once, number), places))
+        return next(filter(None, problems), "")
+
+    def _stage(self, number: int, place: int) -> list[int]:
+        """Return the places of a step and of those behind it that are of the same stage."""
+        first = load_step(self._platform, number, place)
+        stage = run_plan.stage_of(first.plan)
+        if stage is None or first.state == states.SUCCEEDED:
+            return [place]
+        c = run_step_table.c
+        query = sa.select(c.number, c.plan).where(c.run == number, c.number > place).order_by(c.number)
+        with self._platform.database.read() as transaction:
+            rows = transaction.connection.execute(query).all()
+        behind = takewhile(lambda row: run_plan.stage_of(row.plan) == stage, rows)
+        return [place, *(row.number for row in behind)]
+
+    def _execute_once(self, number: int, place: int) -> str:
         row, state = load_run(self._platform, number), load_step(self._platform, number, place)
         record, at = partial(update_step, self._platform, number, place), self._platform.clock()
         if state.state == states.SUCCEEDED:

@@ -202,9 +202,9 @@ def run_probe(request: Request, body: ProbeRequest) -> dict[str, Any]:
     def probe() -> dict[str, Any]:
         with slots.take((caller.tenant, caller.member)), ExitStack() as joined:
 
-            def start_spark() -> object:
+            def start_spark() -> SparkRuntime:
                 joined.enter_context(runtime.queries.join(body.id, caller, is_suspect=body.suspect))
-                return runtime.spark
+                return runtime
 
             return dict(found(platform, caller, body.request, start_spark))
 

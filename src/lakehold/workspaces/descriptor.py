@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from lakehold.runs.scheduler.housekeeping import PeriodicTask
     from lakehold.runs.sql_definitions import FindDefinition
     from lakehold.web.components import PageAction
+    from lakehold.worker.spark_session import SparkRuntime
     from lakehold.workspaces.volume_files import FileService
 
 
@@ -99,6 +100,8 @@ class KindDescriptor:
     their names are unique in the tenant, whatever their model."""
     restored_with_rows: bool = False
     """Whether a deleted one can be restored as long as its rows are retained, and so keeps its settings until then."""
+    deleted_with_parent: bool = False
+    """Whether its parent has made it, and it is deleted with its parent instead of holding it back."""
     is_trigger: bool = False
     """Whether it says when its parent runs, and so is created with a schedule, never by itself."""
     file_settings: Mapping[str, FileSetting] = field(default_factory=dict)
@@ -111,9 +114,9 @@ class Probe(Protocol):
     """Tests a connection, lists its streams or tables, or samples one, before anything is saved."""
 
     def __call__(
-        self, platform: Platform, caller: Caller, request: Mapping[str, Any], start_spark: Callable[[], object], /
+        self, platform: Platform, caller: Caller, request: Mapping[str, Any], start_spark: Callable[[], SparkRuntime], /
     ) -> Mapping[str, Any]:
-        """Return what was found. A probe that needs Spark's drivers starts Spark first."""
+        """Return what was found. A probe that needs Spark or its drivers starts Spark first."""
 
 
 @dataclass(frozen=True, slots=True)

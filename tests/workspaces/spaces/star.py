@@ -14,6 +14,7 @@ from lakehold.lake.iceberg_catalog import TableIdentifier
 from lakehold.lake.spark.table_writer import TableWriteResult
 from lakehold.lake.spark.tables import Tables
 from lakehold.workspaces.spaces.executors.star_schema import load_dimension, load_fact, load_view
+from lakehold.workspaces.spaces.tasks.base import DatasetReference
 from lakehold.workspaces.spaces.tasks.data_mart import (
     DataMartTaskSettings,
     StarColumn,
@@ -26,17 +27,17 @@ from lakehold.workspaces.spaces.tasks.data_mart import (
 
 PRODUCT = StarDimension(
     name="product",
-    source="products",
+    source=DatasetReference(task="t1", dataset="products"),
     business_key=("sku",),
     history=2,
     columns=(StarColumn(column="title"), StarColumn(column="phone", history=1)),
     at="since",
     closes_missing=False,
 )
-SHOP = StarDimension(name="shop", source="shops", business_key=("country", "nr"))
+SHOP = StarDimension(name="shop", source=DatasetReference(task="t1", dataset="shops"), business_key=("country", "nr"))
 SALE = StarFact(
     name="sale",
-    source="sales",
+    source=DatasetReference(task="t1", dataset="sales"),
     keys=("id",),
     at="sold",
     links=(

@@ -12,15 +12,25 @@ from lakehold.workspaces.spaces.tasks.data_mart import (
     DataMartTaskSettings,
     StarDataset,
     planned_datasets,
-    source_references,
 )
 
 SCHEMA = SettingsSchema[DataMartTaskSettings]("data mart task", DataMartTaskSettings)
-PRODUCT: Mapping[str, Any] = {"name": "product", "source": "d1", "business_key": ["sku"], "history": 2}
-DAY: Mapping[str, Any] = {"name": "day", "source": "d2", "business_key": ["date"], "columns": [{"column": "week"}]}
+D1, D2 = {"task": "t1", "dataset": "d1"}, {"task": "t1", "dataset": "d2"}
+PRODUCT: Mapping[str, Any] = {
+    "name": "product",
+    "source": D1,
+    "business_key": ["sku"],
+    "history": 2,
+}
+DAY: Mapping[str, Any] = {
+    "name": "day",
+    "source": D2,
+    "business_key": ["date"],
+    "columns": [{"column": "week"}],
+}
 SALE: Mapping[str, Any] = {
     "name": "sale",
-    "source": "d3",
+    "source": {"task": "t3", "dataset": "d3"},
     "keys": ["id"],
     "at": "sold",
     "measures": ["amount"],
@@ -49,11 +59,9 @@ def test_a_mart_plans_its_datasets_and_what_they_read() -> None:
         StarDataset("sale", "fact"),
         StarDataset("sales", "view"),
     ]
-    assert [(each.field, each.uid, each.edge) for each in source_references(found)] == [
-        ("dimensions.0.source", "d1", "reads"),
-        ("dimensions.1.source", "d2", "reads"),
-        ("facts.0.source", "d3", "reads"),
-    ]
+    assert found.dataset_names() == ["product", "day", "sale", "sales"]
+    assert [each.dataset for each in found.inputs()] == ["d1", "d2", "d3"]
+    assert list(found.uses()) == [("dimensions", "t1", "reads"), ("facts", "t3", "reads")]
     assert [link.key_column for link in found.facts[0].links] == ["product_key", "ordered_key", "shipped_key"]
     assert found.facts[0].kept_columns == ("id", "sold", "sku", "sent", "amount")
 

@@ -97,6 +97,13 @@ class DecisionEvaluator:
         self._subject(principal)
         return [action for action in kind.schema.actions if self.check(principal, action, resource)]
 
+    def holds(self, member: str, definition: str, resource: str) -> bool:
+        """Return whether a definition of the model (`define`) holds for a member on a resource; see `AccessQueries`."""
+        here = self.view.resource(resource)
+        if (self.view.kind(here), definition) not in self.view.policy.relations:
+            raise InvalidInputError(f"{self.view.kind(here)} defines no {quote(definition)}.", "Check the model.")
+        return self._holds(member, definition, here)
+
     def check_change(self, principal: Principal, change: Add | Remove) -> bool:
         """Return whether the principal may make this change, as the model declares for its fact."""
         view = self.view

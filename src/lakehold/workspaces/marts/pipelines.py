@@ -177,11 +177,12 @@ class DataMartPipeline(_ProjectPipeline):
             case _:
                 return (DefinitionPart(uid, "checks"),)
 
-    def private_ends(self, ctx: RequestContext, uid: str) -> Sequence[str]:
-        """Return its storage; the data mart itself if it has a connector of its own."""
+    def private_rights(self, ctx: RequestContext, uid: str) -> Sequence[RequiredRight]:
+        """Return the right to edit its storage; the data mart itself if it has a connector of its own."""
         by = resource_metadata.load(ctx, uid).settings.get("by")
         storage = edge_targets(ctx, uid, "storage")
-        return (uid, *storage) if by == DefinitionType.CONNECTOR or not storage else storage
+        ends = (uid, *storage) if by == DefinitionType.CONNECTOR or not storage else storage
+        return [RequiredRight("edit", end) for end in ends]
 
     def need_step(self, ctx: RequestContext, uid: str, step: Step) -> None:
         """Refuse a step if the caller may no longer use the data mart or its storage."""
@@ -297,9 +298,9 @@ class ReportPipeline(_ProjectPipeline):
             ctx.need("use", mart)
         need_published(ctx, mart_of(ctx, uid))
 
-    def private_ends(self, ctx: RequestContext, uid: str) -> Sequence[str]:
-        """Return its destination."""
-        return edge_targets(ctx, uid, "destination") or (uid,)
+    def private_rights(self, ctx: RequestContext, uid: str) -> Sequence[RequiredRight]:
+        """Return the right to edit its destination."""
+        return [RequiredRight("edit", end) for end in edge_targets(ctx, uid, "destination") or (uid,)]
 
     def visible_through(self, ctx: RequestContext, uid: str) -> str:
         """Return its data mart."""

@@ -3,4 +3,14 @@
 The rights are in model.yaml: seven roles as a union, security roles, tasks that run as their project's owner.
 
 - `workspace`: the descriptor
+- `settings`: the kinds and their settings
+- `tasks`: the types of data tasks, with their settings
+- `datasets`: the tables that tasks make, what was prepared of them, and what prepare would change
+- `connections`: who may test a data connection, and list what it has
+- `owner_context`: which roles the owner of a project lacks for its tasks
+- `planning`: the steps of tasks, and the order of a project
+- `pipelines`: what is run: tasks, datasets and projects
+- `steps`: the steps of their runs
+- `executors`: how steps are executed; only a worker imports them
+- `lineage`: what tasks read, and what reads them
 """

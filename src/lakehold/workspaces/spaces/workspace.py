@@ -1,8 +1,19 @@
-"""The descriptor of data spaces. Its access model decides already; there are no pages of its own yet."""
+"""The descriptor of data spaces."""
 
 from pathlib import Path
 
-from lakehold.workspaces.descriptor import KindDescriptor, Workspace
+from lakehold.kit.ids import NameScope
+from lakehold.workspaces.descriptor import (
+    LINEAGE_PAGE,
+    RUNS_PAGE,
+    TRIGGERS_PAGE,
+    KindDescriptor,
+    RunListTexts,
+    Workspace,
+    deferred,
+)
+
+_HERE = "lakehold.workspaces.spaces"
 
 WORKSPACE = Workspace(
     name="spaces",
@@ -21,10 +32,35 @@ WORKSPACE = Workspace(
     folder=Path(__file__).parent,
     root=KindDescriptor(name="space", icon="boxes"),
     kinds=(
-        KindDescriptor(name="project", icon="blocks"),
-        KindDescriptor(name="task", icon="workflow"),
-        KindDescriptor(name="connection", icon="link"),
+        KindDescriptor(name="project", icon="blocks", pages=(RUNS_PAGE, TRIGGERS_PAGE), unique_name=NameScope.PARENT),
+        KindDescriptor(
+            name="task",
+            icon="workflow",
+            pages=(RUNS_PAGE, TRIGGERS_PAGE, LINEAGE_PAGE),
+            unique_name=NameScope.PARENT,
+        ),
+        KindDescriptor(
+            name="dataset",
+            icon="table-2",
+            collapsed=True,
+            pages=(RUNS_PAGE, LINEAGE_PAGE),
+            reads_rows="consume_data",
+            unique_name=NameScope.PARENT,
+            deleted_with_parent=True,
+            created_elsewhere="Datasets are created when their task is prepared.",
+        ),
+        KindDescriptor(name="connection", icon="link", unique_name=NameScope.PARENT),
         KindDescriptor(name="gateway", icon="route"),
         KindDescriptor(name="app", icon="layout-dashboard"),
+    ),
+    pages=(RUNS_PAGE,),
+    sql_action="see",
+    settings_schemas=deferred(f"{_HERE}.settings:BY_KIND"),
+    runnables=deferred(f"{_HERE}.pipelines:RUNNABLES"),
+    executors=deferred(f"{_HERE}.executors:STEP_EXECUTORS"),
+    probes=deferred(f"{_HERE}.executors:PROBES"),
+    lineage=deferred(f"{_HERE}.lineage:LINEAGE_BY_KIND"),
+    run_list_texts=RunListTexts(
+        "All runs of tasks and projects, newest first.", "Run a task or a project, or add a schedule."
     ),
 )

@@ -1,4 +1,25 @@
-"""Executors of the steps of data tasks. Only a worker imports this.
+"""Executors of the steps of data tasks, and probes of data connections. Only a worker imports this.
 
-- `star_schema`: loads the dimensions, facts and views of a data mart task
+- `connections`: opens data connections, directly or through a gateway, and probes them
+- `datasets`: lands, stores, transforms and replicates datasets
+- `star_members`: computes the members of a dimension, versions included
+- `star_schema`: loads the dimensions, facts and views of a star schema
+- `prepare`: creates and alters the tables of datasets, and says beforehand what it would do
 """
+
+from collections.abc import Mapping
+
+from lakehold.runs.runnable import StepExecutors
+from lakehold.workspaces.descriptor import Probe
+from lakehold.workspaces.spaces.executors import connections, datasets, prepare
+from lakehold.workspaces.spaces.steps import LandDataset, PrepareTask, ReplicateDataset, RunTransform, StoreDataset
+
+STEP_EXECUTORS: StepExecutors = {
+    PrepareTask: prepare.prepare_task,
+    LandDataset: datasets.land_dataset,
+    StoreDataset: datasets.store_dataset,
+    RunTransform: datasets.run_transform,
+    ReplicateDataset: datasets.replicate_dataset,
+}
+
+PROBES: Mapping[str, Probe] = {**connections.PROBES, **prepare.PROBES}

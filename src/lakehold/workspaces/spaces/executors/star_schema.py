@@ -72,8 +72,8 @@ def load_dimension(
 
     A reload forgets what only earlier loads saw. Without `at` that is when each version began, so nothing is forgotten.
     """
-    if made := _made_before(tables, place, mark):
-        return made
+    if written := _written_before(tables, place, mark):
+        return written
     arriving = _conform(tables, place, arriving_members(move_to_session(tables.session, source), dimension, moment))
     stored = tables.read(place)
     if missing := {dimension.key_column, *dimension.own_columns} - set(stored.columns):
@@ -104,8 +104,8 @@ def load_fact(
 
     A reload removes the rows that do not arrive.
     """
-    if made := _made_before(tables, place, mark):
-        return made
+    if written := _written_before(tables, place, mark):
+        return written
     arriving = _conform(tables, place, _arriving_facts(move_to_session(tables.session, source), fact))
     stored = tables.read(place)
     used = [star.dimension(link.dimension) for link in fact.links]
@@ -136,10 +136,10 @@ def load_view(
     mark: str,
 ) -> TableWriteResult:
     """Write the rows of a fact with the chosen columns of its dimensions into a flat table."""
-    if made := _made_before(tables, place, mark):
-        return made
-    shown = star.fact(view.fact)
-    links = {link.role_name: link for link in shown.links}
+    if written := _written_before(tables, place, mark):
+        return written
+    fact_settings = star.fact(view.fact)
+    links = {link.role_name: link for link in fact_settings.links}
     rows = tables.read(fact)
     for chosen in view.dimensions:
         link = links[chosen.role]
@@ -149,13 +149,13 @@ def load_view(
             members = _newest_versions(members, dimension)
             on = dict(zip(dimension.business_key, link.columns, strict=True))
         rows = _join_members(rows, members, on, {name: view_column(chosen.role, name) for name in chosen.columns})
-    flat = rows.drop(*(link.key_column for link in shown.links))
+    flat = rows.drop(*(link.key_column for link in fact_settings.links))
     refuse_incomparable(flat.schema)
     # Where the columns are others, the rows are all written; else those that changed.
     has_same = tables.exists(place) and flat.schema.simpleString() == tables.schema(place).simpleString()
     mode = WriteMode.MIRROR if has_same else WriteMode.OVERWRITE
     evolution = SchemaEvolution.MERGE if has_same else SchemaEvolution.OVERWRITE
-    return _write(tables, place, flat, TableWriteOptions(mode, mark, shown.keys, evolution))
+    return _write(tables, place, flat, TableWriteOptions(mode, mark, fact_settings.keys, evolution))
 
 
 def _arriving_facts(source: DataFrame, fact: StarFact) -> DataFrame:
@@ -243,12 +243,12 @@ def _key(number: int) -> str:
     return f"lakehold:key:{number}"
 
 
-def _made_before(tables: Tables, place: TableIdentifier, mark: str) -> TableWriteResult | None:
+def _written_before(tables: Tables, place: TableIdentifier, mark: str) -> TableWriteResult | None:
     """Return the result of the write of this mark, if it was made before."""
     if not tables.exists(place):
         return None
-    made = write_once(tables, place, mark, lambda _: None)
-    return made if made.again else None
+    written = write_once(tables, place, mark, lambda _: None)
+    return written if written.again else None
 
 
 def _conform(tables: Tables, place: TableIdentifier, rows: DataFrame) -> DataFrame:

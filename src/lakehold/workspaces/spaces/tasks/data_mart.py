@@ -3,17 +3,14 @@
 Each of the three is a dataset of the task. Names of columns are compared without regard to case, as SQL does.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import Annotated, Literal, NoReturn
+from typing import ClassVar, Literal, NoReturn
 
-from pydantic import StringConstraints
+from lakehold.kit.settings_schema import InvalidSettingError, SettingsRecord, TableName, Text
+from lakehold.workspaces.spaces.tasks.base import DatasetName, DatasetReference, TaskSettings, used_tasks
 
-from lakehold.kit.settings_schema import InvalidSettingError, SettingReference, SettingsRecord, TableName, Text
-
-StarName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]{0,62}$")]
-"""The name of a dimension, fact or view, which is that of its dataset."""
 StarRole = Literal["dimension", "fact", "view"]
 CHANGED_AT, IS_DELETED = "changed_at", "is_deleted"
 VALID_FROM, VALID_TO, IS_CURRENT = "valid_from", "valid_to", "is_current"
@@ -36,8 +33,8 @@ class StarColumn(SettingsRecord):
 class StarDimension(SettingsRecord):
     """A dimension of a data mart."""
 
-    name: StarName
-    source: Text
+    name: DatasetName
+    source: DatasetReference
     """The dataset whose rows it has."""
     business_key: tuple[Text, ...]
     """The columns by which the source tells one member from another."""
@@ -91,11 +88,11 @@ class StarLink(SettingsRecord):
     columns: tuple[Text, ...]
     """The columns of the fact, in the order of the dimension's business key."""
     role: TableName = ""
-    """What the dimension is called here, where a fact refers to it more than once; without one, as it is called."""
+    """The name of the dimension here, where a fact refers to it more than once; without one, its own."""
 
     @property
     def role_name(self) -> str:
-        """What the dimension is called in the fact."""
+        """The name of the dimension in the fact."""
         return self.role or self.dimension
 
     @property
@@ -108,8 +105,8 @@ class StarLink(SettingsRecord):
 class StarFact(SettingsRecord):
     """A fact of a data mart."""
 
-    name: StarName
-    source: Text
+    name: DatasetName
+    source: DatasetReference
     """The dataset whose rows it has."""
     keys: tuple[Text, ...]
     """The columns that tell one row from another: a row that arrives again replaces the one before."""
@@ -156,7 +153,7 @@ class StarViewDimension(SettingsRecord):
     """Columns of a dimension in a view."""
 
     role: Text
-    """What the dimension is called in the fact."""
+    """The name of the dimension in the fact."""
     columns: tuple[Text, ...]
     """Each is called after the role and itself: `product_name`."""
 
@@ -169,7 +166,7 @@ class StarViewDimension(SettingsRecord):
 class StarView(SettingsRecord):
     """A flat table for consumers: the columns of a fact, and of its dimensions those that are chosen."""
 
-    name: StarName
+    name: DatasetName
     fact: Text
     dimensions: tuple[StarViewDimension, ...] = ()
     as_of: Literal["fact", "current"] = "fact"
@@ -177,8 +174,11 @@ class StarView(SettingsRecord):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DataMartTaskSettings(SettingsRecord):
-    """Settings of a data mart task."""
+class DataMartTaskSettings(TaskSettings):
+    """A data mart task."""
+
+    label: ClassVar[str] = "Data mart"
+    icon: ClassVar[str] = "boxes"
 
     type: Literal["data_mart"] = "data_mart"
     dimensions: tuple[StarDimension, ...] = ()
@@ -200,6 +200,19 @@ class DataMartTaskSettings(SettingsRecord):
                 self._check_link(fact, link, at, number)
         for at, view in enumerate(self.views):
             self._check_view(view, f"views.{at}")
+
+    def dataset_names(self) -> Sequence[str]:
+        """Return the names of the datasets that it makes."""
+        return [each.name for each in planned_datasets(self)]
+
+    def uses(self) -> Iterator[tuple[str, str, str]]:
+        """Yield the tasks that it reads."""
+        yield from used_tasks((each.source for each in self.dimensions), "dimensions")
+        yield from used_tasks((each.source for each in self.facts), "facts")
+
+    def inputs(self) -> Sequence[DatasetReference]:
+        """Return the datasets that it reads."""
+        return [*(each.source for each in self.dimensions), *(each.source for each in self.facts)]
 
     def dimension(self, name: str) -> StarDimension:
         """Return the dimension of this name."""
@@ -265,16 +278,8 @@ def planned_datasets(settings: DataMartTaskSettings) -> list[StarDataset]:
     ]
 
 
-def source_references(settings: DataMartTaskSettings) -> Iterator[SettingReference]:
-    """Yield the datasets that the task reads."""
-    named = [(f"dimensions.{at}", each.source) for at, each in enumerate(settings.dimensions)]
-    named += [(f"facts.{at}", each.source) for at, each in enumerate(settings.facts)]
-    for path, source in named:
-        yield SettingReference(f"{path}.source", "spaces.dataset", source, edge="reads")
-
-
 def view_column(role: str, column: str) -> str:
-    """Return what a dimension's column is called in a view."""
+    """Return the name of a dimension's column in a view."""
     return f"{role}_{column}"
 
 

@@ -1,0 +1,44 @@
+"""Data connections: who may test one, and who may list what it has."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from lakehold.access import Draft
+from lakehold.access.facts.descriptions import describe_resource
+from lakehold.catalog import resource_metadata
+from lakehold.directory.caller import Caller
+from lakehold.directory.errors import DeniedError
+from lakehold.directory.request_context import RequestContext
+from lakehold.lake import readable_tables
+from lakehold.workspaces.graph import edge_sources, need_connection, need_kind
+from lakehold.workspaces.spaces import owner_context
+from lakehold.workspaces.spaces.settings import CONNECTION_KIND
+
+
+def need_probe(ctx: RequestContext, request: Mapping[str, Any]) -> Caller:
+    """Return the caller if they may edit the connection, or create one like this."""
+    space, gateway = request.get("space", ""), request.get("gateway", "")
+    draft = Draft(CONNECTION_KIND, {"space": space, **({"gateway": gateway} if gateway else {})})
+    return need_connection(ctx, request.get("connection", ""), space, draft)
+
+
+def need_streams(ctx: RequestContext, uid: str, project: str) -> Mapping[str, object]:
+    """Return the settings of a connection whose streams the caller may list to design a task of a project.
+
+    The names of tables and columns at the source are told to those who may edit the project, if its owner, in whose
+    context the task will read them, has a role for that in the space of the connection.
+    """
+    readable_tables.refuse_impersonation(ctx)
+    need_kind(ctx, uid, "list", (CONNECTION_KIND,))
+    ctx.need("update", project)
+    missing = owner_context.missing_role(ctx, project, uid)
+    if missing is not None:
+        hint = "Ask for that role, or give the project an owner who has it."
+        place = describe_resource(ctx.view, uid)
+        raise DeniedError(f"The {place} cannot be used here. {missing.text}", hint, action="use", resource=uid)
+    return resource_metadata.load(ctx, uid).settings
+
+
+def used_by(ctx: RequestContext, uid: str) -> list[str]:
+    """Return the tasks that read from a connection or write to it, visible or not."""
+    return [*edge_sources(ctx, uid, "sources"), *edge_sources(ctx, uid, "targets")]

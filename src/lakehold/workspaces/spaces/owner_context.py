@@ -1,0 +1,142 @@
+"""The context of a data project's owner, in which its tasks run: which of that person's roles are missing, and where.
+
+Every prepare, run, resume and reload asks two people: whoever does it, and the owner of the project. The access model
+decides; this says what is missing of the second one. It names the space also to those who may not see it, because they
+cannot have it mended otherwise.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from lakehold.access.facts.descriptions import describe_resource, role_title
+from lakehold.catalog import kinds
+from lakehold.directory.errors import DeniedError
+from lakehold.directory.request_context import RequestContext
+from lakehold.kit.ids import quote
+from lakehold.workspaces.graph import edge_targets
+
+EDITING_ROLES = ("can_edit",)
+SUPPLYING_ROLES = ("can_consume_data", "can_edit", "can_manage")
+_USED = ("sources", "targets", "gateways", "reads")
+
+
+@dataclass(frozen=True, slots=True)
+class MissingRole:
+    """A role that the owner of a project needs in a space; one of several is enough."""
+
+    owner: str
+    """The name of the person; empty if the project has no owner."""
+    space: str
+    roles: tuple[str, ...]
+    used: str
+    """What needs it: the project, or what a task uses, as a description."""
+    space_name: str
+    role_titles: str
+    givers: tuple[str, ...]
+    """Names of those who own the space, and so give roles in it."""
+
+    @property
+    def text(self) -> str:
+        """The role, the person and the space as a sentence."""
+        who = f"{self.owner} needs" if self.owner else "The project has no owner, who would need"
+        return f"{who} {self.role_titles} in the data space {quote(self.space_name)}."
+
+
+def owner_of(ctx: RequestContext, uid: str) -> str:
+    """Return the owner of a project, space, connection or gateway; empty if it has none."""
+    return next(iter(ctx.session.read_view(lambda view: view.holders(view.resource(uid), "owner"))), "")
+
+
+def project_of(ctx: RequestContext, task: str) -> str:
+    """Return the project of a task."""
+    found = kinds.parent_of(ctx.view, task)
+    assert found is not None  # noqa: S101 - no task lies elsewhere
+    return found
+
+
+def missing_roles(ctx: RequestContext, task: str) -> list[MissingRole]:
+    """Return the roles that the owner of a task's project lacks, each space once."""
+    project = project_of(ctx, task)
+    owner = owner_of(ctx, project)
+    found: dict[str, MissingRole] = {}
+    for space, definition, roles, used in _needs(ctx, task, project):
+        if space not in found and not (owner and ctx.session.holds(owner, definition, space)):
+            found[space] = _missing(ctx, owner, space, roles, used)
+    return list(found.values())
+
+
+def missing_role(ctx: RequestContext, project: str, uid: str) -> MissingRole | None:
+    """Return the role that the owner of a project lacks to use a connection, gateway or task; None if there is none."""
+    owner = owner_of(ctx, project)
+    for each in (uid, *edge_targets(ctx, uid, "gateway")):
+        space = _space_of(ctx, each)
+        if not (owner and ctx.session.holds(owner, "supplies", space)):
+            return _missing(ctx, owner, space, SUPPLYING_ROLES, each)
+    return None
+
+
+def _needs(ctx: RequestContext, task: str, project: str) -> Iterator[tuple[str, str, Sequence[str], str]]:
+    """Yield each space in which a role is needed, the definition of the model, the roles, and what needs it."""
+    yield _space_of(ctx, project), "edits", EDITING_ROLES, project
+    for edge in _USED:
+        for end in edge_targets(ctx, task, edge):
+            for each in (end, *(edge_targets(ctx, end, "gateway") if edge in {"sources", "targets"} else ())):
+                yield _space_of(ctx, each), "supplies", SUPPLYING_ROLES, each
+
+
+def _space_of(ctx: RequestContext, uid: str) -> str:
+    found = kinds.workspace_of(ctx.view, uid)
+    assert found is not None  # noqa: S101 - nothing of a space lies elsewhere
+    return found
+
+
+def _missing(ctx: RequestContext, owner: str, space: str, roles: Sequence[str], used: str) -> MissingRole:
+    view = ctx.view
+    titles = [role_title(view, role, space) for role in roles]
+    givers = ctx.session.read_view(lambda view: view.holders(view.resource(space), "owner"))
+    return MissingRole(
+        owner=_name(ctx, owner) if owner else "",
+        space=space,
+        roles=tuple(roles),
+        used=describe_resource(view, used),
+        space_name=_name(ctx, space),
+        role_titles=" or ".join(filter(None, (", ".join(titles[:-1]), titles[-1]))),
+        givers=tuple(_name(ctx, each) for each in givers),
+    )
+
+
+def _name(ctx: RequestContext, uid: str) -> str:
+    return ctx.view.names.get(ctx.view.resource(uid)) or uid
+
+
+def need(ctx: RequestContext, action: str, task: str) -> None:
+    """Refuse unless the caller may do this with a task, and the owner of its project has the roles for it."""
+    ctx.need_visible(task, action)
+    if ctx.session.check(ctx.principal, action, task):
+        return
+    # To stop asks for the same of the caller, and for nothing of the owner.
+    missing = missing_roles(ctx, task) if ctx.session.check(ctx.principal, "stop", task) else []
+    if not missing:
+        ctx.need(action, task)
+    raise _refusal(ctx, action, task, missing[0])
+
+
+def need_supplied(ctx: RequestContext, task: str, used: Iterable[str]) -> None:
+    """Refuse unless the owner of a task's project has a role in the space of each thing that it uses."""
+    project = project_of(ctx, task)
+    for uid in used:
+        missing = missing_role(ctx, project, uid)
+        if missing is not None:
+            raise _refusal(ctx, "run", task, missing)
+
+
+def _refusal(ctx: RequestContext, action: str, task: str, missing: MissingRole) -> DeniedError:
+    project = describe_resource(ctx.view, project_of(ctx, task))
+    giver = missing.givers[0] if missing.givers else "Who manages the space"
+    return DeniedError(
+        f"The {describe_resource(ctx.view, task)} runs as the owner of the {project}. {missing.text}",
+        f"{giver} can give it; or give the project an owner who has it.",
+        action=action,
+        resource=task,
+        missing=missing.text,
+    )

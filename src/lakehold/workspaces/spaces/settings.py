@@ -1,0 +1,50 @@
+"""Settings of the kinds of a data space: projects, tasks, connections, gateways and apps."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from lakehold.connectors import registry
+from lakehold.connectors.settings import SourceSettings
+from lakehold.kit.settings_schema import NoSettings, SettingReference, SettingsRecord, SettingsSchema
+from lakehold.runs.runnable import RunSettings
+from lakehold.workspaces.spaces.tasks import RECORDS, TaskSettings
+
+SPACE_KIND = "spaces.space"
+PROJECT_KIND = "spaces.project"
+TASK_KIND = "spaces.task"
+DATASET_KIND = "spaces.dataset"
+CONNECTION_KIND = "spaces.connection"
+GATEWAY_KIND = "spaces.gateway"
+APP_KIND = "spaces.app"
+
+CONNECTORS = {name: record for name, record in registry.source_records().items() if not record.reads_volume}
+"""The settings of the connectors that a data connection can be of: a data space has no volumes."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DataProjectSettings(SettingsRecord):
+    """Settings of a data project: those that all runs have, which are common."""
+
+
+def _task_references(settings: TaskSettings) -> Iterator[SettingReference]:
+    for field, uid, edge in settings.uses():
+        yield SettingReference(field, TASK_KIND if edge == "reads" else CONNECTION_KIND, uid, edge=edge)
+
+
+CONNECTION = SettingsSchema[SourceSettings]("data connection", CONNECTORS, tag="connector")
+TASK = SettingsSchema[TaskSettings](
+    "data task",
+    RECORDS,
+    tag="type",
+    common=RunSettings,
+    managed=("prepared",),
+    references=_task_references,
+    edges=("sources", "targets", "reads"),
+)
+BY_KIND: Mapping[str, SettingsSchema[Any]] = {
+    "project": SettingsSchema[DataProjectSettings]("data project", DataProjectSettings, common=RunSettings),
+    "task": TASK,
+    "connection": CONNECTION,
+    "gateway": SettingsSchema[NoSettings]("gateway", NoSettings),
+}

@@ -1,0 +1,81 @@
+"""The steps of data tasks, with the settings that they had when their run began. `executors` executes them."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+from lakehold.runs.runnable import Step
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskStep(Step):
+    """A step of a task."""
+
+    task: str
+    owner: str
+    """The owner of the project, in whose context it runs."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PrepareTask(TaskStep):
+    """Create and alter the tables of a task's datasets."""
+
+    identity: ClassVar[str] = "task"
+
+    settings: Mapping[str, object]
+    recreate: bool = False
+    """Whether tables may be made anew, or dropped, where values would be lost."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DatasetStep(TaskStep):
+    """A step that fills a dataset."""
+
+    identity: ClassVar[str] = "dataset"
+
+    dataset: str
+    settings: Mapping[str, object]
+    """Those of the task."""
+    item: Mapping[str, object]
+    """Those of the dataset."""
+    reload: bool = False
+    """All of it anew, in one snapshot, whatever was read before."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LandDataset(DatasetStep):
+    """Load a stream of a data connection into a dataset."""
+
+    connection: str
+    connection_settings: Mapping[str, object]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoreDataset(DatasetStep):
+    """Keep the current rows of a dataset, or its history."""
+
+    source: str
+    """The dataset that is read."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunTransform(DatasetStep):
+    """Write the rows of a query into a dataset."""
+
+    place: tuple[str, ...]
+    """The names of the space and the project, in which the names of the query are looked up."""
+    inputs: tuple[str, ...]
+    """The datasets that the query may read."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReplicateDataset(TaskStep):
+    """Send the rows of a dataset to a table of a data connection."""
+
+    identity: ClassVar[str] = "source"
+
+    source: str
+    item: Mapping[str, object]
+    connection: str
+    connection_settings: Mapping[str, object]
+    reload: bool = False

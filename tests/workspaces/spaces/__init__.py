@@ -1,0 +1,1 @@
+"""Data spaces: connections, projects, tasks and what they make."""

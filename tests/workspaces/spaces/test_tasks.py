@@ -1,0 +1,168 @@
+"""Landing, storage, transform and replication, from a real PostgreSQL through Iceberg and back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import psycopg
+import pytest
+
+from lakehold.catalog import resources
+from lakehold.kit.errors import LakeholdError
+from tests.workspaces.spaces.space import ERIK, OTTO, PREPARE, InlineSpace
+
+
+def landing(connection: str, table: str, **more: object) -> Mapping[str, object]:
+    """The settings of a landing task of one table."""
+    dataset = {"name": table, "stream": f"public.{table}", **more}
+    return {"type": "landing", "connection": connection, "datasets": [dataset]}
+
+
+def reference(task: str, dataset: str) -> dict[str, str]:
+    return {"task": task, "dataset": dataset}
+
+
+def fill(source: psycopg.Connection, table: str, rows: int = 3) -> None:
+    source.execute(f"CREATE TABLE {table} (id int PRIMARY KEY, name text, at timestamp)".encode())
+    source.execute(f"INSERT INTO {table} SELECT n, 'n' || n, timestamp '2026-01-01' + n * interval '1 day'"
+                   f" FROM generate_series(1, {rows}) n".encode())  # fmt: skip
+
+
+def names(rows: list[tuple[object, ...]]) -> list[tuple[object, ...]]:
+    return [row[:2] for row in rows]
+
+
+def test_a_table_is_landed_and_landed_again(space: InlineSpace, source: psycopg.Connection, shop: str) -> None:
+    fill(source, "people")
+    task = space.make("people", landing(shop, "people", mode="compare", keys=["id"]))
+    assert space.rows(task, "people") == []
+    run = space.run(task)
+    assert [(step.name, step.rows) for step in run.steps] == [("people.people", 3)]
+    source.execute("DELETE FROM people WHERE id = 1")
+    source.execute("UPDATE people SET name = 'two' WHERE id = 2")
+    space.run(task)
+    assert names(space.rows(task, "people")) == [(2, "two"), (3, "n3")]
+
+
+def test_only_what_lies_beyond_the_cursor_is_read(space: InlineSpace, source: psycopg.Connection, shop: str) -> None:
+    fill(source, "visits")
+    task = space.make("visits", landing(shop, "visits", mode="incremental", keys=["id"], cursor="at"))
+    space.run(task)
+    source.execute("UPDATE visits SET name = 'unseen' WHERE id = 1")
+    source.execute("INSERT INTO visits VALUES (4, 'n4', timestamp '2026-02-01')")
+    space.run(task)
+    assert names(space.rows(task, "visits")) == [(1, "n1"), (2, "n2"), (3, "n3"), (4, "n4")]
+    space.run(task, reload=True)
+    assert names(space.rows(task, "visits"))[0] == (1, "unseen")
+
+
+def test_rows_go_through_storage_and_a_query_to_a_target(
+    space: InlineSpace, source: psycopg.Connection, shop: str
+) -> None:
+    fill(source, "sold", 4)
+    land = space.make("land_sold", landing(shop, "sold", mode="compare", keys=["id"]))
+    space.run(land)
+    current = {"name": "sold", "source": reference(land, "sold"), "keys": ["id"]}
+    past = {"name": "sold_history", "source": reference(land, "sold"), "keys": ["id"], "history": True}
+    store = space.make("store_sold", {"type": "storage", "datasets": [current, past]})
+    space.run(store)
+    source.execute("DELETE FROM sold WHERE id = 4")
+    space.run(land)
+    space.run(store)
+    assert names(space.rows(store, "sold")) == [(1, "n1"), (2, "n2"), (3, "n3")]
+    assert len(space.rows(store, "sold_history")) == 4
+    query = "SELECT count(*) AS rows, max(name) AS last FROM store_sold.sold"
+    count = space.make("count_sold", {"type": "transform", "reads": [store], "datasets": [{"name": "c", "sql": query}]})
+    space.run(count)
+    assert space.rows(count, "c") == [(3, "n3")]
+    space.grant("petra", "can_manage", "sources")
+    send = {"type": "replication", "connection": shop,
+            "tables": [{"source": reference(count, "c"), "table": "counted"}]}  # fmt: skip
+    target = space.make("send_sold", send)
+    space.run(target)
+    assert source.execute("SELECT rows, last FROM counted").fetchall() == [(3, "n3")]
+
+
+def test_a_query_reads_its_inputs_and_nothing_else(space: InlineSpace, source: psycopg.Connection, shop: str) -> None:
+    fill(source, "mine")
+    fill(source, "others")
+    mine = space.make("mine", landing(shop, "mine"))
+    others = space.make("others", landing(shop, "others"))
+    space.run(mine)
+    space.run(others)
+    for table in ("others.others", "lake.`Sales`.ingest.others.others", "lake.`Sales`.ingest.mine.nothing"):
+        text = f"SELECT * FROM {table}"
+        task = space.task("peek", {"type": "transform", "reads": [mine], "datasets": [{"name": "p", "sql": text}]})
+        run = space.start(task, PREPARE)
+        assert run.state == "failed"
+        assert "n1" not in run.error
+        with space.platform.write(ERIK) as ctx:
+            ctx.delete(task)
+
+
+def test_a_task_is_prepared_before_it_runs(space: InlineSpace, source: psycopg.Connection, shop: str) -> None:
+    fill(source, "early")
+    task = space.task("early", landing(shop, "early"))
+    with pytest.raises(LakeholdError, match="ready to prepare"):
+        space.start(task)
+    space.prepare(task)
+    space.run(task)
+    space.edit(task, landing(shop, "early", mode="compare", keys=["id"]))
+    with pytest.raises(LakeholdError, match="ready to prepare"):
+        space.start(task)
+    space.prepare(task)
+    assert len(space.rows(task, "early")) == 3
+
+
+def test_preparing_loses_nothing_unasked(space: InlineSpace, source: psycopg.Connection, shop: str) -> None:
+    fill(source, "wide")
+    land = space.make("wide", landing(shop, "wide"))
+    space.run(land)
+    first = {"type": "transform", "reads": [land], "datasets": [{"name": "w", "sql": "SELECT id, name FROM wide.wide"}]}
+    task = space.make("narrow", first)
+    space.run(task)
+    space.edit(task, {**first, "datasets": [{"name": "w", "sql": "SELECT id FROM wide.wide"}]})
+    run = space.start(task, PREPARE)
+    assert run.state == "failed"
+    assert "name is dropped" in run.error
+    assert names(space.rows(task, "w")) == [(1, "n1"), (2, "n2"), (3, "n3")]
+    space.prepare(task, recreate=True)
+    assert space.rows(task, "w") == []
+    space.run(task)
+    assert space.rows(task, "w") == [(1,), (2,), (3,)]
+
+
+def test_a_failed_run_leaves_the_rows_of_yesterday(space: InlineSpace, source: psycopg.Connection, shop: str) -> None:
+    fill(source, "steady")
+    land = space.make("steady", landing(shop, "steady"))
+    space.run(land)
+    source.execute("ALTER TABLE steady RENAME TO steadier")
+    assert space.start(land).state == "failed"
+    assert len(space.rows(land, "steady")) == 3
+
+
+def test_a_project_runs_in_the_order_of_its_graph(space: InlineSpace, source: psycopg.Connection, shop: str) -> None:
+    with space.platform.write(ERIK) as ctx:
+        project = ctx.create("spaces.project", "chain", edges={"space": "sales"})
+    space.grant("erik", "can_consume_data", "sources")
+    fill(source, "one")
+    fill(source, "two", 5)
+    one = space.make("one", landing(shop, "one"), project=project)
+    two = space.make("two", landing(shop, "two"), project=project)
+    text = "SELECT (SELECT count(*) FROM one.one) + (SELECT count(*) FROM two.two) AS n"
+    both = {"type": "transform", "reads": [one, two], "datasets": [{"name": "sum", "sql": text}]}
+    total = space.make("total", both, project=project)
+    run = space.run(project)
+    assert {step.name for step in run.steps[:2]} == {"one.one", "two.two"}
+    assert run.steps[2].name == "total.sum"
+    assert space.rows(total, "sum") == [(8,)]
+
+
+def test_a_task_is_deleted_with_its_datasets(space: InlineSpace, source: psycopg.Connection, shop: str) -> None:
+    fill(source, "gone")
+    task = space.make("gone", landing(shop, "gone"))
+    dataset = space.dataset(task, "gone")
+    with space.platform.write(ERIK) as ctx:
+        resources.delete(ctx, task)
+    with space.platform.read(OTTO) as ctx:
+        assert ctx.view.ids.get(dataset) is None
