@@ -9,6 +9,7 @@ from itertools import count
 from typing import Any, NamedTuple
 
 from pyspark.sql import DataFrame, Row, SparkSession
+from pyspark.sql.types import StructType
 
 from lakehold.lake.iceberg_catalog import TableIdentifier
 from lakehold.lake.spark.table_writer import TableWriteResult
@@ -106,6 +107,7 @@ class StarTables:
     tables: Tables
     settings: DataMartTaskSettings = STAR
     places: dict[str, TableIdentifier] = field(default_factory=dict)
+    sources: dict[str, StructType | None] = field(default_factory=dict)
 
     def place(self, name: str) -> TableIdentifier:
         return self.places.setdefault(name, TableIdentifier(1, next(_numbers)))
@@ -126,6 +128,7 @@ class StarTables:
     def load(
         self, name: str, source: DataFrame, *, moment: int = 50, mark: str | None = None, reload: bool = False
     ) -> TableWriteResult:
+        self.sources[name] = source.schema
         dimension, place = self.settings.dimension(name), self.place(name)
         mark = self.mark(mark)
         return load_dimension(self.tables, source, place, dimension, mark=mark, moment=at(moment), reload=reload)
@@ -136,6 +139,7 @@ class StarTables:
         return self.load_sales(self.spark.createDataFrame(values, text), mark=mark, reload=reload)
 
     def load_sales(self, source: DataFrame, *, mark: str | None = None, reload: bool = False) -> TableWriteResult:
+        self.sources["sale"] = source.schema
         dimensions = {each.name: self.place(each.name) for each in self.settings.dimensions}
         return load_fact(
             self.tables,

@@ -19,6 +19,7 @@ from lakehold.lake.errors import DataError
 from lakehold.lake.iceberg_catalog import IcebergCatalog
 from lakehold.lake.spark.tables import Tables
 from lakehold.workspaces.spaces.executors.star_members import MemberRule
+from lakehold.workspaces.spaces.executors.star_plan import star_schemas
 from lakehold.workspaces.spaces.executors.star_schema import load_dimension
 from lakehold.workspaces.spaces.tasks.data_mart import StarViewDimension
 from tests.workspaces.spaces.star import (
@@ -269,6 +270,17 @@ def test_all_columns_are_taken_if_none_is_chosen(star: StarTables) -> None:
     found_sale = star.rows("sale")[0]
     assert found_sale.note == "n"
     assert found_sale.product_key == found_sale.gift_key > 0
+
+
+def test_the_columns_are_known_before_anything_is_loaded(star: StarTables) -> None:
+    star.products(ProductRow("a", "Apple", "1", 0))
+    star.sales(SaleRow(1, "a", "a", 5, 10))
+    star.view(THEN)
+    star.view(NOW)
+    planned = {name: found and found.simpleString() for name, found in star_schemas(STAR, star.sources)}
+    assert planned == {name: star.tables.schema(star.place(name)).simpleString() for name in star.places}
+    unknown = dict(star_schemas(STAR, {**star.sources, "shop": None}))
+    assert [name for name, found in unknown.items() if found is None] == ["shop", "sales_then", "sales_now"]
 
 
 def test_columns_may_come_and_change_their_type(star: StarTables) -> None:

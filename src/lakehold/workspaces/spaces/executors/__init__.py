@@ -3,6 +3,7 @@
 - `connections`: opens data connections, directly or through a gateway, and probes them
 - `datasets`: lands, stores, transforms and replicates datasets
 - `star_members`: computes the members of a dimension, versions included
+- `star_plan`: finds the columns that the datasets of a star schema are to have
 - `star_schema`: loads the dimensions, facts and views of a star schema
 - `prepare`: creates and alters the tables of datasets, and says beforehand what it would do
 """

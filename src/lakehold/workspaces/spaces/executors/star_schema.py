@@ -162,8 +162,7 @@ def _arriving_facts(source: DataFrame, fact: StarFact) -> DataFrame:
     """Return the rows of the source with the columns of the fact's table."""
     keys = [f.lit(None).cast("bigint").alias(link.key_column) for link in fact.links]
     names = [find_field(source.schema, name).name for name in fact.kept_columns or source.columns]
-    needed = (*fact.keys, *filter(None, [fact.at]), *(name for link in fact.links for name in link.columns))
-    for name in needed:
+    for name in fact.needed_columns:
         find_field(source.schema, name)
     rows = source.select(*keys, *map(column, names))
     refuse_incomparable(rows.schema)

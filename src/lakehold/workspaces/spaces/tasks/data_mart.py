@@ -140,10 +140,11 @@ class StarFact(SettingsRecord):
         """The columns that are taken from the source; empty for all."""
         if not self.measures and not self.columns:
             return ()
-        return tuple({name.lower(): name for name in (*self._needed, *self.columns, *self.measures)}.values())
+        return tuple({name.lower(): name for name in (*self.needed_columns, *self.columns, *self.measures)}.values())
 
     @property
-    def _needed(self) -> tuple[str, ...]:
+    def needed_columns(self) -> tuple[str, ...]:
+        """The columns without which it cannot be loaded."""
         linked = chain.from_iterable(link.columns for link in self.links)
         return (*self.keys, *filter(None, [self.at]), *linked)
 
