@@ -74,11 +74,9 @@ def load_dimension(
     """
     if written := _written_before(tables, place, mark):
         return written
+    _refuse_other_table(tables, place, dimension)
     arriving = _conform(tables, place, arriving_members(move_to_session(tables.session, source), dimension, moment))
     stored = tables.read(place)
-    if missing := {dimension.key_column, *dimension.own_columns} - set(stored.columns):
-        message = f"The table of the dimension {dimension.name} has no {', '.join(sorted(missing))}."
-        raise DataError(message, "It was made with other settings: prepare the task, and recreate the table.")
     known = stored.filter(column(dimension.key_column) != UNKNOWN)
     refuse_invalid_members(arriving, dimension)
     if dimension.closes_missing and not reload:
@@ -255,6 +253,15 @@ def _conform(tables: Tables, place: TableIdentifier, rows: DataFrame) -> DataFra
     if not tables.exists(place):
         tables.create(place, rows.schema)
     return conform_rows(tables, place, rows, SchemaEvolution.MERGE)
+
+
+def _refuse_other_table(tables: Tables, place: TableIdentifier, dimension: StarDimension) -> None:
+    """Refuse a table that was made for another type of history."""
+    if not tables.exists(place):
+        return
+    if missing := {dimension.key_column, *dimension.own_columns} - set(tables.schema(place).fieldNames()):
+        message = f"The table of the dimension {dimension.name} has no {', '.join(sorted(missing))}."
+        raise DataError(message, "It was made with other settings: prepare the task, and recreate the table.")
 
 
 def _refuse_empty(arriving: DataFrame, stored: DataFrame, name: str) -> None:
