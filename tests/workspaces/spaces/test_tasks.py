@@ -217,3 +217,28 @@ def test_steps_are_previewed_by_whoever_may_view_the_data(
     for other in (OTTO, VERA):
         with pytest.raises(LakeholdError):
             worker_client.probe(space.platform, other, "spaces.steps", request)
+
+
+def test_a_star_schema_is_loaded_in_its_order(space: InlineSpace, source: psycopg.Connection, shop: str) -> None:
+    fill(source, "buyers")
+    source.execute("CREATE TABLE buys (id int PRIMARY KEY, buyer int, amount int)")
+    source.execute("INSERT INTO buys VALUES (1, 1, 10), (2, 2, 20), (3, 9, 30)")
+    datasets = [{"name": name, "stream": f"public.{name}"} for name in ("buyers", "buys")]
+    land = space.make("land_buys", {"type": "landing", "connection": shop, "datasets": datasets})
+    space.run(land)
+    star = {
+        "type": "data_mart",
+        "dimensions": [
+            {"name": "buyer", "source": reference(land, "buyers"), "business_key": ["id"],
+             "columns": [{"column": "name"}]}
+        ],
+        "facts": [
+            {"name": "bought", "source": reference(land, "buys"), "keys": ["id"],
+             "links": [{"dimension": "buyer", "columns": ["buyer"]}]}
+        ],
+        "views": [{"name": "flat", "fact": "bought", "dimensions": [{"role": "buyer", "columns": ["name"]}]}],
+    }  # fmt: skip
+    task = space.make("star", star)
+    run = space.run(task)
+    assert [step.name for step in run.steps] == ["star.buyer", "star.bought", "star.flat"]
+    assert [(row[0], row[-1]) for row in space.rows(task, "flat")] == [(1, "n1"), (2, "n2"), (3, None)]

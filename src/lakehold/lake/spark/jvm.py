@@ -43,6 +43,16 @@ def move_to_session(session: SparkSession, rows: DataFrame) -> DataFrame:
     return dataframe_of_plan(session, rows._jdf.queryExecution().analyzed())  # noqa: SLF001 - as above
 
 
+@contextmanager
+def materialised(rows: DataFrame) -> Iterator[DataFrame]:
+    """Compute rows once and keep them while they are used, even if the tables that they come from are written."""
+    found = rows.localCheckpoint(eager=True)
+    try:
+        yield found
+    finally:
+        found._jdf.queryExecution().analyzed().rdd().unpersist(False)  # noqa: SLF001 - as above
+
+
 def java_session(session: SparkSession) -> Any:  # noqa: ANN401 - the session as Java has it
     """Return the Java session behind a session."""
     return session._jsparkSession  # noqa: SLF001 - as above

@@ -232,7 +232,7 @@ def build_changes(
     arriving = as_events(here.select(*fields), EventKind.ARRIVING)
     events = version_events(known, rule).unionByName(end_events(known, rule)).unionByName(arriving)
     if returning:
-        events = events.unionByName(_returned_rows(here.select(*fields), known, rule, moment))
+        events = events.unionByName(returned_rows(here.select(*fields), known, rule, moment))
     there = known.select(*rule.key, KEY, column(TO).alias(_UNTIL), f.lit(True).alias(_NOW))
     both = build_versions(events, rule).join(there, [*rule.keys, KEY], "full")
     new = column(KIND).isNull() | (column(KIND) == EventKind.ARRIVING) | ~column(TO).eqNullSafe(column(_UNTIL))
@@ -246,7 +246,7 @@ def _end_missing(found: DataFrame, fields: Sequence[Column], moment: datetime) -
     return missing.withColumns({TO: timestamp_literal(moment), CURRENT: f.lit(False), GONE: f.lit(False)})
 
 
-def _returned_rows(here: DataFrame, known: DataFrame, rule: VersionRule, moment: datetime) -> DataFrame:
+def returned_rows(here: DataFrame, known: DataFrame, rule: VersionRule, moment: datetime) -> DataFrame:
     """Return rows that had been gone and exist again with an older time: they are valid from now on."""
     newest = f.max(FROM).over(Window.partitionBy(*rule.key))
     last = here.withColumn(_LAST, newest).filter(column(FROM) == column(_LAST)).drop(_LAST)

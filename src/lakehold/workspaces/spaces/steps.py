@@ -69,6 +69,18 @@ class RunTransform(DatasetStep):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class LoadStar(DatasetStep):
+    """Load a dimension, a fact or a view of a star schema."""
+
+    role: str
+    """`dimension`, `fact` or `view`."""
+    source: str = ""
+    """The dataset that is read; empty for a view."""
+    members: Mapping[str, str]
+    """The datasets of the star by name."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ReplicateDataset(TaskStep):
     """Send the rows of a dataset to a table of a data connection."""
 

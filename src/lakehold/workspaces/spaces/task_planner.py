@@ -19,6 +19,7 @@ from lakehold.workspaces.spaces.settings import CONNECTION, TASK, TASK_KIND
 from lakehold.workspaces.spaces.steps import (
     DatasetStep,
     LandDataset,
+    LoadStar,
     ReplicateDataset,
     RunTransform,
     StoreDataset,
@@ -26,10 +27,13 @@ from lakehold.workspaces.spaces.steps import (
 )
 from lakehold.workspaces.spaces.tasks import TaskSettings
 from lakehold.workspaces.spaces.tasks.base import DatasetReference
+from lakehold.workspaces.spaces.tasks.data_mart import DataMartTaskSettings, planned_datasets
 from lakehold.workspaces.spaces.tasks.landing import LandingSettings
 from lakehold.workspaces.spaces.tasks.replication import ReplicationSettings
 from lakehold.workspaces.spaces.tasks.storage import StorageSettings
 from lakehold.workspaces.spaces.tasks.transform import TransformSettings
+
+_STAR_STAGES = {"dimension": 0, "fact": 1, "view": 2}
 
 
 class TaskPlanner:
@@ -82,6 +86,21 @@ class TaskPlanner:
                 reads=inputs,
                 place=readable_tables.name_path(self._ctx.view, self._project),
                 inputs=inputs,
+            )
+
+    def load_star(self, settings: DataMartTaskSettings) -> Iterator[TaskStep]:
+        """Yield a step for each dimension, then for each fact, then for each view."""
+        sources = {each.name: each.source for each in (*settings.dimensions, *settings.facts)}
+        for planned in planned_datasets(settings):
+            reference = sources.get(planned.name)
+            source = self._input(reference) if reference else ""
+            yield LoadStar(
+                **{**self._common(planned.name), "stage": _STAR_STAGES[planned.role]},
+                **self._dataset(planned.name, {"name": planned.name}),
+                reads=(source,) if source else (),
+                role=planned.role,
+                source=source,
+                members={each: self._datasets[fold_name(each)] for each in settings.dataset_names()},
             )
 
     def replicate(self, settings: ReplicationSettings) -> Iterator[TaskStep]:
@@ -137,6 +156,7 @@ _PLANS: Mapping[type[TaskSettings], Callable[..., Iterator[TaskStep]]] = {
     LandingSettings: TaskPlanner.land,
     StorageSettings: TaskPlanner.store,
     TransformSettings: TaskPlanner.transform,
+    DataMartTaskSettings: TaskPlanner.load_star,
     ReplicationSettings: TaskPlanner.replicate,
 }
 

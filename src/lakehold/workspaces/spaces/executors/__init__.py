@@ -3,6 +3,9 @@
 - `connections`: opens data connections, directly or through a gateway, and probes them
 - `datasets`: lands, stores, transforms and replicates datasets
 - `input_session`: the inputs of a transform task as its queries see them
+- `star_members`: computes the members of a dimension, versions included
+- `star_plan`: finds the columns that the datasets of a star schema are to have
+- `star_schema`: loads the dimensions, facts and views of a star schema
 - `prepare`: creates and alters the tables of datasets, and says beforehand what it would do
 """
 
@@ -11,13 +14,21 @@ from collections.abc import Mapping
 from lakehold.runs.runnable import StepExecutors
 from lakehold.workspaces.descriptor import Probe
 from lakehold.workspaces.spaces.executors import connections, datasets, prepare
-from lakehold.workspaces.spaces.steps import LandDataset, PrepareTask, ReplicateDataset, RunTransform, StoreDataset
+from lakehold.workspaces.spaces.steps import (
+    LandDataset,
+    LoadStar,
+    PrepareTask,
+    ReplicateDataset,
+    RunTransform,
+    StoreDataset,
+)
 
 STEP_EXECUTORS: StepExecutors = {
     PrepareTask: prepare.prepare_task,
     LandDataset: datasets.land_dataset,
     StoreDataset: datasets.store_dataset,
     RunTransform: datasets.run_transform,
+    LoadStar: datasets.load_star,
     ReplicateDataset: datasets.replicate_dataset,
 }
 

@@ -26,7 +26,9 @@ from lakehold.runs.step_context import StepResult
 from lakehold.workspaces import transfer
 from lakehold.workspaces.spaces.executors import connections
 from lakehold.workspaces.spaces.executors.input_session import InputSession
+from lakehold.workspaces.spaces.executors.star_schema import load_dimension, load_fact, load_view
 from lakehold.workspaces.spaces.settings import TASK
+from lakehold.workspaces.spaces.tasks.data_mart import DataMartTaskSettings
 from lakehold.workspaces.spaces.tasks.landing import LandingDataset, LandingSettings, SchemaChanges
 from lakehold.workspaces.spaces.tasks.replication import ReplicatedTable, ReplicationMode
 from lakehold.workspaces.spaces.tasks.storage import StorageDataset
@@ -37,7 +39,7 @@ if TYPE_CHECKING:
 
     from lakehold.lake.iceberg_catalog import TableIdentifier
     from lakehold.runs.step_context import StepContext
-    from lakehold.workspaces.spaces.steps import LandDataset, ReplicateDataset, RunTransform, StoreDataset
+    from lakehold.workspaces.spaces.steps import LandDataset, LoadStar, ReplicateDataset, RunTransform, StoreDataset
 
 
 def _item(kind: type, stored: Mapping[str, object]) -> Any:  # noqa: ANN401 - of that type
@@ -99,6 +101,35 @@ def run_transform(step: RunTransform, step_ctx: StepContext) -> StepResult:
     step_ctx.check_stopped()
     mode = WriteMode.OVERWRITE if step.reload else WriteMode(item.mode)
     written = write_rows(step_ctx.tables, place, rows, TableWriteOptions(mode, step_ctx.mark, item.keys))
+    _log_write(step_ctx, written)
+    return StepResult(written.added, written.size)
+
+
+def load_star(step: LoadStar, step_ctx: StepContext) -> StepResult:
+    """Load a dimension, a fact or a view of a star schema."""
+    star, name = TASK.parse(step.settings), str(step.item["name"])
+    assert isinstance(star, DataMartTaskSettings)  # noqa: S101 - the step was planned from it
+    with step_ctx.platform.read(step_ctx.caller) as ctx:
+        places = {each: readable_tables.identifier_of(ctx, uid) for each, uid in step.members.items()}
+        source = readable_tables.identifier_of(ctx, step.source) if step.source else None
+    tables, mark = step_ctx.tables, step_ctx.mark
+    step_ctx.check_stopped()
+    if source is None:
+        view = next(each for each in star.views if each.name == name)
+        fact = places[view.fact]
+        written = load_view(tables, places[name], view, star=star, fact=fact, dimensions=places, mark=mark)
+    elif step.role == "dimension":
+        rows, moment = tables.read(source), datetime.fromtimestamp(step_ctx.platform.clock() / SECOND, UTC)
+        dimension = star.dimension(name)
+        written = load_dimension(tables, rows, places[name], dimension, mark=mark, moment=moment, reload=step.reload)
+    else:
+        written = load_fact(
+            *(tables, tables.read(source), places[name], star.fact(name)),
+            star=star,
+            dimensions=places,
+            mark=mark,
+            reload=step.reload,
+        )
     _log_write(step_ctx, written)
     return StepResult(written.added, written.size)
 

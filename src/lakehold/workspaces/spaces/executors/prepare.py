@@ -34,8 +34,10 @@ from lakehold.workspaces.spaces.datasets import (
     plan_table,
 )
 from lakehold.workspaces.spaces.executors.input_session import InputSession
+from lakehold.workspaces.spaces.executors.star_plan import star_schemas
 from lakehold.workspaces.spaces.settings import CONNECTION, DATASET_KIND, TASK
 from lakehold.workspaces.spaces.task_planner import input_datasets
+from lakehold.workspaces.spaces.tasks.data_mart import DataMartTaskSettings
 from lakehold.workspaces.spaces.tasks.landing import LandingSettings
 from lakehold.workspaces.spaces.tasks.storage import StorageSettings
 from lakehold.workspaces.spaces.tasks.transform import TransformDataset, TransformSettings
@@ -77,6 +79,8 @@ class TaskSchema:
                     yield item.name, [(KEY, "string"), *found, *_HISTORY] if item.history and found else found
             case TransformSettings() as transform:
                 yield from self._of_queries(transform)
+            case DataMartTaskSettings() as star:
+                yield from self._of_star(star)
 
     def plan(self, stored: Mapping[str, object]) -> list[DatasetPlan]:
         """Return what prepare would do to each dataset, also to those that the task makes no more."""
@@ -117,6 +121,15 @@ class TaskSchema:
                 columns = _frame_columns(source.read(self._runtime.spark, item.stream).rows)
             _need_columns(item.name, columns, (*item.keys, *filter(None, (item.cursor,))))
             yield item.name, columns
+
+    def _of_star(self, star: DataMartTaskSettings) -> Iterator[tuple[str, Columns | None]]:
+        tables, sources = self._runtime.tables, dict[str, t.StructType | None]()
+        for item in (*star.dimensions, *star.facts):
+            with self._read() as ctx:
+                place = readable_tables.identifier_of(ctx, need_dataset(ctx, item.source))
+            sources[item.name] = tables.schema(place) if tables.exists(place) else None
+        for name, schema in star_schemas(star, sources):
+            yield name, None if schema is None else [(each.name, each.dataType.simpleString()) for each in schema]
 
     def _of_queries(self, transform: TransformSettings) -> Iterator[tuple[str, Columns | None]]:
         session = self.input_session(transform)

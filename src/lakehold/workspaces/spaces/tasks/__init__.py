@@ -5,12 +5,14 @@
 - `storage`: keeps the current rows of datasets by key, or their history
 - `transform`: makes datasets by SQL, or by a chain of visual steps
 - `visual_steps`: the visual steps of a transform task, and their SQL
+- `data_mart`: makes a star schema: dimensions, facts, and views for consumers
 - `replication`: sends datasets to a data connection
 """
 
 from collections.abc import Mapping
 
 from lakehold.workspaces.spaces.tasks.base import TaskSettings
+from lakehold.workspaces.spaces.tasks.data_mart import DataMartTaskSettings
 from lakehold.workspaces.spaces.tasks.landing import LandingSettings
 from lakehold.workspaces.spaces.tasks.replication import ReplicationSettings
 from lakehold.workspaces.spaces.tasks.storage import StorageSettings
@@ -20,6 +22,7 @@ RECORDS: Mapping[str, type[TaskSettings]] = {
     "landing": LandingSettings,
     "storage": StorageSettings,
     "transform": TransformSettings,
+    "data_mart": DataMartTaskSettings,
     "replication": ReplicationSettings,
 }
 """The settings of a task by its type."""

@@ -1,0 +1,83 @@
+"""Finds the columns that the datasets of a star schema are to have, from those of its sources; nothing is read."""
+
+from collections.abc import Iterator, Mapping
+
+from pyspark.sql import types as t
+
+from lakehold.workspaces.spaces.executors.star_members import MemberColumns, find_field, refuse_incomparable
+from lakehold.workspaces.spaces.tasks.data_mart import (
+    CHANGED_AT,
+    IS_CURRENT,
+    IS_DELETED,
+    VALID_FROM,
+    VALID_TO,
+    DataMartTaskSettings,
+    StarDimension,
+    StarFact,
+    StarView,
+    view_column,
+)
+
+_OWN_TYPES: Mapping[str, t.DataType] = {
+    IS_DELETED: t.BooleanType(),
+    VALID_FROM: t.TimestampType(),
+    VALID_TO: t.TimestampType(),
+    IS_CURRENT: t.BooleanType(),
+    CHANGED_AT: t.TimestampType(),
+}
+
+
+def star_schemas(
+    star: DataMartTaskSettings, sources: Mapping[str, t.StructType | None]
+) -> Iterator[tuple[str, t.StructType | None]]:
+    """Yield each dataset with its columns, given the sources of dimensions and facts by their names.
+
+    None where a source has no columns yet, so that only a run tells.
+    """
+    found: dict[str, t.StructType | None] = {}
+    for dimension in star.dimensions:
+        source = sources[dimension.name]
+        found[dimension.name] = None if source is None else _dimension_schema(dimension, source)
+    for fact in star.facts:
+        source = sources[fact.name]
+        found[fact.name] = None if source is None else _fact_schema(fact, source)
+    for view in star.views:
+        found[view.name] = _view_schema(star, view, found)
+    for schema in filter(None, found.values()):
+        refuse_incomparable(schema)
+    yield from found.items()
+
+
+def _dimension_schema(dimension: StarDimension, source: t.StructType) -> t.StructType:
+    columns = MemberColumns(dimension, source)
+    if dimension.at:
+        find_field(source, dimension.at)
+    own = [t.StructField(name, _OWN_TYPES[name]) for name in dimension.own_columns]
+    kept = (find_field(source, name) for name in (*columns.keys, *columns.kept))
+    return t.StructType([t.StructField(dimension.key_column, t.LongType()), *kept, *own])
+
+
+def _fact_schema(fact: StarFact, source: t.StructType) -> t.StructType:
+    keys = [t.StructField(link.key_column, t.LongType()) for link in fact.links]
+    kept = [find_field(source, name) for name in fact.kept_columns or source.fieldNames()]
+    for name in fact.needed_columns:
+        find_field(source, name)
+    return t.StructType([*keys, *kept])
+
+
+def _view_schema(
+    star: DataMartTaskSettings, view: StarView, schemas: Mapping[str, t.StructType | None]
+) -> t.StructType | None:
+    fact = star.fact(view.fact)
+    links = {link.role_name: link for link in fact.links}
+    shown = schemas[fact.name]
+    if shown is None:
+        return None
+    fields = shown.fields[len(fact.links) :]
+    for chosen in view.dimensions:
+        members = schemas[links[chosen.role].dimension]
+        if members is None:
+            return None
+        names = {name: view_column(chosen.role, name) for name in chosen.columns}
+        fields += [t.StructField(called, find_field(members, name).dataType) for name, called in names.items()]
+    return t.StructType(fields)
