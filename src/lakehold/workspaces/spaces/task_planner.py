@@ -90,7 +90,7 @@ class TaskPlanner:
 
     def load_star(self, settings: DataMartTaskSettings) -> Iterator[TaskStep]:
         """Yield a step for each dimension, then for each fact, then for each view."""
-        sources = {each.name: each.source for each in (*settings.dimensions, *settings.facts)}
+        sources = settings.sources()
         for planned in planned_datasets(settings):
             reference = sources.get(planned.name)
             source = self._input(reference) if reference else ""

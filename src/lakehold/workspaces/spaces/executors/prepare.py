@@ -124,10 +124,10 @@ class TaskSchema:
 
     def _of_star(self, star: DataMartTaskSettings) -> Iterator[tuple[str, Columns | None]]:
         tables, sources = self._runtime.tables, dict[str, t.StructType | None]()
-        for item in (*star.dimensions, *star.facts):
+        for name, reference in star.sources().items():
             with self._read() as ctx:
-                place = readable_tables.identifier_of(ctx, need_dataset(ctx, item.source))
-            sources[item.name] = tables.schema(place) if tables.exists(place) else None
+                place = readable_tables.identifier_of(ctx, need_dataset(ctx, reference))
+            sources[name] = tables.schema(place) if tables.exists(place) else None
         for name, schema in star_schemas(star, sources):
             yield name, None if schema is None else [(each.name, each.dataType.simpleString()) for each in schema]
 

@@ -215,6 +215,11 @@ class DataMartTaskSettings(TaskSettings):
         """Return the datasets that it reads."""
         return [*(each.source for each in self.dimensions), *(each.source for each in self.facts)]
 
+    def sources(self) -> dict[str, DatasetReference]:
+        """Return the datasets that dimensions and facts are loaded from, by their names."""
+        found = {each.name: each.source for each in self.dimensions}
+        return found | {each.name: each.source for each in self.facts}
+
     def dimension(self, name: str) -> StarDimension:
         """Return the dimension of this name."""
         return next(each for each in self.dimensions if each.name == name)
