@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import MISSING, Field, dataclass, field, fields, make_dataclass
 from functools import reduce
 from operator import or_
+from threading import Lock
 from typing import TYPE_CHECKING, Annotated, Any, Generic, Literal, TypeVar, get_origin, get_type_hints
 
 from pydantic import AfterValidator, ConfigDict, Discriminator, StringConstraints, TypeAdapter, ValidationError
@@ -21,6 +22,20 @@ if TYPE_CHECKING:
     from lakehold.kit.network_policy import NetworkTarget
 
 T = TypeVar("T")
+
+
+_ADAPTERS: dict[type, TypeAdapter[Any]] = {}
+_ADAPTERS_LOCK = Lock()
+
+
+def adapter_of(record: type[T]) -> TypeAdapter[T]:
+    """Return what validates a record, built once, and one at a time: its docstrings are parsed from the source, and
+    threads that parse at the same moment break each other (CPython 3.11).
+    """
+    with _ADAPTERS_LOCK:
+        if record not in _ADAPTERS:
+            _ADAPTERS[record] = TypeAdapter(record)
+        return _ADAPTERS[record]
 
 
 class InvalidSettingError(InvalidInputError, ValueError):
@@ -150,7 +165,7 @@ class SettingsSchema(Generic[T]):
         return name if name in self.parts or name in self._common_names else ""
 
     def edges(self, settings: Mapping[str, object]) -> dict[str, list[str]]:
-        """Return the ends of the edges that follow the settings; none of a draft, or of settings that cannot be used."""
+        """Return the ends of the edges that follow the settings; none of a draft, or of what cannot be used."""
         if self.is_draft(settings) or self.problems(settings):
             return {}
         found: dict[str, list[str]] = {edge: [] for edge in self._edges}
