@@ -106,6 +106,8 @@ class KindDescriptor:
     """Whether it says when its parent runs, and so is created with a schedule, never by itself."""
     file_settings: Mapping[str, FileSetting] = field(default_factory=dict)
     """By name: settings that only files of the tenant have among its settings."""
+    refuse_new: Callable[[RequestContext, Mapping[str, str | bool]], None] = lambda _ctx, _attributes: None
+    """Refuses a new one with these attributes for what the access model cannot say."""
     created_elsewhere: str = ""
     """Where users create one instead of in the general form, as a sentence."""
 

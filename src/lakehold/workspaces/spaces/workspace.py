@@ -8,6 +8,7 @@ from lakehold.workspaces.descriptor import (
     RUNS_PAGE,
     TRIGGERS_PAGE,
     KindDescriptor,
+    PageLink,
     RunListTexts,
     Workspace,
     deferred,
@@ -30,7 +31,7 @@ WORKSPACE = Workspace(
         "gateway": "used by",
     },
     folder=Path(__file__).parent,
-    root=KindDescriptor(name="space", icon="boxes"),
+    root=KindDescriptor(name="space", icon="boxes", refuse_new=deferred(f"{_HERE}.personal:refuse_second")),
     kinds=(
         KindDescriptor(name="project", icon="blocks", pages=(RUNS_PAGE, TRIGGERS_PAGE), unique_name=NameScope.PARENT),
         KindDescriptor(
@@ -61,12 +62,15 @@ WORKSPACE = Workspace(
         KindDescriptor(name="app", icon="layout-dashboard"),
     ),
     pages=(RUNS_PAGE,),
+    tabs=(PageLink("Roles", "roles", "users"),),
     sql_action="see",
     settings_schemas=deferred(f"{_HERE}.settings:BY_KIND"),
     runnables=deferred(f"{_HERE}.pipelines:RUNNABLES"),
     executors=deferred(f"{_HERE}.executors:STEP_EXECUTORS"),
     probes=deferred(f"{_HERE}.executors:PROBES"),
     page_routers=deferred(f"{_HERE}.pages:ROUTERS"),
+    api_routers=deferred(f"{_HERE}.api:ROUTERS"),
+    home_section=deferred(f"{_HERE}.pages.home:load_home_section"),
     lineage=deferred(f"{_HERE}.lineage:LINEAGE_BY_KIND"),
     run_list_texts=RunListTexts(
         "All runs of tasks and projects, newest first.", "Run a task or a project, or add a schedule."
