@@ -133,6 +133,17 @@ def test_preparing_loses_nothing_unasked(space: InlineSpace, source: psycopg.Con
     assert space.rows(task, "w") == [(1,), (2,), (3,)]
 
 
+def test_columns_have_any_name_and_type_that_a_query_returns(space: InlineSpace) -> None:
+    odd = "SELECT 1 AS id, named_struct('a, b> `c`: int', 2) AS s, array(named_struct('é-1', 3)) AS l, NULL AS n"
+    task = space.task("odd", {"type": "transform", "datasets": [{"name": "o", "sql": "SELECT 1 AS id"}]})
+    space.prepare(task)
+    for text in (odd, f"SELECT *, s AS t, id AS `drop, (` FROM ({odd})"):
+        space.edit(task, {"type": "transform", "datasets": [{"name": "o", "sql": text}]})
+        space.prepare(task)
+        space.run(task)
+    assert [(row[0], row[1][0], row[4][0], row[5]) for row in space.rows(task, "o")] == [(1, 2, 2, 1)]
+
+
 def test_a_failed_run_leaves_the_rows_of_yesterday(space: InlineSpace, source: psycopg.Connection, shop: str) -> None:
     fill(source, "steady")
     land = space.make("steady", landing(shop, "steady"))

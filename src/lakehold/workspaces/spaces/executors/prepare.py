@@ -21,6 +21,7 @@ from lakehold.lake import readable_tables
 from lakehold.lake.iceberg_catalog import TableIdentifier
 from lakehold.lake.row_formats import quote_identifier
 from lakehold.lake.spark.scd2 import CURRENT, FROM, KEY, TO
+from lakehold.lake.spark.table_writer import column_type
 from lakehold.runs.step_context import StepResult
 from lakehold.workspaces.graph import edge_targets
 from lakehold.workspaces.spaces import owner_context
@@ -43,8 +44,6 @@ from lakehold.workspaces.spaces.tasks.storage import StorageSettings
 from lakehold.workspaces.spaces.tasks.transform import TransformDataset, TransformSettings
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
-
     from lakehold.directory.caller import Caller
     from lakehold.directory.platform import Platform
     from lakehold.directory.request_context import RequestContext
@@ -118,7 +117,7 @@ class TaskSchema:
             columns: Columns | None = None if fields is None else [(each.name, each.type) for each in fields]
             if settings.needs_drivers:
                 # A database is asked for the columns, and for no row.
-                columns = _frame_columns(source.read(self._runtime.spark, item.stream).rows)
+                columns = _schema_columns(source.read(self._runtime.spark, item.stream).rows.schema)
             _need_columns(item.name, columns, (*item.keys, *filter(None, (item.cursor,))))
             yield item.name, columns
 
@@ -129,13 +128,13 @@ class TaskSchema:
                 place = readable_tables.identifier_of(ctx, need_dataset(ctx, reference))
             sources[name] = tables.schema(place) if tables.exists(place) else None
         for name, schema in star_schemas(star, sources):
-            yield name, None if schema is None else [(each.name, each.dataType.simpleString()) for each in schema]
+            yield name, None if schema is None else _schema_columns(schema)
 
     def _of_queries(self, transform: TransformSettings) -> Iterator[tuple[str, Columns | None]]:
         session = self.input_session(transform)
         for n, item in enumerate(transform.datasets):
             with _in_dataset(n):
-                columns = _frame_columns(session.rows(session.query_of(item), seconds=_QUERY_SECONDS))
+                columns = _schema_columns(session.rows(session.query_of(item), seconds=_QUERY_SECONDS).schema)
             _need_columns(item.name, columns, item.keys)
             yield item.name, columns
 
@@ -157,8 +156,8 @@ def _in_dataset(n: int) -> Iterator[None]:
         raise
 
 
-def _frame_columns(rows: DataFrame) -> Columns:
-    return [(each.name, each.dataType.simpleString()) for each in rows.schema.fields]
+def _schema_columns(schema: t.StructType) -> Columns:
+    return [(each.name, column_type(each)) for each in schema.fields]
 
 
 def _need_columns(dataset: str, columns: Columns | None, needed: Sequence[str]) -> None:
@@ -179,7 +178,7 @@ def table_columns(tables: Tables, place: TableIdentifier) -> Columns | None:
     """Return the columns of a table; None if it does not exist yet."""
     if not tables.exists(place):
         return None
-    return [(each.name, each.dataType.simpleString()) for each in tables.schema(place).fields]
+    return _schema_columns(tables.schema(place))
 
 
 def prepare_task(step: PrepareTask, step_ctx: StepContext) -> StepResult:
@@ -295,7 +294,7 @@ def probe_steps(
         chain = session.chain_of(item)
         text = chain.check().sql if step is None else chain.results[step].sql
     rows = session.rows(f"SELECT * FROM (\n{text}\n) LIMIT {_SAMPLE_ROWS}", seconds=_QUERY_SECONDS)  # noqa: S608 - guarded
-    fields = [{"name": name, "type": kind} for name, kind in _frame_columns(rows)]
+    fields = [{"name": each.name, "type": each.dataType.simpleString()} for each in rows.schema.fields]
     sample = [[*map(sample_value, row)] for row in rows.collect()] if sees else None
     return {"sql": text, "fields": fields, "rows": sample}
 
