@@ -14,7 +14,6 @@ from pydantic import TypeAdapter
 
 from lakehold.connectors.database import destination as jdbc
 from lakehold.connectors.database.destination import JdbcDestination
-from lakehold.connectors.database.jdbc import open_database
 from lakehold.connectors.database.settings import DeliveryMode
 from lakehold.connectors.sources.source import StreamOptions
 from lakehold.connectors.sources.sync import SyncOptions, current_cursor, sync_stream
@@ -145,8 +144,7 @@ def replicate_dataset(step: ReplicateDataset, step_ctx: StepContext) -> StepResu
     """Send the rows of a dataset to a table of a database, once for each mark."""
     item: ReplicatedTable = _item(ReplicatedTable, step.item)
     environment, settings = connections.step_environment(step_ctx, step.connection, step.connection_settings)
-    environment.need_allowed(settings)
-    database = open_database(environment, connections.need_database(settings))
+    database = connections.open_target(environment, settings)
     rows = step_ctx.tables.read(_place(step_ctx, step.source))
     step_ctx.check_stopped()
     mode = DeliveryMode.OVERWRITE if step.reload else _DELIVERY_MODES[item.mode]

@@ -34,12 +34,14 @@ from lakehold.workspaces.spaces.datasets import (
     need_dataset,
     plan_table,
 )
+from lakehold.workspaces.spaces.executors import connections
 from lakehold.workspaces.spaces.executors.input_session import InputSession
 from lakehold.workspaces.spaces.executors.star_plan import star_schemas
 from lakehold.workspaces.spaces.settings import CONNECTION, DATASET_KIND, TASK
 from lakehold.workspaces.spaces.task_planner import input_datasets
 from lakehold.workspaces.spaces.tasks.data_mart import DataMartTaskSettings
 from lakehold.workspaces.spaces.tasks.landing import LandingSettings
+from lakehold.workspaces.spaces.tasks.replication import ReplicationSettings
 from lakehold.workspaces.spaces.tasks.storage import StorageSettings
 from lakehold.workspaces.spaces.tasks.transform import TransformDataset, TransformSettings
 
@@ -80,6 +82,8 @@ class TaskSchema:
                 yield from self._of_queries(transform)
             case DataMartTaskSettings() as star:
                 yield from self._of_star(star)
+            case ReplicationSettings() as replication:
+                self._check_replication(replication)
 
     def plan(self, stored: Mapping[str, object]) -> list[DatasetPlan]:
         """Return what prepare would do to each dataset, also to those that the task makes no more."""
@@ -120,6 +124,14 @@ class TaskSchema:
                 columns = _schema_columns(source.read(self._runtime.spark, item.stream).rows.schema)
             _need_columns(item.name, columns, (*item.keys, *filter(None, (item.cursor,))))
             yield item.name, columns
+
+    def _check_replication(self, replication: ReplicationSettings) -> None:
+        with self._read() as ctx:
+            for reference in replication.inputs():
+                need_dataset(ctx, reference)
+            settings = CONNECTION.parse(resource_metadata.load(ctx, replication.connection).settings)
+            environment = open_environment(ctx, self._platform.settings, {})
+        connections.open_target(environment, settings)
 
     def _of_star(self, star: DataMartTaskSettings) -> Iterator[tuple[str, Columns | None]]:
         tables, sources = self._runtime.tables, dict[str, t.StructType | None]()
