@@ -13,7 +13,7 @@ from lakehold.connectors.sources.source import SourceConnector, StreamOptions
 from lakehold.directory.caller import Caller
 from lakehold.directory.platform import Platform
 from lakehold.directory.request_context import RequestContext
-from lakehold.kit.errors import InvalidInputError, at_field
+from lakehold.kit.errors import InvalidInputError, at_field, without_foreign
 from lakehold.runs.step_context import StepContext
 from lakehold.workspaces import transfer
 from lakehold.workspaces.descriptor import Probe
@@ -85,9 +85,11 @@ def probe_streams(
     with platform.read(caller) as ctx:
         settings = connections.need_streams(ctx, uid, request.get("project", ""))
         environment, source = _environment(ctx, platform, credentials.load_for_use(ctx, uid), settings)
+        hides = not ctx.session.check(ctx.principal, "edit", uid)
     if source.needs_drivers:
         start_spark()
-    return transfer.probe_source(connectors.open_source(environment, source), "")
+    with without_foreign(hides=hides):
+        return transfer.probe_source(connectors.open_source(environment, source), "")
 
 
 PROBES: Mapping[str, Probe] = {"connection": probe_connection, "streams": probe_streams}

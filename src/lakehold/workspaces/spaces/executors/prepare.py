@@ -15,7 +15,7 @@ from lakehold.catalog import credentials, resource_metadata
 from lakehold.connectors import registry as connectors
 from lakehold.connectors.registry import open_environment
 from lakehold.connectors.sources.row_parsing import sample_value
-from lakehold.kit.errors import ConflictError, LakeholdError, NotFoundError
+from lakehold.kit.errors import ConflictError, LakeholdError, NotFoundError, without_foreign
 from lakehold.kit.ids import fold_name
 from lakehold.lake import readable_tables
 from lakehold.lake.iceberg_catalog import TableIdentifier
@@ -37,6 +37,7 @@ from lakehold.workspaces.spaces.datasets import (
 from lakehold.workspaces.spaces.executors import connections
 from lakehold.workspaces.spaces.executors.input_session import InputSession
 from lakehold.workspaces.spaces.executors.star_plan import star_schemas
+from lakehold.workspaces.spaces.pipelines import TaskPipeline
 from lakehold.workspaces.spaces.settings import CONNECTION, DATASET_KIND, TASK
 from lakehold.workspaces.spaces.task_planner import input_datasets
 from lakehold.workspaces.spaces.tasks.data_mart import DataMartTaskSettings
@@ -273,8 +274,10 @@ def probe_prepare(
     with platform.read(caller) as ctx:
         need_plan(ctx, task)
         stored = resource_metadata.load(ctx, task).settings
+        hides = not all(ctx.session.check(ctx.principal, *right) for right in TaskPipeline().private_rights(ctx, task))
     schema = TaskSchema(platform, runtime, caller, task)
-    return {"datasets": [asdict(each) for each in schema.plan(stored)]}
+    with without_foreign(hides=hides):
+        return {"datasets": [asdict(each) for each in schema.plan(stored)]}
 
 
 def need_plan(ctx: RequestContext, task: str) -> None:
