@@ -9,8 +9,9 @@ import pytest
 
 from lakehold.catalog import resources
 from lakehold.kit.errors import LakeholdError
+from lakehold.ledger.audit import AuditFilter
 from lakehold.runs import worker_client
-from tests.workspaces.spaces.space import ERIK, OTTO, PREPARE, VERA, InlineSpace
+from tests.workspaces.spaces.space import ADA, ERIK, OTTO, PREPARE, VERA, InlineSpace
 
 
 def landing(connection: str, table: str, **more: object) -> Mapping[str, object]:
@@ -99,6 +100,18 @@ def test_a_query_reads_its_inputs_and_nothing_else(space: InlineSpace, source: p
         assert "n1" not in run.error
         with space.platform.write(ERIK) as ctx:
             ctx.delete(task)
+
+
+def test_a_refused_function_is_audited(space: InlineSpace) -> None:
+    hostile = {"name": "h", "sql": "SELECT reflect('java.lang.System', 'getenv', 'HOME')"}
+    task = space.task("hostile", {"type": "transform", "datasets": [hostile]})
+    assert space.start(task, PREPARE).state == "failed"
+    with pytest.raises(LakeholdError):
+        worker_client.probe(space.platform, ERIK, "spaces.steps", {"task": task, "dataset": hostile})
+    with space.platform.read(ADA) as ctx:
+        entries = [each.entry for each in ctx.audit.page(AuditFilter(resource=task), limit=50)]
+    denied = {(each.member, each.action) for each in entries if "reflect" in each.reason}
+    assert denied == {("otto", "prepare"), ("erik", "prepare")}
 
 
 def test_a_task_is_prepared_before_it_runs(space: InlineSpace, source: psycopg.Connection, shop: str) -> None:

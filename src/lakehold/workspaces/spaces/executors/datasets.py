@@ -94,7 +94,9 @@ def store_dataset(step: StoreDataset, step_ctx: StepContext) -> StepResult:
 def run_transform(step: RunTransform, step_ctx: StepContext) -> StepResult:
     """Write the rows that the query returns now."""
     item: TransformDataset = _item(TransformDataset, step.item)
-    session = InputSession(step_ctx.platform, step_ctx.spark_runtime, step_ctx.caller, step.place, step.inputs)
+    session = InputSession(
+        *(step_ctx.platform, step_ctx.spark_runtime, step_ctx.caller), step.place, step.inputs, step.task, "run"
+    )
     rows = session.rows(session.query_of(item))
     place = _place(step_ctx, step.dataset)
     step_ctx.check_stopped()

@@ -156,7 +156,7 @@ class TaskSchema:
         with self._read() as ctx:
             inputs = input_datasets(ctx, transform.reads)
             place = readable_tables.name_path(ctx.view, owner_context.project_of(ctx, self._task))
-        return InputSession(self._platform, self._runtime, self._caller, place, inputs)
+        return InputSession(self._platform, self._runtime, self._caller, place, inputs, self._task, "prepare")
 
 
 @contextmanager
