@@ -19,8 +19,8 @@ def test_the_company_is_loaded_and_everybody_can_do_something(database: Database
             "products",
         }
         unused = [kind for kind in view.policy.kinds if not view.by_kind.get(kind)]
-        # Triggers are created with their schedules, by the demo's activity.
-        assert unused == ["marts.data_mart_trigger", "marts.report_trigger"]
+        # Triggers are created with their schedules, by the demo's activity; datasets when their task is prepared.
+        assert unused == ["marts.data_mart_trigger", "marts.report_trigger", "spaces.dataset"]
         assert session.check("tara", "edit", "daily_sales")
         assert not session.check("nils", "see", "orders")
         assert session.check("nils", "view", "sales_cockpit")

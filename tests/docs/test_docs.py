@@ -21,6 +21,7 @@ from lakehold.access.model import loader, syntax, yaml_nodes
 from lakehold.access.model.documentation import to_markdown
 from lakehold.cli import tour
 from lakehold.kit.errors import LakeholdError
+from lakehold.workspaces.spaces.settings import CONNECTION, TASK
 
 ROOT = Path(__file__).parents[2]
 README = ROOT / "README.md"
@@ -118,6 +119,16 @@ def test_examples_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 def test_examples_in_yaml_can_be_read(page: Path) -> None:
     for _, text in blocks(page, "yaml"):
         assert isinstance(yaml.safe_load(text), dict)
+
+
+@pytest.mark.parametrize("page", [page for page in markdown() if any(blocks(page, "yaml"))], ids=named)
+def test_settings_of_data_spaces_in_yaml_can_be_saved(page: Path) -> None:
+    for _, text in blocks(page, "yaml"):
+        shown = yaml.safe_load(text)
+        if shown.get("type") in TASK.records:
+            assert not TASK.problems(shown)
+        if shown.get("connector") in CONNECTION.records:
+            assert not CONNECTION.problems(shown)
 
 
 def test_the_concept_page_shows_what_the_tour_prints() -> None:

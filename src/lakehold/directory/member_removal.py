@@ -131,8 +131,6 @@ def _refuse_last_holder(ctx: RequestContext, member: str) -> None:
         number for number, account in accounts.get_many(ctx, set().union(*others.values())).items() if account.service
     }
     number = ctx.view.member(member)
-    for role in others:
-        accounts.refuse_losing_sign_in(ctx, Grant(member, role, ctx.caller.tenant))
     for role, holders in others.items():
         # A service account cannot sign in, and so cannot look after a tenant.
         if number in holders and not holders - {number} - services:
@@ -141,6 +139,8 @@ def _refuse_last_holder(ctx: RequestContext, member: str) -> None:
                 f"{_name(ctx, member)} is the last {title} of the tenant, and cannot leave it.",
                 f"Make somebody else {title} first.",
             )
+    for role in others:
+        accounts.refuse_losing_sign_in(ctx, Grant(member, role, ctx.caller.tenant))
 
 
 def _holders(view: FactView, tenant: str, role: str) -> set[int]:

@@ -70,10 +70,10 @@ def _view_schema(
 ) -> t.StructType | None:
     fact = star.fact(view.fact)
     links = {link.role_name: link for link in fact.links}
-    shown = schemas[fact.name]
-    if shown is None:
+    columns_of_fact = schemas[fact.name]
+    if columns_of_fact is None:
         return None
-    fields = shown.fields[len(fact.links) :]
+    fields = columns_of_fact.fields[len(fact.links) :]
     for chosen in view.dimensions:
         members = schemas[links[chosen.role].dimension]
         if members is None:
