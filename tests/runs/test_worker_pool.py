@@ -152,17 +152,44 @@ def test_a_query_whose_process_is_lost_waits_for_the_next_one(platform: Platform
     assert len(following.bodies) == 1
 
 
+@pytest.mark.parametrize("loss", [LOST, LOST_BY_IT], ids=["by others", "by itself"])
+def test_a_process_that_takes_long_to_exit_is_one_loss(platform: Platform, loss: LakeholdError) -> None:
+    dying, following = Worker(platform, "a", *[loss] * 5), Worker(platform, "b")
+
+    def follow() -> None:
+        if len(dying.bodies) == 5:
+            dying.vanish()
+            following.register()
+
+    dying.before_answer = follow
+    with workers(dying, following):
+        following.vanish()
+        assert described(platform) == ["orders"]
+    assert (len(dying.bodies), len(following.bodies)) == (5, 1)
+
+
+def test_a_process_that_is_lost_and_never_exits_is_given_up(
+    platform: Platform, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(worker_pool, "_RESTART_SECONDS", 0.5)
+    with workers(Worker(platform, "a", *[LOST] * 100)), pytest.raises(SparkLostError):
+        described(platform)
+
+
 def test_a_query_that_is_lost_again_and_again_is_refused(platform: Platform) -> None:
-    with workers(Worker(platform, "a", *[LOST] * 3)) as _, pytest.raises(SparkLostError):
+    with workers(*(Worker(platform, name, LOST) for name in "abc")), pytest.raises(SparkLostError):
         described(platform)
 
 
 def test_the_reason_of_two_losses_is_told_so_and_never_sent_where_runs_are(platform: Platform) -> None:
-    queries, runs = Worker(platform, "a", LOST_BY_IT, LOST_BY_IT), Worker(platform, "b", runs=True)
-    with workers(queries, runs):
+    first, queries = (Worker(platform, name, LOST_BY_IT) for name in "ac")
+    runs = Worker(platform, "b", runs=True)
+    with workers(first, queries, runs):
         with pytest.raises(QueryMemoryError):
             described(platform)
-        assert [body["suspect"] for body in queries.bodies] == [False, True]
+        assert [body["suspect"] for body in (*first.bodies, *queries.bodies)] == [False, True]
+        first.vanish()
+        queries.bodies[:] = first.bodies + queries.bodies
         queries.load["crowding"] = 1
         described(platform)
         described(platform, BOB)

@@ -45,6 +45,17 @@ def at_field(name: str) -> Iterator[None]:
         raise
 
 
+@contextmanager
+def without_foreign(*, hides: bool) -> Iterator[None]:
+    """Let the errors raised inside leave out what other systems say, if whoever is answered may not know it."""
+    try:
+        yield
+    except LakeholdError as error:
+        if hides and error.foreign:
+            error.message, error.foreign = error.message.replace(error.foreign, "…"), ""
+        raise
+
+
 class InvalidInputError(LakeholdError):
     """A value that is invalid whatever the facts are."""
 

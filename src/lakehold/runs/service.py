@@ -245,10 +245,14 @@ class Runs:
         return [_build_line(each) for each in reversed(found)]
 
     def _known_lines(self, ctx: RequestContext, row: RunRow) -> list[sa.ColumnElement[bool]]:
-        """Return the condition on the log lines that the caller may read: private ones need rights of their own."""
+        """Return the condition on the log lines that the caller may read: private ones need rights of their own.
+
+        They can have values of rows, which are not shown to whoever impersonates a member.
+        """
         runnable = self.runnables[row.kind]
         needed = runnable.private_rights(ctx, _resource(ctx, row)) if runnable.private_errors else ()
-        if all(ctx.session.check(ctx.principal, *right) for right in needed):
+        is_shown = all(ctx.session.check(ctx.principal, *right) for right in needed)
+        if not needed or (is_shown and not ctx.caller.impersonator):
             return []
         return [run_log_table.c.level != states.PRIVATE]
 

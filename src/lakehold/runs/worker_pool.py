@@ -139,6 +139,8 @@ class WorkerPool:
         self._memory = _memories.setdefault(platform, _Memory())
         self._given_up: set[str] = set()
         """Processes that the query was taken from."""
+        self._lost: dict[str, float] = {}
+        """Since when processes are known to be lost."""
         self._losses = 0
         self._suspicions = 0
 
@@ -230,8 +232,10 @@ class WorkerPool:
 
         Where memory was short and another query is the suspect, that one stays and this one leaves.
         """
-        self._losses += 1
         is_shortage = isinstance(error, MemoryShortageError)
+        if not is_shortage and self._is_known_loss(error, address):
+            return
+        self._losses += 1
         what, why = "found no memory" if is_shortage else "lost its worker", ", maybe by itself" if error.field else ""
         _log.warning("a query of %s %s%s", self._caller.member, what, why)
         if error.field:
@@ -248,6 +252,19 @@ class WorkerPool:
         if self._losses == _MAX_LOSSES:
             raise error
 
+    def _is_known_loss(self, error: SparkLostError, address: str) -> bool:
+        """Return whether the process was lost before and has not exited yet: that is one loss, however often seen.
+
+        Raise the error if it never exits.
+        """
+        now = time.monotonic()
+        since = self._lost.setdefault(address, now)
+        if now > since + _RESTART_SECONDS:
+            raise error
+        if since < now:
+            time.sleep(_POLL_SECONDS)
+        return since < now
+
     def _pick(self) -> WorkerLoad:
         """Return the process to which the query is sent; wait for it if one was there not long ago."""
         end = time.monotonic() + _RESTART_SECONDS
@@ -255,7 +272,8 @@ class WorkerPool:
             if self._is_stopped:
                 raise StoppedError("The query was stopped.", "Query less data, or save the query as a table.")
             addresses = self.addresses()
-            found = self._allowed(self._loads([each for each in addresses if each not in self._given_up]))
+            left = self._given_up | self._lost.keys()
+            found = self._allowed(self._loads([each for each in addresses if each not in left]))
             if not found and self._losses:
                 found = self._allowed(self._loads(addresses))
             if found:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -54,6 +55,8 @@ def test_what_a_database_says_is_for_who_may_edit_the_storage(
     assert (private in run.error, public in run.error) == (False, True)
     assert all(private not in step.error for step in run.steps)
     assert (private in log(here, run, ED), private in log(here, run, ADA)) == (True, True)
+    # Viewing as Ed shows no rows, and so none of their values.
+    assert private not in log(here, run, replace(ED, impersonator=ADA.member))
     assert (private in log(here, run, RITA), public in log(here, run, RITA)) == (False, True)
 
 

@@ -8,7 +8,7 @@ tenant's Owner.
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -92,10 +92,12 @@ class InlineSpace:
         assert run.state == "succeeded", run.error
         return run
 
-    def execute_next(self) -> None:
+    def execute_next(self, between: Callable[[], object] = lambda: None) -> None:
+        """Execute the next run; what is to happen between its plan and its first step is given."""
         with self.platform.database.write(queue.QUEUE_LOCK) as transaction:
             ((number, _),) = queue.claim_runs(transaction, self.platform.clock(), most=1, at_once=2)
         problem, count = self.executor.begin(number)
+        between()
         for place in range(count):
             problem = problem or self.executor.execute_step(number, place)
         self.executor.end(number, problem)

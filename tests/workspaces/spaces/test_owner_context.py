@@ -143,6 +143,29 @@ def test_a_role_that_is_lost_after_the_start_refuses_the_run(
     assert space.rows(uid, "later") == []
 
 
+@pytest.mark.parametrize("options", [RunOptions(parameters=PREPARE), RunOptions()], ids=["prepare", "run"])
+def test_a_planned_step_needs_the_roles_for_what_it_reads_whatever_its_task_names_by_now(
+    space: InlineSpace, source: psycopg.Connection, shop: str, options: RunOptions
+) -> None:
+    name = f"planned_{next(_numbers)}"
+    fill(source, name)
+    uid = space.make(name, landing(shop, name))
+    with space.platform.write(OTTO) as ctx:
+        run = RUNS.start(ctx, uid, options).id
+
+    def repoint() -> None:
+        space.edit(uid, {"type": "transform", "reads": [], "datasets": []})
+        space.revoke("petra", "can_consume_data", "sources")
+
+    try:
+        space.execute_next(repoint)
+    finally:
+        space.grant("petra", "can_consume_data", "sources")
+    found = space.get(run)
+    assert found.state == "failed"
+    assert "Petra needs Can Consume Data" in found.error
+
+
 def test_both_names_are_in_the_audit_log(space: InlineSpace, source: psycopg.Connection, shop: str) -> None:
     fill(source, "noted")
     uid = space.make("noted", landing(shop, "noted"))

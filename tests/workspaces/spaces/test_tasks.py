@@ -9,8 +9,9 @@ import pytest
 
 from lakehold.catalog import resources
 from lakehold.kit.errors import LakeholdError
+from lakehold.ledger.audit import AuditFilter
 from lakehold.runs import worker_client
-from tests.workspaces.spaces.space import ERIK, OTTO, PREPARE, VERA, InlineSpace
+from tests.workspaces.spaces.space import ADA, ERIK, OTTO, PREPARE, VERA, InlineSpace
 
 
 def landing(connection: str, table: str, **more: object) -> Mapping[str, object]:
@@ -101,6 +102,18 @@ def test_a_query_reads_its_inputs_and_nothing_else(space: InlineSpace, source: p
             ctx.delete(task)
 
 
+def test_a_refused_function_is_audited(space: InlineSpace) -> None:
+    hostile = {"name": "h", "sql": "SELECT reflect('java.lang.System', 'getenv', 'HOME')"}
+    task = space.task("hostile", {"type": "transform", "datasets": [hostile]})
+    assert space.start(task, PREPARE).state == "failed"
+    with pytest.raises(LakeholdError):
+        worker_client.probe(space.platform, ERIK, "spaces.steps", {"task": task, "dataset": hostile})
+    with space.platform.read(ADA) as ctx:
+        entries = [each.entry for each in ctx.audit.page(AuditFilter(resource=task), limit=50)]
+    denied = {(each.member, each.action) for each in entries if "reflect" in each.reason}
+    assert denied == {("otto", "prepare"), ("erik", "prepare")}
+
+
 def test_a_task_is_prepared_before_it_runs(space: InlineSpace, source: psycopg.Connection, shop: str) -> None:
     fill(source, "early")
     task = space.task("early", landing(shop, "early"))
@@ -131,6 +144,17 @@ def test_preparing_loses_nothing_unasked(space: InlineSpace, source: psycopg.Con
     assert space.rows(task, "w") == []
     space.run(task)
     assert space.rows(task, "w") == [(1,), (2,), (3,)]
+
+
+def test_columns_have_any_name_and_type_that_a_query_returns(space: InlineSpace) -> None:
+    odd = "SELECT 1 AS id, named_struct('a, b> `c`: int', 2) AS s, array(named_struct('é-1', 3)) AS l, NULL AS n"
+    task = space.task("odd", {"type": "transform", "datasets": [{"name": "o", "sql": "SELECT 1 AS id"}]})
+    space.prepare(task)
+    for text in (odd, f"SELECT *, s AS t, id AS `drop, (` FROM ({odd})"):
+        space.edit(task, {"type": "transform", "datasets": [{"name": "o", "sql": text}]})
+        space.prepare(task)
+        space.run(task)
+    assert [(row[0], row[1][0], row[4][0], row[5]) for row in space.rows(task, "o")] == [(1, 2, 2, 1)]
 
 
 def test_a_failed_run_leaves_the_rows_of_yesterday(space: InlineSpace, source: psycopg.Connection, shop: str) -> None:

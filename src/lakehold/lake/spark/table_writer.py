@@ -289,13 +289,14 @@ def _alter_table(tables: Tables, place: TableIdentifier, has: t.StructType, come
     for field in comes.fields:
         old = there.get(field.name.lower())
         if old is None:
-            session.sql(f"ALTER TABLE {place.sql} ADD COLUMN {quote_identifier(field.name)} {_sql_type(field)}")
+            session.sql(f"ALTER TABLE {place.sql} ADD COLUMN {quote_identifier(field.name)} {column_type(field)}")
         elif _is_widening(old.dataType, field.dataType):
             column, new_type = quote_identifier(old.name), _type_sql(field.dataType)
             session.sql(f"ALTER TABLE {place.sql} ALTER COLUMN {column} TYPE {new_type}")
 
 
-def _sql_type(field: t.StructField) -> str:
+def column_type(field: t.StructField) -> str:
+    """Return the type of a table's column for such a field in SQL, with the names of struct fields quoted."""
     if field.dataType.simpleString() == "void":
         return "string"
     return _type_sql(_STORED_AS.get(type(field.dataType), field.dataType))

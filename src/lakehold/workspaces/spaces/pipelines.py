@@ -17,7 +17,7 @@ from lakehold.runs.runnable import DefinitionPart, Runnable, RunOptions, Step, r
 from lakehold.workspaces.graph import edge_targets
 from lakehold.workspaces.spaces import owner_context
 from lakehold.workspaces.spaces.datasets import list_datasets
-from lakehold.workspaces.spaces.settings import DATASET_KIND, PROJECT_KIND, TASK_KIND
+from lakehold.workspaces.spaces.settings import DATASET_KIND, PROJECT_KIND, TASK, TASK_KIND
 from lakehold.workspaces.spaces.steps import PrepareTask, TaskStep
 from lakehold.workspaces.spaces.task_planner import (
     TaskPlanner,
@@ -115,10 +115,11 @@ class TaskPipeline(_SpacePipeline):
 
 
 def prepare_step(ctx: RequestContext, uid: str, *, recreate: bool) -> PrepareTask:
-    """Return the step that prepares a task."""
+    """Return the step that prepares a task: it asks connections and tasks for their columns."""
     owner = owner_context.owner_of(ctx, owner_context.project_of(ctx, uid))
     stored = resource_metadata.load(ctx, uid).settings
-    return PrepareTask(name="prepare", task=uid, owner=owner, settings=stored, recreate=recreate)
+    reads = tuple(used for _, used, _ in TASK.parse(stored).uses())
+    return PrepareTask(name="prepare", reads=reads, task=uid, owner=owner, settings=stored, recreate=recreate)
 
 
 class DatasetPipeline(_SpacePipeline):

@@ -5,7 +5,7 @@ from typing import Any
 
 from lakehold.catalog import credentials
 from lakehold.connectors import registry as connectors
-from lakehold.connectors.database.jdbc import open_database
+from lakehold.connectors.database.jdbc import JdbcDatabase, open_database
 from lakehold.connectors.database.settings import DatabaseSettings
 from lakehold.connectors.registry import ConnectorEnvironment, open_environment
 from lakehold.connectors.settings import SourceSettings
@@ -13,14 +13,12 @@ from lakehold.connectors.sources.source import SourceConnector, StreamOptions
 from lakehold.directory.caller import Caller
 from lakehold.directory.platform import Platform
 from lakehold.directory.request_context import RequestContext
-from lakehold.kit.errors import InvalidInputError
+from lakehold.kit.errors import InvalidInputError, at_field, without_foreign
 from lakehold.runs.step_context import StepContext
 from lakehold.workspaces import transfer
 from lakehold.workspaces.descriptor import Probe
 from lakehold.workspaces.spaces import connections
 from lakehold.workspaces.spaces.settings import CONNECTION
-
-__all__ = ["open_database", "open_source"]
 
 
 def step_environment(
@@ -45,13 +43,19 @@ def open_source(
     return connectors.open_source(environment, settings, stream)
 
 
-def need_database(settings: SourceSettings) -> DatabaseSettings:
-    """Return the settings of a database, or refuse a connection of another kind as a target."""
+def open_target(environment: ConnectorEnvironment, settings: SourceSettings) -> JdbcDatabase:
+    """Open a connection to write to it: rows are replicated into databases that data may be sent to."""
     if not isinstance(settings, DatabaseSettings):
         raise InvalidInputError(
             "Rows are replicated into databases only.", "Choose a connection to a database.", field="connection"
         )
-    return settings
+    # As a source, the network policy would hold it to the hosts that data may be read from alone.
+    target = DatabaseSettings(
+        address=settings.address, user=settings.user, driver=settings.driver, properties=settings.properties
+    )
+    with at_field("connection"):
+        environment.need_allowed(target)
+        return open_database(environment, target)
 
 
 def probe_connection(
@@ -81,9 +85,11 @@ def probe_streams(
     with platform.read(caller) as ctx:
         settings = connections.need_streams(ctx, uid, request.get("project", ""))
         environment, source = _environment(ctx, platform, credentials.load_for_use(ctx, uid), settings)
+        hides = not ctx.session.check(ctx.principal, "edit", uid)
     if source.needs_drivers:
         start_spark()
-    return transfer.probe_source(connectors.open_source(environment, source), "")
+    with without_foreign(hides=hides):
+        return transfer.probe_source(connectors.open_source(environment, source), "")
 
 
 PROBES: Mapping[str, Probe] = {"connection": probe_connection, "streams": probe_streams}

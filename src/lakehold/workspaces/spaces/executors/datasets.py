@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 from lakehold.connectors.database import destination as jdbc
 from lakehold.connectors.database.destination import JdbcDestination
-from lakehold.connectors.database.jdbc import open_database
 from lakehold.connectors.database.settings import DeliveryMode
 from lakehold.connectors.sources.source import StreamOptions
 from lakehold.connectors.sources.sync import SyncOptions, current_cursor, sync_stream
@@ -94,7 +93,9 @@ def store_dataset(step: StoreDataset, step_ctx: StepContext) -> StepResult:
 def run_transform(step: RunTransform, step_ctx: StepContext) -> StepResult:
     """Write the rows that the query returns now."""
     item: TransformDataset = _item(TransformDataset, step.item)
-    session = InputSession(step_ctx.platform, step_ctx.spark_runtime, step_ctx.caller, step.place, step.inputs)
+    session = InputSession(
+        *(step_ctx.platform, step_ctx.spark_runtime, step_ctx.caller), step.place, step.inputs, step.task, "run"
+    )
     rows = session.rows(session.query_of(item))
     place = _place(step_ctx, step.dataset)
     step_ctx.check_stopped()
@@ -144,8 +145,7 @@ def replicate_dataset(step: ReplicateDataset, step_ctx: StepContext) -> StepResu
     """Send the rows of a dataset to a table of a database, once for each mark."""
     item: ReplicatedTable = _item(ReplicatedTable, step.item)
     environment, settings = connections.step_environment(step_ctx, step.connection, step.connection_settings)
-    environment.need_allowed(settings)
-    database = open_database(environment, connections.need_database(settings))
+    database = connections.open_target(environment, settings)
     rows = step_ctx.tables.read(_place(step_ctx, step.source))
     step_ctx.check_stopped()
     mode = DeliveryMode.OVERWRITE if step.reload else _DELIVERY_MODES[item.mode]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from lakehold.kit.settings_schema import InvalidSettingError
 from lakehold.lake import readable_tables
+from lakehold.lake.errors import RefusedQueryError
 from lakehold.lake.readable_tables import LAKE_CATALOG
 from lakehold.lake.row_formats import quote_identifier
 from lakehold.workspaces.spaces.tasks.visual_steps.columns import StepColumn
@@ -39,12 +40,19 @@ class InputSession:
     """The names of the space and the project, in which names of queries are looked up."""
     inputs: tuple[str, ...]
     """The datasets that queries may read."""
+    task: str
+    action: str
+    """What the caller does with the task: the audit log says so of a refused query."""
 
     def rows(self, text: str, *, seconds: int = _QUERY_SECONDS) -> DataFrame:
         """Return the rows of a query."""
         caller = replace(self.caller, inputs=frozenset(self.inputs))
         where = _PATH_SEPARATOR.join(self.place)
-        return self.runtime.queries.analyse(caller, where, text, seconds=seconds)[0]
+        try:
+            return self.runtime.queries.analyse(caller, where, text, seconds=seconds)[0]
+        except RefusedQueryError as error:
+            self.platform.audit_refusal(self.caller, self.action, self.task, error.message)
+            raise
 
     def query_of(self, item: TransformDataset) -> str:
         """Return the query of a dataset: its SQL, or that of its steps."""

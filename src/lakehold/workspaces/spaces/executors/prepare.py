@@ -14,13 +14,14 @@ from lakehold.catalog import credentials, resource_metadata
 from lakehold.connectors import registry as connectors
 from lakehold.connectors.registry import open_environment
 from lakehold.connectors.sources.row_parsing import sample_value
-from lakehold.kit.errors import ConflictError, LakeholdError, NotFoundError
+from lakehold.kit.errors import ConflictError, LakeholdError, NotFoundError, without_foreign
 from lakehold.kit.ids import fold_name
 from lakehold.kit.settings_schema import adapter_of
 from lakehold.lake import readable_tables
 from lakehold.lake.iceberg_catalog import TableIdentifier
 from lakehold.lake.row_formats import quote_identifier
 from lakehold.lake.spark.scd2 import CURRENT, FROM, KEY, TO
+from lakehold.lake.spark.table_writer import column_type
 from lakehold.runs.step_context import StepResult
 from lakehold.workspaces.graph import edge_targets
 from lakehold.workspaces.spaces import owner_context
@@ -33,18 +34,19 @@ from lakehold.workspaces.spaces.datasets import (
     need_dataset,
     plan_table,
 )
+from lakehold.workspaces.spaces.executors import connections
 from lakehold.workspaces.spaces.executors.input_session import InputSession
 from lakehold.workspaces.spaces.executors.star_plan import star_schemas
+from lakehold.workspaces.spaces.pipelines import TaskPipeline
 from lakehold.workspaces.spaces.settings import CONNECTION, DATASET_KIND, TASK
 from lakehold.workspaces.spaces.task_planner import input_datasets
 from lakehold.workspaces.spaces.tasks.data_mart import DataMartTaskSettings
 from lakehold.workspaces.spaces.tasks.landing import LandingSettings
+from lakehold.workspaces.spaces.tasks.replication import ReplicationSettings
 from lakehold.workspaces.spaces.tasks.storage import StorageSettings
 from lakehold.workspaces.spaces.tasks.transform import TransformDataset, TransformSettings
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
-
     from lakehold.directory.caller import Caller
     from lakehold.directory.platform import Platform
     from lakehold.directory.request_context import RequestContext
@@ -81,6 +83,8 @@ class TaskSchema:
                 yield from self._of_queries(transform)
             case DataMartTaskSettings() as star:
                 yield from self._of_star(star)
+            case ReplicationSettings() as replication:
+                self._check_replication(replication)
 
     def plan(self, stored: Mapping[str, object]) -> list[DatasetPlan]:
         """Return what prepare would do to each dataset, also to those that the task makes no more."""
@@ -118,9 +122,17 @@ class TaskSchema:
             columns: Columns | None = None if fields is None else [(each.name, each.type) for each in fields]
             if settings.needs_drivers:
                 # A database is asked for the columns, and for no row.
-                columns = _frame_columns(source.read(self._runtime.spark, item.stream).rows)
+                columns = _schema_columns(source.read(self._runtime.spark, item.stream).rows.schema)
             _need_columns(item.name, columns, (*item.keys, *filter(None, (item.cursor,))))
             yield item.name, columns
+
+    def _check_replication(self, replication: ReplicationSettings) -> None:
+        with self._read() as ctx:
+            for reference in replication.inputs():
+                need_dataset(ctx, reference)
+            settings = CONNECTION.parse(resource_metadata.load(ctx, replication.connection).settings)
+            environment = open_environment(ctx, self._platform.settings, {})
+        connections.open_target(environment, settings)
 
     def _of_star(self, star: DataMartTaskSettings) -> Iterator[tuple[str, Columns | None]]:
         tables, sources = self._runtime.tables, dict[str, t.StructType | None]()
@@ -129,13 +141,13 @@ class TaskSchema:
                 place = readable_tables.identifier_of(ctx, need_dataset(ctx, reference))
             sources[name] = tables.schema(place) if tables.exists(place) else None
         for name, schema in star_schemas(star, sources):
-            yield name, None if schema is None else [(each.name, each.dataType.simpleString()) for each in schema]
+            yield name, None if schema is None else _schema_columns(schema)
 
     def _of_queries(self, transform: TransformSettings) -> Iterator[tuple[str, Columns | None]]:
         session = self.input_session(transform)
         for n, item in enumerate(transform.datasets):
             with _in_dataset(n):
-                columns = _frame_columns(session.rows(session.query_of(item), seconds=_QUERY_SECONDS))
+                columns = _schema_columns(session.rows(session.query_of(item), seconds=_QUERY_SECONDS).schema)
             _need_columns(item.name, columns, item.keys)
             yield item.name, columns
 
@@ -144,7 +156,7 @@ class TaskSchema:
         with self._read() as ctx:
             inputs = input_datasets(ctx, transform.reads)
             place = readable_tables.name_path(ctx.view, owner_context.project_of(ctx, self._task))
-        return InputSession(self._platform, self._runtime, self._caller, place, inputs)
+        return InputSession(self._platform, self._runtime, self._caller, place, inputs, self._task, "prepare")
 
 
 @contextmanager
@@ -157,8 +169,8 @@ def _in_dataset(n: int) -> Iterator[None]:
         raise
 
 
-def _frame_columns(rows: DataFrame) -> Columns:
-    return [(each.name, each.dataType.simpleString()) for each in rows.schema.fields]
+def _schema_columns(schema: t.StructType) -> Columns:
+    return [(each.name, column_type(each)) for each in schema.fields]
 
 
 def _need_columns(dataset: str, columns: Columns | None, needed: Sequence[str]) -> None:
@@ -179,7 +191,7 @@ def table_columns(tables: Tables, place: TableIdentifier) -> Columns | None:
     """Return the columns of a table; None if it does not exist yet."""
     if not tables.exists(place):
         return None
-    return [(each.name, each.dataType.simpleString()) for each in tables.schema(place).fields]
+    return _schema_columns(tables.schema(place))
 
 
 def prepare_task(step: PrepareTask, step_ctx: StepContext) -> StepResult:
@@ -262,8 +274,10 @@ def probe_prepare(
     with platform.read(caller) as ctx:
         need_plan(ctx, task)
         stored = resource_metadata.load(ctx, task).settings
+        hides = not all(ctx.session.check(ctx.principal, *right) for right in TaskPipeline().private_rights(ctx, task))
     schema = TaskSchema(platform, runtime, caller, task)
-    return {"datasets": [asdict(each) for each in schema.plan(stored)]}
+    with without_foreign(hides=hides):
+        return {"datasets": [asdict(each) for each in schema.plan(stored)]}
 
 
 def need_plan(ctx: RequestContext, task: str) -> None:
@@ -295,7 +309,7 @@ def probe_steps(
         chain = session.chain_of(item)
         text = chain.check().sql if step is None else chain.results[step].sql
     rows = session.rows(f"SELECT * FROM (\n{text}\n) LIMIT {_SAMPLE_ROWS}", seconds=_QUERY_SECONDS)  # noqa: S608 - guarded
-    fields = [{"name": name, "type": kind} for name, kind in _frame_columns(rows)]
+    fields = [{"name": each.name, "type": each.dataType.simpleString()} for each in rows.schema.fields]
     sample = [[*map(sample_value, row)] for row in rows.collect()] if sees else None
     return {"sql": text, "fields": fields, "rows": sample}
 
