@@ -32,10 +32,17 @@ WORKSPACE = Workspace(
     folder=Path(__file__).parent,
     root=KindDescriptor(name="space", icon="boxes"),
     kinds=(
-        KindDescriptor(name="project", icon="blocks", pages=(RUNS_PAGE, TRIGGERS_PAGE), unique_name=NameScope.PARENT),
+        KindDescriptor(
+            name="project",
+            icon="blocks",
+            settings_action="open",
+            pages=(RUNS_PAGE, TRIGGERS_PAGE),
+            unique_name=NameScope.PARENT,
+        ),
         KindDescriptor(
             name="task",
             icon="workflow",
+            settings_action="open",
             pages=(RUNS_PAGE, TRIGGERS_PAGE, LINEAGE_PAGE),
             unique_name=NameScope.PARENT,
         ),
