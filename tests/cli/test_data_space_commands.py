@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from lakehold.access import Draft, Grant
@@ -44,3 +46,15 @@ def test_of_several_with_one_name_a_path_chooses(way: CommandRunner) -> None:
     assert (several.code, "longer path" in several.err) == (5, True)
     assert way("run", "sales/serve/orders", "--no-wait", by="ann").code == 4
     assert way("run", "nothing/orders", "--no-wait", by="bob").code == 3
+
+
+def test_a_project_goes_to_another_space_as_a_file(way: CommandRunner, tmp_path: Path) -> None:
+    file = tmp_path / "ingest.yaml"
+    assert way("project", "export", "sales/ingest", str(file)).code == 0
+    with way.platform.write(ADA) as ctx:
+        workspaces.create(ctx, "spaces", "Test data")
+    planned = way("project", "plan", "test data", str(file))
+    assert (planned.code, planned.out) == (1, "create project ingest\ncreate task orders\n")
+    assert way("project", "apply", "test data", str(file), "--yes").out.startswith("2 changes made")
+    assert way("project", "plan", "test data", str(file)).code == 0
+    assert way("project", "plan", "test data", str(file), "--connection", "shop").code == 2

@@ -73,6 +73,7 @@ WORKSPACE = Workspace(
     runnables=deferred(f"{_HERE}.pipelines:RUNNABLES"),
     executors=deferred(f"{_HERE}.executors:STEP_EXECUTORS"),
     probes=deferred(f"{_HERE}.executors:PROBES"),
+    api_routers=deferred(f"{_HERE}.api:ROUTERS"),
     page_routers=deferred(f"{_HERE}.pages:ROUTERS"),
     lineage=deferred(f"{_HERE}.lineage:LINEAGE_BY_KIND"),
     run_list_texts=RunListTexts(
