@@ -78,6 +78,7 @@ class SettingsSchema(Generic[T]):
         tag: str = "",
         common: type[SettingsRecord] | None = None,
         managed: Sequence[str] = (),
+        local: Sequence[str] = (),
         parts: Sequence[str] = (),
         needed: Sequence[str] = (),
         references: Callable[[T], Iterable[SettingReference]] | None = None,
@@ -89,6 +90,8 @@ class SettingsSchema(Generic[T]):
         """The records of all variants, by what the setting `tag` says."""
         self.managed = tuple(managed)
         """Settings that only the platform changes, by actions of their own."""
+        self.local = frozenset(local)
+        """Managed settings that are true of the tables of this tenant alone: files of a tenant do not have them."""
         self.parts = tuple(parts)
         """Settings, edges and attributes with an author of their own; the others that say what runs have one together.
 

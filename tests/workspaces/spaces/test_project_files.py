@@ -10,16 +10,19 @@ from pathlib import Path
 import pytest
 
 from lakehold import workspaces
-from lakehold.access import Grant
+from lakehold.access import Draft, Grant
+from lakehold.access_as_code import export_tenant, parse_files, tenant_writer
+from lakehold.access_as_code.metadata import load_metadata
 from lakehold.catalog import resource_metadata, resources
 from lakehold.directory.caller import Caller
 from lakehold.directory.platform import Platform
 from lakehold.kit.settings import Settings
+from lakehold.workspaces.spaces.datasets import PREPARED, DesignState, design_state, fingerprint
 from lakehold.workspaces.spaces.task_planner import project_tasks
 from tests.api.client import Api, Json, json_body, problem, serve_api
 
 TENANT = "acme"
-ERIK = Caller(TENANT, "erik")
+ERIK, OLGA = Caller(TENANT, "erik"), Caller(TENANT, "olga")
 ADDRESS = {"connector": "database", "address": "jdbc:postgresql://db.acme.test/shop", "user": "reader"}
 STORAGE = """project: p
 tasks:
@@ -143,7 +146,7 @@ def test_a_project_goes_to_another_space_and_back(api: Api, project: str) -> Non
     text = export(api, project)
     assert "acme.test" not in text
     assert "notify" not in text
-    chosen = {"connections": {"out": "target_there"}}
+    chosen: Json = {"connections": {"out": "target_there"}}
     planned = json_body(api.post("/api/v1/projects/plan", "erik", body(text, **chosen)))
     assert (planned["project"], changes(planned)[0]) == ("", f"create project {project}")
     done = json_body(api.post("/api/v1/projects/apply", "erik", body(text, **chosen)))
@@ -151,7 +154,7 @@ def test_a_project_goes_to_another_space_and_back(api: Api, project: str) -> Non
     there = done["project"]
     assert export(api, there) == text.replace("connection: out", "connection: target")
     with api.platform.read(ERIK) as ctx:
-        made = {ctx.view.names[ctx.view.resource(uid)]: uid for uid in project_tasks(ctx, there)}
+        made = {resources.get(ctx, uid).name: uid for uid in project_tasks(ctx, there)}
         land = resource_metadata.load(ctx, made["land"]).settings
     assert (len(made), land["connection"]) == (5, "shop_there")
     edges = json_body(api.get(f"/api/v1/resources/{made['count']}", "erik"))["edges"]
@@ -218,3 +221,33 @@ def test_a_name_that_is_chosen_must_be_in_sight(api: Api, project: str) -> None:
     for uid in ("nothing", "stock", project):
         answer = api.post("/api/v1/projects/plan", "erik", body(text, connections={"nowhere": uid}))
         assert (answer.status_code, f"'{uid}'" in answer.json()["detail"]) == (422, True)
+
+
+def test_a_tenant_comes_back_with_its_projects(api: Api, project: str) -> None:
+    """Access as code: tasks of all types, connections, datasets; not what was prepared, as there are no tables."""
+    platform = api.platform
+    with platform.write(ERIK) as ctx:
+        stored = resource_metadata.load(ctx, f"{project}_land").settings
+        prepared = {"fingerprint": fingerprint(stored), "at": 1}
+        resource_metadata.save_managed(ctx, f"{project}_land", {PREPARED: prepared})
+        ctx.create_unchecked(Draft("spaces.dataset", {"task": f"{project}_land"}), "orders")
+    with platform.access.write(TENANT) as session:
+        session.store.add(Grant("olga", "owner", TENANT))
+    with platform.read(OLGA) as ctx:
+        files = export_tenant(ctx.session, load_metadata(ctx))
+    other, again = f"other_{project}", Caller(f"other_{project}", "olga")
+    platform.access.create_tenant(other, "Acme", workspaces.models())
+    with platform.access.write(other) as session:
+        session.store.create("tenant.member", "Olga", uid="olga", edges={"tenant": other})
+        session.store.add(Grant("olga", "owner", other))
+    with platform.write(again) as ctx:
+        desired = parse_files(files)
+        tenant_writer.apply_as_caller(ctx, tenant_writer.plan_as_caller(ctx, desired), desired)
+    with platform.read(again) as ctx:
+        assert export_tenant(ctx.session, load_metadata(ctx)) == files
+        assert design_state(resource_metadata.load(ctx, f"{project}_land").settings) == DesignState.READY_TO_PREPARE
+    with platform.write(OLGA) as ctx:
+        desired = parse_files({name: text.replace("public.orders", "public.sales") for name, text in files.items()})
+        tenant_writer.apply_as_caller(ctx, tenant_writer.plan_as_caller(ctx, desired), desired)
+        land = resource_metadata.load(ctx, f"{project}_land").settings
+    assert ("public.sales" in str(land["datasets"]), PREPARED in land) == (True, True)
