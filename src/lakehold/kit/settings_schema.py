@@ -93,6 +93,7 @@ class SettingsSchema(Generic[T]):
         tag: str = "",
         common: type[SettingsRecord] | None = None,
         managed: Sequence[str] = (),
+        local: Sequence[str] = (),
         parts: Sequence[str] = (),
         needed: Sequence[str] = (),
         references: Callable[[T], Iterable[SettingReference]] | None = None,
@@ -104,6 +105,8 @@ class SettingsSchema(Generic[T]):
         """The records of all variants, by what the setting `tag` says."""
         self.managed = tuple(managed)
         """Settings that only the platform changes, by actions of their own."""
+        self.local = frozenset(local)
+        """Managed settings that are true of the tables of this tenant alone: files of a tenant do not have them."""
         self.parts = tuple(parts)
         """Settings, edges and attributes with an author of their own; the others that say what runs have one together.
 
@@ -128,7 +131,7 @@ class SettingsSchema(Generic[T]):
 
     def is_draft(self, settings: Mapping[str, object]) -> bool:
         """Return whether nothing of the kind's own is set yet."""
-        return not set(self._own(settings)) - set(self.managed)
+        return not set(self.own(settings)) - set(self.managed)
 
     def problems(self, settings: Mapping[str, object]) -> list[InvalidSettingError]:
         """Return everything that is wrong with the settings."""
@@ -185,7 +188,7 @@ class SettingsSchema(Generic[T]):
         return self._adapter.json_schema(ref_template=ref_template)
 
     def _validate(self, settings: Mapping[str, object]) -> T:
-        found = _validate(self._adapter, self._own(settings))
+        found = _validate(self._adapter, self.own(settings))
         for name in self._needed:
             if not getattr(found, name, name).strip():
                 line = {"type": "missing", "loc": (name,), "input": settings}
@@ -204,7 +207,8 @@ class SettingsSchema(Generic[T]):
         records: list[Any] = [_validate(self._common, common)] if self._common else []
         return records if self.is_draft(settings) else [*records, self._validate(settings)]
 
-    def _own(self, settings: Mapping[str, object]) -> dict[str, object]:
+    def own(self, settings: Mapping[str, object]) -> dict[str, object]:
+        """Return the settings without those that all kinds of the workspace have."""
         return {name: value for name, value in settings.items() if name not in self._common_names}
 
 

@@ -89,6 +89,9 @@ class KindDescriptor:
     """The part of the URL of its own edit form; empty if it has the general one."""
     collapsed: bool = False
     """Whether the navigation folds it away, because other pages lead to it."""
+    settings_action: str = ""
+    """The action that lets a member read its settings; empty if only those read them who may edit it. Settings that
+    all kinds of the workspace have, such as who is notified, are for those who may edit it in any case."""
     reads_rows: str = ""
     """The action that lets a member read its rows in SQL; empty if it is no table."""
     reads_history: str = ""

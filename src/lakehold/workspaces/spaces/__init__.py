@@ -15,6 +15,7 @@ The rights are in model.yaml: seven roles as a union, security roles, tasks that
 - `steps`: the steps of their runs
 - `executors`: how steps are executed; only a worker imports them
 - `lineage`: what tasks read, and what reads them
+- `project_files`: a project as one YAML file: export, plan, apply
 - `api`: the REST endpoints
 - `pages`: the pages
 """

@@ -33,10 +33,17 @@ WORKSPACE = Workspace(
     folder=Path(__file__).parent,
     root=KindDescriptor(name="space", icon="boxes", refuse_new=deferred(f"{_HERE}.personal:refuse_second")),
     kinds=(
-        KindDescriptor(name="project", icon="blocks", pages=(RUNS_PAGE, TRIGGERS_PAGE), unique_name=NameScope.PARENT),
+        KindDescriptor(
+            name="project",
+            icon="blocks",
+            settings_action="open",
+            pages=(RUNS_PAGE, TRIGGERS_PAGE),
+            unique_name=NameScope.PARENT,
+        ),
         KindDescriptor(
             name="task",
             icon="workflow",
+            settings_action="open",
             pages=(RUNS_PAGE, TRIGGERS_PAGE, LINEAGE_PAGE),
             unique_name=NameScope.PARENT,
         ),
@@ -68,6 +75,7 @@ WORKSPACE = Workspace(
     runnables=deferred(f"{_HERE}.pipelines:RUNNABLES"),
     executors=deferred(f"{_HERE}.executors:STEP_EXECUTORS"),
     probes=deferred(f"{_HERE}.executors:PROBES"),
+    api_routers=deferred(f"{_HERE}.api:ROUTERS"),
     page_routers=deferred(f"{_HERE}.pages:ROUTERS"),
     api_routers=deferred(f"{_HERE}.api:ROUTERS"),
     home_section=deferred(f"{_HERE}.pages.home:load_home_section"),
