@@ -76,7 +76,8 @@ def _schedule(company: StoredCase, case: Case, data: st.DataObject) -> None:
     facts = [
         *possible.grants(lambda _kind: True),
         *possible.attributes(),
-        *possible.edges(lambda edge: edge != "tenant"),
+        # A parent, and what nothing can be created without, change at once and without an end.
+        *possible.edges(lambda edge: edge not in _always_there(case)),
     ]
     spans = st.tuples(st.sampled_from(facts), st.integers(0, 40), st.none() | st.integers(1, 40))
     with company.access.write(company.tenant) as session:
@@ -84,6 +85,11 @@ def _schedule(company: StoredCase, case: Case, data: st.DataObject) -> None:
             since = session.at + begins * SECOND
             until = None if lasts is None else since + lasts * SECOND
             session.store.apply(company.with_stored_ids(Add(fact)), since=since, until=until)
+
+
+def _always_there(case: Case) -> set[str]:
+    schemas = [kind.schema for kind in case.policy.kinds.values()]
+    return {name for schema in schemas for name in (schema.parent, *schema.required_edges) if name}
 
 
 @st.composite

@@ -44,7 +44,7 @@ class ProjectChange:
 
 @dataclass(frozen=True, slots=True)
 class ImportOptions:
-    """Where to import a project to, and how."""
+    """The target of an import of a project, and its options."""
 
     space: str
     connections: Mapping[str, str] = field(default_factory=dict)
