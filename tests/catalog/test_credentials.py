@@ -68,7 +68,8 @@ def test_kinds_whose_credentials_are_never_copied(corner: DemoPlatform) -> None:
 
 
 def test_who_edits_does_not_get_at_them_by_sending_them_elsewhere(corner: DemoPlatform) -> None:
-    here, there = {"address": "jdbc:postgresql://ours/db", "user": "reader"}, {"address": "jdbc:postgresql://theirs/db"}
+    here = {"connector": "database", "address": "jdbc:postgresql://ours/db", "user": "reader"}
+    there = {"connector": "database", "address": "jdbc:postgresql://theirs/db"}
     with corner.write(as_member("dana")) as ctx:
         resource_edit.apply_edit(ctx, "till_link", ResourceEdit(settings=here))
         credentials.save(ctx, "till_link", {"password": SECRET})

@@ -93,10 +93,18 @@ def test_an_edit_gives_no_right_to_its_own_other_half(corner: DemoPlatform) -> N
 
 
 def test_what_is_so_already_needs_no_right_and_makes_no_version(corner: DemoPlatform) -> None:
-    same = ResourceEdit(name="Daily sales", description="", settings={}, attributes={"shared_for_reporting": True})
+    same = ResourceEdit(name="Daily sales", description="", attributes={"shared_for_reporting": True})
     with corner.write(as_member("bella")) as ctx:
         assert apply_edit(ctx, "daily_sales", same) == 1
     assert corner.log() == []
+
+
+def test_who_may_not_edit_settings_does_not_learn_that_they_are_the_same(corner: DemoPlatform) -> None:
+    with pytest.raises(DeniedError, match="may not edit"), corner.write(as_member("bella")) as ctx:
+        apply_edit(ctx, "daily_sales", ResourceEdit(settings={}))
+    # Nor are they tried before the right.
+    with pytest.raises(DeniedError, match="may not edit"), corner.write(as_member("bella")) as ctx:
+        apply_edit(ctx, "daily_sales", ResourceEdit(settings={"by": "nothing"}))
 
 
 def test_edges_need_their_right_before_and_after(corner: DemoPlatform) -> None:
@@ -131,7 +139,7 @@ def test_ends_that_the_editor_may_not_see_stay(corner: DemoPlatform) -> None:
         ctx.make(Add(Grant("ana", "can_edit", "landing")))
     with corner.write(as_member("ana")) as ctx:
         assert resources.get(ctx, "land_tills").edges["sources"] == []
-        apply_edit(ctx, "land_tills", ResourceEdit(name="Tills", edges={"sources": ["lake_link"]}))
+        apply_edit(ctx, "land_tills", ResourceEdit(settings={"type": "landing", "connection": "lake_link"}))
     assert ends(corner, "land_tills", "sources") == {"till_link", "lake_link"}
 
 

@@ -12,19 +12,21 @@ from pyspark.sql import SparkSession
 
 from lakehold import workspaces
 from lakehold.cli import demo
-from lakehold.demo import company, web_shop, web_shop_data
+from lakehold.demo import company, data_space, web_shop, web_shop_data
 from lakehold.directory.caller import Caller
 from lakehold.directory.platform import Platform
 from lakehold.lake import previews, readable_tables
 from lakehold.lake.iceberg_catalog import IcebergCatalog
+from lakehold.lake.previews import PreviewOptions
 from lakehold.lake.volumes import Volume
 from lakehold.runs import heartbeat, queue
 from lakehold.runs.service import Run, Runs
 from lakehold.worker.run_executor import RunExecutor, step_executors
 from lakehold.worker.server import serve
 from lakehold.workspaces.marts import checks
+from lakehold.workspaces.spaces.datasets import list_datasets
 
-ERIK, ANA, NILS, BELLA = (Caller(company.TENANT, member) for member in ("erik", "ana", "nils", "bella"))
+ERIK, ANA, NILS, BELLA, OTTO = (Caller(company.TENANT, member) for member in ("erik", "ana", "nils", "bella", "otto"))
 
 
 def emptied(platform: Platform, running: RunExecutor) -> None:
@@ -116,6 +118,33 @@ def test_one_promise_is_broken_and_warns(filled: Platform) -> None:
     with filled.read(BELLA) as ctx:
         states = {each.name: each.state for each in checks.list_results(ctx, "web_sales")}
     assert {name for name, state in states.items() if state != checks.KEPT} == {"accepted values city"}
+
+
+def test_its_data_space_was_prepared_and_run(filled: Platform) -> None:
+    with filled.read(OTTO) as ctx:
+        found = Runs(workspaces.runnables()).page(ctx, within=data_space.SPACE, limit=50)
+        assert [(run.resource, run.state, run.error) for run in found] == [(data_space.PROJECT, "succeeded", "")] * 2
+        places = {
+            name: readable_tables.identifier_of(ctx, uid)
+            for task in ("shop_storage", "shop_support", "shop_star")
+            for name, uid in list_datasets(ctx, task).items()
+        }
+    lake = IcebergCatalog(filled.settings)
+    counts = {
+        name: previews.read_preview(lake, place, PreviewOptions(rows=1000)).rows.num_rows
+        for name, place in places.items()
+    }
+    lake.close()
+    assert counts == {
+        "customers": 240,
+        "customer_history": 240,
+        "tickets": 600,
+        "by_topic": 4,
+        "by_city": 6,
+        "customer": 241,
+        "ticket": 600,
+        "support": 600,
+    }
 
 
 def test_analysts_see_what_is_served_and_not_what_is_raw(filled: Platform) -> None:

@@ -218,3 +218,21 @@ def test_what_the_remover_may_not_see_moves_too_and_is_not_named(acme: AcmePlatf
         removed = member_removal.remove(ctx, "bob", receiver="cleo")
         assert (removed.moved, removed.left, removed.more) == ((), (), True)
         assert ctx.grants("dashboard") == [Grant("cleo", "owner", "dashboard")]
+
+
+def test_what_nobody_may_give_away_is_left(acme: AcmePlatform) -> None:
+    acme.person("Bob")
+    acme.person("Cleo")
+    acme.create_resource("spaces.space", "lab", "bob", tenant=acme.tenant)
+    acme.create_resource("spaces.project", "crm", "bob", space="lab")
+    acme.create_resource("spaces.task", "load", "bob", project="crm")
+    with acme.platform.write(acme.admin()) as ctx:
+        ctx.session.store.add(Attribute("lab", "personal", "true"))
+        removed = member_removal.remove(ctx, "bob", receiver="cleo")
+        assert [each.resource for each in removed.moved] == ["lab"]
+        assert ctx.grants("lab") == [Grant("cleo", "owner", "lab")]
+        assert ctx.grants("crm") == [Grant("cleo", "owner", "crm")]
+        # Cleo would see the rows that Bob has loaded.
+        assert ctx.grants("load") == []
+        assert not ctx.session.check("cleo", "view_data", "load")
+        assert ctx.session.check("cleo", "delete", "load")

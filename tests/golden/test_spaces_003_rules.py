@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from lakehold.access.facts.records import Add, Draft, Grant, Remove
+from lakehold.access.facts.records import Add, Draft, Edge, Grant, Remove
 from lakehold.kit.errors import InvalidInputError
 from tests.golden.grid import MARKS, AccessQuestion, cells, rows
 from tests.golden.spaces_world import ROLES, holding, sales, space
@@ -219,10 +219,61 @@ def test_nobody_else_in_a_personal_space(role: str) -> None:
 
 def test_003_personal_space_its_owner_has_all() -> None:
     world = personal()
-    world.grant("olga", "owner", "crm")
+    for uid in ("crm", "load"):
+        world.grant("olga", "owner", uid)
     assert world.check("olga", "see", "sales")
     assert world.check("olga", "view_data", "load")
     assert world.check("olga", "run", "load")
+
+
+def handed_over() -> World:
+    """Olga made all that lies in her personal space, and an admin gave it to mia."""
+    world = personal()
+    for uid in ("crm", "load", "erp", "edge"):
+        world.grant("olga", "owner", uid)
+    world.grant("mia", "owner", "sales")
+    return world
+
+
+KEPT = {"task": "list open delete stop", "connection": "list delete", "gateway": "list delete"}
+
+
+@rows("kind actions", [(f"003 personal space | handed over | {kind}", kind, actions) for kind, actions in KEPT.items()])
+def test_a_new_owner_opens_and_deletes_what_the_old_one_made(kind: str, actions: str) -> None:
+    world = handed_over()
+    assert world.actions("mia", EXISTING[kind]) == set(actions.split())
+    assert world.actions("olga", EXISTING[kind]) == set()
+
+
+@rows("edge end", [(f"003 personal space | not used by the new owner | {end}", edge, end)
+                   for edge, end in (("sources", "erp"), ("gateways", "edge"), ("reads", "load"))])  # fmt: skip
+def test_a_new_owner_uses_only_their_own_things(edge: str, end: str) -> None:
+    world = handed_over()
+    world.add("spaces.project", "fresh", space="sales")
+    world.add("spaces.task", "fresh_load", project="fresh")
+    for uid in ("fresh", "fresh_load"):
+        world.grant("mia", "owner", uid)
+    assert world.check("mia", "run", "fresh_load")
+    assert world.check("mia", "consume_data", "fresh_load")
+    world.fact(Edge(edge, "fresh_load", end))
+    assert not world.check("mia", "run", "fresh_load")
+
+
+def test_003_personal_space_handed_back_it_is_as_before() -> None:
+    world = handed_over()
+    world.add("spaces.task", "mine", project="crm")
+    world.grant("mia", "owner", "mine")
+    world.grant("olga", "owner", "sales")
+    assert world.check("olga", "view_data", "load")
+    assert world.check("olga", "run", "load")
+    assert not world.check("olga", "view_data", "mine")
+
+
+@rows("uid", [(f"003 personal space | {uid} is not re-owned", uid) for uid in ("load", "erp", "edge")])
+def test_what_the_old_owner_made_is_not_taken_over(uid: str) -> None:
+    world = handed_over()
+    for who in ("mia", "admin", "data_admin", "owner"):
+        assert not world.decisions.check_change(who, Add(Grant("mia", "owner", uid)))
 
 
 ADMINISTERED = {"space": "see delete change_owner", "project": "", "task": "", "connection": "", "gateway": ""}

@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, make_dataclass
+from threading import Barrier, Lock
 from typing import Annotated, Literal
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pydantic import Field
+from pydantic import Field, TypeAdapter
 
+from lakehold.kit import settings_schema
 from lakehold.kit.errors import InvalidInputError
-from lakehold.kit.settings_schema import InvalidSettingError, SettingsRecord, SettingsSchema, Text, extend_record
+from lakehold.kit.settings_schema import (
+    InvalidSettingError,
+    SettingsRecord,
+    SettingsSchema,
+    Text,
+    adapter_of,
+    extend_record,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,3 +185,24 @@ def test_a_default_that_depends_on_the_variant_is_none() -> None:
     schema = SettingsSchema[Base]("thing", extend_record(Base, {"fast": Fast, "slow": Slow}, "feed"))
     assert getattr(schema.parse({"feed": "fast"}), "batch") is None  # noqa: B009 - only the made record has it
     assert getattr(schema.parse({"feed": "slow", "batch": 2}), "batch") == 2  # noqa: B009 - as above
+
+
+def test_adapters_are_built_once_and_one_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    records = [make_dataclass(f"Record{n}", [("name", str)]) for n in range(4)]
+    alone, built, begin = Lock(), list[type](), Barrier(8)
+
+    def build(record: type) -> TypeAdapter[object]:
+        assert alone.acquire(blocking=False)
+        built.append(record)
+        made: TypeAdapter[object] = TypeAdapter(record)
+        alone.release()
+        return made
+
+    def ask(n: int) -> object:
+        begin.wait()
+        return adapter_of(records[n % 4]).validate_python({"name": str(n)})
+
+    monkeypatch.setattr(settings_schema, "TypeAdapter", build)
+    with ThreadPoolExecutor(8) as pool:
+        assert list(pool.map(ask, range(8))) == [records[n % 4](str(n)) for n in range(8)]
+    assert sorted(each.__name__ for each in built) == sorted(each.__name__ for each in records)

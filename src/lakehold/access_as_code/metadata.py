@@ -26,7 +26,8 @@ def load_metadata(ctx: RequestContext) -> dict[str, EntryMetadata]:
         for number, account in accounts.get_many(ctx, people).items()
     }
     for number, detail in resource_metadata.load_many(ctx, uids.keys() - set(people)).items():
-        found[uids[number]] = EntryMetadata(description=detail.description, settings=detail.settings)
+        settings = _without_local(ctx, number, detail.settings)
+        found[uids[number]] = EntryMetadata(description=detail.description, settings=settings)
     authors = resource_metadata.load_all_authors(ctx)
     for number, uid in uids.items():
         entry = found.get(uid, EntryMetadata())
@@ -44,6 +45,12 @@ def load_metadata(ctx: RequestContext) -> dict[str, EntryMetadata]:
         entry = found.get(uid, EntryMetadata())
         found[uid] = replace(entry, schedules={**entry.schedules, trigger.id: _schedule_fields(ctx, trigger)})
     return {uid: entry for uid, entry in found.items() if entry != EntryMetadata()}
+
+
+def _without_local(ctx: RequestContext, number: int, settings: resource_metadata.Settings) -> dict[str, object]:
+    """Return the settings of a resource without those that are true of this tenant alone."""
+    schema = registry.find_settings_schema(ctx.view.kind(number))
+    return {name: value for name, value in settings.items() if schema is None or name not in schema.local}
 
 
 def _author_fields(authors: DefinitionAuthors) -> dict[str, object]:

@@ -259,7 +259,7 @@ def _with_field(metadata: EntryMetadata, field_name: str, node: Node, entry: Res
             return replace(metadata, description=file_format.read_text(node, "description"))
         case _:
             file_format.read_mapping(node, "`settings:`")
-            found = _to_json_value(node)
+            found = to_json_value(node)
             return replace(metadata, settings=found if isinstance(found, dict) else {})
 
 
@@ -293,7 +293,7 @@ def _read_author(node: Node) -> object:
 def _read_schedule(node: Node) -> dict[str, object]:
     """Return the fields of a schedule, in the form in which the tenant's own are compared with them."""
     nodes = file_format.read_fields(node, "a schedule", file_format.SCHEDULE_FIELDS)
-    found = {name: _to_json_value(value) for name, value in nodes.items()}
+    found = {name: to_json_value(value) for name, value in nodes.items()}
     if "after" in found:
         found["after"] = sorted(file_format.read_text(each, "after") for each in file_format.read_items(nodes["after"]))
     for name, default in (("zone", "UTC"), ("every", False), ("enabled", True), ("parameters", {})):
@@ -316,12 +316,12 @@ def _valid_email(node: Node) -> str:
     return address
 
 
-def _to_json_value(node: Node) -> object:
+def to_json_value(node: Node) -> object:
     """Return the value of a node as JSON has it: a number, a text, true, false or null, lists and mappings of them."""
     if isinstance(node, MappingNode):
-        return {name: _to_json_value(part) for name, (_, part) in node.entries.items()}
+        return {name: to_json_value(part) for name, (_, part) in node.entries.items()}
     if isinstance(node, ListNode):
-        return [_to_json_value(part) for part in node.items]
+        return [to_json_value(part) for part in node.items]
     if not node.bare:
         return node.value
     if node.value in _CONSTANTS:

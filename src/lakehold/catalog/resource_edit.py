@@ -76,6 +76,9 @@ def plan_edit(ctx: RequestContext, uid: str, edit: ResourceEdit) -> EditPlan:
     """
     ctx.need_writable()
     ctx.need_visible(uid, "edit")
+    if edit.settings is not None:
+        # Also if they are the same: to learn that would be to read them.
+        kinds.need_right(ctx, uid, "edit")
     kind = kinds.catalog_kind(ctx.view.policy, kinds.schema_of(ctx.view, uid).id).id
     before = resource_metadata.load(ctx, uid)
     edit, secrets = _with_valid_settings(kind, before.settings, edit), dict[str, str]()

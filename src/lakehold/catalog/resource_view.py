@@ -46,7 +46,7 @@ class ResourceView(ResourceRef):
     workspace: ResourceRef | None
     description: str
     settings: Mapping[str, object] | None
-    """None for those who may not edit it."""
+    """None for those who may neither edit it nor read its settings."""
     settings_problems: Sequence[InvalidSettingError]
     """Why stored settings cannot be used, for those who may edit them."""
     attributes: Mapping[str, str]
@@ -145,7 +145,7 @@ def load_resource(ctx: RequestContext, uid: str) -> ResourceView:
         parent=visible_refs.parent(uid),
         workspace=visible_refs.workspace(uid),
         description=stored.description,
-        settings=stored.settings if may_edit else None,
+        settings=stored.settings if may_edit else _readable_settings(ctx, uid, stored),
         settings_problems=_problems(ctx, uid, stored) if may_edit else (),
         attributes=ask(lambda view: attributes_of(view, uid)),
         edges={name: visible_refs.refs(ends) for name, ends in ask(lambda view: edges_of(view, uid)).items()},
@@ -159,6 +159,15 @@ def load_resource(ctx: RequestContext, uid: str) -> ResourceView:
         updated_at=stored.updated_at,
         updated_by=visible_refs.ref(stored.updated_by),
     )
+
+
+def _readable_settings(ctx: RequestContext, uid: str, stored: ResourceMetadata) -> Settings | None:
+    """Return the settings that a caller who may not edit a resource may read, if its kind has an action for that."""
+    kind = ctx.view.kind(ctx.view.resource(uid))
+    action, schema = registry.describe_kind(kind).settings_action, registry.find_settings_schema(kind)
+    if not action or schema is None or not ctx.session.check(ctx.principal, action, uid):
+        return None
+    return schema.own(stored.settings)
 
 
 def load_summaries(ctx: RequestContext, found: Sequence[ListedResource]) -> list[ResourceSummary]:

@@ -46,6 +46,7 @@ def create(
     network_policy.need_allowed(ctx, kind, settings)
     edges = {**(edges or {}), **resource_view.reference_edges(kind, settings)}
     settings, secrets = split_secrets(settings)
+    registry.describe_kind(kind).refuse_new(ctx, attributes or {})
     created = ctx.create(kind, name, uid=uid, edges=edges, attributes=attributes)
     resource_metadata.create(ctx, created, description=description, settings=settings)
     if secrets:

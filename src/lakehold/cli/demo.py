@@ -10,7 +10,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 from lakehold import workspaces
-from lakehold.demo import activity, company, web_shop, web_shop_data
+from lakehold.demo import activity, company, data_space, web_shop, web_shop_data
 from lakehold.directory import links, model_upgrade
 from lakehold.directory.caller import Caller
 from lakehold.directory.links import SIGN_IN
@@ -63,6 +63,7 @@ def create(folder: Path) -> None:
         activity.start_access_review(platform)
         web_shop.create_web_shop(platform, folder)
         web_shop.create_web_shop_marts(platform)
+        data_space.create_data_space(platform, folder)
     part.replace(folder)
 
 

@@ -6,7 +6,16 @@ from typing import Annotated
 import typer
 
 from lakehold.cli import errors
-from lakehold.cli.commands import access, access_as_code, data, network_policy, operations, people, resources
+from lakehold.cli.commands import (
+    access,
+    access_as_code,
+    data,
+    data_projects,
+    network_policy,
+    operations,
+    people,
+    resources,
+)
 from lakehold.cli.output import GlobalOptions, GlobalOptionsGroup
 
 app = typer.Typer(cls=GlobalOptionsGroup, no_args_is_help=True, pretty_exceptions_enable=False)
@@ -38,7 +47,7 @@ _PANELS: tuple[tuple[str, tuple[Verb, ...], dict[str, typer.Typer]], ...] = (
     (
         "Data",
         (data.sql, data.run, data.runs, data.stop, data.resume, data.logs, data.lineage),
-        {"table": data.tables},
+        {"table": data.tables, "project": data_projects.data_projects},
     ),
     (
         "Resources",

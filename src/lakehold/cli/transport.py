@@ -7,7 +7,7 @@ application inside this process, over the embedded database, with the same respo
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
@@ -71,10 +71,11 @@ _UNKNOWN_STATUSES = {HTTPStatus.FORBIDDEN, HTTPStatus.NOT_FOUND, HTTPStatus.UNPR
 
 
 def resolve_id(transport: Transport, word: str, kinds: Collection[str]) -> str:
-    """Return the id of the resource with this id or name, of one of these kinds.
+    """Return the id of the resource with this id, name or path, of one of these kinds.
 
-    What the caller may not see is not found. A text that matches nothing is returned as it is, so that the next request
-    reports it as unknown.
+    A path is a name after those of what it lies in, such as `ingest/orders`; it may begin anywhere. What the caller may
+    not see is not found. A text that matches nothing is returned as it is, so that the next request reports it as
+    unknown.
     """
     try:
         transport.request("GET", join_path(_RESOURCES, word))
@@ -83,12 +84,30 @@ def resolve_id(transport: Transport, word: str, kinds: Collection[str]) -> str:
             raise
     else:
         return word
-    matches = [
-        found["id"]
-        for found in fetch_all(transport, _RESOURCES, {"search": word})
-        if found["kind"] in kinds and fold_name(found["name"]) == fold_name(word)
-    ]
+    matches = _find_by_path(transport, (word,), kinds)
+    if not matches and "/" in word:
+        matches = _find_by_path(transport, word.split("/"), kinds)
     if len(matches) > 1:
         message = f"Several resources are named {quote_name(word)}."
-        raise ConflictError(message, f"Use the ID: {', '.join(matches)}.", code="ambiguous")
+        raise ConflictError(message, f"Use the ID or a longer path: {', '.join(matches)}.", code="ambiguous")
     return matches[0] if matches else word
+
+
+def _find_by_path(transport: Transport, path: Sequence[str], kinds: Collection[str]) -> list[str]:
+    """Return the ids of the resources with these names, their own last, of one of these kinds."""
+    *above, name = path
+    return [
+        found["id"]
+        for found in fetch_all(transport, _RESOURCES, {"search": name})
+        if found["kind"] in kinds and fold_name(found["name"]) == fold_name(name) and _lies_in(transport, found, above)
+    ]
+
+
+def _lies_in(transport: Transport, found: Json, above: Sequence[str]) -> bool:
+    """Return whether a resource lies in those with these names, as far as the caller may see them."""
+    for name in reversed(above):
+        parent = found["parent"]
+        if parent is None or fold_name(parent["name"]) != fold_name(name):
+            return False
+        found = transport.request("GET", join_path(_RESOURCES, parent["id"]))
+    return True

@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from pydantic import TypeAdapter
+
+from lakehold.kit.settings_schema import adapter_of
 
 Attributes = Mapping[str, Any]
 
@@ -25,7 +26,7 @@ def schema_fields(record: type[Any]) -> Mapping[str, Attributes]:
 
     Those of a list of records have its name before them. `is_required` says whether the setting has no default.
     """
-    schema, found = TypeAdapter(record).json_schema(), dict[str, dict[str, Any]]()
+    schema, found = adapter_of(record).json_schema(), dict[str, dict[str, Any]]()
     for path, each in _walk(schema, schema.get("$defs", {})):
         before = found.get(path, each)
         # Records that are told apart by a setting have different values of it, and other defaults.

@@ -17,6 +17,7 @@ _FIRST_DAY = datetime(2026, 9, 1, tzinfo=UTC)
 _DAYS, _ORDERS, _CUSTOMERS, _EVENTS = 60, 2_400, 240, 1_500
 _CITIES = ("Ulm", "Bonn", "Kiel", "Jena", "Graz", "Bern")
 _ITEMS = {"Lamp": 34.5, "Chair": 79.0, "Table": 240.0, "Shelf": 58.9, "Rug": 120.0, "Mirror": 45.0}
+_TICKETS, _TOPICS = 600, ("Delivery", "Invoice", "Returns", "Account")
 _PAGES = ("home", "search", "item", "basket", "pay")
 _ORDER_FIELDS = ("order_id", "ordered_at", "customer_id", "item", "pieces", "price")
 
@@ -37,14 +38,32 @@ def generate_orders() -> Iterator[tuple[str, str]]:
 
 
 def write_customers(file: Path) -> None:
-    """Write a database with one table."""
+    """Write a database with the customers and their support tickets."""
     chance = random.Random(_CUSTOMERS)  # noqa: S311 - as above
     rows = [(number, f"Customer {number}", chance.choice(_CITIES)) for number in range(_CUSTOMERS)]
+    tickets = [_generate_ticket(chance, number) for number in range(_TICKETS)]
     connection = sqlite3.connect(file)
     with connection:
         connection.execute("CREATE TABLE customers (customer_id INTEGER PRIMARY KEY, name TEXT, city TEXT)")
         connection.executemany("INSERT INTO customers VALUES (?, ?, ?)", rows)
+        connection.execute(
+            "CREATE TABLE tickets (ticket_id INTEGER PRIMARY KEY, customer_id INTEGER, opened_on TEXT, topic TEXT,"
+            " minutes INTEGER, solved INTEGER)"
+        )
+        connection.executemany("INSERT INTO tickets VALUES (?, ?, ?, ?, ?, ?)", tickets)
     connection.close()
+
+
+def _generate_ticket(chance: random.Random, number: int) -> tuple[object, ...]:
+    day = (_FIRST_DAY + timedelta(days=number * _DAYS // _TICKETS)).date().isoformat()
+    return (
+        number,
+        chance.randrange(_CUSTOMERS),
+        day,
+        chance.choice(_TOPICS),
+        5 + chance.randrange(55),
+        chance.randrange(2),
+    )
 
 
 def generate_events(page: int, size: int = 200) -> list[dict[str, object]]:

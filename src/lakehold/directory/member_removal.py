@@ -157,12 +157,20 @@ def _hand_over_all(ctx: RequestContext, member: str, receiver: str | None) -> tu
     left: list[OwnedRole] = []
     leaves = member == ctx.caller.member
     for owned in owned_by(ctx, member):
-        if receiver is None or (leaves and not may_hand_over(ctx, owned, receiver)):
+        kept = leaves and receiver is not None and not may_hand_over(ctx, owned, receiver)
+        if receiver is None or kept or not _is_given(ctx, owned):
             left.append(owned)
         else:
             ctx.make_unchecked(Add(Grant(receiver, owned.role, owned.resource)))
             moved.append(owned)
     return moved, left
+
+
+def _is_given(ctx: RequestContext, owned: OwnedRole) -> bool:
+    """Whether anybody may give the role. Where nobody may, as in a personal data space, it is not handed over."""
+    schema = ctx.view.policy.kind(owned.kind).schema
+    clause = schema.roles[owned.role].given_with
+    return clause is None or clause.text not in schema.actions or bool(ctx.session.who(clause.text, owned.resource))
 
 
 def _visible(ctx: RequestContext, owned: list[OwnedRole]) -> list[OwnedRole]:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import MISSING, Field, dataclass, field, fields, make_dataclass
 from functools import reduce
 from operator import or_
+from threading import Lock
 from typing import TYPE_CHECKING, Annotated, Any, Generic, Literal, TypeVar, get_origin, get_type_hints
 
 from pydantic import AfterValidator, ConfigDict, Discriminator, StringConstraints, TypeAdapter, ValidationError
@@ -21,6 +22,20 @@ if TYPE_CHECKING:
     from lakehold.kit.network_policy import NetworkTarget
 
 T = TypeVar("T")
+
+
+_ADAPTERS: dict[type, TypeAdapter[Any]] = {}
+_ADAPTERS_LOCK = Lock()
+
+
+def adapter_of(record: type[T]) -> TypeAdapter[T]:
+    """Return what validates a record, built once, and one at a time: its docstrings are parsed from the source, and
+    threads that parse at the same moment break each other (CPython 3.11).
+    """
+    with _ADAPTERS_LOCK:
+        if record not in _ADAPTERS:
+            _ADAPTERS[record] = TypeAdapter(record)
+        return _ADAPTERS[record]
 
 
 class InvalidSettingError(InvalidInputError, ValueError):
@@ -78,6 +93,7 @@ class SettingsSchema(Generic[T]):
         tag: str = "",
         common: type[SettingsRecord] | None = None,
         managed: Sequence[str] = (),
+        local: Sequence[str] = (),
         parts: Sequence[str] = (),
         needed: Sequence[str] = (),
         references: Callable[[T], Iterable[SettingReference]] | None = None,
@@ -89,6 +105,8 @@ class SettingsSchema(Generic[T]):
         """The records of all variants, by what the setting `tag` says."""
         self.managed = tuple(managed)
         """Settings that only the platform changes, by actions of their own."""
+        self.local = frozenset(local)
+        """Managed settings that are true of the tables of this tenant alone: files of a tenant do not have them."""
         self.parts = tuple(parts)
         """Settings, edges and attributes with an author of their own; the others that say what runs have one together.
 
@@ -113,7 +131,7 @@ class SettingsSchema(Generic[T]):
 
     def is_draft(self, settings: Mapping[str, object]) -> bool:
         """Return whether nothing of the kind's own is set yet."""
-        return not set(self._own(settings)) - set(self.managed)
+        return not set(self.own(settings)) - set(self.managed)
 
     def problems(self, settings: Mapping[str, object]) -> list[InvalidSettingError]:
         """Return everything that is wrong with the settings."""
@@ -150,7 +168,7 @@ class SettingsSchema(Generic[T]):
         return name if name in self.parts or name in self._common_names else ""
 
     def edges(self, settings: Mapping[str, object]) -> dict[str, list[str]]:
-        """Return the ends of the edges that follow the settings; none of a draft, or of settings that cannot be used."""
+        """Return the ends of the edges that follow the settings; none of a draft, or of what cannot be used."""
         if self.is_draft(settings) or self.problems(settings):
             return {}
         found: dict[str, list[str]] = {edge: [] for edge in self._edges}
@@ -170,7 +188,7 @@ class SettingsSchema(Generic[T]):
         return self._adapter.json_schema(ref_template=ref_template)
 
     def _validate(self, settings: Mapping[str, object]) -> T:
-        found = _validate(self._adapter, self._own(settings))
+        found = _validate(self._adapter, self.own(settings))
         for name in self._needed:
             if not getattr(found, name, name).strip():
                 line = {"type": "missing", "loc": (name,), "input": settings}
@@ -189,7 +207,8 @@ class SettingsSchema(Generic[T]):
         records: list[Any] = [_validate(self._common, common)] if self._common else []
         return records if self.is_draft(settings) else [*records, self._validate(settings)]
 
-    def _own(self, settings: Mapping[str, object]) -> dict[str, object]:
+    def own(self, settings: Mapping[str, object]) -> dict[str, object]:
+        """Return the settings without those that all kinds of the workspace have."""
         return {name: value for name, value in settings.items() if name not in self._common_names}
 
 

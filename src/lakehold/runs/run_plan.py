@@ -5,12 +5,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import ValidationError
 
 from lakehold.directory.caller import Caller
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import ConflictError
 from lakehold.kit.ids import quote
+from lakehold.kit.settings_schema import adapter_of
 from lakehold.runs.authors import load_authors, need_authors
 from lakehold.runs.runnable import Runnable, RunOptions, Step
 
@@ -48,7 +49,7 @@ def parse_step(text: str, types: Iterable[type[Step]]) -> Step:
     if found is None:
         raise ConflictError(f"This installation has no step {quote(stored['type'])}.", "Start a new run.")
     try:
-        return TypeAdapter(found).validate_python(stored["fields"])
+        return adapter_of(found).validate_python(stored["fields"])
     except ValidationError:
         raise ConflictError("Another release has planned this step.", "Resume the run, or start a new one.") from None
 

@@ -89,6 +89,9 @@ class KindDescriptor:
     """The part of the URL of its own edit form; empty if it has the general one."""
     collapsed: bool = False
     """Whether the navigation folds it away, because other pages lead to it."""
+    settings_action: str = ""
+    """The action that lets a member read its settings; empty if only those read them who may edit it. Settings that
+    all kinds of the workspace have, such as who is notified, are for those who may edit it in any case."""
     reads_rows: str = ""
     """The action that lets a member read its rows in SQL; empty if it is no table."""
     reads_history: str = ""
@@ -106,6 +109,8 @@ class KindDescriptor:
     """Whether it says when its parent runs, and so is created with a schedule, never by itself."""
     file_settings: Mapping[str, FileSetting] = field(default_factory=dict)
     """By name: settings that only files of the tenant have among its settings."""
+    refuse_new: Callable[[RequestContext, Mapping[str, str | bool]], None] = lambda _ctx, _attributes: None
+    """Refuses a new one with these attributes for what the access model cannot say."""
     created_elsewhere: str = ""
     """Where users create one instead of in the general form, as a sentence."""
 

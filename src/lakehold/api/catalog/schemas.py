@@ -89,7 +89,7 @@ class ResourceJson(RefJson, TaggedResponse):
     workspace: RefJson | None = Field(description="Null if the caller may not see it.")
     description: str = Field(examples=["One line for each order."])
     settings: dict[str, Any] | None = Field(
-        examples=[{"sql": "SELECT 1"}], description="Null for those who may not edit it."
+        examples=[{"sql": "SELECT 1"}], description="Null for those who may not read them."
     )
     settings_problems: SettingsProblems
     attributes: dict[str, str] = Field(examples=[{"discoverable": "false"}])

@@ -76,7 +76,9 @@ Wait = Annotated[bool, typer.Option("--wait/--no-wait", help="Wait until the run
 @command
 def run(
     cmd: CommandContext,
-    resource: Annotated[str, typer.Argument(help="Source, query, history or destination, by ID or name.")],
+    resource: Annotated[
+        str, typer.Argument(help="Pipeline, data mart, report, data task, dataset …, by ID, name or path.")
+    ],
     *,
     reload: Annotated[bool, typer.Option("--reload", help="Full refresh: reload all rows.")] = False,
     since: Annotated[str, typer.Option("--from", help="Backfill from this cursor value (inclusive).")] = "",
@@ -92,7 +94,7 @@ def run(
 @command
 def runs(
     cmd: CommandContext,
-    resource: Annotated[str | None, typer.Argument(help="Only runs of this resource, by ID or name.")] = None,
+    resource: Annotated[str | None, typer.Argument(help="Only runs of this resource, by ID, name or path.")] = None,
     state: Annotated[str | None, typer.Option(help="Only runs in this state.")] = None,
     limit: Annotated[int, typer.Option(min=1, help="Maximum number of results.")] = 20,
 ) -> None:

@@ -122,14 +122,14 @@ def _workspace_row(
     ctx: RequestContext, number: int, space: ResourceSummary
 ) -> tuple[int, ResourceSummary, list[str], str]:
     """Return a workspace with the caller's roles in it, or, without any, the reason why the caller sees it."""
-    if roles := _own_roles(ctx, space.uid):
+    if roles := own_roles(ctx, space.uid):
         return number, space, roles, ""
     visible = kinds.catalog_kind(ctx.view.policy, space.kind).visible
     explanation = ctx.session.explain(ctx.principal, visible, space.uid)
     return number, space, [], find_reason(ctx, ctx.caller.member, explanation).words
 
 
-def _own_roles(ctx: RequestContext, uid: str) -> list[str]:
+def own_roles(ctx: RequestContext, uid: str) -> list[str]:
     """Return the titles of the roles that the caller holds in a workspace, directly or through a group."""
 
     def held(view: FactView) -> list[str]:

@@ -6,6 +6,8 @@ The rights are in model.yaml: seven roles as a union, security roles, tasks that
 - `settings`: the kinds and their settings
 - `tasks`: the types of data tasks, with their settings
 - `datasets`: the tables that tasks make, what was prepared of them, and what prepare would change
+- `personal`: the personal space of a member, made on first use
+- `monitor`: all tasks of all spaces that the caller may see, with their last runs
 - `connections`: who may test a data connection, and list what it has
 - `owner_context`: which roles the owner of a project lacks for its tasks
 - `task_planner`: the steps of tasks, and the order of a project
@@ -13,5 +15,7 @@ The rights are in model.yaml: seven roles as a union, security roles, tasks that
 - `steps`: the steps of their runs
 - `executors`: how steps are executed; only a worker imports them
 - `lineage`: what tasks read, and what reads them
+- `project_files`: a project as one YAML file: export, plan, apply
+- `api`: the REST endpoints
 - `pages`: the pages
 """

@@ -6,7 +6,7 @@ cannot have it mended otherwise.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from lakehold.access.facts.descriptions import describe_resource, role_title
 from lakehold.catalog import kinds
@@ -34,10 +34,14 @@ class MissingRole:
     role_titles: str
     givers: tuple[str, ...]
     """Names of those who own the space, and so give roles in it."""
+    kept: bool = False
+    """Whether it is of a former owner of a personal space, and so closed to the present one: no role opens it."""
 
     @property
     def text(self) -> str:
         """The role, the person and the space as a sentence."""
+        if self.kept:
+            return f"The {self.used} is of a former owner of the personal space {quote(self.space_name)}."
         who = f"{self.owner} needs" if self.owner else "The project has no owner, who would need"
         return f"{who} {self.role_titles} in the data space {quote(self.space_name)}."
 
@@ -62,7 +66,8 @@ def missing_roles(ctx: RequestContext, task: str) -> list[MissingRole]:
     for space, definition, roles, used in _needs(ctx, task, project):
         if space not in found and not (owner and ctx.session.holds(owner, definition, space)):
             found[space] = _missing(ctx, owner, space, roles, used)
-    return list(found.values())
+    used_ones = (task, *(used for _, _, _, used in _needs(ctx, task, project) if used != project))
+    return list(found.values()) or [each for uid in used_ones if (each := _kept(ctx, owner, uid))]
 
 
 def missing_role(ctx: RequestContext, project: str, uid: str) -> MissingRole | None:
@@ -72,6 +77,8 @@ def missing_role(ctx: RequestContext, project: str, uid: str) -> MissingRole | N
         space = _space_of(ctx, each)
         if not (owner and ctx.session.holds(owner, "supplies", space)):
             return _missing(ctx, owner, space, SUPPLYING_ROLES, each)
+        if kept := _kept(ctx, owner, each):
+            return kept
     return None
 
 
@@ -88,6 +95,13 @@ def _space_of(ctx: RequestContext, uid: str) -> str:
     found = kinds.workspace_of(ctx.view, uid)
     assert found is not None  # noqa: S101 - nothing of a space lies elsewhere
     return found
+
+
+def _kept(ctx: RequestContext, owner: str, uid: str) -> MissingRole | None:
+    """Return what keeps the owner from using a thing that a former owner of its personal space has made; else None."""
+    if ctx.session.holds(owner, "own", uid):
+        return None
+    return replace(_missing(ctx, owner, _space_of(ctx, uid), EDITING_ROLES, uid), kept=True)
 
 
 def _missing(ctx: RequestContext, owner: str, space: str, roles: Sequence[str], used: str) -> MissingRole:
@@ -133,9 +147,10 @@ def need_supplied(ctx: RequestContext, task: str, used: Iterable[str]) -> None:
 def _refusal(ctx: RequestContext, action: str, task: str, missing: MissingRole) -> DeniedError:
     project = describe_resource(ctx.view, project_of(ctx, task))
     giver = missing.givers[0] if missing.givers else "Who manages the space"
+    hint = f"{giver} can give it; or give the project an owner who has it."
     return DeniedError(
         f"The {describe_resource(ctx.view, task)} runs as the owner of the {project}. {missing.text}",
-        f"{giver} can give it; or give the project an owner who has it.",
+        "Create your own instead." if missing.kept else hint,
         action=action,
         resource=task,
         missing=missing.text,

@@ -5,6 +5,7 @@ change a task needs no right to data.
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from types import MappingProxyType
 
 from lakehold.access.facts.descriptions import describe_resource
@@ -167,7 +168,7 @@ def _task_of(ctx: RequestContext, dataset: str) -> str:
 
 
 class ProjectPipeline(_SpacePipeline):
-    """Runs all tasks of a project in the order of their graph, at the same time where it allows that."""
+    """Runs or prepares all tasks of a project in the order of their graph, at the same time where it allows that."""
 
     kind = PROJECT_KIND
     trigger, schedule, stop, see = "operate", "operate", "operate", "open"
@@ -197,10 +198,18 @@ class ProjectPipeline(_SpacePipeline):
         for level, names in enumerate(task_levels(ctx, tasks)):
             some: list[TaskStep] = []
             for task in names:
-                owner_context.need(ctx, "reload" if options.reload else "run", task)
-                some += with_stage(TaskPlanner(ctx, task, options).steps(), level)
+                some += with_stage(self._steps_of(ctx, task, options), level)
             found += sorted(some, key=lambda step: step.stage or 0)
         return found
+
+    @staticmethod
+    def _steps_of(ctx: RequestContext, task: str, options: RunOptions) -> Sequence[TaskStep]:
+        if options.parameters.get(TASK_PARAMETER) == PREPARE:
+            owner_context.need(ctx, "prepare", task)
+            step = prepare_step(ctx, task, recreate=bool(options.parameters.get(RECREATE)))
+            return [replace(step, name=f"{ctx.view.names.get(ctx.view.resource(task)) or task}.prepare")]
+        owner_context.need(ctx, "reload" if options.reload else "run", task)
+        return TaskPlanner(ctx, task, options).steps()
 
     def private_rights(self, ctx: RequestContext, uid: str) -> Sequence[RequiredRight]:
         """Return those of all its tasks."""

@@ -39,6 +39,7 @@ TASK = SettingsSchema[TaskSettings](
     tag="type",
     common=RunSettings,
     managed=("prepared",),
+    local=("prepared",),
     references=_task_references,
     edges=("sources", "targets", "reads"),
 )

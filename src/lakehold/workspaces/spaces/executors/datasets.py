@@ -10,14 +10,13 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from pydantic import TypeAdapter
-
 from lakehold.connectors.database import destination as jdbc
 from lakehold.connectors.database.destination import JdbcDestination
 from lakehold.connectors.database.settings import DeliveryMode
 from lakehold.connectors.sources.source import StreamOptions
 from lakehold.connectors.sources.sync import SyncOptions, current_cursor, sync_stream
 from lakehold.kit.clock import SECOND
+from lakehold.kit.settings_schema import adapter_of
 from lakehold.lake import readable_tables
 from lakehold.lake.spark.history import HistoryOptions, update_history
 from lakehold.lake.spark.table_writer import SchemaEvolution, TableWriteOptions, TableWriteResult, WriteMode, write_rows
@@ -42,7 +41,7 @@ if TYPE_CHECKING:
 
 
 def _item(kind: type, stored: Mapping[str, object]) -> Any:  # noqa: ANN401 - of that type
-    return TypeAdapter(kind).validate_python(stored)
+    return adapter_of(kind).validate_python(stored)
 
 
 def _place(step_ctx: StepContext, dataset: str) -> TableIdentifier:

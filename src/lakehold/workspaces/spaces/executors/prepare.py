@@ -7,7 +7,6 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from pydantic import TypeAdapter
 from pyspark.sql import types as t
 
 from lakehold.access import Draft
@@ -17,6 +16,7 @@ from lakehold.connectors.registry import open_environment
 from lakehold.connectors.sources.row_parsing import sample_value
 from lakehold.kit.errors import ConflictError, LakeholdError, NotFoundError, without_foreign
 from lakehold.kit.ids import fold_name
+from lakehold.kit.settings_schema import adapter_of
 from lakehold.lake import readable_tables
 from lakehold.lake.iceberg_catalog import TableIdentifier
 from lakehold.lake.row_formats import quote_identifier
@@ -301,7 +301,7 @@ def probe_steps(
         ctx.need("update", task)
         inputs = edge_targets(ctx, task, "reads")
         sees = all(ctx.session.check(ctx.principal, "view_data", each) for each in (task, *inputs))
-    item: TransformDataset = TypeAdapter(TransformDataset).validate_python(request["dataset"])
+    item = adapter_of(TransformDataset).validate_python(request["dataset"])
     session = TaskSchema(platform, runtime, caller, task).input_session(TransformSettings(reads=tuple(inputs)))
     text, step = session.query_of(item) if item.sql else "", request.get("step")
     if not text:
