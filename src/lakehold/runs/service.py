@@ -251,8 +251,8 @@ class Runs:
         """
         runnable = self.runnables[row.kind]
         needed = runnable.private_rights(ctx, _resource(ctx, row)) if runnable.private_errors else ()
-        is_allowed = all(ctx.session.check(ctx.principal, *right) for right in needed)
-        if not needed or (is_allowed and not ctx.caller.impersonator):
+        is_visible = all(ctx.session.check(ctx.principal, *right) for right in needed)
+        if not needed or (is_visible and not ctx.caller.impersonator):
             return []
         return [run_log_table.c.level != states.PRIVATE]
 

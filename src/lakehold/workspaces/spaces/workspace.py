@@ -77,7 +77,6 @@ WORKSPACE = Workspace(
     probes=deferred(f"{_HERE}.executors:PROBES"),
     api_routers=deferred(f"{_HERE}.api:ROUTERS"),
     page_routers=deferred(f"{_HERE}.pages:ROUTERS"),
-    api_routers=deferred(f"{_HERE}.api:ROUTERS"),
     home_section=deferred(f"{_HERE}.pages.home:load_home_section"),
     lineage=deferred(f"{_HERE}.lineage:LINEAGE_BY_KIND"),
     run_list_texts=RunListTexts(
