@@ -47,7 +47,7 @@ def at_field(name: str) -> Iterator[None]:
 
 @contextmanager
 def without_foreign(*, hides: bool) -> Iterator[None]:
-    """Let the errors raised inside leave out what other systems say, if whoever is answered may not know it."""
+    """Leave the words of other systems out of errors raised inside, where `hides` says that they may not be known."""
     try:
         yield
     except LakeholdError as error:

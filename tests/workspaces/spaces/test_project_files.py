@@ -194,6 +194,16 @@ def test_who_may_not_edit_imports_nothing(api: Api, project: str) -> None:
         problem(api.post(f"/api/v1/projects/{path}", "vito", body(text, "there")), 404, "not_found")
 
 
+def test_nobody_tries_what_the_settings_of_a_task_are(api: Api, project: str) -> None:
+    same = body(export(api, project), "here")
+    assert json_body(api.post("/api/v1/projects/plan", "erik", same))["changes"] == []
+    # Carl sees that there are tasks, and may not open them.
+    with api.platform.access.write(TENANT) as session:
+        session.store.create("tenant.member", "Carl", uid="carl", edges={"tenant": TENANT})
+        session.store.add(Grant("carl", "can_consume_data", "here"))
+    problem(api.post("/api/v1/projects/plan", "carl", same), 403, "forbidden")
+
+
 @pytest.mark.parametrize(
     ("text", "field", "said"),
     [

@@ -9,8 +9,10 @@ import pytest
 
 from lakehold.catalog import resources
 from lakehold.kit.errors import LakeholdError
+from lakehold.lake import readable_tables
 from lakehold.ledger.audit import AuditFilter
 from lakehold.runs import worker_client
+from lakehold.workspaces.spaces.datasets import list_datasets
 from tests.workspaces.spaces.space import ADA, ERIK, OTTO, PREPARE, VERA, InlineSpace
 
 
@@ -77,7 +79,6 @@ def test_rows_go_through_storage_and_a_query_to_a_target(
     count = space.make("count_sold", {"type": "transform", "reads": [store], "datasets": [{"name": "c", "sql": query}]})
     space.run(count)
     assert space.rows(count, "c") == [(3, "n3")]
-    space.grant("petra", "can_manage", "sources")
     send = {"type": "replication", "connection": shop,
             "tables": [{"source": reference(count, "c"), "table": "counted"}]}  # fmt: skip
     target = space.make("send_sold", send)
@@ -146,6 +147,24 @@ def test_preparing_loses_nothing_unasked(space: InlineSpace, source: psycopg.Con
     assert space.rows(task, "w") == [(1,), (2,), (3,)]
 
 
+def test_who_reads_a_dataset_goes_on_while_it_is_made_anew_or_dropped(space: InlineSpace) -> None:
+    def settings(**queries: str) -> Mapping[str, object]:
+        return {"type": "transform", "datasets": [{"name": name, "sql": text} for name, text in queries.items()]}
+
+    task = space.make("outlived", settings(one="SELECT id FROM range(3)", two="SELECT id FROM range(2)"))
+    space.run(task)
+    with space.platform.read(ADA) as ctx:
+        places = [readable_tables.identifier_of(ctx, list_datasets(ctx, task)[name]) for name in ("one", "two")]
+    before = [space.tables.current_metadata(place).snapshots[-1].id for place in places]
+    space.edit(task, settings(one="SELECT 'x' AS id"))
+    space.prepare(task, recreate=True)
+    assert space.rows(task, "one") == []
+    then = [space.tables.read(place, snapshot=each) for place, each in zip(places, before, strict=True)]
+    assert [rows.count() for rows in then] == [3, 2]
+    space.run(task)
+    assert space.rows(task, "one") == [("x",)]
+
+
 def test_columns_have_any_name_and_type_that_a_query_returns(space: InlineSpace) -> None:
     odd = "SELECT 1 AS id, named_struct('a, b> `c`: int', 2) AS s, array(named_struct('é-1', 3)) AS l, NULL AS n"
     task = space.task("odd", {"type": "transform", "datasets": [{"name": "o", "sql": "SELECT 1 AS id"}]})
@@ -154,7 +173,8 @@ def test_columns_have_any_name_and_type_that_a_query_returns(space: InlineSpace)
         space.edit(task, {"type": "transform", "datasets": [{"name": "o", "sql": text}]})
         space.prepare(task)
         space.run(task)
-    assert [(row[0], row[1][0], row[4][0], row[5]) for row in space.rows(task, "o")] == [(1, 2, 2, 1)]
+    ((number, struct, _, nothing, other, again),) = space.rows(task, "o")
+    assert (number, struct, nothing, other, again) == (1, (2,), None, (2,), 1)
 
 
 def test_a_failed_run_leaves_the_rows_of_yesterday(space: InlineSpace, source: psycopg.Connection, shop: str) -> None:
@@ -178,6 +198,7 @@ def test_a_project_runs_in_the_order_of_its_graph(space: InlineSpace, source: ps
     both = {"type": "transform", "reads": [one, two], "datasets": [{"name": "sum", "sql": text}]}
     total = space.make("total", both, project=project)
     run = space.run(project)
+    space.revoke("erik", "can_consume_data", "sources")
     assert {step.name for step in run.steps[:2]} == {"one.one", "two.two"}
     assert run.steps[2].name == "total.sum"
     assert space.rows(total, "sum") == [(8,)]

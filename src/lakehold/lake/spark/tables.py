@@ -113,6 +113,11 @@ class Tables:
         self.lake.create_namespace(place)
         table_definition(place, session.createDataFrame([], schema), partitioned_by).create()
 
+    def replace(self, place: TableIdentifier, schema: StructType) -> None:
+        """Make the table anew, empty. Its files stay until upkeep expires its snapshots: who reads it goes on."""
+        self.lake.need_own_location(place)
+        table_definition(place, self.session.createDataFrame([], schema), ()).replace()
+
     def need_own_files(self, place: TableIdentifier) -> None:
         """Refuse to delete files of a table if any of its manifests names a file outside the warehouse."""
         self.lake.need_own_location(place)

@@ -229,10 +229,9 @@ def _apply(plan: DatasetPlan, step: PrepareTask, step_ctx: StepContext) -> None:
         case TableChange.ALTER:
             _alter(tables, place, plan)
         case TableChange.RECREATE:
-            tables.drop(place)
-            tables.create(place, _schema(plan))
+            tables.replace(place, _schema(plan))
         case TableChange.DROP:
-            tables.drop(place)
+            # Its files go with those of all tables that were deleted some days ago.
             with step_ctx.platform.write(step_ctx.caller) as ctx:
                 ctx.delete_unchecked(uid)
     step_ctx.log(f"{plan.name}: {_DONE[plan.change]}. {' '.join(plan.details)}".strip())

@@ -63,6 +63,9 @@ class ProjectImport:
         self._ctx, self._file, self._options = ctx, project, options
         self.project = self._child(options.space, PROJECT_KIND, project.name)
         """The project; empty if it is to be created."""
+        if self.project:
+            # That nothing would be changed tells what the settings are.
+            ctx.need("open", self.project)
         there = project_tasks(ctx, self.project) if self.project else []
         self._tasks = {fold_name(name_of(ctx, uid)): uid for uid in there}
         self._named = {fold_name(name): name for name in project.tasks}
