@@ -167,7 +167,8 @@ def _menu(ctx: RequestContext, found: ResourceView) -> list[PageAction]:
 
 def _take_over_action(ctx: RequestContext, found: ResourceView) -> list[PageAction]:
     """Return the action that makes the caller the author of the definition, if somebody else is."""
-    authors = resource_metadata.load_authors(ctx, found.uid).values() if found.may_edit else ()
+    needed = found.may_edit and (found.kind not in RUNS.runnables or RUNS.runnables[found.kind].needs_authors)
+    authors = resource_metadata.load_authors(ctx, found.uid).values() if needed else ()
     other = next((each.caller.member for each in authors if each.caller.member != ctx.caller.member), None)
     if other is None:
         return []
