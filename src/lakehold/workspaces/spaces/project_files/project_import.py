@@ -44,7 +44,7 @@ class ProjectChange:
 
 @dataclass(frozen=True, slots=True)
 class ImportOptions:
-    """The data space that a project is imported into, and the choices of whoever does it."""
+    """The options of an import: the data space, and the connections and tasks to use there."""
 
     space: str
     connections: Mapping[str, str] = field(default_factory=dict)
