@@ -178,6 +178,8 @@ class Runnable(ABC):
     """The kind that its triggers are of; empty if its model has none."""
     choices: Mapping[str, Sequence[str]] = MappingProxyType({})
     """The values that a trigger may set for its runs, by parameter."""
+    needs_authors = True
+    """Whether its runs need the rights of the authors of its definition; False if somebody else takes their place."""
     private_errors = False
     """Whether errors of its runs leave out values and what other systems say.
 

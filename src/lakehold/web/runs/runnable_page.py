@@ -42,6 +42,7 @@ def runs_page(request: Request, ctx: ReadContext, uid: str) -> Response:
         **runnable_frame(ctx, found, "runs"),
         **list_values(ctx, listing, some),
         "spans": [max((run.ended_at or 0) - (run.started_at or 0), 0) / SECOND for run in ended],
+        "sees": sees_runs(found) or found.kind not in RUNS.runnables,
         "drawn": [drawn.get(run.state, "") for run in ended],
     }
     return pages.render(request, "runs/resource_runs.html", values)
@@ -142,7 +143,8 @@ def run_actions(ctx: RequestContext, found: ResourceView) -> list[PageAction]:
     now = PageAction("Run now", here, "post", "play")
     sure = "Run a full refresh? All rows in its tables are replaced."
     again = PageAction("Full refresh", here, "post", "refresh-cw", fields=(("reload", "1"),), confirm=sure)
-    candidates = [*([(runnable.stop, again)] if runnable.reloads else []), (runnable.trigger, now)]
+    reload = runnable.start_action(RunOptions(reload=True))
+    candidates = [*([(reload, again)] if runnable.reloads else []), (runnable.trigger, now)]
     return [act for action, each in candidates for act in resource_header.actions_of(ctx, found.uid, {action: each})]
 
 
@@ -165,7 +167,8 @@ def _menu(ctx: RequestContext, found: ResourceView) -> list[PageAction]:
 
 def _take_over_action(ctx: RequestContext, found: ResourceView) -> list[PageAction]:
     """Return the action that makes the caller the author of the definition, if somebody else is."""
-    authors = resource_metadata.load_authors(ctx, found.uid).values() if found.may_edit else ()
+    needed = found.may_edit and (found.kind not in RUNS.runnables or RUNS.runnables[found.kind].needs_authors)
+    authors = resource_metadata.load_authors(ctx, found.uid).values() if needed else ()
     other = next((each.caller.member for each in authors if each.caller.member != ctx.caller.member), None)
     if other is None:
         return []

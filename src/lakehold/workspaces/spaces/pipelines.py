@@ -35,6 +35,7 @@ PREPARE, RECREATE = "prepare", "recreate"
 class _SpacePipeline(Runnable):
     """A resource of a data space that is run."""
 
+    needs_authors = False
     private_errors = True
 
     def start_action(self, options: RunOptions) -> str:

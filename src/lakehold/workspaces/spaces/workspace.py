@@ -78,6 +78,7 @@ WORKSPACE = Workspace(
     api_routers=deferred(f"{_HERE}.api:ROUTERS"),
     page_routers=deferred(f"{_HERE}.pages:ROUTERS"),
     home_section=deferred(f"{_HERE}.pages.home:load_home_section"),
+    menu_actions=deferred(f"{_HERE}.pages.project_file_page:menu_actions"),
     lineage=deferred(f"{_HERE}.lineage:LINEAGE_BY_KIND"),
     run_list_texts=RunListTexts(
         "All runs of tasks and projects, newest first.", "Run a task or a project, or add a schedule."

@@ -57,7 +57,7 @@ class ProjectChangeJson(ResponseModel):
 
 
 class ProjectPlanJson(ResponseModel):
-    """What a file changes in a data space."""
+    """The changes that a file makes in a data space."""
 
     project: str = Field(examples=["ingest"], description="The id of the project; empty before it is created.")
     changes: list[ProjectChangeJson]

@@ -70,10 +70,10 @@ def _view_schema(
 ) -> t.StructType | None:
     fact = star.fact(view.fact)
     links = {link.role_name: link for link in fact.links}
-    columns_of_fact = schemas[fact.name]
-    if columns_of_fact is None:
+    fact_schema = schemas[fact.name]
+    if fact_schema is None:
         return None
-    fields = columns_of_fact.fields[len(fact.links) :]
+    fields = fact_schema.fields[len(fact.links) :]
     for chosen in view.dimensions:
         members = schemas[links[chosen.role].dimension]
         if members is None:

@@ -24,7 +24,7 @@ from lakehold.workspaces.spaces.task_planner import project_tasks, task_levels
 
 
 class ProjectAction(StrEnum):
-    """What is done with a project or task."""
+    """The kind of a change of a project or task."""
 
     CREATE = "create"
     CHANGE = "change"
@@ -44,7 +44,7 @@ class ProjectChange:
 
 @dataclass(frozen=True, slots=True)
 class ImportOptions:
-    """The target of an import of a project, and its options."""
+    """The options of an import: the data space, and the connections and tasks to use there."""
 
     space: str
     connections: Mapping[str, str] = field(default_factory=dict)
