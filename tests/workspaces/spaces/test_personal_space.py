@@ -70,7 +70,9 @@ def test_nobody_reads_a_personal_space_by_owning_it(
             {"type": "transform", "reads": [task], "datasets": [{"name": "copy", "sql": "SELECT * FROM diary.diary"}]},
             {"type": "storage", "datasets": [{"name": "s", "source": reference(task, "diary"), "keys": ["id"]}]},
         ):
-            mine = resources.create(ctx, "spaces.task", settings["type"], edges={"project": fresh}, settings=settings)
+            mine = resources.create(
+                ctx, "spaces.task", str(settings["type"]), edges={"project": fresh}, settings=settings
+            )
             with pytest.raises(DeniedError, match="of a former owner of the personal space"):
                 RUNS.start(ctx, mine, RunOptions(parameters=PREPARE))
         with pytest.raises(DeniedError, match="of a former owner"):
