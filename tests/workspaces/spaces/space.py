@@ -73,7 +73,7 @@ class InlineSpace:
         with self.platform.write(by) as ctx:
             run = RUNS.start(ctx, uid, RunOptions(reload, parameters=parameters or {})).id
         self.execute_next()
-        return self.get(run)
+        return self.get(run, by=by)
 
     def prepare(self, uid: str, *, by: Caller = OTTO, recreate: bool = False) -> Run:
         run = self.start(uid, {**PREPARE, "recreate": recreate}, by=by)
