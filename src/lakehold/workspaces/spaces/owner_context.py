@@ -41,6 +41,12 @@ class MissingRole:
         who = f"{self.owner} needs" if self.owner else "The project has no owner, who would need"
         return f"{who} {self.role_titles} in the data space {quote(self.space_name)}."
 
+    @property
+    def hint(self) -> str:
+        """The ways to mend it."""
+        giver = self.givers[0] if self.givers else "Who manages the space"
+        return f"{giver} can give it; or give the project an owner who has it."
+
 
 def owner_of(ctx: RequestContext, uid: str) -> str:
     """Return the owner of a project, space, connection or gateway; empty if it has none."""
@@ -56,12 +62,20 @@ def project_of(ctx: RequestContext, task: str) -> str:
 
 def missing_roles(ctx: RequestContext, task: str) -> list[MissingRole]:
     """Return the roles that the owner of a task's project lacks, each space once."""
-    project = project_of(ctx, task)
+    return missing_in_project(ctx, project_of(ctx, task), [task])
+
+
+def missing_in_project(ctx: RequestContext, project: str, tasks: Iterable[str]) -> list[MissingRole]:
+    """Return the roles that the owner of a project lacks for some of its tasks, each space once."""
     owner = owner_of(ctx, project)
-    found: dict[str, MissingRole] = {}
-    for space, definition, roles, used in _needs(ctx, task, project):
-        if space not in found and not (owner and ctx.session.holds(owner, definition, space)):
-            found[space] = _missing(ctx, owner, space, roles, used)
+    known, found = set[tuple[str, str]](), dict[str, MissingRole]()
+    for task in tasks:
+        for space, definition, roles, used in _needs(ctx, task, project):
+            if (space, definition) in known:
+                continue
+            known.add((space, definition))
+            if space not in found and not (owner and ctx.session.holds(owner, definition, space)):
+                found[space] = _missing(ctx, owner, space, roles, used)
     return list(found.values())
 
 
@@ -132,10 +146,9 @@ def need_supplied(ctx: RequestContext, task: str, used: Iterable[str]) -> None:
 
 def _refusal(ctx: RequestContext, action: str, task: str, missing: MissingRole) -> DeniedError:
     project = describe_resource(ctx.view, project_of(ctx, task))
-    giver = missing.givers[0] if missing.givers else "Who manages the space"
     return DeniedError(
         f"The {describe_resource(ctx.view, task)} runs as the owner of the {project}. {missing.text}",
-        f"{giver} can give it; or give the project an owner who has it.",
+        missing.hint,
         action=action,
         resource=task,
         missing=missing.text,

@@ -32,16 +32,24 @@ WORKSPACE = Workspace(
     folder=Path(__file__).parent,
     root=KindDescriptor(name="space", icon="boxes"),
     kinds=(
-        KindDescriptor(name="project", icon="blocks", pages=(RUNS_PAGE, TRIGGERS_PAGE), unique_name=NameScope.PARENT),
+        KindDescriptor(
+            name="project",
+            icon="blocks",
+            overview="graph",
+            pages=(RUNS_PAGE, TRIGGERS_PAGE),
+            unique_name=NameScope.PARENT,
+        ),
         KindDescriptor(
             name="task",
             icon="workflow",
+            overview="task",
             pages=(RUNS_PAGE, TRIGGERS_PAGE, LINEAGE_PAGE),
             unique_name=NameScope.PARENT,
         ),
         KindDescriptor(
             name="dataset",
             icon="table-2",
+            overview="dataset",
             collapsed=True,
             pages=(RUNS_PAGE, LINEAGE_PAGE),
             reads_rows="consume_data",
@@ -67,6 +75,7 @@ WORKSPACE = Workspace(
     executors=deferred(f"{_HERE}.executors:STEP_EXECUTORS"),
     probes=deferred(f"{_HERE}.executors:PROBES"),
     page_routers=deferred(f"{_HERE}.pages:ROUTERS"),
+    api_routers=deferred(f"{_HERE}.api:ROUTERS"),
     lineage=deferred(f"{_HERE}.lineage:LINEAGE_BY_KIND"),
     run_list_texts=RunListTexts(
         "All runs of tasks and projects, newest first.", "Run a task or a project, or add a schedule."
