@@ -24,7 +24,7 @@ def test_a_project_is_a_graph_of_its_tasks(shop: Shop) -> None:
     page = shop.client("petra").get("/resources/ingest/graph")
     assert page.status_code == 200
     assert 'aria-label="Graph of data tasks"' in page.text
-    assert "Landing · to prepare" in page.text
+    assert "Landing · prepare" in page.text
     assert "/resources/land_web/task" in page.text
     assert shop.client("petra").get("/resources/ingest/graph/live").status_code == 200
 

@@ -43,6 +43,7 @@ WORKSPACE = Workspace(
             name="task",
             icon="workflow",
             overview="task",
+            edit_form="task/edit",
             pages=(RUNS_PAGE, TRIGGERS_PAGE, LINEAGE_PAGE),
             unique_name=NameScope.PARENT,
         ),

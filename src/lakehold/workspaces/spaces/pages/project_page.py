@@ -36,7 +36,7 @@ _UNSEEN = "\0"
 """All tasks of other projects that somebody does not see: no id has it in it."""
 _SHORT_STATES = {
     DesignState.NEW: "new",
-    DesignState.READY_TO_PREPARE: "to prepare",
+    DesignState.READY_TO_PREPARE: "prepare",
     DesignState.READY_TO_RUN: "ready",
 }
 

@@ -174,7 +174,7 @@ def _render(
         "run_now": task_actions(ctx, found, stored),
         "edit": edit_action(ctx, uid),
         "opened": opened,
-        "label": record.label if record else "No type yet",
+        "label": record.label if record else "Data",
         "state": design_state(stored),
         "problems": problems,
         "result": result,
@@ -208,7 +208,9 @@ def task_actions(ctx: RequestContext, found: ResourceView, stored: Mapping[str, 
     }
     offered = dict(zip(candidates, resource_header.actions_of(ctx, uid, candidates), strict=True))
     if ctx.session.check(ctx.principal, "stop", uid) and (missing := owner_context.missing_roles(ctx, uid)):
-        offered |= {name: _refused(act, missing[0].text) for name, act in offered.items() if name != "validate"}
+        # The caller may, so that it is the owner of the project who may not.
+        text = missing[0].text
+        offered |= {name: replace(act, href="", why_not=text) for name, act in offered.items() if name != "validate"}
     reason = "Prepare it first." if state is DesignState.READY_TO_PREPARE else "Complete its settings first."
     if state is not DesignState.READY_TO_RUN:
         offered |= {name: _refused(offered[name], reason) for name in ("run", "reload")}
