@@ -44,7 +44,7 @@ class TaskNode:
 
     @property
     def label(self) -> str:
-        """What a task of its type is called."""
+        """The name of its type."""
         return RECORDS[self.type].label if self.type in RECORDS else "Data task"
 
     @property

@@ -85,10 +85,10 @@ def _view_schema(
 ) -> t.StructType | None:
     fact = star.fact(view.fact)
     links = {link.role_name: link for link in fact.links}
-    shown = schemas[fact.name]
-    if shown is None:
+    facts = schemas[fact.name]
+    if facts is None:
         return None
-    fields = shown.fields[len(fact.links) :]
+    fields = facts.fields[len(fact.links) :]
     for chosen in view.dimensions:
         members = schemas[links[chosen.role].dimension]
         if members is None:

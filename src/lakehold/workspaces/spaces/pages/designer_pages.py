@@ -44,7 +44,7 @@ _DATASET_STEP = re.compile(r"datasets\.(\d+)(?:\.steps\.(\d+))?")
 
 @dataclass(frozen=True, slots=True)
 class TaskDesign:
-    """What the designer is opened for, and what is in its form."""
+    """A task in the designer: where it is, its type, and what is in the form."""
 
     project: str
     word: str

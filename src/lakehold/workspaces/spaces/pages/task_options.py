@@ -1,4 +1,4 @@
-"""What the designer offers: connections, tasks and datasets that its user sees, and the streams of a connection."""
+"""The options of the designer: connections, tasks and datasets that its user sees, and the streams of a connection."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -32,7 +32,7 @@ class TaskOptions:
     inputs: Sequence[str] = ()
     """The names of datasets as queries call them."""
 
-    def of(self, name: str) -> Sequence[Option]:
+    def options_of(self, name: str) -> Sequence[Option]:
         """Return the options of a field."""
         return {"connection": self.connection, "reads": self.reads, "source": self.source}.get(name, ())
 
