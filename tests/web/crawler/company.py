@@ -57,7 +57,9 @@ def prepare_company(shop: Shop) -> CrawledCompany:
     ana = ["/workspaces/lake_house/sql/saved/best_shops_this_month/rename"]
     petra, dana = _space_starts(shop)
     by_mail = _mailed(shop, ("sign_in", "password"))
-    return CrawledCompany(PageTracker(pages, kinds), [invited, *by_mail], {"olga": olga, "ana": ana, "petra": petra, "dana": dana})
+    return CrawledCompany(
+        PageTracker(pages, kinds), [invited, *by_mail], {"olga": olga, "ana": ana, "petra": petra, "dana": dana}
+    )
 
 
 def _space_starts(shop: Shop) -> tuple[list[str], list[str]]:
@@ -68,7 +70,7 @@ def _space_starts(shop: Shop) -> tuple[list[str], list[str]]:
     petra = [
         "/resources/ingest/tasks/new",
         *(f"/resources/land_web/{part}" for part in ("task/edit", "task/prepare")),
-        *(urls.resource(dataset, part) for part in ("dataset", "dataset/preview")),
+        *(urls.resource(dataset, part) for part in ("dataset", "dataset/rows")),
     ]
     return petra, ["/workspaces/sources/connections/new", "/resources/till_link/data-connection/edit"]
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import pytest
 
 from lakehold.catalog.resource_edit import ResourceEdit, apply_edit
@@ -14,7 +16,7 @@ LANDING = {"type": "landing", "connection": "web_link",
            "datasets": [{"name": "orders", "stream": "public.orders", "mode": "compare", "keys": ["id"]}]}  # fmt: skip
 
 
-def save(shop: Shop, task: str, settings: dict[str, object], by: str = "petra") -> None:
+def save(shop: Shop, task: str, settings: Mapping[str, object], by: str = "petra") -> None:
     with shop.platform.write(Caller(company.TENANT, by)) as ctx:
         apply_edit(ctx, task, ResourceEdit(settings=settings))
 
@@ -85,6 +87,6 @@ def test_without_a_worker_validate_says_so_and_names_what_is_wrong_already(shop:
     assert started.headers["location"].startswith("/runs/run_")
 
 
-@pytest.mark.parametrize("path", ["graph", "task", "dataset", "dataset/preview"])
+@pytest.mark.parametrize("path", ["graph", "task", "dataset", "dataset/rows"])
 def test_pages_of_other_kinds_are_not_found(shop: Shop, path: str) -> None:
     assert shop.client("petra").get(f"/resources/web_link/{path}").status_code == 404
