@@ -70,7 +70,7 @@ def _space_starts(shop: Shop) -> tuple[list[str], list[str]]:
     petra = [
         "/resources/ingest/tasks/new",
         *(f"/resources/land_web/{part}" for part in ("task/edit", "task/prepare")),
-        *(urls.resource(dataset, part) for part in ("dataset", "dataset/rows")),
+        *(urls.resource(dataset, part) for part in ("dataset", "dataset/first-rows")),
     ]
     return petra, ["/workspaces/sources/connections/new", "/resources/till_link/data-connection/edit"]
 

@@ -87,6 +87,6 @@ def test_without_a_worker_validate_says_so_and_names_what_is_wrong_already(shop:
     assert started.headers["location"].startswith("/runs/run_")
 
 
-@pytest.mark.parametrize("path", ["graph", "task", "dataset", "dataset/rows"])
+@pytest.mark.parametrize("path", ["graph", "task", "dataset", "dataset/first-rows"])
 def test_pages_of_other_kinds_are_not_found(shop: Shop, path: str) -> None:
     assert shop.client("petra").get(f"/resources/web_link/{path}").status_code == 404

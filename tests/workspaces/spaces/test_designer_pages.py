@@ -154,9 +154,9 @@ def test_a_pipeline_is_built_on_pages(space: InlineSpace, source: psycopg.Connec
     view = space.dataset(star, "buys")
     columns = pages.by("vito").get(f"/resources/{view}/dataset").text
     assert "thing_title" in columns
-    assert pages.by("vito").get(f"/resources/{view}/dataset/rows").status_code == 403
-    assert ">n4<" in pages.by("vera").get(f"/resources/{view}/dataset/rows").text
-    assert pages.by("carl").get(f"/resources/{view}/dataset/rows").status_code == 403
+    assert pages.by("vito").get(f"/resources/{view}/dataset/first-rows").status_code == 403
+    assert ">n4<" in pages.by("vera").get(f"/resources/{view}/dataset/first-rows").text
+    assert pages.by("carl").get(f"/resources/{view}/dataset/first-rows").status_code == 403
 
     graph = pages.by("otto").get("/resources/ingest/graph").text
     for task in (land, store, make, star):

@@ -37,7 +37,7 @@ def dataset_page(
     found = _need_dataset(ctx, uid)
     resource_usage.record(platform, ctx, kinds.catalog_kind(ctx.view.policy, found.kind).visible, uid)
     knows_columns = bool(_COLUMN_ACTIONS & {*found.actions})
-    see_rows = PageAction("Show rows", urls.resource(uid, "dataset/rows"), icon="eye")
+    see_rows = PageAction("Show rows", urls.resource(uid, "dataset/first-rows"), icon="eye")
     values: dict[str, object] = {
         **overview_values(ctx, found, "dataset", latest_runs(ctx, found, _LATEST)),
         "knows_columns": knows_columns,
@@ -48,7 +48,7 @@ def dataset_page(
     return pages.render(request, "spaces/dataset.html", values)
 
 
-@routes.get("/{uid:path}/dataset/rows")
+@routes.get("/{uid:path}/dataset/first-rows")
 def dataset_preview(
     request: Request, ctx: ReadContext, platform: CurrentPlatform, lake: CurrentLake, uid: str
 ) -> Response:
