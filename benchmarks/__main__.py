@@ -7,7 +7,17 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from benchmarks import access_bench, api_bench, code_bench, marts_bench, pipeline_bench, report, start_bench, web_bench
+from benchmarks import (
+    access_bench,
+    api_bench,
+    code_bench,
+    marts_bench,
+    pipeline_bench,
+    report,
+    spaces_bench,
+    start_bench,
+    web_bench,
+)
 from benchmarks.figures import Result
 
 PARTS: dict[str, Callable[[Callable[[str], None]], Iterator[list[Result]]]] = {
@@ -16,6 +26,7 @@ PARTS: dict[str, Callable[[Callable[[str], None]], Iterator[list[Result]]]] = {
     "code": code_bench.run,
     "marts": marts_bench.run,
     "pipeline": pipeline_bench.run,
+    "spaces": spaces_bench.run,
     "start": start_bench.run,
     "web": web_bench.run,
 }

@@ -98,7 +98,8 @@ def _attributes(schema: Attributes, types: list[Attributes]) -> dict[str, Any]:
     found |= {"most": first["maximum"]} if "maximum" in first else {}
     default = schema.get("default")
     if options := [one for each in types for one in each.get("enum", [each["const"]] if "const" in each else [])]:
-        return {**found, "options": [[one, humanize(one)] for one in options if one], "default": default or ""}
+        words = [str(one) for one in options if one]
+        return {**found, "options": [[one, humanize(one)] for one in words], "default": str(default or "")}
     match first.get("type"):
         case "boolean":
             return {**found, "value": "flag", "default": "1" if default else ""}

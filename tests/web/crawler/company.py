@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from lakehold.catalog import campaigns
+from lakehold.access import Draft
+from lakehold.catalog import campaigns, resource_metadata
 from lakehold.demo import company
 from lakehold.directory import links
 from lakehold.directory.caller import Caller
@@ -54,8 +55,24 @@ def prepare_company(shop: Shop) -> CrawledCompany:
         *reviews,
     ]
     ana = ["/workspaces/lake_house/sql/saved/best_shops_this_month/rename"]
+    petra, dana = _space_starts(shop)
     by_mail = _mailed(shop, ("sign_in", "password"))
-    return CrawledCompany(PageTracker(pages, kinds), [invited, *by_mail], {"olga": olga, "ana": ana})
+    return CrawledCompany(
+        PageTracker(pages, kinds), [invited, *by_mail], {"olga": olga, "ana": ana, "petra": petra, "dana": dana}
+    )
+
+
+def _space_starts(shop: Shop) -> tuple[list[str], list[str]]:
+    """The pages of data spaces that only those with roles there open: of a project's owner, and of a space's."""
+    with shop.platform.write(Caller(company.TENANT, "petra")) as ctx:
+        dataset = ctx.create_unchecked(Draft("spaces.dataset", {"task": "land_web"}), "orders")
+        resource_metadata.create(ctx, dataset)
+    petra = [
+        "/resources/ingest/tasks/new",
+        *(f"/resources/land_web/{part}" for part in ("task/edit", "task/prepare")),
+        *(urls.resource(dataset, part) for part in ("dataset", "dataset/first-rows")),
+    ]
+    return petra, ["/workspaces/sources/connections/new", "/resources/till_link/data-connection/edit"]
 
 
 def _mailed(shop: Shop, purposes: Iterable[str]) -> list[str]:

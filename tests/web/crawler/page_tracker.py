@@ -11,6 +11,8 @@ from tests.web.crawler.templates import AddressTemplates
 NO_PAGES = {
     "/resources/{uid:path}/destination/file": "a file",
     "/resources/{uid:path}/files/download": "a file",
+    "/resources/{uid:path}/graph/live": "a part of the page of a project",
+    "/resources/{uid:path}/task/live": "a part of the page of a task",
     "/reviews/{uid}/result.csv": "a file",
     "/reviews/{uid}/result.jsonl": "a file",
     "/reviews/{uid}/worked-out/{job}": "a file",
@@ -24,7 +26,7 @@ NO_PAGES = {
 
 _OF_EACH_KIND = {"/resources/{uid:path}", "/resources/{uid:path}/pipeline", "/workspaces/{uid:path}"}
 """Pages that differ with the kind of what they are about."""
-_STEPS = {"connector", "kind", "mart", "model", "storage", "to"}
+_STEPS = {"connector", "kind", "mart", "model", "storage", "to", "type"}
 """What the address of a form says once that was chosen: its page is another one then."""
 
 PageShape = tuple[str, str, frozenset[str]]

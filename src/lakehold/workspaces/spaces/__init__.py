@@ -10,9 +10,11 @@ The rights are in model.yaml: seven roles as a union, security roles, tasks that
 - `monitor`: all tasks of all spaces that the caller may see, with their last runs
 - `connections`: who may test a data connection, and list what it has
 - `owner_context`: which roles the owner of a project lacks for its tasks
+- `project_graph`: the tasks of a project with their states, as a graph
 - `task_planner`: the steps of tasks, and the order of a project
 - `pipelines`: what is run: tasks, datasets and projects
 - `steps`: the steps of their runs
+- `validation`: what keeps a task from being prepared or run, and what prepare would do
 - `executors`: how steps are executed; only a worker imports them
 - `lineage`: what tasks read, and what reads them
 - `project_files`: a project as one YAML file: export, plan, apply

@@ -45,6 +45,14 @@ class MissingRole:
         who = f"{self.owner} needs" if self.owner else "The project has no owner, who would need"
         return f"{who} {self.role_titles} in the data space {quote(self.space_name)}."
 
+    @property
+    def hint(self) -> str:
+        """The ways to mend it."""
+        if self.kept:
+            return "Create your own instead."
+        giver = self.givers[0] if self.givers else "Who manages the space"
+        return f"{giver} can give it; or give the project an owner who has it."
+
 
 def owner_of(ctx: RequestContext, uid: str) -> str:
     """Return the owner of a project, space, connection or gateway; empty if it has none."""
@@ -60,14 +68,28 @@ def project_of(ctx: RequestContext, task: str) -> str:
 
 def missing_roles(ctx: RequestContext, task: str) -> list[MissingRole]:
     """Return the roles that the owner of a task's project lacks, each space once."""
-    project = project_of(ctx, task)
+    return missing_in_project(ctx, project_of(ctx, task), [task])
+
+
+def missing_in_project(ctx: RequestContext, project: str, tasks: Sequence[str]) -> list[MissingRole]:
+    """Return the roles that the owner of a project lacks for some of its tasks, each space once."""
     owner = owner_of(ctx, project)
-    found: dict[str, MissingRole] = {}
-    for space, definition, roles, used in _needs(ctx, task, project):
-        if space not in found and not (owner and ctx.session.holds(owner, definition, space)):
-            found[space] = _missing(ctx, owner, space, roles, used)
-    used_ones = (task, *(used for _, _, _, used in _needs(ctx, task, project) if used != project))
-    return list(found.values()) or [each for uid in used_ones if (each := _kept(ctx, owner, uid))]
+    known, found = set[tuple[str, str]](), dict[str, MissingRole]()
+    for task in tasks:
+        for space, definition, roles, used in _needs(ctx, task, project):
+            if (space, definition) in known:
+                continue
+            known.add((space, definition))
+            if space not in found and not (owner and ctx.session.holds(owner, definition, space)):
+                found[space] = _missing(ctx, owner, space, roles, used)
+    return list(found.values()) or _kept_ones(ctx, owner, project, tasks)
+
+
+def _kept_ones(ctx: RequestContext, owner: str, project: str, tasks: Sequence[str]) -> list[MissingRole]:
+    """Return what former owners of personal spaces keep closed to the owner of a project, each once."""
+    used = {task: [each for _, _, _, each in _needs(ctx, task, project) if each != project] for task in tasks}
+    every = dict.fromkeys(uid for task, others in used.items() for uid in (task, *others))
+    return [each for uid in every if (each := _kept(ctx, owner, uid))]
 
 
 def missing_role(ctx: RequestContext, project: str, uid: str) -> MissingRole | None:
@@ -146,11 +168,9 @@ def need_supplied(ctx: RequestContext, task: str, used: Iterable[str]) -> None:
 
 def _refusal(ctx: RequestContext, action: str, task: str, missing: MissingRole) -> DeniedError:
     project = describe_resource(ctx.view, project_of(ctx, task))
-    giver = missing.givers[0] if missing.givers else "Who manages the space"
-    hint = f"{giver} can give it; or give the project an owner who has it."
     return DeniedError(
         f"The {describe_resource(ctx.view, task)} runs as the owner of the {project}. {missing.text}",
-        "Create your own instead." if missing.kept else hint,
+        missing.hint,
         action=action,
         resource=task,
         missing=missing.text,

@@ -2,11 +2,12 @@
 
 - `spaces`: the caller's personal space, and the monitor of all tasks
 - `projects`: a data project as a file: export, plan, apply
+- `tasks`: validate and prepare data tasks; preview a transform
 """
 
 from fastapi import APIRouter
 
-from lakehold.workspaces.spaces.api import projects, spaces
+from lakehold.workspaces.spaces.api import projects, spaces, tasks
 
-ROUTERS: list[APIRouter] = [spaces.routes, projects.routes]
+ROUTERS: list[APIRouter] = [spaces.routes, projects.routes, tasks.routes]
 """In the order of the OpenAPI document."""

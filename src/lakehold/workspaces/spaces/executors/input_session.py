@@ -10,8 +10,7 @@ from lakehold.kit.settings_schema import InvalidSettingError
 from lakehold.lake import readable_tables
 from lakehold.lake.errors import RefusedQueryError
 from lakehold.lake.readable_tables import LAKE_CATALOG
-from lakehold.lake.row_formats import quote_identifier
-from lakehold.workspaces.spaces.tasks.visual_steps.columns import StepColumn
+from lakehold.workspaces.spaces.tasks.visual_steps.columns import StepColumn, quote_part
 from lakehold.workspaces.spaces.tasks.visual_steps.compiler import CompiledChain, compile_steps
 
 if TYPE_CHECKING:
@@ -87,8 +86,3 @@ class InputSession:
         depth = len(self.place)
         here = tuple(path[:depth]) == self.place
         return ".".join(map(quote_part, path[depth:] if here else (LAKE_CATALOG, *path)))
-
-
-def quote_part(name: str) -> str:
-    """Return a part of a name, in backticks if SQL would not take it for one."""
-    return name if name.isidentifier() else quote_identifier(name)

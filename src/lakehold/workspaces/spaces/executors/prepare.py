@@ -16,7 +16,6 @@ from lakehold.connectors.registry import open_environment
 from lakehold.connectors.sources.row_parsing import sample_value
 from lakehold.kit.errors import ConflictError, LakeholdError, NotFoundError, without_foreign
 from lakehold.kit.ids import fold_name
-from lakehold.kit.settings_schema import adapter_of
 from lakehold.lake import readable_tables
 from lakehold.lake.iceberg_catalog import TableIdentifier
 from lakehold.lake.row_formats import quote_identifier
@@ -40,6 +39,7 @@ from lakehold.workspaces.spaces.executors.star_plan import star_schemas
 from lakehold.workspaces.spaces.pipelines import TaskPipeline
 from lakehold.workspaces.spaces.settings import CONNECTION, DATASET_KIND, TASK
 from lakehold.workspaces.spaces.task_planner import input_datasets
+from lakehold.workspaces.spaces.tasks.base import DatasetReference
 from lakehold.workspaces.spaces.tasks.data_mart import DataMartTaskSettings
 from lakehold.workspaces.spaces.tasks.landing import LandingSettings
 from lakehold.workspaces.spaces.tasks.replication import ReplicationSettings
@@ -74,10 +74,9 @@ class TaskSchema:
             case LandingSettings() as landing:
                 yield from self._of_streams(landing)
             case StorageSettings() as storage:
-                for item in storage.datasets:
-                    with self._read() as ctx:
-                        place = readable_tables.identifier_of(ctx, need_dataset(ctx, item.source))
-                    found = table_columns(self._runtime.tables, place)
+                for n, item in enumerate(storage.datasets):
+                    found = self._input_columns(item.source)
+                    _need_columns(item.name, found, f"datasets.{n}", keys=item.keys, at=[item.at])
                     yield item.name, [(KEY, "string"), *found, *_HISTORY] if item.history and found else found
             case TransformSettings() as transform:
                 yield from self._of_queries(transform)
@@ -85,6 +84,8 @@ class TaskSchema:
                 yield from self._of_star(star)
             case ReplicationSettings() as replication:
                 self._check_replication(replication)
+                for n, sent in enumerate(replication.tables):
+                    _need_columns(sent.table, self._input_columns(sent.source), f"tables.{n}", keys=sent.keys)
 
     def plan(self, stored: Mapping[str, object]) -> list[DatasetPlan]:
         """Return what prepare would do to each dataset, also to those that the task makes no more."""
@@ -102,6 +103,12 @@ class TaskSchema:
     def _read(self) -> AbstractContextManager[RequestContext]:
         return self._platform.read(self._caller)
 
+    def _input_columns(self, reference: DatasetReference) -> Columns | None:
+        """Return the columns of a dataset that is read."""
+        with self._read() as ctx:
+            place = readable_tables.identifier_of(ctx, need_dataset(ctx, reference))
+        return table_columns(self._runtime.tables, place)
+
     def _of_streams(self, landing: LandingSettings) -> Iterator[tuple[str, Columns | None]]:
         with self._read() as ctx:
             stored = resource_metadata.load(ctx, landing.connection).settings
@@ -112,18 +119,20 @@ class TaskSchema:
             _ = self._runtime.spark
         source = connectors.open_source(environment, settings)
         streams = {each.name: each for each in source.streams()}
-        for item in landing.datasets:
+        for n, item in enumerate(landing.datasets):
             if item.stream not in streams:
                 there = ", ".join(sorted(streams)[:20]) or "none"
                 raise NotFoundError(
-                    f"{item.name}: the source has no {item.stream!r}.", f"It has: {there}.", field="datasets"
+                    f"{item.name}: the source has no {item.stream!r}.",
+                    f"It has: {there}.",
+                    field=f"datasets.{n}.stream",
                 )
             fields = streams[item.stream].fields
             columns: Columns | None = None if fields is None else [(each.name, each.type) for each in fields]
             if settings.needs_drivers:
                 # A database is asked for the columns, and for no row.
                 columns = _schema_columns(source.read(self._runtime.spark, item.stream).rows.schema)
-            _need_columns(item.name, columns, (*item.keys, *filter(None, (item.cursor,))))
+            _need_columns(item.name, columns, f"datasets.{n}", keys=item.keys, cursor=[item.cursor])
             yield item.name, columns
 
     def _check_replication(self, replication: ReplicationSettings) -> None:
@@ -148,7 +157,7 @@ class TaskSchema:
         for n, item in enumerate(transform.datasets):
             with _in_dataset(n):
                 columns = _schema_columns(session.rows(session.query_of(item), seconds=_QUERY_SECONDS).schema)
-            _need_columns(item.name, columns, item.keys)
+            _need_columns(item.name, columns, f"datasets.{n}", keys=item.keys)
             yield item.name, columns
 
     def input_session(self, transform: TransformSettings) -> InputSession:
@@ -173,18 +182,19 @@ def _schema_columns(schema: t.StructType) -> Columns:
     return [(each.name, column_type(each)) for each in schema.fields]
 
 
-def _need_columns(dataset: str, columns: Columns | None, needed: Sequence[str]) -> None:
-    """Refuse keys and cursors that are no column."""
+def _need_columns(dataset: str, columns: Columns | None, path: str, **needed: Sequence[str]) -> None:
+    """Refuse what settings of a dataset name as columns, and is none; `path` leads to those settings."""
     if columns is None:
         return
     there = {fold_name(name) for name, _ in columns}
-    missing = next((name for name in needed if fold_name(name) not in there), None)
-    if missing is not None:
-        raise NotFoundError(
-            f"{dataset} has no column {missing!r}.",
-            f"It has: {', '.join(name for name, _ in columns[:50])}.",
-            field="datasets",
-        )
+    for setting, names in needed.items():
+        missing = next((name for name in filter(None, names) if fold_name(name) not in there), None)
+        if missing is not None:
+            raise NotFoundError(
+                f"{dataset} has no column {missing!r}.",
+                f"It has: {', '.join(name for name, _ in columns[:50])}.",
+                field=f"{path}.{setting}",
+            )
 
 
 def table_columns(tables: Tables, place: TableIdentifier) -> Columns | None:
@@ -285,7 +295,7 @@ def need_plan(ctx: RequestContext, task: str) -> None:
     ctx.need("validate", task)
     missing = owner_context.missing_roles(ctx, task)
     if missing:
-        raise ConflictError(missing[0].text, "Ask for that role, or give the project an owner who has it.")
+        raise ConflictError(missing[0].text, missing[0].hint)
 
 
 def probe_steps(
@@ -301,16 +311,24 @@ def probe_steps(
         ctx.need("update", task)
         inputs = edge_targets(ctx, task, "reads")
         sees = all(ctx.session.check(ctx.principal, "view_data", each) for each in (task, *inputs))
-    item = adapter_of(TransformDataset).validate_python(request["dataset"])
+    settings = TASK.parse({"type": "transform", "datasets": [request["dataset"]]})
+    assert isinstance(settings, TransformSettings)  # noqa: S101 - as its type says
+    item = settings.datasets[0]
     session = TaskSchema(platform, runtime, caller, task).input_session(TransformSettings(reads=tuple(inputs)))
-    text, step = session.query_of(item) if item.sql else "", request.get("step")
-    if not text:
-        chain = session.chain_of(item)
-        text = chain.check().sql if step is None else chain.results[step].sql
-    rows = session.rows(f"SELECT * FROM (\n{text}\n) LIMIT {_SAMPLE_ROWS}", seconds=_QUERY_SECONDS)  # noqa: S608 - guarded
+    with _in_dataset(0):
+        text = _query_until(session, item, request.get("step"))
+        rows = session.rows(f"SELECT * FROM (\n{text}\n) LIMIT {_SAMPLE_ROWS}", seconds=_QUERY_SECONDS)  # noqa: S608 - guarded
     fields = [{"name": each.name, "type": each.dataType.simpleString()} for each in rows.schema.fields]
     sample = [[*map(sample_value, row)] for row in rows.collect()] if sees else None
     return {"sql": text, "fields": fields, "rows": sample}
+
+
+def _query_until(session: InputSession, item: TransformDataset, step: int | None) -> str:
+    """Return the query of a dataset, or that of its chain of steps up to one of them."""
+    if item.sql:
+        return item.sql
+    chain = session.chain_of(item)
+    return (chain.check() if step is None or step >= len(chain.results) else chain.results[step]).sql
 
 
 PROBES: Mapping[str, Probe] = {"prepare": probe_prepare, "steps": probe_steps}

@@ -1,9 +1,11 @@
 """Finds the columns that the datasets of a star schema are to have, from those of its sources; nothing is read."""
 
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 
 from pyspark.sql import types as t
 
+from lakehold.kit.errors import LakeholdError
 from lakehold.workspaces.spaces.executors.star_members import MemberColumns, find_field, refuse_incomparable
 from lakehold.workspaces.spaces.tasks.data_mart import (
     CHANGED_AT,
@@ -35,17 +37,30 @@ def star_schemas(
     None where a source has no columns yet, so that only a run tells.
     """
     found: dict[str, t.StructType | None] = {}
-    for dimension in star.dimensions:
+    for n, dimension in enumerate(star.dimensions):
         source = sources[dimension.name]
-        found[dimension.name] = None if source is None else _dimension_schema(dimension, source)
-    for fact in star.facts:
+        with _in_member(dimension.name, f"dimensions.{n}"):
+            found[dimension.name] = None if source is None else _dimension_schema(dimension, source)
+    for n, fact in enumerate(star.facts):
         source = sources[fact.name]
-        found[fact.name] = None if source is None else _fact_schema(fact, source)
-    for view in star.views:
-        found[view.name] = _view_schema(star, view, found)
+        with _in_member(fact.name, f"facts.{n}"):
+            found[fact.name] = None if source is None else _fact_schema(fact, source)
+    for n, view in enumerate(star.views):
+        with _in_member(view.name, f"views.{n}"):
+            found[view.name] = _view_schema(star, view, found)
     for schema in filter(None, found.values()):
         refuse_incomparable(schema)
     yield from found.items()
+
+
+@contextmanager
+def _in_member(name: str, path: str) -> Iterator[None]:
+    """Let the errors raised inside name the dimension, fact or view, and its settings."""
+    try:
+        yield
+    except LakeholdError as error:
+        error.message, error.field = f"{name}: {error.message}", error.field or path
+        raise
 
 
 def _dimension_schema(dimension: StarDimension, source: t.StructType) -> t.StructType:

@@ -1,18 +1,36 @@
 """The pages of data spaces.
 
 - `connection_pages`: the form, the overview and the test of a data connection
+- `dataset_page`: the columns and the first rows of a dataset
+- `designer_pages`: the designer of data tasks
+- `form_tree`: forms whose fields are named by the paths of settings
 - `home`: the home of data integration, with the data spaces and one's own personal space
 - `monitor_page`: all tasks of all data spaces, and their run and stop in bulk
 - `project_file_page`: a data project as a YAML file
+- `project_page`: the graph and the list of a project's tasks
 - `role_matrix`: the rows and cells of the matrix of members and roles, and the changes that its form makes
 - `roles_page`: the matrix as a page
+- `task_form`: the form of each type of task
+- `task_options`: what the designer offers to choose from
+- `task_page`: a data task, its validation, and the plan of prepare
 """
 
-from lakehold.workspaces.spaces.pages import connection_pages, home, monitor_page, project_file_page, roles_page
+from lakehold.workspaces.spaces.pages import (
+    connection_pages,
+    dataset_page,
+    designer_pages,
+    home,
+    monitor_page,
+    project_file_page,
+    project_page,
+    roles_page,
+    task_page,
+)
 
 ROUTERS = [
     connection_pages.new,
     connection_pages.routes,
+    *(project_page.routes, designer_pages.routes, task_page.routes, dataset_page.routes),
     home.routes,
     monitor_page.routes,
     project_file_page.routes,

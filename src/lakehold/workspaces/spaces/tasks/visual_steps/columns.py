@@ -78,6 +78,11 @@ def aliased(sql: str, old: StepColumn, new: StepColumn) -> str:
     return sql if old.name == new.name else f"{sql} AS {new.sql}"
 
 
+def quote_part(name: str) -> str:
+    """Return a part of a name, in backticks if SQL would not take it for one."""
+    return name if name.isidentifier() else quote_identifier(name)
+
+
 def unquote_identifier(text: str) -> str:
     """Return the name that SQL has, with backticks or without."""
     return text[1:-1].replace("``", "`") if text.startswith("`") else text
