@@ -11,7 +11,9 @@ The rights are in model.yaml: seven roles as a union, security roles, tasks that
 - `task_planner`: the steps of tasks, and the order of a project
 - `pipelines`: what is run: tasks, datasets and projects
 - `steps`: the steps of their runs
+- `gateways`: gateways, which read data connections near the data
 - `executors`: how steps are executed; only a worker imports them
 - `lineage`: what tasks read, and what reads them
 - `pages`: the pages
+- `api`: REST endpoints of gateways
 """
