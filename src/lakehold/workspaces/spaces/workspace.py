@@ -57,7 +57,7 @@ WORKSPACE = Workspace(
             edit_form="data-connection/edit",
             unique_name=NameScope.PARENT,
         ),
-        KindDescriptor(name="gateway", icon="route"),
+        KindDescriptor(name="gateway", icon="route", overview="data-gateway"),
         KindDescriptor(name="app", icon="layout-dashboard"),
     ),
     pages=(RUNS_PAGE,),

@@ -36,9 +36,9 @@ def register(server: str, code: str, folder: IdentityFolder) -> GatewayConfigura
     except ValueError as error:
         raise ConflictError(f"{server} is no Lakehold server.", "Check --server.") from error
     if response.status_code >= _CLIENT_ERRORS:
-        error = ConflictError(str(answer.get("detail", "The gateway was refused.")), str(answer.get("hint") or ""))
-        error.status = response.status_code
-        raise error
+        refused = ConflictError(str(answer.get("detail", "The gateway was refused.")), str(answer.get("hint") or ""))
+        refused.status = response.status_code
+        raise refused
     tenant, gateway, name = (str(answer[each]) for each in ("tenant", "gateway", "name"))
     found = GatewayConfiguration(tenant, gateway, name, str(answer["address"]), str(answer["authority"]), keys)
     folder.save(found)
