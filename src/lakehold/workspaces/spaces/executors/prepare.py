@@ -11,9 +11,7 @@ from pydantic import TypeAdapter
 from pyspark.sql import types as t
 
 from lakehold.access import Draft
-from lakehold.catalog import credentials, resource_metadata
-from lakehold.connectors import registry as connectors
-from lakehold.connectors.registry import open_environment
+from lakehold.catalog import resource_metadata
 from lakehold.connectors.sources.row_parsing import sample_value
 from lakehold.kit.errors import ConflictError, LakeholdError, NotFoundError
 from lakehold.kit.ids import fold_name
@@ -33,9 +31,10 @@ from lakehold.workspaces.spaces.datasets import (
     need_dataset,
     plan_table,
 )
+from lakehold.workspaces.spaces.executors import connections
 from lakehold.workspaces.spaces.executors.input_session import InputSession
 from lakehold.workspaces.spaces.executors.star_plan import star_schemas
-from lakehold.workspaces.spaces.settings import CONNECTION, DATASET_KIND, TASK
+from lakehold.workspaces.spaces.settings import DATASET_KIND, TASK
 from lakehold.workspaces.spaces.task_planner import input_datasets
 from lakehold.workspaces.spaces.tasks.data_mart import DataMartTaskSettings
 from lakehold.workspaces.spaces.tasks.landing import LandingSettings
@@ -101,12 +100,13 @@ class TaskSchema:
     def _of_streams(self, landing: LandingSettings) -> Iterator[tuple[str, Columns | None]]:
         with self._read() as ctx:
             stored = resource_metadata.load(ctx, landing.connection).settings
-            settings = CONNECTION.parse(stored)
-            secrets = credentials.load_for_use(ctx, landing.connection)
-            environment = open_environment(ctx, self._platform.settings, secrets)
-        if settings.needs_drivers:
+            environment, settings = connections.load_environment(ctx, self._platform, landing.connection, stored)
+            gateway = connections.gateway_of(ctx, landing.connection)
+        if settings.needs_drivers and not gateway:
             _ = self._runtime.spark
-        source = connectors.open_source(environment, settings)
+        source = connections.open_connection(
+            self._platform, self._caller, (environment, settings), stored=stored, gateway=gateway
+        )
         streams = {each.name: each for each in source.streams()}
         for item in landing.datasets:
             if item.stream not in streams:
@@ -116,7 +116,7 @@ class TaskSchema:
                 )
             fields = streams[item.stream].fields
             columns: Columns | None = None if fields is None else [(each.name, each.type) for each in fields]
-            if settings.needs_drivers:
+            if settings.needs_drivers and columns is None:
                 # A database is asked for the columns, and for no row.
                 columns = _frame_columns(source.read(self._runtime.spark, item.stream).rows)
             _need_columns(item.name, columns, (*item.keys, *filter(None, (item.cursor,))))
