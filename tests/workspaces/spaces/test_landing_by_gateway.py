@@ -124,7 +124,7 @@ def test_it_is_tested_and_sampled_through_the_gateway(
     assert "public.sampled" in {each["name"] for each in found["streams"]}
     found = worker_client.probe(space.platform, ZOE, "spaces.connection", {**request, "stream": "public.sampled"})
     assert [row[:2] for row in found["rows"]] == [[1, "n1"], [2, "n2"]]
-    files = {"connector": "api", "address": "https://x.test", "endpoints": []}
+    files = {"connector": "api", "address": "x.test", "endpoints": []}
     with pytest.raises(LakeholdError) as refused:
         worker_client.probe(
             space.platform, ZOE, "spaces.connection", {"space": "sources", "gateway": gateway, "settings": files}

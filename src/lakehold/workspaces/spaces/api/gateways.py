@@ -27,7 +27,7 @@ class RegistrationCodeJson(ResponseModel):
 
 
 class RegisterGatewayBody(RequestModel):
-    """What a gateway sends to be registered: `lakehold gateway register` does."""
+    """The registration that `lakehold gateway register` sends."""
 
     code: Annotated[str, Field(max_length=100, examples=["lhg_4fK0aQx9Zb_…"])]
     signing_key: _KeyText

@@ -97,7 +97,7 @@ def _serve(platform: Platform, stop: Event) -> None:
 
 
 def _is_free(host: str, port: int) -> bool:
-    """Return whether nobody listens there. Arrow itself would share the port with whoever does."""
+    """Return whether the port is free. Arrow itself would share it with another listener."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     with socket.socket(family, socket.SOCK_STREAM) as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

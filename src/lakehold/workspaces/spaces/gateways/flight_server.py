@@ -129,7 +129,7 @@ def _as_flight_error(error: Exception) -> Exception:
         case flight.FlightError() | pa.ArrowException():
             found = error
         case UnauthorizedError():
-            found = flight.FlightUnauthenticatedError(str(error))
+            found = flight.FlightUnauthenticatedError(error.code, json.dumps({"text": str(error)}).encode())
         case BusyError():
             found = flight.FlightUnavailableError(str(error))
         case LakeholdError():

@@ -133,7 +133,7 @@ def seal(keys: PublicKeys, text: str, context: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class GatewayToken:
-    """What the token of a call says: the gateway with its tenant, its process, and the time."""
+    """The content of a call's token: the gateway with its tenant, its process, and the time."""
 
     tenant: str
     gateway: str

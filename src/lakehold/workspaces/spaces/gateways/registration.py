@@ -39,7 +39,7 @@ class RegistrationCode:
 
 @dataclass(frozen=True, slots=True)
 class GatewayRegistration:
-    """What a gateway sends to be registered."""
+    """The registration that a gateway sends."""
 
     code: str = field(repr=False)
     keys: PublicKeys

@@ -24,7 +24,7 @@ _OWNER_ONLY = 0o700
 
 @dataclass(frozen=True, slots=True)
 class SpoolState:
-    """How far a table has arrived."""
+    """The part of a table that has arrived."""
 
     parts: int
     offset: Sequence[str | None]

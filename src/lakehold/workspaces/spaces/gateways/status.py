@@ -1,4 +1,4 @@
-"""What is known of a gateway: whether it is online, what it has moved, and its own log."""
+"""The status of a gateway: whether it is online, what it has moved, and its own log."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -57,7 +57,7 @@ class GatewayTransfer:
 
     @property
     def seconds(self) -> float:
-        """How long it took; 0 while it is under way."""
+        """Its duration; 0 while it is under way."""
         return max(self.ended_at - self.taken_at, 0) / SECOND if self.taken_at and self.ended_at else 0
 
     @property

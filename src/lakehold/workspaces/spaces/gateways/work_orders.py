@@ -1,4 +1,4 @@
-"""Work orders: what a gateway is asked for, by a run or a probe that waits for it.
+"""Work orders: requests to a gateway, by a run or a probe that waits for the result.
 
 An order belongs to one gateway and is void when nobody waits for it any longer. The same order that is placed again,
 as by a step that is repeated after its worker died, goes on where it was. Its secrets are encrypted for the gateway.
@@ -49,7 +49,7 @@ class OrderFailedError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class OrderRequest:
-    """What a gateway is asked for."""
+    """A request to a gateway."""
 
     gateway: str
     kind: str

@@ -15,7 +15,7 @@ _FILE = "gateway.json"
 
 @dataclass(frozen=True, slots=True)
 class GatewayConfiguration:
-    """What a registered gateway knows."""
+    """The configuration of a registered gateway."""
 
     tenant: str
     gateway: str

@@ -30,11 +30,11 @@ class ConnectionLostError(Exception):
 
 
 class OrderGoneError(Exception):
-    """Nobody waits for the work order any more."""
+    """The work order has ended, or was cancelled."""
 
 
 class OrderMovedError(Exception):
-    """What the platform has of the work order is not what this process thinks: it is taken again."""
+    """The platform has another part of the work order than this process thinks: it is taken again."""
 
 
 class PlatformClient:
@@ -89,16 +89,16 @@ def _translated() -> Iterator[None]:
     try:
         yield
     except flight.FlightUnauthenticatedError as error:
-        raise GatewayRefusedError(_text(error)) from error
+        raise GatewayRefusedError(_refusal(error)) from error
     except flight.FlightError as error:
         code = _code(error)
         if code == "not_found":
             raise OrderGoneError from error
         if code == "conflict":
             raise OrderMovedError from error
-        raise ConnectionLostError(_text(error)) from error
+        raise ConnectionLostError(type(error).__name__) from error
     except (pa.ArrowException, OSError) as error:
-        raise ConnectionLostError(_text(error)) from error
+        raise ConnectionLostError(type(error).__name__) from error
 
 
 def _code(error: flight.FlightError) -> str:
@@ -107,6 +107,8 @@ def _code(error: flight.FlightError) -> str:
     return ""
 
 
-def _text(error: BaseException) -> str:
-    """Return the message of an error without what gRPC adds to it."""
-    return str(error).partition(". Detail:")[0].partition("gRPC client debug context")[0].strip()[:300]
+def _refusal(error: flight.FlightError) -> str:
+    """Return why the platform refuses this gateway; a call that does not even begin brings no reason."""
+    with suppress(ValueError, TypeError, AttributeError):
+        return str(json.loads(error.extra_info)["text"])
+    return "The gateway is not registered, or not any more. Register it with a new code."

@@ -84,7 +84,7 @@ class PostgresColumn:
 
     @property
     def expression(self) -> sql.Composable:
-        """What is selected, so that Arrow can parse it."""
+        """The expression that is selected, so that Arrow can parse it."""
         name = sql.Identifier(self.name)
         if self.type == "bytea":
             return sql.SQL("encode({}, 'hex')").format(name)
@@ -309,7 +309,7 @@ def _batches(connection: psycopg.Connection, table: PostgresTable, query: sql.Co
     if not head:
         return
     with pa_csv.open_csv(
-        io.BufferedReader(_Prefixed(head, stream), _BLOCK_BYTES),
+        io.BufferedReader(_ReplayedStream(head, stream), _BLOCK_BYTES),
         read_options=pa_csv.ReadOptions(column_names=list(parsed), block_size=_BLOCK_BYTES),
         parse_options=pa_csv.ParseOptions(newlines_in_values=True),
         convert_options=convert,
@@ -324,7 +324,7 @@ def _batches(connection: psycopg.Connection, table: PostgresTable, query: sql.Co
             )
 
 
-class _Prefixed(io.RawIOBase):
+class _ReplayedStream(io.RawIOBase):
     """A stream of which the beginning was read already."""
 
     def __init__(self, head: bytes, rest: CopyStream) -> None:

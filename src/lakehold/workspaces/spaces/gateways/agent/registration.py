@@ -53,9 +53,9 @@ def _refuse_plain_http(server: str) -> None:
     except ValueError:
         scheme, host = "", ""
     if scheme not in {"http", "https"} or not host:
-        raise InvalidInputError(f"{server} is not the URL of a server.", "Write https://host:port.", field="server")
+        raise InvalidInputError(f"{server} is not the URL of a server.", "Write its whole URL.", field="server")
     if scheme == "http" and not _is_loopback(host):
-        hint = "Use https://, or a tunnel that ends on this machine."
+        hint = "Use HTTPS, or a tunnel that ends on this machine."
         raise InvalidInputError("The code would cross the network unencrypted.", hint, field="server")
 
 
