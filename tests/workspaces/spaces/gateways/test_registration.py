@@ -70,6 +70,8 @@ def test_a_code_is_used_once_and_replaced_by_the_next(site: GatewaySite) -> None
     assert problem(site.api.post(PATH, json=registration(old, keys)), 401, "unauthorized")
     wrong = {**registration(code, keys), "proof": KeyPairs.generate().prove("register", code)}
     assert problem(site.api.post(PATH, json=wrong), 422, "invalid_input")
+    weak = {**registration(code, keys), "sealing_key": "A" * 43 + "="}
+    assert problem(site.api.post(PATH, json=weak), 422, "invalid_input")
     assert json_body(site.api.post(PATH, json=registration(code, keys)), 201)["gateway"] == uid
     assert problem(site.api.post(PATH, json=registration(code, KeyPairs.generate())), 401, "unauthorized")
 

@@ -16,7 +16,8 @@ from lakehold.workspaces.spaces.gateways.registration import GatewayRegistration
 
 routes = make_router("/api/v1/gateways", "Gateways")
 
-_KeyText = Annotated[str, Field(min_length=44, max_length=44, examples=["kZ3…="])]
+_EXAMPLE = "mErWTj8zd6BDb6r4lrl9xl9vrsobl-nxJetMnkouBzM="
+_KeyText = Annotated[str, Field(min_length=44, max_length=44, examples=[_EXAMPLE])]
 
 
 class RegistrationCodeJson(ResponseModel):

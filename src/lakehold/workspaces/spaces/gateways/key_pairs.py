@@ -55,7 +55,8 @@ class PublicKeys:
         """Refuse texts that are no keys."""
         try:
             Ed25519PublicKey.from_public_bytes(_decode(self.signing))
-            X25519PublicKey.from_public_bytes(_decode(self.sealing))
+            # A point with which no key can be agreed on is refused here, and not when something is to be encrypted.
+            seal(self, "", "")
         except ValueError:
             raise InvalidInputError(
                 "These are not the public keys of a gateway.", "Use `lakehold gateway register`."
