@@ -1,6 +1,7 @@
 """The command, its global options and its subcommands."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import wraps
 from typing import Annotated
 
 import typer
@@ -17,6 +18,7 @@ from lakehold.cli.commands import (
     resources,
 )
 from lakehold.cli.output import GlobalOptions, GlobalOptionsGroup
+from lakehold.workspaces import registry
 
 app = typer.Typer(cls=GlobalOptionsGroup, no_args_is_help=True, pretty_exceptions_enable=False)
 
@@ -88,3 +90,28 @@ for panel, verbs, nouns in _PANELS:
     for noun, commands in nouns.items():
         app.add_typer(commands, name=noun, rich_help_panel=panel)
 app.command("test", rich_help_panel="Access as code")(access_as_code.run_tests)
+
+
+def _reporting_errors(verb: Verb) -> Verb:
+    """Return a verb of a way of working whose errors are printed as those of all commands."""
+
+    @wraps(verb)
+    def run(**values: object) -> None:
+        with errors.report_errors():
+            verb(**values)
+
+    return run
+
+
+def _add_noun(name: str, verbs: Sequence[Verb]) -> None:
+    """Add the verbs that a way of working has for a noun of its own."""
+    summary = (verbs[0].__globals__["__doc__"] or "").partition("\n")[0]
+    noun = typer.Typer(no_args_is_help=True, help=summary)
+    for verb in verbs:
+        noun.command()(_reporting_errors(verb))
+    app.add_typer(noun, name=name, rich_help_panel="Operations")
+
+
+for workspace in registry.all_workspaces():
+    for noun_name, noun_verbs in workspace.commands().items():
+        _add_noun(noun_name, noun_verbs)

@@ -1,4 +1,5 @@
-"""Secrets that are shown once (API tokens, sign-ins, links, invites, live destinations) and stored only as hashes.
+"""Secrets that are shown once (API tokens, sign-ins, links, invites, live destinations, codes of gateways), stored as
+hashes only.
 
 `lh_4fK0aQx9Zb_…`: a prefix that people and secret scanners recognise; an id, which is no secret and names it in
 lists and in the audit log; random characters; and a checksum, so that a typing error is found without the database.
@@ -26,12 +27,12 @@ from lakehold.directory.request_context import RequestContext
 from lakehold.kit.clock import FOREVER, Moment
 from lakehold.kit.database import ExactText, IdType, Transaction, metadata
 
-TOKEN, SIGN_IN, LINK, INVITE, LIVE = "lh_", "lhs_", "lhl_", "lhi_", "lhp_"
+TOKEN, SIGN_IN, LINK, INVITE, LIVE, GATEWAY = "lh_", "lhs_", "lhl_", "lhi_", "lhp_", "lhg_"
 
 _LETTERS = string.digits + string.ascii_letters
 _ID, _RANDOM, _CHECK = 10, 32, 6
 _PATTERN = re.compile(
-    rf"(lh[slip]?_)([0-9A-Za-z]{{{_ID}}})_([0-9A-Za-z]{{{_RANDOM}}})([0-9A-Za-z]{{{_CHECK}}})", re.ASCII
+    rf"(lh[slipg]?_)([0-9A-Za-z]{{{_ID}}})_([0-9A-Za-z]{{{_RANDOM}}})([0-9A-Za-z]{{{_CHECK}}})", re.ASCII
 )
 
 

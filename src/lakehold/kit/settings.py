@@ -110,6 +110,13 @@ class Settings(BaseSettings):
     read_log_days: int = Field(
         default=365, ge=0, le=3650, description="How long the audit log keeps who read what. 0: reads are not recorded."
     )
+    gateway_port: int = Field(
+        default=0, ge=0, le=65535, description="The port that gateways dial, with TLS. 0: there are no gateways."
+    )
+    gateway_address: str = Field(
+        default="",
+        description="How gateways reach that port: host:port. Without one: the host of the server's address.",
+    )
     trusted_proxies: str = Field(
         default="", description="Addresses whose X-Forwarded-For and -Proto are trusted, separated by commas."
     )

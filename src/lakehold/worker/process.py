@@ -10,7 +10,7 @@ import socket
 import sys
 import time
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from threading import Event
 
 import sqlalchemy as sa
@@ -212,7 +212,11 @@ def run_worker(settings: Settings) -> None:
         ]
         worker = Worker(platform, run_executor, spark_runtime, address, tasks)
         spark_runtime.on_stuck = worker.exit_for_restart
-        worker.run(stop)
+        with ExitStack() as services:
+            for workspace in registry.all_workspaces():
+                for service in workspace.services(platform):
+                    services.enter_context(service)
+            worker.run(stop)
 
 
 def run_query_worker(settings: Settings) -> None:

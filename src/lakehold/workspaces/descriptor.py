@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 from lakehold.kit.ids import NameScope
 
 if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
     from fastapi import APIRouter
 
     from lakehold.catalog.resource_view import ResourceView
@@ -183,6 +185,10 @@ class Workspace:
     file_services: Callable[[], Mapping[str, FileService]] = dict
     """By the full id of a kind: how the files of its resources are kept."""
     home_section: Callable[[RequestContext], HomeSection | None] = lambda _ctx: None
+    services: Callable[[Platform], Sequence[AbstractContextManager[object]]] = lambda _platform: ()
+    """What a worker serves for it beside its runs, until the worker ends."""
+    commands: Callable[[], Mapping[str, Sequence[Callable[..., None]]]] = dict
+    """By noun: the verbs of the command that it adds, as functions with the arguments that Typer takes."""
     menu_actions: Callable[[RequestContext, ResourceView], Sequence[PageAction]] = lambda _ctx, _found: ()
     """Returns the menu actions of a resource that is run, beside those that all have."""
     run_list_texts: RunListTexts = RunListTexts()

@@ -81,11 +81,15 @@ class IncomingRows:
     kept: tuple[DataFrame, ...] = ()
     """Rows that are cached on disk, so that the source is read once."""
     notes: tuple[str, ...] = ()
+    on_close: Callable[[], object] | None = None
+    """Releases what the rows were read from."""
 
     def close(self) -> None:
         """Release what was cached."""
         for each in self.kept:
             each.unpersist()
+        if self.on_close is not None:
+            self.on_close()
 
 
 @dataclass(frozen=True, slots=True)

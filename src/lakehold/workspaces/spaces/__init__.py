@@ -15,6 +15,7 @@ The rights are in model.yaml: seven roles as a union, security roles, tasks that
 - `pipelines`: what is run: tasks, datasets and projects
 - `steps`: the steps of their runs
 - `validation`: what keeps a task from being prepared or run, and what prepare would do
+- `gateways`: gateways, which read data connections near the data
 - `executors`: how steps are executed; only a worker imports them
 - `lineage`: what tasks read, and what reads them
 - `project_files`: a project as one YAML file: export, plan, apply

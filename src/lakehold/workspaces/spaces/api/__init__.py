@@ -3,11 +3,12 @@
 - `spaces`: the caller's personal space, and the monitor of all tasks
 - `projects`: a data project as a file: export, plan, apply
 - `tasks`: validate and prepare data tasks; preview a transform
+- `gateways`: registration codes, registration, status, log, rotation and revocation of gateways
 """
 
 from fastapi import APIRouter
 
-from lakehold.workspaces.spaces.api import projects, spaces, tasks
+from lakehold.workspaces.spaces.api import gateways, projects, spaces, tasks
 
-ROUTERS: list[APIRouter] = [spaces.routes, projects.routes, tasks.routes]
+ROUTERS: list[APIRouter] = [spaces.routes, projects.routes, tasks.routes, gateways.routes]
 """In the order of the OpenAPI document."""

@@ -2,6 +2,7 @@
 
 - `connections`: opens data connections, directly or through a gateway, and probes them
 - `datasets`: lands, stores, transforms and replicates datasets
+- `gateway_source`: reads a connection behind a gateway
 - `input_session`: the inputs of a transform task as its queries see them
 - `star_members`: computes the members of a dimension, versions included
 - `star_plan`: finds the columns that the datasets of a star schema are to have

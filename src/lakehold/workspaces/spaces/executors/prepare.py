@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 from pyspark.sql import types as t
 
 from lakehold.access import Draft
-from lakehold.catalog import credentials, resource_metadata
-from lakehold.connectors import registry as connectors
+from lakehold.catalog import resource_metadata
 from lakehold.connectors.registry import open_environment
 from lakehold.connectors.sources.row_parsing import sample_value
 from lakehold.kit.errors import ConflictError, LakeholdError, NotFoundError, without_foreign
@@ -112,12 +111,13 @@ class TaskSchema:
     def _of_streams(self, landing: LandingSettings) -> Iterator[tuple[str, Columns | None]]:
         with self._read() as ctx:
             stored = resource_metadata.load(ctx, landing.connection).settings
-            settings = CONNECTION.parse(stored)
-            secrets = credentials.load_for_use(ctx, landing.connection)
-            environment = open_environment(ctx, self._platform.settings, secrets)
-        if settings.needs_drivers:
+            environment, settings = connections.load_environment(ctx, self._platform, landing.connection, stored)
+            gateway = connections.gateway_of(ctx, landing.connection)
+        if settings.needs_drivers and not gateway:
             _ = self._runtime.spark
-        source = connectors.open_source(environment, settings)
+        source = connections.open_connection(
+            self._platform, self._caller, (environment, settings), stored=stored, gateway=gateway
+        )
         streams = {each.name: each for each in source.streams()}
         for n, item in enumerate(landing.datasets):
             if item.stream not in streams:
@@ -129,7 +129,7 @@ class TaskSchema:
                 )
             fields = streams[item.stream].fields
             columns: Columns | None = None if fields is None else [(each.name, each.type) for each in fields]
-            if settings.needs_drivers:
+            if settings.needs_drivers and columns is None:
                 # A database is asked for the columns, and for no row.
                 columns = _schema_columns(source.read(self._runtime.spark, item.stream).rows.schema)
             _need_columns(item.name, columns, f"datasets.{n}", keys=item.keys, cursor=[item.cursor])
@@ -139,6 +139,7 @@ class TaskSchema:
         with self._read() as ctx:
             for reference in replication.inputs():
                 need_dataset(ctx, reference)
+            connections.refuse_gateway(ctx, replication.connection)
             settings = CONNECTION.parse(resource_metadata.load(ctx, replication.connection).settings)
             environment = open_environment(ctx, self._platform.settings, {})
         connections.open_target(environment, settings)

@@ -4,6 +4,7 @@
 - `dataset_page`: the columns and the first rows of a dataset
 - `designer_pages`: the designer of data tasks
 - `form_tree`: forms whose fields are named by the paths of settings
+- `gateway_pages`: the page of a gateway, with its registration code and its keys
 - `home`: the home of data integration, with the data spaces and one's own personal space
 - `monitor_page`: all tasks of all data spaces, and their run and stop in bulk
 - `project_file_page`: a data project as a YAML file
@@ -19,6 +20,7 @@ from lakehold.workspaces.spaces.pages import (
     connection_pages,
     dataset_page,
     designer_pages,
+    gateway_pages,
     home,
     monitor_page,
     project_file_page,
@@ -31,6 +33,7 @@ ROUTERS = [
     connection_pages.new,
     connection_pages.routes,
     *(project_page.routes, designer_pages.routes, task_page.routes, dataset_page.routes),
+    gateway_pages.routes,
     home.routes,
     monitor_page.routes,
     project_file_page.routes,

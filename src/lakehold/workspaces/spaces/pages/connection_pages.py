@@ -60,7 +60,7 @@ class ConnectionPage(ConnectionFormPage):
     def test(self, filled: ResourceForm, secrets: Mapping[str, str]) -> ConnectionTest:
         """List the streams."""
         gateway = next(iter(self.edges(filled).get("gateway", ())), "")
-        there = {"connection": self.uid} if self.found else {"space": self.within, "gateway": gateway}
+        there = {"connection" if self.found else "space": self.uid if self.found else self.within, "gateway": gateway}
         found, error = probe_connection(self.request, {**there, "settings": filled.settings(), "secrets": secrets})
         count = len(found.get("streams", ()))
         return ConnectionTest(f"Connection successful: {format_count(count, 'stream')} found.", error)

@@ -1,0 +1,8 @@
+"""The process of a gateway. It needs neither Spark nor Java, and dials out only.
+
+- `identity_folder`: the folder with its keys, and where it dials
+- `registration`: registers it with a code
+- `platform_client`: its calls to the platform
+- `postgres`: reads tables of PostgreSQL as Arrow record batches
+- `process`: takes work orders and executes them, reconnects, and rotates its keys
+"""

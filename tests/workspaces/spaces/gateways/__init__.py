@@ -1,0 +1,1 @@
+"""Gateways: their keys, registration, transfers through cut connections and kills, and revocation."""

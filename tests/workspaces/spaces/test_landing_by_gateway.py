@@ -1,0 +1,181 @@
+"""Landing tasks whose connection leads through a gateway, from a real PostgreSQL into Iceberg."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+
+from lakehold.catalog import credentials, resources
+from lakehold.catalog.resource_edit import ResourceEdit, apply_edit
+from lakehold.directory.caller import ClientInfo
+from lakehold.directory.errors import DeniedError
+from lakehold.kit.errors import LakeholdError
+from lakehold.runs import worker_client
+from lakehold.workspaces.spaces.gateways import registration
+from lakehold.workspaces.spaces.gateways.agent.identity_folder import GatewayConfiguration, IdentityFolder
+from lakehold.workspaces.spaces.gateways.endpoint import address_of, load_authority, serve_gateways
+from lakehold.workspaces.spaces.gateways.key_pairs import KeyPairs
+from lakehold.workspaces.spaces.gateways.registration import GatewayRegistration
+from lakehold.workspaces.spaces.gateways.tables import order_table
+from tests import postgres
+from tests.workspaces.spaces.gateways.site import run_gateway
+from tests.workspaces.spaces.space import ZOE, InlineSpace
+from tests.workspaces.spaces.test_tasks import fill, landing, names
+
+PASSWORD = "correct-horse"
+
+
+@pytest.fixture(scope="module")
+def gateway(space: InlineSpace, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A gateway of Zoe's that is online."""
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    before = space.platform.settings
+    space.platform.settings = before.model_copy(update={"gateway_port": port})
+    try:
+        with space.platform.write(ZOE) as ctx:
+            uid = ctx.create("spaces.gateway", "branch", edges={"space": "sources"})
+            code = registration.create_code(ctx, uid).text
+        keys, settings = KeyPairs.generate(), space.platform.settings
+        given = GatewayRegistration(code, keys.public, keys.prove("register", code))
+        found = registration.register(space.platform, given, ClientInfo())
+        folder = IdentityFolder(tmp_path_factory.mktemp("gateway"))
+        texts = (found.tenant, found.uid, found.name, address_of(settings), load_authority(settings).decode())
+        with serve_gateways(space.platform):
+            folder.save(GatewayConfiguration(*texts, keys))
+            with run_gateway(folder):
+                yield uid
+    finally:
+        space.platform.settings = before
+
+
+@pytest.fixture(scope="module")
+def remote(space: InlineSpace, gateway: str, server: postgres.Server, database: str) -> str:
+    """A connection through the gateway."""
+    address = f"jdbc:postgresql://127.0.0.1:{server.port}/{database}"
+    settings = {"connector": "database", "address": address, "user": postgres.USER}
+    with space.platform.write(ZOE) as ctx:
+        edges = {"space": "sources", "gateway": gateway}
+        uid = resources.create(ctx, "spaces.connection", "remote", edges=edges, settings=settings)
+        credentials.save(ctx, uid, {"password": PASSWORD})
+    return uid
+
+
+def orders(space: InlineSpace) -> list[Any]:
+    with space.platform.read(ZOE) as ctx:
+        return list(ctx.rows(order_table).select())
+
+
+def test_a_table_is_landed_through_a_gateway(space: InlineSpace, source: psycopg.Connection, remote: str) -> None:
+    fill(source, "far", 5)
+    task = space.make("far", landing(remote, "far", mode="compare", keys=["id"]))
+    space.run(task)
+    source.execute("DELETE FROM far WHERE id = 1")
+    source.execute("UPDATE far SET name = 'two' WHERE id = 2")
+    space.run(task)
+    assert names(space.rows(task, "far")) == [(2, "two"), (3, "n3"), (4, "n4"), (5, "n5")]
+    assert not list(Path(space.platform.settings.data, "gateways", "parts").iterdir())
+
+
+def test_only_what_lies_beyond_the_cursor_is_sent(space: InlineSpace, source: psycopg.Connection, remote: str) -> None:
+    fill(source, "later", 5)
+    task = space.make("later", landing(remote, "later", mode="incremental", keys=["id"], cursor="at"))
+    space.run(task)
+    source.execute("INSERT INTO later VALUES (6, 'n6', timestamp '2026-02-01')")
+    before = {row.id for row in orders(space)}
+    space.run(task)
+    (order,) = [row for row in orders(space) if row.id not in before]
+    assert order.rows == 2
+    assert len(space.rows(task, "later")) == 6
+
+
+def test_the_rows_have_the_types_of_a_direct_connection(
+    space: InlineSpace, source: psycopg.Connection, remote: str, shop: str
+) -> None:
+    source.execute(
+        "CREATE TABLE both_ways (id int PRIMARY KEY, a smallint, b bigint, c real, d double precision, e boolean,"
+        " f numeric(10, 2), g numeric, h date, i timestamp, j timestamptz, k bytea, l text, m varchar(5), n uuid)"
+    )
+    source.execute(
+        r"""INSERT INTO both_ways VALUES (1, 1, 2, 1.5, 2.5, true, 1.25, 1.5, '2026-01-01', '2026-01-01 01:02:03',
+        '2026-01-01 01:02:03+02', '\x00ff', 'text', 'short', '00000000-0000-0000-0000-000000000001'),
+        (2, null, null, null, null, null, null, null, null, null, null, null, '', null, null)"""
+    )
+    direct = space.make("direct", landing(shop, "both_ways"))
+    remote_task = space.make("through", landing(remote, "both_ways"))
+    for task in (direct, remote_task):
+        space.run(task)
+    assert space.rows(direct, "both_ways") == space.rows(remote_task, "both_ways")
+
+
+def test_it_is_tested_and_sampled_through_the_gateway(
+    space: InlineSpace, source: psycopg.Connection, remote: str, gateway: str
+) -> None:
+    fill(source, "sampled", 2)
+    with space.platform.read(ZOE) as ctx:
+        settings = dict(resources.get(ctx, remote).settings or {})
+    request = {"connection": remote, "settings": settings}
+    found = worker_client.probe(space.platform, ZOE, "spaces.connection", request)
+    assert "public.sampled" in {each["name"] for each in found["streams"]}
+    found = worker_client.probe(space.platform, ZOE, "spaces.connection", {**request, "stream": "public.sampled"})
+    assert [row[:2] for row in found["rows"]] == [[1, "n1"], [2, "n2"]]
+    files = {"connector": "api", "address": "x.test", "endpoints": []}
+    with pytest.raises(LakeholdError) as refused:
+        worker_client.probe(
+            space.platform, ZOE, "spaces.connection", {"space": "sources", "gateway": gateway, "settings": files}
+        )
+    assert refused.value.status == 422
+
+
+def test_secrets_are_nowhere_in_the_clear(space: InlineSpace, remote: str) -> None:
+    del remote
+    found = [str(tuple(row)) for row in orders(space)]
+    assert found
+    assert not [each for each in found if PASSWORD in each]
+
+
+def test_a_changed_gateway_does_not_get_the_old_password(
+    space: InlineSpace, source: psycopg.Connection, remote: str
+) -> None:
+    fill(source, "moved_away", 2)
+    with space.platform.write(ZOE) as ctx:
+        settings = dict(resources.get(ctx, remote).settings or {})
+        other = ctx.create("spaces.gateway", "other branch", edges={"space": "sources"})
+        edges = {"space": "sources"}
+        uid = resources.create(ctx, "spaces.connection", "kept_secret", edges=edges, settings=settings)
+        credentials.save(ctx, uid, {"password": PASSWORD})
+    with space.platform.write(ZOE) as ctx:
+        apply_edit(ctx, uid, ResourceEdit(edges={"gateway": [other]}))
+    with pytest.raises(LakeholdError, match="password"):
+        worker_client.probe(space.platform, ZOE, "spaces.connection", {"connection": uid, "settings": settings})
+
+
+def test_a_gateway_of_others_is_not_probed(space: InlineSpace, gateway: str, shop: str) -> None:
+    """Zoe's connection, but a gateway of a space in which she has no role."""
+    del gateway
+    with space.platform.access.write("acme") as session:
+        hidden = session.store.create("spaces.gateway", "hidden", edges={"space": "sales"}, creator="olga")
+    with space.platform.read(ZOE) as ctx:
+        settings = dict(resources.get(ctx, shop).settings or {})
+    request = {"connection": shop, "gateway": hidden, "settings": settings}
+    with pytest.raises(LakeholdError) as refused:
+        worker_client.probe(space.platform, ZOE, "spaces.connection", request)
+    assert refused.value.status in {403, 404}
+    assert not isinstance(refused.value, DeniedError) or refused.value.status == 403
+
+
+def test_rows_are_not_sent_back_through_a_gateway(space: InlineSpace, source: psycopg.Connection, remote: str) -> None:
+    fill(source, "one_way", 1)
+    space.grant("petra", "can_manage", "sources")
+    land = space.make("one_way", landing(remote, "one_way"))
+    table = {"source": {"task": land, "dataset": "one_way"}, "table": "never"}
+    task = space.make("back", {"type": "replication", "connection": remote, "tables": [table]})
+    space.run(land)
+    run = space.start(task)
+    assert run.state == "failed"
+    assert "A gateway only reads" in run.error
