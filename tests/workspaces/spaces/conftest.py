@@ -39,7 +39,7 @@ def space(
         yield found
 
 
-@pytest.fixture
+@pytest.fixture(scope="package")
 def shop(space: InlineSpace) -> str:
     """The connection to the database."""
     with space.platform.read(ZOE) as ctx:

@@ -13,5 +13,7 @@ The rights are in model.yaml: seven roles as a union, security roles, tasks that
 - `steps`: the steps of their runs
 - `executors`: how steps are executed; only a worker imports them
 - `lineage`: what tasks read, and what reads them
+- `apps`: dashboards on datasets
 - `pages`: the pages
+- `api`: REST endpoints
 """
