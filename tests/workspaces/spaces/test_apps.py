@@ -2,27 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-import psycopg
 import pytest
 
 from lakehold.access import Edge, Remove
 from lakehold.catalog import resources
 from lakehold.directory.errors import DeniedError, HiddenError
 from lakehold.kit.settings_schema import InvalidSettingError
-from tests import postgres
-from tests.workspaces.spaces.dashboard import APP, DATASET, SOURCE_WORDS, Dashboard, open_dashboard, sum_of
-from tests.workspaces.spaces.space import CARL, ERIK, TENANT, VITO, InlineSpace
-
-
-@pytest.fixture(scope="module")
-def board(space: InlineSpace, server: postgres.Server, database: str, shop: str) -> Iterator[Dashboard]:
-    with (
-        psycopg.connect(server.url(database), autocommit=True) as source,
-        open_dashboard(space, source, shop) as found,
-    ):
-        yield found
+from tests.workspaces.spaces.dashboard import APP, DATASET, SOURCE_WORDS, Dashboard, sum_of
+from tests.workspaces.spaces.space import CARL, ERIK, TENANT, VITO
 
 
 def rows(charts: list[dict[str, object]]) -> list[object]:

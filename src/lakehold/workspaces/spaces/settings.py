@@ -35,7 +35,9 @@ def _task_references(settings: TaskSettings) -> Iterator[SettingReference]:
 
 def _app_references(settings: AppSettings) -> Iterator[SettingReference]:
     # Each task once, at the first setting that names it.
-    fields = {source.task: field for field, source in reversed(list(settings.sources()))}
+    fields: dict[str, str] = {}
+    for field, source in settings.sources():
+        fields.setdefault(source.task, field)
     for uid, field in fields.items():
         yield SettingReference(field, TASK_KIND, uid, edge="uses")
 

@@ -89,6 +89,8 @@ class AppReading:
     may_edit: bool
     charts: Sequence[tuple[AppChart, DatasetQuery, Sequence[str]]]
     choices: Sequence[tuple[AppFilter, DatasetQuery]]
+    types: Mapping[str, str]
+    """The Iceberg types of the columns of filters, by title."""
 
     def read_charts(self, platform: Platform) -> list[ChartData]:
         """Read the rows of all charts, one after the other: a person has few queries at once."""
@@ -144,7 +146,7 @@ def open_app(
 
 
 def preview_app(ctx: RequestContext, lake: IcebergCatalog, settings: Mapping[str, object], uid: str) -> AppReading:
-    """Return an app with these settings for reading by whoever makes it, and so may consume the data themselves."""
+    """Return an app with these settings for a preview by its maker, who may consume its data."""
     readable_tables.refuse_impersonation(ctx)
     parsed = APP.parse(settings)
     used = frozenset(source.task for _, source in parsed.sources())
@@ -212,7 +214,8 @@ def _plan(find: "_Sources", uid: str, settings: AppSettings, chosen: Sequence[Fi
         for each in settings.filters
         if each.control == "choice"
     ]
-    return AppReading(find.ctx.caller, uid, settings, chosen, find.may_edit, charts, choices)
+    types = {each.title: find.type_of(each.source, each.column) for each in settings.filters}
+    return AppReading(find.ctx.caller, uid, settings, chosen, find.may_edit, charts, choices, types)
 
 
 class _Sources:
@@ -239,6 +242,11 @@ class _Sources:
         if isinstance(found, ChartError):
             return []
         return [each.filter.title for each in chosen if each.is_set and not found[1].has(each.filter.column)]
+
+    def type_of(self, reference: DatasetReference, column: str) -> str:
+        """Return the Iceberg type of a column; empty if it is not there."""
+        found = self._find(reference)
+        return "" if isinstance(found, ChartError) or not found[1].has(column) else found[1].column(column)[1]
 
     def _find(self, reference: DatasetReference) -> tuple[str, ChartSource] | ChartError:
         if reference not in self._known:

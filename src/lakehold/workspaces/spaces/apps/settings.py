@@ -32,7 +32,7 @@ class AppSeries(SettingsRecord):
 
     @property
     def title(self) -> str:
-        """What it is called in the chart."""
+        """Its name in the chart."""
         return self.name.strip() or (f"{self.how} of {self.column}" if self.column else self.how)
 
 
