@@ -6,8 +6,11 @@ import pytest
 
 from lakehold.access import Edge, Remove
 from lakehold.catalog import resources
+from lakehold.directory.caller import Caller
 from lakehold.directory.errors import DeniedError, HiddenError
+from lakehold.kit.errors import ForbiddenError
 from lakehold.kit.settings_schema import InvalidSettingError
+from lakehold.workspaces.spaces.apps import app_data
 from tests.workspaces.spaces.dashboard import APP, DATASET, SOURCE_WORDS, Dashboard, sum_of
 from tests.workspaces.spaces.space import CARL, ERIK, TENANT, VITO
 
@@ -160,7 +163,16 @@ def test_it_shows_nothing_when_its_maker_loses_can_consume_data(board: Dashboard
 def test_a_narrowed_token_needs_the_right_to_view(board: Dashboard, shared: str) -> None:
     path = f"/api/v1/apps/{shared}/data"
     assert board.client("nora", frozenset({"see"})).get(path).status_code == 403
-    assert board.client("nora", frozenset({"see", "view"})).get(path).status_code == 200
+    found = board.client("nora", frozenset({"see", "view"})).get(path).json()
+    assert rows(found["charts"]) == [[["north", 15], ["o'west", 7], ["south", 30]]]
+
+
+def test_whoever_views_as_somebody_sees_no_data(board: Dashboard, shared: str) -> None:
+    with (
+        pytest.raises(ForbiddenError, match="shows no data"),
+        board.space.platform.read(Caller(TENANT, "nora", impersonator="ada")) as ctx,
+    ):
+        app_data.need_view(ctx, shared)
 
 
 def test_only_with_can_consume_data_on_every_task_is_it_made(board: Dashboard) -> None:
