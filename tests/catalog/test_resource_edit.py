@@ -270,3 +270,12 @@ def test_an_attribute_goes_back_to_what_it_was(corner: DemoPlatform) -> None:
         apply_edit(ctx, "daily_sales", ResourceEdit(attributes={"shared_for_reporting": "true"}))
         assert ctx.session.check("tim", "see", "daily_sales")
         ctx.make(Add(Attribute("daily_sales", "shared_for_reporting", "true")))
+
+
+def test_a_draft_keeps_the_edges_that_it_is_given(corner: DemoPlatform) -> None:
+    """Those of apps from before they had settings among them."""
+    with corner.write(as_member("bella")) as ctx:
+        apply_edit(ctx, "sales_cockpit", ResourceEdit(description="Today.", edges={"uses": "serve_sales"}))
+        assert resources.get(ctx, "sales_cockpit").description == "Today."
+    with corner.read(as_member("olga")) as ctx:
+        assert [end.uid for end in resources.get(ctx, "sales_cockpit").edges["uses"]] == ["serve_sales"]

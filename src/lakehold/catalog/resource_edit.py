@@ -89,7 +89,8 @@ def plan_edit(ctx: RequestContext, uid: str, edit: ResourceEdit) -> EditPlan:
         edit = replace(edit, settings=settings)
     if edit.settings is not None or edit.edges:
         # Also if only edges are given: those that follow settings are not cut loose from them.
-        follow = resource_view.reference_edges(kind, before.settings if edit.settings is None else edit.settings)
+        after = before.settings if edit.settings is None else edit.settings
+        follow = resource_view.reference_edges(kind, after, before.settings)
         edit = replace(edit, edges={**(edit.edges or {}), **follow})
     changed_fields = _changed_fields(ctx, uid, edit, before) | ({"settings"} if secrets else set())
     values = find_attribute_changes(ctx, uid, edit.attributes)

@@ -119,10 +119,15 @@ def need_references(ctx: RequestContext, kind: str, before: Settings, after: Set
             raise InvalidSettingError(f"There is no {title} {quote(each.uid)}.", hint, field=each.field)
 
 
-def reference_edges(kind: str, settings: Settings) -> dict[str, list[str]]:
-    """Return the edges that follow the settings of a kind, with their ends."""
+def reference_edges(kind: str, settings: Settings, before: Settings | None = None) -> dict[str, list[str]]:
+    """Return the edges that follow the settings of a kind, with their ends.
+
+    A draft that was none before has none; one that was a draft keeps the edges that it is given.
+    """
     schema = registry.find_settings_schema(kind)
-    return {} if schema is None else schema.edges(settings)
+    if schema is None or (schema.is_draft(settings) and schema.is_draft(before or {})):
+        return {}
+    return schema.edges(settings)
 
 
 def make_ref(view: FactView, uid: str) -> ResourceRef:

@@ -168,8 +168,8 @@ class SettingsSchema(Generic[T]):
         return name if name in self.parts or name in self._common_names else ""
 
     def edges(self, settings: Mapping[str, object]) -> dict[str, list[str]]:
-        """Return the ends of the edges that follow the settings; none of a draft, or of what cannot be used."""
-        if self.is_draft(settings) or self.problems(settings):
+        """Return the ends of the edges that follow the settings; no edge of settings that cannot be used."""
+        if self.problems(settings):
             return {}
         found: dict[str, list[str]] = {edge: [] for edge in self._edges}
         for each in self.references(settings):

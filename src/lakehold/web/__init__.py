@@ -9,6 +9,7 @@
 - `navigation_context`: the navigation of the signed-in member
 - `kind_pages`: which pages, tabs and forms each kind has
 - `urls`: the URLs of pages
+- `chart_scale`: round steps of a chart's axis, and the texts of values
 - `components`: data classes that template macros draw
 - `list_view`: search, filters, sorting and paging of lists
 - `labels`: numbers, times, names and icons as text

@@ -10,6 +10,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from tests import postgres
+from tests.workspaces.spaces.dashboard import Dashboard, open_dashboard
 from tests.workspaces.spaces.space import ZOE, InlineSpace, inline_space
 
 
@@ -39,9 +40,19 @@ def space(
         yield found
 
 
-@pytest.fixture
+@pytest.fixture(scope="package")
 def shop(space: InlineSpace) -> str:
     """The connection to the database."""
     with space.platform.read(ZOE) as ctx:
         items = ctx.session.list("zoe", "list", "spaces.connection", within="sources").items
         return next(ctx.view.uid(each.id) for each in items if each.name == "shop")
+
+
+@pytest.fixture(scope="package")
+def board(space: InlineSpace, server: postgres.Server, database: str, shop: str) -> Iterator[Dashboard]:
+    """Sales in a dataset, for apps."""
+    with (
+        psycopg.connect(server.url(database), autocommit=True) as source,
+        open_dashboard(space, source, shop) as found,
+    ):
+        yield found

@@ -18,6 +18,7 @@ The rights are in model.yaml: seven roles as a union, security roles, tasks that
 - `gateways`: gateways, which read data connections near the data
 - `executors`: how steps are executed; only a worker imports them
 - `lineage`: what tasks read, and what reads them
+- `apps`: dashboards on datasets
 - `project_files`: a project as one YAML file: export, plan, apply
 - `api`: the REST endpoints
 - `pages`: the pages

@@ -8,6 +8,7 @@ from lakehold.connectors import registry
 from lakehold.connectors.settings import SourceSettings
 from lakehold.kit.settings_schema import NoSettings, SettingReference, SettingsRecord, SettingsSchema
 from lakehold.runs.runnable import RunSettings
+from lakehold.workspaces.spaces.apps.settings import AppSettings
 from lakehold.workspaces.spaces.tasks import RECORDS, TaskSettings
 
 SPACE_KIND = "spaces.space"
@@ -32,6 +33,15 @@ def _task_references(settings: TaskSettings) -> Iterator[SettingReference]:
         yield SettingReference(field, TASK_KIND if edge == "reads" else CONNECTION_KIND, uid, edge=edge)
 
 
+def _app_references(settings: AppSettings) -> Iterator[SettingReference]:
+    # Each task once, at the first setting that names it.
+    fields: dict[str, str] = {}
+    for field, source in settings.sources():
+        fields.setdefault(source.task, field)
+    for uid, field in fields.items():
+        yield SettingReference(field, TASK_KIND, uid, edge="uses")
+
+
 CONNECTION = SettingsSchema[SourceSettings]("data connection", CONNECTORS, tag="connector")
 TASK = SettingsSchema[TaskSettings](
     "data task",
@@ -43,9 +53,11 @@ TASK = SettingsSchema[TaskSettings](
     references=_task_references,
     edges=("sources", "targets", "reads"),
 )
+APP = SettingsSchema[AppSettings]("app", AppSettings, references=_app_references, edges=("uses",))
 BY_KIND: Mapping[str, SettingsSchema[Any]] = {
     "project": SettingsSchema[DataProjectSettings]("data project", DataProjectSettings, common=RunSettings),
     "task": TASK,
     "connection": CONNECTION,
     "gateway": SettingsSchema[NoSettings]("gateway", NoSettings),
+    "app": APP,
 }

@@ -70,7 +70,9 @@ WORKSPACE = Workspace(
             unique_name=NameScope.PARENT,
         ),
         KindDescriptor(name="gateway", icon="route", overview="data-gateway"),
-        KindDescriptor(name="app", icon="layout-dashboard"),
+        KindDescriptor(
+            name="app", icon="layout-dashboard", overview="app", create_form="apps/new", edit_form="app/edit"
+        ),
     ),
     pages=(RUNS_PAGE,),
     tabs=(PageLink("Roles", "roles", "users"),),

@@ -4,11 +4,12 @@
 - `projects`: a data project as a file: export, plan, apply
 - `tasks`: validate and prepare data tasks; preview a transform
 - `gateways`: registration codes, registration, status, log, rotation and revocation of gateways
+- `apps`: the data of an app
 """
 
 from fastapi import APIRouter
 
-from lakehold.workspaces.spaces.api import gateways, projects, spaces, tasks
+from lakehold.workspaces.spaces.api import apps, gateways, projects, spaces, tasks
 
-ROUTERS: list[APIRouter] = [spaces.routes, projects.routes, tasks.routes, gateways.routes]
+ROUTERS: list[APIRouter] = [spaces.routes, projects.routes, tasks.routes, gateways.routes, apps.routes]
 """In the order of the OpenAPI document."""

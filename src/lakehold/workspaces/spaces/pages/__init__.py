@@ -1,6 +1,10 @@
 """The pages of data spaces.
 
 - `connection_pages`: the form, the overview and the test of a data connection
+- `app_pages`: an app with its charts and filters
+- `app_form`: the values of the form of an app
+- `app_form_pages`: the form of an app, with a preview
+- `chart_layout`: where the bars, lines and labels of a chart are
 - `dataset_page`: the columns and the first rows of a dataset
 - `designer_pages`: the designer of data tasks
 - `form_tree`: forms whose fields are named by the paths of settings
@@ -14,9 +18,12 @@
 - `task_form`: the form of each type of task
 - `task_options`: what the designer offers to choose from
 - `task_page`: a data task, its validation, and the plan of prepare
+- `treemap`: rectangles of tree maps
 """
 
 from lakehold.workspaces.spaces.pages import (
+    app_form_pages,
+    app_pages,
     connection_pages,
     dataset_page,
     designer_pages,
@@ -30,6 +37,7 @@ from lakehold.workspaces.spaces.pages import (
 )
 
 ROUTERS = [
+    *(app_form_pages.new, app_form_pages.routes, app_pages.routes),
     connection_pages.new,
     connection_pages.routes,
     *(project_page.routes, designer_pages.routes, task_page.routes, dataset_page.routes),

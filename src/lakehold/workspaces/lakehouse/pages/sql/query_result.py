@@ -4,7 +4,7 @@ import json
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import floor, isfinite, log10
+from math import isfinite
 from typing import Any, NamedTuple
 
 from lakehold.directory.platform import Platform
@@ -13,6 +13,7 @@ from lakehold.kit.errors import InvalidInputError, LakeholdError
 from lakehold.lake.errors import StoppedError
 from lakehold.runs import queries
 from lakehold.web import table_pages
+from lakehold.web.chart_scale import ChartScale, ChartTick, format_number, format_value
 from lakehold.web.runs import labels
 
 CHART_KINDS = (("bars", "Bars"), ("line", "Line"))
@@ -21,7 +22,7 @@ _LONGEST = 60
 _NESTED_TYPES = ("array<", "map<", "struct<")
 WIDTH, HEIGHT = 760, 300
 _LEFT, _RIGHT, _TOP, _BOTTOM = 64, 16, 16, 40
-_TICKS, _LABELS, _LETTERS = 5, 12, 14
+_LABELS, _LETTERS = 12, 14
 
 ChartValue = str | float | None
 
@@ -42,13 +43,6 @@ class ChartMark(NamedTuple):
     width: float
     height: float
     tooltip: str
-
-
-class ChartTick(NamedTuple):
-    """A label on an axis."""
-
-    at: float
-    label: str
 
 
 class QueryChart(NamedTuple):
@@ -107,19 +101,17 @@ def build_chart(columns: Sequence[ChartSeries], kind: str = "", x: str = "", y: 
 
 def _layout_chart(columns: Sequence[ChartSeries], kind: str, x: int, y: int) -> QueryChart:
     names, values = columns[x].values, [each if isinstance(each, float) else None for each in columns[y].values]
-    known = [value for value in values if value is not None]
-    step = _tick_step(max([0.0, *known]) - min([0.0, *known]))
-    low, high = _round_down(min([0.0, *known]), step), -_round_down(-max([0.0, *known]), step) or step
+    scale = ChartScale.of_values([value for value in values if value is not None])
     wide = (WIDTH - _LEFT - _RIGHT) / max(len(values), 1)
 
     def up(value: float) -> float:
-        return _TOP + (HEIGHT - _TOP - _BOTTOM) * (high - value) / (high - low)
+        return _TOP + (HEIGHT - _TOP - _BOTTOM) * (1 - scale.share(value))
 
     marks = []
     for n, value in enumerate(values):
         if value is not None:
             top, left = up(value), _LEFT + n * wide
-            tooltip = f"{_format_value(names[n])}: {_format_number(value)}"
+            tooltip = f"{format_value(names[n])}: {format_number(value)}"
             marks.append(ChartMark(left + wide * 0.12, min(top, up(0)), wide * 0.76, max(abs(up(0) - top), 1), tooltip))
     middles = [(_LEFT + (n + 0.5) * wide, up(value)) for n, value in enumerate(values) if value is not None]
     if kind == "line":
@@ -132,23 +124,10 @@ def _layout_chart(columns: Sequence[ChartSeries], kind: str, x: int, y: int) -> 
         f"{dict(CHART_KINDS)[kind]}: {columns[y].name} by {columns[x].name}",
         marks,
         "M" + "L".join(f"{px:.1f} {py:.1f}" for px, py in middles) if kind == "line" and middles else "",
-        [ChartTick(up(low + n * step), _format_number(low + n * step)) for n in range(round((high - low) / step) + 1)],
-        [ChartTick(_LEFT + (n + 0.5) * wide, _format_value(names[n], _LETTERS)) for n in range(0, len(values), every)],
+        [ChartTick(up(each), format_number(each)) for each in scale.steps()],
+        [ChartTick(_LEFT + (n + 0.5) * wide, format_value(names[n], _LETTERS)) for n in range(0, len(values), every)],
         up(0),
     )
-
-
-def _tick_step(span: float) -> float:
-    """Return a round number that divides the span into about as many parts as there are ticks."""
-    if not span:
-        return 1.0
-    rough = span / _TICKS
-    size = 10.0 ** floor(log10(rough))
-    return next(size * n for n in (1, 2, 5, 10) if size * n >= rough)
-
-
-def _round_down(value: float, step: float) -> float:
-    return floor(value / step + 1e-9) * step
 
 
 def _parse_values(values: object, is_number: bool) -> list[ChartValue]:  # noqa: FBT001 - as a column has it
@@ -162,15 +141,6 @@ def _chart_value(value: Any, is_number: bool) -> ChartValue:  # noqa: ANN401, FB
         return None if value is None else str(value)[:_LONGEST]
     number = float(value)
     return number if isfinite(number) else None
-
-
-def _format_value(value: ChartValue, longest: int = _LONGEST) -> str:
-    text = "null" if value is None else _format_number(value) if isinstance(value, float) else value
-    return text if len(text) <= longest else f"{text[: longest - 1]}…"
-
-
-def _format_number(value: float) -> str:
-    return f"{value:,.6g}" if abs(value) < 1e15 else f"{value:.3g}"  # noqa: PLR2004 - longer than can be read
 
 
 MAX_RESULT_ROWS = 500
