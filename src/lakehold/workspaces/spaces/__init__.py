@@ -6,6 +6,8 @@ The rights are in model.yaml: seven roles as a union, security roles, tasks that
 - `settings`: the kinds and their settings
 - `tasks`: the types of data tasks, with their settings
 - `datasets`: the tables that tasks make, what was prepared of them, and what prepare would change
+- `change_captures`: the replication slots of landing tasks, and up to where their datasets are
+- `slot_check`: describes problems of replication slots
 - `connections`: who may test a data connection, and list what it has
 - `owner_context`: which roles the owner of a project lacks for its tasks
 - `task_planner`: the steps of tasks, and the order of a project
@@ -14,4 +16,5 @@ The rights are in model.yaml: seven roles as a union, security roles, tasks that
 - `executors`: how steps are executed; only a worker imports them
 - `lineage`: what tasks read, and what reads them
 - `pages`: the pages
+- `api`: the REST endpoints
 """

@@ -66,7 +66,9 @@ WORKSPACE = Workspace(
     runnables=deferred(f"{_HERE}.pipelines:RUNNABLES"),
     executors=deferred(f"{_HERE}.executors:STEP_EXECUTORS"),
     probes=deferred(f"{_HERE}.executors:PROBES"),
+    periodic_tasks=deferred(f"{_HERE}.executors.capture_upkeep:periodic_tasks"),
     page_routers=deferred(f"{_HERE}.pages:ROUTERS"),
+    api_routers=deferred(f"{_HERE}.api:ROUTERS"),
     lineage=deferred(f"{_HERE}.lineage:LINEAGE_BY_KIND"),
     run_list_texts=RunListTexts(
         "All runs of tasks and projects, newest first.", "Run a task or a project, or add a schedule."

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
@@ -23,7 +23,7 @@ from lakehold.lake.row_formats import quote_identifier
 from lakehold.lake.spark.scd2 import CURRENT, FROM, KEY, TO
 from lakehold.runs.step_context import StepResult
 from lakehold.workspaces.graph import edge_targets
-from lakehold.workspaces.spaces import owner_context
+from lakehold.workspaces.spaces import change_captures, owner_context
 from lakehold.workspaces.spaces.datasets import (
     PREPARED,
     DatasetPlan,
@@ -33,6 +33,8 @@ from lakehold.workspaces.spaces.datasets import (
     need_dataset,
     plan_table,
 )
+from lakehold.workspaces.spaces.executors.capture_upkeep import drop_task_slots
+from lakehold.workspaces.spaces.executors.change_capture import check_capture, need_direct
 from lakehold.workspaces.spaces.executors.input_session import InputSession
 from lakehold.workspaces.spaces.executors.star_plan import star_schemas
 from lakehold.workspaces.spaces.settings import CONNECTION, DATASET_KIND, TASK
@@ -102,12 +104,16 @@ class TaskSchema:
         with self._read() as ctx:
             stored = resource_metadata.load(ctx, landing.connection).settings
             settings = CONNECTION.parse(stored)
+            if landing.captured():
+                need_direct(ctx, landing.connection)
             secrets = credentials.load_for_use(ctx, landing.connection)
             environment = open_environment(ctx, self._platform.settings, secrets)
         if settings.needs_drivers:
             _ = self._runtime.spark
         source = connectors.open_source(environment, settings)
         streams = {each.name: each for each in source.streams()}
+        if landing.captured():
+            check_capture(environment, settings, landing)
         for item in landing.datasets:
             if item.stream not in streams:
                 there = ", ".join(sorted(streams)[:20]) or "none"
@@ -194,13 +200,26 @@ def prepare_task(step: PrepareTask, step_ctx: StepContext) -> StepResult:
             "Prepare it with recreating allowed, or change the task.",
             code="lossy_change",
         )
+    anew = {plan.name for plan in plans if plan.change is TableChange.RECREATE}
+    _keep_captures(step, step_ctx, anew)
     for plan in plans:
         step_ctx.check_stopped()
         _apply(plan, step, step_ctx)
     with step_ctx.platform.write(step_ctx.caller) as ctx:
         prepared = {"fingerprint": fingerprint(step.settings), "at": step_ctx.platform.clock()}
         resource_metadata.save_managed(ctx, step.task, {PREPARED: prepared})
+    drop_task_slots(step_ctx.platform, step_ctx.caller, step.task)
     return StepResult(rows=0, state={"datasets": [plan.name for plan in plans]})
+
+
+def _keep_captures(step: PrepareTask, step_ctx: StepContext, anew: Collection[str]) -> None:
+    """Let datasets be loaded again whose tables are made anew, or that another mode fills from now on."""
+    settings = TASK.parse(step.settings)
+    captured = settings.captured() if isinstance(settings, LandingSettings) else ()
+    with step_ctx.platform.write(step_ctx.caller) as ctx:
+        ids = list_datasets(ctx, step.task)
+        kept = {ids.get(fold_name(each.name), "") for each in captured if each.name not in anew}
+        change_captures.keep_datasets(ctx, step.task, kept)
 
 
 def _apply(plan: DatasetPlan, step: PrepareTask, step_ctx: StepContext) -> None:
