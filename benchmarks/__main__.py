@@ -7,12 +7,23 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from benchmarks import access_bench, api_bench, code_bench, marts_bench, pipeline_bench, report, start_bench, web_bench
+from benchmarks import (
+    access_bench,
+    api_bench,
+    cdc_bench,
+    code_bench,
+    marts_bench,
+    pipeline_bench,
+    report,
+    start_bench,
+    web_bench,
+)
 from benchmarks.figures import Result
 
 PARTS: dict[str, Callable[[Callable[[str], None]], Iterator[list[Result]]]] = {
     "access": access_bench.run,
     "api": api_bench.run,
+    "cdc": cdc_bench.run,
     "code": code_bench.run,
     "marts": marts_bench.run,
     "pipeline": pipeline_bench.run,
