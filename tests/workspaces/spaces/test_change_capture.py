@@ -344,6 +344,7 @@ def test_what_cannot_be_captured_is_refused_when_it_is_prepared(
     run(db, "CREATE TABLE c_nokey (id int, n int)")
     run(db, "CREATE TABLE c_other (id int PRIMARY KEY, n int)")
     run(db, "CREATE VIEW c_view AS SELECT * FROM c_other")
+    run(db, "CREATE TABLE c_made (id int PRIMARY KEY, n int GENERATED ALWAYS AS (id + 1) STORED)")
     run(db, "CREATE ROLE reader LOGIN")
     run(db, "GRANT SELECT ON c_other TO reader")
     poor = connect(space, logged, address, "poor", "reader")
@@ -351,6 +352,7 @@ def test_what_cannot_be_captured_is_refused_when_it_is_prepared(
         (capture(live, "c_nokey"), "public.c_nokey has no primary key or replica identity"),
         (capture(live, "c_other", keys=["n"]), "names the rows of public.c_other by id, and not by n"),
         (capture(live, "c_view"), "public.c_view is no table"),
+        (capture(live, "c_made"), "has the generated column n"),
         (capture(poor, "c_other"), "may not read the log of changes"),
     ):
         task = space.task("refused", settings)
@@ -358,6 +360,22 @@ def test_what_cannot_be_captured_is_refused_when_it_is_prepared(
         assert (failed.state, expected in failed.error) == ("failed", True), failed.error
         with space.platform.write(ERIK) as ctx:
             resources.delete(ctx, task)
+
+
+def test_who_may_not_publish_the_tables_is_told_what_to_do(
+    space: InlineSpace, logged: postgres.Server, address: str, db: psycopg.Connection
+) -> None:
+    run(db, "CREATE TABLE c_owned (id int PRIMARY KEY)")
+    run(db, "CREATE ROLE copier LOGIN REPLICATION")
+    run(db, "GRANT SELECT ON c_owned TO copier")
+    task = space.make("c_owned", capture(connect(space, logged, address, "copier", "copier"), "c_owned"))
+    assert "or make the publication lakehold_" in space.start(task).error
+    (one,) = captures(space, task)
+    run(db, f"CREATE PUBLICATION {one.slot} FOR TABLE c_owned WITH (publish_via_partition_root = true)")
+    space.run(task)
+    run(db, "INSERT INTO c_owned VALUES (1)")
+    space.run(task)
+    assert space.rows(task, "c_owned") == [(1,)]
 
 
 def test_a_database_without_logical_decoding_is_refused(

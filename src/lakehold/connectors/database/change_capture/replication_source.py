@@ -35,7 +35,8 @@ SELECT n.nspname || '.' || c.relname, c.oid::bigint, n.nspname, c.relname, c.rel
     WHERE i.indrelid = c.oid AND a.attnum = ANY((i.indkey::int2[])[0:i.indnkeyatts - 1])
       AND CASE c.relreplident WHEN 'i' THEN i.indisreplident ELSE i.indisprimary END ORDER BY a.attnum),
   (SELECT md5(string_agg(concat_ws(' ', a.attname, a.atttypid, a.atttypmod), ',' ORDER BY a.attnum))
-    FROM pg_attribute a WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped)
+    FROM pg_attribute a WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped),
+  (SELECT min(a.attname::text) FROM pg_attribute a WHERE a.attrelid = c.oid AND a.attgenerated <> '')
 FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
 WHERE n.nspname || '.' || c.relname = ANY(%s)
 """
@@ -113,10 +114,9 @@ class ReplicationSource:
     def tables(self, keys: Mapping[str, Sequence[str]]) -> dict[str, CapturedTable]:
         """Return the tables by stream, or refuse one whose changes cannot be captured by its keys."""
         found: dict[str, CapturedTable] = {}
-        for stream, number, schema, name, kind, persistence, replica, identity, digest in self._rows(
-            _TABLES, list(keys)
-        ):
-            _need_logged(stream, kind, persistence)
+        for row in self._rows(_TABLES, list(keys)):
+            stream, number, schema, name, kind, persistence, replica, identity, digest, generated = row
+            _need_logged(stream, kind, persistence, generated)
             _need_identity(stream, replica, identity, keys[stream])
             found[stream] = CapturedTable(stream, number, schema, name, tuple(identity), digest or "")
         missing = next((each for each in keys if each not in found), None)
@@ -137,8 +137,14 @@ class ReplicationSource:
             if known
             else "CREATE PUBLICATION {} FOR TABLE {} WITH (publish_via_partition_root = true)"
         )
-        with _translated(self.database):
+        try:
             self.connection.execute(sql.SQL(verb).format(sql.Identifier(name), named))
+        except psycopg.errors.InsufficientPrivilege as error:
+            message = "The user of the connection may not publish the changes of the tables."
+            hint = f"Let it own them and create in the database, or make the publication {name} of these tables there."
+            raise ConflictError(message, hint, field="user", code="no_change_capture") from error
+        except psycopg.Error as error:
+            raise _error(error, self.database) from error
 
     def slot(self, name: str) -> SlotState | None:
         """Return the state of a slot; None if there is none."""
@@ -200,7 +206,10 @@ class ReplicationSource:
         return row[0] if row else None
 
 
-def _need_logged(stream: str, kind: str, persistence: str) -> None:
+def _need_logged(stream: str, kind: str, persistence: str, generated: str | None) -> None:
+    if generated is not None:
+        message = f"{stream} has the generated column {generated}, whose values are not in the log of changes."
+        raise ConflictError(message, "Use another mode for it.", field="datasets", code="no_change_capture")
     if kind not in {"r", "p"}:
         message = f"{stream} is no table, so the database logs no changes of it."
         raise ConflictError(message, "Use another mode for it.", field="datasets", code="no_change_capture")

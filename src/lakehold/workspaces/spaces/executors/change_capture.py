@@ -133,8 +133,6 @@ class CaptureRun:
         self._follow_columns(self._tables())
         while self._apply_batch(until):
             self.step_ctx.check_stopped()
-        if until > self._state.confirmed:
-            self._confirm(replace(self._state, confirmed=until))
         for name, count in self.counts.items():
             self.step_ctx.log(f"{name}: {count:,} rows loaded or changed")
         return StepResult(sum(self.counts.values()), state={"datasets": self.counts})
@@ -264,13 +262,13 @@ class CaptureRun:
             self._save(self._state.with_dataset(target.uid, replace(known, digest=table.digest)))
 
     def _apply_batch(self, until: int) -> bool:
-        """Apply the next transactions; return whether there were any."""
+        """Apply the next transactions; return whether there may be more."""
         files = {each.uid: self._change_file(each) for each in self.targets}
         collector = ChangeCollector(files.values())
         slot = self._capture.slot
         collector.feed(self.source.peek(slot, slot, until, self.landing.batch_changes))
-        if not collector.end:
-            return False
+        # What was read of fewer changes than were asked for is all that there is.
+        is_last = collector.messages < self.landing.batch_changes
         state, tables = self._state, self.step_ctx.tables
         mark, position = f"{self.step_ctx.mark}/{collector.end}", f"{state.slot_id}:{collector.end}"
         for target in self.targets:
@@ -283,8 +281,9 @@ class CaptureRun:
             if written.snapshot is not None:
                 known = replace(state.datasets[target.uid], lsn=collector.end)
                 state = state.with_dataset(target.uid, known)
-        self._confirm(replace(state, confirmed=collector.end))
-        return True
+        confirmed = max(collector.end, until if is_last else 0, state.confirmed)
+        self._confirm(replace(state, confirmed=confirmed))
+        return not is_last
 
     def _change_file(self, target: CaptureTarget) -> ChangeFile:
         tables = self.step_ctx.tables

@@ -85,7 +85,7 @@ class LandingSettings(TaskSettings):
     """The data connection to read from, by its id."""
     datasets: tuple[LandingDataset, ...] = ()
     schema_changes: SchemaChanges = SchemaChanges.APPLY
-    batch_changes: Annotated[int, Field(ge=1_000, le=10_000_000)] = 100_000
+    batch_changes: Annotated[int, Field(ge=1_000, le=10_000_000)] = 500_000
     """How many captured changes are applied at once; a transaction is never split."""
     retained_warning_mb: Annotated[int, Field(ge=1)] = 1024
     """How much of its log the source database may keep for captured changes before that is a problem of the task."""
