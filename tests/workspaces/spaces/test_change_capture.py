@@ -110,6 +110,10 @@ def test_values_that_the_log_leaves_out_stay(space: InlineSpace, db: psycopg.Con
     task = space.make("c_large", capture(live, "c_large"))
     space.run(task)
     run(db, "UPDATE c_large SET n = 1 WHERE id = 1")
+    run(db, "DELETE FROM c_large WHERE id = 6")
+    run(db, "INSERT INTO c_large VALUES (6, 0, repeat('y', 5000))")
+    space.run(task)
+    assert space.rows(task, "c_large") == source_rows(db, "c_large")
     with db.transaction():
         run(db, "UPDATE c_large SET t = repeat('new', 5000) WHERE id = 2")
         run(db, "UPDATE c_large SET n = 2 WHERE id = 2")

@@ -70,8 +70,8 @@ class ChangeFile:
     counts: ChangeCounts = field(default_factory=ChangeCounts)
     truncated: bool = False
     """Whether rows from before the file are gone."""
-    removes: bool = False
-    """Whether rows are deleted, or get another key."""
+    moves: bool = False
+    """Whether a row gets another key, and keeps values that are not in the file."""
     incomplete: set[int] = field(default_factory=set)
     """The columns of which some values are left out."""
     _rows: list[tuple[object, ...]] = field(default_factory=list)
@@ -107,12 +107,13 @@ class ChangeFile:
             self.counts.updated += 1
         if before != key:
             self._change_key(place, before, key, is_whole=UNCHANGED not in new)
-        self._put(place, key, columns.values(new))
+        # Behind the removal of the old key, which may be the same value written otherwise.
+        self._put(place + 1, key, columns.values(new))
 
     def truncate(self) -> None:
         """Forget all rows so far."""
         self.close()
-        self._writer, self.truncated, self.removes = None, True, False
+        self._writer, self.truncated, self.moves = None, True, False
         self._rows.clear()
         self._origins.clear()
         self._lives.clear()
@@ -146,14 +147,13 @@ class ChangeFile:
     def _remove(self, place: int, key: RowKey) -> None:
         origin, life = self._origin(key)
         self._origins.pop(key, None)
-        self.removes = True
         self._rows.append((place, False, life, None, *origin, *(None for _ in self.columns)))
 
     def _change_key(self, place: int, before: RowKey, key: RowKey, *, is_whole: bool) -> None:
-        self.removes = True
         if is_whole:
             self._remove(place, before)
             return
+        self.moves = True
         origin = self._origin(before)
         if self._origins.pop(before, None) is None:
             # Whatever has this key from now on is another row.
@@ -257,7 +257,7 @@ class ChangeCollector:
 
     def _add(self, change: RowChange, size: int) -> None:
         for file, columns in self._changed(change.relation):
-            file.add(self.messages, change, columns)
+            file.add(2 * self.messages, change, columns)
             self._held += size + _ROW_BYTES
         if self._held > MAX_HELD_BYTES:
             for file in self._all_files():

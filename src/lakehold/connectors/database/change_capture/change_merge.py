@@ -96,13 +96,8 @@ def _write_changes(
     if file.truncated:
         changes.present().writeTo(place.sql).overwrite(f.lit(True))
         return
-    rows = changes.present()
-    if file.incomplete:
-        rows = changes.complete(session.table(place.sql))
-    arriving = rows.withColumn(_GONE, f.lit(False))
-    if file.removes:
-        gone = changes.gone(rows).withColumn(_GONE, f.lit(True))
-        arriving = arriving.unionByName(gone, allowMissingColumns=True)
+    table = session.table(place.sql) if file.incomplete else None
+    arriving = changes.moved(table) if file.moves else changes.by_key(table)
     arriving.createOrReplaceTempView("arriving")
     session.sql(_merge_statement(place, file, fields))
 
@@ -151,31 +146,46 @@ class _ChangedRows:
 
     def present(self) -> DataFrame:
         """Return the rows that are there, with all values that the file has."""
-        return self._named(self._last.filter(THERE), lambda n: f.col(f"p{n}.value"))
+        return self._last.filter(THERE).select(*self._values(None))
 
-    def complete(self, table: DataFrame) -> DataFrame:
-        """Return the rows that are there, with values that are not in the file from the table as it is."""
+    def by_key(self, table: DataFrame | None) -> DataFrame:
+        """Return the last change of each key, and whether its row is gone."""
+        rows = self._last if table is None else self._with_stored(self._last, table)
+        values = self._values(table)
+        for n, at in enumerate(self._key_places):
+            # A row that is gone has nothing else.
+            values[at] = f.col(f"k{n}").alias(self._fields[at].name)
+        return rows.select(*values, (~f.col(THERE)).alias(_GONE))
+
+    def moved(self, table: DataFrame | None) -> DataFrame:
+        """Return the same if rows have moved to other keys: those that are there, and the keys that no row has now."""
+        there = self._last.filter(THERE)
+        rows = (there if table is None else self._with_stored(there, table)).select(*self._values(table))
+        keys = [self._fields[at].name for at in self._key_places]
+        named = (f.col(name).alias(key) for name, key in zip(self._origin, keys, strict=True))
+        before = self._last.filter(f.col(LIFE) == 0).select(*named)
+        gone = before.join(rows.select(*map(quote_identifier, keys)), keys, "left_anti")
+        arriving = rows.withColumn(_GONE, f.lit(False))
+        return arriving.unionByName(gone.withColumn(_GONE, f.lit(True)), allowMissingColumns=True)
+
+    def _with_stored(self, rows: DataFrame, table: DataFrame) -> DataFrame:
+        """Add the values that are not in the file from the table as it is."""
         before = [quote_identifier(self._fields[n].name) for n in (*self._key_places, *sorted(self._file.incomplete))]
         names = [*(f"b{n}" for n in range(len(self._key_places))), *(f"t{n}" for n in sorted(self._file.incomplete))]
         stored = table.select(*(f.col(name).alias(alias) for name, alias in zip(before, names, strict=True)))
         same = [f.col(f"k{n}") == f.col(f"b{n}") for n in range(len(self._key_places))]
-        joined = self._last.filter(THERE).join(stored, [*same, f.col(LIFE) == 0], "left")
-        return self._named(
-            joined, lambda n: f.when(f.col(f"p{n}").isNotNull(), f.col(f"p{n}.value")).otherwise(f.col(f"t{n}"))
-        )
+        return rows.join(stored, [*same, f.col(LIFE) == 0], "left")
 
-    def _named(self, rows: DataFrame, part: object) -> DataFrame:
-        assert callable(part)  # noqa: S101 - ours
-        columns = [part(n) if n in self._file.incomplete else f.col(f"c{n}") for n in range(len(self._fields))]
-        return rows.select(*(each.alias(field.name) for each, field in zip(columns, self._fields, strict=True)))
+    def _values(self, table: DataFrame | None) -> list[Column]:
+        """Return the columns of the table, with stored values where the file has none if there is a table for that."""
 
-    def gone(self, present: DataFrame) -> DataFrame:
-        """Return the keys that rows had before, and that no row has now."""
-        keys = [self._fields[at].name for at in self._key_places]
-        before = self._last.filter(f.col(LIFE) == 0).select(
-            *(f.col(name).alias(key) for name, key in zip(self._origin, keys, strict=True))
-        )
-        return before.join(present.select(*map(quote_identifier, keys)), keys, "left_anti")
+        def value(n: int) -> Column:
+            if n not in self._file.incomplete:
+                return f.col(f"c{n}")
+            part = f.col(f"p{n}")
+            return part["value"] if table is None else f.when(part.isNotNull(), part["value"]).otherwise(f.col(f"t{n}"))
+
+        return [value(n).alias(each.name) for n, each in enumerate(self._fields)]
 
 
 def typed_value(text: Column, kind: t.DataType) -> Column:
