@@ -10,6 +10,7 @@ from pathlib import Path
 from benchmarks import (
     access_bench,
     api_bench,
+    cdc_bench,
     code_bench,
     marts_bench,
     pipeline_bench,
@@ -23,6 +24,7 @@ from benchmarks.figures import Result
 PARTS: dict[str, Callable[[Callable[[str], None]], Iterator[list[Result]]]] = {
     "access": access_bench.run,
     "api": api_bench.run,
+    "cdc": cdc_bench.run,
     "code": code_bench.run,
     "marts": marts_bench.run,
     "pipeline": pipeline_bench.run,

@@ -20,8 +20,8 @@ _PATIENCE = 30
 
 
 @contextmanager
-def server() -> Iterator[str]:
-    """The URL of an empty database."""
+def server(*more: str) -> Iterator[str]:
+    """The URL of an empty database of a server with more settings."""
     user = _user()
     folder = Path(tempfile.mkdtemp(prefix="lakehold-bench-postgres-"))
     try:
@@ -31,7 +31,7 @@ def server() -> Iterator[str]:
         _run_quietly(
             [_bin() / "initdb", "-D", data, "-A", "trust", "-U", "bench", "-E", "UTF8", "--no-sync"], user, folder
         )
-        options = ("listen_addresses=127.0.0.1", "unix_socket_directories=", "fsync=off")
+        options = ("listen_addresses=127.0.0.1", "unix_socket_directories=", "fsync=off", *more)
         command: list[str | Path] = [
             _bin() / "postgres",
             "-D",

@@ -58,8 +58,8 @@ class Server:
 
 
 @contextmanager
-def server() -> Iterator[Server]:
-    """Start a server, and stop it at the end."""
+def server(*more: str) -> Iterator[Server]:
+    """Start a server with more settings, and stop it at the end."""
     found, user = binaries(), _user()
     folder = Path(tempfile.mkdtemp(prefix="lakehold-test-"))
     data, port = folder / "data", _free_port()
@@ -67,7 +67,7 @@ def server() -> Iterator[Server]:
         if user:
             shutil.chown(folder, user)
         _run([found / "initdb", "-D", data, "-U", USER, "-A", "trust", "-E", "UTF8", "--no-sync"], user, folder)
-        options = " ".join(f"-c {setting}" for setting in (*_SETTINGS, f"port={port}"))
+        options = " ".join(f"-c {setting}" for setting in (*_SETTINGS, *more, f"port={port}"))
         control: list[str | Path] = [
             found / "pg_ctl",
             "-D",

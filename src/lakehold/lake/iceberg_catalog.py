@@ -6,6 +6,7 @@ path, so that a rename moves nothing and a name can do no harm.
 Python reads the current metadata file of a table here; Spark writes through the same database tables by JDBC.
 """
 
+import hashlib
 from collections.abc import Iterable
 from contextlib import closing
 from dataclasses import dataclass
@@ -172,6 +173,11 @@ class IcebergCatalog:
             # Servers may reach one PostgreSQL by several addresses.
             home = self._settings.data.resolve() if self._is_file else connection.scalar(sa.text(_POSTGRESQL_HOME))
         return f"{uid}\n{home}\n".encode()
+
+    @property
+    def installation_id(self) -> str:
+        """A short id of this installation, which a copy of it does not have."""
+        return hashlib.sha256(self._mark).hexdigest()[:12]
 
     def relocate_table(self, name: tuple[str, str], old: str, new: str, previous: str | None) -> None:
         """Set the metadata file of a table, unless the table was written meanwhile."""

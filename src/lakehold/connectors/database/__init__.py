@@ -6,4 +6,5 @@
 - `source`: tables, views and queries (in parentheses that they cannot leave) as a source, and partitioned reads
 - `destination`: rows in a table, exactly once
 - `target_table`: the target table, its columns and its staging table
+- `change_capture`: changes of PostgreSQL by logical decoding
 """

@@ -75,6 +75,8 @@ class JdbcDatabase:
     """Whether every connection is read-only, as far as the product has that."""
     user_only_reads: bool = False
     """Whether its user can only read, as the installation says."""
+    snapshot: str = ""
+    """The exported snapshot of a PostgreSQL database whose rows are read."""
     sample_seconds: int = 0
     """After how long the database gives up a sample, as far as the product can; 0 for never."""
 
@@ -128,11 +130,19 @@ class JdbcDatabase:
         if self.read_only:
             forced |= _READ_ONLY_PROPERTIES.get(self.product, {})
             if self.product in _READ_ONLY_STATEMENTS:
-                forced["sessionInitStatement"] = _READ_ONLY_STATEMENTS[self.product]
+                forced["sessionInitStatement"] = self._snapshot_statement + _READ_ONLY_STATEMENTS[self.product]
         # Spark's options know no case: of two spellings, either could be taken.
         taken = {name.lower() for name in forced}
         free = {name: value for name, value in {**given, **self.properties}.items() if name.lower() not in taken}
         return {**free, **forced, "url": self.url, "driver": self.driver_class}
+
+    @property
+    def _snapshot_statement(self) -> str:
+        """The statement that lets a transaction see what the snapshot has."""
+        if not self.snapshot:
+            return ""
+        quoted = self.snapshot.replace("'", "''")
+        return f"SET TRANSACTION ISOLATION LEVEL REPEATABLE READ; SET TRANSACTION SNAPSHOT '{quoted}'; "
 
 
 class JdbcConnection:

@@ -8,6 +8,8 @@ The rights are in model.yaml: seven roles as a union, security roles, tasks that
 - `datasets`: the tables that tasks make, what was prepared of them, and what prepare would change
 - `personal`: the personal space of a member, made on first use
 - `monitor`: all tasks of all spaces that the caller may see, with their last runs
+- `change_captures`: the replication slots of landing tasks, and up to where their datasets are
+- `slot_check`: describes problems of replication slots
 - `connections`: who may test a data connection, and list what it has
 - `owner_context`: which roles the owner of a project lacks for its tasks
 - `project_graph`: the tasks of a project with their states, as a graph
@@ -20,6 +22,6 @@ The rights are in model.yaml: seven roles as a union, security roles, tasks that
 - `lineage`: what tasks read, and what reads them
 - `apps`: dashboards on datasets
 - `project_files`: a project as one YAML file: export, plan, apply
-- `api`: the REST endpoints
 - `pages`: the pages
+- `api`: the REST endpoints
 """

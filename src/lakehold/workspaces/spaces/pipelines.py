@@ -26,6 +26,7 @@ from lakehold.workspaces.spaces.task_planner import (
     task_levels,
     with_stage,
 )
+from lakehold.workspaces.spaces.tasks.landing import LandingSettings
 from lakehold.workspaces.upkeep import TASK_PARAMETER, MaintainTable, is_upkeep, upkeep_steps
 
 PREPARE, RECREATE = "prepare", "recreate"
@@ -134,6 +135,12 @@ class DatasetPipeline(_SpacePipeline):
         del ctx
         return [uid]
 
+    def locks(self, ctx: RequestContext, uid: str, options: RunOptions) -> Sequence[str]:
+        """Return the dataset; with its task and all others of that, if they share the changes that they read."""
+        if is_upkeep(options) or not captures_changes(ctx, task := _task_of(ctx, uid)):
+            return [uid]
+        return [task, *list_datasets(ctx, task).values()]
+
     def need_start(self, ctx: RequestContext, uid: str, options: RunOptions) -> None:
         """Refuse unless the caller and the project's owner may."""
         owner_context.need(ctx, self.start_action(options), _task_of(ctx, uid))
@@ -159,6 +166,15 @@ class DatasetPipeline(_SpacePipeline):
     def private_rights(self, ctx: RequestContext, uid: str) -> Sequence[RequiredRight]:
         """Return those of its task."""
         return TaskPipeline().private_rights(ctx, _task_of(ctx, uid))
+
+
+def captures_changes(ctx: RequestContext, task: str) -> bool:
+    """Return whether a task lands changes that a database has logged."""
+    stored = resource_metadata.load(ctx, task).settings
+    if TASK.is_draft(stored) or TASK.problems(stored):
+        return False
+    settings = TASK.parse(stored)
+    return isinstance(settings, LandingSettings) and bool(settings.captured())
 
 
 def _task_of(ctx: RequestContext, dataset: str) -> str:

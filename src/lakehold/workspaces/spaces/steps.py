@@ -51,6 +51,22 @@ class LandDataset(DatasetStep):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class CaptureChanges(TaskStep):
+    """Apply the changes that a database has logged to all datasets of a task that follow them: they share a slot."""
+
+    identity: ClassVar[str] = "task"
+
+    settings: Mapping[str, object]
+    """Those of the task."""
+    connection: str
+    connection_settings: Mapping[str, object]
+    datasets: Mapping[str, str]
+    """The ids of the datasets by name."""
+    reload: tuple[str, ...] = ()
+    """The names of datasets that are loaded anew, each in one snapshot, whatever was read before."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class StoreDataset(DatasetStep):
     """Keep the current rows of a dataset, or its history."""
 

@@ -17,6 +17,7 @@ from lakehold.workspaces.spaces import owner_context
 from lakehold.workspaces.spaces.datasets import list_datasets, need_dataset, need_ready
 from lakehold.workspaces.spaces.settings import CONNECTION, TASK, TASK_KIND
 from lakehold.workspaces.spaces.steps import (
+    CaptureChanges,
     DatasetStep,
     LandDataset,
     LoadStar,
@@ -52,9 +53,23 @@ class TaskPlanner:
         return list(_PLANS[type(settings)](self, settings))
 
     def land(self, settings: LandingSettings) -> Iterator[TaskStep]:
-        """Yield a step for each stream."""
+        """Yield a step for each stream that is queried, and one for all whose changes are captured."""
         connection, stored = self._connection(settings.connection, "sources")
+        captured = {item.name: self._dataset(item.name, {})["dataset"] for item in settings.captured()}
+        if captured:
+            yield CaptureChanges(
+                **self._common("changes"),
+                reads=(connection,),
+                writes=tuple(captured.values()),
+                settings=self._stored,
+                connection=connection,
+                connection_settings=stored,
+                datasets=captured,
+                reload=tuple(captured) if self._options.reload else (),
+            )
         for item in settings.datasets:
+            if item.name in captured:
+                continue
             yield LandDataset(
                 **self._common(item.name),
                 **self._dataset(item.name, asdict(item)),
@@ -203,5 +218,10 @@ _STAGES = 10
 
 
 def steps_of_dataset(steps: Sequence[TaskStep], dataset: str) -> list[TaskStep]:
-    """Return the steps of a task that fill one dataset."""
-    return [step for step in steps if isinstance(step, DatasetStep) and step.dataset == dataset]
+    """Return the steps of a task that fill one dataset; one that captures changes brings up all that share its slot."""
+    found: list[TaskStep] = [step for step in steps if isinstance(step, DatasetStep) and step.dataset == dataset]
+    for step in steps:
+        if isinstance(step, CaptureChanges) and dataset in step.writes:
+            mine = tuple(name for name in step.reload if step.datasets[name] == dataset)
+            found.append(replace(step, reload=mine))
+    return found

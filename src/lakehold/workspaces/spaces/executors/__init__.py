@@ -1,5 +1,7 @@
 """Executors of the steps of data tasks, and probes of data connections. Only a worker imports this.
 
+- `capture_upkeep`: drops replication slots that are not used any more, and looks at what the others retain
+- `change_capture`: lands the changes that a database has logged
 - `connections`: opens data connections, directly or through a gateway, and probes them
 - `datasets`: lands, stores, transforms and replicates datasets
 - `gateway_source`: reads a connection behind a gateway
@@ -14,8 +16,10 @@ from collections.abc import Mapping
 
 from lakehold.runs.runnable import StepExecutors
 from lakehold.workspaces.descriptor import Probe
-from lakehold.workspaces.spaces.executors import connections, datasets, prepare
+from lakehold.workspaces.spaces.executors import capture_upkeep, change_capture, connections, datasets, prepare
+from lakehold.workspaces.spaces.gateways import work_orders
 from lakehold.workspaces.spaces.steps import (
+    CaptureChanges,
     LandDataset,
     LoadStar,
     PrepareTask,
@@ -27,6 +31,7 @@ from lakehold.workspaces.spaces.steps import (
 STEP_EXECUTORS: StepExecutors = {
     PrepareTask: prepare.prepare_task,
     LandDataset: datasets.land_dataset,
+    CaptureChanges: change_capture.capture_changes,
     StoreDataset: datasets.store_dataset,
     RunTransform: datasets.run_transform,
     LoadStar: datasets.load_star,
@@ -34,3 +39,6 @@ STEP_EXECUTORS: StepExecutors = {
 }
 
 PROBES: Mapping[str, Probe] = {**connections.PROBES, **prepare.PROBES}
+
+PERIODIC_TASKS = (*capture_upkeep.PERIODIC_TASKS, *work_orders.PERIODIC_TASKS)
+"""The work that a worker does for data spaces again and again."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
@@ -22,7 +22,7 @@ from lakehold.lake.spark.scd2 import CURRENT, FROM, KEY, TO
 from lakehold.lake.spark.table_writer import column_type
 from lakehold.runs.step_context import StepResult
 from lakehold.workspaces.graph import edge_targets
-from lakehold.workspaces.spaces import owner_context
+from lakehold.workspaces.spaces import change_captures, owner_context
 from lakehold.workspaces.spaces.datasets import (
     PREPARED,
     DatasetPlan,
@@ -33,6 +33,8 @@ from lakehold.workspaces.spaces.datasets import (
     plan_table,
 )
 from lakehold.workspaces.spaces.executors import connections
+from lakehold.workspaces.spaces.executors.capture_upkeep import drop_task_slots
+from lakehold.workspaces.spaces.executors.change_capture import check_capture, need_direct
 from lakehold.workspaces.spaces.executors.input_session import InputSession
 from lakehold.workspaces.spaces.executors.star_plan import star_schemas
 from lakehold.workspaces.spaces.pipelines import TaskPipeline
@@ -113,12 +115,16 @@ class TaskSchema:
             stored = resource_metadata.load(ctx, landing.connection).settings
             environment, settings = connections.load_environment(ctx, self._platform, landing.connection, stored)
             gateway = connections.gateway_of(ctx, landing.connection)
+            if landing.captured():
+                need_direct(ctx, landing.connection)
         if settings.needs_drivers and not gateway:
             _ = self._runtime.spark
         source = connections.open_connection(
             self._platform, self._caller, (environment, settings), stored=stored, gateway=gateway
         )
         streams = {each.name: each for each in source.streams()}
+        if landing.captured():
+            check_capture(environment, settings, landing)
         for n, item in enumerate(landing.datasets):
             if item.stream not in streams:
                 there = ", ".join(sorted(streams)[:20]) or "none"
@@ -129,7 +135,7 @@ class TaskSchema:
                 )
             fields = streams[item.stream].fields
             columns: Columns | None = None if fields is None else [(each.name, each.type) for each in fields]
-            if settings.needs_drivers and columns is None:
+            if settings.needs_drivers and not gateway:
                 # A database is asked for the columns, and for no row.
                 columns = _schema_columns(source.read(self._runtime.spark, item.stream).rows.schema)
             _need_columns(item.name, columns, f"datasets.{n}", keys=item.keys, cursor=[item.cursor])
@@ -217,13 +223,26 @@ def prepare_task(step: PrepareTask, step_ctx: StepContext) -> StepResult:
             "Prepare it with recreating allowed, or change the task.",
             code="lossy_change",
         )
+    anew = {plan.name for plan in plans if plan.change is TableChange.RECREATE}
+    _keep_captures(step, step_ctx, anew)
     for plan in plans:
         step_ctx.check_stopped()
         _apply(plan, step, step_ctx)
     with step_ctx.platform.write(step_ctx.caller) as ctx:
         prepared = {"fingerprint": fingerprint(step.settings), "at": step_ctx.platform.clock()}
         resource_metadata.save_managed(ctx, step.task, {PREPARED: prepared})
+    drop_task_slots(step_ctx.platform, step_ctx.caller, step.task)
     return StepResult(rows=0, state={"datasets": [plan.name for plan in plans]})
+
+
+def _keep_captures(step: PrepareTask, step_ctx: StepContext, anew: Collection[str]) -> None:
+    """Let datasets be loaded again whose tables are made anew, or that another mode fills from now on."""
+    settings = TASK.parse(step.settings)
+    captured = settings.captured() if isinstance(settings, LandingSettings) else ()
+    with step_ctx.platform.write(step_ctx.caller) as ctx:
+        ids = list_datasets(ctx, step.task)
+        kept = {ids.get(fold_name(each.name), "") for each in captured if each.name not in anew}
+        change_captures.keep_datasets(ctx, step.task, kept)
 
 
 def _apply(plan: DatasetPlan, step: PrepareTask, step_ctx: StepContext) -> None:

@@ -3,7 +3,9 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
+
+from pydantic import Field
 
 from lakehold.connectors.database.settings import TablePartitioning
 from lakehold.connectors.settings import SyncMode
@@ -83,6 +85,10 @@ class LandingSettings(TaskSettings):
     """The data connection to read from, by its id."""
     datasets: tuple[LandingDataset, ...] = ()
     schema_changes: SchemaChanges = SchemaChanges.APPLY
+    batch_changes: Annotated[int, Field(ge=1_000, le=10_000_000)] = 500_000
+    """How many captured changes are applied at once; a transaction is never split."""
+    retained_warning_mb: Annotated[int, Field(ge=1)] = 1024
+    """How much of its log the source database may keep for captured changes before that is a problem of the task."""
 
     def __post_init__(self) -> None:
         refuse_doubles(self.dataset_names())
@@ -90,6 +96,10 @@ class LandingSettings(TaskSettings):
     def dataset_names(self) -> Sequence[str]:
         """Return the names of the datasets that it makes."""
         return [each.name for each in self.datasets]
+
+    def captured(self) -> Sequence[LandingDataset]:
+        """Return the datasets that follow the changes that the database has logged."""
+        return [each for each in self.datasets if each.mode is LandingMode.CHANGES]
 
     def uses(self) -> Iterator[tuple[str, str, str]]:
         """Yield its connection."""

@@ -1,0 +1,141 @@
+"""Drops the replication slots of tasks that capture no changes any more, and looks at those that nobody reads."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from lakehold.catalog import credentials, resource_metadata
+from lakehold.connectors.database.change_capture.replication_source import ReplicationSource, open_replication_source
+from lakehold.connectors.registry import open_environment
+from lakehold.directory import tenants
+from lakehold.directory.caller import Caller
+from lakehold.kit.errors import LakeholdError
+from lakehold.runs.scheduler.housekeeping import PeriodicTask
+from lakehold.workspaces.graph import edge_targets
+from lakehold.workspaces.spaces import change_captures
+from lakehold.workspaces.spaces.datasets import DesignState, design_state
+from lakehold.workspaces.spaces.executors.change_capture import need_captured_database
+from lakehold.workspaces.spaces.settings import CONNECTION, TASK
+from lakehold.workspaces.spaces.slot_check import describe_slot_problem
+from lakehold.workspaces.spaces.tasks.landing import LandingSettings
+
+if TYPE_CHECKING:
+    from lakehold.connectors.database.jdbc import JdbcDatabase
+    from lakehold.directory.platform import Platform
+    from lakehold.directory.request_context import RequestContext
+    from lakehold.workspaces.spaces.change_captures import ChangeCapture
+
+_log = logging.getLogger("lakehold.runs")
+_MINUTE = 60
+
+
+def drop_unused_slots(platform: Platform) -> int:
+    """Drop the slots of deleted tasks, and of those that were prepared to capture no changes; return how many."""
+    return sum(drop_slot(platform, caller, capture) for caller, capture in _captures(platform, unused=True))
+
+
+def drop_task_slots(platform: Platform, caller: Caller, task: str) -> None:
+    """Drop the slots that a prepared task does not use any more. What fails now is tried again every minute."""
+    with platform.read(caller) as ctx:
+        unused = [each for each in change_captures.list_of_task(ctx, task) if not _is_used(ctx, each)]
+    for capture in unused:
+        drop_slot(platform, caller, capture)
+
+
+def drop_slot(platform: Platform, caller: Caller, capture: ChangeCapture) -> bool:
+    """Drop a slot with its publication; return whether it is gone."""
+    try:
+        with platform.read(caller) as ctx:
+            database = _database(ctx, platform, capture)
+        if database is None:
+            _log.warning("the connection is gone: drop the replication slot %s at the source by hand", capture.slot)
+        else:
+            with open_replication_source(database) as source:
+                source.drop_slot(capture.slot)
+                source.drop_publication(capture.slot)
+    except LakeholdError as error:
+        _log.warning("the replication slot %s cannot be dropped yet: %s", capture.slot, error.code)
+        return False
+    with platform.write(caller) as ctx:
+        change_captures.delete(ctx, capture)
+    return True
+
+
+def check_slots(platform: Platform) -> int:
+    """Look at what source databases keep of their logs for slots; return how many slots are a problem."""
+    count = 0
+    for caller, capture in _captures(platform, unused=False):
+        try:
+            with platform.read(caller) as ctx:
+                database, landing = _database(ctx, platform, capture), _landing(ctx, capture)
+            if database is None or landing is None:
+                continue
+            with open_replication_source(database) as source:
+                count += _check_slot(platform, caller, capture, source, landing.retained_warning_mb)
+        except LakeholdError as error:
+            _log.warning("the replication slot %s cannot be looked at: %s", capture.slot, error.code)
+    return count
+
+
+def _check_slot(
+    platform: Platform, caller: Caller, capture: ChangeCapture, source: ReplicationSource, warning_mb: int
+) -> bool:
+    if not capture.state.slot_id:
+        return False
+    slot = source.slot(capture.slot)
+    problem = describe_slot_problem(slot, warning_mb)
+    with platform.write(caller) as ctx:
+        change_captures.save_check(ctx, capture, retained=slot.retained if slot else 0, problem=problem)
+    if problem:
+        _log.warning("replication slot %s: %s", capture.slot, problem)
+    return bool(problem)
+
+
+def _captures(platform: Platform, *, unused: bool) -> Iterator[tuple[Caller, ChangeCapture]]:
+    for tenant in tenants.list_all(platform):
+        caller = Caller(tenant.uid, "", address="worker")
+        with platform.read(caller) as ctx:
+            found = [each for each in change_captures.list_all(ctx) if _is_used(ctx, each) is not unused]
+        for capture in found:
+            yield caller, capture
+
+
+def _is_used(ctx: RequestContext, capture: ChangeCapture) -> bool:
+    """Return whether a task still captures changes over this connection, or may: it was edited and not prepared."""
+    uid = ctx.view.uids.get(capture.task)
+    if uid is None:
+        return False
+    if design_state(resource_metadata.load(ctx, uid).settings) is not DesignState.READY_TO_RUN:
+        return True
+    landing = _landing(ctx, capture)
+    if landing is None or not landing.captured():
+        return False
+    return capture.connection in {ctx.view.resource(each) for each in edge_targets(ctx, uid, "sources")}
+
+
+def _landing(ctx: RequestContext, capture: ChangeCapture) -> LandingSettings | None:
+    uid = ctx.view.uids.get(capture.task)
+    stored = resource_metadata.load(ctx, uid).settings if uid else {}
+    if not stored or TASK.is_draft(stored) or TASK.problems(stored):
+        return None
+    settings = TASK.parse(stored)
+    return settings if isinstance(settings, LandingSettings) else None
+
+
+def _database(ctx: RequestContext, platform: Platform, capture: ChangeCapture) -> JdbcDatabase | None:
+    """Return the source database of a capture; None if its connection was deleted."""
+    uid = ctx.view.uids.get(capture.connection)
+    if uid is None:
+        return None
+    settings = CONNECTION.parse(resource_metadata.load(ctx, uid).settings)
+    environment = open_environment(ctx, platform.settings, credentials.load_for_use(ctx, uid))
+    return need_captured_database(environment, settings)
+
+
+PERIODIC_TASKS = (
+    PeriodicTask("drop slots", _MINUTE, drop_unused_slots),
+    PeriodicTask("check slots", 5 * _MINUTE, check_slots),
+)
+"""The work that a worker does for change captures again and again."""
