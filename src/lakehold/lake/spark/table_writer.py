@@ -30,6 +30,8 @@ class SchemaEvolution(StrEnum):
     """Any difference is refused."""
     OVERWRITE = "overwrite"
     """The table gets the fields of what arrives; only where all rows are replaced."""
+    KEEP = "keep"
+    """The table keeps its fields: new ones are left out, a missing one is empty, wider values must fit its types."""
 
 
 _WIDER: dict[type[t.DataType], tuple[type[t.DataType], ...]] = {
@@ -212,7 +214,7 @@ def conform_rows(tables: Tables, place: TableIdentifier, rows: DataFrame, evolut
     refused = [text for text, merges in differences if not merges]
     if refused:
         raise DataError(f"The fields do not fit the table: {'; '.join(refused)}.", "Convert them before they arrive.")
-    if differences:
+    if differences and evolution is not SchemaEvolution.KEEP:
         _alter_table(tables, place, has, comes)
         has = tables.schema(place)
     by_name = {field.name.lower(): field.name for field in comes.fields}

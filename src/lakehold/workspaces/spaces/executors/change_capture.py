@@ -11,9 +11,8 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from secrets import token_hex
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from pyspark.sql import functions as f
 from pyspark.sql import types as t
 
 from lakehold.connectors import registry as connectors
@@ -31,10 +30,8 @@ from lakehold.connectors.database.source import JdbcSource
 from lakehold.connectors.error_translation import translate_source_errors
 from lakehold.connectors.sources.source import StreamOptions
 from lakehold.kit.errors import ConflictError, InvalidInputError
-from lakehold.kit.ids import fold_name
 from lakehold.lake import readable_tables
 from lakehold.lake.errors import DataError
-from lakehold.lake.row_formats import quote_identifier
 from lakehold.lake.spark.table_writer import SchemaEvolution, conform_rows
 from lakehold.runs.step_context import StepResult
 from lakehold.workspaces.graph import edge_targets
@@ -245,7 +242,7 @@ class CaptureRun:
             tables.create(target.place, rows.schema)
         match self.landing.schema_changes:
             case SchemaChanges.IGNORE:
-                return _with_columns_of(tables.schema(target.place), rows)
+                return conform_rows(tables, target.place, rows, SchemaEvolution.KEEP)
             case SchemaChanges.STOP:
                 with _columns_changed(stream):
                     return conform_rows(tables, target.place, rows, SchemaEvolution.STRICT)
@@ -325,15 +322,3 @@ def _columns_changed(stream: str) -> Iterator[None]:
         raise ConflictError(
             message, "Prepare the task again, or let it apply changes.", code="columns_changed"
         ) from error
-
-
-def _with_columns_of(schema: t.StructType, rows: DataFrame) -> DataFrame:
-    """Return rows with the columns that a table has, and no others."""
-    there = {fold_name(each.name): each.name for each in rows.schema.fields}
-
-    def column(each: t.StructField) -> Any:  # noqa: ANN401 - a column
-        name = there.get(fold_name(each.name))
-        value = f.lit(None) if name is None else f.col(quote_identifier(name))
-        return value.cast(each.dataType).alias(each.name)
-
-    return rows.select(*map(column, schema.fields))

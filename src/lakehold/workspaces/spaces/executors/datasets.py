@@ -60,7 +60,9 @@ def land_dataset(step: LandDataset, step_ctx: StepContext) -> StepResult:
     mode = transfer.sync_mode(item.mode.sync_mode, reload=step.reload)
     cursor = "" if step.reload else item.cursor
     since = current_cursor(step_ctx.tables, place, cursor, step_ctx.mark)
-    how = SyncOptions(mode, item.keys, cursor, since, allow_empty=item.allow_empty, evolution=_evolution(settings))
+    how = SyncOptions(
+        mode, item.keys, cursor, since, allow_empty=item.allow_empty, evolution=_EVOLUTIONS[settings.schema_changes]
+    )
     done = sync_stream(step_ctx.tables, place, connector, item.stream, how, step_ctx.mark)
     for note in done.notes:
         step_ctx.log(note)
@@ -68,8 +70,11 @@ def land_dataset(step: LandDataset, step_ctx: StepContext) -> StepResult:
     return StepResult(done.written.added, done.written.size, done.bad, {"cursor": done.cursor} if done.cursor else {})
 
 
-def _evolution(settings: LandingSettings) -> SchemaEvolution:
-    return SchemaEvolution.STRICT if settings.schema_changes is SchemaChanges.STOP else SchemaEvolution.MERGE
+_EVOLUTIONS = {
+    SchemaChanges.APPLY: SchemaEvolution.MERGE,
+    SchemaChanges.IGNORE: SchemaEvolution.KEEP,
+    SchemaChanges.STOP: SchemaEvolution.STRICT,
+}
 
 
 def store_dataset(step: StoreDataset, step_ctx: StepContext) -> StepResult:
