@@ -24,6 +24,7 @@ from lakehold.runs.service import Run, Runs
 from lakehold.worker.run_executor import RunExecutor, step_executors
 from lakehold.worker.server import serve
 from lakehold.workspaces.marts import checks
+from lakehold.workspaces.spaces.apps import app_data
 from lakehold.workspaces.spaces.datasets import list_datasets
 
 ERIK, ANA, NILS, BELLA, OTTO = (Caller(company.TENANT, member) for member in ("erik", "ana", "nils", "bella", "otto"))
@@ -145,6 +146,19 @@ def test_its_data_space_was_prepared_and_run(filled: Platform) -> None:
         "ticket": 600,
         "support": 600,
     }
+
+
+def test_its_app_shows_its_charts_to_whom_it_is_shared_with(filled: Platform) -> None:
+    lake = IcebergCatalog(filled.settings)
+    with filled.read(NILS) as ctx:
+        assert not ctx.session.can_see(NILS.member, data_space.SPACE)
+        reading = app_data.open_app(ctx, lake, data_space.APP)
+    charts = {each.chart.title: (each.error, each.rows()) for each in reading.read_charts(filled)}
+    lake.close()
+    assert [error for error, _ in charts.values()] == [None] * 4
+    assert charts["Tickets"][1][0][0] == 600
+    assert len(charts["Minutes by topic"][1]) == 4
+    assert sum(row[1] for row in charts["Tickets by city"][1] if isinstance(row[1], int)) == 600
 
 
 def test_analysts_see_what_is_served_and_not_what_is_raw(filled: Platform) -> None:

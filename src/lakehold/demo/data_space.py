@@ -1,7 +1,7 @@
 """The data space of the web shop: a project that lands customers and support tickets, and makes a star schema of them.
 
 Stella creates the space with its connection and gives the roles. Petra owns the project, in whose context tasks run;
-Erik designs these, and Otto prepares and runs them.
+Erik designs these, and Otto prepares and runs them. Ana makes an app of their datasets, which Nils sees.
 """
 
 from pathlib import Path
@@ -16,7 +16,7 @@ from lakehold.runs.scheduler.schedule import TriggerSchedule
 from lakehold.runs.scheduler.service import Triggers
 from lakehold.runs.service import Runs
 
-SPACE, CONNECTION, PROJECT = "shop_space", "shop_connection", "shop_support_project"
+SPACE, CONNECTION, PROJECT, APP = "shop_space", "shop_connection", "shop_support_project", "shop_support_app"
 _CONTENT = company.read_yaml("data_space.yaml")
 
 
@@ -41,3 +41,6 @@ def create_data_space(platform: Platform, folder: Path) -> None:
     with platform.write(company.caller("otto")) as ctx:
         runs.start(ctx, PROJECT, RunOptions(parameters={"do": "prepare"}))
         Triggers(runs).save(ctx, PROJECT, TriggerSchedule(after=("make_sales_by_day",)))
+    with platform.write(company.caller("ana")) as ctx:
+        resources.create(ctx, "spaces.app", "Support", uid=APP, edges={"space": SPACE}, **_CONTENT["app"])
+        ctx.make(Add(Grant("nils", "viewer", APP)))
