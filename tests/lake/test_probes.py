@@ -39,12 +39,12 @@ class StubProbe:
         self.use: Callable[[SparkSession], object] = lambda _spark: None
 
     def __call__(
-        self, _platform: Platform, _caller: Caller, _request: Mapping[str, Any], start_spark: Callable[[], object], /
+        self, _platform: Platform, _caller: Caller, _request: Mapping[str, Any], start: Callable[[], SparkRuntime], /
     ) -> dict[str, Any]:
-        spark = start_spark() if self.uses_spark else None
+        spark = start().spark if self.uses_spark else None
         self.begun.set()
         self.go_on.wait(120)
-        if isinstance(spark, SparkSession):
+        if spark is not None:
             self.use(spark)
         return {"message": "It answers."}
 

@@ -83,15 +83,15 @@ def test_a_table_is_landed_through_a_gateway(space: InlineSpace, source: psycopg
 
 
 def test_only_what_lies_beyond_the_cursor_is_sent(space: InlineSpace, source: psycopg.Connection, remote: str) -> None:
-    fill(source, "later", 5)
-    task = space.make("later", landing(remote, "later", mode="incremental", keys=["id"], cursor="at"))
+    fill(source, "beyond", 5)
+    task = space.make("beyond", landing(remote, "beyond", mode="incremental", keys=["id"], cursor="at"))
     space.run(task)
-    source.execute("INSERT INTO later VALUES (6, 'n6', timestamp '2026-02-01')")
+    source.execute("INSERT INTO beyond VALUES (6, 'n6', timestamp '2026-02-01')")
     before = {row.id for row in orders(space)}
     space.run(task)
     (order,) = [row for row in orders(space) if row.id not in before]
     assert order.rows == 2
-    assert len(space.rows(task, "later")) == 6
+    assert len(space.rows(task, "beyond")) == 6
 
 
 def test_the_rows_have_the_types_of_a_direct_connection(
