@@ -110,7 +110,7 @@ def stream_records(values: object) -> list[Texts]:
         try:
             chosen = json.loads(str(value))
             stream, keys = str(chosen["stream"]), [str(each) for each in chosen["keys"]]
-        except (ValueError, KeyError, TypeError):
+        except (ValueError, KeyError, TypeError, RecursionError):
             continue
         mode = "compare" if keys else "reload"
         found.append({"stream": stream, "name": _suggest_name(stream), "mode": mode, "keys": ", ".join(keys)})
