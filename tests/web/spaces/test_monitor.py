@@ -101,6 +101,16 @@ def test_it_lists_the_tasks_of_all_spaces_that_one_sees(shop: Shop) -> None:
     assert "No tasks yet" in shop.client("nils").get(MONITOR).text
 
 
+def test_each_step_of_a_project_run_is_read_once(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
+    read, task_of = list[str](), monitor._task_of
+    monkeypatch.setattr(monitor, "_task_of", lambda step: (read.append(step.name), task_of(step))[1])
+    tasks = dict.fromkeys(("land_tills", "land_web", "land_stock"), "succeeded")
+    add_run(shop, "ingest", kind="spaces.project", steps=tasks)
+    found = statuses(shop)
+    assert {found[each].state for each in tasks} == {"succeeded"}
+    assert len(read) == len({*read})
+
+
 def test_a_task_has_the_state_rows_time_and_error_of_its_last_run(shop: Shop) -> None:
     add_run(shop, "land_tills", "succeeded", ago=600)
     add_run(shop, "land_tills", "failed", ago=60, error="The shop did not answer.")
