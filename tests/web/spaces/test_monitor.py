@@ -172,7 +172,7 @@ def test_a_task_whose_owner_has_lost_a_role_is_marked(shop: Shop) -> None:
     page = shop.client("otto").get(f"{MONITOR}?state=owner+lacks+role").text
     assert "land_tills" in listed(page)
     assert "Petra" in page
-    assert "needs Can Consume Data" in page
+    assert "needs Can consume data" in page
     assert "without a role" in shop.client("otto").get("/data-integration").text
 
 

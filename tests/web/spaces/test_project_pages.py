@@ -33,7 +33,7 @@ def test_a_project_is_a_graph_of_its_tasks(shop: Shop) -> None:
 
 def test_it_warns_of_roles_that_its_owner_lacks_and_says_who_can_give_them(shop: Shop) -> None:
     page = shop.client("otto").get("/resources/replicate/graph").text
-    assert "Erik, Engineer needs Can Consume Data, Can Edit or Can Manage in the data space" in page
+    assert "Erik, Engineer needs Can consume data, Can edit or Can manage in the data space" in page
     assert "Dana, Data Admin can give it; or give the project an owner who has it." in page
     assert " needs Can" not in shop.client("otto").get("/resources/ingest/graph").text
 
@@ -56,7 +56,7 @@ def test_who_only_consumes_data_sees_which_tasks_there_are_and_no_state_of_runs(
     page = petra.get("/resources/publish/graph")
     assert page.status_code == 200
     assert "/resources/serve_sales/task" in page.text
-    assert "you need Can View" in page.text
+    assert "you need Can view" in page.text
     assert petra.get("/resources/publish/graph/live").status_code == 403
     assert petra.get("/resources/serve_sales/task").status_code == 200
     assert petra.get("/resources/serve_sales/task/live").status_code == 403
@@ -72,7 +72,7 @@ def test_a_task_says_what_is_wrong_and_why_it_cannot_be_run(shop: Shop) -> None:
     assert "/resources/land_web/task/prepare" in otto.get("/resources/land_web/task").text
     assert 'action="/resources/land_web/task/prepare' not in erik.get("/resources/land_web/task").text
     assert erik.get("/resources/land_web/task/prepare").status_code == 403
-    assert "Erik, Engineer needs Can Consume Data" in otto.get("/resources/copy_erp/task").text
+    assert "Erik, Engineer needs Can consume data" in otto.get("/resources/copy_erp/task").text
     assert otto.get("/resources/copy_erp/task/prepare").status_code == 403
 
 

@@ -181,6 +181,6 @@ def test_a_dataset_that_is_not_there_and_a_role_that_is_missing(
     assert problem(by("erik"), store) == ("datasets.0.source", "The task 'later_on' has no dataset 'later_on'.")
     with without(space, "petra", "can_consume_data", "sources"):
         _, message = problem(by("erik"), land)
-        assert message == "Petra needs Can Consume Data, Can Edit or Can Manage in the data space 'Sources'."
+        assert message == "Petra needs Can consume data, Can edit or Can manage in the data space 'Sources'."
     with space.platform.read(ADA) as ctx:
         assert ctx.session.check("ada", "open", land)
