@@ -9,6 +9,9 @@ import pytest
 from lakehold.catalog.resource_edit import ResourceEdit, apply_edit
 from lakehold.demo import company
 from lakehold.directory.caller import Caller
+from lakehold.kit.errors import ConflictError
+from lakehold.workspaces.spaces.datasets import need_dataset
+from lakehold.workspaces.spaces.tasks.base import DatasetReference
 from tests.web.demo import Shop
 from tests.web.forms import send
 
@@ -49,6 +52,14 @@ def test_tasks_of_other_projects_are_named_only_to_those_who_see_them(shop: Shop
     page = shop.client("stella").get("/resources/publish/graph").text
     assert "land_tills" not in page
     assert "Not visible to you" in page
+
+
+def test_errors_name_no_task_that_one_does_not_see(shop: Shop) -> None:
+    reference = DatasetReference(task="land_tills", dataset="gone")
+    for member, task in (("otto", "The task 'Land tills'"), ("stella", "A task that you do not see")):
+        with shop.platform.read(Caller(company.TENANT, member)) as ctx, pytest.raises(ConflictError) as found:
+            need_dataset(ctx, reference)
+        assert found.value.message == f"{task} has no dataset 'gone'."
 
 
 def test_who_only_consumes_data_sees_which_tasks_there_are_and_no_state_of_runs(shop: Shop) -> None:
