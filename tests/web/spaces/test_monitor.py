@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
+from typing import Any
 
 import httpx
 import pytest
@@ -103,7 +104,12 @@ def test_it_lists_the_tasks_of_all_spaces_that_one_sees(shop: Shop) -> None:
 
 def test_each_step_of_a_project_run_is_read_once(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
     read, task_of = list[str](), monitor._task_of
-    monkeypatch.setattr(monitor, "_task_of", lambda step: (read.append(step.name), task_of(step))[1])
+
+    def record(step: Any) -> str:
+        read.append(step.name)
+        return task_of(step)
+
+    monkeypatch.setattr(monitor, "_task_of", record)
     tasks = dict.fromkeys(("land_tills", "land_web", "land_stock"), "succeeded")
     add_run(shop, "ingest", kind="spaces.project", steps=tasks)
     found = statuses(shop)

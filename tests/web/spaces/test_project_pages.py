@@ -10,7 +10,10 @@ from lakehold.catalog.resource_edit import ResourceEdit, apply_edit
 from lakehold.demo import company
 from lakehold.directory.caller import Caller
 from lakehold.kit.errors import ConflictError
+from lakehold.workspaces.spaces import change_captures
+from lakehold.workspaces.spaces.change_captures import CaptureState, ChangeCapture
 from lakehold.workspaces.spaces.datasets import need_dataset
+from lakehold.workspaces.spaces.slot_check import describe_slot_problem
 from lakehold.workspaces.spaces.tasks.base import DatasetReference
 from tests.web.demo import Shop
 from tests.web.forms import send
@@ -85,6 +88,17 @@ def test_a_task_says_what_is_wrong_and_why_it_cannot_be_run(shop: Shop) -> None:
     assert erik.get("/resources/land_web/task/prepare").status_code == 403
     assert "Erik, Engineer needs Can consume data" in otto.get("/resources/copy_erp/task").text
     assert otto.get("/resources/copy_erp/task/prepare").status_code == 403
+
+
+def test_a_task_warns_of_its_replication_slot(shop: Shop) -> None:
+    problem = describe_slot_problem(None, 1024)
+    with shop.platform.write(Caller(company.TENANT, "petra")) as ctx:
+        task, connection = (ctx.view.resource(each) for each in ("land_web", "web_link"))
+        capture = ChangeCapture(task, connection, "lakehold_slot", CaptureState())
+        change_captures.save(ctx, capture)
+        change_captures.save_check(ctx, capture, retained=2_000_000_000, problem=problem)
+    assert problem in shop.client("otto").get("/resources/land_web/task").text
+    assert problem not in shop.client("otto").get("/resources/land_tills/task").text
 
 
 def test_without_a_worker_validate_says_so_and_names_what_is_wrong_already(shop: Shop) -> None:

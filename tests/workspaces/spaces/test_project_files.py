@@ -16,6 +16,7 @@ from lakehold.access_as_code.metadata import load_metadata
 from lakehold.catalog import resource_metadata, resources
 from lakehold.directory.caller import Caller
 from lakehold.directory.platform import Platform
+from lakehold.directory.request_context import RequestContext
 from lakehold.kit.settings import Settings
 from lakehold.workspaces.spaces.datasets import PREPARED, DesignState, design_state, fingerprint
 from lakehold.workspaces.spaces.project_files import references
@@ -220,7 +221,12 @@ def test_an_admin_does_not_learn_what_is_in_a_personal_space(api: Api) -> None:
 
 def test_each_name_of_a_file_is_looked_up_once(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
     sought, find = list[str](), references.find
-    monkeypatch.setattr(references, "find", lambda ctx, *what: (sought.append(what[1]), find(ctx, *what))[1])
+
+    def record(ctx: RequestContext, kind: str, path: str, space: str) -> str | None:
+        sought.append(path)
+        return find(ctx, kind, path, space)
+
+    monkeypatch.setattr(references, "find", record)
     task = "settings: {type: landing, connection: shop, datasets: [{name: d, stream: s}]}"
     text = "project: often\ntasks:\n" + "".join(f"  t{n}:\n    {task}\n" for n in range(5))
     assert len(json_body(api.post("/api/v1/projects/apply", "erik", body(text)))["changes"]) == 6
