@@ -105,7 +105,7 @@ def test_it_lists_the_tasks_of_all_spaces_that_one_sees(shop: Shop) -> None:
 def test_each_step_of_a_project_run_is_read_once(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
     read, task_of = list[str](), monitor._task_of
 
-    def record(step: Any) -> str:
+    def record(step: sa.Row[Any]) -> str:
         read.append(step.name)
         return task_of(step)
 
