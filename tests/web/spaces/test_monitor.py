@@ -235,6 +235,12 @@ def test_who_does_not_operate_runs_nothing(shop: Shop, who: str) -> None:
     assert not open_runs(shop, "land_tills")
 
 
+def test_who_operates_no_task_has_no_buttons_for_it(shop: Shop) -> None:
+    buttons = f'formaction="{MONITOR}/run"'
+    assert buttons in shop.client("otto").get(MONITOR).text
+    assert buttons not in shop.client("erik").get(MONITOR).text
+
+
 @pytest.mark.parametrize("tasks", [[], ["nothing"], ["ingest"], ["shop_sales"], ["olgas"]])
 def test_what_is_no_task_or_hidden_refuses_the_form(shop: Shop, tasks: list[str]) -> None:
     make_ready(shop, "land_tills")

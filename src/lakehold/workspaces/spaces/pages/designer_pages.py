@@ -10,13 +10,7 @@ from fastapi import Request, Response
 from starlette.datastructures import FormData
 
 from lakehold.access import Draft
-from lakehold.api.http.dependencies import (
-    CurrentPlatform,
-    ReadContext,
-    get_platform,
-    read_transaction,
-    write_transaction,
-)
+from lakehold.api.http.dependencies import ReadContext, get_platform, read_transaction, write_transaction
 from lakehold.catalog import kinds, resource_edit, resource_metadata, resources
 from lakehold.catalog.resource_edit import ResourceEdit
 from lakehold.catalog.resource_view import ResourceView
@@ -81,9 +75,8 @@ def new_task(request: Request, ctx: ReadContext, uid: str) -> Response:
 
 
 @routes.post("/{uid:path}/tasks/new")
-def create_task(request: Request, platform: CurrentPlatform, uid: str, sent: SubmittedForm) -> Response:
+def create_task(request: Request, uid: str, sent: SubmittedForm) -> Response:
     """Change the form, or create the task."""
-    del platform
     read_transaction(request).run(lambda ctx: _need_new(ctx, uid))
     return _submit(request, _filled(_design(request, uid), sent))
 
