@@ -70,7 +70,7 @@ def test_a_day_lasts_until_its_end(corner: DemoPlatform) -> None:
         ("bella", "shaped", AccessReason("group", "Viewer through Analysts")),
         ("ana", "orders", AccessReason("inherited", "Viewer on Clean")),
         ("erik", "orders", AccessReason("inherited", "Editor on Clean, through Engineers")),
-        ("otto", "land_tills", AccessReason("role", "Can Operate in Landing")),
+        ("otto", "land_tills", AccessReason("role", "Can operate in Landing")),
         ("adam", "orders", AccessReason("role", "Admin of Corner & Main")),
         ("tim", "weather", AccessReason("group", "Viewer as everybody has")),
         ("tim", "nils", AccessReason("open", "Open to everybody")),

@@ -1,12 +1,14 @@
 """The scale of a chart's axis: round steps, and the texts of values."""
 
 from collections.abc import Sequence
-from math import floor, log10
+from math import floor, log10, ulp
 from typing import NamedTuple
 
 _TICKS = 5
 _LONGEST = 60
 _MOST_DIGITS = 1e15
+_LEAST_SPAN, _GREATEST = 1e-300, 1e300
+"""Beyond these, floats cannot be divided into ticks."""
 
 
 class ChartTick(NamedTuple):
@@ -26,8 +28,10 @@ class ChartScale(NamedTuple):
     @classmethod
     def of_values(cls, values: Sequence[float], *, from_zero: bool = True) -> "ChartScale":
         """Return the scale for values, from zero on if they are drawn as lengths."""
-        known = [*values, *([0.0] if from_zero or not values else [])]
-        step = tick_step(max(known) - min(known))
+        known = [min(max(value, -_GREATEST), _GREATEST) for value in values]
+        known += [0.0] if from_zero or not values else []
+        # A step that is smaller than the distance of neighbouring floats would lead nowhere.
+        step = max(tick_step(max(known) - min(known)), 4 * ulp(max(map(abs, known))))
         low, high = _round_down(min(known), step), -_round_down(-max(known), step)
         return cls(low, high if high > low else low + step, step)
 
@@ -42,11 +46,11 @@ class ChartScale(NamedTuple):
 
 def tick_step(span: float) -> float:
     """Return a round number that divides the span into about as many parts as there are ticks."""
-    if not span:
+    if span < _LEAST_SPAN:
         return 1.0
     rough = span / _TICKS
     size = 10.0 ** floor(log10(rough))
-    return next(size * n for n in (1, 2, 5, 10) if size * n >= rough)
+    return next((size * n for n in (1, 2, 5) if size * n >= rough), size * 10)
 
 
 def _round_down(value: float, step: float) -> float:

@@ -118,7 +118,7 @@ def test_tasks_operate_in_the_context_of_the_projects_owner(
         assert client.stops("whole") == DONE
         assert client.resumes("whole") == (DONE if expected else REFUSED)
         if not expected:
-            needed = "Can Edit" if where == "sales" else "Can Consume Data, Can Edit or Can Manage"
+            needed = "Can edit" if where == "sales" else "Can consume data, Can edit or Can manage"
             space = plant.load(where).name
             assert f"Paul needs {needed} in the data space '{space}'." in answer.json()["detail"]
 

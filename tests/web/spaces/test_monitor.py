@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
+from typing import Any
 
 import httpx
 import pytest
@@ -101,6 +102,21 @@ def test_it_lists_the_tasks_of_all_spaces_that_one_sees(shop: Shop) -> None:
     assert "No tasks yet" in shop.client("nils").get(MONITOR).text
 
 
+def test_each_step_of_a_project_run_is_read_once(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
+    read, task_of = list[str](), monitor._task_of
+
+    def record(step: sa.Row[Any]) -> str:
+        read.append(step.name)
+        return task_of(step)
+
+    monkeypatch.setattr(monitor, "_task_of", record)
+    tasks = dict.fromkeys(("land_tills", "land_web", "land_stock"), "succeeded")
+    add_run(shop, "ingest", kind="spaces.project", steps=tasks)
+    found = statuses(shop)
+    assert {found[each].state for each in tasks} == {"succeeded"}
+    assert len(read) == len({*read})
+
+
 def test_a_task_has_the_state_rows_time_and_error_of_its_last_run(shop: Shop) -> None:
     add_run(shop, "land_tills", "succeeded", ago=600)
     add_run(shop, "land_tills", "failed", ago=60, error="The shop did not answer.")
@@ -162,7 +178,7 @@ def test_a_task_whose_owner_has_lost_a_role_is_marked(shop: Shop) -> None:
     page = shop.client("otto").get(f"{MONITOR}?state=owner+lacks+role").text
     assert "land_tills" in listed(page)
     assert "Petra" in page
-    assert "needs Can Consume Data" in page
+    assert "needs Can consume data" in page
     assert "without a role" in shop.client("otto").get("/data-integration").text
 
 
@@ -217,6 +233,12 @@ def test_who_does_not_operate_runs_nothing(shop: Shop, who: str) -> None:
     assert refused.status_code == 422
     assert "0 tasks started, 1 refused" in refused.text
     assert not open_runs(shop, "land_tills")
+
+
+def test_who_operates_no_task_has_no_buttons_for_it(shop: Shop) -> None:
+    buttons = f'formaction="{MONITOR}/run"'
+    assert buttons in shop.client("otto").get(MONITOR).text
+    assert buttons not in shop.client("erik").get(MONITOR).text
 
 
 @pytest.mark.parametrize("tasks", [[], ["nothing"], ["ingest"], ["shop_sales"], ["olgas"]])

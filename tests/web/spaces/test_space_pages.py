@@ -37,7 +37,7 @@ def boxes(page: str, name: str = "role") -> set[str]:
 
 def test_all_roles_are_on_one_page_and_each_leads_to_its_reason(shop: Shop) -> None:
     page = shop.client("petra").get(ROLES).text
-    for title in ("Is owner", "Can View", "Can View Data", "Can Consume Data", "Can Manage", "Can Operate", "Can Edit"):
+    for title in ("Is owner", "Can view", "Can view data", "Can consume data", "Can manage", "Can operate", "Can edit"):
         assert title.casefold() in page.casefold()
     assert boxes(page, "was") == {"can_edit erik", "can_operate otto", "can_view ana"}
     assert "can_manage ana" in boxes(page)

@@ -20,7 +20,7 @@ OLGA = Caller("corner", "olga")
 
 def test_workspaces_are_found_by_name_and_kind(open_as: Open) -> None:
     page = open_as("otto", "/workspaces")
-    expect(page.get_by_role("row").filter(has_text="Serving")).to_contain_text("Can Operate")
+    expect(page.get_by_role("row").filter(has_text="Serving")).to_contain_text("Can operate")
     expect(page.get_by_role("row").filter(has_text="Sales marts")).to_have_count(0)
     page.get_by_label("Kind", exact=True).select_option("Data space")
     expect(page.get_by_role("row")).to_have_count(3)

@@ -125,7 +125,7 @@ def test_a_pipeline_is_built_on_pages(space: InlineSpace, source: psycopg.Connec
     assert "title<small>" not in preview.text
     assert "title<small>" in pages.send("olga", edit, **form, do="preview:datasets.0.steps.1").text
     blind = pages.send("erik", edit, **form, do="preview:datasets.0.steps.1").text
-    assert "To see rows you need Can View Data" in blind
+    assert "To see rows you need Can view data" in blind
     assert ">n3<" not in blind
     pages.prepare(make)
     space.run(make)

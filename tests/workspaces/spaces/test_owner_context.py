@@ -63,11 +63,11 @@ class StartedError(Exception):
 @pytest.mark.parametrize(
     ("role", "where", "named"),
     [
-        ("can_edit", "sales", "Petra needs Can Edit in the data space 'Sales'."),
+        ("can_edit", "sales", "Petra needs Can edit in the data space 'Sales'."),
         (
             "can_consume_data",
             "sources",
-            "Petra needs Can Consume Data, Can Edit or Can Manage in the data space 'Sources'.",
+            "Petra needs Can consume data, Can edit or Can manage in the data space 'Sources'.",
         ),
     ],
 )
@@ -102,19 +102,19 @@ def pointed(space: InlineSpace, shop: str) -> Iterator[tuple[str, str]]:
 
 
 def test_a_task_runs_only_with_the_owners_roles(space: InlineSpace, pointed: tuple[str, str]) -> None:
-    with pytest.raises(DeniedError, match="Petra needs Can Consume Data"):
+    with pytest.raises(DeniedError, match="Petra needs Can consume data"):
         start(space, pointed[0])
 
 
 def test_a_dataset_runs_only_with_the_owners_roles(space: InlineSpace, pointed: tuple[str, str]) -> None:
     with space.platform.write(ADA) as ctx:
         dataset = ctx.create_unchecked(Draft("spaces.dataset", {"task": pointed[0]}), "pointed")
-    with pytest.raises(DeniedError, match="Petra needs Can Consume Data"):
+    with pytest.raises(DeniedError, match="Petra needs Can consume data"):
         space.start(dataset)
 
 
 def test_a_project_runs_only_with_the_owners_roles(space: InlineSpace, pointed: tuple[str, str]) -> None:
-    with pytest.raises(DeniedError, match="Petra needs Can Consume Data"):
+    with pytest.raises(DeniedError, match="Petra needs Can consume data"):
         space.start(pointed[1])
 
 
@@ -122,7 +122,7 @@ def test_another_owner_is_asked_instead(space: InlineSpace, task: str) -> None:
     with without(space, "petra", "owner", "ingest"):
         space.grant("erik", "owner", "ingest")
         try:
-            with pytest.raises(DeniedError, match="Erik needs Can Consume Data"):
+            with pytest.raises(DeniedError, match="Erik needs Can consume data"):
                 start(space, task)
         finally:
             space.revoke("erik", "owner", "ingest")
@@ -139,7 +139,7 @@ def test_a_role_that_is_lost_after_the_start_refuses_the_run(
         space.execute_next()
     found = space.get(run)
     assert found.state == "failed"
-    assert "Petra needs Can Consume Data" in found.error
+    assert "Petra needs Can consume data" in found.error
     assert space.rows(uid, "later") == []
 
 
@@ -163,7 +163,7 @@ def test_a_planned_step_needs_the_roles_for_what_it_reads_whatever_its_task_name
         space.grant("petra", "can_consume_data", "sources")
     found = space.get(run)
     assert found.state == "failed"
-    assert "Petra needs Can Consume Data" in found.error
+    assert "Petra needs Can consume data" in found.error
 
 
 def test_both_names_are_in_the_audit_log(space: InlineSpace, source: psycopg.Connection, shop: str) -> None:

@@ -16,8 +16,10 @@ from lakehold.access_as_code.metadata import load_metadata
 from lakehold.catalog import resource_metadata, resources
 from lakehold.directory.caller import Caller
 from lakehold.directory.platform import Platform
+from lakehold.directory.request_context import RequestContext
 from lakehold.kit.settings import Settings
 from lakehold.workspaces.spaces.datasets import PREPARED, DesignState, design_state, fingerprint
+from lakehold.workspaces.spaces.project_files import references
 from lakehold.workspaces.spaces.task_planner import project_tasks
 from tests.api.client import Api, Json, json_body, problem, serve_api
 
@@ -202,6 +204,33 @@ def test_nobody_tries_what_the_settings_of_a_task_are(api: Api, project: str) ->
         session.store.create("tenant.member", "Carl", uid="carl", edges={"tenant": TENANT})
         session.store.add(Grant("carl", "can_consume_data", "here"))
     problem(api.post("/api/v1/projects/plan", "carl", same), 403, "forbidden")
+
+
+def test_an_admin_does_not_learn_what_is_in_a_personal_space(api: Api) -> None:
+    with api.platform.access.write(TENANT) as session:
+        store = session.store
+        store.create("tenant.member", "Ada", uid="ada", edges={"tenant": TENANT})
+        store.add(Grant("ada", "admin", TENANT))
+        attributes, edges = {"personal": True}, {"tenant": TENANT}
+        store.create("spaces.space", "Own", uid="own", edges=edges, attributes=attributes, creator="vito")
+        store.create("spaces.project", "diary", uid="diary", edges={"space": "own"}, creator="vito")
+    for name in ("diary", "nothing"):
+        answer = api.post("/api/v1/projects/plan", "ada", body(f"project: {name}\n", "own"))
+        assert "diary" not in problem(answer, 403, "forbidden")["detail"]
+
+
+def test_each_name_of_a_file_is_looked_up_once(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
+    sought, find = list[str](), references.find
+
+    def record(ctx: RequestContext, kind: str, path: str, space: str) -> str | None:
+        sought.append(path)
+        return find(ctx, kind, path, space)
+
+    monkeypatch.setattr(references, "find", record)
+    task = "settings: {type: landing, connection: shop, datasets: [{name: d, stream: s}]}"
+    text = "project: often\ntasks:\n" + "".join(f"  t{n}:\n    {task}\n" for n in range(5))
+    assert len(json_body(api.post("/api/v1/projects/apply", "erik", body(text)))["changes"]) == 6
+    assert sought == ["shop"]
 
 
 @pytest.mark.parametrize(

@@ -131,6 +131,13 @@ def test_a_source_table_that_was_dropped(space: InlineSpace, source: psycopg.Con
     source.execute("DROP TABLE leaving")
     field, message = problem(by("erik"), task)
     assert (field, message) == ("datasets.0.stream", "leaving: the source has no 'public.leaving'.")
+    # Which tables it has instead is for those who may list them.
+    fill(source, "quincepurchases")
+    assert "quince" not in by("otto").post(f"/api/v1/tasks/{task}/validate").text
+    run = by("otto").post(f"/api/v1/tasks/{task}/prepare", json={}).json()["id"]
+    space.execute_next()
+    seen = by("vito").get(f"/api/v1/runs/{run}").text
+    assert ("public.leaving" in seen, "quince" in seen) == (True, False)
 
 
 def test_a_step_on_a_column_that_is_gone_and_its_preview(
@@ -181,6 +188,6 @@ def test_a_dataset_that_is_not_there_and_a_role_that_is_missing(
     assert problem(by("erik"), store) == ("datasets.0.source", "The task 'later_on' has no dataset 'later_on'.")
     with without(space, "petra", "can_consume_data", "sources"):
         _, message = problem(by("erik"), land)
-        assert message == "Petra needs Can Consume Data, Can Edit or Can Manage in the data space 'Sources'."
+        assert message == "Petra needs Can consume data, Can edit or Can manage in the data space 'Sources'."
     with space.platform.read(ADA) as ctx:
         assert ctx.session.check("ada", "open", land)

@@ -12,6 +12,7 @@ from enum import StrEnum
 
 from lakehold.access.facts.descriptions import describe_resource
 from lakehold.catalog import resource_metadata
+from lakehold.catalog.resource_view import VisibleRefs
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import ConflictError
 from lakehold.kit.ids import fold_name, quote
@@ -80,11 +81,16 @@ def need_dataset(ctx: RequestContext, reference: DatasetReference) -> str:
     """Return the id of a dataset that another task reads, or refuse."""
     found = list_datasets(ctx, reference.task).get(fold_name(reference.dataset))
     if found is None:
-        task = describe_resource(ctx.view, reference.task)
-        raise ConflictError(
-            f"The {task} has no dataset {quote(reference.dataset)}.", "Prepare that task, or choose another dataset."
-        )
+        raise missing_dataset(VisibleRefs(ctx), reference)
     return found
+
+
+def missing_dataset(visible: VisibleRefs, reference: DatasetReference) -> ConflictError:
+    """Return the error that a task has no such dataset; it names no task that the caller does not see."""
+    ref = visible.ref(reference.task)
+    task = f"The task {quote(ref.name)}" if ref else "A task that you do not see"
+    message = f"{task} has no dataset {quote(reference.dataset)}."
+    return ConflictError(message, "Prepare that task, or choose another dataset.")
 
 
 def fingerprint(settings: Mapping[str, object]) -> str:

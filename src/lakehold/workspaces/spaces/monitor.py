@@ -169,14 +169,12 @@ def _last_runs(ctx: RequestContext, tasks: Sequence[int]) -> dict[int, LastRun]:
     numbers = sorted(set(newest.values()))
     rows = {row.n: row for some in _chunks(numbers) for row in ctx.rows(run_table).select(run_table.c.n.in_(some))}
     steps = _load_steps(ctx, numbers)
+    parts = {number: _by_task(steps[number]) for number, run in rows.items() if run.kind == PROJECT_KIND}
     found: dict[int, LastRun] = {}
     for task, number in newest.items():
         run = rows[number]
-        if run.kind == PROJECT_KIND:
-            uid = ctx.view.uid(task)
-            found[task] = _part_of(run, [step for step in steps[number] if _task_of(step) == uid])
-        else:
-            found[task] = _whole(run, steps[number])
+        mine = parts[number].get(ctx.view.uid(task), ()) if number in parts else None
+        found[task] = _whole(run, steps[number]) if mine is None else _part_of(run, mine)
     return found
 
 
@@ -189,6 +187,14 @@ def _load_steps(ctx: RequestContext, runs: Sequence[int]) -> Mapping[int, list[s
     for some in _chunks(runs):
         for step in ctx.rows(run_step_table).select(run_step_table.c.run.in_(some)):
             found[step.run].append(step)
+    return found
+
+
+def _by_task(steps: Iterable[sa.Row[Any]]) -> Mapping[str, list[sa.Row[Any]]]:
+    """Return the steps of a project's run by task."""
+    found: dict[str, list[sa.Row[Any]]] = defaultdict(list)
+    for step in steps:
+        found[_task_of(step)].append(step)
     return found
 
 

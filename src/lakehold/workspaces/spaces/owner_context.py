@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 
 from lakehold.access.facts.descriptions import describe_resource, role_title
 from lakehold.catalog import kinds
+from lakehold.catalog.resource_view import VisibleRefs
 from lakehold.directory.errors import DeniedError
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.ids import quote
@@ -134,11 +135,16 @@ def _missing(ctx: RequestContext, owner: str, space: str, roles: Sequence[str], 
         owner=_name(ctx, owner) if owner else "",
         space=space,
         roles=tuple(roles),
-        used=describe_resource(view, used),
+        used=describe_resource(view, used) if VisibleRefs(ctx).sees(used) else _hidden(ctx, used),
         space_name=_name(ctx, space),
         role_titles=" or ".join(filter(None, (", ".join(titles[:-1]), titles[-1]))),
         givers=tuple(_name(ctx, each) for each in givers),
     )
+
+
+def _hidden(ctx: RequestContext, uid: str) -> str:
+    """Return what is said of a thing in the place of its name to those who may not see it."""
+    return f"{kinds.schema_of(ctx.view, uid).title.lower()} that it uses, and that you do not see,"
 
 
 def _name(ctx: RequestContext, uid: str) -> str:

@@ -23,7 +23,14 @@ from lakehold.runs.runnable import RunOptions
 from lakehold.runs.service import Run, Runs
 from lakehold.workspaces.graph import edge_sources, edge_targets, need_kind
 from lakehold.workspaces.spaces import owner_context
-from lakehold.workspaces.spaces.datasets import DatasetPlan, DesignState, TableChange, design_state, list_datasets
+from lakehold.workspaces.spaces.datasets import (
+    DatasetPlan,
+    DesignState,
+    TableChange,
+    design_state,
+    list_datasets,
+    missing_dataset,
+)
 from lakehold.workspaces.spaces.pipelines import PREPARE, RECREATE
 from lakehold.workspaces.spaces.settings import TASK, TASK_KIND
 from lakehold.workspaces.spaces.tasks import TaskSettings
@@ -143,10 +150,8 @@ def _missing_inputs(ctx: RequestContext, settings: TaskSettings) -> Iterator[Tas
             continue
         there = known.setdefault(reference.task, list_datasets(ctx, reference.task))
         if fold_name(reference.dataset) not in there:
-            ref = visible.ref(reference.task)
-            name = f"The task {quote(ref.name)}" if ref else "A task that you do not see"
-            message = f"{name} has no dataset {quote(reference.dataset)}."
-            yield TaskProblem(message, "Prepare that task, or choose another dataset.", field)
+            error = missing_dataset(visible, reference)
+            yield TaskProblem(error.message, error.hint, field)
 
 
 def _references(settings: TaskSettings) -> Iterator[tuple[str, DatasetReference]]:

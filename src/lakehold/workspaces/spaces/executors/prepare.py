@@ -127,10 +127,10 @@ class TaskSchema:
             check_capture(environment, settings, landing)
         for n, item in enumerate(landing.datasets):
             if item.stream not in streams:
-                there = ", ".join(sorted(streams)[:20]) or "none"
+                # Which it has instead is not for all who operate the task, or see its runs.
                 raise NotFoundError(
                     f"{item.name}: the source has no {item.stream!r}.",
-                    f"It has: {there}.",
+                    "List the streams of the connection in the task's form, and select one.",
                     field=f"datasets.{n}.stream",
                 )
             fields = streams[item.stream].fields

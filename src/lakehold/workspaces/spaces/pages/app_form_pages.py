@@ -28,6 +28,7 @@ from lakehold.web.form_values import CORRECTABLE_ERRORS, error_field, parse_inte
 from lakehold.web.routing import SubmittedForm, router
 from lakehold.workspaces.spaces.apps import app_data, chart_query
 from lakehold.workspaces.spaces.apps.chart_query import ChartSource
+from lakehold.workspaces.spaces.datasets import list_datasets
 from lakehold.workspaces.spaces.pages import app_form, app_pages, chart_layout
 from lakehold.workspaces.spaces.pages.app_form import AppForm
 from lakehold.workspaces.spaces.pages.app_pages import ChartCard
@@ -65,8 +66,14 @@ class DatasetOptions:
         by_place = {(each.task, fold_name(each.name)): each for each in self.options}
         used = {(each.task, each.dataset) for each in filled.charts}
         used |= {(each.task, each.dataset) for each in filled.filters}
-        self._used = {place: by_place.get((place[0], fold_name(place[1]))) for place in used}
+        self._used = {place: by_place.get((place[0], fold_name(place[1]))) or self._find(*place) for place in used}
         self._sources = {place: self._load(each) for place, each in self._used.items()}
+
+    def _find(self, task: str, dataset: str) -> DatasetOption | None:
+        """Return a dataset that is not among the first ones, if the caller may consume its data."""
+        known = self._ctx.view.ids.get(task) is not None
+        uid = list_datasets(self._ctx, task).get(fold_name(dataset)) if known else None
+        return self._option(uid) if uid and self._ctx.session.check(self._ctx.principal, "consume_data", uid) else None
 
     def _option(self, uid: str) -> DatasetOption:
         task = kinds.parent_of(self._ctx.view, uid) or ""

@@ -165,7 +165,8 @@ def _positions(groups: Row) -> list[float]:
 
 def _ordinal(group: object) -> float | None:
     if isinstance(group, datetime):
-        return group.timestamp()
+        # Not its timestamp, which the first and last days there are do not have.
+        return (group - datetime.min.replace(tzinfo=group.tzinfo)).total_seconds()
     if isinstance(group, date):
         return float(group.toordinal())
     return to_number(group)

@@ -7,15 +7,10 @@ from typing import Any
 from urllib.parse import urlencode
 
 from fastapi import Request, Response
+from starlette.datastructures import FormData
 
 from lakehold.access import Draft
-from lakehold.api.http.dependencies import (
-    CurrentPlatform,
-    ReadContext,
-    get_platform,
-    read_transaction,
-    write_transaction,
-)
+from lakehold.api.http.dependencies import ReadContext, get_platform, read_transaction, write_transaction
 from lakehold.catalog import kinds, resource_edit, resource_metadata, resources
 from lakehold.catalog.resource_edit import ResourceEdit
 from lakehold.catalog.resource_view import ResourceView
@@ -39,7 +34,7 @@ from lakehold.workspaces.spaces.tasks import RECORDS
 routes = router("/resources")
 
 _ABOUT = ("name", "description")
-_DATASET_STEP = re.compile(r"datasets\.(\d+)(?:\.steps\.(\d+))?")
+_DATASET_STEP = re.compile(r"datasets\.(\d{1,4})(?:\.steps\.(\d{1,4}))?", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,11 +75,10 @@ def new_task(request: Request, ctx: ReadContext, uid: str) -> Response:
 
 
 @routes.post("/{uid:path}/tasks/new")
-def create_task(request: Request, platform: CurrentPlatform, uid: str, sent: SubmittedForm) -> Response:
+def create_task(request: Request, uid: str, sent: SubmittedForm) -> Response:
     """Change the form, or create the task."""
-    del platform
     read_transaction(request).run(lambda ctx: _need_new(ctx, uid))
-    return _submit(request, replace(_design(request, uid), texts=form_tree.parse_texts(sent)))
+    return _submit(request, _filled(_design(request, uid), sent))
 
 
 @routes.get("/{uid:path}/task/edit")
@@ -97,7 +91,7 @@ def edit_task(request: Request, ctx: ReadContext, uid: str) -> Response:
 def save_task(request: Request, uid: str, sent: SubmittedForm) -> Response:
     """Change the form, or save the task."""
     design = read_transaction(request).run(lambda ctx: _existing(request, ctx, uid))
-    return _submit(request, replace(design, texts=form_tree.parse_texts(sent)))
+    return _submit(request, _filled(design, sent))
 
 
 def _need_new(ctx: RequestContext, project: str) -> None:
@@ -128,9 +122,15 @@ def _existing(request: Request, ctx: RequestContext, uid: str) -> TaskDesign:
     return TaskDesign(owner_context.project_of(ctx, uid), word, {**texts, **about}, found, stored)
 
 
+def _filled(design: TaskDesign, sent: FormData) -> TaskDesign:
+    """Return the design with the texts of a submitted form."""
+    rows = task_form.form_rows(design.word) if design.word else ()
+    return replace(design, texts=task_form.fit_texts(rows, form_tree.parse_texts(sent)))
+
+
 def _open(request: Request, ctx: RequestContext, design: TaskDesign) -> Response:
     if sent := pages.restored_form(request):
-        design = replace(design, texts=form_tree.parse_texts(sent))
+        design = _filled(design, sent)
     return _render(request, ctx, design)
 
 

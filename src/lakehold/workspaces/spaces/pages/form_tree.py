@@ -7,6 +7,7 @@ from typing import Any
 from starlette.datastructures import FormData
 
 from lakehold.kit.errors import InvalidInputError
+from lakehold.web.form_values import parse_integer
 
 Texts = dict[str, Any]
 """Texts by name; lists of them by the name of the list."""
@@ -41,8 +42,9 @@ def _with_lists(value: object) -> object:
     if not isinstance(value, dict):
         return value
     parts = {name: _with_lists(each) for name, each in value.items()}
-    if parts and all(name.isascii() and name.isdigit() for name in parts):
-        return [parts[name] for name in sorted(parts, key=int)][:MAX_RECORDS]
+    numbers = {name: parse_integer(name) for name in parts}
+    if parts and None not in numbers.values():
+        return [parts[name] for name in sorted(parts, key=lambda name: numbers[name] or 0)][:MAX_RECORDS]
     return parts
 
 
@@ -57,8 +59,8 @@ def find_parent(root: Texts, path: str) -> tuple[Texts, str]:
     *parts, last = path.split(".")
     here: Any = root
     for part in parts:
-        if isinstance(here, list) and part.isdigit() and int(part) < len(here):
-            here = here[int(part)]
+        if isinstance(here, list) and (place := parse_integer(part)) is not None and place < len(here):
+            here = here[place]
         elif isinstance(here, dict) and part in here:
             here = here[part]
         else:
@@ -78,10 +80,10 @@ def change_list(root: Texts, do: str, path: str) -> None:
     """Remove the record at a path from its list, or move it up or down."""
     at, _, number = path.rpartition(".")
     parent, name = find_parent(root, at)
-    found = records(parent, name)
-    if not number.isascii() or not number.isdigit() or int(number) >= len(found):
+    found, place = records(parent, name), parse_integer(number)
+    if place is None or place >= len(found):
         raise InvalidInputError("The form has changed meanwhile.", "Reload the page.")
-    record, place = found.pop(int(number)), int(number)
+    record = found.pop(place)
     if do != "remove":
         found.insert(max(place - 1, 0) if do == "up" else place + 1, record)
     parent[name] = found

@@ -7,17 +7,16 @@ from fastapi import Request, Response
 
 from lakehold.access_as_code.export import slug
 from lakehold.api.http.dependencies import FormContext, ReadContext
-from lakehold.catalog import resources
 from lakehold.catalog.resource_view import ResourceView
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import ConflictError, InvalidInputError, LakeholdError, NotFoundError
-from lakehold.kit.ids import quote
 from lakehold.web import pages, urls
 from lakehold.web.access import resource_header
 from lakehold.web.components import PageAction
 from lakehold.web.form_values import text_field
 from lakehold.web.labels import format_count
 from lakehold.web.routing import FORM_METHODS, SubmittedForm, router
+from lakehold.workspaces.spaces.pages.project_page import need_project
 from lakehold.workspaces.spaces.project_files import file_format
 from lakehold.workspaces.spaces.project_files.export import export_project
 from lakehold.workspaces.spaces.project_files.project_import import ImportOptions, ProjectChange, ProjectImport
@@ -31,7 +30,7 @@ _PART = "project-file"
 @routes.get(f"/{{uid:path}}/{_PART}/download")
 def download_project(ctx: ReadContext, uid: str) -> Response:
     """Send the file of a project."""
-    found = _need_project(ctx, uid)
+    found = need_project(ctx, uid)
     named = f'attachment; filename="{slug(found.name) or "project"}.yaml"'
     return Response(export_project(ctx, uid), media_type="application/yaml", headers={"Content-Disposition": named})
 
@@ -39,7 +38,7 @@ def download_project(ctx: ReadContext, uid: str) -> Response:
 @routes.api_route(f"/{{uid:path}}/{_PART}", methods=FORM_METHODS)
 def project_file_page(request: Request, ctx: FormContext, uid: str, sent: SubmittedForm) -> Response:
     """Render the file of a project; plan what another text changes, or apply it."""
-    found = _need_project(ctx, uid)
+    found = need_project(ctx, uid)
     ctx.need("open", uid)
     text, refusal, changes, error = text_field(sent, "file"), None, None, None
     if request.method == "POST":
@@ -94,13 +93,6 @@ def _values(
         "changes": changes,
         "may_update": ctx.session.check(ctx.principal, "update", found.uid),
     }
-
-
-def _need_project(ctx: RequestContext, uid: str) -> ResourceView:
-    found = resources.get(ctx, uid)
-    if found.kind != PROJECT_KIND:
-        raise NotFoundError(f"There is no data project {quote(uid)}.", "Check the name in the data space.")
-    return found
 
 
 def menu_actions(ctx: RequestContext, found: ResourceView) -> list[PageAction]:

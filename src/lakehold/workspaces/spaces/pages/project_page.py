@@ -148,7 +148,7 @@ def new_task_actions(ctx: RequestContext, project: str) -> list[PageAction]:
     """Return the actions that create a task, one for each type."""
     here = urls.resource(project, "tasks/new")
     may = ctx.session.check(ctx.principal, "create", Draft(TASK_KIND, {"project": project}))
-    why_not = "" if may else "You need Can Edit in the data space to create tasks."
+    why_not = "" if may else "You need Can edit in the data space to create tasks."
     return [
         PageAction(
             record.label,

@@ -11,6 +11,7 @@ from typing import Any, Union, get_args, get_origin, get_type_hints
 from lakehold.connectors.form_fields import FormField, FormParser, read_yaml
 from lakehold.kit.settings_schema import SettingsRecord
 from lakehold.web.connections.field_values import format_value, parse_value
+from lakehold.web.form_values import parse_integer
 from lakehold.workspaces.spaces.pages.form_tree import Texts, records
 from lakehold.workspaces.spaces.tasks import RECORDS
 
@@ -120,6 +121,21 @@ def form_rows(word: str) -> list[TaskFormRow]:
     return [row for card in load_form(word) for row in card.rows]
 
 
+def fit_texts(rows: Sequence[TaskFormRow], texts: Texts) -> Texts:
+    """Return submitted texts as the form has them: what no browser sends for a field, list or group is left out."""
+    found = dict(texts)
+    for row in rows:
+        value = found.pop(row.name, None)
+        if isinstance(row, RecordList):
+            inner = [each for each in records(texts, row.name) if not row.kinds or row.rows_of(each)]
+            found[row.name] = [fit_texts(row.rows_of(each), each) for each in inner]
+        elif isinstance(row, RecordGroup):
+            found[row.name] = fit_texts(row.rows, value if isinstance(value, dict) else {})
+        elif isinstance(value, list if row.value == "list" else str):
+            found[row.name] = value
+    return found
+
+
 def to_settings(rows: Sequence[TaskFormRow], texts: Texts, word: str = "", tag: str = "") -> dict[str, object]:
     """Return the settings that the texts of a record stand for."""
     found: dict[str, object] = {**_parse_kept(texts), **({tag: word} if tag else {})}
@@ -146,7 +162,7 @@ def _record_settings(row: RecordList, texts: Texts) -> dict[str, object]:
 def _parse_kept(texts: Texts) -> dict[str, object]:
     try:
         found = json.loads(str(texts.get(KEPT, "") or "{}"))
-    except ValueError:
+    except (ValueError, RecursionError):
         return {}
     return found if isinstance(found, dict) else {}
 
@@ -213,10 +229,10 @@ def find_list(rows: Sequence[TaskFormRow], root: Texts, path: str) -> RecordList
     if row is None or not rest:
         return row
     number, _, below = rest.partition(".")
-    inner = records(root, name)
-    if not (number.isascii() and number.isdigit() and int(number) < len(inner)):
+    inner, place = records(root, name), parse_integer(number)
+    if place is None or place >= len(inner):
         return None
-    return find_list(row.rows_of(inner[int(number)]), inner[int(number)], below)
+    return find_list(row.rows_of(inner[place]), inner[place], below)
 
 
 def walk_fields(rows: Sequence[TaskFormRow], texts: Texts, prefix: str = "") -> Iterator[tuple[str, FormField, object]]:

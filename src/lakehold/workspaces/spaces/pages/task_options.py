@@ -45,8 +45,7 @@ class _Datasets:
 
 def load_options(ctx: RequestContext, project: str, task: str = "") -> TaskOptions:
     """Return the options for a task of a project: those of the project first."""
-    tasks = [each for each in _list(ctx, TASK_KIND) if each[0] != task]
-    tasks.sort(key=lambda each: kinds.parent_of(ctx.view, each[0]) != project)
+    tasks = [each for each in _list(ctx, TASK_KIND, project) if each[0] != task]
     visible, found = VisibleRefs(ctx), _Datasets()
     stored = resource_metadata.load_many(ctx, [ctx.view.resource(uid) for uid, _ in tasks])
     blank = resource_metadata.ResourceMetadata()
@@ -61,15 +60,16 @@ def load_options(ctx: RequestContext, project: str, task: str = "") -> TaskOptio
     return TaskOptions(_connections(ctx, visible, project), reads, found.source[:_MOST], found.inputs[:_MOST])
 
 
-def _list(ctx: RequestContext, kind: str) -> list[Option]:
-    items = ctx.session.list(ctx.principal, "list", kind, limit=_MOST).items
-    return [(each.uid, each.name) for each in items]
+def _list(ctx: RequestContext, kind: str, near: str) -> list[Option]:
+    """Return the ids and names of resources: those in a project or space first, so that no others keep them out."""
+    pages = [ctx.session.list(ctx.principal, "list", kind, within=within, limit=_MOST) for within in (near, None)]
+    return list({each.uid: each.name for page in pages for each in page.items}.items())[:_MOST]
 
 
 def _connections(ctx: RequestContext, visible: VisibleRefs, project: str) -> list[Option]:
     """Return the connections, with those last that the owner of the project has no role for."""
     usable, others = [], []
-    for uid, name in _list(ctx, CONNECTION_KIND):
+    for uid, name in _list(ctx, CONNECTION_KIND, kinds.workspace_of(ctx.view, project) or project):
         space = visible.workspace(uid)
         label = f"{name} ({space.name})" if space else name
         if owner_context.missing_role(ctx, project, uid) is None:
@@ -110,7 +110,7 @@ def stream_records(values: object) -> list[Texts]:
         try:
             chosen = json.loads(str(value))
             stream, keys = str(chosen["stream"]), [str(each) for each in chosen["keys"]]
-        except (ValueError, KeyError, TypeError):
+        except (ValueError, KeyError, TypeError, RecursionError):
             continue
         mode = "compare" if keys else "reload"
         found.append({"stream": stream, "name": _suggest_name(stream), "mode": mode, "keys": ", ".join(keys)})

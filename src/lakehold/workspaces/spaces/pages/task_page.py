@@ -33,7 +33,7 @@ from lakehold.web.runs.run_page import run_actions
 from lakehold.web.runs.runnable_page import latest_runs, overview_values, sees_runs
 from lakehold.web.table_pages import sql_field_type
 from lakehold.workspaces.graph import edge_targets
-from lakehold.workspaces.spaces import owner_context, validation
+from lakehold.workspaces.spaces import change_captures, owner_context, validation
 from lakehold.workspaces.spaces.datasets import DesignState, TableChange, design_state, list_datasets
 from lakehold.workspaces.spaces.settings import TASK_KIND
 from lakehold.workspaces.spaces.tasks import RECORDS
@@ -177,6 +177,7 @@ def _render(
         "label": record.label if record else "Data",
         "state": design_state(stored),
         "problems": problems,
+        "slot_problems": _slot_problems(ctx, uid) if opened else [],
         "result": result,
         "error": error,
         "changes": _CHANGES,
@@ -187,6 +188,11 @@ def _render(
         "datasets": dataset_rows(ctx, lake, uid, with_columns=opened),
     }
     return pages.render(request, "spaces/task.html", values)
+
+
+def _slot_problems(ctx: RequestContext, uid: str) -> list[str]:
+    """Return what is wrong with the replication slots of a task, such as a log that may fill the disk."""
+    return [each.problem for each in change_captures.list_of_task(ctx, uid) if each.problem]
 
 
 def edit_action(ctx: RequestContext, uid: str) -> PageAction:

@@ -6,6 +6,8 @@ After Bruls, Huizing and van Wijk, Squarified Treemaps (2000).
 from collections.abc import Sequence
 from typing import NamedTuple
 
+_LEAST_AREA = 1e-9
+
 
 class TreeBox(NamedTuple):
     """The rectangle of one part."""
@@ -19,7 +21,8 @@ class TreeBox(NamedTuple):
 def squarify(values: Sequence[float], width: float, height: float) -> list[TreeBox]:
     """Return a rectangle for each value; the values are positive, the largest first."""
     total = sum(values)
-    areas = [value / total * width * height for value in values]
+    # Not less than can be squared: beside large parts the smallest have no area that is drawn.
+    areas = [max(value / total * width * height, _LEAST_AREA) for value in values]
     boxes: list[TreeBox] = []
     free = TreeBox(0.0, 0.0, width, height)
     while len(boxes) < len(areas):
@@ -40,7 +43,7 @@ def _take_row(areas: Sequence[float], side: float) -> Sequence[float]:
 def _worst(row: Sequence[float], side: float) -> float:
     """Return how far the narrowest rectangle of a row is from a square."""
     total = sum(row)
-    return max(side * side * max(row) / (total * total), total * total / (side * side * max(min(row), 1e-9)))
+    return max(side * side * max(row) / (total * total), total * total / (side * side * min(row)))
 
 
 def _place_row(row: Sequence[float], free: TreeBox) -> tuple[list[TreeBox], TreeBox]:

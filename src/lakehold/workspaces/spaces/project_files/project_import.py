@@ -69,6 +69,7 @@ class ProjectImport:
         there = project_tasks(ctx, self.project) if self.project else []
         self._tasks = {fold_name(name_of(ctx, uid)): uid for uid in there}
         self._named = {fold_name(name): name for name in project.tasks}
+        self._found: dict[tuple[str, str], str] = {}
         if len(self._named) < len(project.tasks):
             raise InvalidInputError("Two tasks differ only in case.", "Rename one of them.", field="tasks")
 
@@ -148,6 +149,12 @@ class ProjectImport:
         if kind == TASK_KIND and fold_name(name) in self._named:
             # Until it is created, its name stands for it.
             return self._tasks.get(fold_name(name), name)
+        if (kind, name) not in self._found:
+            self._found[kind, name] = self._find(kind, name)
+        return self._found[kind, name]
+
+    def _find(self, kind: str, name: str) -> str:
+        """Return the connection or the task of another project that a name in the file stands for, or refuse."""
         option, chosen = (
             ("connections", self._options.connections) if kind == CONNECTION_KIND else ("inputs", self._options.inputs)
         )
@@ -165,5 +172,5 @@ class ProjectImport:
         alike = (
             each for each in children if view.kind(each) == kind and fold_name(view.names.get(each) or "") == folded
         )
-        found = next(alike, None)
-        return "" if found is None else view.uid(found)
+        found = next(map(view.uid, alike), "")
+        return found if found and self._ctx.session.can_see(self._ctx.principal, found) else ""
