@@ -6,13 +6,14 @@ import time
 from threading import Event
 
 import psycopg
+import pyarrow as pa
 import pytest
 
 from lakehold.directory.errors import UnauthorizedError
 from lakehold.kit.errors import ConflictError, LakeholdError, NotFoundError, UnavailableError
 from lakehold.workspaces.spaces.gateways.dispatch import GatewayDispatch
 from lakehold.workspaces.spaces.gateways.key_pairs import GatewayToken
-from lakehold.workspaces.spaces.gateways.work_orders import OrderFailedError, clean_up
+from lakehold.workspaces.spaces.gateways.work_orders import OrderFailedError, WorkOrder, clean_up
 from tests.api.client import json_body
 from tests.workspaces.spaces.gateways.site import TENANT, GatewaySite, Waiter, ids_of, run_gateway
 
@@ -198,3 +199,21 @@ def test_an_order_that_is_placed_again_goes_on(site: GatewaySite, source: psycop
     folder_of = third.spool.folder
     clean_up(site.platform)
     assert folder_of.exists()
+
+
+def test_what_is_read_by_a_cursor_is_of_one_moment(site: GatewaySite, source: psycopg.Connection) -> None:
+    """A row that was changed after it had been sent, and before a kill, lies behind the cursor afterwards."""
+    fill(source, "moments", 10)
+    uid, folder = site.registered("moments")
+    order = site.order(uid, stream="public.moments", one_snapshot=True)
+    # Rows 1 and 2 came after it had been sent.
+    arrive(order, [3], "killed")
+    with run_gateway(folder):
+        order.wait(20)
+    assert ids_of(order) == list(range(1, 11))
+
+
+def arrive(order: WorkOrder, ids: list[int], instance: str) -> None:
+    """Store the first part of a table, as a process that was killed has sent it."""
+    batch = pa.RecordBatch.from_pydict({"id": pa.array(ids, pa.int32())})
+    order.spool.add(1, batch.schema, [batch], [str(ids[-1])], instance)

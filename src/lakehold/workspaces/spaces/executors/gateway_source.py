@@ -58,6 +58,8 @@ class GatewaySource(source.SourceConnector):
     secrets: Mapping[str, str] = field(repr=False)
     key: str = ""
     """Names the read, so that it goes on where it was when the step is repeated."""
+    one_snapshot: bool = False
+    """Whether all rows have to be of one moment: behind a cursor, what was changed in between would be missed."""
     check_stopped: Callable[[], None] = lambda: None
     """Raises if nobody waits for the rows any more."""
 
@@ -81,7 +83,7 @@ class GatewaySource(source.SourceConnector):
 
     def read(self, spark: SparkSession, stream: str, since: source.ReadSpan | None = None) -> source.IncomingRows:
         """Let the gateway send the rows, and read them when all have arrived."""
-        body = {"stream": stream, "since": asdict(since) if since else None}
+        body = {"stream": stream, "since": asdict(since) if since else None, "one_snapshot": self.one_snapshot}
         order = WorkOrder(self.platform, self.caller, self._request(READ, body, self.key and f"{self.key}/{stream}"))
         self._wait(order, stream, _READ_PATIENCE, self.check_stopped)
         spool = order.spool
