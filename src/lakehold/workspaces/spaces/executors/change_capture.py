@@ -289,6 +289,7 @@ class CaptureRun:
         return ChangeFile(
             self.step_ctx.folder / f"{target.item.name}.parquet",
             target.item.stream,
+            self._state.datasets[target.uid].table,
             [each.name for each in fields],
             target.item.keys,
             max(there, self._state.datasets[target.uid].lsn, self._state.confirmed),
