@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 from lakehold.catalog import credentials, resource_metadata
@@ -12,6 +13,7 @@ from lakehold.connectors.registry import open_environment
 from lakehold.directory import tenants
 from lakehold.directory.caller import Caller
 from lakehold.kit.errors import LakeholdError
+from lakehold.lake.iceberg_catalog import IcebergCatalog
 from lakehold.runs.scheduler.housekeeping import PeriodicTask
 from lakehold.workspaces.graph import edge_targets
 from lakehold.workspaces.spaces import change_captures
@@ -49,18 +51,38 @@ def drop_slot(platform: Platform, caller: Caller, capture: ChangeCapture) -> boo
     try:
         with platform.read(caller) as ctx:
             database = _database(ctx, platform, capture)
-        if database is None:
+            is_own = _is_own(ctx, platform, capture)
+        if not is_own:
+            # The original of a copy goes on with it.
+            _log.warning(
+                "the replication slot %s is that of another place of this installation: it stays", capture.slot
+            )
+        elif database is None:
             _log.warning("the connection is gone: drop the replication slot %s at the source by hand", capture.slot)
         else:
-            with open_replication_source(database) as source:
-                source.drop_slot(capture.slot)
-                source.drop_publication(capture.slot)
+            _drop_at_source(database, capture)
     except LakeholdError as error:
         _log.warning("the replication slot %s cannot be dropped yet: %s", capture.slot, error.code)
         return False
     with platform.write(caller) as ctx:
         change_captures.delete(ctx, capture)
     return True
+
+
+def _is_own(ctx: RequestContext, platform: Platform, capture: ChangeCapture) -> bool:
+    """Return whether a slot was made by the installation as it is here, and not by the one that it is a copy of."""
+    with closing(IcebergCatalog(platform.settings)) as lake:
+        return capture.slot == change_captures.slot_name(lake.installation_id, ctx.session.tenant, capture.task)
+
+
+def _drop_at_source(database: JdbcDatabase, capture: ChangeCapture) -> None:
+    with open_replication_source(database) as source:
+        if capture.state.source not in {"", source.identity}:
+            message = "the connection leads to another database: drop the replication slot %s at the one before by hand"
+            _log.warning(message, capture.slot)
+            return
+        source.drop_slot(capture.slot)
+        source.drop_publication(capture.slot)
 
 
 def check_slots(platform: Platform) -> int:
