@@ -6,10 +6,12 @@ Changes are read by SQL functions on an ordinary connection. `peek` leaves the s
 from __future__ import annotations
 
 import os
+import socket
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cached_property
+from threading import Timer
 from typing import Any
 
 import psycopg
@@ -265,16 +267,34 @@ def _need_identity(stream: str, replica: str, identity: Sequence[str], keys: Seq
 
 
 @contextmanager
-def open_replication_source(database: JdbcDatabase) -> Iterator[ReplicationSource]:
-    """Connect to the database."""
+def open_replication_source(database: JdbcDatabase, seconds: float = 0) -> Iterator[ReplicationSource]:
+    """Connect to the database; for so many seconds at most, if they are given."""
     if not database.is_postgresql:
         message = "Changes are captured from PostgreSQL only."
         raise InvalidInputError(message, "Use another mode for other databases.", field="datasets")
-    with _connect(database) as connection:
+    with _connect(database) as connection, _cut_after(connection, seconds):
         with _translated(database):
             for name, value in _SESSION.items():
                 connection.execute("SELECT set_config(%s, %s, false)", (name, value))
         yield ReplicationSource(database, connection)
+
+
+@contextmanager
+def _cut_after(connection: psycopg.Connection, seconds: float) -> Iterator[None]:
+    """Cut a connection after some time, whatever its server does or leaves undone."""
+
+    def cut() -> None:
+        with suppress(OSError, psycopg.Error), socket.socket(fileno=os.dup(connection.fileno())) as end:
+            end.shutdown(socket.SHUT_RDWR)
+
+    timer = Timer(seconds, cut)
+    timer.daemon = True
+    if seconds:
+        timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
 
 
 @contextmanager

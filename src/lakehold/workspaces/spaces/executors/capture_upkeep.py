@@ -31,11 +31,22 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger("lakehold.runs")
 _MINUTE = 60
+_MOST_SECONDS = 15
+"""How long one database may keep the others waiting."""
 
 
 def drop_unused_slots(platform: Platform) -> int:
     """Drop the slots of deleted tasks, and of those that were prepared to capture no changes; return how many."""
-    return sum(drop_slot(platform, caller, capture) for caller, capture in _captures(platform, unused=True))
+    count, away = 0, set[tuple[str, int]]()
+    for caller, capture in _captures(platform, unused=True):
+        connection = (caller.tenant, capture.connection)
+        if connection in away:
+            continue
+        if drop_slot(platform, caller, capture):
+            count += 1
+        else:
+            away.add(connection)
+    return count
 
 
 def drop_task_slots(platform: Platform, caller: Caller, task: str) -> None:
@@ -76,7 +87,7 @@ def _is_own(ctx: RequestContext, platform: Platform, capture: ChangeCapture) -> 
 
 
 def _drop_at_source(database: JdbcDatabase, capture: ChangeCapture) -> None:
-    with open_replication_source(database) as source:
+    with open_replication_source(database, _MOST_SECONDS) as source:
         if capture.state.source not in {"", source.identity}:
             message = "the connection leads to another database: drop the replication slot %s at the one before by hand"
             _log.warning(message, capture.slot)
@@ -87,17 +98,20 @@ def _drop_at_source(database: JdbcDatabase, capture: ChangeCapture) -> None:
 
 def check_slots(platform: Platform) -> int:
     """Look at what source databases keep of their logs for slots; return how many slots are a problem."""
-    count = 0
+    count, away = 0, set[tuple[str, int]]()
     for caller, capture in _captures(platform, unused=False):
+        if (caller.tenant, capture.connection) in away:
+            continue
         try:
             with platform.read(caller) as ctx:
                 database, landing = _database(ctx, platform, capture), _landing(ctx, capture)
             if database is None or landing is None:
                 continue
-            with open_replication_source(database) as source:
+            with open_replication_source(database, _MOST_SECONDS) as source:
                 count += _check_slot(platform, caller, capture, source, landing.retained_warning_mb)
         except LakeholdError as error:
             _log.warning("the replication slot %s cannot be looked at: %s", capture.slot, error.code)
+            away.add((caller.tenant, capture.connection))
     return count
 
 
@@ -118,8 +132,13 @@ def _check_slot(
 def _captures(platform: Platform, *, unused: bool) -> Iterator[tuple[Caller, ChangeCapture]]:
     for tenant in tenants.list_all(platform):
         caller = Caller(tenant.uid, "", address="worker")
-        with platform.read(caller) as ctx:
-            found = [each for each in change_captures.list_all(ctx) if _is_used(ctx, each) is not unused]
+        try:
+            with platform.read(caller) as ctx:
+                found = [each for each in change_captures.list_all(ctx) if _is_used(ctx, each) is not unused]
+        except LakeholdError as error:
+            # One tenant's trouble is not another's.
+            _log.warning("the replication slots of %s cannot be listed: %s", tenant.uid, error.code)
+            continue
         for capture in found:
             yield caller, capture
 
