@@ -25,6 +25,7 @@ from lakehold.connectors.database.change_capture.messages import (
     format_lsn,
     parse_lsn,
 )
+from lakehold.kit.errors import ConflictError
 from lakehold.lake.errors import DataError, SourceError
 from tests import postgres
 
@@ -116,8 +117,12 @@ def test_a_damaged_message_is_refused(logged: psycopg.Connection) -> None:
         decode_message(b"?")
 
 
-def change_file(folder: Path, since: int = 0) -> ChangeFile:
-    return ChangeFile(folder / "item.parquet", "public.item", ["id", "T", "more"], ["id"], since)
+def change_file(
+    connection: psycopg.Connection, folder: Path, since: int = 0, *, table: str = "item", key: str = "id"
+) -> ChangeFile:
+    row = connection.execute("SELECT %s::regclass::oid::bigint", (table,)).fetchone()
+    assert row is not None
+    return ChangeFile(folder / "item.parquet", f"public.{table}", row[0], ["id", "T", "more"], [key], since)
 
 
 def test_changes_are_collected_in_bounded_memory(
@@ -129,7 +134,7 @@ def test_changes_are_collected_in_bounded_memory(
         "INSERT INTO item SELECT n, 1, 't' || n FROM generate_series(1, 1000) n",
         "DELETE FROM item WHERE id = 7",
     )
-    file = change_file(tmp_path)
+    file = change_file(logged, tmp_path)
     collector = ChangeCollector([file])
     collector.feed(messages)
     assert (file.counts.inserted, file.counts.deleted, file.moves) == (1000, 1, False)
@@ -137,20 +142,48 @@ def test_changes_are_collected_in_bounded_memory(
     rows = pq.read_table(file.path).to_pylist()
     assert [(row["c0"], row["c1"], row["c2"]) for row in rows[:2]] == [("1", "t1", None), ("2", "t2", None)]
     assert (rows[-1]["k0"], rows[-1]["there"]) == ("7", False)
-    again = change_file(tmp_path, since=collector.end)
+    again = change_file(logged, tmp_path, since=collector.end)
     ChangeCollector([again]).feed(messages)
     assert again.is_empty
     logged_by(logged, "TRUNCATE item")
 
 
 def test_a_truncation_forgets_what_was_before(logged: psycopg.Connection, tmp_path: Path) -> None:
-    file = change_file(tmp_path)
+    file = change_file(logged, tmp_path)
     ChangeCollector([file]).feed(
         logged_by(logged, "INSERT INTO item VALUES (1, 1, 'a')", "TRUNCATE item", "INSERT INTO item VALUES (2, 1, 'b')")
     )
     assert (file.truncated, file.counts.total) == (True, 1)
     assert [row["k0"] for row in pq.read_table(file.path).to_pylist()] == ["2"]
     logged_by(logged, "TRUNCATE item")
+
+
+def test_a_table_is_followed_under_another_name(logged: psycopg.Connection, tmp_path: Path) -> None:
+    file = change_file(logged, tmp_path)
+    messages = logged_by(logged, "ALTER TABLE item RENAME TO other", "INSERT INTO other VALUES (1, 1, 'a')")
+    messages += logged_by(logged, "ALTER TABLE other RENAME TO item", "TRUNCATE whole")
+    ChangeCollector([file]).feed(messages)
+    assert file.counts.inserted == 1
+    logged_by(logged, "TRUNCATE item")
+
+
+def test_rows_that_the_log_names_by_other_columns_are_refused(logged: psycopg.Connection, tmp_path: Path) -> None:
+    logged.execute("CREATE TABLE renamed (id int PRIMARY KEY, t text NOT NULL UNIQUE)")
+    logged_by(logged, "INSERT INTO renamed VALUES (1, 'a')")
+    messages = logged_by(logged, "DELETE FROM renamed")
+    with pytest.raises(ConflictError, match="did not name the rows"):
+        ChangeCollector([change_file(logged, tmp_path, table="renamed", key="T")]).feed(messages)
+
+
+def test_a_key_that_is_missing_in_what_was_loaded_already_is_no_problem(
+    logged: psycopg.Connection, tmp_path: Path
+) -> None:
+    messages = logged_by(logged, "INSERT INTO item VALUES (30, 1, 'a')", "TRUNCATE item")
+    with pytest.raises(ConflictError, match="lost its key column 'more'"):
+        ChangeCollector([change_file(logged, tmp_path, key="more")]).feed(messages)
+    loaded = change_file(logged, tmp_path, since=2**62, key="more")
+    ChangeCollector([loaded]).feed(messages)
+    assert loaded.is_empty
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import psycopg
 import pytest
@@ -10,6 +11,7 @@ import pytest
 from lakehold.catalog import resources
 from lakehold.connectors.database.change_capture.replication_source import ReplicationSource
 from lakehold.workspaces.spaces import change_captures
+from lakehold.workspaces.spaces.change_captures import ChangeCapture
 from lakehold.workspaces.spaces.executors import capture_upkeep
 from tests import postgres
 from tests.api.client import json_body, problem, serve_api
@@ -313,6 +315,68 @@ def test_a_lost_slot_is_said_and_made_anew_by_a_reload(space: InlineSpace, db: p
     run(db, "INSERT INTO c_lost VALUES (3)")
     space.run(task)
     assert space.rows(task, "c_lost") == [(2,), (3,)]
+
+
+def tamper(space: InlineSpace, found: ChangeCapture, **state: object) -> ChangeCapture:
+    """Save another progress."""
+    other = replace(found, state=replace(found.state, **state))  # type: ignore[arg-type]
+    with space.platform.write(ERIK) as ctx:
+        change_captures.save(ctx, other)
+    return other
+
+
+def test_a_log_that_does_not_go_on_is_refused(space: InlineSpace, db: psycopg.Connection, live: str) -> None:
+    run(db, "CREATE TABLE c_moved (id int PRIMARY KEY)")
+    task = space.make("c_moved", capture(live, "c_moved"))
+    space.run(task)
+    (one,) = captures(space, task)
+    tamper(space, one, confirmed=2**60)
+    run(db, "INSERT INTO c_moved VALUES (1)")
+    assert "the database was restored to an earlier state" in space.start(task).error
+    tamper(space, one, source="7/8")
+    assert "the connection leads to another database than before. Reload the task" in space.start(task).error
+    lines = space.lines(space.run(task, reload=True))
+    assert any("drop it there by hand" in line for line in lines)
+    assert space.rows(task, "c_moved") == [(1,)]
+
+
+def test_a_publication_that_leaves_out_changes_is_refused(
+    space: InlineSpace, db: psycopg.Connection, live: str
+) -> None:
+    run(db, "CREATE TABLE c_pub (id int PRIMARY KEY)")
+    run(db, "CREATE TABLE c_pub_2 (id int PRIMARY KEY)")
+    task = space.make("c_pub", capture(live, "c_pub", "c_pub_2"))
+    space.run(task)
+    (one,) = captures(space, task)
+    run(db, f"ALTER PUBLICATION {one.slot} DROP TABLE c_pub")
+    run(db, "INSERT INTO c_pub VALUES (1)")
+    for _ in range(2):
+        assert "public.c_pub was taken out of the publication" in space.start(task).error
+    space.run(space.dataset(task, "c_pub"), reload=True)
+    assert space.rows(task, "c_pub") == [(1,)]
+    run(db, f"ALTER PUBLICATION {one.slot} SET (publish = 'insert')")
+    assert "leaves out changes" in space.start(task).error
+    run(db, f"ALTER PUBLICATION {one.slot} SET (publish = 'insert, update, delete, truncate')")
+    run(db, f"ALTER PUBLICATION {one.slot} SET TABLE c_pub WHERE (id > 1), c_pub_2")
+    assert "leaves out changes" in space.start(task).error
+
+
+def test_a_copy_leaves_the_slot_of_its_original(space: InlineSpace, db: psycopg.Connection, live: str) -> None:
+    run(db, "CREATE TABLE c_copy (id int PRIMARY KEY)")
+    task = space.make("c_copy", capture(live, "c_copy"))
+    space.run(task)
+    (one,) = captures(space, task)
+    original = f"{one.slot}_original"
+    db.execute("SELECT pg_create_logical_replication_slot(%s, 'pgoutput')", (original,))
+    with space.platform.write(ERIK) as ctx:
+        change_captures.save(ctx, replace(one, slot=original))
+        resources.delete(ctx, task)
+    capture_upkeep.drop_unused_slots(space.platform)
+    assert original in slots(db)
+    for name in (original, one.slot):
+        db.execute("SELECT pg_drop_replication_slot(%s)", (name,))
+    with space.platform.read(ERIK) as ctx:
+        assert not change_captures.list_all(ctx, change_captures.capture_table.c.slot == original)
 
 
 def test_a_slot_that_nobody_reads_is_a_problem(space: InlineSpace, db: psycopg.Connection, live: str) -> None:

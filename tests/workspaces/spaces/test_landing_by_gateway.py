@@ -24,7 +24,7 @@ from lakehold.workspaces.spaces.gateways.registration import GatewayRegistration
 from lakehold.workspaces.spaces.gateways.tables import order_table
 from tests import postgres
 from tests.workspaces.spaces.gateways.site import run_gateway
-from tests.workspaces.spaces.space import ZOE, InlineSpace
+from tests.workspaces.spaces.space import PREPARE, ZOE, InlineSpace
 from tests.workspaces.spaces.test_tasks import fill, landing, names
 
 PASSWORD = "correct-horse"
@@ -124,6 +124,8 @@ def test_it_is_tested_and_sampled_through_the_gateway(
     assert "public.sampled" in {each["name"] for each in found["streams"]}
     found = worker_client.probe(space.platform, ZOE, "spaces.connection", {**request, "stream": "public.sampled"})
     assert [row[:2] for row in found["rows"]] == [[1, "n1"], [2, "n2"]]
+    # What it was answered with is kept nowhere.
+    assert not [each for each in orders(space) if each.result or each.sealed]
     files = {"connector": "api", "address": "x.test", "endpoints": []}
     with pytest.raises(LakeholdError) as refused:
         worker_client.probe(
@@ -174,8 +176,7 @@ def test_rows_are_not_sent_back_through_a_gateway(space: InlineSpace, source: ps
     space.grant("petra", "can_manage", "sources")
     land = space.make("one_way", landing(remote, "one_way"))
     table = {"source": {"task": land, "dataset": "one_way"}, "table": "never"}
-    task = space.make("back", {"type": "replication", "connection": remote, "tables": [table]})
-    space.run(land)
-    run = space.start(task)
+    task = space.task("back", {"type": "replication", "connection": remote, "tables": [table]})
+    run = space.start(task, PREPARE)
     assert run.state == "failed"
     assert "A gateway only reads" in run.error

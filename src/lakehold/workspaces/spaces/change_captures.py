@@ -53,6 +53,8 @@ class CaptureState:
     """Of the slot as it was made: one made anew has another id."""
     confirmed: int = 0
     """Up to where the changes of all datasets are in their tables. The slot is never moved further."""
+    source: str = ""
+    """The server and database that have the slot; empty if an earlier release has made it."""
     datasets: Mapping[str, CapturedDataset] = field(default_factory=dict)
     """Those that are loaded, by their ids."""
 

@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 import time
+from datetime import datetime
 from threading import Event
 
 import psycopg
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from lakehold.directory.errors import UnauthorizedError
 from lakehold.kit.errors import ConflictError, LakeholdError, NotFoundError, UnavailableError
-from lakehold.workspaces.spaces.gateways.dispatch import GatewayDispatch
+from lakehold.workspaces.spaces.gateways import dispatch
+from lakehold.workspaces.spaces.gateways.agent.identity_folder import IdentityFolder
+from lakehold.workspaces.spaces.gateways.dispatch import GatewayDispatch, GatewayIdentity
 from lakehold.workspaces.spaces.gateways.key_pairs import GatewayToken
-from lakehold.workspaces.spaces.gateways.work_orders import OrderFailedError, clean_up
+from lakehold.workspaces.spaces.gateways.spool import Spool
+from lakehold.workspaces.spaces.gateways.tables import order_table
+from lakehold.workspaces.spaces.gateways.work_orders import OrderFailedError, WorkOrder, clean_up
 from tests.api.client import json_body
-from tests.workspaces.spaces.gateways.site import TENANT, GatewaySite, Waiter, ids_of, run_gateway
+from tests.workspaces.spaces.gateways.site import GINA, TENANT, GatewaySite, Waiter, ids_of, run_gateway
 
 
 def fill(source: psycopg.Connection, table: str, rows: int, *, key: bool = True) -> None:
@@ -158,19 +165,19 @@ def test_a_gateway_gets_its_own_work_only(site: GatewaySite, source: psycopg.Con
     order = site.order(mine, stream="public.secret_rows")
     with run_gateway(folder):
         pass
-    found, dispatch = folder.load(), GatewayDispatch(site.platform)
+    found, calls = folder.load(), GatewayDispatch(site.platform)
     token = GatewayToken(TENANT, found.gateway, "here", site.platform.clock())
-    caller = dispatch.authenticate(token.sign(found.keys))
-    dispatch.hello(caller, {})
-    assert dispatch._orders(caller, ()) == ([], [])
-    for call in (dispatch.take, dispatch.need_part, dispatch.finish):
+    caller = calls.authenticate(token.sign(found.keys))
+    calls.hello(caller, {})
+    assert calls._orders(caller, ()) == ([], [])
+    for call in (calls.take, calls.need_part, calls.finish):
         with pytest.raises(NotFoundError):
             call(caller, {"order": order.id, "part": 1, "epoch": 0})
     with pytest.raises(UnauthorizedError):
-        dispatch.authenticate(GatewayToken(TENANT, mine, "here", site.platform.clock()).sign(found.keys))
+        calls.authenticate(GatewayToken(TENANT, mine, "here", site.platform.clock()).sign(found.keys))
     old = GatewayToken(TENANT, found.gateway, "here", site.platform.clock() - 600_000_000)
     with pytest.raises(UnauthorizedError, match="clocks"):
-        dispatch.authenticate(old.sign(found.keys))
+        calls.authenticate(old.sign(found.keys))
 
 
 def test_nobody_waits_for_a_gateway_that_is_away(site: GatewaySite) -> None:
@@ -198,3 +205,93 @@ def test_an_order_that_is_placed_again_goes_on(site: GatewaySite, source: psycop
     folder_of = third.spool.folder
     clean_up(site.platform)
     assert folder_of.exists()
+
+
+def test_what_is_read_by_a_cursor_is_of_one_moment(site: GatewaySite, source: psycopg.Connection) -> None:
+    """A row that was changed after it had been sent, and before a kill, lies behind the cursor afterwards."""
+    fill(source, "moments", 10)
+    uid, folder = site.registered("moments")
+    order = site.order(uid, stream="public.moments", one_snapshot=True)
+    # Rows 1 and 2 came after it had been sent.
+    arrive(order, [3], "killed")
+    with run_gateway(folder):
+        order.wait(20)
+    assert ids_of(order) == list(range(1, 11))
+
+
+def test_a_table_that_was_altered_after_a_kill_begins_anew(site: GatewaySite, source: psycopg.Connection) -> None:
+    fill(source, "altered", 10)
+    uid, folder = site.registered("altered")
+    order = site.order(uid, stream="public.altered")
+    arrive(order, [1, 2, 3], "killed")
+    source.execute("ALTER TABLE altered ADD more int DEFAULT 7")
+    with run_gateway(folder):
+        order.wait(20)
+    found = pq.read_table(order.spool.folder).to_pylist()
+    assert [(row["id"], row["more"]) for row in found] == [(n, 7) for n in range(1, 11)]
+
+
+def arrive(order: WorkOrder, ids: list[int], instance: str) -> None:
+    """Store the first part of a table, as a process that was killed has sent it."""
+    rows = [{"id": n, "name": f"name {n}", "at": datetime(2026, 1, 1)} for n in ids]  # noqa: DTZ001 - as the table
+    schema = pa.schema([("id", pa.int32()), ("name", pa.string()), ("at", pa.timestamp("us"))])
+    order.spool.add(1, schema, [pa.RecordBatch.from_pylist(rows, schema)], [str(ids[-1])], instance)
+
+
+def test_parts_that_are_read_are_not_cleaned_up(site: GatewaySite) -> None:
+    uid, _ = site.registered("held")
+    order = site.order(uid, stream="public.any")
+    arrive(order, [1], "here")
+    spool = Spool(order.spool.folder.rename(order.spool.folder.with_name("ended-0")))
+    with spool.hold(1):
+        clean_up(site.platform)
+        assert spool.state().parts == 1
+    clean_up(site.platform)
+    assert not spool.folder.exists()
+    with pytest.raises(UnavailableError), spool.hold(1):
+        pass
+
+
+def taken(site: GatewaySite, uid: str, folder: IdentityFolder) -> tuple[GatewayDispatch, GatewayIdentity]:
+    """The calls of a process of a gateway."""
+    dispatch = GatewayDispatch(site.platform)
+    token = GatewayToken(TENANT, uid, "here", site.platform.clock())
+    caller = dispatch.authenticate(token.sign(folder.load().keys))
+    dispatch.hello(caller, {})
+    return dispatch, caller
+
+
+def test_an_order_ends_before_the_disk_is_full(site: GatewaySite, monkeypatch: pytest.MonkeyPatch) -> None:
+    uid, folder = site.registered("full")
+    calls, caller = taken(site, uid, folder)
+    order = site.order(uid, stream="public.any")
+    monkeypatch.setattr(dispatch, "RESERVED_BYTES", 2**62)
+    with pytest.raises(UnavailableError, match="disk of the platform is full"):
+        calls.need_part(caller, {"order": order.id, "epoch": 0})
+    with pytest.raises(OrderFailedError) as failed:
+        order.wait(1)
+    assert failed.value.error["message"] == "The disk of the platform is full."
+
+
+def test_what_a_gateway_says_is_not_trusted(site: GatewaySite) -> None:
+    uid, folder = site.registered("liar")
+    calls, caller = taken(site, uid, folder)
+    order = site.order(uid, "streams")
+    for wrong in ({"error": "all"}, {"result": [1]}):
+        with pytest.raises(TypeError):
+            calls.finish(caller, {"order": order.id, "parts": 0, **wrong})
+    calls.add_log(caller, {"log": [{"at": -(10**17), "text": "long ago"}]})
+    (line,) = json_body(site.api.get(f"/api/v1/gateways/{uid}/log", "gina"))["items"]
+    assert line["text"] == "long ago"
+
+
+def test_secrets_and_rows_are_not_kept(site: GatewaySite) -> None:
+    uid, folder = site.registered("forgets")
+    calls, caller = taken(site, uid, folder)
+    order = site.order(uid, "sample")
+    calls.finish(caller, {"order": order.id, "result": {"rows": [["private"]]}, "parts": 0})
+    assert order.wait(1)["rows"] == [["private"]]
+    order.close()
+    with site.platform.read(GINA) as ctx:
+        row = ctx.rows(order_table).select(order_table.c.id == order.id).one()
+    assert (row.result, row.sealed) == ("", "")

@@ -60,6 +60,8 @@ class ChangeFile:
     path: Path
     stream: str
     """The table that is captured, as the source calls it."""
+    table: int
+    """Its id there, which it keeps when it gets another name."""
     columns: Sequence[str]
     """Those of the dataset."""
     keys: Sequence[str]
@@ -96,11 +98,11 @@ class ChangeFile:
         """Add the change of a row."""
         if change.new is None:
             self.counts.deleted += 1
-            self._remove(place, columns.key(change.old or ()))
+            self._remove(place, columns.old_key(change.old or ()))
             return
         new = change.new if change.old is None else columns.fill_unchanged(change.new, change.old)
         key = columns.key(new)
-        before = key if change.old is None else columns.key(change.old)
+        before = key if change.old is None else columns.old_key(change.old)
         if change.is_insert:
             self.counts.inserted += 1
         else:
@@ -176,18 +178,30 @@ class RelationColumns:
 
     def __init__(self, relation: TableRelation, file: ChangeFile) -> None:
         places = {fold_name(each.name): n for n, each in enumerate(relation.columns)}
-        missing = next((key for key in file.keys if fold_name(key) not in places), None)
-        if missing is not None:
-            message = f"{file.stream} has lost its key column {missing!r}."
-            raise ConflictError(message, "Correct the keys of the dataset, prepare the task, then reload it.")
-        self._keys = [places[fold_name(key)] for key in file.keys]
+        self._file, self._missing = file, next((key for key in file.keys if fold_name(key) not in places), None)
+        self._keys = [places[fold_name(key)] for key in file.keys if fold_name(key) in places]
+        self._names_rows = all(relation.columns[n].in_key for n in self._keys)
         self._places = [places.get(fold_name(name)) for name in file.columns]
         arrays = set(map(fold_name, file.arrays))
         self._arrays = [n for n, name in enumerate(file.columns) if fold_name(name) in arrays]
 
+    def need_keys(self) -> None:
+        """Refuse a table without a key column. What a dataset has already is not asked for it."""
+        if self._missing is not None:
+            message = f"{self._file.stream} has lost its key column {self._missing!r}."
+            raise ConflictError(message, "Correct the keys of the dataset, prepare the task, then reload it.")
+
     def key(self, row: Sequence[ColumnValue]) -> RowKey:
         """Return the key of a row."""
         return tuple([row[n] for n in self._keys])
+
+    def old_key(self, row: Sequence[ColumnValue]) -> RowKey:
+        """Return the key of a row as it was, or refuse if the log named it by other columns at that time."""
+        if not self._names_rows:
+            keys = ", ".join(self._file.keys)
+            message = f"For a while, the log did not name the rows of {self._file.stream} by {keys}."
+            raise ConflictError(message, "Reload the dataset.", code="slot_lost")
+        return self.key(row)
 
     def values(self, row: Sequence[ColumnValue]) -> list[ColumnValue]:
         """Return the values of the dataset's columns; a column that the table does not have is empty."""
@@ -213,11 +227,10 @@ class ChangeCollector:
     """Collects the changes of whole transactions into the files of datasets."""
 
     def __init__(self, files: Iterable[ChangeFile]) -> None:
-        self._files: dict[str, list[ChangeFile]] = {}
+        self._files: dict[int, list[ChangeFile]] = {}
         for file in files:
-            self._files.setdefault(file.stream, []).append(file)
+            self._files.setdefault(file.table, []).append(file)
         self._targets: dict[int, list[tuple[ChangeFile, RelationColumns]]] = {}
-        self._open: list[tuple[ChangeFile, RelationColumns]] = []
         self._commit_lsn = 0
         self._held = 0
         self.messages = 0
@@ -245,7 +258,7 @@ class ChangeCollector:
             case TransactionEnd(_, end_lsn):
                 self.end = end_lsn
             case TableRelation() as relation:
-                files = self._files.get(relation.stream, ())
+                files = self._files.get(relation.id, ())
                 self._targets[relation.id] = [(file, RelationColumns(relation, file)) for file in files]
             case TableTruncation(relations):
                 for file, _ in (each for relation in relations for each in self._changed(relation)):
@@ -257,6 +270,7 @@ class ChangeCollector:
 
     def _add(self, change: RowChange, size: int) -> None:
         for file, columns in self._changed(change.relation):
+            columns.need_keys()
             file.add(2 * self.messages, change, columns)
             self._held += size + _ROW_BYTES
         if self._held > MAX_HELD_BYTES:

@@ -6,9 +6,12 @@ Changes are read by SQL functions on an ordinary connection. `peek` leaves the s
 from __future__ import annotations
 
 import os
+import socket
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from functools import cached_property
+from threading import Timer
 from typing import Any
 
 import psycopg
@@ -47,6 +50,17 @@ SELECT confirmed_flush_lsn::text, coalesce(wal_status, ''),
 FROM pg_replication_slots WHERE slot_name = %s
 """
 _PUBLISHED = "SELECT schemaname::text, tablename::text FROM pg_publication_tables WHERE pubname = %s"
+_PUBLICATION = """
+SELECT pubinsert AND pubupdate AND pubdelete AND pubtruncate AND pubviaroot AND NOT EXISTS (
+  SELECT FROM pg_publication_rel r WHERE r.prpubid = p.oid
+  -- Filters of rows and lists of columns; those came with version 15.
+  AND coalesce(to_jsonb(r) ->> 'prqual', to_jsonb(r) ->> 'prattrs') IS NOT NULL)
+FROM pg_publication p WHERE pubname = %s
+"""
+_IDENTITY = """
+SELECT system_identifier || '/' || oid
+FROM pg_control_system(), pg_database WHERE datname = current_database()
+"""
 _DROP_SLOT = "SELECT count(pg_drop_replication_slot(slot_name)) FROM pg_replication_slots WHERE slot_name = %s"
 _PEEK = """
 COPY (SELECT data FROM pg_logical_slot_peek_binary_changes(
@@ -125,11 +139,33 @@ class ReplicationSource:
             raise NotFoundError(f"The database has no table {missing}.", hint, field="datasets")
         return found
 
+    @cached_property
+    def identity(self) -> str:
+        """The server and the database, whatever address leads to them."""
+        return str(self._value(_IDENTITY))
+
+    def published(self, name: str) -> set[tuple[str, str]] | None:
+        """Return schema and name of the tables of a publication, or refuse one that leaves out some of their changes.
+
+        None if there is none.
+        """
+        is_whole = self._value(_PUBLICATION, name)
+        if is_whole is None:
+            return None
+        if not is_whole:
+            message = f"The publication {name} of the database leaves out changes."
+            options = "(publish = 'insert, update, delete, truncate', publish_via_partition_root = true)"
+            hint = (
+                f"ALTER PUBLICATION {name} SET {options}, without filters and lists of columns; then reload the task."
+            )
+            raise ConflictError(message, hint, code="slot_lost")
+        return {(schema, table) for schema, table in self._rows(_PUBLISHED, name)}
+
     def publish(self, name: str, tables: Sequence[CapturedTable]) -> None:
         """Make the publication of these tables and no others, or alter it to be."""
-        there = set(self._rows(_PUBLISHED, name))
-        known = self._value("SELECT count(*) FROM pg_publication WHERE pubname = %s", name)
-        if known and there == {(each.schema, each.name) for each in tables}:
+        there = self.published(name)
+        known = there is not None
+        if there == {(each.schema, each.name) for each in tables}:
             return
         named = sql.SQL(", ").join(sql.Identifier(each.schema, each.name) for each in tables)
         verb = (
@@ -231,16 +267,34 @@ def _need_identity(stream: str, replica: str, identity: Sequence[str], keys: Seq
 
 
 @contextmanager
-def open_replication_source(database: JdbcDatabase) -> Iterator[ReplicationSource]:
-    """Connect to the database."""
+def open_replication_source(database: JdbcDatabase, seconds: float = 0) -> Iterator[ReplicationSource]:
+    """Connect to the database; for so many seconds at most, if they are given."""
     if not database.is_postgresql:
         message = "Changes are captured from PostgreSQL only."
         raise InvalidInputError(message, "Use another mode for other databases.", field="datasets")
-    with _connect(database) as connection:
+    with _connect(database) as connection, _cut_after(connection, seconds):
         with _translated(database):
             for name, value in _SESSION.items():
                 connection.execute("SELECT set_config(%s, %s, false)", (name, value))
         yield ReplicationSource(database, connection)
+
+
+@contextmanager
+def _cut_after(connection: psycopg.Connection, seconds: float) -> Iterator[None]:
+    """Cut a connection after some time, whatever its server does or leaves undone."""
+
+    def cut() -> None:
+        with suppress(OSError, psycopg.Error), socket.socket(fileno=os.dup(connection.fileno())) as end:
+            end.shutdown(socket.SHUT_RDWR)
+
+    timer = Timer(seconds, cut)
+    timer.daemon = True
+    if seconds:
+        timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
 
 
 @contextmanager

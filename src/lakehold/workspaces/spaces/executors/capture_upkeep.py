@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 from lakehold.catalog import credentials, resource_metadata
@@ -12,6 +13,7 @@ from lakehold.connectors.registry import open_environment
 from lakehold.directory import tenants
 from lakehold.directory.caller import Caller
 from lakehold.kit.errors import LakeholdError
+from lakehold.lake.iceberg_catalog import IcebergCatalog
 from lakehold.runs.scheduler.housekeeping import PeriodicTask
 from lakehold.workspaces.graph import edge_targets
 from lakehold.workspaces.spaces import change_captures
@@ -29,11 +31,22 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger("lakehold.runs")
 _MINUTE = 60
+_MOST_SECONDS = 15
+"""How long one database may keep the others waiting."""
 
 
 def drop_unused_slots(platform: Platform) -> int:
     """Drop the slots of deleted tasks, and of those that were prepared to capture no changes; return how many."""
-    return sum(drop_slot(platform, caller, capture) for caller, capture in _captures(platform, unused=True))
+    count, away = 0, set[tuple[str, int]]()
+    for caller, capture in _captures(platform, unused=True):
+        connection = (caller.tenant, capture.connection)
+        if connection in away:
+            continue
+        if drop_slot(platform, caller, capture):
+            count += 1
+        else:
+            away.add(connection)
+    return count
 
 
 def drop_task_slots(platform: Platform, caller: Caller, task: str) -> None:
@@ -49,12 +62,16 @@ def drop_slot(platform: Platform, caller: Caller, capture: ChangeCapture) -> boo
     try:
         with platform.read(caller) as ctx:
             database = _database(ctx, platform, capture)
-        if database is None:
+            is_own = _is_own(ctx, platform, capture)
+        if not is_own:
+            # The original of a copy goes on with it.
+            _log.warning(
+                "the replication slot %s is that of another place of this installation: it stays", capture.slot
+            )
+        elif database is None:
             _log.warning("the connection is gone: drop the replication slot %s at the source by hand", capture.slot)
         else:
-            with open_replication_source(database) as source:
-                source.drop_slot(capture.slot)
-                source.drop_publication(capture.slot)
+            _drop_at_source(database, capture)
     except LakeholdError as error:
         _log.warning("the replication slot %s cannot be dropped yet: %s", capture.slot, error.code)
         return False
@@ -63,19 +80,38 @@ def drop_slot(platform: Platform, caller: Caller, capture: ChangeCapture) -> boo
     return True
 
 
+def _is_own(ctx: RequestContext, platform: Platform, capture: ChangeCapture) -> bool:
+    """Return whether a slot was made by the installation as it is here, and not by the one that it is a copy of."""
+    with closing(IcebergCatalog(platform.settings)) as lake:
+        return capture.slot == change_captures.slot_name(lake.installation_id, ctx.session.tenant, capture.task)
+
+
+def _drop_at_source(database: JdbcDatabase, capture: ChangeCapture) -> None:
+    with open_replication_source(database, _MOST_SECONDS) as source:
+        if capture.state.source not in {"", source.identity}:
+            message = "the connection leads to another database: drop the replication slot %s at the one before by hand"
+            _log.warning(message, capture.slot)
+            return
+        source.drop_slot(capture.slot)
+        source.drop_publication(capture.slot)
+
+
 def check_slots(platform: Platform) -> int:
     """Look at what source databases keep of their logs for slots; return how many slots are a problem."""
-    count = 0
+    count, away = 0, set[tuple[str, int]]()
     for caller, capture in _captures(platform, unused=False):
+        if (caller.tenant, capture.connection) in away:
+            continue
         try:
             with platform.read(caller) as ctx:
                 database, landing = _database(ctx, platform, capture), _landing(ctx, capture)
             if database is None or landing is None:
                 continue
-            with open_replication_source(database) as source:
+            with open_replication_source(database, _MOST_SECONDS) as source:
                 count += _check_slot(platform, caller, capture, source, landing.retained_warning_mb)
         except LakeholdError as error:
             _log.warning("the replication slot %s cannot be looked at: %s", capture.slot, error.code)
+            away.add((caller.tenant, capture.connection))
     return count
 
 
@@ -96,8 +132,13 @@ def _check_slot(
 def _captures(platform: Platform, *, unused: bool) -> Iterator[tuple[Caller, ChangeCapture]]:
     for tenant in tenants.list_all(platform):
         caller = Caller(tenant.uid, "", address="worker")
-        with platform.read(caller) as ctx:
-            found = [each for each in change_captures.list_all(ctx) if _is_used(ctx, each) is not unused]
+        try:
+            with platform.read(caller) as ctx:
+                found = [each for each in change_captures.list_all(ctx) if _is_used(ctx, each) is not unused]
+        except LakeholdError as error:
+            # One tenant's trouble is not another's.
+            _log.warning("the replication slots of %s cannot be listed: %s", tenant.uid, error.code)
+            continue
         for capture in found:
             yield caller, capture
 

@@ -121,6 +121,7 @@ class CaptureRun:
         self.source.check()
         tables = self._tables()
         self._open_slot()
+        self._need_published(tables)
         self.source.publish(self._capture.slot, list(tables.values()))
         self._check_slot()
         loads = [each for each in self.targets if self._needs_load(each, tables)]
@@ -163,20 +164,47 @@ class CaptureRun:
             found = change_captures.find(ctx, self.step.task, self.step.connection)
         self._capture = found or ChangeCapture(task, connection, name, CaptureState())
         slot = self.source.slot(name)
-        problem = _slot_problem(self._capture, name, slot)
+        problem = self._source_problem() or _slot_problem(self._capture, name, slot)
         if not problem and not self._begins_anew:
             return
         if not self._begins_anew and self._state.datasets:
             hint = "Reload the task: that makes a new slot, and loads all rows again."
             raise ConflictError(f"Changes cannot be captured any more: {problem}", hint, code="slot_lost")
+        if self._leads_elsewhere:
+            message = f"The database that the connection led to before has the replication slot {self._capture.slot}"
+            self.step_ctx.log(f"{message}, which keeps its log: drop it there by hand.", "warning")
         self._capture = replace(self._capture, slot=name)
         self._save(CaptureState())
         if slot is not None:
             self.source.drop_slot(name)
         # Changes are decoded with the publications that there were at their time.
         self.source.publish(name, list(self._tables().values()))
-        self._save(CaptureState(token_hex(8), self.source.create_slot(name)))
+        self._save(CaptureState(token_hex(8), self.source.create_slot(name), self.source.identity))
         self.step_ctx.log("The replication slot was created.")
+
+    @property
+    def _leads_elsewhere(self) -> bool:
+        """Whether the slot was made in another database."""
+        return self._state.source not in {"", self.source.identity}
+
+    def _source_problem(self) -> str:
+        """Return why the log of the database does not go on from where it was read; empty if it does."""
+        if self._leads_elsewhere:
+            return "the connection leads to another database than before."
+        if self.source.end_of_log() < self._state.confirmed:
+            return "the database was restored to an earlier state."
+        return ""
+
+    def _need_published(self, tables: Mapping[str, CapturedTable]) -> None:
+        """Refuse datasets whose tables were taken out of the publication: nobody knows for how long."""
+        there = self.source.published(self._capture.slot)
+        for target in self.targets:
+            table = tables[target.item.stream]
+            goes_on = target.uid in self._state.datasets and target.item.name not in self.step.reload
+            if goes_on and there is not None and (table.schema, table.name) not in there:
+                message = f"The dataset {target.item.name} cannot follow the changes"
+                reason = f"{target.item.stream} was taken out of the publication {self._capture.slot}"
+                raise ConflictError(f"{message}: {reason}.", "Reload the dataset.", code="slot_lost")
 
     @property
     def _begins_anew(self) -> bool:
@@ -289,6 +317,7 @@ class CaptureRun:
         return ChangeFile(
             self.step_ctx.folder / f"{target.item.name}.parquet",
             target.item.stream,
+            self._state.datasets[target.uid].table,
             [each.name for each in fields],
             target.item.keys,
             max(there, self._state.datasets[target.uid].lsn, self._state.confirmed),

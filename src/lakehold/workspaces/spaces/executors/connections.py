@@ -54,7 +54,12 @@ def _environment(
 
 
 def open_source(
-    step_ctx: StepContext, connection: str, stored: Mapping[str, object], stream: StreamOptions
+    step_ctx: StepContext,
+    connection: str,
+    stored: Mapping[str, object],
+    stream: StreamOptions,
+    *,
+    one_snapshot: bool = False,
 ) -> SourceConnector:
     """Open a connection to read a stream of it, directly or through its gateway."""
     with step_ctx.platform.read(step_ctx.caller) as ctx:
@@ -70,7 +75,7 @@ def open_source(
         )
     found = open_connection(step_ctx.platform, step_ctx.caller, (environment, settings), stored=stored, gateway=gateway)
     assert isinstance(found, GatewaySource)  # noqa: S101 - it has a gateway
-    return replace(found, key=step_ctx.mark, check_stopped=step_ctx.check_stopped)
+    return replace(found, key=step_ctx.mark, one_snapshot=one_snapshot, check_stopped=step_ctx.check_stopped)
 
 
 def gateway_of(ctx: RequestContext, connection: str) -> str:

@@ -27,7 +27,7 @@ from lakehold.workspaces.spaces.executors.input_session import InputSession
 from lakehold.workspaces.spaces.executors.star_schema import load_dimension, load_fact, load_view
 from lakehold.workspaces.spaces.settings import TASK
 from lakehold.workspaces.spaces.tasks.data_mart import DataMartTaskSettings
-from lakehold.workspaces.spaces.tasks.landing import LandingDataset, LandingSettings, SchemaChanges
+from lakehold.workspaces.spaces.tasks.landing import LandingDataset, LandingMode, LandingSettings, SchemaChanges
 from lakehold.workspaces.spaces.tasks.replication import ReplicatedTable, ReplicationMode
 from lakehold.workspaces.spaces.tasks.storage import StorageDataset
 from lakehold.workspaces.spaces.tasks.transform import TransformDataset
@@ -55,7 +55,10 @@ def land_dataset(step: LandDataset, step_ctx: StepContext) -> StepResult:
     assert isinstance(settings, LandingSettings)  # noqa: S101 - the step was planned from it
     place = _place(step_ctx, step.dataset)
     stream = StreamOptions(item.stream, None, item.parts)
-    connector = connections.open_source(step_ctx, step.connection, step.connection_settings, stream)
+    one_snapshot = item.mode is LandingMode.INCREMENTAL
+    connector = connections.open_source(
+        step_ctx, step.connection, step.connection_settings, stream, one_snapshot=one_snapshot
+    )
     step_ctx.check_stopped()
     mode = transfer.sync_mode(item.mode.sync_mode, reload=step.reload)
     cursor = "" if step.reload else item.cursor

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -58,6 +59,8 @@ class GatewaySource(source.SourceConnector):
     secrets: Mapping[str, str] = field(repr=False)
     key: str = ""
     """Names the read, so that it goes on where it was when the step is repeated."""
+    one_snapshot: bool = False
+    """Whether all rows have to be of one moment: behind a cursor, what was changed in between would be missed."""
     check_stopped: Callable[[], None] = lambda: None
     """Raises if nobody waits for the rows any more."""
 
@@ -68,7 +71,9 @@ class GatewaySource(source.SourceConnector):
 
     def streams(self) -> list[source.SourceStream]:
         """Return the tables and views with their fields."""
-        return [_stream(each) for each in self._probe(STREAMS)["streams"]]
+        found = self._probe(STREAMS)
+        with _understood():
+            return [_stream(each) for each in found["streams"]]
 
     def check(self) -> None:
         """Let the gateway connect."""
@@ -77,20 +82,22 @@ class GatewaySource(source.SourceConnector):
     def sample(self, stream: str, limit: int) -> source.StreamSample:
         """Return fields and first rows."""
         found = self._probe(SAMPLE, stream=stream, limit=limit)
-        return source.StreamSample(_stream(found).fields or (), tuple(map(tuple, found["rows"])))
+        with _understood():
+            return source.StreamSample(_stream(found).fields or (), tuple(map(tuple, found["rows"])))
 
     def read(self, spark: SparkSession, stream: str, since: source.ReadSpan | None = None) -> source.IncomingRows:
         """Let the gateway send the rows, and read them when all have arrived."""
-        body = {"stream": stream, "since": asdict(since) if since else None}
+        body = {"stream": stream, "since": asdict(since) if since else None, "one_snapshot": self.one_snapshot}
         order = WorkOrder(self.platform, self.caller, self._request(READ, body, self.key and f"{self.key}/{stream}"))
-        self._wait(order, stream, _READ_PATIENCE, self.check_stopped)
-        spool = order.spool
-        rows = spark.read.parquet(str(spool.folder.absolute()))
-        return source.IncomingRows(
-            source.filter_span(rows, since),
-            total=None if since else lambda: spool.totals()[0],
-            on_close=order.close,
-        )
+        result, spool = self._wait(order, stream, _READ_PATIENCE, self.check_stopped), order.spool
+        with _understood():
+            parts = int(result["parts"])
+        with ExitStack() as held:
+            held.enter_context(spool.hold(parts))
+            rows = source.filter_span(spark.read.parquet(str(spool.folder.absolute())), since)
+            held.callback(order.close)
+            total = None if since else lambda: spool.totals()[0]
+            return source.IncomingRows(rows, total=total, on_close=held.pop_all().close)
 
     def _probe(self, kind: str, **body: object) -> Mapping[str, Any]:
         deadline = time.monotonic() + _PROBE_SECONDS
@@ -101,7 +108,11 @@ class GatewaySource(source.SourceConnector):
                 raise LimitExceededError(message, "See whether the database answers the gateway.")
 
         order = WorkOrder(self.platform, self.caller, self._request(kind, body))
-        return self._wait(order, str(body.get("stream", "")), _PROBE_PATIENCE, check)
+        try:
+            return self._wait(order, str(body.get("stream", "")), _PROBE_PATIENCE, check)
+        finally:
+            # Rows of a sample are kept nowhere.
+            order.close()
 
     def _request(self, kind: str, body: Mapping[str, object], key: str = "") -> OrderRequest:
         return OrderRequest(self.gateway, kind, {"settings": dict(self.stored), **body}, self.secrets, key)
@@ -118,7 +129,17 @@ class GatewaySource(source.SourceConnector):
             return source_error_of_state(str(error["state"]), said, what)
         message = shorten(str(error.get("message") or f"{what} could not be read."), *self.redactions)
         kind = _ERRORS.get(str(error.get("code")), SourceError)
-        return kind(message, str(error.get("hint", "")), field=str(error.get("field", "")))
+        hint = shorten(str(error.get("hint", "")), *self.redactions)
+        return kind(message, hint, field=str(error.get("field", "")))
+
+
+@contextmanager
+def _understood() -> Iterator[None]:
+    """Refuse an answer that is not one of our gateways'."""
+    try:
+        yield
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise SourceError("The answer of the gateway cannot be read.", "Update or register the gateway.") from error
 
 
 def _stream(found: Mapping[str, Any]) -> source.SourceStream:

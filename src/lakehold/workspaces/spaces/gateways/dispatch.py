@@ -1,6 +1,7 @@
 """The calls of gateways, each with the identity that its token has proved: a gateway gets its own work orders only."""
 
 import json
+import shutil
 import time
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -9,7 +10,7 @@ from typing import Any
 from lakehold.directory.errors import UnauthorizedError
 from lakehold.directory.platform import Platform
 from lakehold.kit.database import TenantRows
-from lakehold.kit.errors import ConflictError, NotFoundError
+from lakehold.kit.errors import ConflictError, NotFoundError, UnavailableError
 from lakehold.kit.ids import cut_text
 from lakehold.workspaces.spaces.gateways import registration
 from lakehold.workspaces.spaces.gateways.key_pairs import TOKEN_LIFETIME, GatewayToken, PublicKeys, parse_token
@@ -20,6 +21,8 @@ from lakehold.workspaces.spaces.gateways.work_orders import DONE, FAILED, OPEN, 
 _POLL_SECONDS, _WAIT_SECONDS = 0.2, 3.0
 _MAX_LINES, _MAX_LINE, _MAX_TEXT = 50, 500, 50
 _MAX_RESULT = 4_000_000
+RESERVED_BYTES = 500_000_000
+"""What has to be free on the disk of the platform for a part to be taken."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +104,7 @@ class GatewayDispatch:
         """Return where a part of an order goes, or refuse; asked again before each batch."""
         self.need_current(caller)
         row = self._need_order(caller, body)
+        self._need_room(caller, row)
         if row.epoch != body.get("epoch"):
             raise ConflictError("The parts were begun anew.", "Take the work order again.")
         return self._spool(row)
@@ -114,22 +118,16 @@ class GatewayDispatch:
     def finish(self, caller: GatewayIdentity, body: Mapping[str, Any]) -> dict[str, Any]:
         """End an order with its result, or with an error. All parts of a table must have arrived."""
         self.need_current(caller)
-        row, c, error = self._need_order(caller, body), order_table.c, body.get("error")
+        row, error = self._need_order(caller, body), body.get("error")
+        if not all(each is None or isinstance(each, dict) for each in (error, body.get("result"))):
+            raise TypeError(body)
         result = json.dumps(error or body.get("result") or {"parts": body.get("parts")})
         if len(result) > _MAX_RESULT:
             error, result = True, json.dumps({"message": "The answer is too large.", "hint": "Name fewer schemas."})
         spool = self._spool(row)
         if not error and spool.state().parts != int(body.get("parts", 0)):
             raise ConflictError("Not all parts have arrived.", "Take the work order again.")
-        rows, size = spool.totals()
-        ended = {"state": FAILED if error else DONE, "result": result, "ended_at": self._platform.clock()}
-        with self._platform.database.write() as transaction:
-            orders = TenantRows(transaction, caller.tenant, order_table)
-            moved = {"rows": rows, "bytes": size}
-            if orders.update(c.id == row.id, c.state.in_({OPEN, TAKEN}), **ended, **moved) and not error:
-                g = gateway_table.c
-                added = {"rows": g.rows + rows, "bytes": g.bytes + size}
-                TenantRows(transaction, caller.tenant, gateway_table).update(g.resource_id == caller.number, **added)
+        self._end(caller, row, FAILED if error else DONE, result)
         return {}
 
     def rotate(self, caller: GatewayIdentity, body: Mapping[str, Any]) -> dict[str, Any]:
@@ -159,6 +157,27 @@ class GatewayDispatch:
             raise NotFoundError("There is no such work order for this gateway.", "It was cancelled, or has ended.")
         return found
 
+    def _end(self, caller: GatewayIdentity, row: Any, state: str, result: str) -> None:  # noqa: ANN401 - a row
+        rows, size = self._spool(row).totals()
+        # Its secrets are of no use any more.
+        ended = {"state": state, "result": result, "sealed": "", "ended_at": self._platform.clock()}
+        with self._platform.database.write() as transaction:
+            orders, c = TenantRows(transaction, caller.tenant, order_table), order_table.c
+            moved = {"rows": rows, "bytes": size}
+            if orders.update(c.id == row.id, c.state.in_({OPEN, TAKEN}), **ended, **moved) and state == DONE:
+                g = gateway_table.c
+                added = {"rows": g.rows + rows, "bytes": g.bytes + size}
+                TenantRows(transaction, caller.tenant, gateway_table).update(g.resource_id == caller.number, **added)
+
+    def _need_room(self, caller: GatewayIdentity, row: Any) -> None:  # noqa: ANN401 - a row
+        """End an order before it fills the disk, which others need as well."""
+        if shutil.disk_usage(self._platform.settings.data).free > RESERVED_BYTES:
+            return
+        error = UnavailableError("The disk of the platform is full.", "Free some space, then run it again.")
+        said = {"code": error.code, "message": error.message, "hint": error.hint}
+        self._end(caller, row, FAILED, json.dumps(said))
+        raise error
+
     def _spool(self, row: Any) -> Spool:  # noqa: ANN401 - a row
         return spool_of(self._platform, row.id, row.epoch)
 
@@ -171,7 +190,7 @@ class GatewayDispatch:
             for line in list(lines)[-_MAX_LINES:]:
                 level, text = str(line.get("level", "info"))[:_MAX_TEXT], cut_text(str(line.get("text", "")), _MAX_LINE)
                 moment = line.get("at")
-                said_at = min(moment, at) if isinstance(moment, int) else at
+                said_at = min(max(moment, 0), at) if isinstance(moment, int) else at
                 rows.insert(resource_id=caller.number, at=said_at, level=level, text=text)
 
     def _update(self, caller: GatewayIdentity, **values: object) -> None:

@@ -15,10 +15,13 @@ from pyarrow import flight
 
 from lakehold.directory.errors import UnauthorizedError
 from lakehold.directory.platform import Platform
-from lakehold.kit.errors import BusyError, LakeholdError
+from lakehold.kit.errors import BusyError, ConflictError, LakeholdError
 from lakehold.workspaces.spaces.gateways.dispatch import GatewayDispatch, GatewayIdentity
+from lakehold.workspaces.spaces.gateways.spool import PartsDifferError
 
 _log = logging.getLogger("lakehold.gateways")
+_MAX_PART_BYTES = 2_000_000_000
+"""A gateway sends parts of some 30 MB, or a single row that is larger."""
 _HEADER, _SCHEME, _MIDDLEWARE = "authorization", "Bearer ", "gateway"
 
 
@@ -88,7 +91,11 @@ class GatewayFlightServer(flight.FlightServerBase):  # type: ignore[misc]
             body = _parse(descriptor.command)
             spool = self._dispatch.need_part(caller, body)
             batches = self._checked_batches(caller, body, reader)
-            spool.add(int(body["part"]), reader.schema, batches, list(body["offset"]), caller.token.instance)
+            try:
+                spool.add(int(body["part"]), reader.schema, batches, list(body["offset"]), caller.token.instance)
+            except PartsDifferError:
+                self._dispatch.take(caller, {**body, "anew": True})
+                raise ConflictError("The columns have changed.", "Take the work order again.") from None
             with suppress(pa.ArrowException, OSError):
                 # Whoever does not hear it any more sends the part again.
                 writer.write(pa.py_buffer(b"stored"))
@@ -99,11 +106,13 @@ class GatewayFlightServer(flight.FlightServerBase):  # type: ignore[misc]
         self, caller: GatewayIdentity, body: Mapping[str, Any], reader: flight.MetadataRecordBatchReader
     ) -> Iterator[pa.RecordBatch]:
         """Yield the batches; check after each one, also before the last is stored, that they may still come."""
-        missing = int(body["rows"])
+        missing, size = int(body["rows"]), 0
         for chunk in reader:
             self._dispatch.need_part(caller, body)
             if chunk.data is not None:
-                missing -= chunk.data.num_rows
+                missing, size = missing - chunk.data.num_rows, size + chunk.data.nbytes
+                if size > _MAX_PART_BYTES:
+                    raise ValueError(size)
                 yield chunk.data
         if missing:
             # A connection that is cut ends the batches like one that is finished.

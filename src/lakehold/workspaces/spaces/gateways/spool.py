@@ -4,10 +4,12 @@ A part appears at once, with the offset up to which it leads and the process tha
 acknowledged and what is there are the same, whatever is killed in between.
 """
 
+import fcntl
 import json
 import os
 import shutil
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,10 +18,14 @@ from uuid import uuid4
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from lakehold.kit.errors import ConflictError
+from lakehold.kit.errors import ConflictError, UnavailableError
 
 _METADATA = b"lakehold"
 _OWNER_ONLY = 0o700
+
+
+class PartsDifferError(Exception):
+    """A part has other columns than those before: the table was altered after these had been sent."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +67,7 @@ class Spool:
                         writer.write_batch(batch.replace_schema_metadata(metadata))
                 out.flush()
                 os.fsync(out.fileno())
+            self._need_same_columns(fresh, part)
             return self._link(fresh, part, instance)
         finally:
             fresh.unlink(missing_ok=True)
@@ -68,6 +75,37 @@ class Spool:
     def clear(self) -> None:
         """Delete all parts."""
         shutil.rmtree(self.folder, ignore_errors=True)
+
+    @contextmanager
+    def hold(self, parts: int) -> Iterator[None]:
+        """Keep the parts from being cleaned up inside, or refuse if they have been."""
+        gone = UnavailableError("The rows that the gateway had sent were cleaned up.", "Run it again.")
+        try:
+            folder = os.open(self.folder, os.O_RDONLY)
+        except FileNotFoundError:
+            raise gone from None
+        try:
+            fcntl.flock(folder, fcntl.LOCK_SH)
+            if len(self._files()) != parts:
+                raise gone
+            yield
+        finally:
+            os.close(folder)
+
+    def clean_up(self) -> None:
+        """Delete all parts, unless somebody holds them."""
+        with suppress(FileNotFoundError, BlockingIOError):
+            folder = os.open(self.folder, os.O_RDONLY)
+            try:
+                fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                self.clear()
+            finally:
+                os.close(folder)
+
+    def _need_same_columns(self, fresh: Path, part: int) -> None:
+        before = self._file(part - 1)
+        if before.exists() and not pq.read_schema(before).equals(pq.read_schema(fresh)):
+            raise PartsDifferError
 
     def _link(self, fresh: Path, part: int, instance: str) -> bool:
         count = len(self._files())

@@ -5,7 +5,6 @@ as by a step that is repeated after its worker died, goes on where it was. Its s
 """
 
 import json
-import shutil
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -13,6 +12,8 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
+
+import sqlalchemy as sa
 
 from lakehold.access.facts.descriptions import describe_resource
 from lakehold.directory.caller import Caller
@@ -91,7 +92,7 @@ class WorkOrder:
                 check()
                 time.sleep(_POLL_SECONDS)
         except BaseException:
-            self._update(state=CANCELLED, ended_at=self._platform.clock())
+            self._update(state=CANCELLED, sealed="", ended_at=self._platform.clock())
             raise
 
     @property
@@ -100,9 +101,9 @@ class WorkOrder:
         return spool_of(self._platform, self.id, self._load()[0].epoch)
 
     def close(self) -> None:
-        """Delete the parts: what they hold has been written."""
+        """Delete the parts, or the answer: what they hold has been written or read."""
         self.spool.clear()
-        self._update(result="")
+        self._update(result="", sealed="")
 
     def _place(self, ctx: RequestContext) -> None:
         registered = ctx.rows(gateway_table).select(gateway_table.c.resource_id == self._gateway).first()
@@ -170,12 +171,14 @@ def spool_of(platform: Platform, order: str, epoch: int) -> Spool:
 def clean_up(platform: Platform) -> None:
     """Delete parts whose order ended, orders that are not listed any more, and old log lines."""
     at, c = platform.clock(), order_table.c
+    # In this order: what comes now is not taken for what nobody knows.
+    folders = _folders(spool_folder(platform.settings))
     with platform.database.read() as transaction:
-        ends = transaction.connection.execute(order_table.select()).all()
+        ends = transaction.connection.execute(sa.select(c.id, c.epoch, c.ended_at, c.until)).all()
     kept = {f"{row.id}-{row.epoch}" for row in ends if _end_of(row) > at - _KEPT}
-    for folder in _folders(spool_folder(platform.settings)):
+    for folder in folders:
         if folder.name not in kept:
-            shutil.rmtree(folder, ignore_errors=True)
+            Spool(folder).clean_up()
     with platform.database.write() as transaction:
         transaction.connection.execute(order_table.delete().where(c.until < at - _LISTED))
         _forget_log(transaction)

@@ -4,8 +4,9 @@ Rows come by `COPY … TO STDOUT`, and Arrow parses them. A table with a primary
 process which was killed goes on behind the last row that has arrived; any other one is begun anew.
 """
 
-import io
+import os
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from datetime import date, datetime
@@ -213,7 +214,7 @@ class PostgresSource:
         """Open a read-only transaction that sees one snapshot; with a limit for its statements, if one is given."""
         options = f"-c TimeZone=UTC -c DateStyle=ISO -c statement_timeout={seconds * 1000}"
         with closing(
-            psycopg.connect(**self._parameters(), password=self.password or None, options=options, autocommit=True)
+            psycopg.connect(**self._parameters(), password=self.password, options=options, autocommit=True)
         ) as connection:
             connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
             yield connection
@@ -232,9 +233,14 @@ class PostgresSource:
             "user": self.settings.get("user") or None,
             "connect_timeout": _CONNECT_SECONDS,
             "application_name": given.get("ApplicationName", "lakehold gateway"),
+            "client_encoding": "UTF8",
+            # As JDBC has it: who asks for TLS gets a server whose certificate is verified.
+            "sslmode": given.get("sslmode") or ("verify-full" if given.get("ssl", "false") != "false" else "prefer"),
+            "gssencmode": "disable",
+            # Passwords and keys of the gateway's machine are not for those who choose the address.
+            "passfile": f"{os.devnull}/none",
+            "sslcert": f"{os.devnull}/none",
         }
-        if mode := given.get("sslmode") or ("require" if given.get("ssl") == "true" else ""):
-            values["sslmode"] = mode
         return values
 
     def _tables(self, connection: psycopg.Connection) -> dict[str, PostgresTable]:
@@ -253,8 +259,8 @@ class PostgresSource:
         }
 
 
-class CopyStream(io.RawIOBase):
-    """The bytes of `COPY … TO STDOUT`, as a file for Arrow."""
+class CopyStream:
+    """The rows of `COPY … TO STDOUT`, as text."""
 
     def __init__(self, connection: psycopg.Connection, query: sql.Composable) -> None:
         self._connection, self._ended = connection, False
@@ -264,15 +270,11 @@ class CopyStream(io.RawIOBase):
         if result.status != ExecStatus.COPY_OUT:
             raise psycopg.errors.error_from_result(result, self._encoding)
 
-    def readable(self) -> bool:
-        """Return true."""
-        return True
-
-    def read(self, size: int = -1) -> bytes:
-        """Return at least so many bytes; fewer at the end."""
+    def read(self, size: int) -> bytes:
+        """Return whole rows of at least so many bytes; fewer at the end."""
         rows: list[bytes] = []
         length = 0
-        while not self._ended and (length < size or size < 0):
+        while not self._ended and length < size:
             count, row = self._connection.pgconn.get_copy_data(0)
             if count < 0:
                 self._end()
@@ -294,52 +296,47 @@ def _schema(table: PostgresTable) -> pa.Schema:
 
 
 def _batches(connection: psycopg.Connection, table: PostgresTable, query: sql.Composable) -> Iterator[pa.RecordBatch]:
-    """Yield the rows of a query in blocks."""
-    parsed = {str(n): pa.string() if each.type == "bytea" else each.types[0] for n, each in enumerate(table.columns)}
+    """Yield the rows of a query in blocks, the next of which is read while one is parsed."""
+    stream = CopyStream(connection, query)
+    with ThreadPoolExecutor(1) as parser:
+        before: Future[list[pa.RecordBatch]] | None = None
+        while block := stream.read(_BLOCK_BYTES):
+            parsed = parser.submit(_parse_block, table, block)
+            if before:
+                yield from before.result()
+            before = parsed
+        if before:
+            yield from before.result()
+
+
+def _parse_block(table: PostgresTable, block: bytes) -> list[pa.RecordBatch]:
+    """Return the rows of a block. It has whole rows, however long they are."""
+    kinds = {str(n): pa.string() if each.type == "bytea" else each.types[0] for n, each in enumerate(table.columns)}
     convert = pa_csv.ConvertOptions(
-        column_types=parsed,
+        column_types=kinds,
         null_values=[""],
         strings_can_be_null=True,
         quoted_strings_can_be_null=False,
         true_values=["t"],
         false_values=["f"],
     )
-    stream = CopyStream(connection, query)
-    head = stream.read(_BLOCK_BYTES)
-    if not head:
-        return
-    with pa_csv.open_csv(
-        io.BufferedReader(_ReplayedStream(head, stream), _BLOCK_BYTES),
-        read_options=pa_csv.ReadOptions(column_names=list(parsed), block_size=_BLOCK_BYTES),
-        parse_options=pa_csv.ParseOptions(newlines_in_values=True),
+    found = pa_csv.read_csv(
+        pa.BufferReader(block),
+        read_options=pa_csv.ReadOptions(column_names=list(kinds), block_size=len(block) + 1),
+        # The row of a table with one column is an empty line, if that is NULL.
+        parse_options=pa_csv.ParseOptions(newlines_in_values=True, ignore_empty_lines=False),
         convert_options=convert,
-    ) as reader:
-        for batch in reader:
-            yield pa.RecordBatch.from_arrays(
-                [
-                    _bytes(values) if each.type == "bytea" else values
-                    for each, values in zip(table.columns, batch.columns, strict=True)
-                ],
-                schema=_schema(table),
-            )
-
-
-class _ReplayedStream(io.RawIOBase):
-    """A stream of which the beginning was read already."""
-
-    def __init__(self, head: bytes, rest: CopyStream) -> None:
-        self._head, self._rest = head, rest
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:  # noqa: ANN401 - a buffer
-        if not self._head:
-            self._head = self._rest.read(len(buffer))
-        count = min(len(buffer), len(self._head))
-        buffer[:count] = self._head[:count]
-        self._head = self._head[count:]
-        return count
+    )
+    return [
+        pa.RecordBatch.from_arrays(
+            [
+                _bytes(values) if each.type == "bytea" else values
+                for each, values in zip(table.columns, batch.columns, strict=True)
+            ],
+            schema=_schema(table),
+        )
+        for batch in found.to_batches()
+    ]
 
 
 def _bytes(values: pa.Array) -> pa.Array:

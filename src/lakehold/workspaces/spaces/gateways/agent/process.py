@@ -204,8 +204,8 @@ class GatewayProcess:
         body, count, offset = order["body"], int(order["parts"]), list(order["offset"])
         with source.connect() as connection:
             table = source.need_table(connection, body["stream"])
-            if count and not (offset and table.keys):
-                # Without a key nothing says where it was.
+            if count and (body.get("one_snapshot") or not (offset and table.keys)):
+                # Without a key nothing says where it was; and a new snapshot has rows that were changed meanwhile.
                 order = self._call(running, "take", {"order": running.id, "anew": True})
                 count, offset = 0, []
             self.log(f"reads a table from part {count + 1}")
