@@ -101,9 +101,9 @@ def test_an_owner_restores_the_whole_demo_company(corner: Platform, tmp_path: Pa
         assert author.caller.member == "erik"
         published = [resource_metadata.load(ctx, uid).settings["published"] for uid in web_shop._CONTENT["data_marts"]]
         assert published == [True] * len(published)
-        tim = receivers.find_receiver(ctx, "sales", "tim")
-        assert tim is not None
-        assert tim.channels[NotificationChannel.FAILED_RUNS] == Subscription(on=False, chosen=True)
+        boris = receivers.find_receiver(ctx, "sales", "boris")
+        assert boris is not None
+        assert boris.channels[NotificationChannel.FAILED_RUNS] == Subscription(on=False, chosen=True)
         assert receivers.project_channels(ctx, "sales")[NotificationChannel.SUCCEEDED_RUNS]
         assert credentials.load_for_use(ctx, "report_files") == {}
         credentials.save(ctx, "report_files", {"password": "neu"})
@@ -137,14 +137,14 @@ def test_files_change_notifications(corner: Platform, tmp_path: Path) -> None:
         return done
 
     for wrong, code, message in (
-        ("members: {nils: {broken_checks: true}", 2, "'sales': 'nils' is not in the project."),
-        ("members: {bella: {broken: true}", 2, "'sales': There is no channel 'broken'."),
-        ("people: {bella: {broken_checks: true}", 2, "'sales': 'people' is not known in notifications."),
-        ("members: {bella: yes", 2, "The channels are a mapping of names"),
+        ("members: {nils: {failed_runs: false", 2, "'sales': 'nils' is not in the project."),
+        ("members: {boris: {broken: false", 2, "'sales': There is no channel 'broken'."),
+        ("people: {boris: {failed_runs: false", 2, "'sales': 'people' is not known in notifications."),
+        ("members: {boris: yes, bella: {failed_runs: false", 2, "The channels are a mapping of names"),
     ):
-        done, text = apply("members: {bella: {broken_checks: true}", wrong)
+        done, text = apply("members: {boris: {failed_runs: false", wrong)
         assert (done, message in text) == (code, True), text
-    code, text = apply("bella: {broken_checks: true}, tim", "boris: {failed_runs: true}, tim")
+    code, text = apply("boris: {failed_runs: false", "tim: {failed_runs: true}, boris: {failed_runs: false")
     assert code == 0, text
     with corner.read(company.caller("olga")) as ctx:
         (entry,) = (each.entry for each in ctx.audit.page(AuditFilter(resource="sales"), limit=1))

@@ -26,7 +26,7 @@ def load_metadata(ctx: RequestContext) -> dict[str, EntryMetadata]:
         for number, account in accounts.get_many(ctx, people).items()
     }
     for number, detail in resource_metadata.load_many(ctx, uids.keys() - set(people)).items():
-        settings = _without_local(ctx, number, detail.settings)
+        settings = without_local(ctx.view.kind(number), detail.settings)
         found[uids[number]] = EntryMetadata(description=detail.description, settings=settings)
     authors = resource_metadata.load_all_authors(ctx)
     for number, uid in uids.items():
@@ -47,9 +47,9 @@ def load_metadata(ctx: RequestContext) -> dict[str, EntryMetadata]:
     return {uid: entry for uid, entry in found.items() if entry != EntryMetadata()}
 
 
-def _without_local(ctx: RequestContext, number: int, settings: resource_metadata.Settings) -> dict[str, object]:
+def without_local(kind: str, settings: resource_metadata.Settings) -> dict[str, object]:
     """Return the settings of a resource without those that are true of this tenant alone."""
-    schema = registry.find_settings_schema(ctx.view.kind(number))
+    schema = registry.find_settings_schema(kind)
     return {name: value for name, value in settings.items() if schema is None or name not in schema.local}
 
 

@@ -14,7 +14,7 @@ from lakehold.access.facts.records import Adopt, Change, Draft, mentioned_ids
 from lakehold.access.model.policy import MEMBER, TENANT
 from lakehold.access_as_code import file_format
 from lakehold.access_as_code.desired_state import DesiredState
-from lakehold.access_as_code.metadata import load_metadata, trigger_entry
+from lakehold.access_as_code.metadata import load_metadata, trigger_entry, without_local
 from lakehold.access_as_code.plan import ChangePlan, apply_plan, make_plan, refuse_outdated
 from lakehold.access_as_code.tenant_state import SUBJECTS, EntryMetadata
 from lakehold.catalog import credentials, kinds, network_policy, resource_edit, resource_metadata, resource_view
@@ -113,7 +113,10 @@ class TenantWriter:
                     self._save_tenant(entry)
                 elif uid not in self._created:
                     entry = self._save_file_settings(uid, entry)  # noqa: PLW2901 - without what is saved by then
-                    edit = ResourceEdit(description=entry.description, settings=entry.settings)
+                    before = without_local(self._kind(uid), resource_metadata.load(self.ctx, uid).settings)
+                    # Whoever applies files has read the settings: to leave them as they are needs no right.
+                    settings = None if entry.settings == before else entry.settings
+                    edit = ResourceEdit(description=entry.description, settings=settings)
                     resource_edit.apply_edit(self.ctx, uid, edit)
             credentials.expect(self.ctx, uid, entry.credentials)
 

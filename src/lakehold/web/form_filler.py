@@ -208,10 +208,12 @@ class FormFiller:
 def _best_form(forms: Iterable[_Form], action: str, sent: dict[str, list[str]]) -> _Form | None:
     """Return the form that was sent. Of several with one address, their hidden fields tell."""
 
-    def rank(form: _Form) -> tuple[bool, int, int]:
+    def rank(form: _Form) -> tuple[bool, bool, int, int]:
+        # A search form of the same address changes nothing, and so has no token.
+        has_token = any(each.name == _NEVER for each in form.controls)
         own = [each for each in form.controls if each.name and each.name != _NEVER]
         hidden = sum(1 if each.value in sent.get(each.name, ()) else -1 for each in own if each.type == "hidden")
-        return action in form.actions, hidden, sum(each.name in sent for each in own)
+        return action in form.actions, has_token, hidden, sum(each.name in sent for each in own)
 
     def is_alike(form: _Form) -> bool:
         shared = any(each.is_visible and each.name in sent for each in form.controls)

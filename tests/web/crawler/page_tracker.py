@@ -12,6 +12,7 @@ NO_PAGES = {
     "/resources/{uid:path}/destination/file": "a file",
     "/resources/{uid:path}/files/download": "a file",
     "/resources/{uid:path}/graph/live": "a part of the page of a project",
+    "/resources/{uid:path}/project-file/download": "a file",
     "/resources/{uid:path}/task/live": "a part of the page of a task",
     "/reviews/{uid}/result.csv": "a file",
     "/reviews/{uid}/result.jsonl": "a file",

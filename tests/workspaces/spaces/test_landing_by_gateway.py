@@ -177,6 +177,9 @@ def test_rows_are_not_sent_back_through_a_gateway(space: InlineSpace, source: ps
     land = space.make("one_way", landing(remote, "one_way"))
     table = {"source": {"task": land, "dataset": "one_way"}, "table": "never"}
     task = space.task("back", {"type": "replication", "connection": remote, "tables": [table]})
-    run = space.start(task, PREPARE)
+    try:
+        run = space.start(task, PREPARE)
+    finally:
+        space.revoke("petra", "can_manage", "sources")
     assert run.state == "failed"
     assert "A gateway only reads" in run.error

@@ -123,12 +123,13 @@ def _page(
     delete = PageAction(
         *("Delete", urls.resource(uid, "delete"), "post", "trash-2"), danger=True, confirm=f"Delete {found.name}?"
     )
+    move = PageAction("Move", urls.resource(uid, "move"), icon="folder")
     values: dict[str, object] = {
         "found": found,
         "crumbs": resource_header.breadcrumbs(ctx, uid),
         "tabs": resource_header.tabs(ctx, uid),
         "tab": urls.resource(uid, "data-connection"),
-        "menu": resource_header.actions_of(ctx, uid, {"delete": delete}),
+        "menu": resource_header.actions_of(ctx, uid, {"change_space": move, "delete": delete}),
         "edit": _with_reason(ctx, uid, edit),
         "test": _with_reason(ctx, uid, test),
         "facts": None if found.settings is None else _setting_facts(ctx, found),

@@ -56,7 +56,9 @@ def project_page(request: Request, ctx: ReadContext, platform: CurrentPlatform, 
     resource_usage.record(platform, ctx, kinds.catalog_kind(ctx.view.policy, found.kind).visible, uid)
     opened = sees_runs(found)
     graph = load_graph(ctx, uid, RUNS if opened else None)
-    missing = owner_context.missing_in_project(ctx, uid, [node.uid for node in graph.nodes]) if opened else []
+    # It names spaces, which others may not see, to those who can have it mended.
+    can_mend = any(ctx.session.check(ctx.principal, action, uid) for action in ("operate", "update"))
+    missing = owner_context.missing_in_project(ctx, uid, [node.uid for node in graph.nodes]) if can_mend else []
     owner = owner_context.owner_of(ctx, uid)
     values: dict[str, object] = {
         **runnable_frame(ctx, found, "graph"),
