@@ -358,6 +358,7 @@ _sale = st.builds(
     gift=st.none() | _skus,
     sold=st.integers(-5, 35),
     amount=st.integers(0, 9),
+    country=st.just("de"),
     shop=st.integers(1, 3),
 )
 

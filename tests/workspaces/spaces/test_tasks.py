@@ -51,15 +51,15 @@ def test_a_table_is_landed_and_landed_again(space: InlineSpace, source: psycopg.
 def test_new_columns_are_left_out_where_they_are_to_be_ignored(
     space: InlineSpace, source: psycopg.Connection, shop: str
 ) -> None:
-    fill(source, "steady")
-    kept = {**landing(shop, "steady", mode="compare", keys=["id"]), "schema_changes": "ignore"}
-    task = space.make("steady", kept)
+    fill(source, "unmoved")
+    kept = {**landing(shop, "unmoved", mode="compare", keys=["id"]), "schema_changes": "ignore"}
+    task = space.make("unmoved", kept)
     space.run(task)
-    source.execute("ALTER TABLE steady ADD COLUMN more text; ALTER TABLE steady ALTER COLUMN id TYPE bigint")
-    source.execute("INSERT INTO steady VALUES (4, 'n4', timestamp '2026-02-01', 'new')")
+    source.execute("ALTER TABLE unmoved ADD COLUMN more text; ALTER TABLE unmoved ALTER COLUMN id TYPE bigint")
+    source.execute("INSERT INTO unmoved VALUES (4, 'n4', timestamp '2026-02-01', 'new')")
     space.run(task)
-    assert [row[:2] for row in space.rows(task, "steady")] == [(1, "n1"), (2, "n2"), (3, "n3"), (4, "n4")]
-    assert {len(row) for row in space.rows(task, "steady")} == {3}
+    assert [row[:2] for row in space.rows(task, "unmoved")] == [(1, "n1"), (2, "n2"), (3, "n3"), (4, "n4")]
+    assert {len(row) for row in space.rows(task, "unmoved")} == {3}
 
 
 def test_only_what_lies_beyond_the_cursor_is_read(space: InlineSpace, source: psycopg.Connection, shop: str) -> None:
