@@ -58,7 +58,9 @@ def prepare_company(shop: Shop) -> CrawledCompany:
     petra, dana = _space_starts(shop)
     by_mail = _mailed(shop, ("sign_in", "password"))
     return CrawledCompany(
-        PageTracker(pages, kinds), [invited, *by_mail], {"olga": olga, "ana": ana, "petra": petra, "dana": dana}
+        PageTracker(pages, kinds),
+        [invited, *by_mail],
+        {"olga": olga, "ana": ana, "petra": petra, "dana": dana, "bella": _app_starts()},
     )
 
 
@@ -72,7 +74,16 @@ def _space_starts(shop: Shop) -> tuple[list[str], list[str]]:
         *(f"/resources/land_web/{part}" for part in ("task/edit", "task/prepare")),
         *(urls.resource(dataset, part) for part in ("dataset", "dataset/first-rows")),
     ]
-    return petra, ["/workspaces/sources/connections/new", "/resources/till_link/data-connection/edit"]
+    dana = [
+        "/workspaces/sources/connections/new",
+        "/resources/till_link/data-connection/edit",
+        "/resources/shop_gateway/data-gateway",
+    ]
+    return petra, dana
+
+
+def _app_starts() -> list[str]:
+    return ["/resources/sales_cockpit/app", "/resources/sales_cockpit/app/edit"]
 
 
 def _mailed(shop: Shop, purposes: Iterable[str]) -> list[str]:

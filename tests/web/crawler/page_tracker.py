@@ -9,6 +9,7 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 from tests.web.crawler.templates import AddressTemplates
 
 NO_PAGES = {
+    "/resources/{uid:path}/app/csv": "a file",
     "/resources/{uid:path}/destination/file": "a file",
     "/resources/{uid:path}/files/download": "a file",
     "/resources/{uid:path}/graph/live": "a part of the page of a project",
