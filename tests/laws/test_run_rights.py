@@ -56,17 +56,14 @@ KINDS = {
 }
 """What the law is tested on."""
 _FLOWS = "tests/workspaces/{}/test_authors.py::test_"
-_SPACES = "tests/workspaces/spaces/test_owner_context.py"
+_SPACES = "tests/laws/test_owner_context.py::test_what_arrives_may_be_used_by_the_owner_of_the_project"
 ELSEWHERE = {
     "lakehouse.source": f"{_FLOWS.format('lakehouse')}an_editor_cannot_point_a_source_at_a_volume_of_others",
     "lakehouse.table": f"{_FLOWS.format('lakehouse')}a_saved_table_reads_as_the_author_of_its_query_too",
-    **{
-        f"spaces.{kind}": f"{_SPACES}::test_a_{kind}_runs_only_with_the_owners_roles"
-        for kind in ("task", "dataset", "project")
-    },
+    **{f"spaces.{kind}": _SPACES for kind in ("task", "dataset", "project")},
     "marts.report": f"{_FLOWS.format('marts')}an_owner_who_lost_the_mart_gets_no_rows_by_editing_the_report",
 }
-"""The flow of each other kind that can be run."""
+"""The flow of each other kind that can be run, or the law of its own."""
 members, tables = st.sampled_from(MEMBERS), st.sampled_from(TABLES)
 Operation = tuple[str, str, Any]
 OPERATIONS: st.SearchStrategy[Operation] = st.one_of(
