@@ -10,13 +10,14 @@ from threading import Thread
 import pytest
 import uvicorn
 
+from lakehold.access import Grant
 from lakehold.kit.errors import InvalidInputError
 from lakehold.workspaces.spaces.gateways.agent.identity_folder import IdentityFolder
 from lakehold.workspaces.spaces.gateways.agent.registration import PATH
 from lakehold.workspaces.spaces.gateways.key_pairs import KeyPairs, seal
 from tests.api.client import json_body, problem
 from tests.processes import Process
-from tests.workspaces.spaces.gateways.site import GatewaySite, registration, run_gateway, start_gateway
+from tests.workspaces.spaces.gateways.site import TENANT, GatewaySite, registration, run_gateway, start_gateway
 
 
 @pytest.fixture
@@ -74,6 +75,30 @@ def test_a_code_is_used_once_and_replaced_by_the_next(site: GatewaySite) -> None
     assert problem(site.api.post(PATH, json=weak), 422, "invalid_input")
     assert json_body(site.api.post(PATH, json=registration(code, keys)), 201)["gateway"] == uid
     assert problem(site.api.post(PATH, json=registration(code, KeyPairs.generate())), 401, "unauthorized")
+
+
+@pytest.mark.parametrize("heir", ["olga", ""], ids=["another owner", "no owner"])
+def test_a_code_is_void_when_its_maker_may_no_longer_edit_the_gateway(site: GatewaySite, heir: str) -> None:
+    uid = site.gateway(f"inherited by {heir}")
+    code, keys = site.code(uid), KeyPairs.generate()
+    with site.platform.access.write(TENANT) as session:
+        session.store.remove(Grant("gina", "owner", uid))
+        if heir:
+            session.store.add(Grant(heir, "owner", uid))
+    assert problem(site.api.post(PATH, json=registration(code, keys)), 401, "unauthorized")
+    assert site.status(uid)["state"] == "never_registered"
+
+
+def test_a_code_is_void_when_its_maker_has_left_the_data_space(site: GatewaySite) -> None:
+    uid = site.gateway("left behind")
+    code, keys, left = site.code(uid), KeyPairs.generate(), Grant("gina", "can_manage", "sales")
+    with site.platform.access.write(TENANT) as session:
+        session.store.remove(left)
+    try:
+        assert problem(site.api.post(PATH, json=registration(code, keys)), 401, "unauthorized")
+    finally:
+        with site.platform.access.write(TENANT) as session:
+            session.store.add(left)
 
 
 def test_only_its_owner_registers_and_revokes(site: GatewaySite) -> None:

@@ -6,6 +6,7 @@ On the side of the platform:
 - `registration`: registration codes, and how a gateway is registered, rotates its keys and is revoked
 - `status`: what a gateway reports: state, throughput, log
 - `work_orders`: what a gateway is asked for; placed, watched and cancelled by whoever needs the rows
+- `call_rate`: how often a gateway may call
 - `spool`: the folder in which the parts of a table arrive
 - `dispatch`: the calls of gateways: they take their work orders, and finish them
 - `flight_server`: the Arrow Flight server that gateways dial

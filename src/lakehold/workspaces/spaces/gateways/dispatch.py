@@ -13,6 +13,7 @@ from lakehold.kit.database import TenantRows
 from lakehold.kit.errors import ConflictError, NotFoundError, UnavailableError
 from lakehold.kit.ids import cut_text
 from lakehold.workspaces.spaces.gateways import registration
+from lakehold.workspaces.spaces.gateways.call_rate import CallRate
 from lakehold.workspaces.spaces.gateways.key_pairs import TOKEN_LIFETIME, GatewayToken, PublicKeys, parse_token
 from lakehold.workspaces.spaces.gateways.spool import Spool
 from lakehold.workspaces.spaces.gateways.tables import gateway_table, log_table, order_table
@@ -40,6 +41,7 @@ class GatewayDispatch:
 
     def __init__(self, platform: Platform) -> None:
         self._platform = platform
+        self._rate = CallRate()
 
     def authenticate(self, text: str) -> GatewayIdentity:
         """Return the gateway of a token, or refuse."""
@@ -54,6 +56,7 @@ class GatewayDispatch:
             raise _refused()
         if not fresh:
             raise UnauthorizedError("The clocks of gateway and platform differ.", "Set them by a time server.")
+        self._rate.take(row.tenant_id, row.resource_id, self._platform.clock())
         return GatewayIdentity(token, row.tenant_id, row.resource_id, row.signing_key)
 
     def need_current(self, caller: GatewayIdentity) -> Any:  # noqa: ANN401 - a row

@@ -22,6 +22,8 @@ from lakehold.workspaces.spaces.gateways.spool import PartsDifferError
 _log = logging.getLogger("lakehold.gateways")
 _MAX_PART_BYTES = 2_000_000_000
 """A gateway sends parts of some 30 MB, or a single row that is larger."""
+_MAX_BODY_BYTES = 8_000_000
+"""Of what is said beside the rows; the largest is the list of a database's tables."""
 _HEADER, _SCHEME, _MIDDLEWARE = "authorization", "Bearer ", "gateway"
 
 
@@ -125,6 +127,8 @@ def _identity(context: flight.ServerCallContext) -> GatewayIdentity:
 
 
 def _parse(content: Any) -> dict[str, Any]:  # noqa: ANN401 - bytes or a buffer
+    if len(content) > _MAX_BODY_BYTES:
+        raise ValueError(len(content))
     found = json.loads(bytes(content) or b"{}")
     if not isinstance(found, dict):
         raise TypeError(found)

@@ -1,6 +1,7 @@
 """Registration codes of gateways, and how a gateway is registered, rotates its keys and is revoked.
 
-Whoever may edit a gateway creates a code, which is shown once, expires, and can be used once. With it a gateway sends
+Whoever may edit a gateway creates a code, which is shown once, expires, can be used once, and is void when they may no
+longer edit it. With it a gateway sends
 its public keys and proves that it has the private ones.
 """
 
@@ -88,10 +89,18 @@ def register(platform: Platform, given: GatewayRegistration, client: ClientInfo)
         if ctx.rows(code_table).delete(code_table.c.id == row.id) != 1 or not ctx.view.uid(row.resource_id):
             raise _invalid_code()
         uid = ctx.view.uid(row.resource_id)
+        _need_editor(ctx, uid, row.made_at)
         _store(ctx, row.resource_id, given)
         details = {"fingerprint": given.keys.fingerprint, "version": given.version, "code": row.id}
         ctx.note("register gateway", uid, after=details)
         return RegisteredGateway(tenant, uid, ctx.view.names.get(row.resource_id) or uid)
+
+
+def _need_editor(ctx: RequestContext, uid: str, made_at: Moment) -> None:
+    """Refuse a code if nobody who might edit the gateway when it was created may do so now."""
+    then = ctx.session.as_of(made_at).who("edit", uid)
+    if not set(then) & set(ctx.session.who("edit", uid)):
+        raise _invalid_code()
 
 
 def _store(ctx: RequestContext, number: int, given: GatewayRegistration) -> None:
