@@ -46,7 +46,6 @@ from lakehold.workspaces.spaces.steps import (
     ReplicateDataset,
     RunTransform,
     StoreDataset,
-    TaskStep,
 )
 from tests.laws.budget import examples
 
@@ -239,7 +238,7 @@ class SpaceHistory:
 
     def read(self, step: Step, step_ctx: StepContext) -> StepResult:
         """Note what a step reads and writes; both people must have the right to it at this moment."""
-        assert isinstance(step, TaskStep)
+        used: list[str] = []
         match step:
             case LandDataset():
                 used = [step.connection]
@@ -249,7 +248,7 @@ class SpaceHistory:
                 used = list(step.inputs)
             case ReplicateDataset():
                 used = [step.source, step.connection]
-            case _:
+            case PrepareTask():
                 used = _named(step.settings)
         spaces = frozenset(space for uid in used for space in self.spaces_of(uid))
         if not self.may_start(step_ctx.caller.member):

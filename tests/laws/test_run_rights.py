@@ -1,11 +1,13 @@
 """Rows that arrive by a run ⊆ what its starter and the authors of its definition may read, in a lakehouse and in marts,
-whatever was edited, scheduled and revoked before. Whoever changes how a query is written, or a check of its rows,
-answers for that too, and takes the query over from nobody. The starter of what a schedule runs is who last saved it.
+whatever was edited, scheduled and revoked before, or between the plan of a run and its steps. Whoever changes how a
+query is written, or a check of its rows, answers for that too, and takes the query over from nobody. The starter of
+what a schedule runs is who last saved it.
 """
 
 from __future__ import annotations
 
 import shutil
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -66,12 +68,16 @@ ELSEWHERE = {
 """The flow of each other kind that can be run, or the law of its own."""
 members, tables = st.sampled_from(MEMBERS), st.sampled_from(TABLES)
 Operation = tuple[str, str, Any]
-OPERATIONS: st.SearchStrategy[Operation] = st.one_of(
+CHANGES: st.SearchStrategy[Operation] = st.one_of(
     st.tuples(st.sampled_from(["define", "check"]), members, st.sets(tables, min_size=1)),
     st.tuples(st.just("tune"), members, st.sampled_from(["overwrite", "append"])),
-    st.tuples(st.sampled_from(["describe", "take over", "schedule", "resume", "due"]), members, st.none()),
+    st.tuples(st.sampled_from(["describe", "take over"]), members, st.none()),
     st.tuples(st.sampled_from(["grant", "revoke"]), members, tables),
-    st.tuples(st.just("run"), members, st.none()),
+)
+OPERATIONS: st.SearchStrategy[Operation] = st.one_of(
+    CHANGES,
+    st.tuples(st.sampled_from(["schedule", "resume", "due"]), members, st.none()),
+    st.tuples(st.just("run"), members, st.lists(CHANGES, max_size=2)),
 )
 
 
@@ -138,7 +144,7 @@ class History:
         elif operation in {"schedule", "resume"}:
             self.starter = member
         elif operation == "run":
-            self.run(caller)
+            self.run(caller, what or ())
         elif operation == "due":
             self.run_due()
 
@@ -169,11 +175,11 @@ class History:
             if gives:
                 session.store.add(Grant(member, "editor", table))
 
-    def run(self, caller: Caller) -> None:
+    def run(self, caller: Caller, between: Sequence[Operation] = ()) -> None:
         """As a schedule does: the run is inserted, and access is checked as it goes on."""
         with self.platform.write(caller) as ctx:
             RUNS.insert(ctx, self.uid, RunOptions(), cause=MANUAL_CAUSE)
-        self.execute(caller.member)
+        self.execute(caller.member, between)
 
     def run_due(self) -> None:
         if self.trigger:
@@ -181,20 +187,23 @@ class History:
             assert DueTriggers(RUNS).start_due(self.platform, self.platform.clock() + self.days * DAY) == 1
             self.execute(self.starter)
 
-    def execute(self, starter: str) -> None:
-        before = len(self.arrived)
+    def execute(self, starter: str, between: Sequence[Operation] = ()) -> None:
+        """Execute what is queued; things may change between the plan and the first step."""
+        before, known = len(self.arrived), dict(self.authors)
         with self.platform.database.write(queue.QUEUE_LOCK) as transaction:
             ((number, _),) = queue.claim_runs(transaction, self.platform.clock(), most=1, at_once=9)
         spark = SimpleNamespace(queries=NamedTables(self.platform), spark=MagicMock(), is_lost=lambda _wait: False)
         running = RunExecutor(self.platform, RUNS.runnables, self.executors, cast("SparkRuntime", spark))
         problem, count = running.begin(number)
+        for operation in between:
+            self.apply(*operation)
         for place in range(count):
             problem = problem or running.execute_step(number, place)
         with self.platform.database.write() as transaction:
             transaction.connection.execute(run_table.update().values(state="succeeded"))
         with self.platform.access.read(TENANT) as session:
             for part, read in self.arrived[before:]:
-                authors = [self.authors[each] for each in (part, "tune") if each in self.authors]
+                authors = [known[each] for each in (part, "tune") if each in known]
                 for member in (starter, *(authors if part == "define" else authors[:1])):
                     assert all(session.check(member, "read", table) for table in read), f"{member}: {part}"
 
@@ -271,6 +280,8 @@ def open_history(template_file: Path, folder: Path, uid: str) -> History:
 @example(operations=[("define", "rita", {"closed"}), ("tune", "ada", "append"), ("check", "ada", {"open"})])
 @example(operations=[("define", "ada", {"closed"}), ("tune", "rita", "append"), ("run", "ada", None)])
 @example(operations=[("check", "rita", {"closed"}), ("define", "ada", {"shared"})])
+@example(operations=[("define", "ed", {"shared"}), ("run", "ada", [("revoke", "ed", "shared")])])
+@example(operations=[("define", "ada", {"shared"}), ("run", "ed", [("revoke", "ed", "shared")])])
 @example(
     operations=[
         ("define", "ed", {"shared"}),
