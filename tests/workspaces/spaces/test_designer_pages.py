@@ -16,10 +16,11 @@ from lakehold.api.http.authentication import SESSION_COOKIE
 from lakehold.catalog import resource_metadata
 from lakehold.directory import sign_ins
 from lakehold.directory.caller import Caller, ClientInfo
+from lakehold.ledger.audit import AuditFilter
 from lakehold.web import app_factory
 from tests.web.forms import token
 from tests.web.site import running
-from tests.workspaces.spaces.space import ERIK, TENANT, InlineSpace
+from tests.workspaces.spaces.space import ADA, ERIK, TENANT, InlineSpace
 from tests.workspaces.spaces.test_tasks import fill, landing
 
 NEW = "/resources/ingest/tasks/new?type="
@@ -77,6 +78,13 @@ def errors_on(page: httpx.Response) -> list[str]:
 def pages(space: InlineSpace) -> Iterator[Pages]:
     with running(app_factory.create_web_app(space.platform)) as address, ExitStack() as stack:
         yield Pages(space, address, stack)
+
+
+def reads_of(space: InlineSpace, uid: str) -> list[tuple[str, str]]:
+    """Who has read something, by the audit log of reads."""
+    space.platform.reads.flush()
+    with space.platform.read(ADA) as ctx:
+        return [(line.entry.member, line.entry.action) for line in ctx.reads.page(AuditFilter(resource=uid))]
 
 
 @pytest.mark.slow
@@ -157,6 +165,7 @@ def test_a_pipeline_is_built_on_pages(space: InlineSpace, source: psycopg.Connec
     assert pages.by("vito").get(f"/resources/{view}/dataset/first-rows").status_code == 403
     assert ">n4<" in pages.by("vera").get(f"/resources/{view}/dataset/first-rows").text
     assert pages.by("carl").get(f"/resources/{view}/dataset/first-rows").status_code == 403
+    assert reads_of(space, view) == [("vera", "preview")]
 
     graph = pages.by("otto").get("/resources/ingest/graph").text
     for task in (land, store, make, star):

@@ -162,6 +162,12 @@ def test_a_step_on_a_column_that_is_gone_and_its_preview(
     assert erik.post(preview, json={"dataset": {"name": "s"}}).status_code == 422
     olga = by("olga").post(preview, json={"dataset": item, "step": 1})
     assert [row[1] for row in olga.json()["rows"]] == ["n1", "n2", "n3"]
+    # Who was shown rows, and of what: not of the task alone, which has none yet.
+    space.platform.reads.flush()
+    params = {"log": "reads", "resource": task}
+    (entry,) = by("ada").get("/api/v1/access/audit", params=params).json()["items"]
+    assert (entry["member"], entry["action"], entry["after"]["rows"]) == ("olga", "preview", 3)
+    assert space.dataset(land, "stepped") in str(entry["after"])
 
 
 def test_two_tasks_that_write_one_table(space: InlineSpace, source: psycopg.Connection, shop: str, by: As) -> None:

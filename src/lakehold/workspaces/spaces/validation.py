@@ -104,11 +104,15 @@ def need_preview(ctx: RequestContext, task: str) -> Caller:
 
 
 def preview(platform: Platform, caller: Caller, asked: Mapping[str, Any], uid: str = "") -> dict[str, Any]:
-    """Return the query, the columns and the first rows of a dataset of a transform; audited if rows are seen."""
-    task = str(asked["task"])
-    with platform.read(caller) as ctx:
-        sees = ctx.session.check(ctx.principal, "view_data", task)
-    return worker_client.probe(platform, caller, STEPS_PROBE, asked, task if sees else "", uid=uid)
+    """Return the query, the columns and the first rows of a dataset of a transform.
+
+    Rows that are shown are audited, with the datasets that they are from.
+    """
+    found = worker_client.probe(platform, caller, STEPS_PROBE, asked, uid=uid)
+    reads = found.pop("reads", ())
+    if found["rows"] is not None:
+        platform.record_read(caller, "preview", str(asked["task"]), tables=reads, rows=len(found["rows"]))
+    return found
 
 
 def _parse_plan(found: Mapping[str, Any]) -> DatasetPlan:

@@ -45,10 +45,14 @@ class InputSession:
 
     def rows(self, text: str, *, seconds: int = _QUERY_SECONDS) -> DataFrame:
         """Return the rows of a query."""
+        return self.analyse(text, seconds=seconds)[0]
+
+    def analyse(self, text: str, *, seconds: int = _QUERY_SECONDS) -> tuple[DataFrame, frozenset[str]]:
+        """Return the rows of a query, and the ids of the datasets that it reads."""
         caller = replace(self.caller, inputs=frozenset(self.inputs))
         where = _PATH_SEPARATOR.join(self.place)
         try:
-            return self.runtime.queries.analyse(caller, where, text, seconds=seconds)[0]
+            return self.runtime.queries.analyse(caller, where, text, seconds=seconds)
         except RefusedQueryError as error:
             self.platform.audit_refusal(self.caller, self.action, self.task, error.message)
             raise

@@ -337,10 +337,10 @@ def probe_steps(
     session = TaskSchema(platform, runtime, caller, task).input_session(TransformSettings(reads=tuple(inputs)))
     with _in_dataset(0):
         text = _query_until(session, item, request.get("step"))
-        rows = session.rows(f"SELECT * FROM (\n{text}\n) LIMIT {_SAMPLE_ROWS}", seconds=_QUERY_SECONDS)  # noqa: S608 - guarded
+        rows, reads = session.analyse(f"SELECT * FROM (\n{text}\n) LIMIT {_SAMPLE_ROWS}", seconds=_QUERY_SECONDS)  # noqa: S608 - guarded
     fields = [{"name": each.name, "type": each.dataType.simpleString()} for each in rows.schema.fields]
     sample = [[*map(sample_value, row)] for row in rows.collect()] if sees else None
-    return {"sql": text, "fields": fields, "rows": sample}
+    return {"sql": text, "fields": fields, "rows": sample, "reads": sorted(reads)}
 
 
 def _query_until(session: InputSession, item: TransformDataset, step: int | None) -> str:
