@@ -47,7 +47,9 @@ _RESERVED = {
     *("isolationlevel", "partitioncolumn", "lowerbound", "upperbound", "numpartitions", "fetchsize", "batchsize"),
     *("querytimeout", "truncate", "cascadetruncate", "pushdownpredicate", "pushdownaggregate", "pushdownlimit"),
     *("pushdownoffset", "pushdowntablesample", "prefertimestampntz", "hint", "schema", "path"),
-    *("sessionvariables", "readonlyusers"),
+    *("sessionvariables", "readonlyusers", "permitmysqlscheme"),
+    # To set it at all lets a server ask for files.
+    "allowloadlocalinfileinpath",
 }
 _HOST = r"(?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9_](?:[A-Za-z0-9_.-]*[A-Za-z0-9_])?\.?)(?::\d{1,5})?"
 _PLACE = rf"(?P<hosts>{_HOST}(?:,{_HOST})*)"

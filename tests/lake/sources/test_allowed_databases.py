@@ -73,6 +73,20 @@ def test_mysql_is_read_only_from_the_first_statement_and_asked() -> None:
             open_with(f"{allowed}&sessionvariables", f"jdbc:{product}://db.shop:3306/x")
 
 
+@pytest.mark.parametrize("product", ["mysql", "mariadb"])
+@pytest.mark.parametrize("driver", ["com.mysql.cj.jdbc.Driver", "org.mariadb.jdbc.Driver"])
+def test_spark_is_given_mysqls_scheme_for_either_driver(product: str, driver: str) -> None:
+    """By another one Spark takes a dialect that quotes with ", and reads the names of columns as their values."""
+    found = open_with(f"jdbc:{product}://db.shop:3306?driver={driver}", f"jdbc:{product}://db.shop/x").options
+    flag = "?permitMysqlScheme" if "mariadb" in driver else ""
+    assert (found["url"], found["driver"]) == (f"jdbc:mysql://db.shop:3306/x{flag}", driver)
+
+
+def test_no_folder_can_be_permitted_whose_files_a_server_may_ask_for() -> None:
+    with pytest.raises(InvalidInputError, match="the platform sets it"):
+        open_with(f"{MYSQL}&allowLoadLocalInfileInPath", "jdbc:mysql://db.shop:3306/x")
+
+
 def test_a_property_of_the_installation_is_not_given_in_another_spelling_too() -> None:
     """Spark's options know no case: which of two were taken would be a matter of luck."""
     allowed = "jdbc:postgresql://localhost:5432?SslMode=verify-ca"

@@ -108,6 +108,18 @@ def test_a_table_is_read_in_parts(spark: SparkSession, shop: JdbcDatabase) -> No
             replace(source, parts={"public.orders": TablePartitioning(column, 3)}).read(spark, "public.orders")
 
 
+@pytest.mark.parametrize("column", ["id", "day", "at"])
+def test_every_part_is_read_with_the_properties_of_the_driver(
+    spark: SparkSession, shop: JdbcDatabase, column: str
+) -> None:
+    """Their names have capitals, and the driver takes them for unknown ones without."""
+    query = "SELECT orders.*, current_setting('application_name') AS name FROM orders WHERE at IS NOT NULL"
+    source = JdbcSource(shop, parts={"q": TablePartitioning(column, 3)}, queries={"q": query})
+    rows = source.read(spark, "q").rows
+    assert rows.rdd.getNumPartitions() == 3
+    assert {row["name"] for row in rows.select("name").collect()} == {"lakehold"}
+
+
 @pytest.mark.parametrize("cursor", ["id", "price", "at", "zoned", "day", "note"])
 def test_only_what_is_new_is_asked_for(
     spark: SparkSession, shop: JdbcDatabase, cursor: str, capsys: pytest.CaptureFixture[str]

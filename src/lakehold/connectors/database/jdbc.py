@@ -101,6 +101,15 @@ class JdbcDatabase:
         return self.url.split(":", 2)[1].partition("+")[0]
 
     @property
+    def spark_url(self) -> str:
+        """The URL for Spark and the driver. Spark knows its dialect by that, and MariaDB's as MySQL's alone."""
+        if self.product not in _MYSQL:
+            return self.url
+        # MariaDB's driver takes this scheme only if it is told to.
+        flag = "?permitMysqlScheme" if self.driver_class == DRIVER_CLASSES["mariadb"] else ""
+        return self.url.replace("jdbc:mariadb:", "jdbc:mysql:", 1) + flag
+
+    @property
     def takes_queries(self) -> bool:
         """Whether a query can do nothing but read: the server is asked, its driver opens a file so, or its user may."""
         is_verified = self.product in _READ_ONLY_STATEMENTS or self.driver_class == DRIVER_CLASSES[SQLITE]
@@ -134,7 +143,7 @@ class JdbcDatabase:
         # Spark's options know no case: of two spellings, either could be taken.
         taken = {name.lower() for name in forced}
         free = {name: value for name, value in {**given, **self.properties}.items() if name.lower() not in taken}
-        return {**free, **forced, "url": self.url, "driver": self.driver_class}
+        return {**free, **forced, "url": self.spark_url, "driver": self.driver_class}
 
     @property
     def _snapshot_statement(self) -> str:
@@ -155,7 +164,7 @@ class JdbcConnection:
         options = packages.execution.datasources.jdbc
         mapped = self._jvm.PythonUtils.toScalaMap({**database.options, "dbtable": "none"})
         self._types = options.JdbcUtils
-        self._dialect = packages.jdbc.JdbcDialects.get(database.url)
+        self._dialect = packages.jdbc.JdbcDialects.get(database.spark_url)
         self.java = self._dialect.createConnectionFactory(options.JdbcOptionsInWrite(mapped)).apply(-1)
         """The connection as Java has it."""
 

@@ -12,7 +12,7 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 from decimal import Decimal
-from functools import cache
+from functools import cache, reduce
 from itertools import pairwise
 
 from pyspark.sql import DataFrame, SparkSession
@@ -123,9 +123,12 @@ def read_partitioned(
     if row is None or row[0] is None or row[1] is None:
         return reader.load()
     if isinstance(bounds.schema["low"].dataType, TimestampNTZType):
-        return reader.jdbc(
-            options["url"], options["dbtable"], predicates=_timestamp_predicates(quoted, row[0], row[1], parts.count)
-        )
+        # Not by predicates of the reader: options would reach the driver in lower case, and so be unknown to it.
+        tables = [
+            f"(SELECT * FROM {options['dbtable']} WHERE {predicate}) lakehold_part"  # noqa: S608 - quoted
+            for predicate in _timestamp_predicates(quoted, row[0], row[1], parts.count)
+        ]
+        return reduce(DataFrame.unionAll, (reader.option("dbtable", each).load() for each in tables))
     low, high = _partition_bound(row[0], parts.column, math.floor), _partition_bound(row[1], parts.column, math.ceil)
     if since is not None and not since.again and since.field.lower() == parts.column.lower():
         # Only what is new is read, so only that is cut into parts.
