@@ -123,6 +123,9 @@ def test_the_last_owner_who_can_sign_in_stays(acme: AcmePlatform) -> None:
     with acme.platform.write(acme.olga) as ctx:
         ghost = members.add(ctx, "Gus")
         members.give_tenant_role(ctx, ghost, "owner")
+        # Who can sign in for a week is nobody to stay.
+        passing = members.add(ctx, "Pia", email="pia@example.org")
+        members.give_tenant_role(ctx, passing, "owner", until=ctx.at + 7 * DAY)
     acme.refuses(
         acme.olga,
         ConflictError,
