@@ -157,6 +157,24 @@ def test_a_changed_gateway_does_not_get_the_old_password(
         worker_client.probe(space.platform, ZOE, "spaces.connection", {"connection": uid, "settings": settings})
 
 
+def test_a_run_does_not_give_the_old_password_to_a_changed_gateway(
+    space: InlineSpace, source: psycopg.Connection, remote: str, gateway: str
+) -> None:
+    fill(source, "moved_later", 2)
+    with space.platform.write(ZOE) as ctx:
+        settings = dict(resources.get(ctx, remote).settings or {})
+        other = ctx.create("spaces.gateway", "third branch", edges={"space": "sources"})
+        edges = {"space": "sources", "gateway": gateway}
+        uid = resources.create(ctx, "spaces.connection", "moved_secret", edges=edges, settings=settings)
+        credentials.save(ctx, uid, {"password": PASSWORD})
+    task = space.make("moved_later", landing(uid, "moved_later"))
+    with space.platform.write(ZOE) as ctx:
+        apply_edit(ctx, uid, ResourceEdit(edges={"gateway": [other]}))
+    run = space.start(task)
+    assert run.state == "failed"
+    assert "changed after its password had been entered" in run.error
+
+
 def test_a_gateway_of_others_is_not_probed(space: InlineSpace, gateway: str, shop: str) -> None:
     """Zoe's connection, but a gateway of a space in which she has no role."""
     del gateway
