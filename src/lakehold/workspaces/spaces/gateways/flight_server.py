@@ -22,8 +22,8 @@ from lakehold.workspaces.spaces.gateways.spool import PartsDifferError
 _log = logging.getLogger("lakehold.gateways")
 _MAX_PART_BYTES = 2_000_000_000
 """A gateway sends parts of some 30 MB, or a single row that is larger."""
-_MAX_BODY_BYTES = 8_000_000
-"""Of what is said beside the rows; the largest is the list of a database's tables."""
+_MAX_BODY_BYTES = 64_000_000
+"""Of what is said beside the rows: more than any answer that is too large, and so is refused with a reason."""
 _HEADER, _SCHEME, _MIDDLEWARE = "authorization", "Bearer ", "gateway"
 
 

@@ -1,8 +1,7 @@
 """Registration codes of gateways, and how a gateway is registered, rotates its keys and is revoked.
 
 Whoever may edit a gateway creates a code, which is shown once, expires, can be used once, and is void when they may no
-longer edit it. With it a gateway sends
-its public keys and proves that it has the private ones.
+longer edit it. With it a gateway sends its public keys and proves that it has the private ones.
 """
 
 from dataclasses import dataclass, field
