@@ -12,15 +12,11 @@ import pytest
 
 from lakehold.catalog import credentials, resources
 from lakehold.catalog.resource_edit import ResourceEdit, apply_edit
-from lakehold.directory.caller import ClientInfo
 from lakehold.directory.errors import DeniedError
 from lakehold.kit.errors import LakeholdError
 from lakehold.runs import worker_client
-from lakehold.workspaces.spaces.gateways import registration
-from lakehold.workspaces.spaces.gateways.agent.identity_folder import GatewayConfiguration, IdentityFolder
-from lakehold.workspaces.spaces.gateways.endpoint import address_of, load_authority, serve_gateways
-from lakehold.workspaces.spaces.gateways.key_pairs import KeyPairs
-from lakehold.workspaces.spaces.gateways.registration import GatewayRegistration
+from lakehold.workspaces.spaces.gateways.endpoint import serve_gateways
+from lakehold.workspaces.spaces.gateways.local_gateway import register_here
 from lakehold.workspaces.spaces.gateways.tables import order_table
 from tests import postgres
 from tests.workspaces.spaces.gateways.site import run_gateway
@@ -40,16 +36,9 @@ def gateway(space: InlineSpace, tmp_path_factory: pytest.TempPathFactory) -> Ite
     try:
         with space.platform.write(ZOE) as ctx:
             uid = ctx.create("spaces.gateway", "branch", edges={"space": "sources"})
-            code = registration.create_code(ctx, uid).text
-        keys, settings = KeyPairs.generate(), space.platform.settings
-        given = GatewayRegistration(code, keys.public, keys.prove("register", code))
-        found = registration.register(space.platform, given, ClientInfo())
-        folder = IdentityFolder(tmp_path_factory.mktemp("gateway"))
-        texts = (found.tenant, found.uid, found.name, address_of(settings), load_authority(settings).decode())
-        with serve_gateways(space.platform):
-            folder.save(GatewayConfiguration(*texts, keys))
-            with run_gateway(folder):
-                yield uid
+        folder = register_here(space.platform, ZOE, uid, tmp_path_factory.mktemp("gateway"))
+        with serve_gateways(space.platform), run_gateway(folder):
+            yield uid
     finally:
         space.platform.settings = before
 
