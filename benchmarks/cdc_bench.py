@@ -41,6 +41,8 @@ def run(say: Callable[[str], None]) -> Iterator[list[Result]]:
     """Measure how long the same changes take."""
     with TemporaryDirectory() as folder, capture(Path(folder)) as here:
         over = partial(_over, here, say)
+        # Spark compiles for the first ones what all others use.
+        over()
         yield measure([Figure("capture over decode-and-append", over, most=_MOST, unit="×", note=_NOTE)], say, 3)
 
 

@@ -44,7 +44,7 @@ def run(say: Callable[[str], None]) -> Iterator[list[Result]]:
 
 def _outside(here: TaskSpace, say: Callable[[str], None]) -> float:
     with _spark_calls() as calls:
-        began, ended = _run_by_worker(here)
+        began, ended = _run_project(here)
     inside, took = calls.seconds(began, ended), ended - began
     say(f"{_TASKS} tasks in {took:.1f} s, {inside:.1f} s of them in Spark: {1 - inside / took:.1%} outside")
     return 1 - inside / took
@@ -62,7 +62,8 @@ def _project(folder: Path, say: Callable[[str], None]) -> Iterator[TaskSpace]:
             made.append(here.task(f"t{number}", _settings(number, made, connection)))
             if number < _LANDINGS or number % _LANDINGS == _LANDINGS - 1:
                 here.run(made[-1])
-        yield here
+        with _worker(here):
+            yield here
 
 
 def _settings(number: int, made: list[str], connection: str) -> dict[str, object]:
@@ -75,27 +76,33 @@ def _settings(number: int, made: list[str], connection: str) -> dict[str, object
     return {"type": "transform", "reads": reads, "datasets": [{"name": "x", "sql": text}]}
 
 
-def _run_by_worker(here: TaskSpace) -> tuple[float, float]:
-    """Run the project; return when it was started and when it had ended."""
+@contextmanager
+def _worker(here: TaskSpace) -> Iterator[None]:
+    """Run a worker while the block runs; it stops Spark when it ends."""
     executor = RunExecutor(here.platform, workspaces.runnables(), step_executors, here.runtime)
     worker, stop = Worker(here.platform, executor, here.runtime), Event()
     thread = Thread(target=worker.run, args=(stop,), name="worker")
     thread.start()
     try:
-        with here.platform.write(ED) as ctx:
-            run = _RUNS.start(ctx, PROJECT).id
-        end = time.monotonic() + _PATIENCE
-        while time.monotonic() < end:
-            with here.platform.read(ED) as ctx:
-                found = _RUNS.get(ctx, run)
-            if found.ended_at:
-                assert found.state == "succeeded", found.error
-                return found.started_at / SECOND, found.ended_at / SECOND
-            time.sleep(0.5)
-        raise TimeoutError(found.state)
+        yield
     finally:
         stop.set()
         thread.join()
+
+
+def _run_project(here: TaskSpace) -> tuple[float, float]:
+    """Run the project; return when it was started and when it had ended."""
+    with here.platform.write(ED) as ctx:
+        run = _RUNS.start(ctx, PROJECT).id
+    end = time.monotonic() + _PATIENCE
+    while time.monotonic() < end:
+        with here.platform.read(ED) as ctx:
+            found = _RUNS.get(ctx, run)
+        if found.started_at and found.ended_at:
+            assert found.state == "succeeded", found.error
+            return found.started_at / SECOND, found.ended_at / SECOND
+        time.sleep(0.5)
+    raise TimeoutError(found.state)
 
 
 @dataclass(slots=True)

@@ -66,8 +66,17 @@ _HISTORY = ((FROM, "timestamp"), (TO, "timestamp"), (CURRENT, "boolean"))
 class TaskSchema:
     """Finds the columns that the datasets of a task are to have: asked of its sources, its inputs and its queries."""
 
-    def __init__(self, platform: Platform, runtime: SparkRuntime, caller: Caller, task: str) -> None:
+    def __init__(
+        self,
+        platform: Platform,
+        runtime: SparkRuntime,
+        caller: Caller,
+        task: str,
+        *,
+        check_stopped: Callable[[], None] | None = None,
+    ) -> None:
         self._platform, self._runtime, self._caller, self._task = platform, runtime, caller, task
+        self._check_stopped = check_stopped
 
     def columns(self, stored: Mapping[str, object]) -> Iterator[tuple[str, Columns | None]]:
         """Yield each dataset with its columns; None where only a run tells."""
@@ -120,7 +129,12 @@ class TaskSchema:
         if settings.needs_drivers and not gateway:
             _ = self._runtime.spark
         source = connections.open_connection(
-            self._platform, self._caller, (environment, settings), stored=stored, gateway=gateway
+            self._platform,
+            self._caller,
+            (environment, settings),
+            stored=stored,
+            gateway=gateway,
+            check_stopped=self._check_stopped,
         )
         streams = {each.name: each for each in source.streams()}
         if landing.captured():
@@ -213,7 +227,9 @@ def table_columns(tables: Tables, place: TableIdentifier) -> Columns | None:
 
 def prepare_task(step: PrepareTask, step_ctx: StepContext) -> StepResult:
     """Create and alter the tables of a task's datasets, and record what was prepared."""
-    schema = TaskSchema(step_ctx.platform, step_ctx.spark_runtime, step_ctx.caller, step.task)
+    schema = TaskSchema(
+        *(step_ctx.platform, step_ctx.spark_runtime, step_ctx.caller, step.task), check_stopped=step_ctx.check_stopped
+    )
     plans = schema.plan(step.settings)
     lossy = [plan for plan in plans if plan.loses_values]
     if lossy and not step.recreate:
