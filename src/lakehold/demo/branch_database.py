@@ -96,9 +96,9 @@ def _server(programs: Path, port: int, password: str, stop: Event) -> Iterator[s
         if user:
             shutil.chown(folder, user)
             shutil.chown(secret, user)
-        made = ["-D", data, "-U", USER, "-A", "scram-sha-256", f"--pwfile={secret}", "-E", "UTF8", "--no-sync"]
+        cluster = ["-D", data, "-U", USER, "-A", "scram-sha-256", f"--pwfile={secret}", "-E", "UTF8", "--no-sync"]
         subprocess.run(  # noqa: S603 - a program of this machine, and our own words
-            [programs / "initdb", *made], user=user, cwd=folder, stdout=subprocess.DEVNULL, check=True
+            [programs / "initdb", *cluster], user=user, cwd=folder, stdout=subprocess.DEVNULL, check=True
         )
         secret.unlink()
         settings = {

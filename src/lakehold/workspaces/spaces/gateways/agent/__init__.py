@@ -3,7 +3,7 @@
 - `identity_folder`: the folder with its keys, and where it dials
 - `registration`: registers it with a code
 - `platform_client`: its calls to the platform
-- `streams`: what readers have in common: an open stream, and its parts
+- `streams`: the protocol of readers: an open stream, and its parts
 - `readers`: the reader of a connection, by its connector
 - `postgres`: reads tables of PostgreSQL as Arrow record batches
 - `api`: reads endpoints of HTTP APIs

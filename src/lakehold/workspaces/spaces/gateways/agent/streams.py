@@ -1,4 +1,4 @@
-"""What the readers of a gateway have in common: a stream that is open, and the parts in which it is sent."""
+"""The protocol of the readers of a gateway: a stream that is open, and the parts in which it is sent."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
