@@ -28,11 +28,19 @@ def create_branch(platform: Platform) -> None:
         if ctx.view.ids.get(PROJECT) is not None:
             return
         here = {"space": data_space.SPACE}
-        ctx.create("spaces.gateway", "Ulm", uid=GATEWAY, edges=here)
+        about = _CONTENT["descriptions"]
+        resources.create(ctx, "spaces.gateway", "Ulm", uid=GATEWAY, edges=here, description=about["gateway"])
         edges, settings = {**here, "gateway": GATEWAY}, _settings("jdbc:postgresql://127.0.0.1/postgres")
-        resources.create(ctx, "spaces.connection", "Branch in Ulm", uid=CONNECTION, edges=edges, settings=settings)
+        resources.create(
+            *(ctx, "spaces.connection", "Branch in Ulm"),
+            uid=CONNECTION,
+            edges=edges,
+            settings=settings,
+            description=about["connection"],
+        )
     with platform.write(company.caller("petra")) as ctx:
-        resources.create(ctx, "spaces.project", "Branch in Ulm", uid=PROJECT, edges=here)
+        described = _CONTENT["descriptions"]["project"]
+        resources.create(ctx, "spaces.project", "Branch in Ulm", uid=PROJECT, edges=here, description=described)
     with platform.write(company.caller("erik")) as ctx:
         for uid, task in _CONTENT["tasks"].items():
             about = {"settings": task["settings"], "description": task["description"]}

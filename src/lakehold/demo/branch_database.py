@@ -96,7 +96,18 @@ def _server(programs: Path, port: int, password: str, stop: Event) -> Iterator[s
         if user:
             shutil.chown(folder, user)
             shutil.chown(secret, user)
-        cluster = ["-D", data, "-U", USER, "-A", "scram-sha-256", f"--pwfile={secret}", "-E", "UTF8", "--no-sync"]
+        cluster: list[str | Path] = [
+            "-D",
+            data,
+            "-U",
+            USER,
+            "-A",
+            "scram-sha-256",
+            f"--pwfile={secret}",
+            "-E",
+            "UTF8",
+            "--no-sync",
+        ]
         subprocess.run(  # noqa: S603 - a program of this machine, and our own words
             [programs / "initdb", *cluster], user=user, cwd=folder, stdout=subprocess.DEVNULL, check=True
         )
@@ -161,7 +172,7 @@ def _fill(connection: psycopg.Connection) -> None:
 
 
 def _with_moment(text: str) -> sql.SQL:
-    return sql.SQL(text.replace("%(at)s", "to_timestamp(%(at)s)"))  # type: ignore[arg-type]
+    return sql.SQL(text.replace("%(at)s", "to_timestamp(%(at)s)"))
 
 
 def _sale(chance: random.Random, at: float) -> dict[str, object]:
