@@ -246,6 +246,14 @@ def test_rows_are_not_sent_back_through_a_gateway(space: InlineSpace, source: ps
     assert "A gateway only reads" in run.error
 
 
+def test_changes_are_not_captured_through_a_gateway(
+    space: InlineSpace, source: psycopg.Connection, remote: str
+) -> None:
+    fill(source, "no_slot", 1)
+    run = space.start(space.task("no_slot", landing(remote, "no_slot", mode="changes", keys=["id"])), PREPARE)
+    assert (run.state, "A gateway only reads" in run.error) == ("failed", True)
+
+
 @pytest.mark.rare
 def test_a_million_rows_are_landed_once_through_cuts_and_a_kill(
     space: InlineSpace, source: psycopg.Connection, proxy: Proxy, address: str, tmp_path: Path

@@ -34,7 +34,7 @@ from lakehold.workspaces.spaces.datasets import (
 )
 from lakehold.workspaces.spaces.executors import connections
 from lakehold.workspaces.spaces.executors.capture_upkeep import drop_task_slots
-from lakehold.workspaces.spaces.executors.change_capture import check_capture, need_direct
+from lakehold.workspaces.spaces.executors.change_capture import check_capture
 from lakehold.workspaces.spaces.executors.input_session import InputSession
 from lakehold.workspaces.spaces.executors.star_plan import star_schemas
 from lakehold.workspaces.spaces.pipelines import TaskPipeline
@@ -125,7 +125,7 @@ class TaskSchema:
             environment, settings = connections.load_environment(ctx, self._platform, landing.connection, stored)
             gateway = connections.gateway_of(ctx, landing.connection)
             if landing.captured():
-                need_direct(ctx, landing.connection)
+                connections.refuse_gateway(ctx, landing.connection)
         if settings.needs_drivers and not gateway:
             _ = self._runtime.spark
         source = connections.open_connection(
