@@ -10,13 +10,14 @@ from threading import Thread
 import pytest
 import uvicorn
 
+from lakehold.access import Grant
 from lakehold.kit.errors import InvalidInputError
 from lakehold.workspaces.spaces.gateways.agent.identity_folder import IdentityFolder
 from lakehold.workspaces.spaces.gateways.agent.registration import PATH
 from lakehold.workspaces.spaces.gateways.key_pairs import KeyPairs, seal
 from tests.api.client import json_body, problem
 from tests.processes import Process
-from tests.workspaces.spaces.gateways.site import GatewaySite, registration, run_gateway, start_gateway
+from tests.workspaces.spaces.gateways.site import TENANT, GatewaySite, registration, run_gateway, start_gateway
 
 
 @pytest.fixture
@@ -74,6 +75,17 @@ def test_a_code_is_used_once_and_replaced_by_the_next(site: GatewaySite) -> None
     assert problem(site.api.post(PATH, json=weak), 422, "invalid_input")
     assert json_body(site.api.post(PATH, json=registration(code, keys)), 201)["gateway"] == uid
     assert problem(site.api.post(PATH, json=registration(code, KeyPairs.generate())), 401, "unauthorized")
+
+
+def test_a_code_of_an_earlier_owner_is_void(site: GatewaySite) -> None:
+    uid, keys = site.gateway("handed_over"), KeyPairs.generate()
+    code = site.code(uid)
+    with site.platform.access.write(TENANT) as session:
+        session.store.remove(Grant("gina", "owner", uid))
+        session.store.add(Grant("olga", "owner", uid))
+    assert problem(site.api.post(PATH, json=registration(code, keys)), 401, "unauthorized")
+    fresh = str(json_body(site.api.post(f"/api/v1/gateways/{uid}/code", "olga"), 201)["code"])
+    assert json_body(site.api.post(PATH, json=registration(fresh, keys)), 201)["gateway"] == uid
 
 
 def test_only_its_owner_registers_and_revokes(site: GatewaySite) -> None:

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 
 import sqlalchemy as sa
 
-# past the access filter: a gateway is known by its code or its token alone, and found here
-from lakehold.access.facts.tables import resource
+# past the access filter: a gateway is known by its code or its token alone, and found here with its owner
+from lakehold.access.facts.tables import grant, resource
 from lakehold.catalog.kinds import schema_of
 from lakehold.directory import secret_tokens
 from lakehold.directory.caller import Caller, ClientInfo
@@ -26,6 +26,7 @@ from lakehold.workspaces.spaces.settings import GATEWAY_KIND
 
 REGISTER, ROTATE = "register", "rotate"
 """The purposes for which a gateway proves that it has its keys."""
+_OWNER = f"{GATEWAY_KIND}.owner"
 _CODE_LIFETIME = 3600 * SECOND
 
 
@@ -85,6 +86,7 @@ def register(platform: Platform, given: GatewayRegistration, client: ClientInfo)
         tenant = _find_code(transaction, given.code, platform.clock()).tenant
     with platform.write(client.to_caller(tenant)) as ctx:
         row = _find_code(ctx.session.transaction, given.code, ctx.at)
+        _need_same_owner(ctx, row)
         if ctx.rows(code_table).delete(code_table.c.id == row.id) != 1 or not ctx.view.uid(row.resource_id):
             raise _invalid_code()
         uid = ctx.view.uid(row.resource_id)
@@ -107,6 +109,16 @@ def _find_code(transaction: Transaction, text: str, at: Moment) -> sa.Row[tuple[
     if row is None:
         raise _invalid_code()
     return row
+
+
+def _need_same_owner(ctx: RequestContext, row: sa.Row[tuple[object, ...]]) -> None:
+    """Refuse a code that an earlier owner has created: whoever has the gateway now has not given it to anybody."""
+    c = grant.c
+    since = sa.select(sa.func.max(c.since)).where(
+        *(c.tenant_id == row.tenant_id, c.resource_id == row.resource_id, c.role == _OWNER, c.until == FOREVER)
+    )
+    if (ctx.session.transaction.connection.execute(since).scalar() or 0) > row.made_at:
+        raise _invalid_code()
 
 
 def _invalid_code() -> UnauthorizedError:
