@@ -1,4 +1,4 @@
-"""Pages of a data project of 200 tasks: server time of its graph, and of the part that is asked for while it runs."""
+"""Data spaces: pages of a project of 200 tasks, landing through a gateway, and a project of 50 tasks in a worker."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from pathlib import Path
 
 from fastapi.testclient import TestClient
 
+from benchmarks import gateway_bench, project_bench
 from benchmarks.figures import Figure, Result, measure, p50
 from lakehold import workspaces
 from lakehold.api.http.authentication import SESSION_COOKIE
@@ -27,7 +28,14 @@ _NOTE = "A data project of 200 tasks, each reading two others but for 40 landing
 
 
 def run(say: Callable[[str], None]) -> Iterator[list[Result]]:
-    """Measure the pages."""
+    """Measure the pages, then a landing and a project."""
+    yield _pages(say)
+    yield from gateway_bench.run(say)
+    yield from project_bench.run(say)
+
+
+def _pages(say: Callable[[str], None]) -> list[Result]:
+    """Measure the server time of a graph, and of the part that is asked for while it runs."""
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="lakehold-bench-")))
         platform = Platform(Settings(data=folder))
@@ -37,7 +45,8 @@ def run(say: Callable[[str], None]) -> Iterator[list[Result]]:
         cookies = {SESSION_COOKIE: _cookie(platform)}
         client = stack.enter_context(TestClient(app_factory.create_web_app(platform), cookies=cookies))
         pages = {"graph of 200 tasks": "/resources/p/graph", "while it runs": "/resources/p/graph/live"}
-        yield measure([Figure(name, _sample(client, path), most=_BAR, note=_NOTE) for name, path in pages.items()], say)
+        figures = [Figure(name, _sample(client, path), most=_BAR, note=_NOTE) for name, path in pages.items()]
+        return measure(figures, say)
 
 
 def _add_project(platform: Platform) -> None:

@@ -117,6 +117,21 @@ def children(pid: int) -> dict[str, int]:
     return found
 
 
+def descendants(pid: int) -> list[int]:
+    """Return all processes that a process has started, and those that these have."""
+    by_parent: dict[int, list[int]] = {}
+    for folder in Path("/proc").iterdir():
+        with suppress(OSError, ValueError, IndexError):
+            parent = int((folder / "stat").read_text().rpartition(")")[2].split()[1])
+            by_parent.setdefault(parent, []).append(int(folder.name))
+    found, left = list[int](), [pid]
+    while left:
+        below = by_parent.get(left.pop(), [])
+        found += below
+        left += below
+    return found
+
+
 @contextmanager
 def open_process_handles(*pids: int) -> Iterator[list[int]]:
     """Open handles on processes that are not our own children."""

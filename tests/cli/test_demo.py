@@ -13,9 +13,9 @@ import httpx
 import pytest
 from typer.testing import CliRunner
 
-from lakehold.cli import app, demo
+from lakehold.cli import app, demo, demo_branch
 from lakehold.kit.settings import Settings
-from tests.processes import Process, all_ended, children, open_process_handles
+from tests.processes import Process, all_ended, children, descendants, open_process_handles
 
 _TOKEN = re.compile(r'name="csrf_token" value="([^"]+)"')
 
@@ -59,8 +59,11 @@ def test_it_prints_links_for_five_people_and_keeps_what_they_did(tmp_path: Path)
             assert token
             assert tara.post("/profile", data={"csrf_token": token[1], "name": "Tara herself"}).status_code == 303
         found = children(process.process.pid)
-        assert found.keys() == {"server", "worker", "query-worker"}
-        with open_process_handles(*found.values()) as handles:
+        assert found.keys() == {"server", "worker", "query-worker", "gateway"}
+        # With the database of the branch, and its own processes.
+        all_of_them = descendants(process.process.pid)
+        assert len(all_of_them) > len(found) + 2
+        with open_process_handles(*all_of_them) as handles:
             assert process.stop(signal.SIGINT) == 0
             assert all_ended(handles)
     assert not (folder / "no").exists()
@@ -71,7 +74,19 @@ def test_it_prints_links_for_five_people_and_keeps_what_they_did(tmp_path: Path)
         assert set(fresh).isdisjoint(links)
         with signed_in(fresh[1]) as tara:
             assert "Tara herself" in tara.get("/").text
-        assert again.stop(signal.SIGINT) == 0
+        with open_process_handles(*descendants(again.process.pid)) as handles:
+            again.send_signal(signal.SIGKILL)
+            assert all_ended(handles)
+
+
+def test_without_a_postgresql_the_branch_is_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder, said = tmp_path / "company", list[str]()
+    demo.create(folder)
+    monkeypatch.setattr(demo_branch, "find_programs", lambda: None)
+    with demo_branch.run_branch(demo.demo_settings(folder, gateway_port=1), said.append) as gateways:
+        assert not gateways
+    assert "is left out. There is no PostgreSQL" in said[0]
+    assert "lakehold[demo]" in said[0]
 
 
 def test_what_is_half_made_is_made_anew(tmp_path: Path) -> None:

@@ -203,6 +203,7 @@ def test_every_dependency_has_its_line() -> None:
     expected = [
         *project["build-system"]["requires"],
         *project["project"]["dependencies"],
+        *(entry for extra in project["project"]["optional-dependencies"].values() for entry in extra),
         *(entry for group in project["dependency-groups"].values() for entry in group),
     ]
     lines = (DOCS / "decisions" / "dependencies.md").read_text(encoding="utf-8").splitlines()

@@ -138,6 +138,20 @@ def test_what_is_due_is_started_once_however_many_ask(platform: Platform) -> Non
     assert 20 * 3600 * SECOND < after.next_at - made.next_at < 2 * DAY
 
 
+def test_runs_that_take_longer_than_their_schedule_do_not_pile_up(platform: Platform) -> None:
+    uid = query(platform, "slow")
+    with platform.write(ADA) as ctx:
+        made = TRIGGERS.save(ctx, uid, TriggerSchedule("* * * * *"))
+    assert made.next_at is not None
+    assert [FIRING.start_due(platform, made.next_at + minute * 60 * SECOND) for minute in range(3)] == [1, 0, 0]
+    with platform.database.write() as transaction:
+        transaction.connection.execute(run_table.update().values(state=states.RUNNING))
+    assert [FIRING.start_due(platform, made.next_at + minute * 60 * SECOND) for minute in (3, 4)] == [1, 0]
+    with platform.write(ADA) as ctx:
+        RUNS.start(ctx, uid)
+    assert causes(platform) == ["by schedule * * * * * UTC"] * 2 + ["by hand"]
+
+
 def test_one_that_cannot_be_started_leaves_the_others_alone(
     platform: Platform, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -11,6 +11,7 @@
 - `supervisor`: runs a server and workers as child processes, and restarts one that dies
 - `server_process`: the server process
 - `demo`: the demo company as a running platform
+- `demo_branch`: its branch: a PostgreSQL with the gateway that reads it
 - `tour`: a tour of the access engine in the terminal
 """
 

@@ -5,11 +5,12 @@ mail server. The folder is created under a temporary name and renamed when it is
 """
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
 from lakehold import workspaces
+from lakehold.cli import demo_branch, supervisor
 from lakehold.demo import activity, company, data_space, web_shop, web_shop_data
 from lakehold.directory import links, model_upgrade
 from lakehold.directory.caller import Caller
@@ -31,12 +32,15 @@ PEOPLE = {
 _LINK_MINUTES = 1440
 
 
-def demo_settings(folder: Path) -> Settings:
+def demo_settings(folder: Path, *, gateway_port: int = 0) -> Settings:
     """Return the settings of the environment, except all that would lead out of the folder."""
     there = {"data": folder, "database": "", "key": "", "smtp": "", "warehouse": "", "volumes": ""}
     # Its own database and API are on this machine; nothing else here is one that its people could read.
     shop = web_shop.customers_address(folder)
-    return settings.load_settings(**there, private_addresses=True, databases=shop, link_minutes=_LINK_MINUTES)
+    gateways = {"gateway_port": gateway_port, "gateway_address": f"127.0.0.1:{gateway_port}" if gateway_port else ""}
+    return settings.load_settings(
+        **there, **gateways, private_addresses=True, databases=shop, link_minutes=_LINK_MINUTES
+    )
 
 
 def exists(folder: Path) -> bool:
@@ -65,6 +69,13 @@ def create(folder: Path) -> None:
         web_shop.create_web_shop_marts(platform)
         data_space.create_data_space(platform, folder)
     part.replace(folder)
+
+
+def run(folder: Path, ready: Callable[[str], object], say: Callable[[str], object]) -> None:
+    """Run the company with its web shop and, where that is possible, its branch until Ctrl-C."""
+    found = demo_settings(folder, gateway_port=demo_branch.free_port())
+    with serve_api(folder), demo_branch.run_branch(found, say) as gateways:
+        supervisor.run_supervisor(found, ready, log=folder / supervisor.LOG_FILE, more=gateways)
 
 
 @contextmanager

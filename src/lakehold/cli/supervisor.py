@@ -12,9 +12,9 @@ import socket
 import ssl
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing, nullcontext, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import IO
 
@@ -88,13 +88,15 @@ _BACKLOG = 2048
 LOG_FILE = "lakehold.log"
 
 
-def run_supervisor(settings: Settings, ready: Callable[[str], object], *, log: Path | None = None) -> None:
-    """Run both until Ctrl-C; `ready` is called with the address once requests are answered.
+def run_supervisor(
+    settings: Settings, ready: Callable[[str], object], *, log: Path | None = None, more: Iterable[ChildProcess] = ()
+) -> None:
+    """Run all of them, and those that are given, until Ctrl-C; `ready` is called with the address when it answers.
 
     Their output goes to the log file if one is given, else to ours.
     """
     with open_listener(settings.host, settings.port) as listener, log.open("ab") if log else nullcontext() as file:
-        asyncio.run(_supervise(settings, listener, ready, file))
+        asyncio.run(_supervise(settings, listener, ready, file, more))
 
 
 def open_listener(host: str, port: int) -> socket.socket:
@@ -120,7 +122,11 @@ def open_listener(host: str, port: int) -> socket.socket:
 
 
 async def _supervise(
-    settings: Settings, listener: socket.socket, ready: Callable[[str], object], log: IO[bytes] | None
+    settings: Settings,
+    listener: socket.socket,
+    ready: Callable[[str], object],
+    log: IO[bytes] | None,
+    more: Iterable[ChildProcess],
 ) -> None:
     host, port = listener.getsockname()[:2]
     # The children get all settings of this process, wherever they came from.
@@ -134,6 +140,7 @@ async def _supervise(
             ChildProcess("query-worker", environment=known, log=log, max_backoff=_QUERY_WORKER_BACKOFF)
             for _ in range(settings.query_workers)
         ),
+        *(replace(child, log=log) for child in more),
     ]
     stop_requested = False
 

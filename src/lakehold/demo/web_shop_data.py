@@ -16,7 +16,7 @@ from urllib.parse import parse_qsl, urlsplit
 _FIRST_DAY = datetime(2026, 9, 1, tzinfo=UTC)
 _DAYS, _ORDERS, _CUSTOMERS, _EVENTS = 60, 2_400, 240, 1_500
 _CITIES = ("Ulm", "Bonn", "Kiel", "Jena", "Graz", "Bern")
-_ITEMS = {"Lamp": 34.5, "Chair": 79.0, "Table": 240.0, "Shelf": 58.9, "Rug": 120.0, "Mirror": 45.0}
+ITEMS = {"Lamp": 34.5, "Chair": 79.0, "Table": 240.0, "Shelf": 58.9, "Rug": 120.0, "Mirror": 45.0}
 _TICKETS, _TOPICS = 600, ("Delivery", "Invoice", "Returns", "Account")
 _PAGES = ("home", "search", "item", "basket", "pay")
 _ORDER_FIELDS = ("order_id", "ordered_at", "customer_id", "item", "pieces", "price")
@@ -28,8 +28,8 @@ def generate_orders() -> Iterator[tuple[str, str]]:
     months: dict[str, list[tuple[object, ...]]] = {}
     for number in range(_ORDERS):
         moment = _FIRST_DAY + timedelta(minutes=number * _DAYS * 1440 // _ORDERS + chance.randrange(30))
-        item = chance.choice(list(_ITEMS))
-        row = (number, moment.isoformat(), chance.randrange(_CUSTOMERS), item, 1 + chance.randrange(3), _ITEMS[item])
+        item = chance.choice(list(ITEMS))
+        row = (number, moment.isoformat(), chance.randrange(_CUSTOMERS), item, 1 + chance.randrange(3), ITEMS[item])
         months.setdefault(f"orders-{moment:%Y-%m}.csv", []).append(row)
     for name, rows in months.items():
         text = io.StringIO()

@@ -265,7 +265,8 @@ def demo(
 ) -> None:
     """Start the demo company: everything that `up` starts, and links that sign in as five of its people.
 
-    It is made at the first start and kept; remove the folder to begin anew.
+    It is made at the first start and kept; remove the folder to begin anew. Where there is a PostgreSQL, a branch sells
+    something all the time, and a gateway brings it in.
     """
     with errors.report_errors():
         from lakehold.cli import demo as demo_company  # noqa: PLC0415 - loaded by this verb only
@@ -283,8 +284,7 @@ def demo(
             typer.echo("The web shop's data is loaded in the first minutes: see its runs.")
             typer.echo(f"Data folder: {folder}. Log: {folder / supervisor.LOG_FILE}. Ctrl-C stops it.")
 
-        with demo_company.serve_api(folder):
-            supervisor.run_supervisor(demo_company.demo_settings(folder), ready, log=folder / supervisor.LOG_FILE)
+        demo_company.run(folder, ready, typer.echo)
 
 
 def tour(

@@ -6,11 +6,11 @@ of its own; the rows continue in the caller's session.
 """
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import chain, islice
 
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
 from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 from pyspark.sql.types import StructType
@@ -79,10 +79,7 @@ class RestSource(source.SourceConnector):
     def streams(self) -> list[source.SourceStream]:
         """Return its endpoints, as configured."""
         self.settings.check()
-        return [
-            source.SourceStream(each.name, each.fields or None, bool(each.since), each.keys)
-            for each in self.settings.endpoints
-        ]
+        return list_endpoints(self.settings.endpoints)
 
     def check(self) -> None:
         """Request the first page of each endpoint."""
@@ -92,10 +89,7 @@ class RestSource(source.SourceConnector):
     def sample(self, stream: str, limit: int) -> source.StreamSample:
         """Return fields and the first records."""
         endpoint = self._endpoint(stream)
-        found = [each for each in self._sample_records(endpoint, limit) if isinstance(each, dict)]
-        fields = _merge_fields(endpoint, row_parsing.infer_fields(found))
-        rows = tuple(tuple(row_parsing.sample_value(record.get(each.name)) for each in fields) for record in found)
-        return source.StreamSample(fields, rows)
+        return parse_sample(endpoint, self._sample_records(endpoint, limit))
 
     def read(self, spark: SparkSession, stream: str, since: source.ReadSpan | None = None) -> source.IncomingRows:
         """Read all records of an endpoint; it is requested once, and cached on disk until it is written."""
@@ -104,16 +98,7 @@ class RestSource(source.SourceConnector):
             session = spark.newSession()
             session.dataSource.register(_data_source(self.settings, endpoint, since.value or None if since else None))
             requested = move_to_session(spark, session.read.format(DATA_SOURCE_NAME).load())
-            kept = row_parsing.cache_on_disk(requested)
-            short = kept.filter(f.length("raw") <= _MAX_SAMPLED_LENGTH).limit(_SAMPLE_RECORDS).select("raw").collect()
-            some = [each for each in (json.loads(row["raw"]) for row in short) if isinstance(each, dict)]
-            fields = _merge_fields(endpoint, row_parsing.infer_fields(some))
-            if not fields and since is not None and not kept.limit(1).count():
-                # Nothing is new, so nothing is known of its fields either.
-                return source.IncomingRows(spark.range(0).select(), kept=(kept,))
-            found = row_parsing.parse_records(kept, fields)
-            rows = source.filter_span(found.rows, since)
-            return replace(found, rows=rows, kept=(kept,), total=None if since else kept.count)
+            return parse_pages(spark, endpoint, row_parsing.cache_on_disk(requested), since)
 
     def _endpoint(self, stream: str) -> ApiEndpoint:
         return source.get_stream({each.name: each for each in self.settings.endpoints}, stream)
@@ -123,6 +108,34 @@ class RestSource(source.SourceConnector):
         with at_field(f"endpoints.{number}.path"), ApiClient(self.settings) as client:
             records = chain.from_iterable(found for _, found in client.pages(endpoint, None))
             return list(islice(records, limit))
+
+
+def list_endpoints(endpoints: Iterable[ApiEndpoint]) -> list[source.SourceStream]:
+    """Return endpoints as streams."""
+    return [source.SourceStream(each.name, each.fields or None, bool(each.since), each.keys) for each in endpoints]
+
+
+def parse_sample(endpoint: ApiEndpoint, records: Iterable[object]) -> source.StreamSample:
+    """Return the fields and rows of some records; what is no object is left out."""
+    found = [each for each in records if isinstance(each, dict)]
+    fields = _merge_fields(endpoint, row_parsing.infer_fields(found))
+    rows = tuple(tuple(row_parsing.sample_value(record.get(each.name)) for each in fields) for record in found)
+    return source.StreamSample(fields, rows)
+
+
+def parse_pages(
+    spark: SparkSession, endpoint: ApiEndpoint, kept: DataFrame, since: source.ReadSpan | None
+) -> source.IncomingRows:
+    """Return the rows of records, which are kept as `raw` texts with the `place` where they stand."""
+    short = kept.filter(f.length("raw") <= _MAX_SAMPLED_LENGTH).limit(_SAMPLE_RECORDS).select("raw").collect()
+    some = [each for each in (json.loads(row["raw"]) for row in short) if isinstance(each, dict)]
+    fields = _merge_fields(endpoint, row_parsing.infer_fields(some))
+    if not fields and since is not None and not kept.limit(1).count():
+        # Nothing is new, so nothing is known of its fields either.
+        return source.IncomingRows(spark.range(0).select(), kept=(kept,))
+    found = row_parsing.parse_records(kept, fields)
+    rows = source.filter_span(found.rows, since)
+    return replace(found, rows=rows, kept=(kept,), total=None if since else kept.count)
 
 
 def _merge_fields(endpoint: ApiEndpoint, guessed: tuple[StreamField, ...]) -> tuple[StreamField, ...]:

@@ -6,5 +6,6 @@
 - `source`: tables, views and queries (in parentheses that they cannot leave) as a source, and partitioned reads
 - `destination`: rows in a table, exactly once
 - `target_table`: the target table, its columns and its staging table
+- `copy_output`: rows of PostgreSQL's `COPY … TO STDOUT`, for those who read without Spark
 - `change_capture`: changes of PostgreSQL by logical decoding
 """

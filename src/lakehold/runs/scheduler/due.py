@@ -75,6 +75,9 @@ class DueTriggers:
         if not ctx.rows(trigger_table).update(c.id == row.id, c.next_at == row.next_at, **values):
             # Another worker was first.
             return False
+        if _is_waiting(ctx, row):
+            # It will do what this one would: runs that take longer than their schedule do not pile up.
+            return False
         return self._start_run(ctx, row, RunCause(CauseKind.SCHEDULE, cron=when.cron, zone=when.zone))
 
     def _start_dependent(self, platform: Platform, row: TriggerRow, after: str, run: str) -> bool:
@@ -101,6 +104,17 @@ class DueTriggers:
         options = RunOptions(parameters=load_parameters(row))
         self._runs.insert(ctx, ctx.view.uid(row.resource_id), options, cause=cause)
         return True
+
+
+def _is_waiting(ctx: RequestContext, row: TriggerRow) -> bool:
+    """Return whether a run of this schedule has not begun yet."""
+    c, when = states.run_table.c, load_schedule(row)
+    same = (c.resource_id == row.resource_id, c.cause_kind == CauseKind.SCHEDULE.value, c.cause_cron == when.cron)
+    caller = json.dumps(ctx.caller.to_stored())
+    mine = (c.cause_zone == when.zone, c.caller == caller, c.state.in_({states.QUEUED, states.WAITING}))
+    found = ctx.rows(states.run_table).select(*same, *mine, columns=(c.options,))
+    options = RunOptions(parameters=load_parameters(row)).to_json()
+    return any(json.loads(each.options) == options for each in found)
 
 
 def _load_caller(row: TriggerRow) -> Caller:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
+from threading import Thread
 
 import psycopg
 import pyarrow as pa
 import pytest
 
+from lakehold.connectors.database.copy_output import CopyOutput
 from lakehold.workspaces.spaces.gateways.agent.postgres import PostgresSource
 from tests import postgres
 
@@ -49,6 +51,23 @@ def test_other_encodings_arrive_as_text(server: postgres.Server, source: psycopg
         latin.execute("INSERT INTO words VALUES ('Größe')")
     assert rows_of(reader_of(server, "latin"), "public.words") == [("Größe",)]
     server.drop("latin")
+
+
+def test_threads_go_on_while_a_row_is_waited_for(
+    source: psycopg.Connection, server: postgres.Server, database: str
+) -> None:
+    """The next row comes when another thread of this process lets it."""
+    wait = "CASE WHEN n = 3000 THEN pg_advisory_lock(7)::text END"
+    many = f"SELECT repeat('x', 100), {wait} FROM generate_series(1, 5000) n"
+    with psycopg.connect(server.url(database), autocommit=True) as reading:
+        reading.execute("SET statement_timeout = '20s'")
+        source.execute("SELECT pg_advisory_lock(7)")
+        output, rows = CopyOutput(reading, f"COPY ({many}) TO STDOUT".encode()), list[bytes]()
+        thread = Thread(target=lambda: rows.extend(output.read(10_000_000)))
+        thread.start()
+        source.execute("SELECT pg_advisory_unlock(7)")
+        thread.join()
+    assert len(rows) == 5_000
 
 
 def test_secrets_of_the_machine_are_not_used(

@@ -100,6 +100,16 @@ def test_a_code_is_void_when_its_maker_has_left_the_data_space(site: GatewaySite
         with site.platform.access.write(TENANT) as session:
             session.store.add(left)
 
+def test_a_code_of_an_earlier_owner_is_void(site: GatewaySite) -> None:
+    uid, keys = site.gateway("handed_over"), KeyPairs.generate()
+    code = site.code(uid)
+    with site.platform.access.write(TENANT) as session:
+        session.store.remove(Grant("gina", "owner", uid))
+        session.store.add(Grant("olga", "owner", uid))
+    assert problem(site.api.post(PATH, json=registration(code, keys)), 401, "unauthorized")
+    fresh = str(json_body(site.api.post(f"/api/v1/gateways/{uid}/code", "olga"), 201)["code"])
+    assert json_body(site.api.post(PATH, json=registration(fresh, keys)), 201)["gateway"] == uid
+
 
 def test_only_its_owner_registers_and_revokes(site: GatewaySite) -> None:
     uid = site.gateway("mine")

@@ -109,8 +109,13 @@ class ChangeFile:
             self.counts.updated += 1
         if before != key:
             self._change_key(place, before, key, is_whole=UNCHANGED not in new)
+        values = columns.values(new)
+        if not self._origins and not self._lives and UNCHANGED not in values:
+            # As most rows are: none has moved to another key, and nothing is left out.
+            self._rows.append((place + 1, True, 0, None, *key, *values))
+            return
         # Behind the removal of the old key, which may be the same value written otherwise.
-        self._put(place + 1, key, columns.values(new))
+        self._put(place + 1, key, values)
 
     def truncate(self) -> None:
         """Forget all rows so far."""
@@ -183,6 +188,7 @@ class RelationColumns:
         self._names_rows = all(relation.columns[n].in_key for n in self._keys)
         self._places = [places.get(fold_name(name)) for name in file.columns]
         arrays = set(map(fold_name, file.arrays))
+        self._are_same = not arrays and self._places == [*range(len(relation.columns))]
         self._arrays = [n for n, name in enumerate(file.columns) if fold_name(name) in arrays]
 
     def need_keys(self) -> None:
@@ -203,8 +209,10 @@ class RelationColumns:
             raise ConflictError(message, "Reload the dataset.", code="slot_lost")
         return self.key(row)
 
-    def values(self, row: Sequence[ColumnValue]) -> list[ColumnValue]:
+    def values(self, row: Sequence[ColumnValue]) -> Sequence[ColumnValue]:
         """Return the values of the dataset's columns; a column that the table does not have is empty."""
+        if self._are_same:
+            return row
         found: list[ColumnValue] = [None if n is None else row[n] for n in self._places]
         for n in self._arrays:
             value = found[n]
@@ -232,6 +240,7 @@ class ChangeCollector:
             self._files.setdefault(file.table, []).append(file)
         self._targets: dict[int, list[tuple[ChangeFile, RelationColumns]]] = {}
         self._commit_lsn = 0
+        self._in_transaction: dict[int, list[tuple[ChangeFile, RelationColumns]]] = {}
         self._held = 0
         self.messages = 0
         """How many there were."""
@@ -255,18 +264,24 @@ class ChangeCollector:
                 self._add(change, len(data))
             case TransactionStart(commit_lsn):
                 self._commit_lsn = commit_lsn
+                self._in_transaction.clear()
             case TransactionEnd(_, end_lsn):
                 self.end = end_lsn
             case TableRelation() as relation:
                 files = self._files.get(relation.id, ())
                 self._targets[relation.id] = [(file, RelationColumns(relation, file)) for file in files]
+                self._in_transaction.pop(relation.id, None)
             case TableTruncation(relations):
                 for file, _ in (each for relation in relations for each in self._changed(relation)):
                     file.truncate()
 
     def _changed(self, relation: int) -> list[tuple[ChangeFile, RelationColumns]]:
         """Return the files that do not have this transaction yet."""
-        return [each for each in self._targets[relation] if each[0].since <= self._commit_lsn]
+        found = self._in_transaction.get(relation)
+        if found is None:
+            found = [each for each in self._targets[relation] if each[0].since <= self._commit_lsn]
+            self._in_transaction[relation] = found
+        return found
 
     def _add(self, change: RowChange, size: int) -> None:
         for file, columns in self._changed(change.relation):

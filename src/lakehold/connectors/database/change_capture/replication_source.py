@@ -18,6 +18,7 @@ import psycopg
 from psycopg import sql
 
 from lakehold.connectors.database.change_capture.messages import format_lsn, parse_lsn
+from lakehold.connectors.database.copy_output import CopyOutput
 from lakehold.connectors.database.jdbc import JdbcDatabase
 from lakehold.connectors.error_translation import shorten, source_error_of_state
 from lakehold.kit.errors import ConflictError, InvalidInputError, LakeholdError, NotFoundError, UnavailableError
@@ -66,6 +67,9 @@ _PEEK = """
 COPY (SELECT data FROM pg_logical_slot_peek_binary_changes(
   %s, %s::pg_lsn, %s, 'proto_version', '1', 'publication_names', %s)) TO STDOUT (FORMAT binary)
 """
+_COPY_HEADER, _FIELD = 19, 6
+"""The bytes before the first row, and those before the value of a row."""
+_PEEK_BYTES = 1_000_000
 _MAY_REPLICATE = """
 SELECT EXISTS (SELECT FROM pg_roles r WHERE r.rolname = current_user AND (r.rolsuper OR r.rolreplication))
   OR EXISTS (SELECT FROM pg_roles r WHERE r.rolname = 'rds_replication' AND pg_has_role(r.oid, 'MEMBER'))
@@ -212,10 +216,16 @@ class ReplicationSource:
     def peek(self, slot: str, publication: str, until: int, most: int) -> Iterator[bytes]:
         """Yield the messages of whole transactions up to a position, until there are that many."""
         values = (slot, format_lsn(until), most, publication)
-        with _translated(self.database), self.connection.cursor() as cursor, cursor.copy(_PEEK, values) as copy:
-            copy.set_types(["bytea"])
-            for (data,) in copy.rows():
-                yield data
+        statement = psycopg.ClientCursor(self.connection).mogrify(_PEEK, values)
+        with _translated(self.database):
+            output = CopyOutput(self.connection, statement.encode())
+            at = _COPY_HEADER
+            while rows := output.read(_PEEK_BYTES):
+                for row in rows:
+                    # A row has one field, behind the number of fields and the length; the last one has none.
+                    if len(row) > at + _FIELD:
+                        yield row[at + _FIELD :]
+                    at = 0
 
     def advance(self, slot: str, to: int) -> None:
         """Move a slot on: the database may forget the changes before."""

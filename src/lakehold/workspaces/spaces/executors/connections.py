@@ -91,13 +91,14 @@ def open_connection(
     stored: Mapping[str, object],
     gateway: str,
     stream: StreamOptions | None = None,
+    check_stopped: Callable[[], None] | None = None,
 ) -> SourceConnector:
-    """Open a connection, directly or through a gateway."""
+    """Open a connection, directly or through a gateway, which a run that can be stopped waits longer for."""
     around, settings = environment
     if not gateway:
         return connectors.open_source(around, settings, stream)
-    around.need_allowed(settings)
-    return open_gateway_source(platform, caller, gateway, settings=settings, stored=stored, secrets=around.secrets)
+    found = open_gateway_source(platform, caller, gateway, settings=settings, stored=stored, environment=around)
+    return replace(found, check_stopped=check_stopped)
 
 
 def open_target(environment: ConnectorEnvironment, settings: SourceSettings) -> JdbcDatabase:

@@ -34,7 +34,7 @@ from lakehold.workspaces.spaces.datasets import (
 )
 from lakehold.workspaces.spaces.executors import connections
 from lakehold.workspaces.spaces.executors.capture_upkeep import drop_task_slots
-from lakehold.workspaces.spaces.executors.change_capture import check_capture, need_direct
+from lakehold.workspaces.spaces.executors.change_capture import check_capture
 from lakehold.workspaces.spaces.executors.input_session import InputSession
 from lakehold.workspaces.spaces.executors.star_plan import star_schemas
 from lakehold.workspaces.spaces.pipelines import TaskPipeline
@@ -66,8 +66,17 @@ _HISTORY = ((FROM, "timestamp"), (TO, "timestamp"), (CURRENT, "boolean"))
 class TaskSchema:
     """Finds the columns that the datasets of a task are to have: asked of its sources, its inputs and its queries."""
 
-    def __init__(self, platform: Platform, runtime: SparkRuntime, caller: Caller, task: str) -> None:
+    def __init__(
+        self,
+        platform: Platform,
+        runtime: SparkRuntime,
+        caller: Caller,
+        task: str,
+        *,
+        check_stopped: Callable[[], None] | None = None,
+    ) -> None:
         self._platform, self._runtime, self._caller, self._task = platform, runtime, caller, task
+        self._check_stopped = check_stopped
 
     def columns(self, stored: Mapping[str, object]) -> Iterator[tuple[str, Columns | None]]:
         """Yield each dataset with its columns; None where only a run tells."""
@@ -116,11 +125,16 @@ class TaskSchema:
             environment, settings = connections.load_environment(ctx, self._platform, landing.connection, stored)
             gateway = connections.gateway_of(ctx, landing.connection)
             if landing.captured():
-                need_direct(ctx, landing.connection)
+                connections.refuse_gateway(ctx, landing.connection)
         if settings.needs_drivers and not gateway:
             _ = self._runtime.spark
         source = connections.open_connection(
-            self._platform, self._caller, (environment, settings), stored=stored, gateway=gateway
+            self._platform,
+            self._caller,
+            (environment, settings),
+            stored=stored,
+            gateway=gateway,
+            check_stopped=self._check_stopped,
         )
         streams = {each.name: each for each in source.streams()}
         if landing.captured():
@@ -213,7 +227,9 @@ def table_columns(tables: Tables, place: TableIdentifier) -> Columns | None:
 
 def prepare_task(step: PrepareTask, step_ctx: StepContext) -> StepResult:
     """Create and alter the tables of a task's datasets, and record what was prepared."""
-    schema = TaskSchema(step_ctx.platform, step_ctx.spark_runtime, step_ctx.caller, step.task)
+    schema = TaskSchema(
+        *(step_ctx.platform, step_ctx.spark_runtime, step_ctx.caller, step.task), check_stopped=step_ctx.check_stopped
+    )
     plans = schema.plan(step.settings)
     lossy = [plan for plan in plans if plan.loses_values]
     if lossy and not step.recreate:

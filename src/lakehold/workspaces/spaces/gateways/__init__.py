@@ -11,6 +11,7 @@ On the side of the platform:
 - `dispatch`: the calls of gateways: they take their work orders, and finish them
 - `flight_server`: the Arrow Flight server that gateways dial
 - `endpoint`: its port, its TLS certificate, and the service of the worker that runs it
+- `local_gateway`: registers a gateway on the platform's own machine, as the demo's
 
 On both sides:
 

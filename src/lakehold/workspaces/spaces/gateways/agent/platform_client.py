@@ -70,7 +70,7 @@ class PlatformClient:
                 raise
             writer.close()
             if stored is None:
-                raise ConnectionLostError
+                raise ConnectionLostError("it was cut")
 
     def close(self) -> None:
         """Close the connection."""
@@ -96,9 +96,10 @@ def _translated() -> Iterator[None]:
             raise OrderGoneError from error
         if code == "conflict":
             raise OrderMovedError from error
-        raise ConnectionLostError(type(error).__name__) from error
+        late = isinstance(error, flight.FlightTimedOutError)
+        raise ConnectionLostError("no answer in time" if late else "the platform cannot be reached") from error
     except (pa.ArrowException, OSError) as error:
-        raise ConnectionLostError(type(error).__name__) from error
+        raise ConnectionLostError("it was cut") from error
 
 
 def _code(error: flight.FlightError) -> str:

@@ -10,6 +10,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from datetime import date, datetime
+from functools import partial
 from typing import Any
 from urllib.parse import parse_qsl
 
@@ -17,13 +18,13 @@ import psycopg
 import pyarrow as pa
 import pyarrow.csv as pa_csv
 from psycopg import sql
-from psycopg.pq import ExecStatus
 
-from lakehold.kit.errors import InvalidInputError, NotFoundError
+from lakehold.connectors.database.copy_output import CopyOutput
+from lakehold.kit.errors import NotFoundError
 from lakehold.kit.ids import quote
-from lakehold.kit.jdbc_address import POSTGRESQL, parse_address
+from lakehold.kit.jdbc_address import parse_address
+from lakehold.workspaces.spaces.gateways.agent.streams import OpenStream, StreamPart, group_batches
 
-PART_ROWS, PART_BYTES = 250_000, 32_000_000
 _BLOCK_BYTES = 4_000_000
 _CONNECT_SECONDS, _SAMPLE_SECONDS = 10, 30
 _DECIMAL = (38, 18)
@@ -153,19 +154,6 @@ class PostgresTable:
 
 
 @dataclass(frozen=True, slots=True)
-class TablePart:
-    """A part of a table: its batches, and the key of its last row."""
-
-    batches: Sequence[pa.RecordBatch]
-    offset: Sequence[str]
-
-    @property
-    def rows(self) -> int:
-        """The number of its rows."""
-        return sum(batch.num_rows for batch in self.batches)
-
-
-@dataclass(frozen=True, slots=True)
 class PostgresSource:
     """A database that a connection leads to."""
 
@@ -195,19 +183,18 @@ class PostgresSource:
 
     def parts(
         self, connection: psycopg.Connection, table: PostgresTable, since: Mapping[str, Any], offset: Sequence[str]
-    ) -> Iterator[TablePart]:
+    ) -> Iterator[StreamPart]:
         """Yield the parts of a table behind an offset; at least one, also if there is no row."""
-        batches: list[pa.RecordBatch] = []
-        rows = size = 0
-        for batch in _batches(connection, table, table.query(since, offset)):
-            batches.append(batch)
-            rows, size = rows + batch.num_rows, size + batch.nbytes
-            if rows >= PART_ROWS or size >= PART_BYTES:
-                yield TablePart(batches, _offset(table, batches))
-                batches, rows, size = [], 0, 0
-        if rows or not offset:
-            whole = batches or [pa.RecordBatch.from_pylist([], _schema(table))]
-            yield TablePart(whole, _offset(table, whole))
+        batches, schema = _batches(connection, table, table.query(since, offset)), _schema(table)
+        for group in group_batches(batches, schema, may_be_empty=bool(offset)):
+            yield StreamPart(group, _offset(table, group))
+
+    @contextmanager
+    def open(self, stream: str, since: Mapping[str, Any]) -> Iterator[OpenStream]:
+        """Open a table in one snapshot."""
+        with self.connect() as connection:
+            table = self.need_table(connection, stream)
+            yield OpenStream(bool(table.keys), partial(self.parts, connection, table, since))
 
     @contextmanager
     def connect(self, seconds: int = 0) -> Iterator[psycopg.Connection]:
@@ -222,9 +209,6 @@ class PostgresSource:
     def _parameters(self) -> dict[str, Any]:
         address = str(self.settings["address"])
         parsed = parse_address(address)
-        if parsed.product != POSTGRESQL:
-            message = "Only databases of PostgreSQL can be read through a gateway."
-            raise InvalidInputError(message, "Leave out the gateway.", field="gateway")
         given = {**dict(parse_qsl(address.partition("?")[2])), **self.settings.get("properties", {})}
         values: dict[str, Any] = {
             "host": ",".join(host for host, _ in parsed.hosts),
@@ -259,48 +243,17 @@ class PostgresSource:
         }
 
 
-class CopyStream:
-    """The rows of `COPY … TO STDOUT`, as text."""
-
-    def __init__(self, connection: psycopg.Connection, query: sql.Composable) -> None:
-        self._connection, self._ended = connection, False
-        self._encoding = connection.info.encoding
-        text = sql.SQL("COPY ({}) TO STDOUT (FORMAT csv)").format(query).as_string(connection)
-        result = connection.pgconn.exec_(text.encode(self._encoding))
-        if result.status != ExecStatus.COPY_OUT:
-            raise psycopg.errors.error_from_result(result, self._encoding)
-
-    def read(self, size: int) -> bytes:
-        """Return whole rows of at least so many bytes; fewer at the end."""
-        rows: list[bytes] = []
-        length = 0
-        while not self._ended and length < size:
-            count, row = self._connection.pgconn.get_copy_data(0)
-            if count < 0:
-                self._end()
-            else:
-                # Row by row: one call of libpq's costs far less than one of the driver's.
-                rows.append(bytes(row))
-                length += count
-        return b"".join(rows)
-
-    def _end(self) -> None:
-        self._ended = True
-        while (result := self._connection.pgconn.get_result()) is not None:
-            if result.status == ExecStatus.FATAL_ERROR:
-                raise psycopg.errors.error_from_result(result, self._encoding)
-
-
 def _schema(table: PostgresTable) -> pa.Schema:
     return pa.schema([(each.name, each.types[0]) for each in table.columns])
 
 
 def _batches(connection: psycopg.Connection, table: PostgresTable, query: sql.Composable) -> Iterator[pa.RecordBatch]:
     """Yield the rows of a query in blocks, the next of which is read while one is parsed."""
-    stream = CopyStream(connection, query)
+    statement = sql.SQL("COPY ({}) TO STDOUT (FORMAT csv)").format(query).as_string(connection)
+    output = CopyOutput(connection, statement.encode(connection.info.encoding))
     with ThreadPoolExecutor(1) as parser:
         before: Future[list[pa.RecordBatch]] | None = None
-        while block := stream.read(_BLOCK_BYTES):
+        while block := b"".join(output.read(_BLOCK_BYTES)):
             parsed = parser.submit(_parse_block, table, block)
             if before:
                 yield from before.result()

@@ -27,7 +27,8 @@ from lakehold.workspaces.spaces.gateways.agent.platform_client import (
     OrderMovedError,
     PlatformClient,
 )
-from lakehold.workspaces.spaces.gateways.agent.postgres import PostgresSource, TablePart
+from lakehold.workspaces.spaces.gateways.agent.readers import open_reader
+from lakehold.workspaces.spaces.gateways.agent.streams import StreamPart, StreamReader
 from lakehold.workspaces.spaces.gateways.key_pairs import KeyPairs
 
 T = TypeVar("T")
@@ -180,14 +181,14 @@ class GatewayProcess:
 
     def _result(self, running: RunningOrder, order: Mapping[str, Any]) -> dict[str, object]:
         body = order["body"]
-        source = PostgresSource(body["settings"], self._unseal(order).get("password", ""))
+        reader = open_reader(body, self._unseal(order))
         match order["kind"]:
             case "streams":
-                return {"result": {"streams": source.streams()}}
+                return {"result": {"streams": reader.streams()}}
             case "sample":
-                return {"result": source.sample(body["stream"], int(body["limit"]))}
+                return {"result": reader.sample(body["stream"], int(body["limit"]))}
             case _:
-                return {"parts": self._read(running, order, source)}
+                return {"parts": self._read(running, order, reader)}
 
     def _unseal(self, order: Mapping[str, Any]) -> dict[str, str]:
         found = self._client.configuration
@@ -200,16 +201,15 @@ class GatewayProcess:
         secrets_: dict[str, str] = json.loads(text)
         return secrets_
 
-    def _read(self, running: RunningOrder, order: Mapping[str, Any], source: PostgresSource) -> int:
+    def _read(self, running: RunningOrder, order: Mapping[str, Any], reader: StreamReader) -> int:
         body, count, offset = order["body"], int(order["parts"]), list(order["offset"])
-        with source.connect() as connection:
-            table = source.need_table(connection, body["stream"])
-            if count and (body.get("one_snapshot") or not (offset and table.keys)):
+        with reader.open(body["stream"], body.get("since") or {}) as stream:
+            if count and (body.get("one_snapshot") or not (offset and stream.has_keys)):
                 # Without a key nothing says where it was; and a new snapshot has rows that were changed meanwhile.
                 order = self._call(running, "take", {"order": running.id, "anew": True})
                 count, offset = 0, []
             self.log(f"reads a table from part {count + 1}")
-            with closing(_prefetch(source.parts(connection, table, body.get("since") or {}, offset))) as parts:
+            with closing(_prefetch(stream.parts(offset))) as parts:
                 for part in parts:
                     count += 1
                     sent = {
@@ -223,7 +223,7 @@ class GatewayProcess:
         self.log(f"read a table in {count} parts")
         return count
 
-    def _send(self, running: RunningOrder, body: Mapping[str, object], part: TablePart) -> None:
+    def _send(self, running: RunningOrder, body: Mapping[str, object], part: StreamPart) -> None:
         self._persist(lambda: self._client.send_part(body, part.batches), running.stopped)
 
     def _call(self, running: RunningOrder, action: str, body: Mapping[str, object]) -> dict[str, Any]:
@@ -255,12 +255,12 @@ class _StoppedError(Exception):
     """The process or a work order is to end."""
 
 
-def _prefetch(parts: Iterator[TablePart]) -> Generator[TablePart]:
+def _prefetch(parts: Iterator[StreamPart]) -> Generator[StreamPart]:
     """Yield parts that a thread reads ahead, while those before them are sent."""
-    ready: queue.Queue[TablePart | BaseException | None] = queue.Queue(_AHEAD)
+    ready: queue.Queue[StreamPart | BaseException | None] = queue.Queue(_AHEAD)
     closed = Event()
 
-    def put(item: TablePart | BaseException | None) -> None:
+    def put(item: StreamPart | BaseException | None) -> None:
         while not closed.is_set():
             try:
                 ready.put(item, timeout=0.5)
