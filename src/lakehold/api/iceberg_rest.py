@@ -129,9 +129,9 @@ def iceberg_tables(ctx: ReadContext, lake: CurrentLake, workspace: Workspace, na
     readable_tables.refuse_impersonation(ctx)
     path = _parse_namespace(namespace)
     found = readable_tables.list_tables(ctx, (*workspace, *path))
-    places = {readable_tables.identifier_of(ctx, each.uid): each for each in found}
-    there = lake.metadata_locations(places)
-    named = [each.name for place, each in places.items() if place in there]
+    places = readable_tables.find_shown_places(ctx, (each.uid for each in found))
+    there = lake.metadata_locations(places.values())
+    named = [each.name for each in found if places.get(each.uid) in there]
     return JSONResponse({"identifiers": [{"namespace": list(path), "name": name} for name in named]})
 
 
