@@ -21,7 +21,7 @@ from lakehold.runs.runnable import RunOptions
 from lakehold.workspaces.spaces import validation
 from lakehold.workspaces.spaces.datasets import TableChange
 from lakehold.workspaces.spaces.lineage import LINEAGE
-from tests.workspaces.spaces.registry import NELE, Lakehouse, open_lakehouse, registered
+from tests.workspaces.spaces.registry import NELE, Lakehouse, registered
 from tests.workspaces.spaces.space import (
     ADA,
     CARL,
@@ -38,11 +38,6 @@ from tests.workspaces.spaces.space import (
 from tests.workspaces.spaces.test_tasks import reference
 
 TWO = "SELECT * FROM VALUES (1, 'ann'), (2, 'bob') AS t (id, name)"
-
-
-@pytest.fixture(scope="module")
-def lake(space: InlineSpace) -> Lakehouse:
-    return open_lakehouse(space)
 
 
 def sql(task: str) -> str:

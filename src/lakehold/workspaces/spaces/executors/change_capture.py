@@ -34,7 +34,6 @@ from lakehold.lake import readable_tables
 from lakehold.lake.errors import DataError
 from lakehold.lake.spark.table_writer import SchemaEvolution, conform_rows
 from lakehold.runs.step_context import StepResult
-from lakehold.workspaces.graph import edge_targets
 from lakehold.workspaces.spaces import change_captures
 from lakehold.workspaces.spaces.change_captures import CapturedDataset, CaptureState, ChangeCapture
 from lakehold.workspaces.spaces.executors import connections
@@ -47,17 +46,9 @@ if TYPE_CHECKING:
 
     from lakehold.connectors.registry import ConnectorEnvironment
     from lakehold.connectors.settings import SourceSettings
-    from lakehold.directory.request_context import RequestContext
     from lakehold.lake.iceberg_catalog import TableIdentifier
     from lakehold.runs.step_context import StepContext
     from lakehold.workspaces.spaces.steps import CaptureChanges
-
-
-def need_direct(ctx: RequestContext, connection: str) -> None:
-    """Refuse a connection through a gateway, which has no replication."""
-    if edge_targets(ctx, connection, "gateway"):
-        message = "Changes are captured over a direct connection, not through a gateway."
-        raise ConflictError(message, "Use another mode, or a direct connection.", field="connection")
 
 
 def need_captured_database(environment: ConnectorEnvironment, settings: SourceSettings) -> JdbcDatabase:
@@ -82,7 +73,6 @@ def capture_changes(step: CaptureChanges, step_ctx: StepContext) -> StepResult:
     assert isinstance(landing, LandingSettings)  # noqa: S101 - the step was planned from it
     environment, settings = connections.step_environment(step_ctx, step.connection, step.connection_settings)
     with step_ctx.platform.read(step_ctx.caller) as ctx:
-        need_direct(ctx, step.connection)
         places = {uid: readable_tables.identifier_of(ctx, uid) for uid in step.datasets.values()}
     targets = [
         CaptureTarget(step.datasets[item.name], item, places[step.datasets[item.name]])

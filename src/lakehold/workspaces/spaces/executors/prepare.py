@@ -33,7 +33,7 @@ from lakehold.workspaces.spaces.datasets import (
 )
 from lakehold.workspaces.spaces.executors import connections
 from lakehold.workspaces.spaces.executors.capture_upkeep import drop_task_slots
-from lakehold.workspaces.spaces.executors.change_capture import check_capture, need_direct
+from lakehold.workspaces.spaces.executors.change_capture import check_capture
 from lakehold.workspaces.spaces.executors.input_rows import load_schema
 from lakehold.workspaces.spaces.executors.input_session import InputSession
 from lakehold.workspaces.spaces.executors.registrations import (
@@ -142,7 +142,7 @@ class TaskSchema:
             environment, settings = connections.load_environment(ctx, self._platform, landing.connection, stored)
             gateway = connections.gateway_of(ctx, landing.connection)
             if landing.captured():
-                need_direct(ctx, landing.connection)
+                connections.need_direct(ctx, landing.connection)
         if settings.needs_drivers and not gateway:
             _ = self._runtime.spark
         source = connections.open_connection(
@@ -171,7 +171,7 @@ class TaskSchema:
         with self._read() as ctx:
             for reference in replication.inputs():
                 need_dataset(ctx, reference)
-            connections.refuse_gateway(ctx, replication.connection)
+            connections.need_direct(ctx, replication.connection)
             settings = CONNECTION.parse(resource_metadata.load(ctx, replication.connection).settings)
             environment = open_environment(ctx, self._platform.settings, {})
         connections.open_target(environment, settings)
