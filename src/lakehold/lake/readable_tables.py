@@ -191,21 +191,21 @@ def refuse_impersonated_caller(caller: Caller) -> None:
 
 def identifier_of(ctx: RequestContext, uid: str) -> TableIdentifier:
     """Return the identifier of a table's own place, where it is written and kept up. The caller has been authorised
-    before. A registered table has nothing there: its rows are those of `shown_table`.
+    before. A registered table has nothing there: its rows are those of `source_table`.
     """
     return TableIdentifier(ctx.session.tenant, ctx.view.resource(uid))
 
 
-def shown_table(ctx: RequestContext, uid: str) -> str:
+def source_table(ctx: RequestContext, uid: str) -> str:
     """Return the table whose rows a table shows: itself, unless it is a registered one. Refuses if they are closed."""
-    find = describe_kind(ctx.view.kind(ctx.view.resource(uid))).shown_table
+    find = describe_kind(ctx.view.kind(ctx.view.resource(uid))).source_table
     return uid if find is None else find(ctx, uid)
 
 
-def find_shown_places(ctx: RequestContext, uids: Iterable[str]) -> dict[str, TableIdentifier]:
+def find_source_places(ctx: RequestContext, uids: Iterable[str]) -> dict[str, TableIdentifier]:
     """Return the places of the rows that tables show, without those that are closed."""
     found: dict[str, TableIdentifier] = {}
     for uid in uids:
         with suppress(SourceClosedError):
-            found[uid] = identifier_of(ctx, shown_table(ctx, uid))
+            found[uid] = identifier_of(ctx, source_table(ctx, uid))
     return found

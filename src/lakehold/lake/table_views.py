@@ -59,10 +59,10 @@ def view_of(ctx: RequestContext, uid: str) -> TableView:
 
     A registered table is shown as it is now to everybody: to read how it was is no right of those who read it here.
     """
-    shown = readable_tables.shown_table(ctx, uid)
+    source = readable_tables.source_table(ctx, uid)
     needed = registry.describe_kind(ctx.view.kind(ctx.view.resource(uid))).reads_history
-    current_only = shown != uid or (bool(needed) and not ctx.session.check(ctx.principal, needed, uid))
-    return TableView(readable_tables.identifier_of(ctx, shown), hidden_fields(ctx, shown), current_only)
+    current_only = source != uid or (bool(needed) and not ctx.session.check(ctx.principal, needed, uid))
+    return TableView(readable_tables.identifier_of(ctx, source), hidden_fields(ctx, source), current_only)
 
 
 def hidden_fields(ctx: RequestContext, uid: str) -> frozenset[str]:

@@ -37,6 +37,8 @@ from tests.workspaces.spaces.space import (
 )
 from tests.workspaces.spaces.test_tasks import reference
 
+ABSENT = "cannot be found"
+"""What SQL says of a table that does not exist, or not for the caller."""
 TWO = "SELECT * FROM VALUES (1, 'ann'), (2, 'bob') AS t (id, name)"
 
 
@@ -85,9 +87,7 @@ def test_only_can_consume_data_reads_it_by_sql_and_only_can_view_data_its_previe
     task = lake.register("roles", lake.table(TWO))
     dataset = space.dataset(task, "rows")
     for other in (VERA, OTTO, ERIK, PETRA, VITO, ADA, NELE):
-        assert "There is no table" in refusal(space, other, "roles") or "nothing called" in refusal(
-            space, other, "roles"
-        )
+        assert ABSENT in refusal(space, other, "roles")
     for each in (VERA, OLGA):
         with space.platform.read(each) as ctx:
             ctx.need("view_data", dataset)
@@ -108,7 +108,7 @@ def test_nobody_reads_it_when_the_owner_has_lost_the_right(space: InlineSpace, l
     kept = space.make("keeps", store)
     with lake.without(PETRA, "viewer", table):
         for each in (CARL, OLGA):
-            assert "There is no table" in refusal(space, each, "lost_right")
+            assert ABSENT in refusal(space, each, "lost_right")
         for caller, action in ((VERA, "view_data"), (OLGA, "view_data"), (CARL, "consume_data")):
             with space.platform.read(caller) as ctx:
                 assert not ctx.session.check(ctx.principal, action, dataset)
@@ -147,9 +147,9 @@ def test_another_owner_is_asked_instead(space: InlineSpace, lake: Lakehouse) -> 
     table = lake.table(TWO)
     lake.register("handed", table)
     with lake.without(PETRA, "owner", "ingest"):
-        assert "There is no table" in refusal(space, CARL, "handed")
+        assert ABSENT in refusal(space, CARL, "handed")
         space.grant("otto", "owner", "ingest")
-        assert "There is no table" in refusal(space, CARL, "handed")
+        assert ABSENT in refusal(space, CARL, "handed")
         space.grant("otto", "viewer", table)
         assert len(read(space, CARL, "handed")) == 2
         space.revoke("otto", "owner", "ingest")
@@ -177,7 +177,7 @@ def test_a_narrowed_token_registers_nothing_that_it_does_not_reach(space: Inline
     reader = replace(CARL, narrowed=TokenPrincipal("carl", resources=frozenset({"sales"})))
     assert len(read(space, reader, "narrow_read")) == 2
     elsewhere = replace(CARL, narrowed=TokenPrincipal("carl", resources=frozenset({"lakehouse", "sources"})))
-    assert "There is n" in refusal(space, elsewhere, "narrow_read")
+    assert ABSENT in refusal(space, elsewhere, "narrow_read")
 
 
 @pytest.mark.parametrize("by", [OTTO, ERIK, OLGA, ADA])
@@ -200,7 +200,7 @@ def test_what_a_former_version_of_its_settings_named_stays_asked_for(space: Inli
     space.edit(task, registered(second))
     assert len(read(space, CARL, "swapped")) == 2
     with lake.without(PETRA, "viewer", first):
-        assert "There is no table" in refusal(space, CARL, "swapped")
+        assert ABSENT in refusal(space, CARL, "swapped")
     old = space.dataset(task, "rows")
     space.prepare(task)
     assert read(space, CARL, "swapped") == [(9, "zoe")]
@@ -271,7 +271,7 @@ def test_a_source_that_is_deleted_is_gone_here_too(space: InlineSpace, lake: Lak
     task = lake.register("orphan", table)
     with space.platform.write(NELE) as ctx:
         assert resources.delete(ctx, table)
-    assert "no data yet" in refusal(space, CARL, "orphan") or "There is no table" in refusal(space, CARL, "orphan")
+    assert ABSENT in refusal(space, CARL, "orphan")
     (problem,) = plan(space, task).problems
     assert (problem.message, problem.field) == ("A table that the task uses is gone.", "datasets.0.source.table")
     with pytest.raises(LakeholdError, match="is gone"):

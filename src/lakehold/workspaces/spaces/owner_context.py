@@ -32,12 +32,12 @@ class MissingRole:
     owner: str
     """The name of the person; empty if the project has no owner."""
     space: str
-    roles: tuple[str, ...]
     used: str
     """What needs it: the project, or what a task uses, as a description."""
-    space_name: str
-    role_titles: str
-    givers: tuple[str, ...]
+    roles: tuple[str, ...] = ()
+    space_name: str = ""
+    role_titles: str = ""
+    givers: tuple[str, ...] = ()
     """Names of those who own the space, and so give roles in it."""
     kept: bool = False
     """Whether it is of a former owner of a personal space, and so closed to the present one: no role opens it."""
@@ -119,7 +119,9 @@ def _closed(ctx: RequestContext, owner: str, uid: str) -> MissingRole | None:
     """Return the right that the owner lacks on a table or data mart; None if there is none."""
     if owner and ctx.session.check(owner, readable_kinds()[ctx.view.kind(ctx.view.resource(uid))], uid):
         return None
-    return replace(_missing(ctx, owner, _space_of(ctx, uid), EDITING_ROLES, uid), reads=True)
+    return MissingRole(
+        owner=_name(ctx, owner) if owner else "", space=_space_of(ctx, uid), used=_describe_used(ctx, uid), reads=True
+    )
 
 
 def _kept_ones(ctx: RequestContext, owner: str, project: str, tasks: Sequence[str]) -> list[MissingRole]:
@@ -173,16 +175,18 @@ def _missing(ctx: RequestContext, owner: str, space: str, roles: Sequence[str], 
         owner=_name(ctx, owner) if owner else "",
         space=space,
         roles=tuple(roles),
-        used=describe_resource(view, used) if VisibleRefs(ctx).sees(used) else _hidden(ctx, used),
+        used=_describe_used(ctx, used),
         space_name=_name(ctx, space),
         role_titles=" or ".join(filter(None, (", ".join(titles[:-1]), titles[-1]))),
         givers=tuple(_name(ctx, each) for each in givers),
     )
 
 
-def _hidden(ctx: RequestContext, uid: str) -> str:
-    """Return what is said of a thing in the place of its name to those who may not see it."""
-    return f"{kinds.schema_of(ctx.view, uid).title.lower()} that it uses, and that you do not see,"
+def _describe_used(ctx: RequestContext, uid: str) -> str:
+    """Return what a thing is called, and what is said instead to those who may not see it."""
+    if VisibleRefs(ctx).sees(uid):
+        return describe_resource(ctx.view, uid)
+    return f"{kinds.schema_of(ctx.view, uid).title.lower()} that it uses, and that you do not see"
 
 
 def _name(ctx: RequestContext, uid: str) -> str:

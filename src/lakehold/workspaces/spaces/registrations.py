@@ -26,7 +26,7 @@ def is_open(ctx: RequestContext, dataset: str) -> bool:
     return bool(owner) and ctx.session.holds(owner, "source_open", dataset)
 
 
-def shown_table(ctx: RequestContext, dataset: str) -> str:
+def source_table(ctx: RequestContext, dataset: str) -> str:
     """Return the table whose rows a dataset shows, itself if it is not registered; refuse if they are closed."""
     source = source_of(ctx, dataset)
     if source and not is_open(ctx, dataset):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from lakehold.kit.settings_schema import InvalidSettingError
 from lakehold.lake import readable_tables, table_views
-from lakehold.lake.errors import RefusedQueryError
+from lakehold.lake.errors import QueryError, RefusedQueryError
 from lakehold.lake.readable_tables import LAKE_CATALOG
 from lakehold.workspaces.spaces.executors.input_rows import load_schema
 from lakehold.workspaces.spaces.tasks.visual_steps.columns import StepColumn, quote_part
@@ -53,6 +53,15 @@ class InputSession:
         except RefusedQueryError as error:
             self.platform.audit_refusal(self.caller, self.action, self.task, error.message)
             raise
+        except QueryError:
+            self._refuse_closed()
+            raise
+
+    def _refuse_closed(self) -> None:
+        """Refuse registered inputs that are closed: to queries they do not exist, which tells nobody why."""
+        with self.platform.read(self.caller) as ctx:
+            for uid in self.inputs:
+                readable_tables.source_table(ctx, uid)
 
     def query_of(self, item: TransformDataset) -> str:
         """Return the query of a dataset: its SQL, or that of its steps."""

@@ -48,7 +48,7 @@ def source_columns(ctx: RequestContext, tables: Tables, source: str) -> Columns:
 
 
 def need_source(ctx: RequestContext, task: str, source: RegisteredSource) -> None:
-    """Refuse a source to which the task has no edge: whoever named it was asked for the right to read it along that."""
+    """Refuse a source to which the task has no edge, along which the right of the one who named it was asked for."""
     if source.uid not in edge_targets(ctx, task, TASK_EDGES[source.edge]):
         raise ConflictError("What the task registers is gone, or was never saved.", "Edit it, and choose another one.")
 
@@ -113,12 +113,12 @@ def record_columns(ctx: RequestContext, dataset: str, columns: Sequence[tuple[st
 def check_registration(step: CheckRegistration, step_ctx: StepContext) -> StepResult:
     """Check that a dataset shows its source, with all columns that it had when it was prepared. No row is read."""
     with step_ctx.platform.read(step_ctx.caller) as ctx:
-        shown = registrations.shown_table(ctx, step.dataset)
+        source = registrations.source_table(ctx, step.dataset)
         found = load_registration(ctx, step.dataset)
-        if shown == step.dataset or found is None:
+        if source == step.dataset or found is None:
             message = f"{step.item['name']}: the table that it shows was deleted."
             raise ConflictError(message, "Edit the task, and choose another one.")
-        columns = source_columns(ctx, step_ctx.tables, shown)
+        columns = source_columns(ctx, step_ctx.tables, source)
     lossy, gentle = compare_columns(found.columns, columns)
     if lossy:
         raise ConflictError(
