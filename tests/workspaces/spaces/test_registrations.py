@@ -112,13 +112,14 @@ def test_nobody_reads_it_when_the_owner_has_lost_the_right(space: InlineSpace, l
         for caller, action in ((VERA, "view_data"), (OLGA, "view_data"), (CARL, "consume_data")):
             with space.platform.read(caller) as ctx:
                 assert not ctx.session.check(ctx.principal, action, dataset)
-        for each in (copy, kept, task):
-            run = space.start(each)
+        for uid in (copy, kept):
+            run = space.start(uid)
             assert run.state == "failed"
             assert "Petra may not read the table" in run.error
             assert table not in run.error  # who operates does not see the table
-        with pytest.raises(DeniedError, match="Petra may not read"), space.platform.write(OTTO) as ctx:
-            RUNS.start(ctx, task, RunOptions(parameters=PREPARE))
+        for options in (RunOptions(), RunOptions(parameters=PREPARE)):
+            with pytest.raises(DeniedError, match="Petra may not read"), space.platform.write(OTTO) as ctx:
+                RUNS.start(ctx, task, options)
         (problem,) = plan(space, task, ERIK).problems
         assert problem.message == f"Petra may not read the table '{table}'."
     assert read(space, CARL, "lost_right") == [(1, "ann"), (2, "bob")]
