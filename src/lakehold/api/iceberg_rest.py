@@ -21,6 +21,7 @@ from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import ForbiddenError, InvalidInputError, NotFoundError
 from lakehold.lake import catalog_tokens, readable_tables, table_metadata, table_views
 from lakehold.lake.catalog_tokens import SYSTEM
+from lakehold.lake.errors import SourceClosedError
 from lakehold.lake.iceberg_catalog import IcebergCatalog
 
 PREFIX = "/iceberg/v1"
@@ -129,9 +130,9 @@ def iceberg_tables(ctx: ReadContext, lake: CurrentLake, workspace: Workspace, na
     readable_tables.refuse_impersonation(ctx)
     path = _parse_namespace(namespace)
     found = readable_tables.list_tables(ctx, (*workspace, *path))
-    places = {readable_tables.identifier_of(ctx, each.uid): each for each in found}
-    there = lake.metadata_locations(places)
-    named = [each.name for place, each in places.items() if place in there]
+    places = readable_tables.find_source_places(ctx, (each.uid for each in found))
+    there = lake.metadata_locations(places.values())
+    named = [each.name for each in found if places.get(each.uid) in there]
     return JSONResponse({"identifiers": [{"namespace": list(path), "name": name} for name in named]})
 
 
@@ -210,7 +211,10 @@ def _load_lake_table(
         catalog_tokens.record_loaded_table(read_credentials(request).token, uid)
     elif request.method != "HEAD":
         get_platform(request).record_read(ctx.caller, "load table", uid)
-    view = table_views.view_of(ctx, uid)
+    try:
+        view = table_views.view_of(ctx, uid)
+    except SourceClosedError:
+        raise NotFoundError(f"There is no table {table[:80]!r}.", "Check the name in the catalog.") from None
     location = lake.metadata_location(view.place)
     if location is None:
         raise NotFoundError(f"The table {table[:80]!r} has no data yet.", "Run the pipeline that fills it.")

@@ -65,3 +65,10 @@ class SourceError(LakeholdError):
 
     code = "source_refused"
     status = 422
+
+
+class SourceClosedError(LakeholdError):
+    """The rows of a registered table cannot be read: nobody may read them here any more, or the table is gone."""
+
+    code = "source_closed"
+    status = 409

@@ -5,6 +5,7 @@ share a name, the name is ambiguous, and the table's id can be used instead.
 """
 
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 from lakehold.access.facts.view import FactView
@@ -15,9 +16,10 @@ from lakehold.directory.errors import HiddenError
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import ConflictError, ForbiddenError, NotFoundError
 from lakehold.kit.ids import fold_name, quote
+from lakehold.lake.errors import SourceClosedError
 from lakehold.lake.iceberg_catalog import TableIdentifier
 from lakehold.lake.row_formats import quote_identifier
-from lakehold.workspaces.registry import readable_kinds
+from lakehold.workspaces.registry import describe_kind, readable_kinds
 
 LAKE_CATALOG, WORKSPACE_CATALOG = "lake", "here"
 """The names of the catalogs of all workspaces and of one, in a user's session."""
@@ -188,5 +190,22 @@ def refuse_impersonated_caller(caller: Caller) -> None:
 
 
 def identifier_of(ctx: RequestContext, uid: str) -> TableIdentifier:
-    """Return the identifier of a table. The caller has been authorised before."""
+    """Return the identifier of a table's own place, where it is written and kept up. The caller has been authorised
+    before. A registered table has nothing there: its rows are those of `source_table`.
+    """
     return TableIdentifier(ctx.session.tenant, ctx.view.resource(uid))
+
+
+def source_table(ctx: RequestContext, uid: str) -> str:
+    """Return the table whose rows a table shows: itself, unless it is a registered one. Refuses if they are closed."""
+    find = describe_kind(ctx.view.kind(ctx.view.resource(uid))).source_table
+    return uid if find is None else find(ctx, uid)
+
+
+def find_source_places(ctx: RequestContext, uids: Iterable[str]) -> dict[str, TableIdentifier]:
+    """Return the places of the rows that tables show, without those that are closed."""
+    found: dict[str, TableIdentifier] = {}
+    for uid in uids:
+        with suppress(SourceClosedError):
+            found[uid] = identifier_of(ctx, source_table(ctx, uid))
+    return found

@@ -55,12 +55,14 @@ class TableView:
 
 
 def view_of(ctx: RequestContext, uid: str) -> TableView:
-    """Return the view of a table for the caller, whose right to read its rows has been checked before."""
-    descriptor = registry.describe_kind(ctx.view.kind(ctx.view.resource(uid)))
-    hidden = hidden_fields(ctx, uid)
-    needed = descriptor.reads_history
-    current_only = bool(needed) and not ctx.session.check(ctx.principal, needed, uid)
-    return TableView(readable_tables.identifier_of(ctx, uid), hidden, current_only)
+    """Return the view of a table for the caller, whose right to read its rows has been checked before.
+
+    A registered table is shown as it is now to everybody: to read how it was is no right of those who read it here.
+    """
+    source = readable_tables.source_table(ctx, uid)
+    needed = registry.describe_kind(ctx.view.kind(ctx.view.resource(uid))).reads_history
+    current_only = source != uid or (bool(needed) and not ctx.session.check(ctx.principal, needed, uid))
+    return TableView(readable_tables.identifier_of(ctx, source), hidden_fields(ctx, source), current_only)
 
 
 def hidden_fields(ctx: RequestContext, uid: str) -> frozenset[str]:

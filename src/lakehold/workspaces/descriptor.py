@@ -98,6 +98,9 @@ class KindDescriptor:
     """The action that lets a member read its rows in SQL; empty if it is no table."""
     reads_history: str = ""
     """The action that lets a member also read its rows as they were; empty if to read them is enough."""
+    source_table: Callable[[RequestContext, str], str] | None = None
+    """Returns the table whose rows it shows, itself unless it is a registered one, and refuses with
+    `SourceClosedError` where those may not be read; None if all have rows of their own."""
     hidden_fields: Callable[[Mapping[str, object]], Collection[str]] | None = None
     """Returns the fields that its settings hide from all who read its rows; None if they hide none."""
     unique_name: NameScope | None = None

@@ -18,6 +18,8 @@ from lakehold.kit.errors import LakeholdError
 from lakehold.workspaces import models
 
 FILE = "any/model.yaml"
+EXTENDS = "extends: [tenant, lakehouse, marts]"
+BASES = tuple(model for model in models() if model.name in {"lakehouse", "marts"})
 
 
 def assert_helpful(error: ModelError, text: str) -> None:
@@ -32,7 +34,7 @@ def assert_helpful(error: ModelError, text: str) -> None:
 def read(text: str) -> Policy | ModelError:
     """A policy with the model in the text, or why there is none."""
     try:
-        policy = Policy([directory.model(), parse_model(text, FILE)])
+        policy = Policy([directory.model(), *(BASES if EXTENDS in text else ()), parse_model(text, FILE)])
     except ModelError as error:
         assert_helpful(error, text)
         return error

@@ -18,7 +18,7 @@ OTTO, PETRA = Caller(company.TENANT, "otto"), Caller(company.TENANT, "petra")
 def test_a_task_finds_those_of_its_own_project_first(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(task_options, "_MOST", 2)
     with shop.platform.read(OTTO) as ctx:
-        found = task_options.load_options(ctx, "publish")
+        found = task_options.load_options(ctx, "publish", "storage")
     assert {uid for uid, _ in found.reads} == {"serve_sales", "serve_stock"}
 
 

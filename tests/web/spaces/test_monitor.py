@@ -18,7 +18,7 @@ from lakehold.directory.caller import Caller
 from lakehold.kit.clock import SECOND
 from lakehold.runs.run_table import run_output_table, run_step_table, run_table
 from lakehold.web.runs import RUNS
-from lakehold.workspaces.spaces import monitor
+from lakehold.workspaces.spaces import monitor, task_runs
 from lakehold.workspaces.spaces.datasets import PREPARED, fingerprint
 from tests.web.demo import Shop
 from tests.web.forms import send
@@ -103,13 +103,13 @@ def test_it_lists_the_tasks_of_all_spaces_that_one_sees(shop: Shop) -> None:
 
 
 def test_each_step_of_a_project_run_is_read_once(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
-    read, task_of = list[str](), monitor._task_of
+    read, task_of = list[str](), task_runs._task_of
 
     def record(step: sa.Row[Any]) -> str:
         read.append(step.name)
         return task_of(step)
 
-    monkeypatch.setattr(monitor, "_task_of", record)
+    monkeypatch.setattr(task_runs, "_task_of", record)
     tasks = dict.fromkeys(("land_tills", "land_web", "land_stock"), "succeeded")
     add_run(shop, "ingest", kind="spaces.project", steps=tasks)
     found = statuses(shop)

@@ -11,6 +11,7 @@ from pyspark.sql import SparkSession
 
 from tests import postgres
 from tests.workspaces.spaces.dashboard import Dashboard, open_dashboard
+from tests.workspaces.spaces.registry import Lakehouse, open_lakehouse
 from tests.workspaces.spaces.space import ZOE, InlineSpace, inline_space
 
 
@@ -46,6 +47,12 @@ def shop(space: InlineSpace) -> str:
     with space.platform.read(ZOE) as ctx:
         items = ctx.session.list("zoe", "list", "spaces.connection", within="sources").items
         return next(ctx.view.uid(each.id) for each in items if each.name == "shop")
+
+
+@pytest.fixture(scope="package")
+def lake(space: InlineSpace) -> Lakehouse:
+    """Tables and data marts that can be registered."""
+    return open_lakehouse(space)
 
 
 @pytest.fixture(scope="package")

@@ -27,7 +27,9 @@ def _downstream_ids(ctx: RequestContext, uid: str) -> list[str]:
     """Return the next resources, visible or not. A source writes what its streams write."""
     streams = edge_sources(ctx, uid, "source")
     written = [end for each in (uid, *streams) for end in edge_targets(ctx, each, "writes")]
-    return [*edge_sources(ctx, uid, "reads"), *written, *edge_sources(ctx, uid, "saved_from")]
+    # What data spaces register of it reads it there.
+    registered = edge_sources(ctx, uid, "tables")
+    return [*edge_sources(ctx, uid, "reads"), *written, *edge_sources(ctx, uid, "saved_from"), *registered]
 
 
 def _show_source(ctx: RequestContext, visible: VisibleRefs, ref: ResourceRef) -> ResourceRef | None:

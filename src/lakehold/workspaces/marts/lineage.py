@@ -32,7 +32,7 @@ def _downstream_ids(ctx: RequestContext, uid: str) -> list[str]:
     kind = _kind(ctx, uid)
     if kind == DATA_MART_KIND:
         reports = [each for each in edge_sources(ctx, uid, "data_mart") if _kind(ctx, each) == REPORT_KIND]
-        return [*edge_sources(ctx, uid, "joins"), *reports]
+        return [*edge_sources(ctx, uid, "joins"), *reports, *edge_sources(ctx, uid, "marts")]
     if kind == REPORT_KIND:
         return edge_targets(ctx, uid, "destination")
     return edge_sources(ctx, uid, "storage") if kind == STORAGE_KIND else []

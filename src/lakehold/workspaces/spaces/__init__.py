@@ -12,6 +12,8 @@ The rights are in model.yaml: seven roles as a union, security roles, tasks that
 - `slot_check`: describes problems of replication slots
 - `connections`: who may test a data connection, and list what it has
 - `owner_context`: which roles the owner of a project lacks for its tasks
+- `registrations`: whose rows a registered dataset shows, and whether they are open
+- `task_runs`: the run that last concerned a task, its own or one of its project
 - `project_graph`: the tasks of a project with their states, as a graph
 - `task_planner`: the steps of tasks, and the order of a project
 - `pipelines`: what is run: tasks, datasets and projects

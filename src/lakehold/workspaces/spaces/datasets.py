@@ -20,7 +20,9 @@ from lakehold.workspaces.spaces.settings import DATASET_KIND, TASK
 from lakehold.workspaces.spaces.tasks.base import DatasetReference
 
 PREPARED = "prepared"
-"""The managed setting of what was prepared."""
+"""The managed setting of a task: what was prepared."""
+COLUMNS = "columns"
+"""The managed setting of a registered dataset: the columns of its source when it was prepared."""
 _NOT_PREPARED = frozenset({PREPARED, "notify", "failure_webhook"})
 
 
@@ -45,6 +47,10 @@ class TableChange(StrEnum):
     """It would lose values, and so is made anew, empty: only where that is allowed."""
     DROP = "drop"
     """The task makes it no more; its rows go: only where that is allowed."""
+    REGISTER = "register"
+    """It shows the rows of a table that exists; nothing is copied."""
+    UNREGISTER = "unregister"
+    """The task registers it no more; its source stays as it is."""
     LATER = "later"
     """Its columns are known after the first run, which creates it."""
 
@@ -138,13 +144,13 @@ def plan_table(
     columns = tuple(after)
     if before is None:
         return DatasetPlan(name, TableChange.CREATE, columns)
-    lossy, gentle = _compare(before, after)
+    lossy, gentle = compare_columns(before, after)
     if lossy:
         return DatasetPlan(name, TableChange.RECREATE, columns, (*lossy, *gentle))
     return DatasetPlan(name, TableChange.ALTER if gentle else TableChange.NONE, columns, tuple(gentle))
 
 
-def _compare(before: Iterable[tuple[str, str]], after: Iterable[tuple[str, str]]) -> tuple[list[str], list[str]]:
+def compare_columns(before: Iterable[tuple[str, str]], after: Iterable[tuple[str, str]]) -> tuple[list[str], list[str]]:
     """Return the changes that lose values, and those that do not, as sentences."""
     old = {fold_name(name): (name, kind) for name, kind in before}
     new = {fold_name(name): (name, kind) for name, kind in after}

@@ -11,7 +11,7 @@ from lakehold.workspaces.spaces.settings import DATASET_KIND
 def _upstream_ids(ctx: RequestContext, uid: str) -> list[str]:
     if ctx.view.kind(ctx.view.resource(uid)) == DATASET_KIND:
         return [parent] if (parent := kinds.parent_of(ctx.view, uid)) else []
-    return [*edge_targets(ctx, uid, "reads"), *edge_targets(ctx, uid, "sources")]
+    return [end for edge in ("reads", "sources", "tables", "marts") for end in edge_targets(ctx, uid, edge)]
 
 
 def _downstream_ids(ctx: RequestContext, uid: str) -> list[str]:

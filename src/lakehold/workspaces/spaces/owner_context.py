@@ -15,9 +15,13 @@ from lakehold.directory.errors import DeniedError
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.ids import quote
 from lakehold.workspaces.graph import edge_targets
+from lakehold.workspaces.registry import readable_kinds
+from lakehold.workspaces.spaces.settings import DATA_MART_KIND, TABLE_KIND
 
+_REGISTERED = ("tables", "marts")
 EDITING_ROLES = ("can_edit",)
 SUPPLYING_ROLES = ("can_consume_data", "can_edit", "can_manage")
+_REGISTERED_KINDS = (TABLE_KIND, DATA_MART_KIND)
 _USED = ("sources", "targets", "gateways", "reads")
 
 
@@ -28,21 +32,26 @@ class MissingRole:
     owner: str
     """The name of the person; empty if the project has no owner."""
     space: str
-    roles: tuple[str, ...]
     used: str
     """What needs it: the project, or what a task uses, as a description."""
-    space_name: str
-    role_titles: str
-    givers: tuple[str, ...]
+    roles: tuple[str, ...] = ()
+    space_name: str = ""
+    role_titles: str = ""
+    givers: tuple[str, ...] = ()
     """Names of those who own the space, and so give roles in it."""
     kept: bool = False
     """Whether it is of a former owner of a personal space, and so closed to the present one: no role opens it."""
+    reads: bool = False
+    """Whether it is the right to read what a task registers that is missing, and no role in a data space."""
 
     @property
     def text(self) -> str:
         """The role, the person and the space as a sentence."""
         if self.kept:
             return f"The {self.used} is of a former owner of the personal space {quote(self.space_name)}."
+        if self.reads:
+            who = f"{self.owner} may" if self.owner else "The project has no owner, who would have to"
+            return f"{who} {'not ' if self.owner else ''}read the {self.used}."
         who = f"{self.owner} needs" if self.owner else "The project has no owner, who would need"
         return f"{who} {self.role_titles} in the data space {quote(self.space_name)}."
 
@@ -51,6 +60,8 @@ class MissingRole:
         """The ways to mend it."""
         if self.kept:
             return "Create your own instead."
+        if self.reads:
+            return "Who manages it can give access; or give the project an owner who may read it."
         giver = self.givers[0] if self.givers else "Who manages the space"
         return f"{giver} can give it; or give the project an owner who has it."
 
@@ -65,6 +76,18 @@ def project_of(ctx: RequestContext, task: str) -> str:
     found = kinds.parent_of(ctx.view, task)
     assert found is not None  # noqa: S101 - no task lies elsewhere
     return found
+
+
+def task_of(ctx: RequestContext, dataset: str) -> str:
+    """Return the task of a dataset."""
+    found = kinds.parent_of(ctx.view, dataset)
+    assert found is not None  # noqa: S101 - no dataset lies elsewhere
+    return found
+
+
+def may_mend(ctx: RequestContext, task: str) -> bool:
+    """Return whether the caller operates or edits a task, and so can have it mended when its owner lacks a right."""
+    return any(ctx.session.check(ctx.principal, action, task) for action in ("stop", "update"))
 
 
 def missing_roles(ctx: RequestContext, task: str) -> list[MissingRole]:
@@ -83,7 +106,22 @@ def missing_in_project(ctx: RequestContext, project: str, tasks: Sequence[str]) 
             known.add((space, definition))
             if space not in found and not (owner and ctx.session.holds(owner, definition, space)):
                 found[space] = _missing(ctx, owner, space, roles, used)
-    return list(found.values()) or _kept_ones(ctx, owner, project, tasks)
+    return [*found.values(), *_closed_ones(ctx, owner, tasks)] or _kept_ones(ctx, owner, project, tasks)
+
+
+def _closed_ones(ctx: RequestContext, owner: str, tasks: Sequence[str]) -> list[MissingRole]:
+    """Return what tasks register and the owner of their project may not read, each once."""
+    used = dict.fromkeys(end for task in tasks for edge in _REGISTERED for end in edge_targets(ctx, task, edge))
+    return [each for uid in used if (each := _closed(ctx, owner, uid))]
+
+
+def _closed(ctx: RequestContext, owner: str, uid: str) -> MissingRole | None:
+    """Return the right that the owner lacks on a table or data mart; None if there is none."""
+    if owner and ctx.session.check(owner, readable_kinds()[ctx.view.kind(ctx.view.resource(uid))], uid):
+        return None
+    return MissingRole(
+        owner=_name(ctx, owner) if owner else "", space=_space_of(ctx, uid), used=_describe_used(ctx, uid), reads=True
+    )
 
 
 def _kept_ones(ctx: RequestContext, owner: str, project: str, tasks: Sequence[str]) -> list[MissingRole]:
@@ -94,8 +132,10 @@ def _kept_ones(ctx: RequestContext, owner: str, project: str, tasks: Sequence[st
 
 
 def missing_role(ctx: RequestContext, project: str, uid: str) -> MissingRole | None:
-    """Return the role that the owner of a project lacks to use a connection, gateway or task; None if there is none."""
+    """Return what the owner of a project lacks to use a connection, gateway, task or table; None if it is nothing."""
     owner = owner_of(ctx, project)
+    if ctx.view.kind(ctx.view.resource(uid)) in _REGISTERED_KINDS:
+        return _closed(ctx, owner, uid)
     for each in (uid, *edge_targets(ctx, uid, "gateway")):
         space = _space_of(ctx, each)
         if not (owner and ctx.session.holds(owner, "supplies", space)):
@@ -135,16 +175,18 @@ def _missing(ctx: RequestContext, owner: str, space: str, roles: Sequence[str], 
         owner=_name(ctx, owner) if owner else "",
         space=space,
         roles=tuple(roles),
-        used=describe_resource(view, used) if VisibleRefs(ctx).sees(used) else _hidden(ctx, used),
+        used=_describe_used(ctx, used),
         space_name=_name(ctx, space),
         role_titles=" or ".join(filter(None, (", ".join(titles[:-1]), titles[-1]))),
         givers=tuple(_name(ctx, each) for each in givers),
     )
 
 
-def _hidden(ctx: RequestContext, uid: str) -> str:
-    """Return what is said of a thing in the place of its name to those who may not see it."""
-    return f"{kinds.schema_of(ctx.view, uid).title.lower()} that it uses, and that you do not see,"
+def _describe_used(ctx: RequestContext, uid: str) -> str:
+    """Return what a thing is called, and what is said instead to those who may not see it."""
+    if VisibleRefs(ctx).sees(uid):
+        return describe_resource(ctx.view, uid)
+    return f"{kinds.schema_of(ctx.view, uid).title.lower()} that it uses, and that you do not see"
 
 
 def _name(ctx: RequestContext, uid: str) -> str:

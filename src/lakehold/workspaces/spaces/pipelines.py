@@ -137,13 +137,13 @@ class DatasetPipeline(_SpacePipeline):
 
     def locks(self, ctx: RequestContext, uid: str, options: RunOptions) -> Sequence[str]:
         """Return the dataset; with its task and all others of that, if they share the changes that they read."""
-        if is_upkeep(options) or not captures_changes(ctx, task := _task_of(ctx, uid)):
+        if is_upkeep(options) or not captures_changes(ctx, task := owner_context.task_of(ctx, uid)):
             return [uid]
         return [task, *list_datasets(ctx, task).values()]
 
     def need_start(self, ctx: RequestContext, uid: str, options: RunOptions) -> None:
         """Refuse unless the caller and the project's owner may."""
-        owner_context.need(ctx, self.start_action(options), _task_of(ctx, uid))
+        owner_context.need(ctx, self.start_action(options), owner_context.task_of(ctx, uid))
 
     def steps(self, ctx: RequestContext, uid: str, options: RunOptions) -> Sequence[Step]:
         """Return the steps of the task that fill the dataset."""
@@ -153,7 +153,7 @@ class DatasetPipeline(_SpacePipeline):
                 ctx.need(self.trigger, uid)
             return upkeep_steps(uid)
         self.need_start(ctx, uid, options)
-        found = steps_of_dataset(TaskPlanner(ctx, _task_of(ctx, uid), options).steps(), uid)
+        found = steps_of_dataset(TaskPlanner(ctx, owner_context.task_of(ctx, uid), options).steps(), uid)
         if not found:
             raise ConflictError("The task makes this dataset no more.", "Prepare the task.")
         return found
@@ -165,7 +165,7 @@ class DatasetPipeline(_SpacePipeline):
 
     def private_rights(self, ctx: RequestContext, uid: str) -> Sequence[RequiredRight]:
         """Return those of its task."""
-        return TaskPipeline().private_rights(ctx, _task_of(ctx, uid))
+        return TaskPipeline().private_rights(ctx, owner_context.task_of(ctx, uid))
 
 
 def captures_changes(ctx: RequestContext, task: str) -> bool:
@@ -175,13 +175,6 @@ def captures_changes(ctx: RequestContext, task: str) -> bool:
         return False
     settings = TASK.parse(stored)
     return isinstance(settings, LandingSettings) and bool(settings.captured())
-
-
-def _task_of(ctx: RequestContext, dataset: str) -> str:
-    """Return the task of a dataset."""
-    found = kinds.parent_of(ctx.view, dataset)
-    assert found is not None  # noqa: S101 - no dataset lies elsewhere
-    return found
 
 
 class ProjectPipeline(_SpacePipeline):

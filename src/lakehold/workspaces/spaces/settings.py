@@ -19,6 +19,9 @@ CONNECTION_KIND = "spaces.connection"
 GATEWAY_KIND = "spaces.gateway"
 APP_KIND = "spaces.app"
 
+TABLE_KIND, DATA_MART_KIND = "lakehouse.table", "marts.data_mart"
+"""The kinds of other ways of working whose rows can be registered."""
+
 CONNECTORS = {name: record for name, record in registry.source_records().items() if not record.reads_volume}
 """The settings of the connectors that a data connection can be of: a data space has no volumes."""
 
@@ -28,9 +31,27 @@ class DataProjectSettings(SettingsRecord):
     """Settings of a data project: those that all runs have, which are common."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DatasetSettings(SettingsRecord):
+    """Settings of a dataset: of a registered one, its columns when it was prepared."""
+
+    columns: tuple[tuple[str, str], ...] = ()
+    """Names and types, set by the platform."""
+
+
+KIND_OF_EDGE = {
+    "sources": CONNECTION_KIND,
+    "targets": CONNECTION_KIND,
+    "reads": TASK_KIND,
+    "tables": TABLE_KIND,
+    "marts": DATA_MART_KIND,
+}
+"""The kinds that the edges of a task lead to."""
+
+
 def _task_references(settings: TaskSettings) -> Iterator[SettingReference]:
     for field, uid, edge in settings.uses():
-        yield SettingReference(field, TASK_KIND if edge == "reads" else CONNECTION_KIND, uid, edge=edge)
+        yield SettingReference(field, KIND_OF_EDGE[edge], uid, edge=edge)
 
 
 def _app_references(settings: AppSettings) -> Iterator[SettingReference]:
@@ -51,12 +72,13 @@ TASK = SettingsSchema[TaskSettings](
     managed=("prepared",),
     local=("prepared",),
     references=_task_references,
-    edges=("sources", "targets", "reads"),
+    edges=tuple(KIND_OF_EDGE),
 )
 APP = SettingsSchema[AppSettings]("app", AppSettings, references=_app_references, edges=("uses",))
 BY_KIND: Mapping[str, SettingsSchema[Any]] = {
     "project": SettingsSchema[DataProjectSettings]("data project", DataProjectSettings, common=RunSettings),
     "task": TASK,
+    "dataset": SettingsSchema[DatasetSettings]("dataset", DatasetSettings, managed=("columns",), local=("columns",)),
     "connection": CONNECTION,
     "gateway": SettingsSchema[NoSettings]("gateway", NoSettings),
     "app": APP,

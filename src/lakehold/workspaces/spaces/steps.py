@@ -67,6 +67,11 @@ class CaptureChanges(TaskStep):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class CheckRegistration(DatasetStep):
+    """Check that a registered dataset still shows its source, with the columns that it had."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class StoreDataset(DatasetStep):
     """Keep the current rows of a dataset, or its history."""
 

@@ -18,6 +18,7 @@ from lakehold.workspaces.spaces.datasets import list_datasets, need_dataset, nee
 from lakehold.workspaces.spaces.settings import CONNECTION, TASK, TASK_KIND
 from lakehold.workspaces.spaces.steps import (
     CaptureChanges,
+    CheckRegistration,
     DatasetStep,
     LandDataset,
     LoadStar,
@@ -30,6 +31,7 @@ from lakehold.workspaces.spaces.tasks import TaskSettings
 from lakehold.workspaces.spaces.tasks.base import DatasetReference
 from lakehold.workspaces.spaces.tasks.data_mart import DataMartTaskSettings, planned_datasets
 from lakehold.workspaces.spaces.tasks.landing import LandingSettings
+from lakehold.workspaces.spaces.tasks.register import TASK_EDGES, RegisterSettings
 from lakehold.workspaces.spaces.tasks.replication import ReplicationSettings
 from lakehold.workspaces.spaces.tasks.storage import StorageSettings
 from lakehold.workspaces.spaces.tasks.transform import TransformSettings
@@ -76,6 +78,14 @@ class TaskPlanner:
                 reads=(connection,),
                 connection=connection,
                 connection_settings=stored,
+            )
+
+    def check(self, settings: RegisterSettings) -> Iterator[TaskStep]:
+        """Yield a step for each dataset: there is nothing to load."""
+        for item in settings.datasets:
+            self._need_edge(TASK_EDGES[item.source.edge], item.source.uid)
+            yield CheckRegistration(
+                **self._common(item.name), **self._dataset(item.name, asdict(item)), reads=(item.source.uid,)
             )
 
     def store(self, settings: StorageSettings) -> Iterator[TaskStep]:
@@ -169,6 +179,7 @@ class TaskPlanner:
 
 _PLANS: Mapping[type[TaskSettings], Callable[..., Iterator[TaskStep]]] = {
     LandingSettings: TaskPlanner.land,
+    RegisterSettings: TaskPlanner.check,
     StorageSettings: TaskPlanner.store,
     TransformSettings: TaskPlanner.transform,
     DataMartTaskSettings: TaskPlanner.load_star,

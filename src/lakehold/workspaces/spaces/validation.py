@@ -32,7 +32,7 @@ from lakehold.workspaces.spaces.datasets import (
     missing_dataset,
 )
 from lakehold.workspaces.spaces.pipelines import PREPARE, RECREATE
-from lakehold.workspaces.spaces.settings import TASK, TASK_KIND
+from lakehold.workspaces.spaces.settings import KIND_OF_EDGE, TASK, TASK_KIND
 from lakehold.workspaces.spaces.tasks import TaskSettings
 from lakehold.workspaces.spaces.tasks.base import DatasetReference
 from lakehold.workspaces.spaces.tasks.data_mart import DataMartTaskSettings, StarDimension, StarFact
@@ -142,7 +142,7 @@ def _lost_ends(ctx: RequestContext, task: str, settings: TaskSettings) -> Iterat
     """Yield a problem for each setting that names what was deleted."""
     for field, uid, edge in settings.uses():
         if uid not in edge_targets(ctx, task, edge):
-            noun = "task" if edge == "reads" else "data connection"
+            noun = ctx.view.policy.kind(KIND_OF_EDGE[edge]).schema.title.lower()
             yield TaskProblem(f"A {noun} that the task uses is gone.", "Edit the task, and choose another one.", field)
 
 

@@ -32,7 +32,10 @@ class DatasetPlanJson(ResponseModel):
     """The change that prepare makes to the table of a dataset."""
 
     name: str = Field(examples=["orders"])
-    change: str = Field(examples=["create"], description="none, create, alter, recreate, drop, or later (by a run).")
+    change: str = Field(
+        examples=["create"],
+        description="none, create, alter, recreate, drop, register, unregister, or later (by a run).",
+    )
     columns: list[tuple[str, str]] = Field(examples=[[["id", "bigint"]]], description="As they will be.")
     details: list[str] = Field(examples=[["name (string) is added."]])
     loses_values: bool = Field(description="Whether it is done only where recreating is allowed.")

@@ -19,7 +19,7 @@ from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import ConflictError, InvalidInputError, LakeholdError, LimitExceededError, UnavailableError
 from lakehold.kit.ids import fold_name, quote
 from lakehold.lake import readable_tables, table_views
-from lakehold.lake.errors import QueryMemoryError, StoppedError
+from lakehold.lake.errors import QueryMemoryError, SourceClosedError, StoppedError
 from lakehold.lake.iceberg_catalog import IcebergCatalog
 from lakehold.lake.row_formats import quote_identifier
 from lakehold.runs import worker_client
@@ -257,7 +257,10 @@ class _Sources:
         # What the app does not use by an edge, its owner's right was not asked for.
         known = reference.task in self._used and self.ctx.view.ids.get(reference.task) is not None
         uid = list_datasets(self.ctx, reference.task).get(fold_name(reference.dataset)) if known else None
-        found = table_views.view_of(self.ctx, uid).current_metadata(self._lake) if uid else None
+        try:
+            found = table_views.view_of(self.ctx, uid).current_metadata(self._lake) if uid else None
+        except SourceClosedError as error:
+            return _chart_error("Its data cannot be read.", error, self.may_edit)
         if uid is None or found is None:
             detail = ConflictError(f"There is no dataset {quote(reference.dataset)}.", "Prepare and run its task.")
             return _chart_error("Its data is not prepared.", detail, self.may_edit)

@@ -5,7 +5,9 @@
 - `connections`: opens data connections, directly or through a gateway, and probes them
 - `datasets`: lands, stores, transforms and replicates datasets
 - `gateway_source`: reads a connection behind a gateway
+- `input_rows`: the rows and columns of datasets that tasks read
 - `input_session`: the inputs of a transform task as its queries see them
+- `registrations`: registers tables as datasets, and checks that they are still what they were
 - `star_members`: computes the members of a dimension, versions included
 - `star_plan`: finds the columns that the datasets of a star schema are to have
 - `star_schema`: loads the dimensions, facts and views of a star schema
@@ -16,10 +18,18 @@ from collections.abc import Mapping
 
 from lakehold.runs.runnable import StepExecutors
 from lakehold.workspaces.descriptor import Probe
-from lakehold.workspaces.spaces.executors import capture_upkeep, change_capture, connections, datasets, prepare
+from lakehold.workspaces.spaces.executors import (
+    capture_upkeep,
+    change_capture,
+    connections,
+    datasets,
+    prepare,
+    registrations,
+)
 from lakehold.workspaces.spaces.gateways import work_orders
 from lakehold.workspaces.spaces.steps import (
     CaptureChanges,
+    CheckRegistration,
     LandDataset,
     LoadStar,
     PrepareTask,
@@ -32,6 +42,7 @@ STEP_EXECUTORS: StepExecutors = {
     PrepareTask: prepare.prepare_task,
     LandDataset: datasets.land_dataset,
     CaptureChanges: change_capture.capture_changes,
+    CheckRegistration: registrations.check_registration,
     StoreDataset: datasets.store_dataset,
     RunTransform: datasets.run_transform,
     LoadStar: datasets.load_star,

@@ -33,12 +33,12 @@ def step_environment(
 ) -> tuple[ConnectorEnvironment, SourceSettings]:
     """Return the environment and settings of a direct connection for a step that was planned with these settings."""
     with step_ctx.platform.read(step_ctx.caller) as ctx:
-        refuse_gateway(ctx, connection)
+        need_direct(ctx, connection)
         return _environment(ctx, step_ctx.platform, credentials.load_for_step(ctx, connection, stored), stored)
 
 
-def refuse_gateway(ctx: RequestContext, connection: str) -> None:
-    """Refuse a connection through a gateway where only a direct one will do."""
+def need_direct(ctx: RequestContext, connection: str) -> None:
+    """Refuse a connection through a gateway where only a direct one will do: to write, and to capture changes."""
     if gateway_of(ctx, connection):
         raise InvalidInputError(
             "A gateway only reads, and only what landing tasks reload, compare or read by a cursor.",

@@ -23,6 +23,7 @@ from lakehold.lake.spark.table_writer import SchemaEvolution, TableWriteOptions,
 from lakehold.runs.step_context import StepResult
 from lakehold.workspaces import transfer
 from lakehold.workspaces.spaces.executors import connections
+from lakehold.workspaces.spaces.executors.input_rows import read_rows
 from lakehold.workspaces.spaces.executors.input_session import InputSession
 from lakehold.workspaces.spaces.executors.star_schema import load_dimension, load_fact, load_view
 from lakehold.workspaces.spaces.settings import TASK
@@ -84,7 +85,7 @@ def store_dataset(step: StoreDataset, step_ctx: StepContext) -> StepResult:
     """Bring a dataset up to the rows of another one, or its history."""
     item: StorageDataset = _item(StorageDataset, step.item)
     place = _place(step_ctx, step.dataset)
-    rows = step_ctx.tables.read(_place(step_ctx, step.source))
+    rows = read_rows(step_ctx, step.source)
     step_ctx.check_stopped()
     if item.history:
         how = HistoryOptions(item.keys, at=item.at or None, closes_missing=item.deletes)
@@ -119,20 +120,20 @@ def load_star(step: LoadStar, step_ctx: StepContext) -> StepResult:
     assert isinstance(star, DataMartTaskSettings)  # noqa: S101 - the step was planned from it
     with step_ctx.platform.read(step_ctx.caller) as ctx:
         places = {each: readable_tables.identifier_of(ctx, uid) for each, uid in step.members.items()}
-        source = readable_tables.identifier_of(ctx, step.source) if step.source else None
     tables, mark = step_ctx.tables, step_ctx.mark
+    rows = read_rows(step_ctx, step.source) if step.source else None
     step_ctx.check_stopped()
-    if source is None:
+    if rows is None:
         view = next(each for each in star.views if each.name == name)
         fact = places[view.fact]
         written = load_view(tables, places[name], view, star=star, fact=fact, dimensions=places, mark=mark)
     elif step.role == "dimension":
-        rows, moment = tables.read(source), datetime.fromtimestamp(step_ctx.platform.clock() / SECOND, UTC)
+        moment = datetime.fromtimestamp(step_ctx.platform.clock() / SECOND, UTC)
         dimension = star.dimension(name)
         written = load_dimension(tables, rows, places[name], dimension, mark=mark, moment=moment, reload=step.reload)
     else:
         written = load_fact(
-            *(tables, tables.read(source), places[name], star.fact(name)),
+            *(tables, rows, places[name], star.fact(name)),
             star=star,
             dimensions=places,
             mark=mark,
@@ -154,7 +155,7 @@ def replicate_dataset(step: ReplicateDataset, step_ctx: StepContext) -> StepResu
     item: ReplicatedTable = _item(ReplicatedTable, step.item)
     environment, settings = connections.step_environment(step_ctx, step.connection, step.connection_settings)
     database = connections.open_target(environment, settings)
-    rows = step_ctx.tables.read(_place(step_ctx, step.source))
+    rows = read_rows(step_ctx, step.source)
     step_ctx.check_stopped()
     mode = DeliveryMode.OVERWRITE if step.reload else _DELIVERY_MODES[item.mode]
     target = JdbcDestination(database, item.table, item.schema, mode, item.keys)

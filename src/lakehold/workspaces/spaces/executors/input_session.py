@@ -7,9 +7,10 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from lakehold.kit.settings_schema import InvalidSettingError
-from lakehold.lake import readable_tables
-from lakehold.lake.errors import RefusedQueryError
+from lakehold.lake import readable_tables, table_views
+from lakehold.lake.errors import QueryError, RefusedQueryError
 from lakehold.lake.readable_tables import LAKE_CATALOG
+from lakehold.workspaces.spaces.executors.input_rows import load_schema
 from lakehold.workspaces.spaces.tasks.visual_steps.columns import StepColumn, quote_part
 from lakehold.workspaces.spaces.tasks.visual_steps.compiler import CompiledChain, compile_steps
 
@@ -56,6 +57,15 @@ class InputSession:
         except RefusedQueryError as error:
             self.platform.audit_refusal(self.caller, self.action, self.task, error.message)
             raise
+        except QueryError:
+            self._refuse_closed()
+            raise
+
+    def _refuse_closed(self) -> None:
+        """Refuse registered inputs that are closed: to queries they do not exist, which tells nobody why."""
+        with self.platform.read(self.caller) as ctx:
+            for uid in self.inputs:
+                readable_tables.source_table(ctx, uid)
 
     def query_of(self, item: TransformDataset) -> str:
         """Return the query of a dataset: its SQL, or that of its steps."""
@@ -74,15 +84,14 @@ class InputSession:
         """The columns of all inputs that have a table, by the names that queries call them by."""
         with self.platform.read(self.caller) as ctx:
             named = {
-                self._name(readable_tables.name_path(ctx.view, uid)): readable_tables.identifier_of(ctx, uid)
+                self._name(readable_tables.name_path(ctx.view, uid)): table_views.view_of(ctx, uid)
                 for uid in self.inputs
             }
-        tables = self.runtime.tables
-        there = tables.lake.metadata_locations(named.values())
+        schemas = {name: load_schema(self.runtime.tables, view) for name, view in named.items()}
         return {
-            name: [StepColumn(each.name, each.dataType.simpleString()) for each in tables.schema(place).fields]
-            for name, place in named.items()
-            if place in there
+            name: [StepColumn(each.name, each.dataType.simpleString()) for each in schema.fields]
+            for name, schema in schemas.items()
+            if schema is not None
         }
 
     def _name(self, path: Sequence[str]) -> str:

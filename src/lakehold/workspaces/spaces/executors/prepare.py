@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import types as t
 
-from lakehold.access import Draft
 from lakehold.catalog import resource_metadata
 from lakehold.connectors.registry import open_environment
 from lakehold.connectors.sources.row_parsing import sample_value
-from lakehold.kit.errors import ConflictError, LakeholdError, NotFoundError, without_foreign
+from lakehold.kit.errors import ConflictError, LakeholdError, NotFoundError, at_field, without_foreign
 from lakehold.kit.ids import fold_name
-from lakehold.lake import readable_tables
+from lakehold.lake import readable_tables, table_views
 from lakehold.lake.iceberg_catalog import TableIdentifier
 from lakehold.lake.row_formats import quote_identifier
 from lakehold.lake.spark.scd2 import CURRENT, FROM, KEY, TO
@@ -35,14 +34,25 @@ from lakehold.workspaces.spaces.datasets import (
 from lakehold.workspaces.spaces.executors import connections
 from lakehold.workspaces.spaces.executors.capture_upkeep import drop_task_slots
 from lakehold.workspaces.spaces.executors.change_capture import check_capture
+from lakehold.workspaces.spaces.executors.input_rows import load_schema
 from lakehold.workspaces.spaces.executors.input_session import InputSession
+from lakehold.workspaces.spaces.executors.registrations import (
+    load_registration,
+    need_source,
+    place_dataset,
+    plan_registration,
+    record_columns,
+    registered_datasets,
+    source_columns,
+)
 from lakehold.workspaces.spaces.executors.star_plan import star_schemas
 from lakehold.workspaces.spaces.pipelines import TaskPipeline
-from lakehold.workspaces.spaces.settings import CONNECTION, DATASET_KIND, TASK
+from lakehold.workspaces.spaces.settings import CONNECTION, TASK
 from lakehold.workspaces.spaces.task_planner import input_datasets
 from lakehold.workspaces.spaces.tasks.base import DatasetReference
 from lakehold.workspaces.spaces.tasks.data_mart import DataMartTaskSettings
 from lakehold.workspaces.spaces.tasks.landing import LandingSettings
+from lakehold.workspaces.spaces.tasks.register import RegisterSettings
 from lakehold.workspaces.spaces.tasks.replication import ReplicationSettings
 from lakehold.workspaces.spaces.tasks.storage import StorageSettings
 from lakehold.workspaces.spaces.tasks.transform import TransformDataset, TransformSettings
@@ -92,6 +102,8 @@ class TaskSchema:
                 yield from self._of_queries(transform)
             case DataMartTaskSettings() as star:
                 yield from self._of_star(star)
+            case RegisterSettings() as register:
+                yield from self._of_sources(register)
             case ReplicationSettings() as replication:
                 self._check_replication(replication)
                 for n, sent in enumerate(replication.tables):
@@ -100,15 +112,22 @@ class TaskSchema:
     def plan(self, stored: Mapping[str, object]) -> list[DatasetPlan]:
         """Return what prepare would do to each dataset, also to those that the task makes no more."""
         expected, tables = dict(self.columns(stored)), self._runtime.tables
+        registered = registered_datasets(stored)
         with self._read() as ctx:
             ids = list_datasets(ctx, self._task)
             there = {name: readable_tables.identifier_of(ctx, uid) for name, uid in ids.items()}
+            known = {name: load_registration(ctx, uid) for name, uid in ids.items()}
         plans = []
         for name, columns in expected.items():
-            place = there.get(fold_name(name))
-            plans.append(plan_table(name, table_columns(tables, place) if place else None, columns))
+            key = fold_name(name)
+            before = table_columns(tables, there[key]) if key in there else None
+            if item := registered.get(key):
+                plans.append(plan_registration(item, columns or (), known.get(key), has_rows=before is not None))
+            else:
+                plans.append(plan_table(name, before, columns))
         gone = sorted(there.keys() - set(map(fold_name, expected)))
-        return [*plans, *(DatasetPlan(name, TableChange.DROP) for name in gone)]
+        ends = (TableChange.UNREGISTER if known[name] else TableChange.DROP for name in gone)
+        return [*plans, *map(DatasetPlan, gone, ends)]
 
     def _read(self) -> AbstractContextManager[RequestContext]:
         return self._platform.read(self._caller)
@@ -116,8 +135,15 @@ class TaskSchema:
     def _input_columns(self, reference: DatasetReference) -> Columns | None:
         """Return the columns of a dataset that is read."""
         with self._read() as ctx:
-            place = readable_tables.identifier_of(ctx, need_dataset(ctx, reference))
-        return table_columns(self._runtime.tables, place)
+            view = table_views.view_of(ctx, need_dataset(ctx, reference))
+        schema = load_schema(self._runtime.tables, view)
+        return None if schema is None else _schema_columns(schema)
+
+    def _of_sources(self, register: RegisterSettings) -> Iterator[tuple[str, Columns]]:
+        for n, item in enumerate(register.datasets):
+            with self._read() as ctx, at_field(f"datasets.{n}.source"):
+                need_source(ctx, self._task, item.source)
+                yield item.name, source_columns(ctx, self._runtime.tables, item.source.uid)
 
     def _of_streams(self, landing: LandingSettings) -> Iterator[tuple[str, Columns | None]]:
         with self._read() as ctx:
@@ -125,7 +151,7 @@ class TaskSchema:
             environment, settings = connections.load_environment(ctx, self._platform, landing.connection, stored)
             gateway = connections.gateway_of(ctx, landing.connection)
             if landing.captured():
-                connections.refuse_gateway(ctx, landing.connection)
+                connections.need_direct(ctx, landing.connection)
         if settings.needs_drivers and not gateway:
             _ = self._runtime.spark
         source = connections.open_connection(
@@ -159,7 +185,7 @@ class TaskSchema:
         with self._read() as ctx:
             for reference in replication.inputs():
                 need_dataset(ctx, reference)
-            connections.refuse_gateway(ctx, replication.connection)
+            connections.need_direct(ctx, replication.connection)
             settings = CONNECTION.parse(resource_metadata.load(ctx, replication.connection).settings)
             environment = open_environment(ctx, self._platform.settings, {})
         connections.open_target(environment, settings)
@@ -168,8 +194,8 @@ class TaskSchema:
         tables, sources = self._runtime.tables, dict[str, t.StructType | None]()
         for name, reference in star.sources().items():
             with self._read() as ctx:
-                place = readable_tables.identifier_of(ctx, need_dataset(ctx, reference))
-            sources[name] = tables.schema(place) if tables.exists(place) else None
+                view = table_views.view_of(ctx, need_dataset(ctx, reference))
+            sources[name] = load_schema(tables, view)
         for name, schema in star_schemas(star, sources):
             yield name, None if schema is None else _schema_columns(schema)
 
@@ -262,13 +288,28 @@ def _keep_captures(step: PrepareTask, step_ctx: StepContext, anew: Collection[st
 
 
 def _apply(plan: DatasetPlan, step: PrepareTask, step_ctx: StepContext) -> None:
-    tables = step_ctx.tables
     with step_ctx.platform.write(step_ctx.caller) as ctx:
-        uid = list_datasets(ctx, step.task).get(fold_name(plan.name))
-        if uid is None:
-            uid = ctx.create_unchecked(Draft(DATASET_KIND, {"task": step.task}), plan.name)
-            resource_metadata.create(ctx, uid)
-        place = readable_tables.identifier_of(ctx, uid)
+        place = _place_dataset(ctx, plan, step)
+    if place is not None:
+        _change_table(step_ctx.tables, place, plan)
+    step_ctx.log(f"{plan.name}: {_DONE[plan.change]}. {' '.join(plan.details)}".strip())
+
+
+def _place_dataset(ctx: RequestContext, plan: DatasetPlan, step: PrepareTask) -> TableIdentifier | None:
+    """Create or delete the dataset, and return the place of its own table; None if it is to have none."""
+    item = registered_datasets(step.settings).get(fold_name(plan.name))
+    if plan.change in {TableChange.DROP, TableChange.UNREGISTER}:
+        # Its files go with those of all tables that were deleted some days ago; a registered one has none.
+        ctx.delete_unchecked(list_datasets(ctx, step.task)[fold_name(plan.name)])
+        return None
+    uid = place_dataset(ctx, step.task, plan.name, item)
+    if item is None:
+        return readable_tables.identifier_of(ctx, uid)
+    record_columns(ctx, uid, plan.columns)
+    return None
+
+
+def _change_table(tables: Tables, place: TableIdentifier, plan: DatasetPlan) -> None:
     match plan.change:
         case TableChange.CREATE:
             tables.create(place, _schema(plan))
@@ -276,11 +317,6 @@ def _apply(plan: DatasetPlan, step: PrepareTask, step_ctx: StepContext) -> None:
             _alter(tables, place, plan)
         case TableChange.RECREATE:
             tables.replace(place, _schema(plan))
-        case TableChange.DROP:
-            # Its files go with those of all tables that were deleted some days ago.
-            with step_ctx.platform.write(step_ctx.caller) as ctx:
-                ctx.delete_unchecked(uid)
-    step_ctx.log(f"{plan.name}: {_DONE[plan.change]}. {' '.join(plan.details)}".strip())
 
 
 _DONE = {
@@ -289,6 +325,8 @@ _DONE = {
     TableChange.ALTER: "altered",
     TableChange.RECREATE: "made anew",
     TableChange.DROP: "dropped",
+    TableChange.REGISTER: "registered",
+    TableChange.UNREGISTER: "registered no more",
     TableChange.LATER: "is created by the first run",
 }
 

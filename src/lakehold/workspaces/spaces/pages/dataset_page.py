@@ -5,13 +5,14 @@ from fastapi import Request, Response
 from lakehold.api.catalog import resource_usage
 from lakehold.api.http.dependencies import CurrentPlatform, ReadContext
 from lakehold.api.iceberg_rest import CurrentLake
-from lakehold.catalog import kinds, resources
-from lakehold.catalog.resource_view import ResourceView
+from lakehold.catalog import kinds, resource_metadata, resources
+from lakehold.catalog.resource_view import ResourceView, VisibleRefs
 from lakehold.directory.platform import Platform
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import LakeholdError, NotFoundError
 from lakehold.kit.ids import quote
 from lakehold.lake import table_views
+from lakehold.lake.errors import SourceClosedError
 from lakehold.lake.iceberg_catalog import IcebergCatalog
 from lakehold.lake.previews import PreviewOptions, read_preview
 from lakehold.web import pages, urls
@@ -20,6 +21,8 @@ from lakehold.web.components import PageAction
 from lakehold.web.routing import router
 from lakehold.web.runs.runnable_page import latest_runs, overview_values
 from lakehold.web.table_pages import Grid, build_grid, current_metadata, sql_field_type
+from lakehold.workspaces.spaces import registrations
+from lakehold.workspaces.spaces.datasets import COLUMNS
 from lakehold.workspaces.spaces.settings import DATASET_KIND
 
 routes = router("/resources")
@@ -37,11 +40,21 @@ def dataset_page(
     found = _need_dataset(ctx, uid)
     resource_usage.record(platform, ctx, kinds.catalog_kind(ctx.view.policy, found.kind).visible, uid)
     knows_columns = bool(_COLUMN_ACTIONS & {*found.actions})
+    now, closed = None, None
+    try:
+        now = current_metadata(ctx, lake, uid) if knows_columns else None
+    except SourceClosedError as error:
+        closed = error
+    source = registrations.source_of(ctx, uid)
     see_rows = PageAction("Show rows", urls.resource(uid, "dataset/first-rows"), icon="eye")
     values: dict[str, object] = {
         **overview_values(ctx, found, "dataset", latest_runs(ctx, found, _LATEST)),
         "knows_columns": knows_columns,
-        "now": current_metadata(ctx, lake, uid) if knows_columns else None,
+        "now": now,
+        "closed": closed,
+        "is_registered": bool(source) or COLUMNS in resource_metadata.load(ctx, uid).settings,
+        "source": VisibleRefs(ctx).ref(source),
+        "is_gone": not source,
         "sql_type": sql_field_type,
         "see_rows": resource_header.actions_of(ctx, uid, {VIEW_DATA: see_rows})[0],
     }

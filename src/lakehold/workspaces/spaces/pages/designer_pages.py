@@ -295,7 +295,9 @@ def _render(
         "cards": task_form.load_form(design.word) if design.word else (),
         "texts": design.texts,
         "is_new": not uid,
-        "options": task_options.load_options(ctx, design.project, uid) if design.word else task_options.TaskOptions(),
+        "options": task_options.load_options(ctx, design.project, design.word, uid)
+        if design.word
+        else task_options.TaskOptions(),
         "streams": streams,
         "preview": preview,
         "is_list": lambda row: isinstance(row, task_form.RecordList),

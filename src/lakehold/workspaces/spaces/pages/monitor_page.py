@@ -107,14 +107,15 @@ def _stats(found: Sequence[TaskStatus]) -> list[tuple[str, str, str]]:
 
 def _row(ctx: RequestContext, status: TaskStatus) -> MonitorRow:
     uid = status.task.uid
-    may_operate, may_edit = (ctx.session.check(ctx.principal, action, uid) for action in ("stop", "update"))
     # It names a space, which others may not see, to those who can have it mended.
-    missing = owner_context.missing_roles(ctx, uid) if status.owner_lacks_role and (may_operate or may_edit) else []
+    missing = (
+        owner_context.missing_roles(ctx, uid) if status.owner_lacks_role and owner_context.may_mend(ctx, uid) else []
+    )
     return MonitorRow(
         status=status,
         duration=status.duration(ctx.at),
         latency=status.latency(ctx.at),
-        may_operate=may_operate,
+        may_operate=ctx.session.check(ctx.principal, "stop", uid),
         missing=missing[0].text if missing else "",
     )
 

@@ -90,7 +90,7 @@ def _live_values(ctx: RequestContext, found: ResourceView, graph: ProjectGraph) 
         "graph": graph,
         "drawing": draw_graph(ctx, graph),
         "box": (lineage_page.WIDTH, lineage_page.HEIGHT),
-        "run_states": {node.uid: node.activity.state for node in graph.nodes if node.activity},
+        "run_states": {node.uid: node.last.state for node in graph.nodes if node.last},
         "own": frozenset(node.uid for node in graph.nodes),
     }
 

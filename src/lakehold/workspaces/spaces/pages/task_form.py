@@ -174,6 +174,9 @@ def _parse_field(row: FormField, given: object) -> object:
     if row.value == "dataset":
         task, _, dataset = text.rpartition(" ")
         return {"task": task, "dataset": dataset} if task else ""
+    if row.value == "registered":
+        edge, _, uid = text.partition(" ")
+        return {edge: uid} if uid else ""
     return parse_value(row, text)
 
 
@@ -213,6 +216,8 @@ def _format_field(row: FormField, stored: Any) -> object:  # noqa: ANN401 - a se
         return row.default
     if row.value == "dataset":
         return f"{stored.get('task', '')} {stored.get('dataset', '')}" if isinstance(stored, Mapping) else ""
+    if row.value == "registered":
+        return next((f"{edge} {uid}" for edge, uid in stored.items()), "") if isinstance(stored, Mapping) else ""
     return format_value(row, stored)
 
 

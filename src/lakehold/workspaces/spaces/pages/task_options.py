@@ -10,10 +10,11 @@ from lakehold.catalog.resource_view import VisibleRefs
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.ids import fold_name, valid_table_name
 from lakehold.lake.readable_tables import LAKE_CATALOG, name_path
+from lakehold.workspaces.registry import readable_kinds
 from lakehold.workspaces.spaces import owner_context
 from lakehold.workspaces.spaces.datasets import list_datasets
 from lakehold.workspaces.spaces.pages.form_tree import Texts
-from lakehold.workspaces.spaces.settings import CONNECTION_KIND, TASK, TASK_KIND
+from lakehold.workspaces.spaces.settings import CONNECTION_KIND, DATA_MART_KIND, TABLE_KIND, TASK, TASK_KIND
 from lakehold.workspaces.spaces.tasks.visual_steps.columns import quote_part
 
 _MOST = 300
@@ -43,8 +44,10 @@ class _Datasets:
     inputs: list[str] = field(default_factory=list)
 
 
-def load_options(ctx: RequestContext, project: str, task: str = "") -> TaskOptions:
-    """Return the options for a task of a project: those of the project first."""
+def load_options(ctx: RequestContext, project: str, word: str, task: str = "") -> TaskOptions:
+    """Return the options for a task of this type in a project: those of the project first."""
+    if word == "register":
+        return TaskOptions(source=_registrable(ctx, project))
     tasks = [each for each in _list(ctx, TASK_KIND, project) if each[0] != task]
     visible, found = VisibleRefs(ctx), _Datasets()
     stored = resource_metadata.load_many(ctx, [ctx.view.resource(uid) for uid, _ in tasks])
@@ -76,6 +79,19 @@ def _connections(ctx: RequestContext, visible: VisibleRefs, project: str) -> lis
             usable.append((uid, label))
         else:
             others.append((uid, f"{label}: the project's owner lacks a role"))
+    return [*usable, *others]
+
+
+def _registrable(ctx: RequestContext, project: str) -> list[Option]:
+    """Return what the caller may read and so register, with those last that the project's owner may not read."""
+    usable, others = [], []
+    for edge, kind in (("table", TABLE_KIND), ("mart", DATA_MART_KIND)):
+        for each in ctx.session.list(ctx.principal, readable_kinds()[kind], kind, limit=_MOST).items:
+            label = " / ".join(name_path(ctx.view, each.uid))
+            if owner_context.missing_role(ctx, project, each.uid) is None:
+                usable.append((f"{edge} {each.uid}", label))
+            else:
+                others.append((f"{edge} {each.uid}", f"{label}: the project's owner may not read it"))
     return [*usable, *others]
 
 

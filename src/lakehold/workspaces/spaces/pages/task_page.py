@@ -1,6 +1,7 @@
 """The page of a data task: its state, what it reads and makes, its runs; validate it, and prepare it by its plan."""
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from fastapi import Request, Response
@@ -20,9 +21,9 @@ from lakehold.directory.caller import Caller
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import ConflictError, InvalidInputError, LakeholdError, NotFoundError
 from lakehold.kit.ids import quote
-from lakehold.lake import table_metadata
+from lakehold.lake.errors import SourceClosedError
 from lakehold.lake.iceberg_catalog import IcebergCatalog
-from lakehold.lake.readable_tables import identifier_of
+from lakehold.lake.table_views import TableView, view_of
 from lakehold.web import pages, urls
 from lakehold.web.access import resource_header
 from lakehold.web.components import PageAction
@@ -42,13 +43,15 @@ from lakehold.workspaces.spaces.validation import TaskProblem, TaskValidation
 routes = router("/resources")
 
 _LATEST, _MOST_DATASETS = 5, 60
-_INPUT_EDGES, _OUTPUT_EDGES = ("sources", "reads"), ("targets",)
+_INPUT_EDGES, _OUTPUT_EDGES = ("sources", "reads", "tables", "marts"), ("targets",)
 _CHANGES: Mapping[TableChange, tuple[str, str]] = {
     TableChange.NONE: ("No change", "neutral"),
     TableChange.CREATE: ("Create", "good"),
     TableChange.ALTER: ("Alter", "accent"),
     TableChange.RECREATE: ("Recreate", "bad"),
     TableChange.DROP: ("Drop", "bad"),
+    TableChange.REGISTER: ("Register", "good"),
+    TableChange.UNREGISTER: ("Unregister", "neutral"),
     TableChange.LATER: ("Created by the first run", "neutral"),
 }
 
@@ -238,17 +241,19 @@ def dataset_rows(ctx: RequestContext, lake: IcebergCatalog, task: str, *, with_c
     rows = [DatasetRow(uid, name) for name, uid in ids.items()]
     if not with_columns:
         return rows
-    places = {row.uid: identifier_of(ctx, row.uid) for row in rows[:_MOST_DATASETS]}
-    there = lake.metadata_locations(places.values())
-    return [_with_columns(row, there.get(places[row.uid], "") if row.uid in places else "") for row in rows]
+    views: dict[str, TableView] = {}
+    for row in rows[:_MOST_DATASETS]:
+        with suppress(SourceClosedError):
+            views[row.uid] = view_of(ctx, row.uid)
+    there = lake.metadata_locations({view.place for view in views.values()})
+    located = {uid: (view, there[view.place]) for uid, view in views.items() if view.place in there}
+    return [_with_columns(row, *located[row.uid]) if row.uid in located else row for row in rows]
 
 
-def _with_columns(row: DatasetRow, location: str) -> DatasetRow:
-    """Return the dataset with the columns of its table, if there is one whose files can be read."""
-    if not location:
-        return row
+def _with_columns(row: DatasetRow, view: TableView, location: str) -> DatasetRow:
+    """Return the dataset with the columns of its table, if its files can be read."""
     try:
-        metadata = table_metadata.load_metadata(location)
+        metadata = view.load_metadata(location)
     except OSError:
         return row
     columns = tuple((field.name, sql_field_type(field.type)) for field in metadata.fields)

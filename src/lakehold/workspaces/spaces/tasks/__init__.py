@@ -5,6 +5,7 @@
 - `storage`: keeps the current rows of datasets by key, or their history
 - `transform`: makes datasets by SQL, or by a chain of visual steps
 - `visual_steps`: the visual steps of a transform task, and their SQL
+- `register`: shows tables of a lakehouse and data marts as datasets, without copying them
 - `data_mart`: makes a star schema: dimensions, facts, and views for consumers
 - `replication`: sends datasets to a data connection
 """
@@ -14,12 +15,14 @@ from collections.abc import Mapping
 from lakehold.workspaces.spaces.tasks.base import TaskSettings
 from lakehold.workspaces.spaces.tasks.data_mart import DataMartTaskSettings
 from lakehold.workspaces.spaces.tasks.landing import LandingSettings
+from lakehold.workspaces.spaces.tasks.register import RegisterSettings
 from lakehold.workspaces.spaces.tasks.replication import ReplicationSettings
 from lakehold.workspaces.spaces.tasks.storage import StorageSettings
 from lakehold.workspaces.spaces.tasks.transform import TransformSettings
 
 RECORDS: Mapping[str, type[TaskSettings]] = {
     "landing": LandingSettings,
+    "register": RegisterSettings,
     "storage": StorageSettings,
     "transform": TransformSettings,
     "data_mart": DataMartTaskSettings,
