@@ -16,6 +16,7 @@ from lakehold.api.http.json_logging import JsonLineFormatter
 from lakehold.directory import passwords
 from lakehold.kit.database import Database
 from tests import postgres
+from tests.postgres_pool import DatabasePool
 
 settings.register_profile("default", deadline=None, print_blob=True)
 # The same examples in every run, so that what fails there failed by the change under test.
@@ -89,6 +90,12 @@ def template(server: postgres.Server) -> str:
 
 
 @pytest.fixture(scope="session")
+def empty_databases(server: postgres.Server, template: str) -> DatabasePool:
+    """PostgreSQL databases with all tables and no rows."""
+    return DatabasePool(server, template)
+
+
+@pytest.fixture(scope="session")
 def template_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """An empty SQLite database with all tables."""
     file = tmp_path_factory.mktemp("template") / "lakehold.sqlite"
@@ -104,10 +111,9 @@ def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str
         shutil.copy(request.getfixturevalue("template_file"), file)
         yield f"sqlite:///{file}"
         return
-    running: postgres.Server = request.getfixturevalue("server")
-    name = running.create(request.getfixturevalue("template"))
-    yield running.url(name)
-    running.drop(name)
+    databases: DatabasePool = request.getfixturevalue("empty_databases")
+    with databases.lend() as url:
+        yield url
 
 
 @pytest.fixture

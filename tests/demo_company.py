@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,6 +20,7 @@ from lakehold.kit.settings import Settings
 from lakehold.ledger.audit import AuditFilter, NumberedEntry
 from lakehold.workspaces import registry
 from tests import postgres
+from tests.postgres_pool import DatabasePool
 
 TENANT = company.TENANT
 LOADED = 20_000 * DAY
@@ -68,11 +70,11 @@ def corner_file(template_file: Path) -> Path:
 
 
 @pytest.fixture(scope="session")
-def corner_template(server: postgres.Server, template: str) -> str:
-    """Create the company in a PostgreSQL database, to be copied."""
+def corner_databases(server: postgres.Server, template: str) -> DatabasePool:
+    """PostgreSQL databases with the company."""
     name = server.create(template)
     _load_company(server.url(name))
-    return name
+    return DatabasePool(server, name)
 
 
 def _load_company(url: str) -> None:
@@ -84,16 +86,14 @@ def _load_company(url: str) -> None:
 @pytest.fixture(params=["sqlite", "postgresql"])
 def corner(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[DemoPlatform]:
     """Create the platform with the company on SQLite and on PostgreSQL."""
-    if request.param == "sqlite":
-        file = tmp_path / "corner.sqlite"
-        shutil.copy(request.getfixturevalue("corner_file"), file)
-        url = f"sqlite:///{file}"
-    else:
-        running: postgres.Server = request.getfixturevalue("server")
-        name = running.create(request.getfixturevalue("corner_template"))
-        url = running.url(name)
-    platform = DemoPlatform(Settings(data=tmp_path / "data", database=url))
-    yield platform
-    platform.close()
-    if request.param == "postgresql":
-        running.drop(name)
+    with ExitStack() as stack:
+        if request.param == "sqlite":
+            file = tmp_path / "corner.sqlite"
+            shutil.copy(request.getfixturevalue("corner_file"), file)
+            url = f"sqlite:///{file}"
+        else:
+            databases: DatabasePool = request.getfixturevalue("corner_databases")
+            url = stack.enter_context(databases.lend())
+        platform = DemoPlatform(Settings(data=tmp_path / "data", database=url))
+        stack.callback(platform.close)
+        yield platform

@@ -15,11 +15,8 @@ from threading import Thread
 from typing import IO, Self
 
 PATIENCE = 180
+# Bytecode is read and kept where set-up and the tests have left it: most of a start is compiling code otherwise.
 _OURS = {"PYTHONDONTWRITEBYTECODE", "PYTHONPYCACHEPREFIX", "SPARK_LOCAL_IP"}
-
-
-_BYTECODE = Path(__file__).parents[1] / "build" / "bytecode"
-"""All processes of all runs share it, because most of a start is compiling code."""
 
 
 class Process:
@@ -38,7 +35,7 @@ class Process:
         known = {name: value for name, value in os.environ.items() if name not in _OURS and "LAKEHOLD_" not in name}
         self.process = subprocess.Popen(  # noqa: S603 - our own interpreter and words
             [python, "-m", module, *verb.split()],
-            env={**known, "PYTHONUNBUFFERED": "1", "PYTHONPYCACHEPREFIX": str(_BYTECODE), **environment},
+            env={**known, "PYTHONUNBUFFERED": "1", **environment},
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,7 @@ from tests import postgres
 from tests.access_as_code.direct_writer import export_as_owner
 from tests.clock import StoppedClock
 from tests.conftest import BOTH
+from tests.postgres_pool import DatabasePool
 
 
 @pytest.fixture(scope="session")
@@ -27,10 +29,10 @@ def demo_file(template_file: Path, tmp_path_factory: pytest.TempPathFactory) -> 
 
 
 @pytest.fixture(scope="session")
-def demo_database(server: postgres.Server, template: str) -> str:
+def demo_databases(server: postgres.Server, template: str) -> DatabasePool:
     name = server.create(template)
     _load(server.url(name))
-    return name
+    return DatabasePool(server, name)
 
 
 def _load(url: str) -> None:
@@ -54,12 +56,9 @@ def access(request: pytest.FixtureRequest, tmp_path: Path, clock: StoppedClock) 
         yield AccessEngine(database, clock, registry.unique_names())
         database.close()
         return
-    running: postgres.Server = request.getfixturevalue("server")
-    name = running.create(request.getfixturevalue("demo_database"))
-    database = Database(running.url(name))
-    yield AccessEngine(database, clock, registry.unique_names())
-    database.close()
-    running.drop(name)
+    databases: DatabasePool = request.getfixturevalue("demo_databases")
+    with databases.lend() as url, closing(Database(url)) as database:
+        yield AccessEngine(database, clock, registry.unique_names())
 
 
 @pytest.fixture

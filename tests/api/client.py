@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from functools import partial
 from typing import Any
 
@@ -15,6 +15,7 @@ from lakehold.api.http.app import create_app
 from lakehold.directory import tokens
 from lakehold.directory.caller import Caller
 from lakehold.directory.platform import Platform
+from tests.api.app_pool import lend_app
 
 Json = Any
 
@@ -85,8 +86,11 @@ class Api:
 @contextmanager
 def serve_api(platform: Platform, tenant: str, routers: Iterable[APIRouter] | None = None) -> Iterator[Api]:
     """Serve the application of this platform while the block lasts."""
-    app = create_app(platform, routers)
-    with start_blocking_portal() as portal, portal.wrap_async_context_manager(app.router.lifespan_context(app)):
+    with (
+        nullcontext(create_app(platform, routers)) if routers else lend_app(platform) as app,
+        start_blocking_portal() as portal,
+        portal.wrap_async_context_manager(app.router.lifespan_context(app)),
+    ):
         yield Api(platform, app, portal, tenant)
 
 

@@ -8,13 +8,14 @@ import pytest
 
 from lakehold import workspaces
 from lakehold.access import Add, Grant
-from lakehold.api.http.app import assemble_app, operations
+from lakehold.api.http.app import operations
 from tests.api.client import Api, problem
 from tests.api.crawler.request_builder import fill_path
+from tests.api.openapi_document import load_document
 from tests.platform import ADA
 
 OTHER = "globex"
-SECURED = [(path, method) for path, method, found in operations(assemble_app().openapi()) if found.get("security")]
+SECURED = [(path, method) for path, method, found in operations(load_document()) if found.get("security")]
 
 QUESTIONS: dict[str, tuple[str, str, Any]] = {
     "check": ("POST", "/api/v1/access/check", {"action": "edit", "resource": "orders"}),

@@ -12,11 +12,12 @@ import schemathesis
 from hypothesis import HealthCheck, Phase, given, settings
 from schemathesis.specs.openapi.schemas import OpenApiSchema
 
-from lakehold.api.http.app import assemble_app, operations
+from lakehold.api.http.app import operations
 from lakehold.demo import company
 from lakehold.directory.platform import Platform
 from lakehold.kit.settings import Settings
 from tests.api.client import Api, serve_api
+from tests.api.openapi_document import load_document
 
 pytestmark = pytest.mark.slow
 _EXAMPLES = 12
@@ -41,9 +42,7 @@ def document(fuzzed: Api) -> OpenApiSchema:
     return schemathesis.openapi.from_asgi("/api/v1/openapi.json", fuzzed.app)
 
 
-@pytest.mark.parametrize(
-    ("path", "method"), [(path, method) for path, method, _ in operations(assemble_app().openapi())]
-)
+@pytest.mark.parametrize(("path", "method"), [(path, method) for path, method, _ in operations(load_document())])
 def test_nothing_breaks_the_server(fuzzed: Api, document: OpenApiSchema, path: str, method: str) -> None:
     signed_in = {"Authorization": f"Bearer {fuzzed.token('olga')}"}
 

@@ -1,5 +1,5 @@
 """Every test of the catalog is about Corner & Main."""
 
-from tests.demo_company import corner, corner_file, corner_template
+from tests.demo_company import corner, corner_databases, corner_file
 
-__all__ = ["corner", "corner_file", "corner_template"]
+__all__ = ["corner", "corner_databases", "corner_file"]

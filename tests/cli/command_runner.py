@@ -7,20 +7,26 @@ import socket
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 from threading import Thread
 from typing import Any
+from unittest.mock import patch
 
+import typer.main
+import typer.testing
 from fastapi import FastAPI
-from typer.testing import CliRunner
 from uvicorn import Server
 
-from lakehold.api.http.app import create_app, server_config
+from lakehold.api.http.app import assemble_app, server_config
+from lakehold.api.http.authentication import Authenticator
 from lakehold.cli import app as command
+from lakehold.cli import local_transport
 from lakehold.directory import tokens
 from lakehold.directory.caller import Caller
 from lakehold.directory.platform import Platform
 from lakehold.kit.settings import Settings
 from tests.access.company import TENANT
+from tests.api.app_pool import assign_platform, lend_app
 
 
 @dataclass(frozen=True)
@@ -47,7 +53,8 @@ class CommandRunner:
 
     def __call__(self, *words: str, by: str = "ada", typed: str = "") -> CommandResult:
         more = [] if self.address else ["--local", "--as", by]
-        done = CliRunner().invoke(command, [*words, *more], env=self.environment(by), input=typed)
+        with _built_once():
+            done = typer.testing.CliRunner().invoke(command, [*words, *more], env=self.environment(by), input=typed)
         if done.exception and not isinstance(done.exception, SystemExit):
             raise done.exception
         return CommandResult(done.exit_code, done.stdout, done.stderr)
@@ -69,10 +76,28 @@ class CommandRunner:
         return self._tokens[by]
 
 
+_build_command = cache(typer.main.get_command)
+_local_app = cache(assemble_app)
+
+
+@contextmanager
+def _built_once() -> Iterator[None]:
+    """Build the command and the application of local commands once, which a process does for one command otherwise."""
+
+    def reuse_app(platform: Platform, authenticator: Authenticator) -> FastAPI:
+        return assign_platform(_local_app(), platform, authenticator)
+
+    with (
+        patch.object(typer.testing, "_get_command", _build_command),
+        patch.object(local_transport, "create_app", reuse_app),
+    ):
+        yield
+
+
 @contextmanager
 def serve_platform(platform: Platform) -> Iterator[str]:
     """The address of a real server on a port of its own."""
-    with running(create_app(platform), platform.settings) as address:
+    with lend_app(platform) as app, running(app, platform.settings) as address:
         yield address
 
 

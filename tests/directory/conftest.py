@@ -14,10 +14,10 @@ from lakehold.directory.platform import Platform
 from lakehold.directory.tenants import TenantSetup
 from lakehold.kit.settings import Settings
 from tests.clock import StoppedClock
-from tests.demo_company import corner, corner_file, corner_template
+from tests.demo_company import corner, corner_databases, corner_file
 from tests.directory.acme import SECRET, AcmePlatform
 
-__all__ = ["corner", "corner_file", "corner_template"]
+__all__ = ["corner", "corner_databases", "corner_file"]
 
 
 @pytest.fixture

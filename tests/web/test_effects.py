@@ -12,9 +12,9 @@ from lakehold.kit.errors import InvalidInputError
 from lakehold.web import confirmation, form_values
 from lakehold.web.access.fact_labels import AccessReason, find_reason
 from lakehold.web.components import EffectSummary
-from tests.demo_company import DemoPlatform, as_member, corner, corner_template
+from tests.demo_company import DemoPlatform, as_member, corner, corner_databases
 
-__all__ = ["corner", "corner_template"]
+__all__ = ["corner", "corner_databases"]
 
 pytestmark = pytest.mark.parametrize("corner", ["sqlite"], indirect=True)
 

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from tests.demo_company import corner, corner_file, corner_template
+from tests.demo_company import corner, corner_databases, corner_file
 
-__all__ = ["corner", "corner_file", "corner_template"]
+__all__ = ["corner", "corner_databases", "corner_file"]

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 import pytest
 
 from tests.api.client import Api, serve_api
-from tests.demo_company import TENANT, DemoPlatform, corner, corner_file, corner_template
+from tests.demo_company import TENANT, DemoPlatform, corner, corner_databases, corner_file
 
-__all__ = ["corner", "corner_file", "corner_template"]
+__all__ = ["corner", "corner_databases", "corner_file"]
 
 
 @pytest.fixture

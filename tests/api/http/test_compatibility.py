@@ -12,9 +12,10 @@ from typing import Any
 
 import pytest
 
-from lakehold.api.http.app import assemble_app, operations
+from lakehold.api.http.app import operations
+from tests.api.openapi_document import load_document
 
-DOCUMENT = assemble_app().openapi()
+DOCUMENT = load_document()
 FOUND = {(method.upper(), path): operation for path, method, operation in operations(DOCUMENT)}
 OLD = (Path(__file__).parent / "operations_6be130b.txt").read_text(encoding="utf-8").splitlines()
 

@@ -4,11 +4,23 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Iterator
 
+import pytest
 import sqlalchemy as sa
 from pydantic import SecretStr
 
-from tests.api.client import Api, json_body, problem
+from lakehold.api.routers import ROUTERS
+from lakehold.directory.platform import Platform
+from tests.access.company import TENANT
+from tests.api.client import Api, json_body, problem, serve_api
+
+
+@pytest.fixture
+def api(platform: Platform) -> Iterator[Api]:
+    """An application that nobody has used before: its metrics begin with the test."""
+    with serve_api(platform, TENANT, ROUTERS) as found:
+        yield found
 
 
 def test_it_lives_and_is_ready(api: Api) -> None:

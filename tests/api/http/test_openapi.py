@@ -12,10 +12,11 @@ import jsonschema_rs
 import pytest
 
 from lakehold.api.http import app
-from lakehold.api.http.app import assemble_app, operations
+from lakehold.api.http.app import operations
 from lakehold.api.http.problems import MEDIA_TYPE
+from tests.api.openapi_document import load_document
 
-DOCUMENT = assemble_app().openapi()
+DOCUMENT = load_document()
 OPERATIONS = list(operations(DOCUMENT))
 NAMES = [operation["operationId"] for _, _, operation in OPERATIONS]
 OURS = [found for found in OPERATIONS if not found[0].startswith(("/healthz", "/readyz", "/metrics"))]
