@@ -1,0 +1,244 @@
+"""Settings of the kinds of a products project: sources, data products, destinations and workflows."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, fields
+from enum import StrEnum
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, StringConstraints
+
+from lakehold.connectors import registry
+from lakehold.connectors.settings import DestinationSettings, SourceSettings
+from lakehold.kit.ids import quote
+from lakehold.kit.network_policy import NetworkTarget
+from lakehold.kit.settings_schema import (
+    InvalidSettingError,
+    NoSettings,
+    SettingReference,
+    SettingsRecord,
+    SettingsSchema,
+    Text,
+    extend_record,
+    is_required,
+)
+from lakehold.runs.runnable import RunSettings
+from lakehold.workspaces.products.attribute_types import AttributeType
+
+PROJECT_KIND = "products.project"
+SOURCE_KIND = "products.source"
+PRODUCT_KIND = "products.product"
+DESTINATION_KIND = "products.destination"
+WORKFLOW_KIND = "products.workflow"
+RECORD_TABLE_KIND = "products.record_table"
+ENTITY_TABLE_KIND = "products.entity_table"
+
+CONNECTORS = {name: record for name, record in registry.source_records().items() if not record.reads_volume}
+"""The settings of the connectors that a source can be of: a project has no volumes."""
+AttributeName = Annotated[str, StringConstraints(pattern=r"^[a-z](_?[a-z0-9]){0,47}$")]
+"""The name of an attribute: a column of the entity table. Two underscores divide it from its parts."""
+MAX_ATTRIBUTES = 100
+RESERVED_NAMES = frozenset({"entity", "record", "source", "source_key", "fingerprint"})
+"""Columns that the tables of every product have."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProductSourceSettings(SettingsRecord):
+    """A source: a table of the lake, or a stream of a connector, with the columns that identify a row."""
+
+    table: str = ""
+    """The SQL name of a table of the lake, such as `sales.raw.customers`."""
+    connector: str = ""
+    """The connector that it is read with, whose settings are beside these."""
+    stream: str = ""
+    keys: tuple[str, ...] = ()
+    """The columns that together identify a row."""
+
+    def __post_init__(self) -> None:
+        if self.table.strip() and self.connector:
+            raise InvalidSettingError("The source has a table and a connector.", "Keep one of them.", field="table")
+        if not self.table.strip() and not self.connector:
+            raise InvalidSettingError("The source has no table.", "Name a table, or choose a connector.", field="table")
+        if self.connector and not self.stream.strip():
+            raise InvalidSettingError("The source has no stream.", "Set stream in its settings.", field="stream")
+        if not self.keys:
+            message = "The source has no key."
+            raise InvalidSettingError(message, "Name the columns that together identify a row.", field="keys")
+        if len(set(self.keys)) < len(self.keys):
+            raise InvalidSettingError("A key column is named twice.", "Name each once.", field="keys")
+        if self.connector:
+            self.connection()
+
+    def connection(self) -> SourceSettings:
+        """Return the settings of its connector."""
+        if self.connector not in CONNECTORS:
+            hint = f"Use {', '.join(CONNECTORS)}."
+            raise InvalidSettingError(f"There is no connector {quote(self.connector)}.", hint, field="connector")
+        record = CONNECTORS[self.connector]
+        values = {each.name: getattr(self, each.name) for each in fields(record)}  # type: ignore[arg-type]
+        given = {name: value for name, value in values.items() if value is not None}
+        needed = (each.name for each in fields(record) if is_required(each))  # type: ignore[arg-type]
+        for name in (name for name in needed if not str(given.get(name, "")).strip()):
+            raise InvalidSettingError(f"The source has no {name}.", f"Set {name} in its settings.", field=name)
+        return record(**given)
+
+    def network_targets(self, secrets: Mapping[str, str]) -> Iterable[NetworkTarget]:
+        """Return the hosts of its connector."""
+        return self.connection().network_targets(secrets) if self.connector else ()
+
+
+class ConsolidationRule(StrEnum):
+    """The rule by which the value of an entity is chosen among those of its records."""
+
+    MOST_FREQUENT = "most frequent"
+    MOST_RECENT = "most recent"
+    """That of the record with the greatest value of `recency`."""
+    SOURCE_ORDER = "source order"
+    """That of the first source that has one."""
+    LONGEST = "longest"
+    MOST_COMPLETE = "most complete record"
+    """That of the record with the most values."""
+    SQL = "sql"
+    """An aggregate over the records of an entity, written in SQL."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProductAttribute(SettingsRecord):
+    """An attribute of the entities of a data product."""
+
+    name: AttributeName
+    type: AttributeType = AttributeType.TEXT
+    label: str = ""
+    """What people read; by default its name."""
+    matched: bool = True
+    """Whether matching compares it."""
+    rule: ConsolidationRule = ConsolidationRule.MOST_FREQUENT
+    sql: str = ""
+    """The aggregate of the rule `sql`, such as `max(revenue)`."""
+
+    def __post_init__(self) -> None:
+        if self.name in RESERVED_NAMES:
+            hint = f"These names are taken: {', '.join(sorted(RESERVED_NAMES))}."
+            raise InvalidSettingError(f"An attribute cannot be named {self.name}.", hint, field="name")
+        if (self.rule is ConsolidationRule.SQL) != bool(self.sql.strip()):
+            raise InvalidSettingError(
+                f"The rule of {self.name} and its sql do not fit.",
+                "Write an aggregate for the rule sql, and none for another rule.",
+                field="sql",
+            )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceMapping(SettingsRecord):
+    """A source of a data product, and which of its columns has the values of an attribute."""
+
+    source: Text
+    columns: Mapping[str, Text] = field(default_factory=dict)
+    """The columns of the source, by attribute."""
+    recency: str = ""
+    """The column that says when a record was changed last."""
+    country: Annotated[str, StringConstraints(pattern=r"^([A-Z]{2})?$")] = ""
+    """The country of phone numbers and addresses that name none."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MatchSettings(SettingsRecord):
+    """Which records are the same."""
+
+    threshold: Annotated[float, Field(ge=0.5, le=1)] = 0.95
+    """The probability from which two records are the same without a question."""
+    review: Annotated[float, Field(ge=0, le=1)] = 0.3
+    """The probability from which curators are asked."""
+    blocking: tuple[tuple[str, ...], ...] = ()
+    """Columns whose values must be equal for two records to be compared, each a rule; empty to choose from the data."""
+    max_pairs: Annotated[int, Field(ge=1)] = 200_000_000
+    """The most pairs that are compared."""
+    engine: Literal["auto", "duckdb", "spark"] = "auto"
+
+    def __post_init__(self) -> None:
+        if self.review > self.threshold:
+            message = "The probability of review is above the threshold."
+            raise InvalidSettingError(message, "Use a smaller one.", field="review")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClusterSettings(SettingsRecord):
+    """How far the records of one entity may reach."""
+
+    max_records: Annotated[int, Field(ge=2, le=100_000)] = 200
+    """An entity with more records is split at its weakest links, and flagged."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DataProductSettings(SettingsRecord):
+    """A data product: its attributes, its sources, and how records become entities."""
+
+    template: str = ""
+    """The template that it was made from."""
+    attributes: tuple[ProductAttribute, ...] = ()
+    sources: tuple[SourceMapping, ...] = ()
+    match: MatchSettings = field(default_factory=MatchSettings)
+    clusters: ClusterSettings = field(default_factory=ClusterSettings)
+
+    def __post_init__(self) -> None:
+        names = [each.name for each in self.attributes]
+        if len(names) > MAX_ATTRIBUTES:
+            hint = f"Use {MAX_ATTRIBUTES} at most."
+            raise InvalidSettingError(f"The data product has {len(names)} attributes.", hint, field="attributes")
+        _refuse_doubles("attribute", names, "attributes")
+        _refuse_doubles("source", [each.source for each in self.sources], "sources")
+        for n, mapping in enumerate(self.sources):
+            for name in mapping.columns:
+                if name not in names:
+                    message = f"The data product has no attribute {quote(name)}."
+                    hint = f"It has: {', '.join(names) or 'none'}."
+                    raise InvalidSettingError(message, hint, field=f"sources.{n}.columns")
+
+    def attribute(self, name: str) -> ProductAttribute:
+        """Return an attribute by its name."""
+        return next(each for each in self.attributes if each.name == name)
+
+
+def _refuse_doubles(noun: str, names: list[str], setting: str) -> None:
+    if twice := next((name for name in names if names.count(name) > 1), ""):
+        message = f"The {noun} {quote(twice)} of the data product appears twice."
+        raise InvalidSettingError(message, "Keep one of them.", field=setting)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkflowSettings(SettingsRecord):
+    """A workflow: refreshes sources, runs data products, and publishes them."""
+
+    products: tuple[Text, ...] = ()
+    refresh: bool = True
+    """Whether the sources of the products are refreshed first."""
+    publish: bool = True
+    """Whether the new versions are published."""
+
+
+def _product_references(settings: DataProductSettings) -> Iterator[SettingReference]:
+    for n, mapping in enumerate(settings.sources):
+        yield SettingReference(f"sources.{n}.source", SOURCE_KIND, mapping.source, edge="sources")
+
+
+def _workflow_references(settings: WorkflowSettings) -> Iterator[SettingReference]:
+    for n, product in enumerate(settings.products):
+        yield SettingReference(f"products.{n}", PRODUCT_KIND, product)
+
+
+SOURCE = SettingsSchema[ProductSourceSettings](
+    "source", extend_record(ProductSourceSettings, CONNECTORS, "connector"), common=RunSettings
+)
+PRODUCT = SettingsSchema[DataProductSettings](
+    "data product", DataProductSettings, common=RunSettings, references=_product_references, edges=("sources",)
+)
+DESTINATION = SettingsSchema[DestinationSettings]("destination", registry.destination_records(), tag="to")
+WORKFLOW = SettingsSchema[WorkflowSettings](
+    "workflow", WorkflowSettings, common=RunSettings, references=_workflow_references
+)
+BY_KIND: Mapping[str, SettingsSchema[Any]] = {
+    "project": SettingsSchema[NoSettings]("project", NoSettings, common=RunSettings),
+    "source": SOURCE,
+    "product": PRODUCT,
+    "destination": DESTINATION,
+    "workflow": WORKFLOW,
+}
