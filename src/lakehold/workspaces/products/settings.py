@@ -229,7 +229,12 @@ SOURCE = SettingsSchema[ProductSourceSettings](
     "source", extend_record(ProductSourceSettings, CONNECTORS, "connector"), common=RunSettings
 )
 PRODUCT = SettingsSchema[DataProductSettings](
-    "data product", DataProductSettings, common=RunSettings, references=_product_references, edges=("sources",)
+    "data product",
+    DataProductSettings,
+    common=RunSettings,
+    parts=("sources",),
+    references=_product_references,
+    edges=("sources",),
 )
 DESTINATION = SettingsSchema[DestinationSettings]("destination", registry.destination_records(), tag="to")
 WORKFLOW = SettingsSchema[WorkflowSettings](
