@@ -9,6 +9,7 @@ import pytest
 from lakehold.kit.errors import InvalidInputError
 from lakehold.workspaces.products.entity_index import (
     IndexedEntity,
+    IndexedRecord,
     build_index,
     delete_other_indexes,
     open_index,
@@ -122,3 +123,27 @@ def test_only_the_versions_that_are_kept_stay(tmp_path: Path) -> None:
         True,
     ]
     assert open_index(version_folder(tmp_path, 1, 9, 1)) is not None
+
+
+def test_records_are_found_by_their_entity_and_by_no_word(tmp_path: Path) -> None:
+    def record(n: int, entity: str) -> IndexedRecord:
+        return IndexedRecord(f"r{n}", entity, "crm", str(n), None, {"name": "Anna secret"})
+
+    entities = [IndexedEntity("e1", {"name": "Anna"}, {}, 2), IndexedEntity("e2", {"name": "Berta"}, {}, 1)]
+    build_index(tmp_path / "v1", entities, [record(2, "e1"), record(1, "e1"), record(3, "e2")])
+    index = open_index(tmp_path / "v1")
+    assert index is not None
+    assert [each.record for each in index.records_of("e1")] == ["r1", "r2"]
+    assert index.find_record("r3") == record(3, "e2")
+    assert index.find_record("e1") is None
+    assert index.get("r1") is None
+    assert index.search("secret").total == 0
+    assert index.search("").total == 2
+
+
+def test_a_retired_id_names_its_successors(tmp_path: Path) -> None:
+    build_index(tmp_path / "v1", [IndexedEntity("e1", {}, {}, 1)], retired=[("e7", ["e1"]), ("e8", [])])
+    index = open_index(tmp_path / "v1")
+    assert index is not None
+    assert [index.successors_of(uid) for uid in ("e7", "e8", "e1", "e9")] == [["e1"], [], None, None]
+    assert index.get("e7") is None

@@ -6,9 +6,15 @@ The rights are in model.yaml: roles inherited from tenant to project to data pro
 - `settings`: the kinds and their settings
 - `attribute_types`: the types of attributes, and the columns that standardisation makes of each
 - `product_tables`: the tables that runs make, as resources
+- `record_ids`: the ids of records and entities
+- `entity_index`: the search index of a published version
+- `entities`: the entities of a published version, for whoever may view them
+- `publication`: starts the run that publishes a version
 - `versions`: the versions of data products, and which one is published
 - `pipelines`: what is run: sources, data products and workflows
 - `steps`: the steps of their runs
 - `executors`: how steps are executed; only a worker imports them
+- `pages`: the pages
+- `api`: the REST endpoints
 - `lineage`: what data products are made from, and what they fill
 """

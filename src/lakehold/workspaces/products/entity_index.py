@@ -1,7 +1,8 @@
 """The search index of a published version: entities by id, and by words with typing errors.
 
 A version's index is written beside the others and put in its place with one rename, so that a search sees a whole
-version or the one before. It holds what a 360 page shows to everyone who sees it, and no source record.
+version or the one before. It holds what a 360 page shows: golden records, and the source records behind them, which
+only those read who may see records.
 """
 
 import json
@@ -16,11 +17,12 @@ import tantivy
 
 from lakehold.kit.errors import InvalidInputError
 
-ENTITY, WORDS, CONTENT = "entity", "words", "content"
-MAX_QUERY, MAX_WORDS, MAX_HITS, MAX_OFFSET = 200, 12, 100, 10_000
+ENTITY, RECORD, MEMBER_OF, RETIRED = "entity", "record", "member_of", "retired"
+WORDS, CONTENT = "words", "content"
+MAX_QUERY, MAX_WORDS, MAX_HITS, MAX_OFFSET, MAX_RECORDS = 200, 12, 100, 10_000, 1_000
 _ANALYZER = "entity_words"
 _MAX_TOKEN = 60
-_HEAP = 256 * 1024 * 1024
+_HEAP, _THREADS = 256 * 1024 * 1024, 2
 _FUZZY_LENGTHS = ((8, 2), (4, 1))
 """From how many letters on how many typing errors are tolerated."""
 _EXACT_BOOST, _PREFIX_BOOST = 4.0, 2.0
@@ -41,6 +43,20 @@ class IndexedEntity:
 
 
 @dataclass(frozen=True, slots=True)
+class IndexedRecord:
+    """A source record as the index holds it."""
+
+    record: str
+    entity: str
+    source: str
+    key: str
+    """The values of its key columns at the source."""
+    recency: str | None
+    values: Mapping[str, str]
+    """As the source has them, by attribute."""
+
+
+@dataclass(frozen=True, slots=True)
 class SearchHit:
     """An entity that was found, with how well it fits."""
 
@@ -56,17 +72,29 @@ class SearchPage:
     total: int
 
 
-def build_index(folder: Path, entities: Iterable[IndexedEntity]) -> int:
-    """Write an index into a folder, in place of what is there, and return how many entities it has."""
+def build_index(
+    folder: Path,
+    entities: Iterable[IndexedEntity],
+    records: Iterable[IndexedRecord] = (),
+    retired: Iterable[tuple[str, Sequence[str]]] = (),
+) -> int:
+    """Write an index into a folder, in place of what is there, and return how many entities it has.
+
+    Of retired entities it has the ids, with those that have their records now.
+    """
     partial = folder.with_name(f"{folder.name}.part")
     shutil.rmtree(partial, ignore_errors=True)
     partial.mkdir(parents=True, mode=0o700)
     index = _with_analyzer(tantivy.Index(_schema(), str(partial)))
-    writer = index.writer(_HEAP, 1)
+    writer = index.writer(_HEAP, _THREADS)
     count = 0
     for each in entities:
-        writer.add_document(_document(each))
+        writer.add_document(_entity_document(each))
         count += 1
+    for record in records:
+        writer.add_document(_record_document(record))
+    for uid, successors in retired:
+        writer.add_document(tantivy.Document(retired=uid, content=json.dumps(list(successors)).encode()))
     writer.commit()
     writer.wait_merging_threads()
     shutil.rmtree(folder, ignore_errors=True)
@@ -74,18 +102,20 @@ def build_index(folder: Path, entities: Iterable[IndexedEntity]) -> int:
     return count
 
 
-def _document(each: IndexedEntity) -> tantivy.Document:
+def _entity_document(each: IndexedEntity) -> tantivy.Document:
     content = {
         "values": dict(each.values),
         "origins": dict(each.origins),
         "records": each.records,
         "flags": list(each.flags),
     }
-    return tantivy.Document(
-        entity=each.entity,
-        words=[value for value in each.values.values() if value],
-        content=json.dumps(content).encode(),
-    )
+    words = [value for value in each.values.values() if value]
+    return tantivy.Document(entity=each.entity, words=words, content=json.dumps(content).encode())
+
+
+def _record_document(each: IndexedRecord) -> tantivy.Document:
+    content = {"source": each.source, "key": each.key, "recency": each.recency, "values": dict(each.values)}
+    return tantivy.Document(record=each.record, member_of=each.entity, content=json.dumps(content).encode())
 
 
 class EntityIndex:
@@ -97,8 +127,22 @@ class EntityIndex:
 
     def get(self, entity: str) -> IndexedEntity | None:
         """Return an entity by its id; None if the version has none of this id."""
-        query = tantivy.Query.term_query(self._index.schema, ENTITY, entity)
-        return next((hit.found for hit in self._hits(query, 1, 0).hits), None)
+        return next((hit.found for hit in self._hits(self._term(ENTITY, entity), 1, 0).hits), None)
+
+    def successors_of(self, entity: str) -> list[str] | None:
+        """Return the entities that have the records of a retired one; None if no such id was ever retired."""
+        found = self._searcher.search(self._term(RETIRED, entity), 1).hits
+        return [str(each) for each in _content(self._searcher.doc(found[0][1]))] if found else None
+
+    def records_of(self, entity: str, limit: int = MAX_RECORDS) -> list[IndexedRecord]:
+        """Return the source records of an entity, ordered by source and key."""
+        found = self._searcher.search(self._term(MEMBER_OF, entity), limit).hits
+        return sorted((self._record(address) for _, address in found), key=lambda each: (each.source, each.key))
+
+    def find_record(self, record: str) -> IndexedRecord | None:
+        """Return a source record by its id; None if the version has none of this id."""
+        found = self._searcher.search(self._term(RECORD, record), 1).hits
+        return self._record(found[0][1]) if found else None
 
     def search(self, text: str, limit: int = 20, offset: int = 0) -> SearchPage:
         """Return the entities that have all words of a text, some of them misspelled; without a word, any."""
@@ -110,7 +154,7 @@ class EntityIndex:
             raise InvalidInputError(message, "Search for more words.", field="limit")
         words = _analyzer().analyze(text)[:MAX_WORDS]
         if not words:
-            return self._hits(tantivy.Query.all_query(), limit, offset)
+            return self._hits(tantivy.Query.exists_query(ENTITY), limit, offset)
         last = len(words) - 1
         parts = [(tantivy.Occur.Must, self._word(word, may_go_on=n == last)) for n, word in enumerate(words)]
         return self._hits(tantivy.Query.boolean_query(parts), limit, offset)
@@ -129,13 +173,25 @@ class EntityIndex:
         return query.boolean_query([(tantivy.Occur.Should, each) for each in ways])
 
     def _hits(self, query: tantivy.Query, limit: int, offset: int) -> SearchPage:
-        found = self._searcher.search(query, max(limit, 1), count=True, offset=offset)
+        found: Any = self._searcher.search(query, max(limit, 1), count=True, offset=offset)
         hits = [SearchHit(self._entity(address), float(score)) for score, address in found.hits[:limit]]
         return SearchPage(hits, found.count or 0)
 
+    def _term(self, field: str, value: str) -> tantivy.Query:
+        return tantivy.Query.term_query(self._index.schema, field, value)
+
     def _entity(self, address: tantivy.DocAddress) -> IndexedEntity:
         stored: Any = self._searcher.doc(address)
-        return IndexedEntity(entity=stored.get_first(ENTITY), **json.loads(bytes(stored.get_first(CONTENT))))
+        return IndexedEntity(entity=stored.get_first(ENTITY), **_content(stored))
+
+    def _record(self, address: tantivy.DocAddress) -> IndexedRecord:
+        stored: Any = self._searcher.doc(address)
+        ids = (stored.get_first(RECORD), stored.get_first(MEMBER_OF))
+        return IndexedRecord(*ids, **_content(stored))
+
+
+def _content(stored: Any) -> Any:  # noqa: ANN401 - as it was written
+    return json.loads(bytes(stored.get_first(CONTENT)))
 
 
 @lru_cache(_OPEN_INDEXES)
@@ -177,7 +233,10 @@ def _folders(parent: Path) -> Iterator[Path]:
 @lru_cache(1)
 def _schema() -> tantivy.Schema:
     builder = tantivy.SchemaBuilder()
-    builder.add_text_field(ENTITY, stored=True, tokenizer_name="raw", index_option="basic")
+    # Fast, so that all entities are found by having one.
+    builder.add_text_field(ENTITY, stored=True, fast=True, tokenizer_name="raw", index_option="basic")
+    for name in (RECORD, MEMBER_OF, RETIRED):
+        builder.add_text_field(name, stored=True, tokenizer_name="raw", index_option="basic")
     builder.add_text_field(WORDS, tokenizer_name=_ANALYZER, index_option="freq")
     builder.add_bytes_field(CONTENT, stored=True)
     return builder.build()

@@ -8,6 +8,7 @@ from lakehold.workspaces.descriptor import (
     RUNS_PAGE,
     TRIGGERS_PAGE,
     KindDescriptor,
+    PageLink,
     RunListTexts,
     Workspace,
     deferred,
@@ -29,6 +30,7 @@ WORKSPACE = Workspace(
         KindDescriptor(
             name="source",
             icon="download",
+            overview="source",
             reads_rows="see",
             pages=(RUNS_PAGE, TRIGGERS_PAGE, LINEAGE_PAGE),
             unique_name=NameScope.PARENT,
@@ -37,7 +39,8 @@ WORKSPACE = Workspace(
             name="product",
             icon="box",
             settings_action="open",
-            pages=(RUNS_PAGE, TRIGGERS_PAGE, LINEAGE_PAGE),
+            overview="product",
+            pages=(PageLink("Entities", "entities", "search"), RUNS_PAGE, TRIGGERS_PAGE, LINEAGE_PAGE),
             unique_name=NameScope.PARENT,
         ),
         KindDescriptor(
@@ -68,6 +71,8 @@ WORKSPACE = Workspace(
     settings_schemas=deferred(f"{_HERE}.settings:BY_KIND"),
     runnables=deferred(f"{_HERE}.pipelines:RUNNABLES"),
     executors=deferred(f"{_HERE}.executors:STEP_EXECUTORS"),
+    api_routers=deferred(f"{_HERE}.api:ROUTERS"),
+    page_routers=deferred(f"{_HERE}.pages:ROUTERS"),
     lineage=deferred(f"{_HERE}.lineage:LINEAGE_BY_KIND"),
     run_list_texts=RunListTexts(
         "All runs of sources, data products and workflows, newest first.", "Refresh a source or run a data product."
