@@ -55,7 +55,7 @@ class ProductsProject:
 
     def refreshed_source(self, query: str, keys: tuple[str, ...] = ("id",)) -> str:
         """A source that has the rows of a query."""
-        uid = self.source({"table": self.table(query), "keys": list(keys)})
+        uid = self.source({"connector": "lake", "stream": self.table(query), "keys": list(keys)})
         run = self.run(uid, by=ED)
         assert run.state == "succeeded", run.error
         return uid

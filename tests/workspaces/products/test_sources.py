@@ -25,7 +25,7 @@ def test_a_source_is_read_by_sql_once_it_is_refreshed(here: ProductsProject) -> 
 
 def test_a_refresh_leaves_what_is_gone(here: ProductsProject) -> None:
     table = here.table(PEOPLE)
-    source = here.source({"table": table, "keys": ["id"]})
+    source = here.source({"connector": "lake", "stream": table, "keys": ["id"]})
     assert here.run(source, by=ED).state == "succeeded"
     here.fill(table, "SELECT 1L AS id, 'another' AS name UNION ALL SELECT 7L, 'new'")
     assert here.run(source, by=ED).state == "succeeded"
@@ -43,7 +43,7 @@ def test_a_refresh_leaves_what_is_gone(here: ProductsProject) -> None:
 def test_rows_that_no_key_tells_apart_are_refused(
     here: ProductsProject, query: str, keys: list[str], message: str
 ) -> None:
-    source = here.source({"table": here.table(query), "keys": keys})
+    source = here.source({"connector": "lake", "stream": here.table(query), "keys": keys})
     run = here.run(source, by=ED)
     assert run.state == "failed"
     assert message in run.error
@@ -51,12 +51,12 @@ def test_rows_that_no_key_tells_apart_are_refused(
 
 def test_it_reads_only_what_its_author_and_its_starter_read(here: ProductsProject) -> None:
     # Ed does not read the layer secret, whoever refreshes what he has written.
-    source = here.source({"table": "shop.secret.hidden", "keys": ["id"]})
+    source = here.source({"connector": "lake", "stream": "shop.secret.hidden", "keys": ["id"]})
     for starter in (ED, ADA):
         run = here.run(source, by=starter)
         assert run.state == "failed"
         assert SECRET not in run.error
-    own = here.source({"table": "shop.secret.hidden", "keys": ["id"]}, by=ADA)
+    own = here.source({"connector": "lake", "stream": "shop.secret.hidden", "keys": ["id"]}, by=ADA)
     assert here.run(own, by=ED).state == "failed"
     assert here.run(own, by=ADA).state == "succeeded"
 
@@ -74,10 +74,10 @@ def test_roles_of_a_data_product_do_not_reach_sources(here: ProductsProject) -> 
 @pytest.mark.parametrize(
     ("settings", "field"),
     [
-        ({"keys": ["id"]}, "table"),
-        ({"table": "shop.raw.orders"}, "keys"),
-        ({"table": "shop.raw.orders", "keys": ["id", "id"]}, "keys"),
-        ({"table": "shop.raw.orders", "keys": ["id"], "connector": "database"}, "table"),
+        ({"keys": ["id"], "stream": "shop.raw.orders"}, "connector"),
+        ({"connector": "lake", "keys": ["id"]}, "stream"),
+        ({"connector": "lake", "stream": "shop.raw.orders"}, "keys"),
+        ({"connector": "lake", "stream": "shop.raw.orders", "keys": ["id", "id"]}, "keys"),
         ({"connector": "database", "stream": "people", "keys": ["id"]}, "address"),
         ({"connector": "database", "keys": ["id"], "address": "jdbc:postgresql://a/b"}, "stream"),
         ({"connector": "telepathy", "stream": "people", "keys": ["id"]}, "connector"),

@@ -8,9 +8,10 @@ The rights are in model.yaml: roles inherited from tenant to project to data pro
 - `product_tables`: the tables that runs make, as resources
 - `record_ids`: the ids of records and entities
 - `entity_index`: the search index of a published version
-- `entities`: the entities of a published version, for whoever may view them
+- `published_entities`: the entities of a published version, for whoever may view them
 - `publication`: starts the run that publishes a version
 - `versions`: the versions of data products, and which one is published
+- `connection_probe`: who may probe the connection of a source or a destination
 - `pipelines`: what is run: sources, data products and workflows
 - `steps`: the steps of their runs
 - `executors`: how steps are executed; only a worker imports them

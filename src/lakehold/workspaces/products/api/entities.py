@@ -9,7 +9,7 @@ from lakehold.api.http.dependencies import CurrentPlatform, ReadContext
 from lakehold.api.http.models import IdText, ResponseModel
 from lakehold.api.http.routing import make_router, problem_responses
 from lakehold.directory.request_context import RequestContext
-from lakehold.workspaces.products import entities
+from lakehold.workspaces.products import published_entities
 from lakehold.workspaces.products.entity_index import MAX_HITS, MAX_OFFSET, MAX_QUERY, IndexedEntity
 
 routes = make_router("/api/v1/data-products", "Data products")
@@ -79,7 +79,7 @@ def search_entities(
     offset: Annotated[int, Query(ge=0, le=MAX_OFFSET)] = 0,
 ) -> EntityPageJson:
     """Search the entities of the published version. Without a word, any are listed."""
-    version, found = entities.search(ctx, platform, product, q, limit=limit, offset=offset)
+    version, found = published_entities.search(ctx, platform, product, q, limit=limit, offset=offset)
     items = [FoundEntityJson(**_entity_json(ctx, hit.found), score=hit.score) for hit in found.hits]
     return EntityPageJson(version=version.number, total=found.total, items=items)
 
@@ -87,7 +87,7 @@ def search_entities(
 @routes.get("/{product}/entities/{entity}", responses=problem_responses(409))
 def get_entity(ctx: ReadContext, platform: CurrentPlatform, product: IdText, entity: IdText) -> VersionedEntityJson:
     """Get an entity. An id that was merged or split away is not found, and the error names its successors."""
-    version, found = entities.get(ctx, platform, product, entity)
+    version, found = published_entities.get(ctx, platform, product, entity)
     return VersionedEntityJson(**_entity_json(ctx, found), version=version.number)
 
 
@@ -96,8 +96,8 @@ def list_entity_records(
     ctx: ReadContext, platform: CurrentPlatform, product: IdText, entity: IdText
 ) -> EntityRecordsJson:
     """List the source records of an entity, for whoever may see records."""
-    found = entities.records(ctx, platform, product, entity)
-    names = entities.source_names(ctx, [each.source for each in found])
+    found = published_entities.records(ctx, platform, product, entity)
+    names = published_entities.source_names(ctx, [each.source for each in found])
     items = [
         EntityRecordJson(
             id=each.record,
@@ -113,7 +113,7 @@ def list_entity_records(
 
 
 def _entity_json(ctx: RequestContext, found: IndexedEntity) -> dict[str, Any]:
-    names = entities.source_names(ctx, [*found.origins.values()])
+    names = published_entities.source_names(ctx, [*found.origins.values()])
     origins = {name: OriginJson(source=source, name=names[source]) for name, source in found.origins.items()}
     return {
         "id": found.entity,

@@ -1,15 +1,20 @@
-"""Executors of the steps of sources and data products. Only a worker imports this.
+"""Executors of the steps of sources and data products, and probes. Only a worker imports this.
 
 - `sources`: refreshes a source
+- `publication`: publishes a version: its search index, and its deliveries
+- `connections`: probes of sources and destinations
 """
 
 from lakehold.runs.runnable import StepExecutors
-from lakehold.workspaces.products.executors import sources
-from lakehold.workspaces.products.steps import RefreshSource
+from lakehold.workspaces.products.executors import connections, publication, sources
+from lakehold.workspaces.products.steps import DeliverVersion, PublishVersion, RefreshSource
 from lakehold.workspaces.upkeep import MaintainTable
 from lakehold.workspaces.upkeep_executor import maintain_table
 
+PROBES = connections.PROBES
 STEP_EXECUTORS: StepExecutors = {
     RefreshSource: sources.refresh_source,
+    PublishVersion: publication.publish_version,
+    DeliverVersion: publication.deliver_version,
     MaintainTable: maintain_table,
 }

@@ -16,9 +16,9 @@ from lakehold.web import pages, urls
 from lakehold.web.access import resource_header
 from lakehold.web.list_view import ListState
 from lakehold.web.routing import router
-from lakehold.workspaces.products import entities
-from lakehold.workspaces.products.entities import VIEW_360
+from lakehold.workspaces.products import published_entities
 from lakehold.workspaces.products.entity_index import IndexedEntity, SearchPage
+from lakehold.workspaces.products.published_entities import VIEW_360
 from lakehold.workspaces.products.settings import PRODUCT, PRODUCT_KIND, DataProductSettings, ProductAttribute
 
 routes = router("/resources")
@@ -51,11 +51,11 @@ def entities_page(request: Request, ctx: ReadContext, platform: CurrentPlatform,
     listing = ListState.from_request(request, ("relevance",), size=_SIZE)
     attributes = _attributes(ctx, uid)
     viewing = bool(ctx.caller.impersonator)
-    published = None if viewing else entities.find_published(ctx, platform, uid)
+    published = None if viewing else published_entities.find_published(ctx, platform, uid)
     page = SearchPage((), 0)
     if published:
         offset = (listing.page - 1) * _SIZE
-        _, page = entities.search(ctx, platform, uid, listing.search, limit=_SIZE, offset=offset)
+        _, page = published_entities.search(ctx, platform, uid, listing.search, limit=_SIZE, offset=offset)
     values: dict[str, object] = {
         "crumbs": resource_header.breadcrumbs(ctx, uid, "Entities"),
         "found": found,
@@ -77,12 +77,14 @@ def entities_page(request: Request, ctx: ReadContext, platform: CurrentPlatform,
 def entity_page(request: Request, ctx: ReadContext, platform: CurrentPlatform, uid: str, entity: str) -> Response:
     """Render the 360 page of an entity."""
     found = need_product(ctx, uid)
-    version, each = entities.get(ctx, platform, uid, entity)
+    version, each = published_entities.get(ctx, platform, uid, entity)
     resource_usage.record(platform, ctx, kinds.catalog_kind(ctx.view.policy, found.kind).visible, uid)
     attributes = _attributes(ctx, uid)
     title = entity_title(each, attributes)
-    records = entities.records(ctx, platform, uid, entity) if entities.sees_records(ctx, uid) else None
-    names = entities.source_names(ctx, [*each.origins.values(), *(record.source for record in records or ())])
+    records = (
+        published_entities.records(ctx, platform, uid, entity) if published_entities.sees_records(ctx, uid) else None
+    )
+    names = published_entities.source_names(ctx, [*each.origins.values(), *(record.source for record in records or ())])
     values: dict[str, object] = {
         "crumbs": resource_header.breadcrumbs(ctx, uid, title),
         "found": found,
