@@ -14,6 +14,7 @@ The rights are in model.yaml: roles inherited from tenant to project to data pro
 - `connection_probe`: who may probe the connection of a source or a destination
 - `pipelines`: what is run: sources, data products and workflows
 - `steps`: the steps of their runs
+- `entities`: how records become entities, without Spark
 - `executors`: how steps are executed; only a worker imports them
 - `pages`: the pages
 - `api`: the REST endpoints
