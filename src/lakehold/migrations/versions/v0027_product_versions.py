@@ -1,4 +1,4 @@
-"""Versions of data products: the snapshots that belong together, and which one is published."""
+"""Versions of data products, and the state of their matching."""
 
 from alembic import op
 
@@ -13,4 +13,11 @@ def upgrade() -> None:
         "product_version",
         *keys(tenant_id=NUMBER, product_id=NUMBER, number=NUMBER),
         *required(run=EXACT, made_at=NUMBER, snapshots=TEXT, counts=TEXT, published_at=NUMBER, published_by=EXACT),
+    )
+    op.create_table(
+        "product_match_state",
+        *keys(tenant_id=NUMBER, product_id=NUMBER),
+        *required(
+            mark=EXACT, digest=EXACT, records_snapshot=NUMBER, pairs_snapshot=NUMBER, model=TEXT, report=TEXT
+        ),
     )
