@@ -2,7 +2,9 @@
 
 from pathlib import Path
 
-from lakehold.workspaces.descriptor import KindDescriptor, Workspace
+from lakehold.workspaces.descriptor import KindDescriptor, Workspace, deferred
+
+_HERE = "lakehold.workspaces.products"
 
 WORKSPACE = Workspace(
     name="products",
@@ -19,4 +21,6 @@ WORKSPACE = Workspace(
         KindDescriptor(name="destination", icon="send"),
         KindDescriptor(name="product", icon="box"),
     ),
+    settings_schemas=deferred(f"{_HERE}.settings:BY_KIND"),
+    api_routers=deferred(f"{_HERE}.api:ROUTERS"),
 )
