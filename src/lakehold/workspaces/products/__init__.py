@@ -12,6 +12,8 @@ The rights are in model.yaml: roles inherited from tenant to project to data pro
 - `publication`: starts the run that publishes a version
 - `versions`: the versions of data products, and which one is published
 - `connection_probe`: who may probe the connection of a source or a destination
+- `curation`: what people say about records and entities
+- `match_states`: the trained model of a data product, and what it was last used on
 - `pipelines`: what is run: sources, data products and workflows
 - `steps`: the steps of their runs
 - `entities`: how records become entities, without Spark
