@@ -17,7 +17,5 @@ def upgrade() -> None:
     op.create_table(
         "product_match_state",
         *keys(tenant_id=NUMBER, product_id=NUMBER),
-        *required(
-            mark=EXACT, digest=EXACT, records_snapshot=NUMBER, pairs_snapshot=NUMBER, model=TEXT, report=TEXT
-        ),
+        *required(mark=EXACT, digest=EXACT, records_snapshot=NUMBER, pairs_snapshot=NUMBER, model=TEXT, report=TEXT),
     )

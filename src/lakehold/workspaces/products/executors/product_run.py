@@ -86,5 +86,7 @@ class ProductRun:
         evolution = SchemaEvolution.OVERWRITE if replaces else SchemaEvolution.MERGE
         options = TableWriteOptions(mode, self.step_ctx.mark, keys, evolution)
         written = write_rows(self.tables, self.places[table], rows, options)
-        self.step_ctx.log(f"{table.value}: {written.total:,} rows, {written.added:,} written, {written.removed:,} removed")
+        self.step_ctx.log(
+            f"{table.value}: {written.total:,} rows, {written.added:,} written, {written.removed:,} removed"
+        )
         return written

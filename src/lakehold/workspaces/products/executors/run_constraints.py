@@ -1,4 +1,4 @@
-"""The acts of curators as a run needs them: links, parted pairs and verified groups, and values that were overridden."""
+"""The acts of curators as a run needs them: links, parted pairs, verified groups, and values that were overridden."""
 
 from __future__ import annotations
 
