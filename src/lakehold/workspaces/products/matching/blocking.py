@@ -128,7 +128,7 @@ def _people(first: dict[AttributeType, MatchedAttribute]) -> Iterator[BlockingRu
         ordered = (f"least({given[1]}, {family})", f"greatest({given[1]}, {family})")
         yield BlockingRule("names in any order", ordered, (*places, *([date.column("year")] if date else [])))
         for place in places:
-            yield BlockingRule(f"{sound(family)} and {place}", (sound(family), place, f"left({given[1]}, 1)"), (family,))
+            yield BlockingRule(f"sound of the family name and {place}", (sound(family), place, f"left({given[1]}, 1)"), (family,))
             yield BlockingRule(f"given name and {place}", (given[1], place), (f"left({family}, 1)", family))
     if family and street:
         keys = (f"left({street.column()}, 5)", street.column("number"), f"left({family}, 2)")

@@ -107,13 +107,16 @@ def absent(*columns: str) -> str:
 
 def edits(column: str, most: int, length: int = 0) -> str:
     """Return the condition that so many typing errors lie between the values, which have at least that length."""
-    near = f"damerau_levenshtein({column}_l, {column}_r) <= {most}"
-    return f"(length({column}_l) >= {length} and {near})" if length else near
+    shape = f"abs(length({column}_l) - length({column}_r)) <= {most}"
+    # The cheap tests come first: counting the errors takes ten times as long as all others.
+    near = f"{shape} and jaro_similarity({column}_l, {column}_r, 0.75) > 0"
+    least = f"length({column}_l) >= {length} and " if length else ""
+    return f"({least}{near} and damerau_levenshtein({column}_l, {column}_r) <= {most})"
 
 
 def alike(column: str, least: float) -> str:
     """Return the condition that the values are alike by Jaro-Winkler."""
-    return f"jaro_winkler_similarity({column}_l, {column}_r) >= {least}"
+    return f"jaro_winkler_similarity({column}_l, {column}_r, {least}) > 0"
 
 
 def build_comparisons(attributes: Sequence[MatchedAttribute]) -> list[Comparison]:

@@ -22,43 +22,12 @@ from lakehold.workspaces.products.matching.blocking import (
 )
 from lakehold.workspaces.products.matching.comparisons import MatchedAttribute
 from lakehold.workspaces.products.matching.model import MatchModel
+from lakehold.workspaces.products.matching.options import MatchOptions, MatchReport, Progress
 from lakehold.workspaces.products.matching.pattern_counts import PatternCounter
 from lakehold.workspaces.products.matching.training import train
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-Progress = Callable[[str], None]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MatchOptions:
-    """How records are matched, and with how much of the machine."""
-
-    threshold: float = 0.95
-    review: float = 0.3
-    blocking: tuple[tuple[str, ...], ...] = ()
-    max_pairs: int = 200_000_000
-    seed: int = 1
-    memory_limit: str = "4GB"
-    threads: int = 2
-    temporary: str = ""
-
-
-@dataclass(slots=True)
-class MatchReport:
-    """What a run did, in figures."""
-
-    records: int = 0
-    distinct: int = 0
-    """Records that differ in what is matched."""
-    pairs: int = 0
-    compared: int = 0
-    rules: list[dict[str, Any]] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
-    thresholds: list[dict[str, float]] = field(default_factory=list)
-    seconds: dict[str, float] = field(default_factory=dict)
-
 
 class MatchEngine:
     """Matches the records of one Parquet file or Arrow table. The table `pairs` of its connection is the result."""
@@ -72,7 +41,7 @@ class MatchEngine:
         self.connection = duckdb.connect(config=settings)
         self.connection.execute("set preserve_insertion_order = false; set enable_progress_bar = false")
         self.report = MatchReport()
-        self._since = time.monotonic()
+        self._since, self._incremental = time.monotonic(), False
 
     def close(self) -> None:
         """Give the memory back."""
@@ -112,10 +81,48 @@ class MatchEngine:
 
     def block(self, plan: BlockingPlan, changed: str = "") -> None:
         """Make the table of pairs that are compared."""
+        self._incremental = bool(changed)
         self.connection.execute(f"create or replace table blocked as {pairs_query(plan, changed=changed)}")
         self.report.compared = self._number("blocked")
         self._say(f"{self.report.compared:,} pairs are compared")
         self._done("pairs")
+
+    def touch(self, changed: str, previous: str) -> None:
+        """Make the tables of the records, and of their representatives, whose pairs may have changed.
+
+        Besides the changed records these are the ones that were linked to them: equal records may need another
+        representative. Records that are gone are among them, so that their pairs can be taken away.
+        """
+        run = self.connection.execute
+        run(f"create or replace temp table changed as select distinct record from read_parquet('{changed}')")
+        near = f"from read_parquet('{previous}') p" if previous else "from (select '' as record_a, '' as record_b where false) p"
+        run(
+            f"create or replace temp table reached as select record from changed"
+            f" union select record_b {near} semi join changed c on p.record_a = c.record"
+            f" union select record_a {near} semi join changed c on p.record_b = c.record"
+        )
+        run("create or replace table touched_groups as select distinct k from keyed semi join reached using (record)")
+        run(
+            "create or replace table touched as select id from prepared p join equal_records using (record)"
+            " semi join touched_groups using (k)"
+        )
+        run(
+            "create or replace table touched_records as select record from reached"
+            " union select record from keyed semi join touched_groups using (k)"
+        )
+
+    def frequencies_query(self, model: MatchModel) -> str:
+        """Return the query of the frequencies of values; that of all others stands at NULL."""
+        parts = [f"select '' as name, null as value, 0.5 / greatest({self.report.distinct}, 2) as frequency"]
+        parts += [
+            f"select '{column}', {column}, tf_{column} from frequency_of_{column} where tf_{column} > 1.5 / {self.report.distinct}"
+            for column in model.frequency_columns()
+        ]
+        return " union all ".join(parts) + " order by all"
+
+    def write(self, query: str, path: Path) -> None:
+        """Write the rows of a query as Parquet."""
+        self.connection.execute(f"copy ({query}) to '{path}' (format parquet)")
 
     def train(self, same: Sequence[tuple[str, str]] = (), different: Sequence[tuple[str, str]] = ()) -> MatchModel:
         """Learn a model from the records; answers of curators take part when there are enough."""
@@ -165,7 +172,8 @@ class MatchEngine:
         run = self.connection.execute
         run("create or replace table pairs as select least(record_a, record_b) as record_a,"
             " greatest(record_a, record_b) as record_b, probability, weight from scored")
-        run("create or replace table equal_ids as select id, record from prepared where n > 1")
+        touched = " semi join touched using (id)" if self._incremental else ""
+        run(f"create or replace table equal_ids as select id, record from prepared{touched} where n > 1")
         if not self._number("equal_ids"):
             return
         run("create or replace table blocked_equal as select id as join_key_l, id as join_key_r, '0' as match_key from equal_ids")

@@ -13,8 +13,8 @@ from lakehold.workspaces.products.matching.training import PatternCounts, Traini
 if TYPE_CHECKING:
     import duckdb
 
-RANDOM_PAIRS = 1_000_000
-BLOCKED_PAIRS = 1_500_000
+RANDOM_PAIRS = 400_000
+BLOCKED_PAIRS = 1_000_000
 
 
 class PatternCounter:
