@@ -1,0 +1,94 @@
+"""The score of one record with some candidates, and why: for calls that must answer at once."""
+
+from __future__ import annotations
+
+import math
+import threading
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import duckdb
+import pyarrow as pa
+
+from lakehold.workspaces.products.matching.comparisons import Comparison, levels_query
+from lakehold.workspaces.products.matching.model import MatchModel
+
+Record = Mapping[str, str | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """What one comparison says: its level, and how much that speaks for (or against) one entity, in bits."""
+
+    comparison: str
+    level: str
+    weight: float
+
+
+@dataclass(frozen=True, slots=True)
+class RecordScore:
+    """How likely a candidate is of the same entity."""
+
+    probability: float
+    weight: float
+    reasons: tuple[Reason, ...]
+
+
+class RecordScorer:
+    """Scores records by a trained model, on a small database in memory that is kept; safe for several threads."""
+
+    def __init__(self, model: MatchModel, frequencies: Mapping[tuple[str, str], float], rare: float) -> None:
+        self._model, self._comparisons = model, model.comparisons
+        self._frequencies, self._rare = frequencies, rare
+        self._columns = sorted({column for each in self._comparisons for column in each.columns})
+        self._query = levels_query(self._comparisons, "(select 0 as id_l, id as id_r from candidates)", table="everyone")
+        self._query = self._query.replace("join everyone l on", "join sought l on")
+        self._connection = duckdb.connect(config={"threads": 1})
+        self._lock = threading.Lock()
+
+    @classmethod
+    def read(cls, model: str, frequencies: str) -> RecordScorer:
+        """Read a scorer from the files that a match run wrote."""
+        rows = duckdb.connect().execute("select name, value, frequency from read_parquet(?)", [frequencies]).fetchall()
+        known = {(name, value): frequency for name, value, frequency in rows if value is not None}
+        rare = next((frequency for _, value, frequency in rows if value is None), 1e-6)
+        return cls(MatchModel.from_json(model), known, rare)
+
+    def score(self, record: Record, candidates: Sequence[Record]) -> list[RecordScore]:
+        """Return the score of each candidate, in their order."""
+        if not candidates or not self._comparisons:
+            return [RecordScore(0.0, -math.inf, ()) for _ in candidates]
+        with self._lock:
+            self._connection.register("sought", self._table([record]))
+            table = self._table(candidates)
+            self._connection.register("candidates", table)
+            self._connection.register("everyone", table)
+            rows = self._connection.execute(self._query).fetchall()
+        levels = {row[1]: row[2:] for row in rows}
+        return [self._score(record, candidate, levels[place]) for place, candidate in enumerate(candidates)]
+
+    def _table(self, records: Sequence[Record]) -> pa.Table:
+        columns = {name: pa.array([each.get(name) or None for each in records], pa.string()) for name in self._columns}
+        return pa.table({"id": pa.array(range(len(records)), pa.int64()), **columns})
+
+    def _score(self, record: Record, candidate: Record, levels: Sequence[int]) -> RecordScore:
+        model, weight, reasons = self._model, math.log2(self._model.prior / (1 - self._model.prior)), []
+        rivals = {rival: math.log2(prior) for rival, prior in model.rival_priors.items()}
+        for place, (comparison, level) in enumerate(zip(self._comparisons, levels, strict=True)):
+            if level < 0:
+                continue
+            rarity = self._rarity(comparison, level, record, candidate, model.u[place][level])
+            bits = math.log2(model.m[place][level] / model.u[place][level]) + rarity
+            weight += bits
+            reasons.append(Reason(comparison.name, comparison.levels[level].label, round(bits, 2)))
+            for rival in rivals.keys() & comparison.rivals():
+                rivals[rival] += math.log2(model.rivals[rival][place][level] / model.u[place][level]) + rarity
+        weight -= math.log2(1 + sum(2.0 ** min(each, 500.0) for each in rivals.values()))
+        return RecordScore(1 / (1 + 2.0 ** -max(weight, -500.0)), weight, tuple(reasons))
+
+    def _rarity(self, comparison: Comparison, level: int, record: Record, candidate: Record, u: float) -> float:
+        column = comparison.levels[level].frequency
+        if not column:
+            return 0.0
+        values = (record.get(column) or "", candidate.get(column) or "")
+        return math.log2(u) - math.log2(max(self._frequencies.get((column, value), self._rare) for value in values))
