@@ -154,7 +154,6 @@ class MatchSettings(SettingsRecord):
     """Columns whose values must be equal for two records to be compared, each a rule; empty to choose from the data."""
     max_pairs: Annotated[int, Field(ge=1)] = 200_000_000
     """The most pairs that are compared."""
-    engine: Literal["auto", "duckdb", "spark"] = "auto"
 
     def __post_init__(self) -> None:
         if self.review > self.threshold:

@@ -11,6 +11,8 @@ from lakehold.lake.spark.guard.query_guard import QueryGuard
 from lakehold.lake.spark.table_writer import WriteMode
 from lakehold.runs.step_context import StepContext, StepResult
 from lakehold.workspaces.products import versions
+from lakehold.workspaces.products.curation import pair_queue
+from lakehold.workspaces.products.curation.pair_queue import ScoredPair
 from lakehold.workspaces.products.executors import run_constraints
 from lakehold.workspaces.products.executors.aggregate_expressions import AggregateCompiler
 from lakehold.workspaces.products.executors.entity_changes import EntityChange, diff_versions
@@ -36,8 +38,11 @@ def fill_entities(step: ConsolidateEntities, step_ctx: StepContext) -> StepResul
     here.write(ProductTable.CHANGES, changes, WriteMode.APPEND)
     counts = _count(here, written.total)
     snapshots = {table: here.snapshot(table) for table in ProductTable}
+    uncertain = _uncertain_pairs(here, members)
     with step_ctx.platform.write(step_ctx.caller) as ctx:
         number = versions.save(ctx, step.product, here.run, snapshots, counts)
+        waiting = pair_queue.replace_queue(ctx, step.product, here.run, uncertain)
+    step_ctx.log(f"{waiting:,} uncertain pairs wait for an answer")
     step_ctx.log(f"Version {number} has {counts['entities']:,} entities of {counts['records']:,} records")
     return StepResult(written.total, written.size, state={"version": number, **counts})
 
@@ -75,3 +80,26 @@ def _count(here: ProductRun, entities: int) -> Mapping[str, int]:
         "entities": entities,
         **{change.value: found.get(change.value, 0) for change in EntityChange},
     }
+
+
+def _uncertain_pairs(here: ProductRun, members: DataFrame) -> list[ScoredPair]:
+    """Return the pairs below the threshold whose answer is worth most: more than the queue takes, as some are decided."""
+    size = members.groupBy("entity").agg(f.count("*").alias("size"))
+    sized = members.select("record", "entity").join(size, "entity")
+    ends = [
+        sized.select(*(f.col(name).alias(f"{name}_{end}") for name in ("record", "entity", "size"))) for end in "ab"
+    ]
+    p = f.col("probability")
+    entropy = -p * f.log2(p) - (1 - p) * f.log2(1 - p)
+    rows = (
+        here.read(ProductTable.PAIRS)
+        .where((p < here.settings.match.threshold) & (p > 0))
+        .join(ends[0], "record_a")
+        .join(ends[1], "record_b")
+        .where("entity_a <> entity_b")
+        .withColumn("size", f.col("size_a") + f.col("size_b"))
+        .orderBy((entropy * f.col("size")).desc(), "record_a", "record_b")
+        .limit(2 * pair_queue.MAX_PAIRS)
+        .select("record_a", "record_b", "probability", "entity_a", "entity_b", "size")
+    )
+    return [ScoredPair(*row) for row in rows.collect()]

@@ -41,7 +41,9 @@ class RecordScorer:
         self._model, self._comparisons = model, model.comparisons
         self._frequencies, self._rare = frequencies, rare
         self._columns = sorted({column for each in self._comparisons for column in each.columns})
-        self._query = levels_query(self._comparisons, "(select 0 as id_l, id as id_r from candidates)", table="everyone")
+        self._query = levels_query(
+            self._comparisons, "(select 0 as id_l, id as id_r from candidates)", table="everyone"
+        )
         self._query = self._query.replace("join everyone l on", "join sought l on")
         self._connection = duckdb.connect(config={"threads": 1})
         self._lock = threading.Lock()
