@@ -5,6 +5,8 @@ The rights are in model.yaml: roles inherited from tenant to project to data pro
 - `workspace`: the descriptor
 - `settings`: the kinds and their settings
 - `attribute_types`: the types of attributes, and the columns that standardisation makes of each
+- `standardisation`: standard forms of values, and their parts
+- `matching`: finds the pairs of records that may be the same
 - `product_tables`: the tables that runs make, as resources
 - `record_ids`: the ids of records and entities
 - `entity_index`: the search index of a published version
