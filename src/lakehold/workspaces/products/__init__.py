@@ -8,7 +8,6 @@ The rights are in model.yaml: roles inherited from tenant to project to data pro
 - `standardisation`: standard forms of values, and their parts
 - `matching`: finds the pairs of records that may be the same
 - `product_tables`: the tables that runs make, as resources
-- `record_ids`: the ids of records and entities
 - `entity_index`: the search index of a published version
 - `published_entities`: the entities of a published version, for whoever may view them
 - `publication`: starts the run that publishes a version

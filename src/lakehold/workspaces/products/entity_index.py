@@ -37,7 +37,7 @@ class IndexedEntity:
     values: Mapping[str, str]
     """The golden record: values by attribute."""
     origins: Mapping[str, str]
-    """The id of the source that a value is from, by attribute; `override` for one that a curator has set."""
+    """The record that a value is from, by attribute; `override` for one that a curator has set."""
     records: int
     flags: Sequence[str] = ()
 

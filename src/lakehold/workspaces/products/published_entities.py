@@ -1,6 +1,6 @@
 """Entities of a published version, for whoever may view 360 pages, and the records behind them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from lakehold.catalog.resource_view import VisibleRefs
@@ -11,6 +11,7 @@ from lakehold.kit.ids import quote
 from lakehold.lake.readable_tables import refuse_impersonation
 from lakehold.workspaces.graph import need_kind
 from lakehold.workspaces.products import versions
+from lakehold.workspaces.products.entities.successors import find_successors
 from lakehold.workspaces.products.entity_index import (
     EntityIndex,
     IndexedEntity,
@@ -19,11 +20,12 @@ from lakehold.workspaces.products.entity_index import (
     open_index,
     version_folder,
 )
-from lakehold.workspaces.products.record_ids import OVERRIDE
 from lakehold.workspaces.products.settings import PRODUCT_KIND
 from lakehold.workspaces.products.versions import ProductVersion
 
 VIEW_360, VIEW_RECORDS = "view_360", "view_records"
+OVERRIDE = "override"
+"""What stands for a source where a curator has set a value."""
 
 
 class NotPublishedError(ConflictError):
@@ -45,7 +47,7 @@ class PublishedEntities:
         found = self.index.get(entity)
         if found is not None:
             return found
-        successors = self.index.successors_of(entity)
+        successors = find_successors(entity, self._load_successors)
         if successors is None:
             hint = "Search for it: its id may have been mistyped."
             raise NotFoundError(f"There is no entity {quote(entity)}.", hint)
@@ -53,6 +55,17 @@ class PublishedEntities:
             raise NotFoundError(f"The entity {quote(entity)} is gone: its records are.", "Search for another.")
         hint = f"Its records are in {', '.join(successors)} now."
         raise NotFoundError(f"The entity {quote(entity)} was merged or split.", hint, code="entity_retired")
+
+    def origin_sources(self, entity: IndexedEntity) -> dict[str, str]:
+        """Return the source that each value is from, by attribute; `override` for a value that a curator has set."""
+        found = {record: self.index.find_record(record) for record in {*entity.origins.values()}}
+        return {
+            name: record.source if (record := found[origin]) else OVERRIDE for name, origin in entity.origins.items()
+        }
+
+    def _load_successors(self, entities: Collection[str]) -> dict[str, Sequence[str]]:
+        found = {each: self.index.successors_of(each) for each in entities}
+        return {each: successors for each, successors in found.items() if successors is not None}
 
 
 def open_published(ctx: RequestContext, platform: Platform, product: str) -> PublishedEntities:
@@ -77,20 +90,20 @@ def find_published(ctx: RequestContext, platform: Platform, product: str) -> Pub
 
 def search(
     ctx: RequestContext, platform: Platform, product: str, text: str, *, limit: int, offset: int = 0
-) -> tuple[ProductVersion, SearchPage]:
+) -> tuple[PublishedEntities, SearchPage]:
     """Return the entities that have the words of a text, and the version that they are of."""
     published = open_published(ctx, platform, product)
     found = published.index.search(text, limit, offset)
     platform.record_read(ctx.caller, "search", product)
-    return published.version, found
+    return published, found
 
 
-def get(ctx: RequestContext, platform: Platform, product: str, entity: str) -> tuple[ProductVersion, IndexedEntity]:
+def get(ctx: RequestContext, platform: Platform, product: str, entity: str) -> tuple[PublishedEntities, IndexedEntity]:
     """Return one entity, and the version that it is of."""
     published = open_published(ctx, platform, product)
     found = published.need(entity)
     platform.record_read(ctx.caller, "view entity", product, entity=entity)
-    return published.version, found
+    return published, found
 
 
 def records(ctx: RequestContext, platform: Platform, product: str, entity: str) -> list[IndexedRecord]:

@@ -11,6 +11,7 @@ from lakehold.api.http.routing import make_router, problem_responses
 from lakehold.directory.request_context import RequestContext
 from lakehold.workspaces.products import published_entities
 from lakehold.workspaces.products.entity_index import MAX_HITS, MAX_OFFSET, MAX_QUERY, IndexedEntity
+from lakehold.workspaces.products.published_entities import PublishedEntities
 
 routes = make_router("/api/v1/data-products", "Data products")
 
@@ -79,16 +80,16 @@ def search_entities(
     offset: Annotated[int, Query(ge=0, le=MAX_OFFSET)] = 0,
 ) -> EntityPageJson:
     """Search the entities of the published version. Without a word, any are listed."""
-    version, found = published_entities.search(ctx, platform, product, q, limit=limit, offset=offset)
-    items = [FoundEntityJson(**_entity_json(ctx, hit.found), score=hit.score) for hit in found.hits]
-    return EntityPageJson(version=version.number, total=found.total, items=items)
+    published, found = published_entities.search(ctx, platform, product, q, limit=limit, offset=offset)
+    items = [FoundEntityJson(**_entity_json(ctx, published, hit.found), score=hit.score) for hit in found.hits]
+    return EntityPageJson(version=published.version.number, total=found.total, items=items)
 
 
 @routes.get("/{product}/entities/{entity}", responses=problem_responses(409))
 def get_entity(ctx: ReadContext, platform: CurrentPlatform, product: IdText, entity: IdText) -> VersionedEntityJson:
     """Get an entity. An id that was merged or split away is not found, and the error names its successors."""
-    version, found = published_entities.get(ctx, platform, product, entity)
-    return VersionedEntityJson(**_entity_json(ctx, found), version=version.number)
+    published, found = published_entities.get(ctx, platform, product, entity)
+    return VersionedEntityJson(**_entity_json(ctx, published, found), version=published.version.number)
 
 
 @routes.get("/{product}/entities/{entity}/records", responses=problem_responses(409))
@@ -112,9 +113,10 @@ def list_entity_records(
     return EntityRecordsJson(items=items)
 
 
-def _entity_json(ctx: RequestContext, found: IndexedEntity) -> dict[str, Any]:
-    names = published_entities.source_names(ctx, [*found.origins.values()])
-    origins = {name: OriginJson(source=source, name=names[source]) for name, source in found.origins.items()}
+def _entity_json(ctx: RequestContext, published: PublishedEntities, found: IndexedEntity) -> dict[str, Any]:
+    sources = published.origin_sources(found)
+    names = published_entities.source_names(ctx, [*sources.values()])
+    origins = {name: OriginJson(source=source, name=names[source]) for name, source in sources.items()}
     return {
         "id": found.entity,
         "values": found.values,

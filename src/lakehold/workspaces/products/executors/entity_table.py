@@ -83,7 +83,7 @@ def _count(here: ProductRun, entities: int) -> Mapping[str, int]:
 
 
 def _uncertain_pairs(here: ProductRun, members: DataFrame) -> list[ScoredPair]:
-    """Return the pairs below the threshold whose answer is worth most: more than the queue takes, as some are decided."""
+    """Return the pairs whose answer is worth most: more than the queue takes, as some are decided already."""
     size = members.groupBy("entity").agg(f.count("*").alias("size"))
     sized = members.select("record", "entity").join(size, "entity")
     ends = [

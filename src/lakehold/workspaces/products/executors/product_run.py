@@ -40,7 +40,7 @@ class ProductRun:
     @property
     def run(self) -> str:
         """The id of the run."""
-        return self.step_ctx.row.id
+        return str(self.step_ctx.row.id)
 
     @cached_property
     def settings(self) -> DataProductSettings:

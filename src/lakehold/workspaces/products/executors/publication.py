@@ -2,32 +2,39 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from pyarrow.dataset import dataset
 from pyiceberg.table import StaticTable
 
 from lakehold.catalog import credentials
 from lakehold.connectors import registry as connectors
 from lakehold.connectors.registry import open_environment
 from lakehold.lake import readable_tables
-from lakehold.lake.iceberg_catalog import TableIdentifier
 from lakehold.lake.volumes import Volume
 from lakehold.runs.step_context import StepContext, StepResult
 from lakehold.workspaces import transfer
 from lakehold.workspaces.products import versions
+from lakehold.workspaces.products.attribute_types import RAW, part_column
+from lakehold.workspaces.products.entities.successors import RETIRING_CHANGES
 from lakehold.workspaces.products.entity_index import (
     IndexedEntity,
+    IndexedRecord,
     build_index,
     delete_other_indexes,
     version_folder,
 )
+from lakehold.workspaces.products.executors.product_run import ProductRun
 from lakehold.workspaces.products.product_tables import ProductTable, list_tables
-from lakehold.workspaces.products.record_ids import source_marker
-from lakehold.workspaces.products.settings import DESTINATION, PRODUCT, DataProductSettings
+from lakehold.workspaces.products.settings import DESTINATION
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
+    from pyspark.sql import DataFrame
+
+    from lakehold.lake.iceberg_catalog import TableIdentifier
     from lakehold.lake.spark.tables import Tables
     from lakehold.workspaces.products.steps import DeliverVersion, PublishVersion
     from lakehold.workspaces.products.versions import ProductVersion
@@ -38,19 +45,17 @@ PUBLISHED_TAG = "published"
 
 def publish_version(step: PublishVersion, step_ctx: StepContext) -> StepResult:
     """Build the search index of the newest version, and make it the published one."""
-    settings = PRODUCT.parse(step.settings)
+    here = ProductRun(step, step_ctx)
     with step_ctx.platform.read(step_ctx.caller) as ctx:
         version, before = versions.need_newest(ctx, step.product), versions.find_published(ctx, step.product)
-        places = {
-            table: readable_tables.identifier_of(ctx, uid) for table, uid in list_tables(ctx, step.product).items()
-        }
         tenant, product = ctx.session.tenant, ctx.view.resource(step.product)
     data = step_ctx.platform.settings.data
-    entities = _entities(step_ctx.tables, places[ProductTable.ENTITIES], version, settings)
-    count = build_index(version_folder(data, tenant, product, version.number), entities)
+    folder = version_folder(data, tenant, product, version.number)
+    content = _VersionContent(here, version)
+    count = build_index(folder, content.entities(), content.records(), content.retired())
     step_ctx.check_stopped()
     for table, snapshot in version.snapshots.items():
-        _tag(step_ctx.tables, places[table], snapshot)
+        _tag(here.tables, here.places[table], snapshot)
     with step_ctx.platform.write(step_ctx.caller) as ctx:
         versions.publish(ctx, step.product, version.number)
     # Whoever reads the last version goes on reading it.
@@ -60,26 +65,51 @@ def publish_version(step: PublishVersion, step_ctx: StepContext) -> StepResult:
     return StepResult(count, state={"version": version.number})
 
 
-def _entities(
-    tables: Tables, place: TableIdentifier, version: ProductVersion, settings: DataProductSettings
-) -> Iterator[IndexedEntity]:
-    """Yield the entities of a version, batch by batch."""
-    table = StaticTable.from_metadata(tables.lake.need_location(place))
-    names = [each.name for each in settings.attributes]
-    sources = {source_marker(mapping.source): mapping.source for mapping in settings.sources}
-    for batch in table.scan(snapshot_id=version.snapshots[ProductTable.ENTITIES]).to_arrow_batch_reader():
-        for row in batch.to_pylist():
-            yield _indexed(row, names, sources)
+@dataclass(frozen=True, slots=True)
+class _VersionContent:
+    """What the index of a version holds, read batch by batch."""
 
+    here: ProductRun
+    version: ProductVersion
 
-def _indexed(row: Mapping[str, Any], names: list[str], sources: Mapping[str, str]) -> IndexedEntity:
-    values = {name: row[name] for name in names if row.get(name) is not None}
-    origins = {
-        name: sources.get(source_marker(record=record), record)
-        for name, record in (row["origins"] or ())
-        if name in values
-    }
-    return IndexedEntity(row["entity"], values, origins, row["records"], row["flags"] or [])
+    def entities(self) -> Iterator[IndexedEntity]:
+        """Yield the golden records."""
+        names = [each.name for each in self.here.settings.attributes]
+        for row in self._rows(ProductTable.ENTITIES):
+            values = {name: row[name] for name in names if row.get(name) is not None}
+            origins = {name: record for name, record in row["origins"] or () if name in values}
+            yield IndexedEntity(row["entity"], values, origins, row["records"], row["flags"] or [])
+
+    def records(self) -> Iterator[IndexedRecord]:
+        """Yield the source records, each with its entity."""
+        names = [each.name for each in self.here.settings.attributes]
+        raw = {name: part_column(name, RAW) for name in names}
+        columns = ["record", "source", "source_key", "recency", *raw.values()]
+        members = self._read(ProductTable.MEMBERS).select("record", "entity")
+        folder = str(self.here.step_ctx.folder / "records")
+        self._read(ProductTable.RECORDS).select(*columns).join(members, "record").write.parquet(folder)
+        for batch in dataset(folder).to_batches():
+            for row in batch.to_pylist():
+                values = {name: row[column] for name, column in raw.items() if row[column] is not None}
+                key = row["source_key"].replace("\x1f", ", ")
+                yield IndexedRecord(row["record"], row["entity"], row["source"], key, row["recency"], values)
+
+    def retired(self) -> Iterator[tuple[str, list[str]]]:
+        """Yield the ids that were retired, with their successors."""
+        for row in self._rows(ProductTable.CHANGES):
+            successors = list(row["successors"] or ())
+            if row["change"] in RETIRING_CHANGES and row["entity"] not in successors:
+                yield row["entity"], successors
+
+    def _read(self, table: ProductTable) -> DataFrame:
+        return self.here.tables.read(self.here.places[table], snapshot=self.version.snapshots[table])
+
+    def _rows(self, table: ProductTable) -> Iterator[dict[str, Any]]:
+        """Yield the rows of a table without Spark, whose results all go through the driver."""
+        location = self.here.tables.lake.need_location(self.here.places[table])
+        scan = StaticTable.from_metadata(location).scan(snapshot_id=self.version.snapshots[table])
+        for batch in scan.to_arrow_batch_reader():
+            yield from batch.to_pylist()
 
 
 def _tag(tables: Tables, place: TableIdentifier, snapshot: int) -> None:

@@ -77,22 +77,23 @@ def entities_page(request: Request, ctx: ReadContext, platform: CurrentPlatform,
 def entity_page(request: Request, ctx: ReadContext, platform: CurrentPlatform, uid: str, entity: str) -> Response:
     """Render the 360 page of an entity."""
     found = need_product(ctx, uid)
-    version, each = published_entities.get(ctx, platform, uid, entity)
+    published, each = published_entities.get(ctx, platform, uid, entity)
+    sources = published.origin_sources(each)
     resource_usage.record(platform, ctx, kinds.catalog_kind(ctx.view.policy, found.kind).visible, uid)
     attributes = _attributes(ctx, uid)
     title = entity_title(each, attributes)
     records = (
         published_entities.records(ctx, platform, uid, entity) if published_entities.sees_records(ctx, uid) else None
     )
-    names = published_entities.source_names(ctx, [*each.origins.values(), *(record.source for record in records or ())])
+    names = published_entities.source_names(ctx, [*sources.values(), *(record.source for record in records or ())])
     values: dict[str, object] = {
         "crumbs": resource_header.breadcrumbs(ctx, uid, title),
         "found": found,
         "entity": each,
         "title": title,
-        "version": version,
+        "version": published.version,
         "golden": [
-            GoldenValue(label, each.values[name], names.get(each.origins.get(name, ""), ""))
+            GoldenValue(label, each.values[name], names.get(sources.get(name, ""), ""))
             for name, label in attributes
             if name in each.values
         ],
