@@ -42,6 +42,8 @@ WORKSPACE = Workspace(
             icon="box",
             settings_action="open",
             overview="product",
+            create_form="products/new",
+            edit_form="product/edit",
             pages=(PageLink("Entities", "entities", "search"), RUNS_PAGE, TRIGGERS_PAGE, LINEAGE_PAGE),
             unique_name=NameScope.PARENT,
         ),

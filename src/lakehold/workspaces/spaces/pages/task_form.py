@@ -12,7 +12,7 @@ from lakehold.connectors.form_fields import FormField, FormParser, read_yaml
 from lakehold.kit.settings_schema import SettingsRecord
 from lakehold.web.connections.field_values import format_value, parse_value
 from lakehold.web.form_values import parse_integer
-from lakehold.workspaces.spaces.pages.form_tree import Texts, records
+from lakehold.web.form_tree import Texts, records
 from lakehold.workspaces.spaces.tasks import RECORDS
 
 _FILE = Path(__file__).parent.parent / "task_forms.yaml"
