@@ -158,7 +158,7 @@ def _take(values: pa.Array, rows: Numbers) -> pa.Array:
 
 def _dense_rank(values: pa.Array) -> Numbers:
     """Return the ranks of texts, from 1; NULL has the least."""
-    return _numbers(pc.rank(values, "ascending", null_placement="at_start", tiebreaker="dense"))
+    return _numbers(pc.rank(values.fill_null(""), "ascending", tiebreaker="dense"))
 
 
 def _numbers(values: pa.Array) -> Numbers:
