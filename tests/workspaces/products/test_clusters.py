@@ -49,7 +49,7 @@ def test_all_kinds_of_components_in_one_table(spark: SparkSession) -> None:
     chain = [f"chain{n:05}" for n in range(10_000)]
     clique = [f"clique{n:04}" for n in range(400)]
     groups = [[f"v{n:04}{m}" for m in range(2)] for n in range(1_000)]
-    pairs = [(one, other, 0.99, 5.0 + n % 7) for n, (one, other) in enumerate(pairwise(chain))]
+    pairs: list[Sequence[Any]] = [(one, other, 0.99, 5.0 + n % 7) for n, (one, other) in enumerate(pairwise(chain))]
     pairs += [(one, other, 0.95, 4.0) for n, other in enumerate(clique) for one in clique[:n]]
     pairs += [(one[0], other[0], 0.99, 9.0) for one, other in pairwise(groups)]
     pairs += [("equal", f"equal{n:04}", 1.0, None) for n in range(1_000)]

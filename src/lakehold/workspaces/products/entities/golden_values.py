@@ -105,7 +105,8 @@ class EntityRecords:
         codes = values.dictionary_encode(null_encoding="encode")
         keys = self.entity_numbers * len(codes.dictionary) + _numbers(codes.indices)
         _, inverse, counts = np.unique(keys, return_inverse=True, return_counts=True)
-        return -counts[inverse]
+        found: Numbers = -counts[inverse]
+        return found
 
 
 def choose_values(
