@@ -5,15 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
-TYPES = {
-    "probability": pa.float64(),
-    "weight": pa.float64(),
-    "successors": pa.list_(pa.string()),
-    "records": pa.int32(),
-}
+TYPES = {"probability": "double", "weight": "double", "successors": "array<string>"}
 RECORDS = ("record", "source", "recency")
 PAIRS = ("record_a", "record_b", "probability", "weight")
 MEMBERS = ("record", "entity", "component", "flag")
@@ -23,9 +17,8 @@ CHANGES = ("entity", "change", "attributes", "successors")
 
 def table(spark: SparkSession, names: Sequence[str], rows: Iterable[Sequence[Any]] = ()) -> DataFrame:
     """Return a table of these rows."""
-    found = list(rows)
-    columns = {name: pa.array([row[n] for row in found], TYPES.get(name, pa.string())) for n, name in enumerate(names)}
-    return spark.createDataFrame(pa.table(columns))
+    schema = ", ".join(f"`{name}` {TYPES.get(name, 'string')}" for name in names)
+    return spark.createDataFrame([tuple(row) for row in rows], schema)
 
 
 def by(rows: DataFrame, key: str, value: str) -> Mapping[str, Any]:

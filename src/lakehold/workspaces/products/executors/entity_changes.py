@@ -88,8 +88,8 @@ def _diff_members(before: DataFrame, after: DataFrame) -> DataFrame:
     known = before.select(f.col("entity").alias("new")).distinct().withColumn("is_known", f.lit(True))
     flows = (
         old.join(new, "record", "full")
-        .groupBy("old", "new")
-        .agg(f.lit(1))
+        .select("old", "new")
+        .distinct()
         .join(known, "new", "left")
         .select("old", "new", (f.col("new").isNotNull() & f.col("is_known").isNull()).alias("has_new"))
     )
