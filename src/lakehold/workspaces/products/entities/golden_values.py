@@ -105,7 +105,8 @@ class EntityRecords:
         codes = values.dictionary_encode(null_encoding="encode")
         keys = self.entity_numbers * len(codes.dictionary) + _numbers(codes.indices)
         _, inverse, counts = np.unique(keys, return_inverse=True, return_counts=True)
-        return -counts[inverse]
+        found: Numbers = -counts[inverse]
+        return found
 
 
 def choose_values(
@@ -158,7 +159,7 @@ def _take(values: pa.Array, rows: Numbers) -> pa.Array:
 
 def _dense_rank(values: pa.Array) -> Numbers:
     """Return the ranks of texts, from 1; NULL has the least."""
-    return _numbers(pc.rank(values, "ascending", null_placement="at_start", tiebreaker="dense"))
+    return _numbers(pc.rank(values.fill_null(""), "ascending", tiebreaker="dense"))
 
 
 def _numbers(values: pa.Array) -> Numbers:

@@ -7,12 +7,12 @@ that hold what must not be together, are cut at their weakest links, each by its
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
 
 import pyarrow as pa
 from pyspark.sql import Column, DataFrame, SparkSession, Window
 from pyspark.sql import functions as f
 
+from lakehold.lake.row_formats import quote_identifier
 from lakehold.workspaces.products.entities.components import find_components
 from lakehold.workspaces.products.entities.constraints import ResolvedConstraints
 from lakehold.workspaces.products.entities.splits import RowKind, split_component
@@ -58,13 +58,17 @@ def cluster_records(
     """
     links = pairs.where(f.col("probability") >= threshold).select("record_a", "record_b", "weight")
     groups = constraints.groups.localCheckpoint()
-    first = groups.groupBy("group").agg(f.min("record").alias("first"))
-    stars = groups.join(first, "group").where("record <> first").select("record", "first")
+    smallest = groups.groupBy("group").agg(f.min("record").alias("smallest"))
+    stars = groups.join(smallest, "group").where("record <> smallest").select("record", "smallest")
     components = _label(links.select("record_a", "record_b").union(stars)).localCheckpoint()
     grouped = _with_component(groups, components)
     broken = _find_broken(components, grouped, constraints, max_records)
     rows = _rows_of(broken, links, components, grouped, constraints)
-    split = rows.groupBy("component").applyInArrow(partial(_split, max_records=max_records), _PARTS)
+
+    def split_rows(of_component: pa.Table) -> pa.Table:
+        return split_component(of_component, max_records)
+
+    split = rows.groupBy("component").applyInArrow(split_rows, _PARTS)
     return (
         _with_component(records.select("record"), components)
         .join(split, "record", "left")
@@ -135,12 +139,7 @@ def _row(rows: DataFrame, kind: RowKind, one: str, other: str, weight: Column | 
     return rows.select(*(column.alias(name) for column, name in zip(columns, _ROWS, strict=True)))
 
 
-def _split(rows: pa.Table, max_records: int) -> pa.Table:
-    return split_component(rows, max_records)
-
-
-def create_texts(spark: SparkSession, names: Sequence[str], rows: Iterable[Sequence[str | None]]) -> DataFrame:
+def create_texts(spark: SparkSession, names: Sequence[str], rows: Iterable[tuple[str | None, ...]]) -> DataFrame:
     """Return a small table whose columns are texts."""
-    found = list(rows)
-    columns = {name: pa.array([row[n] for row in found], pa.string()) for n, name in enumerate(names)}
-    return spark.createDataFrame(pa.table(columns))
+    schema = ", ".join(f"{quote_identifier(name)} string" for name in names)
+    return spark.createDataFrame(list(rows), schema, verifySchema=False)

@@ -51,12 +51,12 @@ def diff_versions(
 
 def _change() -> Column:
     lives, count = f.col("is_old") & f.col("is_new"), f.size("successors")
-    is_changed = (f.size("attributes") > 0) | f.coalesce("is_moved", f.lit(value=False))
+    is_changed = (f.size("attributes") > 0) | f.coalesce("is_moved", f.lit(False))
     cases = (
         (~f.col("is_old"), EntityChange.NEW),
         (~f.col("is_new") & (count == 0), EntityChange.GONE),
         (~f.col("is_new") & (count == 1), EntityChange.MERGED),
-        (~f.col("is_new") | (lives & f.coalesce("has_new", f.lit(value=False))), EntityChange.SPLIT),
+        (~f.col("is_new") | (lives & f.coalesce("has_new", f.lit(False))), EntityChange.SPLIT),
         (is_changed, EntityChange.CHANGED),
     )
     found = f.lit(None).cast("string")
@@ -85,11 +85,11 @@ def _diff_values(before: DataFrame, after: DataFrame, attributes: Sequence[str])
 def _diff_members(before: DataFrame, after: DataFrame) -> DataFrame:
     """Return each entity of which a record has come, gone or moved: `successors`, and whether one of them is new."""
     old, new = before.withColumnRenamed("entity", "old"), after.withColumnRenamed("entity", "new")
-    known = before.select(f.col("entity").alias("new")).distinct().withColumn("is_known", f.lit(value=True))
+    known = before.select(f.col("entity").alias("new")).distinct().withColumn("is_known", f.lit(True))
     flows = (
         old.join(new, "record", "full")
-        .groupBy("old", "new")
-        .agg(f.lit(1))
+        .select("old", "new")
+        .distinct()
         .join(known, "new", "left")
         .select("old", "new", (f.col("new").isNotNull() & f.col("is_known").isNull()).alias("has_new"))
     )
@@ -98,7 +98,7 @@ def _diff_members(before: DataFrame, after: DataFrame) -> DataFrame:
         f.col("old").alias("entity"), "new", "has_new", is_moved.alias("is_moved")
     )
     come = flows.where("new IS NOT NULL AND old IS DISTINCT FROM new").select(
-        f.col("new").alias("entity"), f.lit(None).alias("new"), f.lit(value=False).alias("has_new"), is_moved
+        f.col("new").alias("entity"), f.lit(None).alias("new"), f.lit(False).alias("has_new"), is_moved
     )
     return (
         left.union(come)

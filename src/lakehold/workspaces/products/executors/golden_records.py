@@ -52,20 +52,21 @@ def consolidate(records: DataFrame, members: DataFrame, plan: ConsolidationPlan,
     `overrides` has `entity`, `attribute` and `value`, which may be NULL.
     """
     columns = [quote_identifier(name) for name in ("record", "source", "recency", *plan.names)]
-    rows = records.select(*columns).join(members.select("record", "entity", "flag"), "record").repartition("entity")
+    rows = records.select(*columns).join(members.select("record", "entity", "flag"), "record")
     computed = {
         each.name: _COMPUTED.format(each.name) for each in plan.attributes if each.rule is ConsolidationRule.SQL
     }
     if computed:
-        aggregates = (
+        aggregates = [
             plan.compile_aggregate(each.sql).cast("string").alias(computed[each.name])
             for each in plan.attributes
             if each.name in computed
-        )
+        ]
         rows = rows.join(rows.groupBy("entity").agg(*aggregates), "entity")
     rules = {each.name: each.rule for each in plan.attributes}
     work = partial(_choose_batches, rules=rules, sources=list(plan.sources), computed=computed)
-    chosen = rows.sortWithinPartitions("entity").mapInArrow(work, plan.schema())
+    # At the end: a join may divide the rows of a large entity.
+    chosen = rows.repartition("entity").sortWithinPartitions("entity").mapInArrow(work, plan.schema())
     return _apply_overrides(chosen, overrides, plan)
 
 
@@ -108,9 +109,7 @@ def _apply_overrides(entities: DataFrame, overrides: DataFrame, plan: Consolidat
         f.map_from_entries(f.collect_list(f.struct("attribute", "value"))).alias(_OVERRIDES)
     )
     found = entities.join(f.broadcast(by_entity), "entity", "left")
-    given = f.coalesce(
-        f.col(quote_identifier(_OVERRIDES)), f.map_from_arrays(f.array(), f.array()).cast("map<string,string>")
-    )
+    given = f.col(quote_identifier(_OVERRIDES))
     kept = f.map_filter("origins", lambda name, _: ~f.map_contains_key(given, name))
     own = f.transform_values(f.map_filter(given, lambda _, value: value.isNotNull()), lambda _, __: f.lit(OVERRIDE))
     return found.select(
@@ -121,5 +120,5 @@ def _apply_overrides(entities: DataFrame, overrides: DataFrame, plan: Consolidat
             f.when(f.map_contains_key(given, name), given[name]).otherwise(f.col(quote_identifier(name))).alias(name)
             for name in plan.names
         ),
-        f.map_concat(kept, own).alias("origins"),
+        f.when(given.isNull(), f.col("origins")).otherwise(f.map_concat(kept, own)).alias("origins"),
     )
