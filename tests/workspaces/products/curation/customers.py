@@ -84,7 +84,9 @@ class Customers:
                 place = self._place(name)
                 catalog.create_namespace_if_not_exists(place.namespace)
                 table = catalog.create_table_if_not_exists(f"{place.namespace}.{place.table}", schema)
-                table.overwrite(pa.Table.from_pylist(values, schema=table.schema().as_arrow()))
+                write = table.overwrite if table.current_snapshot() else table.append
+                if values:
+                    write(pa.Table.from_pylist(values, schema=table.schema().as_arrow()))
 
     def _place(self, name: str) -> TableIdentifier:
         with self.platform.access.read(TENANT) as session:
