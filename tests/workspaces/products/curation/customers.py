@@ -10,6 +10,7 @@ from urllib.parse import quote
 import pyarrow as pa
 from pyiceberg.catalog.sql import SqlCatalog
 
+from lakehold import workspaces
 from lakehold.access import Draft, Grant
 from lakehold.catalog import resource_metadata
 from lakehold.directory.caller import Caller
@@ -127,3 +128,14 @@ def create_customers(platform: Platform) -> Customers:
             ctx.create_unchecked(draft, name, uid=f"{PRODUCT}_{name}")
     found.write_tables(MEMBERS, CITIES)
     return found
+
+
+STRANGER, ELSEWHERE = "stranger", "other"
+
+
+def create_stranger(platform: Platform) -> None:
+    """Create another tenant, with an Owner."""
+    platform.access.create_tenant(ELSEWHERE, "Other", workspaces.models())
+    with platform.access.write(ELSEWHERE) as session:
+        session.store.create("tenant.member", "Stranger", uid=STRANGER, edges={"tenant": ELSEWHERE})
+        session.store.add(Grant(STRANGER, "owner", ELSEWHERE))
