@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 import pytest
 
@@ -10,7 +11,7 @@ from lakehold.directory.caller import Caller
 from lakehold.kit.errors import ConflictError, ForbiddenError, InvalidInputError, LakeholdError, NotFoundError
 from lakehold.ledger.audit import AuditFilter
 from lakehold.workspaces.products.curation import act_log, entity_edits, history, overrides, pair_answers, undo
-from lakehold.workspaces.products.curation.acts import ActKind
+from lakehold.workspaces.products.curation.acts import ActKind, CurationAct
 from lakehold.workspaces.products.curation.constraints import build_constraints
 from lakehold.workspaces.products.curation.curated_product import MAX_RECORDS, MAX_TEXT, CuratedProduct
 from lakehold.workspaces.products.settings import ProductAttribute
@@ -54,7 +55,7 @@ def test_each_act_keeps_the_records_of_its_moment(customers: Customers) -> None:
     assert groups == {"e1": ("r1", "r2"), "e2": ("r4",)}
 
 
-REFUSED = {
+REFUSED: dict[str, tuple[Callable[[CuratedProduct], object], type[LakeholdError], str]] = {
     "unknown entity": (lambda p: entity_edits.merge(p, ["e1", "e9"]), NotFoundError, "entities"),
     "one entity": (lambda p: entity_edits.merge(p, ["e1"]), InvalidInputError, "entities"),
     "twice": (lambda p: entity_edits.merge(p, ["e1", "e1"]), InvalidInputError, "entities"),
@@ -181,7 +182,7 @@ def test_an_undone_act_has_no_effect_and_is_undone_once(customers: Customers) ->
         assert not build_constraints(acts).linked
 
 
-RESTING = {
+RESTING: dict[str, tuple[Callable[[CuratedProduct], CurationAct], bool]] = {
     "the same pair": (lambda p: pair_answers.answer(p, "r1", "r4", ActKind.DIFFERENT), True),
     "a verification of what it linked": (lambda p: entity_edits.verify(p, entity="e1"), True),
     "another pair": (lambda p: pair_answers.answer(p, "r1", "r7", ActKind.DIFFERENT), False),

@@ -1,6 +1,6 @@
 """REST endpoints that only data products have, beside those of every resource.
 
-- `schemas`: what several endpoints take and answer
+- `schemas`: request and response models that several endpoints share
 - `curation_acts`: overrides, merges, splits, moves, new entities, verifications, comments; history and undo
 - `pair_queue`: the queue of uncertain pairs, answers, assignment and progress
 - `merge_suggestions`: suggested merges
