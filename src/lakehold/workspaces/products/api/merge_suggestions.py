@@ -53,8 +53,7 @@ def suggest_merge(
     request: Request, ctx: CreateContext, product: ProductId, body: MergeSuggestionBody
 ) -> MergeSuggestionJson:
     """Suggest to merge entities. Curators decide."""
-    made = suggestions.suggest(open_product(request, ctx, product), body.entities, body.note)
-    return _suggestion_json(VisibleRefs(ctx), made)
+    return _answer(ctx, suggestions.suggest(open_product(request, ctx, product), body.entities, body.note))
 
 
 @routes.get("/{product}/suggestions")

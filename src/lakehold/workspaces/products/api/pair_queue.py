@@ -47,7 +47,7 @@ class QueuedPairJson(ResponseModel):
 
 
 class QueueProgressJson(ResponseModel):
-    """How much of the queue is done."""
+    """The progress of a queue."""
 
     total: int = Field(examples=[120])
     answered: int = Field(examples=[40])
@@ -68,14 +68,14 @@ class AnswerBody(RequestModel):
 
 
 class AssignmentBody(RequestModel):
-    """How many of the next open pairs to assign, and to whom."""
+    """A number of the next open pairs, and the member to assign them to."""
 
     count: Annotated[int, Field(ge=1, le=MAX_ASSIGNED, examples=[20])]
     member: MemberId | None = Field(default=None, description="By default the caller.")
 
 
 class ReleasedPairsJson(ResponseModel):
-    """How many pairs are nobody's again."""
+    """The number of pairs that are nobody's again."""
 
     released: int = Field(examples=[12])
 

@@ -1,4 +1,4 @@
-"""What several endpoints of data products take and answer."""
+"""Request and response models that several endpoints of data products share."""
 
 from typing import Annotated
 

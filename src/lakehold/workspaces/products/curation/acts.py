@@ -58,7 +58,7 @@ ANSWERS = (ActKind.SAME, ActKind.DIFFERENT, ActKind.SKIP)
 
 @dataclass(frozen=True, slots=True)
 class ActContent:
-    """What an act says."""
+    """The content of an act."""
 
     kind: ActKind
     entities: tuple[str, ...] = ()

@@ -1,4 +1,4 @@
-"""What a run has to obey: linked and parted pairs of records, verified groups and overrides, from the acts in force.
+"""Constraints of a run, from the acts in force: linked and parted pairs, verified groups, overrides.
 
 Acts are read in the order of their numbers; undone ones count for nothing. `acts` has what each kind links and parts.
 

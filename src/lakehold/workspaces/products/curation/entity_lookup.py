@@ -104,7 +104,8 @@ def _scan(location: str, fields: tuple[str, ...], **where: list[str]) -> list[di
     ((column, values),) = where.items()
     if not values:
         return []
-    condition: BooleanExpression = In(column, tuple(values))
+    # Its type checker takes the arguments of the model for those of its constructor.
+    condition: BooleanExpression = In(column, tuple(values))  # type: ignore[call-arg, arg-type]
     scan = StaticTable.from_metadata(location).scan(row_filter=condition, selected_fields=fields)
     rows: list[dict[str, Any]] = scan.to_arrow().to_pylist()
     return rows

@@ -47,7 +47,7 @@ class ViewFilter:
 
 @dataclass(frozen=True, slots=True)
 class ViewDefinition:
-    """What a view shows. Of several filters, all must hold."""
+    """The name, filters and columns of a view. Of several filters, all must hold."""
 
     name: str
     filters: Sequence[ViewFilter] = ()
@@ -81,9 +81,9 @@ def create(product: CuratedProduct, definition: ViewDefinition) -> NamedView:
         raise ConflictError(f"The data product has {MAX_VIEWS} views.", "Delete one of them first.")
     _refuse_taken(there, definition.name)
     uid = f"view_{token_hex(8)}"
-    made = {"made_by": ctx.caller.member, "made_at": ctx.at, "changed_by": ctx.caller.member, "changed_at": ctx.at}
+    origin = {"made_by": ctx.caller.member, "made_at": ctx.at, "changed_by": ctx.caller.member, "changed_at": ctx.at}
     here = {"resource_id": ctx.view.resource(product.uid), "id": uid}
-    ctx.rows(view_table).insert(**here, **made, **_stored(definition))
+    ctx.rows(view_table).insert(**here, **origin, **_stored(definition))
     ctx.note("create view", product.uid, after={"view": uid, "name": definition.name})
     return need_view(product, uid)
 

@@ -29,7 +29,7 @@ _AT_ONCE = 1_000
 
 
 class PairState(StrEnum):
-    """What has become of a pair in the queue."""
+    """The state of a pair in the queue."""
 
     OPEN = "open"
     SAME = "same"
@@ -75,7 +75,7 @@ class QueuedPair(ScoredPair):
 
 @dataclass(frozen=True, slots=True)
 class QueueProgress:
-    """How much of a queue is done."""
+    """The progress of a queue."""
 
     total: int
     same: int
@@ -89,7 +89,7 @@ class QueueProgress:
 
     @property
     def answered(self) -> int:
-        """How many are answered."""
+        """The number of those that are answered."""
         return self.same + self.different
 
 

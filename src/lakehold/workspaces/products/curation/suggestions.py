@@ -159,5 +159,12 @@ def _load(
 
 
 def _suggestion(row: Any) -> MergeSuggestion:  # noqa: ANN401 - a row
-    made = (row.number, tuple(json.loads(row.entities)), row.note, SuggestionState(row.state), row.made_by, row.made_at)
-    return MergeSuggestion(*made, row.decided_by, row.decided_at, row.reason, row.act)
+    begun = (
+        row.number,
+        tuple(json.loads(row.entities)),
+        row.note,
+        SuggestionState(row.state),
+        row.made_by,
+        row.made_at,
+    )
+    return MergeSuggestion(*begun, row.decided_by, row.decided_at, row.reason, row.act)

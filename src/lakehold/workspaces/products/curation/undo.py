@@ -76,12 +76,12 @@ def _save(product: CuratedProduct, acts: list[CurationAct]) -> CurationAct:
     numbers = tuple(each.number for each in acts)
     entities = dict.fromkeys(entity for each in acts for entity in each.content.entities)
     records = dict.fromkeys(record for each in acts for record in each.content.records)
-    made = act_log.append(product.ctx, product.uid, ActContent(ActKind.UNDO, tuple(entities), undone=numbers))
-    act_log.mark_undone(product.ctx, product.uid, numbers, made.number)
+    undoing = act_log.append(product.ctx, product.uid, ActContent(ActKind.UNDO, tuple(entities), undone=numbers))
+    act_log.mark_undone(product.ctx, product.uid, numbers, undoing.number)
     suggestions.reopen(product.ctx, product.uid, numbers)
-    product.note(made, undone=list(numbers))
+    product.note(undoing, undone=list(numbers))
     product.refresh_queue(records)
-    return made
+    return undoing
 
 
 def _later_acts_error(act: CurationAct, later: list[CurationAct]) -> ConflictError:
