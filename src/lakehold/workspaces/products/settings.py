@@ -37,7 +37,10 @@ CONNECTORS = {name: record for name, record in registry.source_records().items()
 AttributeName = Annotated[str, StringConstraints(pattern=r"^[a-z](_?[a-z0-9]){0,47}$")]
 """The name of an attribute: a column of the entity table. Two underscores divide it from its parts."""
 MAX_ATTRIBUTES = 100
-RESERVED_NAMES = frozenset({"entity", "record", "source", "source_key", "fingerprint"})
+RESERVED_NAMES = frozenset({
+    *("record", "source", "source_key", "fingerprint", "recency"),
+    *("entity", "records", "flags", "origins"),
+})  # fmt: skip
 """Columns that the tables of every product have."""
 
 
