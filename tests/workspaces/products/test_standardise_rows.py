@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from datetime import UTC, date, datetime
 from decimal import Decimal
 
@@ -54,7 +55,7 @@ def test_rows_become_records(spark: SparkSession) -> None:
 
 
 def test_a_fingerprint_changes_with_values_recency_and_how_they_are_read(spark: SparkSession) -> None:
-    def prints(rows: list[tuple[object, ...]], mapping: SourceMapping = MAPPING) -> list[str]:
+    def prints(rows: Sequence[tuple[object, ...]], mapping: SourceMapping = MAPPING) -> list[str]:
         return [each["fingerprint"] for each in standardised(spark.createDataFrame(rows, SCHEMA), mapping)]
 
     before = prints(ROWS)

@@ -32,7 +32,7 @@ class HistogramBin:
 
 @dataclass(frozen=True, slots=True)
 class ColumnValues:
-    """What the rows of a column say. It is left out for those who may not read rows."""
+    """The values of a column that rows disclose. They are left out for those who may not read rows."""
 
     least: str | None = None
     greatest: str | None = None

@@ -165,7 +165,7 @@ class MatchSettings(SettingsRecord):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClusterSettings(SettingsRecord):
-    """How far the records of one entity may reach."""
+    """The reach of the records of one entity."""
 
     max_records: Annotated[int, Field(ge=2, le=100_000)] = 200
     """An entity with more records is split at its weakest links, and flagged."""

@@ -64,9 +64,10 @@ def particles() -> frozenset[str]:
 
 
 def _stable_name(text: str) -> tuple[str, ParsedName]:
-    """Return a name as it is displayed, and its parse. What would be read otherwise when it is written so stays as it is.
+    """Return a name as it is displayed, and its parse.
 
-    The parse is that of the name as it is displayed, so that `García Márquez, Ana` and `Ana García Márquez` are the same.
+    What would be read otherwise when it is written so stays as it is. The parse is that of the displayed name, so that
+    `García Márquez, Ana` and `Ana García Márquez` are the same.
     """
     cased = capitalize(text, particles())
     parsed = before = _parser().parse(cased)
