@@ -32,7 +32,10 @@ ENTITY_TABLE_KIND = "products.entity_table"
 AttributeName = Annotated[str, StringConstraints(pattern=r"^[a-z](_?[a-z0-9]){0,47}$")]
 """The name of an attribute: a column of the entity table. Two underscores divide it from its parts."""
 MAX_ATTRIBUTES = 100
-RESERVED_NAMES = frozenset({"entity", "record", "source", "source_key", "fingerprint"})
+RESERVED_NAMES = frozenset({
+    *("record", "source", "source_key", "fingerprint", "recency"),
+    *("entity", "records", "flags", "origins"),
+})  # fmt: skip
 """Columns that the tables of every product have."""
 
 
@@ -163,7 +166,7 @@ class MatchSettings(SettingsRecord):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClusterSettings(SettingsRecord):
-    """How far the records of one entity may reach."""
+    """The reach of the records of one entity."""
 
     max_records: Annotated[int, Field(ge=2, le=100_000)] = 200
     """An entity with more records is split at its weakest links, and flagged."""

@@ -16,7 +16,8 @@ _SORTED_DIGITS = 20
 _TIME = "yyyy-MM-dd'T'HH:mm:ss.SSSSSS"
 _VISIBLE = r"(?U)\S"
 _MAX_LISTED = 20
-_ATOMIC = (t.StringType, t.NumericType, t.DateType, t.TimestampType, t.TimestampNTZType, t.BooleanType)
+ATOMIC = (t.StringType, t.NumericType, t.DateType, t.TimestampType, t.TimestampNTZType, t.BooleanType)
+"""The types whose values are texts to people."""
 
 
 def find_columns(rows: DataFrame, names: Sequence[str], *, setting: str) -> dict[str, str]:
@@ -30,7 +31,7 @@ def find_columns(rows: DataFrame, names: Sequence[str], *, setting: str) -> dict
     found = {name: there.get(name) or there[name.casefold()] for name in names}
     for name, column in found.items():
         kind = rows.schema[column].dataType
-        if not isinstance(kind, _ATOMIC):
+        if not isinstance(kind, ATOMIC):
             message = f"The values of the column {quote(name)} cannot be texts: they are {kind.simpleString()[:60]}."
             raise DataError(message, "Map a column of texts, numbers, dates, times or booleans.", field=setting)
     return found

@@ -40,10 +40,10 @@ def standardise_street(text: str, country: str = "") -> StandardValue | None:
 def standardise_city(text: str, country: str = "") -> StandardValue | None:  # noqa: ARG001 - all have a country
     """Return a city without a postcode before it."""
     before = _POSTCODE_LEFT.match(text)
-    shown = capitalize(text[before.end() :] if before else text, particles() | _BETWEEN)
+    value = capitalize(text[before.end() :] if before else text, particles() | _BETWEEN)
     written_out: Mapping[str, str] = read_facts("street_words.yaml")["cities"]
-    key = " ".join(written_out.get(each, each) for each in fold_spelling(shown).split())
-    return StandardValue(shown, {"key": key}) if key else None
+    key = " ".join(written_out.get(each, each) for each in fold_spelling(value).split())
+    return StandardValue(value, {"key": key}) if key else None
 
 
 def standardise_postcode(text: str, country: str = "") -> StandardValue | None:

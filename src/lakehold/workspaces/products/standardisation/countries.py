@@ -25,7 +25,7 @@ def standardise_country(text: str, country: str = "") -> StandardValue | None:  
 
 @dataclass(frozen=True, slots=True)
 class WritingConvention:
-    """How dates and numbers are written in a country."""
+    """The way dates and numbers are written in a country."""
 
     month_first: bool = False
     decimal_comma: bool = False

@@ -22,14 +22,14 @@ def standardise_full_name(text: str, country: str = "") -> StandardValue | None:
     """Return a full name with the given names first, without titles and nicknames."""
     if len(text) > MAX_NAME:
         return None
-    shown, parsed = _stable_name(text)
+    value, parsed = _stable_name(text)
     given, family = _given(parsed), parsed.family_base or parsed.family
     first = _first_given(given)
     folded = fold_family(family)
     if not (first or folded):
         return None
     key = f"{fold(given)} {folded}".strip()
-    return StandardValue(shown, {"key": key, "given": first, "family": folded, "nick": formal_name(first)})
+    return StandardValue(value, {"key": key, "given": first, "family": folded, "nick": formal_name(first)})
 
 
 def standardise_given_name(text: str, country: str = "") -> StandardValue | None:  # noqa: ARG001 - as above
@@ -37,16 +37,16 @@ def standardise_given_name(text: str, country: str = "") -> StandardValue | None
     words = text.split(" ")
     while len(words) > 1 and fold(words[0]) in _TITLES:
         words = words[1:]
-    shown = capitalize(" ".join(words))
-    first = _first_given(shown)
-    return StandardValue(shown, {"key": first, "nick": formal_name(first)}) if first else None
+    value = capitalize(" ".join(words))
+    first = _first_given(value)
+    return StandardValue(value, {"key": first, "nick": formal_name(first)}) if first else None
 
 
 def standardise_family_name(text: str, country: str = "") -> StandardValue | None:  # noqa: ARG001 - as above
     """Return a family name, with particles in small letters if they cannot be told."""
-    shown = capitalize(text, particles())
-    key = fold_family(shown)
-    return StandardValue(shown, {"key": key}) if key else None
+    value = capitalize(text, particles())
+    key = fold_family(value)
+    return StandardValue(value, {"key": key}) if key else None
 
 
 def fold_family(text: str) -> str:
@@ -64,19 +64,20 @@ def particles() -> frozenset[str]:
 
 
 def _stable_name(text: str) -> tuple[str, ParsedName]:
-    """Return a name as it is shown, and its parse. What would be read otherwise when it is written so stays as it is.
+    """Return a name as it is displayed, and its parse.
 
-    The parse is that of the name as it is shown, so that `García Márquez, Ana` and `Ana García Márquez` are the same.
+    What would be read otherwise when it is written so stays as it is. The parse is that of the displayed name, so that
+    `García Márquez, Ana` and `Ana García Márquez` are the same.
     """
     cased = capitalize(text, particles())
     parsed = before = _parser().parse(cased)
-    shown = cased
+    value = cased
     for _ in range(_ROUNDS):
         written = _write_name(parsed)
-        if written == shown:
-            return shown, parsed
-        shown, parsed = written, _parser().parse(written)
-        if not (shown and capitalize(shown, particles()) == shown):
+        if written == value:
+            return value, parsed
+        value, parsed = written, _parser().parse(written)
+        if not (value and capitalize(value, particles()) == value):
             break
     return cased, before
 

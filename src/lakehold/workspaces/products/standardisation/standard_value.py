@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True, slots=True)
 class StandardValue:
-    """What a text becomes: the value that people see, and its parts. A part that it does not have is missing."""
+    """A standardised value as people see it, and its parts. A part that it does not have is missing."""
 
     value: str
     parts: Mapping[str, str] = field(default_factory=dict)
