@@ -49,7 +49,12 @@ def _parts(kind: AttributeType, row: Row, name: str) -> Row:
         return {"key": value, "nick": _LONG_NAMES.get(value, value)}
     if kind is AttributeType.COMPANY_NAME:
         words = value.split()
-        return {"key": value, "form": row["form"], "sorted": " ".join(sorted(words)), "first": words[0] if words else ""}
+        return {
+            "key": value,
+            "form": row["form"],
+            "sorted": " ".join(sorted(words)),
+            "first": words[0] if words else "",
+        }
     if kind is AttributeType.EMAIL:
         user, at, domain = value.partition("@")
         return {"key": value, "user": user, "domain": domain} if at else {"key": "", "user": "", "domain": ""}

@@ -52,10 +52,14 @@ NICKNAMES = {
     "deborah": ("debbie",),
     "victoria": ("vicky",),
 }
-_FAMILY_STARTS = "mu ber schu ho ka len wer sta fro gru bau ne zim kra vo ri lau pe sim fal har wal ros da bro mor".split()
+_FAMILY_STARTS = (
+    "mu ber schu ho ka len wer sta fro gru bau ne zim kra vo ri lau pe sim fal har wal ros da bro mor".split()
+)
 _FAMILY_MIDDLES = "el en is ar ol er in um ath on ei or ang eck".split()
 _FAMILY_ENDS = "mann er feld berg son ler ke i sen haus ter ow ard ley ner ski".split()
-_STREET_STARTS = "haupt bahnhof garten schul linden berg kirch wald park ring markt burg rosen see mozart goethe".split()
+_STREET_STARTS = (
+    "haupt bahnhof garten schul linden berg kirch wald park ring markt burg rosen see mozart goethe".split()
+)
 _STREET_MIDDLES = ("", "er", "hofer", "tal", "ecker", "brunn", "acker", "heimer", "dorfer", "felder", "auer", "steiner")
 _STREET_ENDS = "strasse weg allee platz gasse damm".split()
 _CITY_STARTS = "neu alt bad hohen nieder ober gross klein sankt wester oster nord sued winter sommer".split()
@@ -178,7 +182,12 @@ class RecordMaker:
         return f"{year}-{month:02}-{day:02}"
 
     def _person_mail(self, given: str, family: str) -> str:
-        styles = (f"{given}.{family}", f"{given[0]}.{family}", f"{given}{self._digits(2)}", f"{family}{self._digits(3)}")
+        styles = (
+            f"{given}.{family}",
+            f"{given[0]}.{family}",
+            f"{given}{self._digits(2)}",
+            f"{family}{self._digits(3)}",
+        )
         return self._random.choice(styles) + "@" + self._random.choice(_FREE_MAIL)
 
     def _worn_person(self, row: Row) -> Row:
@@ -222,7 +231,12 @@ class RecordMaker:
     def _subsidiary(self, company: Row) -> Row:
         stem, *rest = str(company["name"]).split()
         region = self._random.choice(_REGIONS)
-        names = (f"{company['name']} {region}", f"{stem} {region}", f"{stem} {self._random.choice(_TRADES)}", company["name"])
+        names = (
+            f"{company['name']} {region}",
+            f"{stem} {region}",
+            f"{stem} {self._random.choice(_TRADES)}",
+            company["name"],
+        )
         domain = str(company["email"]).split("@")[1]
         own = self._company()
         return {

@@ -128,7 +128,9 @@ def _people(first: dict[AttributeType, MatchedAttribute]) -> Iterator[BlockingRu
         ordered = (f"least({given[1]}, {family})", f"greatest({given[1]}, {family})")
         yield BlockingRule("names in any order", ordered, (*places, *([date.column("year")] if date else [])))
         for place in places:
-            yield BlockingRule(f"sound of the family name and {place}", (sound(family), place, f"left({given[1]}, 1)"), (family,))
+            yield BlockingRule(
+                f"sound of the family name and {place}", (sound(family), place, f"left({given[1]}, 1)"), (family,)
+            )
             yield BlockingRule(f"given name and {place}", (given[1], place), (f"left({family}, 1)", family))
     if family and street:
         keys = (f"left({street.column()}, 5)", street.column("number"), f"left({family}, 2)")
@@ -180,7 +182,9 @@ def custom_rules(columns: Sequence[Sequence[str]], known: Sequence[MatchedAttrib
         if key not in names:
             message = f"A blocking rule names {quote(key)}, which is no matched attribute."
             raise InvalidInputError(message, f"Use some of: {', '.join(names)}.", field="match.blocking")
-    return [BlockingRule(" and ".join(keys), tuple(names[key] for key in keys), custom=True) for keys in columns if keys]
+    return [
+        BlockingRule(" and ".join(keys), tuple(names[key] for key in keys), custom=True) for keys in columns if keys
+    ]
 
 
 class BlockingPlanner:
@@ -217,7 +221,9 @@ class BlockingPlanner:
         raise TooManyPairsError(message, hint, field="match.blocking")
 
     def _custom(self, rule: BlockingRule, place: int) -> RulePlan:
-        self._connection.execute(f"create or replace temp table rule_keys as select id, {_hash(rule.keys)} as k from {PREPARED}")
+        self._connection.execute(
+            f"create or replace temp table rule_keys as select id, {_hash(rule.keys)} as k from {PREPARED}"
+        )
         return RulePlan(rule, f"rule_{place}", self._count())
 
     def _chosen(self, rule: BlockingRule, place: int) -> RulePlan:
@@ -272,9 +278,7 @@ def pairs_query(plan: BlockingPlan, *, changed: str = "") -> str:
     """Return the query of the pairs of all rules, each once; with a table of changed ids, only pairs with one of them."""
     parts = []
     for place, rule in enumerate(plan.rules):
-        earlier = "".join(
-            f" and (l.{other.column} = r.{other.column}) is not true" for other in plan.rules[:place]
-        )
+        earlier = "".join(f" and (l.{other.column} = r.{other.column}) is not true" for other in plan.rules[:place])
         joined = f"from {KEYS} l join {KEYS} r on l.{rule.column} = r.{rule.column}"
         if changed:
             joined = f"from (from {KEYS} semi join {changed} using (id)) l join {KEYS} r on l.{rule.column} = r.{rule.column}"

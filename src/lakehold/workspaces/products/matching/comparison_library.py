@@ -162,9 +162,13 @@ def _email(attribute: MatchedAttribute) -> tuple[Level, ...]:
     both = {RELATIVE: 0.12, NAMESAKE: 0.002, NEIGHBOUR: 0.03, BRANCH: 0.1}
     return (
         Level("same", equal(key), 0.68, both, key),
-        Level("one typing error", edits(key, 1, 6), 0.08, {RELATIVE: 0.01, NAMESAKE: 0.02, NEIGHBOUR: 0.01, BRANCH: 0.02}),
+        Level(
+            "one typing error", edits(key, 1, 6), 0.08, {RELATIVE: 0.01, NAMESAKE: 0.02, NEIGHBOUR: 0.01, BRANCH: 0.02}
+        ),
         Level("same user", equal(user), 0.06, {RELATIVE: 0.02, NAMESAKE: 0.15, NEIGHBOUR: 0.05, BRANCH: 0.05}),
-        Level("same domain", equal(domain), 0.08, {RELATIVE: 0.25, NAMESAKE: 0.2, NEIGHBOUR: 0.06, BRANCH: 0.45}, domain),
+        Level(
+            "same domain", equal(domain), 0.08, {RELATIVE: 0.25, NAMESAKE: 0.2, NEIGHBOUR: 0.06, BRANCH: 0.45}, domain
+        ),
         Level("different", ELSE, 0.10, {RELATIVE: 0.6, NAMESAKE: 0.62, NEIGHBOUR: 0.85, BRANCH: 0.38}),
     )
 
@@ -175,7 +179,9 @@ def _phone(attribute: MatchedAttribute) -> tuple[Level, ...]:
         Level("same", equal(key), 0.68, {RELATIVE: 0.4, NEIGHBOUR: 0.1, BRANCH: 0.08}, key),
         Level("same last digits", equal(tail), 0.04, {RELATIVE: 0.02, NEIGHBOUR: 0.01, BRANCH: 0.01}),
         Level("one typing error", edits(key, 1, 7), 0.07, {RELATIVE: 0.04, NEIGHBOUR: 0.01, BRANCH: 0.01}),
-        Level("same line", f"left({key}_l, -2) = left({key}_r, -2)", 0.03, {RELATIVE: 0.01, NEIGHBOUR: 0.03, BRANCH: 0.05}),
+        Level(
+            "same line", f"left({key}_l, -2) = left({key}_r, -2)", 0.03, {RELATIVE: 0.01, NEIGHBOUR: 0.03, BRANCH: 0.05}
+        ),
         Level("different", ELSE, 0.18, {RELATIVE: 0.53, NEIGHBOUR: 0.85, BRANCH: 0.85}),
     )
 
@@ -186,8 +192,12 @@ def _date(attribute: MatchedAttribute) -> tuple[Level, ...]:
     return (
         Level("same", equal(key), 0.84, {}, key),
         Level("one typing error", f"({edits(key, 1)} or {swapped})", 0.09),
-        Level("two parts agree", f"({equal(year)} and left({key}_l, 7) = left({key}_r, 7)"
-              f" or {key}_l[6:10] = {key}_r[6:10] or {equal(year)} and {key}_l[9:10] = {key}_r[9:10])", 0.03),
+        Level(
+            "two parts agree",
+            f"({equal(year)} and left({key}_l, 7) = left({key}_r, 7)"
+            f" or {key}_l[6:10] = {key}_r[6:10] or {equal(year)} and {key}_l[9:10] = {key}_r[9:10])",
+            0.03,
+        ),
         Level("different", ELSE, 0.04),
     )
 

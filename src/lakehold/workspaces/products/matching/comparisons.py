@@ -79,11 +79,12 @@ class Comparison:
             levels.append(entry)
         return {"output_column_name": self.name, "comparison_levels": levels}
 
-
     def level_case(self) -> str:
         """Return the SQL expression of the place of its level; -1 where a value is missing."""
         cases = [f"when {level.condition} then {place}" for place, level in enumerate(self.levels[:-1])]
-        return f"case when {self.missing} then -1 {' '.join(cases)} else {len(self.levels) - 1} end as level_{self.name}"
+        return (
+            f"case when {self.missing} then -1 {' '.join(cases)} else {len(self.levels) - 1} end as level_{self.name}"
+        )
 
 
 def levels_query(comparisons: Sequence[Comparison], pairs: str, more: str = "", table: str = "prepared") -> str:

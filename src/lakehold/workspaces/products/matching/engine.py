@@ -29,10 +29,13 @@ from lakehold.workspaces.products.matching.training import train
 if TYPE_CHECKING:
     import pyarrow as pa
 
+
 class MatchEngine:
     """Matches the records of one Parquet file or Arrow table. The table `pairs` of its connection is the result."""
 
-    def __init__(self, attributes: Sequence[MatchedAttribute], options: MatchOptions, say: Progress = lambda _: None) -> None:
+    def __init__(
+        self, attributes: Sequence[MatchedAttribute], options: MatchOptions, say: Progress = lambda _: None
+    ) -> None:
         logging.getLogger("splink").setLevel(logging.ERROR)
         self.attributes, self.options, self._say = list(attributes), options, say
         settings = {"memory_limit": options.memory_limit, "threads": options.threads}
@@ -58,7 +61,9 @@ class MatchEngine:
         key = f"md5_number(concat_ws('\x1f', {joined}))" if columns else "record"
         run = self.connection.execute
         run(f"create or replace table keyed as select record, {key} as k from records")
-        run("create or replace table equal_records as select k, min(record) as record, count(*) as n from keyed group by k")
+        run(
+            "create or replace table equal_records as select k, min(record) as record, count(*) as n from keyed group by k"
+        )
         values = "".join(f", nullif({column}, '') as {column}" for column in columns)
         run(
             "create or replace table prepared as select row_number() over (order by record) - 1 as id, * from"
@@ -95,7 +100,11 @@ class MatchEngine:
         """
         run = self.connection.execute
         run(f"create or replace temp table changed as select distinct record from read_parquet('{changed}')")
-        near = f"from read_parquet('{previous}') p" if previous else "from (select '' as record_a, '' as record_b where false) p"
+        near = (
+            f"from read_parquet('{previous}') p"
+            if previous
+            else "from (select '' as record_a, '' as record_b where false) p"
+        )
         run(
             f"create or replace temp table reached as select record from changed"
             f" union select record_b {near} semi join changed c on p.record_a = c.record"
@@ -112,12 +121,12 @@ class MatchEngine:
         )
 
     def frequencies_query(self, model: MatchModel) -> str:
-        """Return the query of the frequencies of values; that of all others stands at NULL."""
-        parts = [f"select '' as name, null as value, 0.5 / greatest({self.report.distinct}, 2) as frequency"]
-        parts += [
-            f"select '{column}', {column}, tf_{column} from frequency_of_{column} where tf_{column} > 1.5 / {self.report.distinct}"
-            for column in model.frequency_columns()
-        ]
+        """Return the query of the frequencies of values that are frequent; that of the others stands at NULL."""
+        parts = ["select '' as name, null as value, 0.0 as frequency where false"]
+        for column in model.frequency_columns():
+            table = f"frequency_of_{column}"
+            parts.append(f"select '{column}', null, 1 / greatest(count({column}), 2) from prepared")
+            parts.append(f"select '{column}', {column}, tf_{column} from {table} where n > 2")
         return " union all ".join(parts) + " order by all"
 
     def write(self, query: str, path: Path) -> None:
@@ -170,13 +179,17 @@ class MatchEngine:
     def _link_equal(self, model: MatchModel, review: float) -> None:
         """Add the links of equal records, with the probability that such a record has with itself."""
         run = self.connection.execute
-        run("create or replace table pairs as select least(record_a, record_b) as record_a,"
-            " greatest(record_a, record_b) as record_b, probability, weight from scored")
+        run(
+            "create or replace table pairs as select least(record_a, record_b) as record_a,"
+            " greatest(record_a, record_b) as record_b, probability, weight from scored"
+        )
         touched = " semi join touched using (id)" if self._incremental else ""
         run(f"create or replace table equal_ids as select id, record from prepared{touched} where n > 1")
         if not self._number("equal_ids"):
             return
-        run("create or replace table blocked_equal as select id as join_key_l, id as join_key_r, '0' as match_key from equal_ids")
+        run(
+            "create or replace table blocked_equal as select id as join_key_l, id as join_key_r, '0' as match_key from equal_ids"
+        )
         linker = make_linker(self.connection, "prepared", model)
         linker.table_management.register_blocked_pairs_for_predict(linker._db_api.register("blocked_equal"))  # noqa: SLF001
         found = linker.inference.predict(threshold_match_probability=review, warning_mode="never").physical_name
@@ -193,7 +206,9 @@ class MatchEngine:
         marks = sorted({0.5, 0.7, 0.8, 0.9, 0.95, 0.98, 0.99, 0.999, self.options.threshold})
         rows = []
         for mark in marks:
-            above = self.connection.execute("select count(*), avg(probability) from pairs where probability >= ?", [mark])
+            above = self.connection.execute(
+                "select count(*), avg(probability) from pairs where probability >= ?", [mark]
+            )
             count, mean = above.fetchall()[0]
             rows.append({"threshold": mark, "pairs": count, "precision": round(mean or 1.0, 5)})
         return rows
@@ -209,14 +224,16 @@ class MatchEngine:
         self._say(f"{phase}: {self.report.seconds[phase]} s")
 
 
-def make_linker(connection: duckdb.DuckDBPyConnection, table: str, model: MatchModel, *, frequencies: bool = True) -> Linker:
+def make_linker(
+    connection: duckdb.DuckDBPyConnection, table: str, model: MatchModel, *, frequencies: bool = True
+) -> Linker:
     """Return a Splink linker over a table, with the frequencies of its values."""
     api = DuckDBAPI(connection)
     linker = Linker(api.register(table), model.splink_settings(frequencies=frequencies), log_level=None)
     for column in model.frequency_columns() if frequencies else ():
         lookup = f"frequency_of_{column}"
         connection.execute(
-            f"create or replace table {lookup} as select {column}, greatest(count(*) - 1, 0.5) / "
+            f"create or replace table {lookup} as select {column}, count(*) as n, greatest(count(*) - 1, 0.5) / "
             f"(select greatest(count({column}), 2) from {table})::double as tf_{column}"
             f" from {table} where {column} is not null group by {column}"
         )

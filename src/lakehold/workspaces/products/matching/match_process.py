@@ -16,8 +16,9 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import IO, Any
 
-from lakehold.kit.errors import LakeholdError
+from lakehold.kit.errors import InvalidInputError, LakeholdError
 from lakehold.workspaces.products.attribute_types import AttributeType
+from lakehold.workspaces.products.matching.blocking import TooManyPairsError
 from lakehold.workspaces.products.matching.comparisons import MatchedAttribute
 from lakehold.workspaces.products.matching.options import MatchOptions
 
@@ -86,11 +87,16 @@ def follow_process(process: subprocess.Popen[str], say: Callable[[str], None]) -
             say(event["progress"])
     _, rest = process.communicate()
     if error:
-        raise LakeholdError(error["message"], error["hint"], field=error["field"], code=error["code"])
+        raise _refusal(error)
     if process.returncode:
         last = rest.strip().splitlines()[-1:] or [f"it ended with {process.returncode}"]
         hint = "Run it again; if it had too little memory, give it more or use the Spark engine."
         raise MatchFailedError(f"Matching failed: {last[0]}", hint, foreign=last[0])
+
+
+def _refusal(error: dict[str, str]) -> LakeholdError:
+    kind = next((each for each in (TooManyPairsError, InvalidInputError) if each.code == error["code"]), LakeholdError)
+    return kind(error["message"], error["hint"], field=error["field"])
 
 
 def main(spec: Path, out: IO[str]) -> int:

@@ -47,7 +47,9 @@ def _stored_model(engine: MatchEngine, spec: MatchSpec) -> MatchModel | None:
 def _labels(engine: MatchEngine, path: str) -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
     if not path:
         return [], []
-    rows = engine.connection.execute("select record_a, record_b, same from read_parquet(?) order by all", [path]).fetchall()
+    rows = engine.connection.execute(
+        "select record_a, record_b, same from read_parquet(?) order by all", [path]
+    ).fetchall()
     return [(a, b) for a, b, same in rows if same], [(a, b) for a, b, same in rows if not same]
 
 

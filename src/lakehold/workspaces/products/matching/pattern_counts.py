@@ -20,13 +20,13 @@ BLOCKED_PAIRS = 1_000_000
 class PatternCounter:
     """Counts patterns on a connection that has the tables `prepared` and `blocked`."""
 
-    def __init__(self, connection: duckdb.DuckDBPyConnection, attributes: Sequence[MatchedAttribute], seed: int) -> None:
+    def __init__(
+        self, connection: duckdb.DuckDBPyConnection, attributes: Sequence[MatchedAttribute], seed: int
+    ) -> None:
         self.comparisons = build_comparisons(attributes)
         self._connection, self._seed = connection, seed
 
-    def training_data(
-        self, same: Sequence[tuple[str, str]], different: Sequence[tuple[str, str]]
-    ) -> TrainingData:
+    def training_data(self, same: Sequence[tuple[str, str]], different: Sequence[tuple[str, str]]) -> TrainingData:
         """Count the patterns of random pairs, of blocked pairs and of labelled ones."""
         records, blocked = self._number("prepared"), self._number("blocked")
         return TrainingData(

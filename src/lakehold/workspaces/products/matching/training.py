@@ -91,9 +91,10 @@ class _Trainer:
         self._r0 = {rival: [_expected(each, rival) for each in comparisons] for rival in self._rivals}
         u = self._shares(data.random, np.ones(len(data.random.counts)), self._floor(), 1.0)
         start = min(0.3 * data.blocked_pairs, 0.3 * np.sqrt(2 * data.all_pairs)) / max(data.all_pairs, 1.0)
+        start = float(max(start, 1e-12))
         priors = dict.fromkeys(self._rivals, start / 5)
         rivals = {rival: _tie(self._r0[rival], u) for rival in self._rivals}
-        self._now = TrainedShares(self._m0, u, rivals, max(start, 1e-12), priors)
+        self._now = TrainedShares(self._m0, u, rivals, start, priors)
 
     def train(self) -> TrainedShares:
         if self._data.blocked.total:
@@ -125,7 +126,7 @@ class _Trainer:
 
     def _prior(self, responsibility: NDArray[np.float64]) -> float:
         expected = float((responsibility * self._data.blocked.counts).sum()) * self._scale
-        return (expected + 0.5) / (self._data.all_pairs + 1.0)
+        return min((expected + 0.5) / (self._data.all_pairs + 1.0), 0.5)
 
     def _responsibilities(self, patterns: PatternCounts) -> dict[str, NDArray[np.float64]]:
         """Return, for each pattern, the probability that it is of one entity (under "") and of each rival."""
