@@ -94,6 +94,8 @@ def _alone(attributes: Sequence[MatchedAttribute]) -> Iterator[BlockingRule]:
     for each in attributes:
         if each.type in {AttributeType.IDENTIFIER, AttributeType.EMAIL}:
             yield BlockingRule(each.name, (each.column(),), narrow)
+            if each.type is AttributeType.EMAIL:
+                yield BlockingRule(f"user of {each.name}", (each.column("user"),), narrow)
         elif each.type is AttributeType.PHONE:
             yield BlockingRule(each.name, (each.column("tail"),), narrow)
 

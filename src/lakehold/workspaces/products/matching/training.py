@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from lakehold.workspaces.products.matching.comparisons import Comparison, find_rivals
+from lakehold.workspaces.products.matching.comparisons import NAMESAKE, Comparison, find_rivals
 
 _PRIOR_PAIRS = 30.0
 """So many pairs of one entity weigh as much as what was expected before training."""
@@ -119,7 +119,9 @@ class _Trainer:
         u = self._shares(random, unrelated, self._floor(), 1.0)
         rivals, priors = {}, {}
         for rival in self._rivals:
-            learnt = self._shares(blocked, found[rival], self._r0[rival], _RIVAL_PRIOR_PAIRS)
+            # Namesakes differ from a person who moved in little but their number, which alone is learnt of them.
+            strength = np.inf if rival == NAMESAKE else _RIVAL_PRIOR_PAIRS
+            learnt = self._shares(blocked, found[rival], self._r0[rival], strength)
             rivals[rival] = _tie([None if at is None else share for at, share in zip(self._r0[rival], learnt)], u)
             priors[rival] = self._prior(found[rival])
         return TrainedShares(m, u, rivals, self._prior(found[""]), priors)
@@ -153,6 +155,9 @@ class _Trainer:
             known = levels >= 0
             counts = np.bincount(levels[known], weights=weights[known], minlength=size)
             base = np.full(size, 1 / size) if expected is None else expected
+            if np.isinf(strength):
+                shares.append(base)
+                continue
             shares.append((counts + strength * base) / (counts.sum() + strength))
         return shares
 
