@@ -12,15 +12,20 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
+import splink.comparison_library as cl
+from splink import DuckDBAPI, Linker, SettingsCreator, block_on
 
 from benchmarks.made_up_parts import COMPANIES, PEOPLE
 from lakehold.workspaces.products.attribute_types import AttributeType
 from lakehold.workspaces.products.matching.comparisons import MatchedAttribute
 from lakehold.workspaces.products.matching.engine import MatchEngine
+from lakehold.workspaces.products.matching.match_process import MatchSpec
+from lakehold.workspaces.products.matching.match_run import run_match
 from lakehold.workspaces.products.matching.options import MatchOptions
 
 Pair = tuple[str, str]
@@ -73,20 +78,21 @@ def quick_start(table: pa.Table, types: Types) -> list[Pair]:
 
 def predict_quick_start(connection: duckdb.DuckDBPyConnection, table: str, types: Types) -> str:
     """Train and predict by Splink's quick start; return the table of its pairs."""
-    import splink.comparison_library as cl
-    from splink import DuckDBAPI, Linker, SettingsCreator, block_on
-
     logging.getLogger("splink").setLevel(logging.ERROR)
     if "given" in types:
-        comparisons = [
+        comparisons: list[Any] = [
             cl.NameComparison("given__key"),
             cl.NameComparison("family__key"),
             cl.LevenshteinAtThresholds("birth__key", 1),
             cl.ExactMatch("city__key").configure(term_frequency_adjustments=True),
             cl.EmailComparison("email__key"),
         ]
-        rules = [block_on("given__key", "family__key"), block_on("family__key", "birth__key"), block_on("email__key")]
-        certain = [block_on("given__key", "family__key", "birth__key"), block_on("email__key")]
+        rules: list[Any] = [
+            block_on("given__key", "family__key"),
+            block_on("family__key", "birth__key"),
+            block_on("email__key"),
+        ]
+        certain: list[Any] = [block_on("given__key", "family__key", "birth__key"), block_on("email__key")]
         training = [block_on("given__key", "family__key"), block_on("birth__key")]
     else:
         comparisons = [
@@ -147,9 +153,6 @@ def _main(who: str, records: str, kind: str) -> None:
     """Match a Parquet file, and print how long it took and how much memory it needed."""
     types, start = (PEOPLE if kind == "people" else COMPANIES), time.monotonic()
     if who == "ours":
-        from lakehold.workspaces.products.matching.match_process import MatchSpec
-        from lakehold.workspaces.products.matching.match_run import run_match
-
         attributes = tuple((name, each.value) for name, each in types.items())
         with tempfile.TemporaryDirectory(prefix="lakehold-bench-") as folder:
             options = MatchOptions(temporary=f"{folder}/spill")

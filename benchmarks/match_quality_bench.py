@@ -8,7 +8,9 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -100,17 +102,16 @@ def _speed_figures(say: Callable[[str], None]) -> Iterator[Figure]:
             pq.write_table(MadeUpData.make("people", SEED, replace(BASE, records=size)).table, path)
             said = {who: match_apart(who, path, "people") for who in ("ours", "splink")}
             say(json.dumps(said))
-            ours, splink = said["ours"], said["splink"]
-            times = {"Splink quick start": lambda splink=splink: splink["seconds"]}
             name = f"matching {size:,} people"
-            yield Figure(f"{name}: time", lambda ours=ours: ours["seconds"], times, times=1 / 3, note=_SPEED_NOTE)
-            peaks = {"Splink quick start": lambda splink=splink: splink["peak"]}
-            yield Figure(f"{name}: peak memory", lambda ours=ours: ours["peak"], peaks, most=6 * 1024**3, unit="bytes")
+            bars: tuple[dict[str, Any], ...] = {"times": 1 / 3, "unit": "s"}, {"most": 6 * 1024**3, "unit": "bytes"}
+            for measured, bar in zip(("seconds", "peak"), bars, strict=True):
+                ours, splink = (partial(found.__getitem__, measured) for found in (said["ours"], said["splink"]))
+                yield Figure(f"{name}: {measured}", ours, {"Splink quick start": splink}, note=_SPEED_NOTE, **bar)
 
 
 def match_apart(who: str, records: Path, kind: str) -> dict[str, float]:
     """Match in a process of its own; return its seconds and its peak memory."""
     command = [sys.executable, "-m", "benchmarks.match_contenders", who, str(records), kind]
-    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    done = subprocess.run(command, check=True, capture_output=True, text=True)  # noqa: S603
     found: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
     return found

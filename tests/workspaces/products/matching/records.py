@@ -70,8 +70,8 @@ def customers(rows: Iterable[tuple[str | None, str | None, str | None]]) -> pa.T
         }
         for column, value in record.items():
             columns.setdefault(column, []).append(value)
-    names = ("record", "name__key", "name__given", "name__family", "name__nick")
-    names += ("email__key", "email__user", "email__domain", "city__key")
+    names = ["record", "name__key", "name__given", "name__family", "name__nick"]
+    names += ["email__key", "email__user", "email__domain", "city__key"]
     return pa.table({name: pa.array(columns.get(name, []), pa.string()) for name in names})
 
 

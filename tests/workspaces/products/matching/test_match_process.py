@@ -5,18 +5,19 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from lakehold.workspaces.products.matching.blocking import TooManyPairsError
 from lakehold.workspaces.products.matching.match_process import (
     MatchFailedError,
     MatchSpec,
     follow_process,
     start_process,
 )
-from lakehold.workspaces.products.matching.blocking import TooManyPairsError
 from lakehold.workspaces.products.matching.match_run import run_match
 from lakehold.workspaces.products.matching.model import MatchModel
 from lakehold.workspaces.products.matching.options import MatchOptions
@@ -32,7 +33,7 @@ _TOLERANCE = 0.05
 def run(tmp_path: Path) -> Run:
     """Return a function that matches a table of people and returns the folder of the output."""
 
-    def run(name: str, table: pa.Table, **given: str) -> Path:
+    def run(name: str, table: pa.Table, **given: Any) -> Path:
         _, attributes = made_up("people", records=1)
         pq.write_table(table, tmp_path / f"{name}.in.parquet")
         kinds = tuple((each.name, each.type.value) for each in attributes)
@@ -82,15 +83,13 @@ def test_an_incremental_run_gives_the_pairs_of_a_full_run(run: Run, tmp_path: Pa
 def test_answers_of_curators_take_part_when_there_are_enough(run: Run, tmp_path: Path) -> None:
     table, _ = made_up("people", records=600)
     first = run("first", table)
-    answers = [
-        {"record_a": a, "record_b": b, "same": False} for (a, b), value in pairs_of(first).items() if value < 0.999
-    ]
+    doubted = [pair for pair, value in pairs_of(first).items() if value < 0.999]
+    answers = [{"record_a": a, "record_b": b, "same": False} for a, b in doubted]
     few, labels = tmp_path / "few.parquet", tmp_path / "labels.parquet"
     pq.write_table(pa.Table.from_pylist(answers[:3]), few)
     pq.write_table(pa.Table.from_pylist(answers * 20), labels)
     assert (run("few", table, labels=str(few)) / "model.json").read_text() == (first / "model.json").read_text()
     taught = pairs_of(run("taught", table, labels=str(labels)))
-    doubted = [(row["record_a"], row["record_b"]) for row in answers]
     assert sum(taught.get(pair, 0) for pair in doubted) < sum(pairs_of(first)[pair] for pair in doubted)
 
 

@@ -14,7 +14,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
 from lakehold.kit.errors import InvalidInputError, LakeholdError
 from lakehold.workspaces.products.attribute_types import AttributeType
@@ -36,7 +36,7 @@ class MatchFailedError(LakeholdError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MatchSpec:
-    """What a match process reads and where it writes; all paths are of Parquet files, or patterns of several."""
+    """The input of a match process, and where it writes; all paths are of Parquet files, or patterns of several."""
 
     records: str
     output: str
@@ -78,8 +78,7 @@ def start_process(spec: Path) -> subprocess.Popen[str]:
 def follow_process(process: subprocess.Popen[str], say: Callable[[str], None]) -> None:
     """Pass on the progress of a process until it ends; raise the error that it ended with."""
     error: dict[str, str] = {}
-    assert process.stdout is not None
-    for line in process.stdout:
+    for line in process.stdout or ():
         event = json.loads(line)
         if "error" in event:
             error = event["error"]
@@ -101,9 +100,9 @@ def _refusal(error: dict[str, str]) -> LakeholdError:
 
 def main(spec: Path, out: IO[str]) -> int:
     """Do what a specification says."""
-    from lakehold.workspaces.products.matching.match_run import run_match
+    from lakehold.workspaces.products.matching.match_run import run_match  # noqa: PLC0415 - loads Splink
 
-    def tell(**event: Any) -> None:
+    def tell(**event: object) -> None:
         print(json.dumps(event), file=out, flush=True)
 
     try:

@@ -19,8 +19,8 @@ Frequencies = Mapping[tuple[str, str | None], float]
 
 
 @dataclass(frozen=True, slots=True)
-class Reason:
-    """What one comparison says: its level, and how much that speaks for (or against) one entity, in bits."""
+class MatchReason:
+    """The level of one comparison, and how much it speaks for (or against) one entity, in bits."""
 
     comparison: str
     level: str
@@ -29,11 +29,11 @@ class Reason:
 
 @dataclass(frozen=True, slots=True)
 class RecordScore:
-    """How likely a candidate is of the same entity."""
+    """The probability that a candidate is of the same entity, and why."""
 
     probability: float
     weight: float
-    reasons: tuple[Reason, ...]
+    reasons: tuple[MatchReason, ...]
 
 
 class RecordScorer:
@@ -83,7 +83,7 @@ class RecordScorer:
             rarity = self._rarity(comparison, level, record, candidate, model.u[place][level])
             bits = math.log2(model.m[place][level] / model.u[place][level]) + rarity
             weight += bits
-            reasons.append(Reason(comparison.name, comparison.levels[level].label, round(bits, 2)))
+            reasons.append(MatchReason(comparison.name, comparison.levels[level].label, round(bits, 2)))
             for rival in rivals.keys() & comparison.rivals():
                 rivals[rival] += math.log2(model.rivals[rival][place][level] / model.u[place][level]) + rarity
         weight -= math.log2(1 + sum(2.0 ** min(each, 500.0) for each in rivals.values()))

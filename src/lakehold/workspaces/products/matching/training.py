@@ -9,6 +9,7 @@ at its default, and the same data always give the same model.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -46,7 +47,7 @@ class PatternCounts:
 
 @dataclass(slots=True)
 class TrainingData:
-    """What a model is trained on."""
+    """The patterns that a model is trained on."""
 
     random: PatternCounts
     """Patterns of pairs of records chosen at random."""
@@ -121,8 +122,9 @@ class _Trainer:
         for rival in self._rivals:
             # Namesakes differ from a person who moved in little but their number, which alone is learnt of them.
             strength = np.inf if rival == NAMESAKE else _RIVAL_PRIOR_PAIRS
-            learnt = self._shares(blocked, found[rival], self._r0[rival], strength)
-            rivals[rival] = _tie([None if at is None else share for at, share in zip(self._r0[rival], learnt)], u)
+            expected = self._r0[rival]
+            learnt = self._shares(blocked, found[rival], expected, strength)
+            rivals[rival] = _tie([None if at is None else share for at, share in zip(expected, learnt, strict=True)], u)
             priors[rival] = self._prior(found[rival])
         return TrainedShares(m, u, rivals, self._prior(found[""]), priors)
 
@@ -147,7 +149,11 @@ class _Trainer:
         return pulled
 
     def _shares(
-        self, patterns: PatternCounts, weight: NDArray[np.float64], prior: Sequence[NDArray | None], strength: float
+        self,
+        patterns: PatternCounts,
+        weight: NDArray[np.float64],
+        prior: Sequence[NDArray[np.float64] | None],
+        strength: float,
     ) -> Shares:
         weights, shares = weight * patterns.counts, []
         for place, comparison in enumerate(self._comparisons):
@@ -188,7 +194,8 @@ def _expected(comparison: Comparison, rival: str) -> NDArray[np.float64] | None:
     if rival not in comparison.rivals():
         return None
     shares = np.array([level.rivals.get(rival, 0.001) for level in comparison.levels])
-    return shares / shares.sum()
+    expected: NDArray[np.float64] = shares / shares.sum()
+    return expected
 
 
 def _tie(shares: Sequence[NDArray[np.float64] | None], u: Shares) -> Shares:
@@ -198,7 +205,7 @@ def _tie(shares: Sequence[NDArray[np.float64] | None], u: Shares) -> Shares:
 def _largest_change(before: TrainedShares, after: TrainedShares) -> float:
     pairs = [*zip(before.m, after.m, strict=True), *zip(before.u, after.u, strict=True)]
     change = max((float(np.abs(a - b).max()) for a, b in pairs), default=0.0)
-    return max(change, abs(np.log(after.prior / before.prior)) / 10)
+    return max(change, abs(math.log(after.prior / before.prior)) / 10)
 
 
 def _label_pull(data: TrainingData) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
