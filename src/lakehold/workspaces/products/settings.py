@@ -1,7 +1,7 @@
 """Settings of the kinds of a products project: sources, data products, destinations and workflows."""
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, fields
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, make_dataclass
 from enum import StrEnum
 from typing import Annotated, Any, Literal
 
@@ -10,7 +10,6 @@ from pydantic import Field, StringConstraints
 from lakehold.connectors import registry
 from lakehold.connectors.settings import DestinationSettings, SourceSettings
 from lakehold.kit.ids import quote
-from lakehold.kit.network_policy import NetworkTarget
 from lakehold.kit.settings_schema import (
     InvalidSettingError,
     NoSettings,
@@ -18,8 +17,6 @@ from lakehold.kit.settings_schema import (
     SettingsRecord,
     SettingsSchema,
     Text,
-    extend_record,
-    is_required,
 )
 from lakehold.runs.runnable import RunSettings
 from lakehold.workspaces.products.attribute_types import AttributeType
@@ -32,8 +29,6 @@ WORKFLOW_KIND = "products.workflow"
 RECORD_TABLE_KIND = "products.record_table"
 ENTITY_TABLE_KIND = "products.entity_table"
 
-CONNECTORS = {name: record for name, record in registry.source_records().items() if not record.reads_volume}
-"""The settings of the connectors that a source can be of: a project has no volumes."""
 AttributeName = Annotated[str, StringConstraints(pattern=r"^[a-z](_?[a-z0-9]){0,47}$")]
 """The name of an attribute: a column of the entity table. Two underscores divide it from its parts."""
 MAX_ATTRIBUTES = 100
@@ -42,48 +37,55 @@ RESERVED_NAMES = frozenset({"entity", "record", "source", "source_key", "fingerp
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ProductSourceSettings(SettingsRecord):
-    """A source: a table of the lake, or a stream of a connector, with the columns that identify a row."""
+class LakeTableSettings(SourceSettings):
+    """A table of the lake, which is read with the rights of who refreshes the source and of who has chosen it."""
 
-    table: str = ""
-    """The SQL name of a table of the lake, such as `sales.raw.customers`."""
-    connector: str = ""
-    """The connector that it is read with, whose settings are beside these."""
-    stream: str = ""
+    connector: Literal["lake"] = "lake"
+    stream: Text
+    """The SQL name of the table, such as `sales.raw.customers`."""
     keys: tuple[str, ...] = ()
     """The columns that together identify a row."""
 
     def __post_init__(self) -> None:
-        if self.table.strip() and self.connector:
-            raise InvalidSettingError("The source has a table and a connector.", "Keep one of them.", field="table")
-        if not self.table.strip() and not self.connector:
-            raise InvalidSettingError("The source has no table.", "Name a table, or choose a connector.", field="table")
-        if self.connector and not self.stream.strip():
-            raise InvalidSettingError("The source has no stream.", "Set stream in its settings.", field="stream")
-        if not self.keys:
-            message = "The source has no key."
-            raise InvalidSettingError(message, "Name the columns that together identify a row.", field="keys")
-        if len(set(self.keys)) < len(self.keys):
-            raise InvalidSettingError("A key column is named twice.", "Name each once.", field="keys")
-        if self.connector:
-            self.connection()
+        _need_keys(self.keys)
 
-    def connection(self) -> SourceSettings:
-        """Return the settings of its connector."""
-        if self.connector not in CONNECTORS:
-            hint = f"Use {', '.join(CONNECTORS)}."
-            raise InvalidSettingError(f"There is no connector {quote(self.connector)}.", hint, field="connector")
-        record = CONNECTORS[self.connector]
-        values = {each.name: getattr(self, each.name) for each in fields(record)}  # type: ignore[arg-type]
-        given = {name: value for name, value in values.items() if value is not None}
-        needed = (each.name for each in fields(record) if is_required(each))  # type: ignore[arg-type]
-        for name in (name for name in needed if not str(given.get(name, "")).strip()):
-            raise InvalidSettingError(f"The source has no {name}.", f"Set {name} in its settings.", field=name)
-        return record(**given)
 
-    def network_targets(self, secrets: Mapping[str, str]) -> Iterable[NetworkTarget]:
-        """Return the hosts of its connector."""
-        return self.connection().network_targets(secrets) if self.connector else ()
+def _need_keys(keys: Sequence[str]) -> None:
+    if not [key for key in keys if key.strip()]:
+        message = "The source has no key."
+        raise InvalidSettingError(message, "Name the columns that together identify a row.", field="keys")
+    if len(set(keys)) < len(keys):
+        raise InvalidSettingError("A key column is named twice.", "Name each once.", field="keys")
+
+
+def _with_stream(record: type[SourceSettings]) -> type[SourceSettings]:
+    """Return the settings of a connector with the stream that is read, and its key."""
+
+    def check(self: Any) -> None:  # noqa: ANN401 - one of them
+        if check_connection := getattr(record, "__post_init__", None):
+            check_connection(self)
+        _need_keys(self.keys)
+
+    added: list[tuple[str, Any, Any]] = [("stream", Text, field()), ("keys", tuple[str, ...], field(default=()))]
+    merged = make_dataclass(
+        record.__name__,
+        added,
+        bases=(record,),
+        namespace={"__post_init__": check},
+        frozen=True,
+        slots=True,
+        kw_only=True,
+    )
+    # There its docstrings are.
+    merged.__module__ = record.__module__
+    return merged
+
+
+SOURCES: Mapping[str, type[SourceSettings]] = {
+    "lake": LakeTableSettings,
+    **{name: _with_stream(record) for name, record in registry.source_records().items() if not record.reads_volume},
+}
+"""The settings of a source by its connector; a project has no volumes."""
 
 
 class ConsolidationRule(StrEnum):
@@ -152,7 +154,6 @@ class MatchSettings(SettingsRecord):
     """Columns whose values must be equal for two records to be compared, each a rule; empty to choose from the data."""
     max_pairs: Annotated[int, Field(ge=1)] = 200_000_000
     """The most pairs that are compared."""
-    engine: Literal["auto", "duckdb", "spark"] = "auto"
 
     def __post_init__(self) -> None:
         if self.review > self.threshold:
@@ -225,11 +226,14 @@ def _workflow_references(settings: WorkflowSettings) -> Iterator[SettingReferenc
         yield SettingReference(f"products.{n}", PRODUCT_KIND, product)
 
 
-SOURCE = SettingsSchema[ProductSourceSettings](
-    "source", extend_record(ProductSourceSettings, CONNECTORS, "connector"), common=RunSettings
-)
+SOURCE = SettingsSchema[Any]("source", SOURCES, tag="connector", common=RunSettings)
 PRODUCT = SettingsSchema[DataProductSettings](
-    "data product", DataProductSettings, common=RunSettings, references=_product_references, edges=("sources",)
+    "data product",
+    DataProductSettings,
+    common=RunSettings,
+    parts=("sources",),
+    references=_product_references,
+    edges=("sources",),
 )
 DESTINATION = SettingsSchema[DestinationSettings]("destination", registry.destination_records(), tag="to")
 WORKFLOW = SettingsSchema[WorkflowSettings](

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -33,12 +32,16 @@ _TOLERANCE = 0.05
 def run(tmp_path: Path) -> Run:
     """Return a function that matches a table of people and returns the folder of the output."""
 
-    def run(name: str, table: pa.Table, **given: Any) -> Path:
+    def run(name: str, table: pa.Table, **given: str) -> Path:
         _, attributes = made_up("people", records=1)
         pq.write_table(table, tmp_path / f"{name}.in.parquet")
         kinds = tuple((each.name, each.type.value) for each in attributes)
         spec = MatchSpec(
-            records=str(tmp_path / f"{name}.in.parquet"), output=str(tmp_path / name), attributes=kinds, **given
+            records=str(tmp_path / f"{name}.in.parquet"),
+            output=str(tmp_path / name),
+            attributes=kinds,
+            options=MatchOptions(),
+            **given,
         )
         run_match(MatchSpec.from_json(spec.to_json()), lambda _: None)
         return tmp_path / name
