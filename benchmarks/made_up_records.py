@@ -6,21 +6,28 @@ Everything follows from the seed. Seeds below 1,000 are for tuning; the bench an
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from itertools import accumulate
 
 Row = dict[str, str | None]
 
-GIVEN = (
-    "robert william james john michael thomas richard charles joseph daniel matthew anthony andrew edward steven "
-    "alexander benjamin samuel christopher nicholas peter paul mark david george frank martin stefan juergen hans "
-    "elizabeth margaret katherine jennifer susan patricia barbara jessica sarah rebecca deborah christine victoria "
-    "anna maria laura julia sophie emma lena claudia monika sabine petra ursula angela renate ingrid helga heike "
-    "antoine pierre luc francois marie camille chloe lucie giulia marco luca paolo francesca elena carlos miguel "
-    "jose lucia carmen pilar mehmet ayse fatma mustafa piotr agnieszka wojciech olga dmitri ivan natalia yusuf wei "
-    "li ming priya raj anil sunita kofi ama zoe noah liam mia olivia lukas felix jonas finn leon nina clara ida"
-).split()
+
+def _words(text: str) -> list[str]:
+    """Return the words of a text; a dash stands for nothing."""
+    return ["" if word == "-" else word for word in text.split()]
+
+
+GIVEN = _words(
+    "robert william james john michael thomas richard charles joseph daniel matthew anthony andrew edward "
+    "steven alexander benjamin samuel christopher nicholas peter paul mark david george frank martin "
+    "stefan juergen hans elizabeth margaret katherine jennifer susan patricia barbara jessica sarah "
+    "rebecca deborah christine victoria anna maria laura julia sophie emma lena claudia monika sabine "
+    "petra ursula angela renate ingrid helga heike antoine pierre luc francois marie camille chloe lucie "
+    "giulia marco luca paolo francesca elena carlos miguel jose lucia carmen pilar mehmet ayse fatma "
+    "mustafa piotr agnieszka wojciech olga dmitri ivan natalia yusuf wei li ming priya raj anil sunita "
+    "kofi ama zoe noah liam mia olivia lukas felix jonas finn leon nina clara ida"
+)
 NICKNAMES = {
     "robert": ("bob", "rob", "bobby"),
     "william": ("bill", "will", "billy"),
@@ -52,20 +59,20 @@ NICKNAMES = {
     "deborah": ("debbie",),
     "victoria": ("vicky",),
 }
-_FAMILY_STARTS = (
-    "mu ber schu ho ka len wer sta fro gru bau ne zim kra vo ri lau pe sim fal har wal ros da bro mor".split()
+_FAMILY_STARTS = _words(
+    "mu ber schu ho ka len wer sta fro gru bau ne zim kra vo ri lau pe sim fal har wal ros da bro mor"
 )
-_FAMILY_MIDDLES = "el en is ar ol er in um ath on ei or ang eck".split()
-_FAMILY_ENDS = "mann er feld berg son ler ke i sen haus ter ow ard ley ner ski".split()
-_STREET_STARTS = (
-    "haupt bahnhof garten schul linden berg kirch wald park ring markt burg rosen see mozart goethe".split()
+_FAMILY_MIDDLES = _words("el en is ar ol er in um ath on ei or ang eck")
+_FAMILY_ENDS = _words("mann er feld berg son ler ke i sen haus ter ow ard ley ner ski")
+_STREET_STARTS = _words(
+    "haupt bahnhof garten schul linden berg kirch wald park ring markt burg rosen see mozart goethe"
 )
-_STREET_MIDDLES = ("", "er", "hofer", "tal", "ecker", "brunn", "acker", "heimer", "dorfer", "felder", "auer", "steiner")
-_STREET_ENDS = "strasse weg allee platz gasse damm".split()
-_CITY_STARTS = "neu alt bad hohen nieder ober gross klein sankt wester oster nord sued winter sommer".split()
-_CITY_ENDS = "stadt burg berg hausen heim feld dorf bach furt kirchen tal au".split()
-_TRADES = "bau software logistik technik consulting energie pharma metall handel druck media foods textil optik".split()
-_REGIONS = "nord sued ost west berlin bayern hessen austria swiss europe international services".split()
+_STREET_MIDDLES = _words("- er hofer tal ecker brunn acker heimer dorfer felder auer steiner")
+_STREET_ENDS = ["strasse", "weg", "allee", "platz", "gasse", "damm"]
+_CITY_STARTS = _words("neu alt bad hohen nieder ober gross klein sankt wester oster nord sued winter sommer")
+_CITY_ENDS = _words("stadt burg berg hausen heim feld dorf bach furt kirchen tal au")
+_TRADES = _words("bau software logistik technik consulting energie pharma metall handel druck media foods textil optik")
+_REGIONS = _words("nord sued ost west berlin bayern hessen austria swiss europe international services")
 _FORMS = ("gmbh", "ag", "ltd", "inc", "kg", "sarl")
 _FREE_MAIL = ("gmail.com", "web.de", "gmx.de", "yahoo.com", "outlook.com", "t-online.de")
 
@@ -115,8 +122,11 @@ class RecordMaker:
         """Yield the records of companies; `truth` is the company and `source` one of three."""
         yield from self._records(self._company, self._subsidiary, self._worn_company)
 
-    def _records(self, make, relate, wear) -> Iterator[Row]:  # type: ignore[no-untyped-def]
-        made, entity, last = 0, 0, None
+    def _records(
+        self, make: Callable[[], Row], relate: Callable[[Row], Row], wear: Callable[[Row], Row]
+    ) -> Iterator[Row]:
+        made, entity = 0, 0
+        last: Row | None = None
         while made < self.shape.records:
             if last is not None and self._chance(self.shape.relatives):
                 row = relate(last)
@@ -229,7 +239,7 @@ class RecordMaker:
         return "".join(self._random.choice("bcdfklmnprst") + self._random.choice("aeiou") for _ in range(2))
 
     def _subsidiary(self, company: Row) -> Row:
-        stem, *rest = str(company["name"]).split()
+        stem = str(company["name"]).split()[0]
         region = self._random.choice(_REGIONS)
         names = (
             f"{company['name']} {region}",

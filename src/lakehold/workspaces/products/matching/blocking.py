@@ -42,7 +42,7 @@ class BlockingRule:
 
 @dataclass(frozen=True, slots=True)
 class RulePlan:
-    """What a rule will do to the data: its figures before anything is compared."""
+    """The figures of a rule on the data, before anything is compared."""
 
     rule: BlockingRule
     column: str
@@ -94,6 +94,8 @@ def _alone(attributes: Sequence[MatchedAttribute]) -> Iterator[BlockingRule]:
     for each in attributes:
         if each.type in {AttributeType.IDENTIFIER, AttributeType.EMAIL}:
             yield BlockingRule(each.name, (each.column(),), narrow)
+            if each.type is AttributeType.EMAIL:
+                yield BlockingRule(f"user of {each.name}", (each.column("user"),), narrow)
         elif each.type is AttributeType.PHONE:
             yield BlockingRule(each.name, (each.column("tail"),), narrow)
 
@@ -249,14 +251,15 @@ class BlockingPlanner:
             keys = (*keys, more) if more else keys
             instead = _hash((*keys, f"'{number}'")) if more else "null::ubigint"
             run(
-                f"create or replace temp table rule_keys as select r.id, case when f.k is null then r.k else {instead} end"
-                f" as k from rule_keys r join {PREPARED} p using (id) left join frequent f on r.k = f.k"
+                "create or replace temp table rule_keys as"
+                f" select r.id, case when f.k is null then r.k else {instead} end as k"
+                f" from rule_keys r join {PREPARED} p using (id) left join frequent f on r.k = f.k"
             )
         return RulePlan(rule, f"rule_{place}", self._count(), narrowed, records)
 
     def _count(self) -> int:
-        query = "select sum(n * (n - 1) // 2) from (select count(*)::hugeint as n from rule_keys where k is not null group by k)"
-        return self._number(query)
+        groups = "select count(*)::hugeint as n from rule_keys where k is not null group by k"
+        return self._number(f"select sum(n * (n - 1) // 2) from ({groups})")
 
     def _keep(self, column: str) -> None:
         self._connection.execute(
@@ -275,13 +278,13 @@ def _hash(keys: Sequence[str]) -> str:
 
 
 def pairs_query(plan: BlockingPlan, *, changed: str = "") -> str:
-    """Return the query of the pairs of all rules, each once; with a table of changed ids, only pairs with one of them."""
+    """Return the query of the pairs of all rules, each once; with a table of changed ids, of those with one of them."""
     parts = []
     for place, rule in enumerate(plan.rules):
         earlier = "".join(f" and (l.{other.column} = r.{other.column}) is not true" for other in plan.rules[:place])
-        joined = f"from {KEYS} l join {KEYS} r on l.{rule.column} = r.{rule.column}"
+        left = f"(from {KEYS} semi join {changed} using (id))" if changed else KEYS
+        joined = f"from {left} l join {KEYS} r on l.{rule.column} = r.{rule.column}"
         if changed:
-            joined = f"from (from {KEYS} semi join {changed} using (id)) l join {KEYS} r on l.{rule.column} = r.{rule.column}"
             both = f"(l.id < r.id or r.id not in (select id from {changed}))"
             parts.append(
                 f"select least(l.id, r.id) as join_key_l, greatest(l.id, r.id) as join_key_r, '{place}' as match_key"
@@ -289,7 +292,8 @@ def pairs_query(plan: BlockingPlan, *, changed: str = "") -> str:
             )
         else:
             parts.append(
-                f"select l.id as join_key_l, r.id as join_key_r, '{place}' as match_key {joined} where l.id < r.id{earlier}"
+                f"select l.id as join_key_l, r.id as join_key_r, '{place}' as match_key"
+                f" {joined} where l.id < r.id{earlier}"
             )
     empty = "select null::bigint as join_key_l, null::bigint as join_key_r, '' as match_key where false"
     return " union all ".join(parts) or empty

@@ -1,6 +1,6 @@
 """The comparisons by the types of attributes, with the shares that are expected before training."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from lakehold.workspaces.products.attribute_types import AttributeType
 from lakehold.workspaces.products.matching.comparisons import (
@@ -21,7 +21,26 @@ _Types = Mapping[AttributeType, MatchedAttribute]
 ELSE = "ELSE"
 
 
-def combined(first: _Types) -> Iterator[Comparison]:
+def build_comparisons(attributes: Sequence[MatchedAttribute]) -> list[Comparison]:
+    """Return the comparisons of a product's matched attributes."""
+    first: dict[AttributeType, MatchedAttribute] = {}
+    for attribute in attributes:
+        first.setdefault(attribute.type, attribute)
+    several = list(_combined(first))
+    used = {name for comparison in several for name in comparison.columns}
+    places = {"place"} & {comparison.name for comparison in several}
+    alone = (_single(each) for each in attributes if not _is_used(each, used, placed=bool(places)))
+    return [*several, *(comparison for comparison in alone if comparison)]
+
+
+def _is_used(attribute: MatchedAttribute, columns: set[str], *, placed: bool) -> bool:
+    """Return whether a comparison has it; region and country follow from the place."""
+    if placed and attribute.type in {AttributeType.REGION, AttributeType.COUNTRY}:
+        return True
+    return any(column.startswith(attribute.name + "__") for column in columns)
+
+
+def _combined(first: _Types) -> Iterator[Comparison]:
     """Yield the comparisons that look at several attributes, or at one that rivals share."""
     given, family = name_columns(first)
     if given and family:
@@ -114,7 +133,8 @@ def _place(first: _Types) -> Comparison | None:
     areas = [each.column() for each in (postcode, city) if each]
     if not street and not areas:
         return None
-    levels, missing = [], " and ".join(f"({absent(each)})" for each in areas) if areas else ""
+    levels: list[Level] = []
+    missing = " and ".join(f"({absent(each)})" for each in areas) if areas else ""
     if street:
         levels += _street_levels(street.column(), street.column("number"), areas)
         missing = f"({absent(street.column())})" + (f" and {missing}" if missing else "")
@@ -134,16 +154,18 @@ _FAR = {RELATIVE: 0.02, NEIGHBOUR: 0.01, BRANCH: 0.06}
 def _street_levels(street: str, number: str, areas: list[str]) -> Iterator[Level]:
     near = f"({' or '.join(equal(each) for each in areas)})" if areas else "true"
     anywhere = " and ".join(f"({absent(each)})" for each in areas) or "false"
-    house = f"{number}_l = {number}_r"
+    number_equal = f"{number}_l = {number}_r"
     similar = f"({equal(street)} or {alike(street, 0.9)} or {edits(street, 1, 4)})"
-    yield Level("same address", f"({equal(street)} and {house} and {near})", 0.5, _SAME)
-    same_house = f"({similar} and ({house} or {absent(number)} or {edits(number, 1)}) and ({near} or {anywhere}))"
-    yield Level("similar address", same_house, 0.15, _NEAR)
-    yield Level("same street and number", f"({similar} and {house})", 0.03, _NEAR)
+    yield Level("same address", f"({equal(street)} and {number_equal} and {near})", 0.5, _SAME)
+    similar_address = (
+        f"({similar} and ({number_equal} or {absent(number)} or {edits(number, 1)}) and ({near} or {anywhere}))"
+    )
+    yield Level("similar address", similar_address, 0.15, _NEAR)
+    yield Level("same street and number", f"({similar} and {number_equal})", 0.03, _NEAR)
     yield Level("same street", f"({similar} and {near})", 0.01, _FAR)
 
 
-def single(attribute: MatchedAttribute) -> Comparison | None:
+def _single(attribute: MatchedAttribute) -> Comparison | None:
     """Return the comparison of one attribute alone."""
     key, kind = attribute.column(), attribute.type
     if kind in _LEVELS:

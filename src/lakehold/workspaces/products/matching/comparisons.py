@@ -50,7 +50,7 @@ class Level:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """How two records are compared in one respect; where a value is missing, it says nothing."""
+    """A comparison of two records in one respect; where a value is missing, it says nothing."""
 
     name: str
     columns: tuple[str, ...]
@@ -66,7 +66,7 @@ class Comparison:
         """Return the rivals whose shares its levels name."""
         return {rival for level in self.levels for rival in level.rivals}
 
-    def to_splink(self, m: Sequence[float], u: Sequence[float], *, frequencies: bool = True) -> dict[str, Any]:
+    def to_splink(self, m: Sequence[float], u: Sequence[float]) -> dict[str, Any]:
         """Return the comparison as Splink reads it."""
         levels: list[dict[str, Any]] = [
             {"sql_condition": self.missing, "label_for_charts": "missing", "is_null_level": True}
@@ -74,7 +74,7 @@ class Comparison:
         for place, level in enumerate(self.levels):
             entry: dict[str, Any] = {"sql_condition": level.condition, "label_for_charts": level.label}
             entry |= {"m_probability": m[place], "u_probability": u[place]}
-            if frequencies and level.frequency:
+            if level.frequency:
                 entry |= {"tf_adjustment_column": level.frequency, "disable_tf_exact_match_detection": True}
             levels.append(entry)
         return {"output_column_name": self.name, "comparison_levels": levels}
@@ -118,27 +118,6 @@ def edits(column: str, most: int, length: int = 0) -> str:
 def alike(column: str, least: float) -> str:
     """Return the condition that the values are alike by Jaro-Winkler."""
     return f"jaro_winkler_similarity({column}_l, {column}_r, {least}) > 0"
-
-
-def build_comparisons(attributes: Sequence[MatchedAttribute]) -> list[Comparison]:
-    """Return the comparisons of a product's matched attributes."""
-    from lakehold.workspaces.products.matching import comparison_library as library
-
-    first: dict[AttributeType, MatchedAttribute] = {}
-    for attribute in attributes:
-        first.setdefault(attribute.type, attribute)
-    combined = list(library.combined(first))
-    used = {name for comparison in combined for name in comparison.columns}
-    places = {"place"} & {comparison.name for comparison in combined}
-    single = (library.single(each) for each in attributes if not _is_used(each, used, placed=bool(places)))
-    return [*combined, *(comparison for comparison in single if comparison)]
-
-
-def _is_used(attribute: MatchedAttribute, columns: set[str], *, placed: bool) -> bool:
-    """Return whether a comparison has it; region and country follow from the place."""
-    if placed and attribute.type in {AttributeType.REGION, AttributeType.COUNTRY}:
-        return True
-    return any(column.startswith(attribute.name + "__") for column in columns)
 
 
 def find_rivals(comparisons: Sequence[Comparison]) -> list[str]:

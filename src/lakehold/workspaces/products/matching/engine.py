@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import duckdb
+import numpy as np
+from numpy.typing import NDArray
 from splink import DuckDBAPI, Linker
 
 from lakehold.workspaces.products.attribute_types import PARTS
@@ -38,7 +39,10 @@ class MatchEngine:
     ) -> None:
         logging.getLogger("splink").setLevel(logging.ERROR)
         self.attributes, self.options, self._say = list(attributes), options, say
-        settings = {"memory_limit": options.memory_limit, "threads": options.threads}
+        settings: dict[str, str | bool | int | float | list[str]] = {
+            "memory_limit": options.memory_limit,
+            "threads": options.threads,
+        }
         if options.temporary:
             settings["temp_directory"] = options.temporary
         self.connection = duckdb.connect(config=settings)
@@ -62,7 +66,8 @@ class MatchEngine:
         run = self.connection.execute
         run(f"create or replace table keyed as select record, {key} as k from records")
         run(
-            "create or replace table equal_records as select k, min(record) as record, count(*) as n from keyed group by k"
+            "create or replace table equal_records as"
+            " select k, min(record) as record, count(*) as n from keyed group by k"
         )
         values = "".join(f", nullif({column}, '') as {column}" for column in columns)
         run(
@@ -121,12 +126,12 @@ class MatchEngine:
         )
 
     def frequencies_query(self, model: MatchModel) -> str:
-        """Return the query of the frequencies of values; that of all others stands at NULL."""
-        parts = [f"select '' as name, null as value, 0.5 / greatest({self.report.distinct}, 2) as frequency"]
-        parts += [
-            f"select '{column}', {column}, tf_{column} from frequency_of_{column} where tf_{column} > 1.5 / {self.report.distinct}"
-            for column in model.frequency_columns()
-        ]
+        """Return the query of the frequencies of values that are frequent; that of the others stands at NULL."""
+        parts = ["select '' as name, null as value, 0.0 as frequency where false"]
+        for column in model.frequency_columns():
+            table = f"frequency_of_{column}"
+            parts.append(f"select '{column}', null, 1 / greatest(count({column}), 2) from prepared")
+            parts.append(f"select '{column}', {column}, tf_{column} from {table} where n > 2")
         return " union all ".join(parts) + " order by all"
 
     def write(self, query: str, path: Path) -> None:
@@ -154,12 +159,12 @@ class MatchEngine:
         """Score the blocked pairs, and make the table `pairs` of those over the review probability."""
         run = self.connection.execute
         review = min(max(self.options.review, 1e-6), 1 - 1e-9)
-        predictions = self._predict(model, review)
+        predictions = self._predict(model, "blocked", review)
         run(
-            f"create or replace table scored as select l.record as record_a, r.record as record_b, weight,"
-            f" 1 / (1 + power(2::double, -weight)) as probability from"
-            f" ({model.weights_query(predictions)}) s"
-            f" join prepared l on l.id = s.id_l join prepared r on r.id = s.id_r"
+            "create or replace table pairs as select least(l.record, r.record) as record_a,"
+            " greatest(l.record, r.record) as record_b, 1 / (1 + power(2::double, -weight)) as probability, weight"
+            f" from ({model.weights_query(predictions)}) s"
+            " join prepared l on l.id = s.id_l join prepared r on r.id = s.id_r"
             f" where 1 / (1 + power(2::double, -weight)) >= {review}"
         )
         run(f"drop table if exists {predictions}")
@@ -168,31 +173,24 @@ class MatchEngine:
         self.report.thresholds = self._thresholds()
         self._done("scores")
 
-    def _predict(self, model: MatchModel, review: float) -> str:
-        """Let Splink score the blocked pairs; what it finds below the review, the rivals would only lower."""
-        linker = make_linker(self.connection, "prepared", model)
-        api = linker._db_api  # noqa: SLF001
-        linker.table_management.register_blocked_pairs_for_predict(api.register("blocked"))
+    def _predict(self, model: MatchModel, pairs: str, review: float) -> str:
+        """Let Splink score pairs, and return the table; those that it finds below the review, rivals only lower."""
+        linker = make_linker(self.connection, model)
+        linker.table_management.register_blocked_pairs_for_predict(DuckDBAPI(self.connection).register(pairs))
         predicted = linker.inference.predict(threshold_match_probability=review, warning_mode="never")
         return str(predicted.physical_name)
 
     def _link_equal(self, model: MatchModel, review: float) -> None:
         """Add the links of equal records, with the probability that such a record has with itself."""
         run = self.connection.execute
-        run(
-            "create or replace table pairs as select least(record_a, record_b) as record_a,"
-            " greatest(record_a, record_b) as record_b, probability, weight from scored"
-        )
         touched = " semi join touched using (id)" if self._incremental else ""
-        run(f"create or replace table equal_ids as select id, record from prepared{touched} where n > 1")
-        if not self._number("equal_ids"):
-            return
         run(
-            "create or replace table blocked_equal as select id as join_key_l, id as join_key_r, '0' as match_key from equal_ids"
+            "create or replace table blocked_equal as select id as join_key_l, id as join_key_r, '0' as match_key"
+            f" from prepared{touched} where n > 1"
         )
-        linker = make_linker(self.connection, "prepared", model)
-        linker.table_management.register_blocked_pairs_for_predict(linker._db_api.register("blocked_equal"))  # noqa: SLF001
-        found = linker.inference.predict(threshold_match_probability=review, warning_mode="never").physical_name
+        if not self._number("blocked_equal"):
+            return
+        found = self._predict(model, "blocked_equal", review)
         run(
             "insert into pairs select s.record, k.record, 1 / (1 + power(2::double, -weight)), weight"
             f" from (select p.record, weight from ({model.weights_query(found)}) f join prepared p on p.id = f.id_l) s"
@@ -224,22 +222,20 @@ class MatchEngine:
         self._say(f"{phase}: {self.report.seconds[phase]} s")
 
 
-def make_linker(
-    connection: duckdb.DuckDBPyConnection, table: str, model: MatchModel, *, frequencies: bool = True
-) -> Linker:
-    """Return a Splink linker over a table, with the frequencies of its values."""
+def make_linker(connection: duckdb.DuckDBPyConnection, model: MatchModel) -> Linker:
+    """Return a Splink linker over the prepared records, with the frequencies of their values."""
     api = DuckDBAPI(connection)
-    linker = Linker(api.register(table), model.splink_settings(frequencies=frequencies), log_level=None)
-    for column in model.frequency_columns() if frequencies else ():
+    linker = Linker(api.register("prepared"), model.splink_settings(), log_level=None)
+    for column in model.frequency_columns():
         lookup = f"frequency_of_{column}"
         connection.execute(
-            f"create or replace table {lookup} as select {column}, greatest(count(*) - 1, 0.5) / "
-            f"(select greatest(count({column}), 2) from {table})::double as tf_{column}"
-            f" from {table} where {column} is not null group by {column}"
+            f"create or replace table {lookup} as select {column}, count(*) as n, greatest(count(*) - 1, 0.5) / "
+            f"(select greatest(count({column}), 2) from prepared)::double as tf_{column}"
+            f" from prepared where {column} is not null group by {column}"
         )
         linker.table_management.register_term_frequency_lookup(api.register(lookup), column)
     return linker
 
 
-def _rounded(shares: Any) -> list[list[float]]:
+def _rounded(shares: Sequence[NDArray[np.float64]]) -> list[list[float]]:
     return [[float(f"{share:.6g}") for share in levels] for levels in shares]

@@ -14,10 +14,11 @@ import sys
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
-from lakehold.kit.errors import LakeholdError
+from lakehold.kit.errors import InvalidInputError, LakeholdError
 from lakehold.workspaces.products.attribute_types import AttributeType
+from lakehold.workspaces.products.matching.blocking import TooManyPairsError
 from lakehold.workspaces.products.matching.comparisons import MatchedAttribute
 from lakehold.workspaces.products.matching.options import MatchOptions
 
@@ -35,7 +36,7 @@ class MatchFailedError(LakeholdError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MatchSpec:
-    """What a match process reads and where it writes; all paths are of Parquet files, or patterns of several."""
+    """The input of a match process, and where it writes; all paths are of Parquet files, or patterns of several."""
 
     records: str
     output: str
@@ -77,8 +78,7 @@ def start_process(spec: Path) -> subprocess.Popen[str]:
 def follow_process(process: subprocess.Popen[str], say: Callable[[str], None]) -> None:
     """Pass on the progress of a process until it ends; raise the error that it ended with."""
     error: dict[str, str] = {}
-    assert process.stdout is not None
-    for line in process.stdout:
+    for line in process.stdout or ():
         event = json.loads(line)
         if "error" in event:
             error = event["error"]
@@ -86,18 +86,23 @@ def follow_process(process: subprocess.Popen[str], say: Callable[[str], None]) -
             say(event["progress"])
     _, rest = process.communicate()
     if error:
-        raise LakeholdError(error["message"], error["hint"], field=error["field"], code=error["code"])
+        raise _refusal(error)
     if process.returncode:
         last = rest.strip().splitlines()[-1:] or [f"it ended with {process.returncode}"]
         hint = "Run it again; if it had too little memory, give it more or use the Spark engine."
         raise MatchFailedError(f"Matching failed: {last[0]}", hint, foreign=last[0])
 
 
+def _refusal(error: dict[str, str]) -> LakeholdError:
+    kind = next((each for each in (TooManyPairsError, InvalidInputError) if each.code == error["code"]), LakeholdError)
+    return kind(error["message"], error["hint"], field=error["field"])
+
+
 def main(spec: Path, out: IO[str]) -> int:
     """Do what a specification says."""
-    from lakehold.workspaces.products.matching.match_run import run_match
+    from lakehold.workspaces.products.matching.match_run import run_match  # noqa: PLC0415 - loads Splink
 
-    def tell(**event: Any) -> None:
+    def tell(**event: object) -> None:
         print(json.dumps(event), file=out, flush=True)
 
     try:

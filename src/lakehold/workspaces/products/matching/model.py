@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from lakehold.workspaces.products.attribute_types import AttributeType
+from lakehold.workspaces.products.matching.comparison_library import build_comparisons
 from lakehold.workspaces.products.matching.comparisons import (
     Comparison,
     MatchedAttribute,
-    build_comparisons,
     levels_query,
 )
 
@@ -21,7 +21,7 @@ FORMAT = 1
 
 @dataclass(slots=True)
 class MatchModel:
-    """What decides whether two records are of one entity. Shares are lists by comparison and level."""
+    """The parameters that decide whether two records are of one entity. Shares are lists by comparison and level."""
 
     attributes: list[MatchedAttribute]
     m: list[list[float]]
@@ -37,13 +37,13 @@ class MatchModel:
         """Return the comparisons that the shares are of."""
         return build_comparisons(self.attributes)
 
-    def splink_settings(self, *, frequencies: bool = True) -> dict[str, Any]:
+    def splink_settings(self) -> dict[str, Any]:
         """Return the settings of a Splink linker; ids are in the column `id`."""
         pairs = zip(self.comparisons, self.m, self.u, strict=True)
         return {
             "link_type": "dedupe_only",
             "unique_id_column_name": "id",
-            "comparisons": [each.to_splink(m, u, frequencies=frequencies) for each, m, u in pairs],
+            "comparisons": [each.to_splink(m, u) for each, m, u in pairs],
             "probability_two_random_records_match": self.prior,
             "blocking_rules_to_generate_predictions": [],
             "retain_matching_columns": False,

@@ -11,7 +11,7 @@ Progress = Callable[[str], None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MatchOptions:
-    """How records are matched, and with how much of the machine."""
+    """The settings of matching, and how much of the machine it may use."""
 
     threshold: float = 0.95
     review: float = 0.3
@@ -25,7 +25,7 @@ class MatchOptions:
 
 @dataclass(slots=True)
 class MatchReport:
-    """What a run did, in figures."""
+    """The figures of a run."""
 
     records: int = 0
     distinct: int = 0

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from lakehold.workspaces.products.matching.comparisons import MatchedAttribute, build_comparisons, levels_query
+from lakehold.workspaces.products.matching.comparison_library import build_comparisons
+from lakehold.workspaces.products.matching.comparisons import MatchedAttribute, levels_query
 from lakehold.workspaces.products.matching.training import PatternCounts, TrainingData
 
 if TYPE_CHECKING:
@@ -58,10 +59,10 @@ class PatternCounter:
         run("create or replace temp table labels (a varchar, b varchar)")
         self._connection.executemany("insert into labels values (?, ?)", [list(pair) for pair in pairs])
         return self._count(
-            "select least(l.id, r.id) as join_key_l, greatest(l.id, r.id) as join_key_r, '0' as match_key from labels"
-            " join keyed ka on ka.record = a join equal_records ea on ea.k = ka.k join prepared l on l.record = ea.record"
-            " join keyed kb on kb.record = b join equal_records eb on eb.k = kb.k join prepared r on r.record = eb.record"
-            " where l.id <> r.id"
+            "with ids as (select k.record as original, p.id from keyed k"
+            " join equal_records e using (k) join prepared p on p.record = e.record)"
+            " select least(l.id, r.id) as join_key_l, greatest(l.id, r.id) as join_key_r, '0' as match_key from labels"
+            " join ids l on l.original = a join ids r on r.original = b where l.id <> r.id"
         )
 
     def _count(self, query: str) -> PatternCounts:

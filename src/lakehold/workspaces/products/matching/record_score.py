@@ -14,11 +14,13 @@ from lakehold.workspaces.products.matching.comparisons import Comparison, levels
 from lakehold.workspaces.products.matching.model import MatchModel
 
 Record = Mapping[str, str | None]
+Frequencies = Mapping[tuple[str, str | None], float]
+"""The share of records with a value, by column and value; that of rare values is at None."""
 
 
 @dataclass(frozen=True, slots=True)
-class Reason:
-    """What one comparison says: its level, and how much that speaks for (or against) one entity, in bits."""
+class MatchReason:
+    """The level of one comparison, and how much it speaks for (or against) one entity, in bits."""
 
     comparison: str
     level: str
@@ -27,19 +29,19 @@ class Reason:
 
 @dataclass(frozen=True, slots=True)
 class RecordScore:
-    """How likely a candidate is of the same entity."""
+    """The probability that a candidate is of the same entity, and why."""
 
     probability: float
     weight: float
-    reasons: tuple[Reason, ...]
+    reasons: tuple[MatchReason, ...]
 
 
 class RecordScorer:
     """Scores records by a trained model, on a small database in memory that is kept; safe for several threads."""
 
-    def __init__(self, model: MatchModel, frequencies: Mapping[tuple[str, str], float], rare: float) -> None:
+    def __init__(self, model: MatchModel, frequencies: Frequencies) -> None:
         self._model, self._comparisons = model, model.comparisons
-        self._frequencies, self._rare = frequencies, rare
+        self._frequencies = frequencies
         self._columns = sorted({column for each in self._comparisons for column in each.columns})
         self._query = levels_query(
             self._comparisons, "(select 0 as id_l, id as id_r from candidates)", table="everyone"
@@ -51,10 +53,9 @@ class RecordScorer:
     @classmethod
     def read(cls, model: str, frequencies: str) -> RecordScorer:
         """Read a scorer from the files that a match run wrote."""
-        rows = duckdb.connect().execute("select name, value, frequency from read_parquet(?)", [frequencies]).fetchall()
-        known = {(name, value): frequency for name, value, frequency in rows if value is not None}
-        rare = next((frequency for _, value, frequency in rows if value is None), 1e-6)
-        return cls(MatchModel.from_json(model), known, rare)
+        with duckdb.connect() as connection:
+            rows = connection.execute("select name, value, frequency from read_parquet(?)", [frequencies]).fetchall()
+        return cls(MatchModel.from_json(model), {(name, value): frequency for name, value, frequency in rows})
 
     def score(self, record: Record, candidates: Sequence[Record]) -> list[RecordScore]:
         """Return the score of each candidate, in their order."""
@@ -82,7 +83,7 @@ class RecordScorer:
             rarity = self._rarity(comparison, level, record, candidate, model.u[place][level])
             bits = math.log2(model.m[place][level] / model.u[place][level]) + rarity
             weight += bits
-            reasons.append(Reason(comparison.name, comparison.levels[level].label, round(bits, 2)))
+            reasons.append(MatchReason(comparison.name, comparison.levels[level].label, round(bits, 2)))
             for rival in rivals.keys() & comparison.rivals():
                 rivals[rival] += math.log2(model.rivals[rival][place][level] / model.u[place][level]) + rarity
         weight -= math.log2(1 + sum(2.0 ** min(each, 500.0) for each in rivals.values()))
@@ -92,5 +93,6 @@ class RecordScorer:
         column = comparison.levels[level].frequency
         if not column:
             return 0.0
-        values = (record.get(column) or "", candidate.get(column) or "")
-        return math.log2(u) - math.log2(max(self._frequencies.get((column, value), self._rare) for value in values))
+        known, rare = self._frequencies, self._frequencies.get((column, None), 1e-6)
+        shares = (known.get((column, each.get(column)), rare) for each in (record, candidate))
+        return math.log2(u) - math.log2(max(shares))

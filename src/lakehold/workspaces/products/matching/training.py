@@ -9,13 +9,14 @@ at its default, and the same data always give the same model.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lakehold.workspaces.products.matching.comparisons import Comparison, find_rivals
+from lakehold.workspaces.products.matching.comparisons import NAMESAKE, Comparison, find_rivals
 
 _PRIOR_PAIRS = 30.0
 """So many pairs of one entity weigh as much as what was expected before training."""
@@ -46,7 +47,7 @@ class PatternCounts:
 
 @dataclass(slots=True)
 class TrainingData:
-    """What a model is trained on."""
+    """The patterns that a model is trained on."""
 
     random: PatternCounts
     """Patterns of pairs of records chosen at random."""
@@ -91,9 +92,10 @@ class _Trainer:
         self._r0 = {rival: [_expected(each, rival) for each in comparisons] for rival in self._rivals}
         u = self._shares(data.random, np.ones(len(data.random.counts)), self._floor(), 1.0)
         start = min(0.3 * data.blocked_pairs, 0.3 * np.sqrt(2 * data.all_pairs)) / max(data.all_pairs, 1.0)
+        start = float(max(start, 1e-12))
         priors = dict.fromkeys(self._rivals, start / 5)
         rivals = {rival: _tie(self._r0[rival], u) for rival in self._rivals}
-        self._now = TrainedShares(self._m0, u, rivals, max(start, 1e-12), priors)
+        self._now = TrainedShares(self._m0, u, rivals, start, priors)
 
     def train(self) -> TrainedShares:
         if self._data.blocked.total:
@@ -118,14 +120,17 @@ class _Trainer:
         u = self._shares(random, unrelated, self._floor(), 1.0)
         rivals, priors = {}, {}
         for rival in self._rivals:
-            learnt = self._shares(blocked, found[rival], self._r0[rival], _RIVAL_PRIOR_PAIRS)
-            rivals[rival] = _tie([None if at is None else share for at, share in zip(self._r0[rival], learnt)], u)
+            # Namesakes differ from a person who moved in little but their number, which alone is learnt of them.
+            strength = np.inf if rival == NAMESAKE else _RIVAL_PRIOR_PAIRS
+            expected = self._r0[rival]
+            learnt = self._shares(blocked, found[rival], expected, strength)
+            rivals[rival] = _tie([None if at is None else share for at, share in zip(expected, learnt, strict=True)], u)
             priors[rival] = self._prior(found[rival])
         return TrainedShares(m, u, rivals, self._prior(found[""]), priors)
 
     def _prior(self, responsibility: NDArray[np.float64]) -> float:
         expected = float((responsibility * self._data.blocked.counts).sum()) * self._scale
-        return (expected + 0.5) / (self._data.all_pairs + 1.0)
+        return min((expected + 0.5) / (self._data.all_pairs + 1.0), 0.5)
 
     def _responsibilities(self, patterns: PatternCounts) -> dict[str, NDArray[np.float64]]:
         """Return, for each pattern, the probability that it is of one entity (under "") and of each rival."""
@@ -144,7 +149,11 @@ class _Trainer:
         return pulled
 
     def _shares(
-        self, patterns: PatternCounts, weight: NDArray[np.float64], prior: Sequence[NDArray | None], strength: float
+        self,
+        patterns: PatternCounts,
+        weight: NDArray[np.float64],
+        prior: Sequence[NDArray[np.float64] | None],
+        strength: float,
     ) -> Shares:
         weights, shares = weight * patterns.counts, []
         for place, comparison in enumerate(self._comparisons):
@@ -152,6 +161,9 @@ class _Trainer:
             known = levels >= 0
             counts = np.bincount(levels[known], weights=weights[known], minlength=size)
             base = np.full(size, 1 / size) if expected is None else expected
+            if np.isinf(strength):
+                shares.append(base)
+                continue
             shares.append((counts + strength * base) / (counts.sum() + strength))
         return shares
 
@@ -182,7 +194,8 @@ def _expected(comparison: Comparison, rival: str) -> NDArray[np.float64] | None:
     if rival not in comparison.rivals():
         return None
     shares = np.array([level.rivals.get(rival, 0.001) for level in comparison.levels])
-    return shares / shares.sum()
+    expected: NDArray[np.float64] = shares / shares.sum()
+    return expected
 
 
 def _tie(shares: Sequence[NDArray[np.float64] | None], u: Shares) -> Shares:
@@ -192,7 +205,7 @@ def _tie(shares: Sequence[NDArray[np.float64] | None], u: Shares) -> Shares:
 def _largest_change(before: TrainedShares, after: TrainedShares) -> float:
     pairs = [*zip(before.m, after.m, strict=True), *zip(before.u, after.u, strict=True)]
     change = max((float(np.abs(a - b).max()) for a, b in pairs), default=0.0)
-    return max(change, abs(np.log(after.prior / before.prior)) / 10)
+    return max(change, abs(math.log(after.prior / before.prior)) / 10)
 
 
 def _label_pull(data: TrainingData) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
