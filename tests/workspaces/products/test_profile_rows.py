@@ -122,7 +122,7 @@ def test_a_profile_is_stored_as_json(profile: SourceProfile) -> None:
 def test_a_source_without_rows_has_a_profile(spark: SparkSession) -> None:
     found = profile_rows(spark.createDataFrame([], SCHEMA))
     assert found.rows == 0
-    assert column(found, "email").attribute_type is None or column(found, "email").filled == 0
+    assert (column(found, "email").filled, column(found, "email").uniqueness) == (0, 0)
     assert not column(found, "id").may_be_key
     assert profile_rows(spark.createDataFrame([], "tags array<int>")) == SourceProfile()
 
