@@ -86,7 +86,7 @@ def test_values_are_distributed(profile: SourceProfile) -> None:
     assert {each.value for each in town.frequent} == {"Köln", "Bonn", "Aachen"}
     revenue = column(profile, "umsatz").values
     assert revenue is not None
-    assert (revenue.least, revenue.greatest) == ("0.0", "999.0")
+    assert (revenue.least, revenue.greatest) == ("0", "999")
     assert sum(each.rows for each in revenue.histogram) == ROWS
     born = column(profile, "born").values
     assert born is not None
@@ -122,7 +122,7 @@ def test_a_profile_is_stored_as_json(profile: SourceProfile) -> None:
 def test_a_source_without_rows_has_a_profile(spark: SparkSession) -> None:
     found = profile_rows(spark.createDataFrame([], SCHEMA))
     assert found.rows == 0
-    assert column(found, "email").attribute_type is None or column(found, "email").filled == 0
+    assert (column(found, "email").filled, column(found, "email").uniqueness) == (0, 0)
     assert not column(found, "id").may_be_key
     assert profile_rows(spark.createDataFrame([], "tags array<int>")) == SourceProfile()
 
@@ -135,5 +135,5 @@ def test_hostile_texts_and_names_have_a_profile(spark: SparkSession) -> None:
 
 
 def test_a_wide_source_has_a_profile(spark: SparkSession) -> None:
-    rows = spark.range(50).selectExpr(*(f"cast(id as string) as c{n}" for n in range(60)))
-    assert len(profile_rows(rows).columns) == 60
+    rows = spark.range(50).selectExpr(*(f"cast(id as string) as c{n}" for n in range(150)))
+    assert len(profile_rows(rows).columns) == 150

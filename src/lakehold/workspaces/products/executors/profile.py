@@ -1,7 +1,8 @@
 """Profiles the columns of a source in one pass over its rows, in bounded memory."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from datetime import datetime, timedelta
 from typing import Any
 
 from pyspark.sql import Column, DataFrame
@@ -26,45 +27,73 @@ _MAX_TEXT = 100
 """How much of a value a profile has."""
 _FREQUENT, _PATTERNS, _TRACKED = 10, 5, 2000
 _BINS = 20
+_MICROSECONDS = 1_000_000
+_YEARS = (-62_135_596_800, 253_402_300_799)
+"""The seconds of the years 1 to 9999."""
+_EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001 - times are displayed without a zone, which is UTC
 _EXACT_ROWS = 2_000_000
 """Up to how many rows one looks for two with the same key."""
 _MOST_EXACT = 5
-_EXAMPLE_ORDERS = ("max_by", "min_by")
 
 
 def profile_rows(rows: DataFrame) -> SourceProfile:
     """Return the profile of the rows. Columns of nested types have none."""
     names = [name for name in rows.columns if isinstance(rows.schema[name].dataType, ATOMIC)][:MAX_COLUMNS]
-    texts = rows.select(
-        *(to_text(rows, name).alias(f"t{n}") for n, name in enumerate(names)),
-        *(f.col(quote_identifier(name)).alias(f"v{n}") for n, name in enumerate(names)),
+    if not names:
+        return SourceProfile(rows.count())
+    found = {each["column"]: each for each in _values(rows, names).groupBy("column").agg(*_aggregates()).collect()}
+    columns = [
+        _profile(name, rows.schema[name].dataType, found[n]) if n in found else _empty(name, rows)
+        for n, name in enumerate(names)
+    ]
+    return SourceProfile(columns[0].rows, tuple(_with_exact_keys(rows, columns)))
+
+
+def _values(rows: DataFrame, names: Sequence[str]) -> DataFrame:
+    """Return a row for each value with the number of its column, so that the columns share a few aggregates."""
+    values = f.array(*(_value(rows, name) for name in names))
+    return rows.select(f.posexplode(values).alias("column", "value")).select("column", "value.*")
+
+
+def _value(rows: DataFrame, name: str) -> Column:
+    value, kind = f.col(quote_identifier(name)), rows.schema[name].dataType
+    return f.struct(
+        value.isNull().alias("is_null"),
+        to_text(rows, name).alias("text"),
+        _number(value, kind).alias("number"),
     )
-    aggregates = [each for n, name in enumerate(names) for each in _aggregates(n, rows.schema[name].dataType)]
-    found = texts.agg(f.count("*").alias("rows"), *aggregates).first()
-    assert found is not None  # noqa: S101 - an aggregate has a row
-    columns = [_profile(n, name, rows.schema[name].dataType, found) for n, name in enumerate(names)]
-    return SourceProfile(found["rows"], tuple(_with_exact_keys(texts, columns)))
 
 
-def _aggregates(n: int, kind: t.DataType) -> Iterator[Column]:
-    value, text = f.col(f"v{n}"), f.col(f"t{n}")
+def _number(value: Column, kind: t.DataType) -> Column:
+    """Return a value as a number that can be counted in a histogram: those of dates and times are seconds."""
+    if isinstance(kind, t.NumericType):
+        number = value.cast("double")
+        return f.when(f.abs(number) < float("inf"), number)
+    if isinstance(kind, t.DateType | t.TimestampType | t.TimestampNTZType):
+        seconds = f.unix_micros(value.cast("timestamp")) / _MICROSECONDS
+        return f.when(seconds.between(*_YEARS), seconds)
+    return f.lit(None).cast("double")
+
+
+def _aggregates() -> Iterator[Column]:
+    text, number = f.col("text"), f.col("number")
     short = f.substring(text, 1, _MAX_TEXT)
-    yield f.count(value).alias(f"values{n}")
-    yield f.count(text).alias(f"filled{n}")
-    yield f.approx_count_distinct(text, 0.02).alias(f"distinct{n}")
-    yield f.avg(f.length(text)).alias(f"length{n}")
-    least, greatest = (f.min(short), f.max(short)) if _is_text(kind) else (f.min(value), f.max(value))
-    yield least.cast("string").alias(f"least{n}")
-    yield greatest.cast("string").alias(f"greatest{n}")
-    yield _most_frequent(short, _FREQUENT).alias(f"frequent{n}")
-    yield _most_frequent(_pattern(short), _PATTERNS).alias(f"patterns{n}")
-    for order in _EXAMPLE_ORDERS:
-        yield getattr(f, order)(short, f.xxhash64(short)).alias(f"{order}{n}")
-    if _has_histogram(kind):
-        yield f.histogram_numeric(value, f.lit(_BINS)).alias(f"histogram{n}")
-    if _is_text(kind):
-        for m, pattern in enumerate(SHAPES.values()):
-            yield f.count_if(f.trim(short).rlike(pattern)).alias(f"shape{n}_{m}")
+    yield f.count("*").alias("rows")
+    yield f.count_if(f.col("is_null")).alias("nulls")
+    yield f.count(text).alias("filled")
+    yield f.approx_count_distinct(text, 0.02).alias("distinct")
+    yield f.avg(f.length(text)).alias("length")
+    yield f.min(short).alias("least")
+    yield f.max(short).alias("greatest")
+    yield f.min(number).alias("least_number")
+    yield f.max(number).alias("greatest_number")
+    yield _most_frequent(short, _FREQUENT).alias("frequent")
+    yield _most_frequent(_pattern(short), _PATTERNS).alias("patterns")
+    yield f.max_by(short, f.xxhash64(short)).alias("example")
+    yield f.min_by(short, f.xxhash64(short)).alias("other_example")
+    yield f.histogram_numeric(number, f.lit(_BINS)).alias("histogram")
+    for n, pattern in enumerate(SHAPES.values()):
+        yield f.count_if(f.trim(short).rlike(pattern)).alias(f"shape{n}")
 
 
 def _most_frequent(value: Column, count: int) -> Column:
@@ -76,33 +105,35 @@ def _pattern(text: Column) -> Column:
     return f.regexp_replace(f.regexp_replace(text, r"\p{L}[\p{L}\p{M}]*", "A"), r"\p{N}+", "9")
 
 
-def _profile(n: int, name: str, kind: t.DataType, found: SparkRow) -> ColumnProfile:
-    rows, filled = found["rows"], found[f"filled{n}"]
-    frequent = [each for each in _counts(found[f"frequent{n}"]) if each.rows > 1]
+def _profile(name: str, kind: t.DataType, found: SparkRow) -> ColumnProfile:
+    rows, filled = found["rows"], found["filled"]
+    is_number = isinstance(kind, t.NumericType)
+    frequent = tuple(each for each in _counts(found["frequent"]) if each.rows > 1)
+    examples = (*(each.value for each in frequent[:2]), found["example"], found["other_example"])
     profile = ColumnProfile(
         name=name,
         data_type=kind.simpleString(),
         rows=rows,
-        nulls=rows - found[f"values{n}"],
-        blanks=found[f"values{n}"] - filled,
-        distinct=min(found[f"distinct{n}"], filled),
-        mean_length=round(found[f"length{n}"] or 0.0, 1),
-        patterns=_counts(found[f"patterns{n}"]),
+        nulls=found["nulls"],
+        blanks=rows - found["nulls"] - filled,
+        distinct=min(found["distinct"], filled),
+        mean_length=round(found["length"] or 0.0, 1),
+        patterns=_counts(found["patterns"]),
         values=ColumnValues(
-            least=found[f"least{n}"],
-            greatest=found[f"greatest{n}"],
-            frequent=tuple(frequent),
-            examples=_examples(n, found, frequent),
-            histogram=_histogram(found[f"histogram{n}"]) if _has_histogram(kind) else (),
+            least=_write(found["least_number"], kind) if is_number else found["least"],
+            greatest=_write(found["greatest_number"], kind) if is_number else found["greatest"],
+            frequent=frequent,
+            examples=tuple(dict.fromkeys(each for each in examples if each is not None)),
+            histogram=tuple(
+                HistogramBin(_write(each["x"], kind) or "", round(each["y"])) for each in found["histogram"] or ()
+            ),
         ),
     )
-    shapes = {each: found[f"shape{n}_{m}"] for m, each in enumerate(SHAPES)} if _is_text(kind) else {}
-    return infer_type(profile, shapes)
+    return infer_type(profile, {each: found[f"shape{n}"] for n, each in enumerate(SHAPES)})
 
 
-def _examples(n: int, found: SparkRow, frequent: list[ValueCount]) -> tuple[str, ...]:
-    values = [*(each.value for each in frequent[:2]), *(found[f"{order}{n}"] for order in _EXAMPLE_ORDERS)]
-    return tuple(dict.fromkeys(each for each in values if each is not None))
+def _empty(name: str, rows: DataFrame) -> ColumnProfile:
+    return infer_type(ColumnProfile(name=name, data_type=rows.schema[name].dataType.simpleString()), {})
 
 
 def _counts(found: list[Any] | None) -> tuple[ValueCount, ...]:
@@ -110,29 +141,24 @@ def _counts(found: list[Any] | None) -> tuple[ValueCount, ...]:
     return tuple(sorted(listed, key=lambda each: (-each.rows, each.value)))
 
 
-def _histogram(found: list[Any] | None) -> tuple[HistogramBin, ...]:
-    return tuple(HistogramBin(_write(each["x"]), round(each["y"])) for each in found or ())
+def _write(number: float | None, kind: t.DataType) -> str | None:
+    """Return a number of a histogram as the values of its column are written."""
+    if number is None:
+        return None
+    if isinstance(kind, t.NumericType):
+        return f"{number:.15g}" if number.is_integer() else f"{number:.6g}"
+    time = _EPOCH + timedelta(seconds=number)
+    return time.date().isoformat() if isinstance(kind, t.DateType) else time.isoformat(timespec="seconds")
 
 
-def _write(middle: object) -> str:
-    return f"{middle:.6g}" if isinstance(middle, float) else str(middle)
-
-
-def _with_exact_keys(texts: DataFrame, columns: list[ColumnProfile]) -> Iterator[ColumnProfile]:
+def _with_exact_keys(rows: DataFrame, columns: list[ColumnProfile]) -> Iterator[ColumnProfile]:
     """Look at the few columns that may be keys for two rows with the same value; a larger source is not looked at."""
-    candidates = [n for n, each in enumerate(columns) if each.may_be_key and each.rows <= _EXACT_ROWS][:_MOST_EXACT]
-    exact: Mapping[int, bool] = {
-        n: texts.groupBy(f"t{n}").count().where(f.col("count") > 1).limit(1).isEmpty() for n in candidates
+    candidates = [each.name for each in columns if each.may_be_key and each.rows <= _EXACT_ROWS][:_MOST_EXACT]
+    exact = {
+        name: rows.groupBy(f.col(quote_identifier(name))).count().where(f.col("count") > 1).limit(1).isEmpty()
+        for name in candidates
     }
-    for n, each in enumerate(columns):
-        # Its distinct values were counted well enough to know that it is no key.
-        known = exact.get(n, None if each.may_be_key else False)
+    for each in columns:
+        # Of others, the distinct values were counted well enough to know that they are no keys.
+        known = exact.get(each.name, None if each.may_be_key else False)
         yield replace(each, is_unique=known, distinct=each.rows if known else each.distinct)
-
-
-def _is_text(kind: t.DataType) -> bool:
-    return isinstance(kind, t.StringType)
-
-
-def _has_histogram(kind: t.DataType) -> bool:
-    return isinstance(kind, t.NumericType | t.DateType | t.TimestampType | t.TimestampNTZType)
