@@ -1,4 +1,4 @@
-"""Versions of data products, and the state of their matching."""
+"""Versions of data products, the state of their matching, and profiles of sources."""
 
 from alembic import op
 
@@ -18,4 +18,9 @@ def upgrade() -> None:
         "product_match_state",
         *keys(tenant_id=NUMBER, product_id=NUMBER),
         *required(mark=EXACT, digest=EXACT, records_snapshot=NUMBER, pairs_snapshot=NUMBER, model=TEXT, report=TEXT),
+    )
+    op.create_table(
+        "product_source_profile",
+        *keys(tenant_id=NUMBER, source_id=NUMBER),
+        *required(made_at=NUMBER, profile=TEXT),
     )

@@ -7,6 +7,12 @@ The rights are in model.yaml: roles inherited from tenant to project to data pro
 - `attribute_types`: the types of attributes, and the columns that standardisation makes of each
 - `standardisation`: standard forms of values, and their parts
 - `matching`: finds the pairs of records that may be the same
+- `profiles`: what is known of the columns of a source
+- `source_profiles`: the stored profiles of sources
+- `type_inference`: infers the type of a column from its values and its name
+- `column_names`: reads names of columns, in several languages
+- `mapping_suggestions`: suggests columns for attributes, and attributes for columns
+- `templates`: templates of data products
 - `product_tables`: the tables that runs make, as resources
 - `entity_index`: the search index of a published version
 - `published_entities`: the entities of a published version, for whoever may view them

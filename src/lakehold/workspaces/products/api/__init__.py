@@ -1,5 +1,6 @@
 """REST endpoints that only data products have, beside those of every resource.
 
+- `sources`: the profile of the columns of a source
 - `versions`: versions of a data product, and publishing
 - `entities`: entities of the published version: search, one, its records
 - `schemas`: what several endpoints of curation take and answer
@@ -17,11 +18,12 @@ from lakehold.workspaces.products.api import (
     merge_suggestions,
     named_views,
     pair_queue,
+    sources,
     versions,
 )
 
 ROUTERS: list[APIRouter] = [
-    *(versions.routes, entities.routes),
+    *(sources.routes, versions.routes, entities.routes),
     *(pair_queue.routes, curation_acts.routes, merge_suggestions.routes, named_views.routes),
 ]
 """In the order of the OpenAPI document."""

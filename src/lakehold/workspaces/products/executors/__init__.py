@@ -8,6 +8,7 @@
 - `entity_table`: fills the table of entities, and saves the version
 - `run_constraints`: the acts of curators as a run needs them
 - `standardise`: the records of a data product, from the rows of a source
+- `profile`: the profile of the columns of a source
 - `text_columns`: columns of a source as texts
 - `clusters`: clusters of records, from pairs and the constraints of curators
 - `entity_ids`: stable ids of entities

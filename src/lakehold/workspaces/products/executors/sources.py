@@ -1,4 +1,6 @@
-"""Refreshes a source: its rows go into its table, merged by key, as the caller and the author may read them."""
+"""Refreshes a source: its rows go into its table, merged by key, as the caller and the author may read them; and
+profiles them.
+"""
 
 from __future__ import annotations
 
@@ -17,6 +19,8 @@ from lakehold.lake import readable_tables
 from lakehold.lake.readable_tables import LAKE_CATALOG
 from lakehold.lake.row_formats import quote_identifier
 from lakehold.runs.step_context import StepContext, StepResult
+from lakehold.workspaces.products import source_profiles
+from lakehold.workspaces.products.executors.profile import profile_rows
 from lakehold.workspaces.products.settings import SOURCE, LakeTableSettings
 
 if TYPE_CHECKING:
@@ -38,6 +42,11 @@ def refresh_source(step: RefreshSource, step_ctx: StepContext) -> StepResult:
         step_ctx.log(note)
     written = done.written
     step_ctx.log(f"{written.added:,} rows written, {written.removed:,} removed; the source has {written.total:,}")
+    step_ctx.check_stopped()
+    if step_ctx.tables.exists(place):
+        profile = profile_rows(step_ctx.tables.read(place))
+        with step_ctx.platform.write(step_ctx.caller) as ctx:
+            source_profiles.save(ctx, step.source, profile)
     return StepResult(written.added, written.size)
 
 

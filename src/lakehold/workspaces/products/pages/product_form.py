@@ -9,7 +9,16 @@ from starlette.datastructures import FormData
 from lakehold.catalog.resource_view import ResourceView
 from lakehold.web import form_tree
 from lakehold.web.form_tree import Texts, records
-from lakehold.workspaces.products.settings import ConsolidationRule, DataProductSettings, MatchSettings
+from lakehold.workspaces.products.attribute_types import AttributeType
+from lakehold.workspaces.products.mapping_suggestions import suggest_attributes, suggest_mapping
+from lakehold.workspaces.products.profiles import SourceProfile
+from lakehold.workspaces.products.settings import (
+    RESERVED_NAMES,
+    ConsolidationRule,
+    DataProductSettings,
+    MatchSettings,
+    ProductAttribute,
+)
 from lakehold.workspaces.products.templates import load_templates
 
 _DEFAULTS = MatchSettings()
@@ -54,8 +63,8 @@ def parse_form(sent: FormData) -> ProductForm:
         texts[name] = records(found, name)
     for part in _NUMBERS:
         texts[part] = {**texts[part], **_record(found.get(part))}
-    about = (str(found.get(name, "")) for name in ("name", "description", "version"))
-    return ProductForm(*about, texts)
+    name, description, version = (str(found.get(each, "")) for each in ("name", "description", "version"))
+    return ProductForm(name, description, version, texts)
 
 
 def form_of(found: ResourceView) -> ProductForm:
@@ -69,6 +78,23 @@ def apply_template(filled: ProductForm, name: str) -> None:
     filled.texts["template"] = name if template else ""
     if template:
         filled.texts["attributes"] = [_attribute_texts(asdict(each)) for each in template.settings.attributes]
+
+
+def add_source(filled: ProductForm, source: str, profile: SourceProfile) -> None:
+    """Attach a source, with the columns that fit the attributes; without attributes, with one for each column."""
+    if not records(filled.texts, "attributes"):
+        suggested = suggest_attributes(profile)
+        filled.texts["attributes"] = [_attribute_texts(asdict(each.attribute)) for each in suggested]
+        columns = {each.attribute.name: each.column for each in suggested}
+    else:
+        attributes = [
+            ProductAttribute(name=each["name"], label=each["label"], type=AttributeType(each["type"]))
+            for each in map(_attribute, records(filled.texts, "attributes"))
+            if each["name"] and each["name"] not in RESERVED_NAMES and each["type"] in set(AttributeType)
+        ]
+        columns = {each.attribute: each.column for each in suggest_mapping(attributes, profile)}
+    blank = {"source": source, "country": "", "recency": "", "columns": columns}
+    form_tree.add_record(filled.texts, "sources", blank)
 
 
 def texts_of(settings: Mapping[str, Any]) -> Texts:

@@ -20,10 +20,12 @@ from lakehold.web.access import resource_header
 from lakehold.web.connections.form_page import workspace_id
 from lakehold.web.form_values import CORRECTABLE_ERRORS, error_field, parse_integer
 from lakehold.web.routing import SubmittedForm, router
+from lakehold.workspaces.products import source_profiles
 from lakehold.workspaces.products.attribute_types import PARTS
 from lakehold.workspaces.products.pages import product_form
 from lakehold.workspaces.products.pages.entity_pages import need_product
 from lakehold.workspaces.products.pages.product_form import BLANK_ATTRIBUTE, ProductForm
+from lakehold.workspaces.products.profiles import SourceProfile
 from lakehold.workspaces.products.settings import PRODUCT, PRODUCT_KIND, PROJECT_KIND, SOURCE_KIND, ConsolidationRule
 from lakehold.workspaces.products.templates import load_templates
 
@@ -143,7 +145,7 @@ class ProductFormPage:
             return reading.run(lambda ctx: self.render(ctx, filled, **outcome))
 
         if do != "save":
-            _change(filled, do)
+            reading.run(lambda ctx: self._change(ctx, filled, do))
             return again()
         before = dict(self.found.settings or {}) if self.found else {}
         settings = filled.settings(before)
@@ -168,17 +170,17 @@ class ProductFormPage:
         resource_edit.apply_edit(ctx, self.found.uid, changes, expect_version=parse_integer(filled.version))
         return self.found.uid
 
-
-def _change(filled: ProductForm, do: str) -> None:
-    """Do what a button says that is not the one that saves."""
-    word, _, path = do.partition(":")
-    match word:
-        case "template":
-            product_form.apply_template(filled, str(filled.texts.get("template", "")))
-        case "attribute":
-            form_tree.add_record(filled.texts, "attributes", dict(BLANK_ATTRIBUTE))
-        case "source" if filled.texts.get("new_source"):
-            blank = {"source": filled.texts["new_source"], "country": "", "recency": "", "columns": {}}
-            form_tree.add_record(filled.texts, "sources", blank)
-        case "remove" | "up" | "down":
-            form_tree.change_list(filled.texts, word, path)
+    def _change(self, ctx: RequestContext, filled: ProductForm, do: str) -> None:
+        """Do what a button says that is not the one that saves."""
+        word, _, path = do.partition(":")
+        chosen = str(filled.texts.get("new_source", ""))
+        match word:
+            case "template":
+                product_form.apply_template(filled, str(filled.texts.get("template", "")))
+            case "attribute":
+                form_tree.add_record(filled.texts, "attributes", dict(BLANK_ATTRIBUTE))
+            case "source" if chosen in self._sources(ctx):
+                known = source_profiles.load(ctx, chosen)
+                product_form.add_source(filled, chosen, known[0] if known else SourceProfile())
+            case "remove" | "up" | "down":
+                form_tree.change_list(filled.texts, word, path)

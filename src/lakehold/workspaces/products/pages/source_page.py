@@ -1,4 +1,4 @@
-"""The page of a source: what it reads, its columns, and its first rows."""
+"""The page of a source: the profile of its columns, and its first rows."""
 
 from fastapi import Request, Response
 
@@ -14,8 +14,9 @@ from lakehold.lake.previews import PreviewOptions, read_preview
 from lakehold.web import pages
 from lakehold.web.routing import router
 from lakehold.web.runs.runnable_page import latest_runs, overview_values
-from lakehold.web.table_pages import build_grid, current_metadata, sql_field_type
+from lakehold.web.table_pages import build_grid, current_metadata
 from lakehold.workspaces.graph import edge_sources
+from lakehold.workspaces.products import source_profiles
 from lakehold.workspaces.products.settings import SOURCE_KIND
 
 routes = router("/resources")
@@ -41,7 +42,7 @@ def source_page(request: Request, ctx: ReadContext, platform: CurrentPlatform, l
     values: dict[str, object] = {
         **overview_values(ctx, found, "source", latest_runs(ctx, found, _LATEST)),
         "now": now,
-        "sql_type": sql_field_type,
+        "profile": source_profiles.load(ctx, uid),
         "grid": grid,
         "viewing": viewing,
         "products": VisibleRefs(ctx).refs(users),
