@@ -1,4 +1,4 @@
-"""Entities of a published version, for whoever may view 360 pages, and the records behind them."""
+"""Entities of a published version, for those who may view 360 pages, and the records behind them."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass

@@ -96,7 +96,7 @@ def get_entity(ctx: ReadContext, platform: CurrentPlatform, product: IdText, ent
 def list_entity_records(
     ctx: ReadContext, platform: CurrentPlatform, product: IdText, entity: IdText
 ) -> EntityRecordsJson:
-    """List the source records of an entity, for whoever may see records."""
+    """List the source records of an entity, for those who may see records."""
     found = published_entities.records(ctx, platform, product, entity)
     names = published_entities.source_names(ctx, [each.source for each in found])
     items = [

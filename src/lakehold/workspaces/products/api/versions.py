@@ -36,7 +36,7 @@ class ProductVersionsJson(ResponseModel):
 
 @routes.get("/{product}/versions")
 def list_versions(ctx: ReadContext, product: IdText) -> ProductVersionsJson:
-    """List the newest versions of a data product, for whoever may open it."""
+    """List the newest versions of a data product, for those who may open it."""
     need_kind(ctx, product, "open", (PRODUCT_KIND,))
     visible = VisibleRefs(ctx)
     items = [
