@@ -19,7 +19,7 @@ import pyarrow.compute as pc
 
 
 class RowKind(IntEnum):
-    """What a row says of the component that it is of, in its columns `one`, `other` and `weight`."""
+    """The kinds of rows about a component, by what they say in its columns `one`, `other` and `weight`."""
 
     LINK = 0
     """Two records are the same, as matching found."""
@@ -32,7 +32,7 @@ class RowKind(IntEnum):
 
 
 class ClusterFlag(StrEnum):
-    """What curators should know of an entity."""
+    """The flags of an entity that curators should know of."""
 
     SPLIT = "split"
     """It was cut off a component with more records than the limit."""
