@@ -89,3 +89,4 @@ def test_of_a_component_with_too_many_links_the_strongest_count(
     pairs = [("a", "b", 0.99, 9.0), ("b", "c", 0.99, 8.0), ("c", "d", 0.95, 4.0)]
     found = cluster(spark, "abcd", pairs, max_records=3)
     assert by(found, "record", "cluster") == {"a": "a", "b": "a", "c": "a", "d": "d"}
+    assert set(by(found, "record", "flag").values()) == {"split"}

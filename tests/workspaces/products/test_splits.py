@@ -51,6 +51,13 @@ def test_the_threshold_rises_until_parts_fit() -> None:
     assert clusters == {"a1": "a1", "a2": "a1", "b1": "b1", "b2": "b1", "c": "c"}
 
 
+def test_a_record_whose_links_do_not_count_is_alone() -> None:
+    rows = [link("a", "b", 9), *((RowKind.RECORD, each, each, None) for each in "abc")]
+    clusters, flags = split(rows, 2)
+    assert clusters == {"a": "a", "b": "a", "c": "c"}
+    assert set(flags.values()) == {"split"}
+
+
 def test_what_fits_is_left_alone() -> None:
     clusters, flags = split([link("a", "b", 1), link("b", "c", 1)], 3)
     assert (set(clusters.values()), set(flags.values())) == ({"a"}, {None})

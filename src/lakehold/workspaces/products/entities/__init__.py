@@ -1,4 +1,4 @@
-"""How records become entities, without Spark: its executors apply these to tables of any size.
+"""Makes entities of records, without Spark: its executors apply these to tables of any size.
 
 - `components`: connected components of links, over Arrow columns
 - `constraints`: what curators have said of records, and which of it holds where two acts contradict each other

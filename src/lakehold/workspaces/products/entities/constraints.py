@@ -1,4 +1,4 @@
-"""What curators have said of records: which are the same, which are not, and which groups are verified.
+"""Acts of curators about records: which are the same, which are not, and which groups are verified.
 
 Acts can contradict each other, also by way of others: a is b, b is c, and a is not c. The newest act counts first, and
 an older one only as far as it does not contradict those. So the outcome depends on the acts and their order alone.

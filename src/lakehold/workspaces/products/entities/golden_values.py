@@ -64,7 +64,7 @@ class EntityRecords:
 
     @cached_property
     def missing(self) -> Numbers:
-        """How many attributes of each row have no value."""
+        """The number of attributes without a value of each row."""
         counts = np.zeros(self.rows.num_rows, np.int64)
         for name in self.attributes:
             counts += self.column(name).is_null().to_numpy(zero_copy_only=False)

@@ -19,7 +19,7 @@ import pyarrow.compute as pc
 
 
 class RowKind(IntEnum):
-    """What a row says of the component that it is of, in its columns `one`, `other` and `weight`."""
+    """The kinds of rows about a component, by what they say in its columns `one`, `other` and `weight`."""
 
     LINK = 0
     """Two records are the same, as matching found."""
@@ -29,10 +29,12 @@ class RowKind(IntEnum):
     """Two groups are not together."""
     VERIFIED = 3
     """A group is verified: matching puts no two of these together."""
+    RECORD = 4
+    """A record is in the component, also if none of its links is among the rows."""
 
 
 class ClusterFlag(StrEnum):
-    """What curators should know of an entity."""
+    """The flags of an entity that curators should know of."""
 
     SPLIT = "split"
     """It was cut off a component with more records than the limit."""
@@ -77,13 +79,16 @@ class _Parts:
 def split_component(rows: pa.Table, max_records: int) -> pa.Table:
     """Return the parts of a component: `record`, `cluster` (the smallest record of a part) and `flag`."""
     kinds = rows.column("kind").to_numpy()
-    links, groups = (rows.filter(pa.array(kinds == kind)) for kind in (RowKind.LINK, RowKind.GROUP))
-    records = pc.unique(pa.chunked_array([*_chunks(links, "one"), *_chunks(links, "other"), *_chunks(groups, "one")]))
+    links, groups, members = (
+        rows.filter(pa.array(kinds == kind)) for kind in (RowKind.LINK, RowKind.GROUP, RowKind.RECORD)
+    )
+    ends = [*_chunks(links, "one"), *_chunks(links, "other"), *_chunks(groups, "one"), *_chunks(members, "one")]
+    records = pc.unique(pa.chunked_array(ends))
     records = records.take(pc.sort_indices(records))
     parts = _Parts(list(range(len(records))), [1] * len(records))
     _apply_constraints(parts, rows, _numbers(groups.column("one"), records), groups.column("other").to_pylist())
-    is_split = _join_links(parts, links, records, max_records)
-    return _to_table(parts, records, max_records, is_split=is_split)
+    _join_links(parts, links, records, max_records)
+    return _to_table(parts, records, max_records)
 
 
 def _apply_constraints(parts: _Parts, rows: pa.Table, members: list[int], groups: list[str]) -> None:
@@ -101,9 +106,9 @@ def _apply_constraints(parts: _Parts, rows: pa.Table, members: list[int], groups
             parts.apart.setdefault(roots[other], set()).add(roots[one])
 
 
-def _join_links(parts: _Parts, links: pa.Table, records: pa.Array, max_records: int) -> bool:
-    """Join parts by links, the strongest first; return whether one was too large."""
-    level, too_large, is_split = np.inf, list[int](), False
+def _join_links(parts: _Parts, links: pa.Table, records: pa.Array, max_records: int) -> None:
+    """Join parts by links, the strongest first."""
+    level, too_large = np.inf, list[int]()
     for weight, one, other in _strongest_first(links, records):
         if weight != level:
             parts.closed.update(map(parts.find, too_large))
@@ -114,10 +119,8 @@ def _join_links(parts: _Parts, links: pa.Table, records: pa.Array, max_records: 
         is_closed = first in parts.closed or second in parts.closed
         if weight < np.inf and (is_closed or parts.sizes[first] + parts.sizes[second] > max_records):
             too_large += (first, second)
-            is_split = True
         else:
             parts.join(first, second)
-    return is_split
 
 
 def _strongest_first(links: pa.Table, records: pa.Array) -> Iterator[tuple[float, int, int]]:
@@ -128,11 +131,11 @@ def _strongest_first(links: pa.Table, records: pa.Array) -> Iterator[tuple[float
     return zip(weights[order].tolist(), one[order].tolist(), other[order].tolist(), strict=True)
 
 
-def _to_table(parts: _Parts, records: pa.Array, max_records: int, *, is_split: bool) -> pa.Table:
+def _to_table(parts: _Parts, records: pa.Array, max_records: int) -> pa.Table:
     smallest: dict[int, int] = {}
     roots = [parts.find(number) for number in range(len(records))]
     clusters = [smallest.setdefault(root, number) for number, root in enumerate(roots)]
-    flag = ClusterFlag.SPLIT.value if is_split else None
+    flag = ClusterFlag.SPLIT.value if len(records) > max_records else None
     flags = [ClusterFlag.LARGE.value if parts.sizes[root] > max_records else flag for root in roots]
     taken = records.take(pa.array(clusters, pa.int64()))
     return pa.table({"record": records, "cluster": taken, "flag": pa.array(flags, pa.string())})

@@ -43,9 +43,9 @@ class AggregateCompiler:
         except RefusedQueryError as error:
             raise InvalidSettingError(error.message, error.hint, field="sql") from error
         except PySparkException as error:
-            told = query_errors.translate_error(error)
-            hint = told.hint or "Write an aggregate over the attributes, such as max(revenue)."
-            raise InvalidSettingError(f"{quote(text)} cannot be used: {told.message}", hint, field="sql") from error
+            found = query_errors.translate_error(error)
+            hint = found.hint or "Write an aggregate over the attributes, such as max(revenue)."
+            raise InvalidSettingError(f"{quote(text)} cannot be used: {found.message}", hint, field="sql") from error
         return f.expr(text)
 
     @staticmethod

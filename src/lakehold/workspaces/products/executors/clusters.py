@@ -125,6 +125,7 @@ def _rows_of(
     verified = place.join(constraints.verified, "group")
     apart = constraints.apart.join(place.withColumnRenamed("group", "one"), "one")
     for rows, kind, one, other in (
+        (members, RowKind.RECORD, "record_a", "record_a"),
         (inside, RowKind.GROUP, "record", "group"),
         (verified, RowKind.VERIFIED, "group", "group"),
         (apart, RowKind.APART, "one", "other"),

@@ -19,7 +19,7 @@ from lakehold.lake.row_formats import quote_identifier
 
 
 class EntityChange(StrEnum):
-    """What happened to an entity between two versions."""
+    """The kinds of changes of an entity between two versions."""
 
     NEW = "new"
     CHANGED = "changed"

@@ -54,7 +54,7 @@ def assign_ids(
     )
 
 
-def _largest(overlaps: DataFrame, of: str, to: str) -> DataFrame:
+def _largest(overlaps: DataFrame, owner: str, other: str) -> DataFrame:
     """Return the largest overlap of each; of equal ones that with the smallest name."""
-    best = overlaps.groupBy(of).agg(f.min(f.struct((-f.col("records")).alias("less"), f.col(to))).alias("best"))
-    return best.select(of, f.col(f"best.{to}"), (-f.col("best.less")).alias("records"))
+    best = overlaps.groupBy(owner).agg(f.min(f.struct((-f.col("records")).alias("less"), f.col(other))).alias("best"))
+    return best.select(owner, f.col(f"best.{other}"), (-f.col("best.less")).alias("records"))

@@ -28,7 +28,7 @@ CompileAggregate = Callable[[str], Column]
 
 @dataclass(frozen=True, slots=True)
 class ConsolidationPlan:
-    """How the values of entities are chosen."""
+    """The attributes, sources and compiler by which the values of entities are chosen."""
 
     attributes: Sequence[ProductAttribute]
     sources: Sequence[str]
