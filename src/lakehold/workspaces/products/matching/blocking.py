@@ -74,7 +74,8 @@ class BlockingPlan:
 class TooManyPairsError(LakeholdError):
     """A blocking rule gives more pairs than may be compared."""
 
-    code = "products.too_many_pairs"
+    code = "too_many_pairs"
+    status = 422
 
 
 def candidate_rules(attributes: Sequence[MatchedAttribute]) -> list[BlockingRule]:
