@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 import pyarrow as pa
 
 from benchmarks.made_up_records import NICKNAMES, Row
-from lakehold.workspaces.products.attribute_types import AttributeType
+from lakehold.workspaces.products.attribute_types import PARTS, AttributeType
+from lakehold.workspaces.products.standardisation.standardiser import standardise
 
 _LONG_NAMES = {short: name for name, shorts in NICKNAMES.items() for short in shorts}
 PEOPLE = {
@@ -31,8 +32,29 @@ COMPANIES = {
 }
 
 
-def record_table(rows: Iterable[Row], types: dict[str, AttributeType]) -> pa.Table:
-    """Return the records with the columns of the table `records`, and `truth`."""
+def standardised_table(rows: Iterable[Row], types: Mapping[str, AttributeType]) -> pa.Table:
+    """Return the records as standardisation makes them of the raw values; slow, as the real one is."""
+    records = []
+    for place, row in enumerate(rows):
+        record: Row = {"record": f"{place:032x}", "source": row["source"], "truth": row["truth"]}
+        for name, kind in types.items():
+            found = standardise(kind, _raw(kind, row, name), "DE")
+            parts = found.parts if found else {}
+            record |= {f"{name}__{part}": parts.get(part) or None for part in PARTS[kind].parts}
+        records.append(record)
+    columns = {name: pa.array([record[name] for record in records], pa.string()) for name in records[0]}
+    return pa.table(columns)
+
+
+def _raw(kind: AttributeType, row: Row, name: str) -> str | None:
+    """Return a value as a source has it: the house number behind the street, the legal form behind the name."""
+    more = {AttributeType.STREET: "number", AttributeType.COMPANY_NAME: "form"}.get(kind)
+    value = row[name]
+    return f"{value} {row[more]}" if value and more and row[more] else value
+
+
+def record_table(rows: Iterable[Row], types: Mapping[str, AttributeType]) -> pa.Table:
+    """Return the records with the columns of the table `records`, and `truth`, by the shortest way."""
     columns: dict[str, list[str | None]] = {}
     for place, row in enumerate(rows):
         record: Row = {"record": f"{place:032x}", "source": row["source"], "truth": row["truth"]}

@@ -1,4 +1,4 @@
-"""Who may probe the connection of a source or a destination, saved or not."""
+"""The right to probe the connection of a source or a destination, saved or not."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -11,7 +11,7 @@ from lakehold.lake import readable_tables
 
 
 @dataclass(frozen=True, slots=True)
-class ProbeTarget:
+class ConnectionProbe:
     """A source or destination to probe: an existing one with other settings, or one that would be created."""
 
     kind: str
@@ -23,7 +23,7 @@ class ProbeTarget:
     """Instead of those that are saved, or beside them."""
 
 
-def need_probe(ctx: RequestContext, target: ProbeTarget) -> Caller:
+def need_probe(ctx: RequestContext, target: ConnectionProbe) -> Caller:
     """Return the caller if they may edit the resource, or create it; it contacts another system and shows data."""
     readable_tables.refuse_impersonation(ctx)
     if target.uid:
@@ -34,7 +34,7 @@ def need_probe(ctx: RequestContext, target: ProbeTarget) -> Caller:
     return ctx.caller
 
 
-def probe_secrets(ctx: RequestContext, target: ProbeTarget) -> dict[str, str]:
+def probe_secrets(ctx: RequestContext, target: ConnectionProbe) -> dict[str, str]:
     """Return the secrets of the connection, which must never be part of a response."""
     stored = credentials.load_for_test(ctx, target.uid, target.settings) if target.uid else {}
     return {**stored, **target.secrets}

@@ -26,7 +26,7 @@ state_table = sa.Table(
 
 @dataclass(frozen=True, slots=True)
 class MatchState:
-    """What matching has to know of its last run."""
+    """The state that the last matching has left."""
 
     mark: str
     digest: str

@@ -42,7 +42,7 @@ PUBLISH = "publish"
 _SOURCES = "sources"
 
 
-class SourcePipeline(Runnable):
+class ProductSourcePipeline(Runnable):
     """Refreshes a source. Those who may edit it may refresh it; they and its author must be able to read its rows."""
 
     kind = SOURCE_KIND
@@ -128,7 +128,7 @@ class ProductPipeline(Runnable):
 
 
 def need_sources(ctx: RequestContext, product: str, sources: Sequence[str]) -> None:
-    """Refuse sources that whoever attached them to a data product no longer sees.
+    """Refuse sources that the member who attached them to a data product no longer sees.
 
     Who runs the data product has the right to its records, which is not one to all rows of the project's sources.
     """
@@ -236,11 +236,11 @@ class WorkflowPipeline(Runnable):
         return (*parts_of(self.kind, uid), *reads)
 
     def need_step(self, ctx: RequestContext, uid: str, step: Step) -> None:
-        """Refuse a step to whoever could not do it without the workflow."""
+        """Refuse a step that the caller could not do without the workflow."""
         del uid
         match step:
             case RefreshSource():
-                SourcePipeline().need_step(ctx, step.source, step)
+                ProductSourcePipeline().need_step(ctx, step.source, step)
             case ProductStep():
                 ProductPipeline().need_step(ctx, step.product, step)
 
@@ -287,7 +287,7 @@ class EntityTableUpkeep(_TableUpkeep):
 
 
 RUNNABLES: Sequence[Runnable] = (
-    SourcePipeline(),
+    ProductSourcePipeline(),
     ProductPipeline(),
     WorkflowPipeline(),
     RecordTableUpkeep(),

@@ -83,9 +83,9 @@ def save(
 ) -> int:
     """Save the version that a run has made, once, and return its number."""
     rows, c, number = ctx.rows(version_table), version_table.c, ctx.view.resource(product)
-    made = next(iter(rows.select(c.product_id == number, c.run == run, limit=1)), None)
-    if made is not None:
-        return int(made.number)
+    saved = next(iter(rows.select(c.product_id == number, c.run == run, limit=1)), None)
+    if saved is not None:
+        return int(saved.number)
     newest = find_newest(ctx, product)
     following = newest.number + 1 if newest else 1
     rows.insert(

@@ -83,5 +83,6 @@ def match(table: pa.Table, matched: Iterable[MatchedAttribute], options: MatchOp
     engine.block(plan)
     model = engine.train()
     engine.score(model)
+    engine.sum_up()
     rows = engine.connection.execute("select record_a, record_b, probability from pairs").fetchall()
     return MatchResult(engine, plan, model, {(a, b): probability for a, b, probability in rows})

@@ -10,7 +10,7 @@ from lakehold.connectors.registry import open_environment
 from lakehold.lake import readable_tables
 from lakehold.lake.volumes import Volume
 from lakehold.workspaces import transfer
-from lakehold.workspaces.products.connection_probe import ProbeTarget, need_probe, probe_secrets
+from lakehold.workspaces.products.connection_probe import ConnectionProbe, need_probe, probe_secrets
 from lakehold.workspaces.products.executors.sources import select_all
 from lakehold.workspaces.products.settings import DESTINATION, SOURCE, LakeTableSettings
 
@@ -29,7 +29,7 @@ def probe_source(
     platform: Platform, caller: Caller, request: Mapping[str, Any], start_spark: Callable[[], SparkRuntime]
 ) -> dict[str, Any]:
     """Return as JSON the columns of a table of the lake, or the streams of a connector."""
-    target = ProbeTarget(**request)
+    target = ConnectionProbe(**request)
     settings = SOURCE.parse(target.settings)
     with platform.read(caller) as ctx:
         need_probe(ctx, target)
@@ -46,7 +46,7 @@ def check_destination(
     platform: Platform, caller: Caller, request: Mapping[str, Any], start_spark: Callable[[], object]
 ) -> dict[str, str]:
     """Test a destination and return the result as a message; raise if nothing could be sent."""
-    target = ProbeTarget(**request)
+    target = ConnectionProbe(**request)
     to = DESTINATION.parse(target.settings)
     if to.needs_drivers:
         start_spark()

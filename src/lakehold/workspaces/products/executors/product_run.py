@@ -1,4 +1,4 @@
-"""What the steps of a run of a data product share: its tables and settings, and the version before."""
+"""A run of a data product, as its steps share it: tables, settings, and the version before."""
 
 from __future__ import annotations
 
@@ -52,8 +52,8 @@ class ProductRun:
     def places(self) -> Mapping[ProductTable, TableIdentifier]:
         """The tables of the data product; missing ones are created."""
         with self.step_ctx.platform.write(self.step_ctx.caller) as ctx:
-            made = create_missing_tables(ctx, self.step.product)
-            return {table: readable_tables.identifier_of(ctx, uid) for table, uid in made.items()}
+            tables = create_missing_tables(ctx, self.step.product)
+            return {table: readable_tables.identifier_of(ctx, uid) for table, uid in tables.items()}
 
     @cached_property
     def before(self) -> ProductVersion | None:

@@ -67,7 +67,7 @@ def publish_version(step: PublishVersion, step_ctx: StepContext) -> StepResult:
 
 @dataclass(frozen=True, slots=True)
 class _VersionContent:
-    """What the index of a version holds, read batch by batch."""
+    """The content of the index of a version, read batch by batch."""
 
     here: ProductRun
     version: ProductVersion

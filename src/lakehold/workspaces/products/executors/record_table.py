@@ -5,7 +5,6 @@ from __future__ import annotations
 from functools import reduce
 from typing import TYPE_CHECKING
 
-from pyspark import StorageLevel
 from pyspark.sql import DataFrame
 
 from lakehold.access.facts.descriptions import describe_resource
@@ -30,14 +29,12 @@ def fill_records(step: StandardiseRecords, step_ctx: StepContext) -> StepResult:
     if here.tables.exists(place) and here.tables.schema(place).fieldNames() == columns:
         known = here.tables.read_before_write(place, step_ctx.mark)
     parts = [_records_of(here, mapping, step, known) for mapping in here.settings.sources]
-    rows = reduce(DataFrame.unionByName, parts).select(*columns).persist(StorageLevel.DISK_ONLY)
-    try:
-        step_ctx.check_stopped()
-        # Columns that have changed are those of another table: all rows are written.
-        mode = WriteMode.OVERWRITE if known is None else WriteMode.MIRROR
-        written = here.write(ProductTable.RECORDS, rows, mode, ("record",))
-    finally:
-        rows.unpersist()
+    folder = str(step_ctx.folder / "records")
+    reduce(DataFrame.unionByName, parts).select(*columns).write.parquet(folder)
+    step_ctx.check_stopped()
+    # Columns that have changed are those of another table: all rows are written.
+    mode = WriteMode.OVERWRITE if known is None else WriteMode.MIRROR
+    written = here.write(ProductTable.RECORDS, here.tables.session.read.parquet(folder), mode, ("record",))
     return StepResult(written.added, written.size)
 
 

@@ -74,7 +74,8 @@ class BlockingPlan:
 class TooManyPairsError(LakeholdError):
     """A blocking rule gives more pairs than may be compared."""
 
-    code = "products.too_many_pairs"
+    code = "too_many_pairs"
+    status = 422
 
 
 def candidate_rules(attributes: Sequence[MatchedAttribute]) -> list[BlockingRule]:
@@ -207,12 +208,16 @@ class BlockingPlanner:
                 plan.notes.append(f"{rule.name}: left out, as it would compare {found.pairs:,} pairs.")
             elif plan.pairs + found.pairs > self._max:
                 self._refuse(rule, plan.pairs + found.pairs, plan)
-            elif found.pairs:
-                plan.rules.append(found)
-                if found.left_out:
-                    plan.notes.append(f"{rule.name}: {found.left_out:,} records have values that are too frequent.")
-                self._keep(found.column)
+            else:
+                self._add(found, plan)
         return plan
+
+    def _add(self, found: RulePlan, plan: BlockingPlan) -> None:
+        if found.left_out:
+            plan.notes.append(f"{found.rule.name}: {found.left_out:,} records have values that are too frequent.")
+        if found.pairs:
+            plan.rules.append(found)
+            self._keep(found.column)
 
     def _refuse(self, rule: BlockingRule, pairs: int, plan: BlockingPlan) -> None:
         if not rule.custom:

@@ -105,11 +105,7 @@ class MatchEngine:
         """
         run = self.connection.execute
         run(f"create or replace temp table changed as select distinct record from read_parquet('{changed}')")
-        near = (
-            f"from read_parquet('{previous}') p"
-            if previous
-            else "from (select '' as record_a, '' as record_b where false) p"
-        )
+        near = f"from read_parquet('{previous}') p"
         run(
             f"create or replace temp table reached as select record from changed"
             f" union select record_b {near} semi join changed c on p.record_a = c.record"
@@ -169,9 +165,21 @@ class MatchEngine:
         )
         run(f"drop table if exists {predictions}")
         self._link_equal(model, review)
+        self._done("scores")
+
+    def take_over(self, previous: str) -> None:
+        """Add the pairs of the run before that cannot have changed."""
+        self.connection.execute(
+            "insert into pairs select record_a, record_b, probability, weight"
+            f" from read_parquet('{previous}') p anti join touched_records a on p.record_a = a.record"
+            " anti join touched_records b on p.record_b = b.record"
+        )
+        self._done("unchanged pairs")
+
+    def sum_up(self) -> None:
+        """Complete the report by what was found."""
         self.report.pairs = self._number("pairs")
         self.report.thresholds = self._thresholds()
-        self._done("scores")
 
     def _predict(self, model: MatchModel, pairs: str, review: float) -> str:
         """Let Splink score pairs, and return the table; those that it finds below the review, rivals only lower."""

@@ -30,7 +30,7 @@ _REFUSED = 2
 class MatchFailedError(LakeholdError):
     """The process that matches records ended without a result."""
 
-    code = "products.match_failed"
+    code = "match_failed"
     status = 500
 
 
@@ -48,9 +48,10 @@ class MatchSpec:
     labels: str = ""
     """Answers of curators: record_a, record_b, same."""
     changed: str = ""
-    """The records (column `record`) that are new, changed or deleted: only their pairs are made anew."""
+    """The records (column `record`) that are new, changed or deleted: only their pairs are made anew. It needs a model,
+    and the pairs of the run before."""
     previous: str = ""
-    """The pairs of the run before an incremental one."""
+    """The pairs of the run before; those that cannot have changed are taken over, so that the output is complete."""
 
     def to_json(self) -> str:
         """Return the specification as JSON."""

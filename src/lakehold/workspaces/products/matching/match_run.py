@@ -27,13 +27,16 @@ def run_match(spec: MatchSpec, say: Progress) -> None:
         engine.load(spec.records)
         plan = engine.plan_blocking()
         model = _stored_model(engine, spec)
-        # A model is trained on all pairs, so that a run without one is a full run.
-        incremental = bool(spec.changed and model)
+        # A model is trained on all pairs, and what has not changed is taken over: without these it is a full run.
+        incremental = bool(spec.changed and spec.previous and model)
         if incremental:
             engine.touch(spec.changed, spec.previous)
         engine.block(plan, "touched" if incremental else "")
         model = model or engine.train(*_labels(engine, spec.labels))
         engine.score(model)
+        if incremental:
+            engine.take_over(spec.previous)
+        engine.sum_up()
         _write(engine, model, Path(spec.output), incremental=incremental)
     finally:
         engine.close()

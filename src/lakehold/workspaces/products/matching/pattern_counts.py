@@ -41,7 +41,7 @@ class PatternCounter:
 
     def _random(self, records: int) -> str:
         """Choose pairs by a hash of their number, so that the same records always give the same pairs."""
-        count = min(RANDOM_PAIRS, records * (records - 1) * 2)
+        count = min(RANDOM_PAIRS, records * (records - 1) // 2)
         left, right = (f"hash({place}, n) % {max(records, 1)}" for place in (self._seed * 2, self._seed * 2 + 1))
         return (
             f"select least(a, b)::bigint as join_key_l, greatest(a, b)::bigint as join_key_r, '0' as match_key from"

@@ -12,7 +12,7 @@ from lakehold.web import urls
 from lakehold.web.connections.form import ResourceForm, load_design
 from lakehold.web.connections.form_page import ConnectionFormPage, ConnectionTest, form_routers, probe_as_caller
 from lakehold.web.labels import format_count
-from lakehold.workspaces.products.connection_probe import ProbeTarget, need_probe
+from lakehold.workspaces.products.connection_probe import ConnectionProbe, need_probe
 from lakehold.workspaces.products.settings import DESTINATION, DESTINATION_KIND, PROJECT_KIND, SOURCE, SOURCE_KIND
 
 FORMS = Path(__file__).parent.parent / "forms.yaml"
@@ -29,12 +29,12 @@ class _ProjectFormPage(ConnectionFormPage):
         workspaces.need_workspace(ctx, uid, PROJECT_KIND)
         ctx.need_draft(Draft(cls.kind, {"project": uid}))
 
-    def target(self, filled: ResourceForm, secrets: Mapping[str, str]) -> ProbeTarget:
+    def target(self, filled: ResourceForm, secrets: Mapping[str, str]) -> ConnectionProbe:
         """Return what is to be probed."""
-        return ProbeTarget(self.kind, self.uid, self.within, filled.settings(), secrets)
+        return ConnectionProbe(self.kind, self.uid, self.within, filled.settings(), secrets)
 
 
-class SourceFormPage(_ProjectFormPage):
+class ProductSourceFormPage(_ProjectFormPage):
     """The form page of a source."""
 
     kind, design = SOURCE_KIND, load_design(FORMS, "source", SOURCE.records)
@@ -67,7 +67,7 @@ class SourceFormPage(_ProjectFormPage):
         return urls.resource(uid, "source"), message
 
 
-class DestinationFormPage(_ProjectFormPage):
+class ProductDestinationFormPage(_ProjectFormPage):
     """The form page of a destination."""
 
     kind, design = DESTINATION_KIND, load_design(FORMS, "destination", DESTINATION.records)
@@ -91,5 +91,5 @@ class DestinationFormPage(_ProjectFormPage):
         return urls.resource(uid), message
 
 
-new_source, source_routes = form_routers(SourceFormPage)
-new_destination, destination_routes = form_routers(DestinationFormPage)
+new_source, source_routes = form_routers(ProductSourceFormPage)
+new_destination, destination_routes = form_routers(ProductDestinationFormPage)

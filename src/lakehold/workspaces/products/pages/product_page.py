@@ -32,14 +32,14 @@ def product_page(request: Request, ctx: ReadContext, platform: CurrentPlatform, 
     resource_usage.record(platform, ctx, kinds.catalog_kind(ctx.view.policy, found.kind).visible, uid)
     opened = "open" in found.actions
     visible = VisibleRefs(ctx)
-    made = versions.list_versions(ctx, uid, _VERSIONS) if opened else []
+    found_versions = versions.list_versions(ctx, uid, _VERSIONS) if opened else []
     sources = edge_targets(ctx, uid, "sources") if opened else []
     values: dict[str, object] = {
         **overview_values(ctx, found, "product", latest_runs(ctx, found, _LATEST)),
         "opened": opened,
         "published": versions.find_published(ctx, uid),
-        "versions": made,
-        "publish": _publish_action(ctx, found, unpublished=bool(made) and not made[0].published_at),
+        "versions": found_versions,
+        "publish": _publish_action(ctx, found, unpublished=bool(found_versions) and not found_versions[0].published_at),
         "browse": urls.resource(uid, "entities"),
         "attributes": _attributes(ctx, uid) if opened else [],
         "sources": visible.refs(sources),
