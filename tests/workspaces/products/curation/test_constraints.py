@@ -96,6 +96,11 @@ def test_verified_groups_follow_later_edits() -> None:
         assert verified(build_constraints(acts(*both, later))) == expected, later.kind
 
 
+def test_taking_records_out_makes_a_group_no_newer() -> None:
+    said = acts(verify("e1", "abc"), edit(ActKind.UNVERIFY, "c", entities="e1"), verify("e2", "x"), verify("e2", "y"))
+    assert {each.entity: each.order for each in build_constraints(said).verified} == {"e1": 1, "e2": 4}
+
+
 def test_a_verification_links_again_what_was_parted_before() -> None:
     said = acts(edit(ActKind.DIFFERENT, "a", "b"), edit(ActKind.DIFFERENT, "a", "z"), verify("e1", "ab"))
     assert pairs(build_constraints(said)) == ({}, {"az": 2})
