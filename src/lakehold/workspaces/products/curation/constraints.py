@@ -11,9 +11,9 @@ Acts are read in the order of their numbers; undone ones count for nothing. `act
   one that was verified first. `different` takes both records out of a group that has both. So no pair in a group is
   parted by a later act; one that an earlier act has parted is linked again, as far as the group goes.
 - **Overrides.** The last value of each attribute of an entity counts, until it is cleared.
-- **Retired entities.** Groups and overrides follow a retired entity to the first of its successors: after a merge to the
-  only one, the entity that went on, with the later of two overrides. An entity that is gone without a
-  successor keeps its overrides, should it come back.
+- **Retired entities.** Groups and overrides follow a retired entity to the first of its successors: after a merge to
+  the entity that went on, with the later of two overrides. An entity that is gone without a successor keeps its
+  overrides, should it come back.
 
 A merge that no run has applied yet has retired nothing. So a run follows once more, with the successors that it has
 just found: `current_overrides(acts, successors)`.
