@@ -239,6 +239,9 @@ def bad_requests() -> Iterator[tuple[str, str, Json, int]]:
     yield "POST", "/splits", {"entity": "e1", "records": [f"r{n}" for n in range(1_001)]}, 422
     yield "POST", "/splits", {"entity": "e2", "records": ["r4", "r5"]}, 422
     yield "POST", "/moves", {"record": "r1", "entity": "e1"}, 409
+    yield "POST", "/entities/e1/comments", {"text": "\0"}, 422
+    yield "PUT", "/entities/e1/overrides/city", {"value": "\0"}, 422
+    yield "POST", "/suggestions", {"entities": ["e1", "e2"], "note": "\0"}, 422
     yield "POST", "/entities/e9/comments", {"text": "Hm."}, 404
     yield "PUT", "/entities/e1/overrides/shoe", {"value": "42"}, 422
     yield "PUT", "/entities/e1/overrides/born", {"value": "soon"}, 422

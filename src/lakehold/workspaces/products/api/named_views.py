@@ -7,7 +7,7 @@ from pydantic import Field
 
 from lakehold.api.catalog.schemas import RefJson
 from lakehold.api.http.dependencies import CreateContext, ReadContext, WriteContext
-from lakehold.api.http.models import IdText, ItemsResponse, NameText, RecordTime, RequestModel, ResponseModel
+from lakehold.api.http.models import IdText, ItemsResponse, NameText, PlainText, RecordTime, RequestModel, ResponseModel
 from lakehold.api.http.models import RecordId as ViewRecordId
 from lakehold.api.http.routing import make_router, problem_responses
 from lakehold.catalog.resource_view import VisibleRefs
@@ -41,7 +41,7 @@ class ViewFilterBody(RequestModel):
 
     attribute: AttributeText
     operator: ViewOperator
-    value: Annotated[str, Field(max_length=MAX_VALUE, examples=["DE"])] = ""
+    value: Annotated[PlainText, Field(max_length=MAX_VALUE, examples=["DE"])] = ""
 
 
 class NamedViewBody(RequestModel):

@@ -87,8 +87,8 @@ def list_queue(
     paged: PageParams,
     product: ProductId,
     assigned_to: Annotated[
-        str | None,
-        Query(max_length=200, description="Pairs of this member; `nobody` for free ones.", examples=["carla"]),
+        IdText | None,
+        Query(description="Pairs of this member; `nobody` for free ones.", examples=["carla"]),
     ] = None,
     state: PairState = PairState.OPEN,
 ) -> PageResponse[QueuedPairJson]:

@@ -6,7 +6,7 @@ from fastapi import Request
 from pydantic import Field
 
 from lakehold.api.catalog.schemas import RefJson
-from lakehold.api.http.models import IdText, RecordTime, ResponseModel
+from lakehold.api.http.models import IdText, PlainText, RecordTime, ResponseModel
 from lakehold.api.iceberg_rest import get_lake
 from lakehold.catalog.resource_view import VisibleRefs
 from lakehold.directory.request_context import RequestContext
@@ -23,7 +23,7 @@ RecordIds = Annotated[list[RecordId], Field(max_length=MAX_RECORDS)]
 EntityIds = Annotated[list[EntityId], Field(max_length=MAX_RECORDS)]
 ActNumber = Annotated[int, Field(ge=1, le=2**53, examples=[12])]
 AttributeText = Annotated[IdText, Field(examples=["email"])]
-ValueText = Annotated[str, Field(max_length=MAX_TEXT, examples=["ada@example.org"])]
+ValueText = Annotated[PlainText, Field(max_length=MAX_TEXT, examples=["ada@example.org"])]
 
 
 def open_product(request: Request, ctx: RequestContext, product: str) -> CuratedProduct:

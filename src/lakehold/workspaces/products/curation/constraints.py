@@ -11,9 +11,9 @@ Acts are read in the order of their numbers; undone ones count for nothing. `act
   one that was verified first. `different` takes both records out of a group that has both. So no pair in a group is
   parted by a later act; one that an earlier act has parted is linked again, as far as the group goes.
 - **Overrides.** The last value of each attribute of an entity counts, until it is cleared.
-- **Retired entities.** Groups and overrides follow a retired entity to its successors' first, which has the most of its
-  records: after a merge to the entity that went on, with the later of two overrides. An entity that is gone without a
-  successor keeps its overrides, should it come back.
+- **Retired entities.** Groups and overrides follow a retired entity to the first of its successors: after a merge to
+  the entity that went on, with the later of two overrides. An entity that is gone without a successor keeps its
+  overrides, should it come back.
 
 A merge that no run has applied yet has retired nothing. So a run follows once more, with the successors that it has
 just found: `current_overrides(acts, successors)`.
@@ -26,7 +26,7 @@ from types import MappingProxyType
 from lakehold.workspaces.products.curation.acts import ActKind, CurationAct, RecordPair, pair_statements
 
 Successors = Mapping[str, Sequence[str]]
-"""By retired entity: the entities that have its records, that with the most of them first."""
+"""By retired entity: the entities that have its records, first the one that its overrides follow it to."""
 NO_SUCCESSORS: Successors = MappingProxyType({})
 
 
@@ -46,7 +46,7 @@ class VerifiedRecords:
     entity: str
     records: tuple[str, ...]
     order: int
-    """The number of the last act that has changed the group."""
+    """The number of the last act that has put records into the group."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,12 +169,12 @@ class _VerifiedGroups:
         groups = act.content.groups
         match act.kind:
             case ActKind.VERIFY:
-                self._remove(groups[0], act.number)
+                self._remove(groups[0])
                 self._add(self._current(act.content.entities[0]), groups[0], act.number)
             case ActKind.UNVERIFY | ActKind.SPLIT | ActKind.MOVE | ActKind.NEW_ENTITY:
-                self._remove(groups[0], act.number)
+                self._remove(groups[0])
             case ActKind.DIFFERENT if self.has_both(groups[0][0], groups[1][0]):
-                self._remove((*groups[0], *groups[1]), act.number)
+                self._remove((*groups[0], *groups[1]))
             case ActKind.MERGE:
                 entities = dict.fromkeys(self._current(each) for each in act.content.entities)
                 self._unite([*entities], act.number)
@@ -193,12 +193,11 @@ class _VerifiedGroups:
         group.order = order
         self.by_record.update(dict.fromkeys(group.records, group))
 
-    def _remove(self, records: Iterable[str], order: int) -> None:
+    def _remove(self, records: Iterable[str]) -> None:
         for record in records:
             group = self.by_record.pop(record, None)
             if group is not None:
                 group.records.remove(record)
-                group.order = order
                 if not group.records:
                     del self.by_entity[group.entity]
 

@@ -29,7 +29,7 @@ class EntityLookup(Protocol):
         """Return the entity of each record, leaving out records that do not exist."""
 
     def successors(self, entities: Iterable[str]) -> Mapping[str, Sequence[str]]:
-        """Return the entities that have the records of each retired one, that with the most of them first."""
+        """Return the entities that have the records of each retired one, in the order that the run gives."""
 
     def values(self, entity: str) -> Mapping[str, str | None]:
         """Return the attributes of an entity; none if it does not exist."""
