@@ -20,10 +20,15 @@ def standardise_company_name(text: str, country: str = "") -> StandardValue | No
     facts = read_facts("company_words.yaml")
     written_out: Mapping[str, str] = facts["written_out"]
     plain = [written_out.get(each, each) for each in name]
-    key = [each for each in plain if each not in _filling_words()] or plain
+    key = [each for n, each in enumerate(plain) if not _is_filling(each, is_first=n == 0)] or plain
     return StandardValue(
         text, {"key": " ".join(key), "form": form, "sorted": " ".join(sorted(key)), "first": key[0] if key else ""}
     )
+
+
+def _is_filling(word: str, *, is_first: bool) -> bool:
+    """Return whether a word is left out of the key. A letter at the beginning is no `and`: `E.ON`."""
+    return word in _filling_words() and not (is_first and len(word) == 1)
 
 
 def _words(text: str) -> list[str]:
