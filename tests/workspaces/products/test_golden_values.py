@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lakehold.workspaces.products.entities.golden_values import EntityRecords, choose_values
+from lakehold.workspaces.products.entities.golden_values import FLAG, EntityRecords, choose_values
 from lakehold.workspaces.products.settings import ConsolidationRule
 
 SOURCES = ["crm", "shop"]
-NAMES = ("entity", "record", "source", "recency", "flag", "name", "city")
+NAMES = ("entity", "record", "source", "recency", FLAG, "name", "city")
 Row = tuple[str | None, ...]
 
 

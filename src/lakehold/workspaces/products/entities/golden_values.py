@@ -16,6 +16,8 @@ import pyarrow.compute as pc
 from lakehold.workspaces.products.settings import ConsolidationRule
 
 Numbers = np.ndarray[Any, np.dtype[np.int64]]
+FLAG = "entity__flag"
+"""The column with the flag of a record's entity: no attribute can have this name."""
 COMPUTED = "sql"
 """The origin of a value that no record has, such as a sum."""
 _NONE = np.iinfo(np.int64).max
@@ -23,7 +25,7 @@ _NONE = np.iinfo(np.int64).max
 
 @dataclass(frozen=True)
 class EntityRecords:
-    """Records in the order of their entities: `entity`, `record`, `source`, `recency`, `flag` and the attributes."""
+    """Records in the order of entities: `entity`, `record`, `source`, `recency`, `entity__flag` and the attributes."""
 
     rows: pa.Table
     sources: Sequence[str]
@@ -128,7 +130,7 @@ def choose_values(
         {
             "entity": records.column("entity").take(first),
             "records": pa.array(np.diff(records.starts, append=records.rows.num_rows), pa.int32()),
-            "flags": _to_lists(records.column("flag").take(first)),
+            "flags": _to_lists(records.column(FLAG).take(first)),
             **values,
             "origins": _to_origins(records.column("record"), rows, values),
         }

@@ -13,7 +13,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as f
 
 from lakehold.lake.row_formats import quote_identifier
-from lakehold.workspaces.products.entities.golden_values import EntityRecords, choose_values
+from lakehold.workspaces.products.entities.golden_values import FLAG, EntityRecords, choose_values
 from lakehold.workspaces.products.settings import ConsolidationRule, ProductAttribute
 
 OVERRIDE = "override"
@@ -52,7 +52,8 @@ def consolidate(records: DataFrame, members: DataFrame, plan: ConsolidationPlan,
     `overrides` has `entity`, `attribute` and `value`, which may be NULL.
     """
     columns = [quote_identifier(name) for name in ("record", "source", "recency", *plan.names)]
-    rows = records.select(*columns).join(members.select("record", "entity", "flag"), "record")
+    own = members.select("record", "entity", f.col("flag").alias(FLAG))
+    rows = records.select(*columns).join(own, "record")
     computed = {
         each.name: _COMPUTED.format(each.name) for each in plan.attributes if each.rule is ConsolidationRule.SQL
     }
