@@ -31,6 +31,10 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
+_OTHER_VALUES = 300
+"""So many other values are thought beside those that there are, so that no value of a few records counts as frequent."""
+
+
 class MatchEngine:
     """Matches the records of one Parquet file or Arrow table. The table `pairs` of its connection is the result."""
 
@@ -126,7 +130,7 @@ class MatchEngine:
         parts = ["select '' as name, null as value, 0.0 as frequency where false"]
         for column in model.frequency_columns():
             table = f"frequency_of_{column}"
-            parts.append(f"select '{column}', null, 1 / greatest(count({column}), 2) from prepared")
+            parts.append(f"select '{column}', null, 1 / (count({column}) + {_OTHER_VALUES}) from prepared")
             parts.append(f"select '{column}', {column}, tf_{column} from {table} where n > 2")
         return " union all ".join(parts) + " order by all"
 
@@ -189,7 +193,10 @@ class MatchEngine:
         return str(predicted.physical_name)
 
     def _link_equal(self, model: MatchModel, review: float) -> None:
-        """Add the links of equal records, with the probability that such a record has with itself."""
+        """Add the links of equal records, with the probability that such a record has with itself, and no weight.
+
+        They are never the weakest links of an entity.
+        """
         run = self.connection.execute
         touched = " semi join touched using (id)" if self._incremental else ""
         run(
@@ -200,7 +207,7 @@ class MatchEngine:
             return
         found = self._predict(model, "blocked_equal", review)
         run(
-            "insert into pairs select s.record, k.record, 1 / (1 + power(2::double, -weight)), weight"
+            "insert into pairs select s.record, k.record, 1 / (1 + power(2::double, -weight)), null"
             f" from (select p.record, weight from ({model.weights_query(found)}) f join prepared p on p.id = f.id_l) s"
             " join equal_records e on e.record = s.record join keyed k on k.k = e.k and k.record <> s.record"
             f" where 1 / (1 + power(2::double, -weight)) >= {review}"
@@ -238,7 +245,7 @@ def make_linker(connection: duckdb.DuckDBPyConnection, model: MatchModel) -> Lin
         lookup = f"frequency_of_{column}"
         connection.execute(
             f"create or replace table {lookup} as select {column}, count(*) as n, greatest(count(*) - 1, 0.5) / "
-            f"(select greatest(count({column}), 2) from prepared)::double as tf_{column}"
+            f"(select count({column}) + {_OTHER_VALUES} from prepared)::double as tf_{column}"
             f" from prepared where {column} is not null group by {column}"
         )
         linker.table_management.register_term_frequency_lookup(api.register(lookup), column)

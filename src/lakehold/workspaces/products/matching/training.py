@@ -21,6 +21,8 @@ from lakehold.workspaces.products.matching.comparisons import NAMESAKE, Comparis
 _PRIOR_PAIRS = 30.0
 """So many pairs of one entity weigh as much as what was expected before training."""
 _RIVAL_PRIOR_PAIRS = 60.0
+_UNRELATED_PAIRS = 2_000.0
+"""So many pairs that differ are added to those that are chosen at random."""
 _LABEL_PRIOR = 4.0
 """So many labels of one pattern weigh as much as the model's own judgement of it."""
 _FEW = 20.0
@@ -168,8 +170,14 @@ class _Trainer:
         return shares
 
     def _floor(self) -> Shares:
-        """Return what is added to counts of unrelated pairs, so that nothing is impossible among them."""
-        return [np.full(len(each.levels), 0.5 / len(each.levels)) for each in self._comparisons]
+        """Return what is added to counts of unrelated pairs: nothing is impossible among them, and most differ.
+
+        So a few records, of which many are of one entity, do not make agreement look like chance.
+        """
+        floor = [np.full(len(each.levels), 0.5 / len(each.levels)) for each in self._comparisons]
+        for levels in floor:
+            levels[-1] += _UNRELATED_PAIRS
+        return floor
 
     def _untrained(self) -> list[str]:
         found = self._responsibilities(self._data.blocked)[""] * self._data.blocked.counts
