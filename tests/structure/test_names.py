@@ -18,7 +18,10 @@ RIDDLES = {"told", "shown", "house", "wanted", "doing", "eyes", "looked"}
 """Words of which no part of a name is made."""
 BARE = {"look", "made", "of"}
 """Words that say nothing alone, though `made_at` does."""
-ACTIVITIES = {"housekeeping", "landing", "logging", "listing", "onboarding", "paging", "parsing", "ranking", "routing"}
+ACTIVITIES = {
+    *("blocking", "housekeeping", "landing", "logging", "listing", "matching", "onboarding", "paging", "parsing"),
+    *("ranking", "routing", "training"),
+}
 """The words in -ing that the field itself uses."""
 QUESTION = re.compile(r"(What|How|When|Where|Whoever|Who|Nobody)\b|.*\b[Ww]hoever\b")
 """First lines of docstrings that describe a thing by a question."""

@@ -85,6 +85,11 @@ class Settings(BaseSettings):
     analysis_seconds: int = Field(
         default=60, ge=1, le=3600, description="How long Spark may take to understand a query before it runs."
     )
+    match_memory: str = Field(
+        default="2GB",
+        pattern=r"^[1-9][0-9]{0,5}(MB|GB)$",
+        description="How much memory the matching of a data product may use; beyond it, it uses the disk.",
+    )
     query_parts: int = Field(
         default=2_000,
         ge=10,

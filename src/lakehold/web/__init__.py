@@ -14,6 +14,7 @@
 - `list_view`: search, filters, sorting and paging of lists
 - `labels`: numbers, times, names and icons as text
 - `form_values`: numbers, names and dates in forms, and errors that a form is shown again for
+- `form_tree`: forms whose fields are named by the paths of settings
 - `form_drafts`: keeps forms that were sent but not executed, for the way back to them
 - `form_filler`: fills a form of a rendered page with the values of a draft
 - `confirmation`: confirmation pages and the preview of access changes

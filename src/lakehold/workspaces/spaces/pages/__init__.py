@@ -7,7 +7,6 @@
 - `chart_layout`: where the bars, lines and labels of a chart are
 - `dataset_page`: the columns and the first rows of a dataset
 - `designer_pages`: the designer of data tasks
-- `form_tree`: forms whose fields are named by the paths of settings
 - `gateway_pages`: the page of a gateway, with its registration code and its keys
 - `home`: the home of data integration, with the data spaces and one's own personal space
 - `monitor_page`: all tasks of all data spaces, and their run and stop in bulk

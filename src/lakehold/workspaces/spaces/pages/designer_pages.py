@@ -18,14 +18,14 @@ from lakehold.directory.caller import Caller
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.errors import InvalidInputError, LakeholdError
 from lakehold.runs import worker_client
-from lakehold.web import pages, urls
+from lakehold.web import form_tree, pages, urls
 from lakehold.web.access import resource_header
+from lakehold.web.form_tree import Texts
 from lakehold.web.form_values import CORRECTABLE_ERRORS, error_field, parse_integer
 from lakehold.web.routing import SubmittedForm, router
 from lakehold.web.table_pages import sample_grid
 from lakehold.workspaces.spaces import connections, owner_context, validation
-from lakehold.workspaces.spaces.pages import form_tree, task_form, task_options
-from lakehold.workspaces.spaces.pages.form_tree import Texts
+from lakehold.workspaces.spaces.pages import task_form, task_options
 from lakehold.workspaces.spaces.pages.project_page import need_project, new_task_actions
 from lakehold.workspaces.spaces.pages.task_page import need_task
 from lakehold.workspaces.spaces.settings import TASK, TASK_KIND

@@ -11,8 +11,8 @@ from typing import Any, Union, get_args, get_origin, get_type_hints
 from lakehold.connectors.form_fields import FormField, FormParser, read_yaml
 from lakehold.kit.settings_schema import SettingsRecord
 from lakehold.web.connections.field_values import format_value, parse_value
+from lakehold.web.form_tree import Texts, records
 from lakehold.web.form_values import parse_integer
-from lakehold.workspaces.spaces.pages.form_tree import Texts, records
 from lakehold.workspaces.spaces.tasks import RECORDS
 
 _FILE = Path(__file__).parent.parent / "task_forms.yaml"

@@ -10,10 +10,10 @@ from lakehold.catalog.resource_view import VisibleRefs
 from lakehold.directory.request_context import RequestContext
 from lakehold.kit.ids import fold_name, valid_table_name
 from lakehold.lake.readable_tables import LAKE_CATALOG, name_path
+from lakehold.web.form_tree import Texts
 from lakehold.workspaces.registry import readable_kinds
 from lakehold.workspaces.spaces import owner_context
 from lakehold.workspaces.spaces.datasets import list_datasets
-from lakehold.workspaces.spaces.pages.form_tree import Texts
 from lakehold.workspaces.spaces.settings import CONNECTION_KIND, DATA_MART_KIND, TABLE_KIND, TASK, TASK_KIND
 from lakehold.workspaces.spaces.tasks.visual_steps.columns import quote_part
 
