@@ -100,6 +100,7 @@ def test_a_code_is_void_when_its_maker_has_left_the_data_space(site: GatewaySite
         with site.platform.access.write(TENANT) as session:
             session.store.add(left)
 
+
 def test_a_code_of_an_earlier_owner_is_void(site: GatewaySite) -> None:
     uid, keys = site.gateway("handed_over"), KeyPairs.generate()
     code = site.code(uid)

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 _OTHER_VALUES = 300
-"""So many other values are thought beside those that there are, so that no value of a few records counts as frequent."""
+"""So many other values are counted beside those that there are, so that none of a few counts as frequent."""
 
 
 class MatchEngine:
