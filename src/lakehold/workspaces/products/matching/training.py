@@ -94,7 +94,8 @@ class _Trainer:
         self._r0 = {rival: [_expected(each, rival) for each in comparisons] for rival in self._rivals}
         u = self._shares(data.random, np.ones(len(data.random.counts)), self._floor(), 1.0)
         start = min(0.3 * data.blocked_pairs, 0.3 * np.sqrt(2 * data.all_pairs)) / max(data.all_pairs, 1.0)
-        start = float(max(start, 1e-12))
+        # Where blocking found no pair, equal records are still judged.
+        start = float(max(start, 0.5 / (data.all_pairs + 1)))
         priors = dict.fromkeys(self._rivals, start / 5)
         rivals = {rival: _tie(self._r0[rival], u) for rival in self._rivals}
         self._now = TrainedShares(self._m0, u, rivals, start, priors)
