@@ -23,7 +23,7 @@ MAX_QUERY, MAX_WORDS, MAX_HITS, MAX_OFFSET, MAX_RECORDS = 200, 12, 100, 10_000, 
 _ANALYZER = "entity_words"
 _MAX_TOKEN = 60
 _HEAP, _THREADS = 256 * 1024 * 1024, 2
-_FUZZY_LENGTHS = ((8, 2), (4, 1))
+_FUZZY_LENGTHS = ((8, 2), (3, 1))
 """From how many letters on how many typing errors are tolerated."""
 _EXACT_BOOST, _PREFIX_BOOST = 4.0, 2.0
 _OPEN_INDEXES = 32

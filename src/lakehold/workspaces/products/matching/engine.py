@@ -195,7 +195,7 @@ class MatchEngine:
     def _link_equal(self, model: MatchModel, review: float) -> None:
         """Add the links of equal records, with the probability that such a record has with itself, and no weight.
 
-        They are never the weakest links of an entity.
+        They are never the weakest links of an entity. Records that are equal in nothing but what is missing have none.
         """
         run = self.connection.execute
         touched = " semi join touched using (id)" if self._incremental else ""
@@ -210,7 +210,7 @@ class MatchEngine:
             "insert into pairs select s.record, k.record, 1 / (1 + power(2::double, -weight)), null"
             f" from (select p.record, weight from ({model.weights_query(found)}) f join prepared p on p.id = f.id_l) s"
             " join equal_records e on e.record = s.record join keyed k on k.k = e.k and k.record <> s.record"
-            f" where 1 / (1 + power(2::double, -weight)) >= {review}"
+            f" where 1 / (1 + power(2::double, -weight)) >= {review} and weight > {model.prior_weight}"
         )
         run(f"drop table if exists {found}")
 

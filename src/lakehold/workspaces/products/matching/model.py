@@ -37,6 +37,11 @@ class MatchModel:
         """Return the comparisons that the shares are of."""
         return build_comparisons(self.attributes)
 
+    @property
+    def prior_weight(self) -> float:
+        """The weight of a pair of which nothing is known."""
+        return _bits(self.prior / (1 - self.prior))
+
     def splink_settings(self) -> dict[str, Any]:
         """Return the settings of a Splink linker; ids are in the column `id`."""
         pairs = zip(self.comparisons, self.m, self.u, strict=True)
