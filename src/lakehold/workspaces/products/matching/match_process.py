@@ -68,7 +68,7 @@ class MatchSpec:
 
 
 def start_process(spec: Path) -> subprocess.Popen[str]:
-    """Start the process of a specification; whoever starts it may kill it."""
+    """Start the process of a specification, which its caller may kill."""
     command = [sys.executable, "-m", __name__ if __name__ != "__main__" else __spec__.name, str(spec)]
     # Nothing of the worker's environment is needed there, and its secrets are no business of it.
     environment = {name: os.environ[name] for name in ("PATH", "LANG", "TMPDIR", "PYTHONPATH") if name in os.environ}

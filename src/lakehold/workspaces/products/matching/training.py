@@ -36,7 +36,7 @@ Shares = list[NDArray[np.float64]]
 
 @dataclass(slots=True)
 class PatternCounts:
-    """How often each pattern of agreement occurs: a column of levels for each comparison, -1 for a missing value."""
+    """The count of each pattern of agreement: a column of levels for each comparison, -1 for a missing value."""
 
     levels: NDArray[np.int64]
     counts: NDArray[np.float64]
