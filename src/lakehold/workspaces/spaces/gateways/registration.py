@@ -112,7 +112,7 @@ def _find_code(transaction: Transaction, text: str, at: Moment) -> sa.Row[tuple[
 
 
 def _need_same_owner(ctx: RequestContext, row: sa.Row[tuple[object, ...]]) -> None:
-    """Refuse a code that an earlier owner has created: whoever has the gateway now has not given it to anybody."""
+    """Refuse a code that an earlier owner has created, who could take the gateway over with it."""
     c = grant.c
     since = sa.select(sa.func.max(c.since)).where(
         *(c.tenant_id == row.tenant_id, c.resource_id == row.resource_id, c.role == _OWNER, c.until == FOREVER)
