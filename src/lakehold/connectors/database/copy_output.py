@@ -42,7 +42,10 @@ class CopyOutput:
         self._pgconn.consume_input()
 
     def _end(self) -> None:
-        self._ended = True
+        """Take all results, so that the connection can be used again; raise the error if there is one."""
+        self._ended, error = True, None
         while (result := self._pgconn.get_result()) is not None:
             if result.status == ExecStatus.FATAL_ERROR:
-                raise psycopg.errors.error_from_result(result, self._encoding)
+                error = psycopg.errors.error_from_result(result, self._encoding)
+        if error is not None:
+            raise error

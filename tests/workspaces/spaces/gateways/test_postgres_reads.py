@@ -70,6 +70,16 @@ def test_threads_go_on_while_a_row_is_waited_for(
     assert len(rows) == 5_000
 
 
+def test_a_connection_can_be_used_after_an_error_among_the_rows(server: postgres.Server, database: str) -> None:
+    with psycopg.connect(server.url(database), autocommit=True) as reading:
+        rows = "SELECT repeat('x', 100), 1 / (3000 - n) FROM generate_series(1, 5000) n"
+        output = CopyOutput(reading, f"COPY ({rows}) TO STDOUT".encode())
+        with pytest.raises(psycopg.errors.DivisionByZero):
+            output.read(10_000_000)
+        assert output.read(1) == []
+        assert reading.execute("SELECT 1").fetchone() == (1,)
+
+
 def test_secrets_of_the_machine_are_not_used(
     server: postgres.Server, database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
