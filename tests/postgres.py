@@ -46,6 +46,14 @@ class Server:
         """Remove a database that nobody uses any more."""
         self._run(f"DROP DATABASE {name} WITH (FORCE)")
 
+    def rename(self, name: str) -> str:
+        """Give a database another name, after ending its sessions, so that a thread that is late does not find it."""
+        new = f"lakehold_{next(self._numbers)}"
+        ended = f"SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE datname = '{name}'"
+        self._run(ended)
+        self._run(f"ALTER DATABASE {name} RENAME TO {new}")
+        return new
+
     def close(self) -> None:
         """Leave it."""
         if self._connection is not None:

@@ -19,8 +19,6 @@ _SHAPE = """SELECT md5(concat(
     (SELECT array_agg(nspname ORDER BY oid) FROM pg_namespace),
     (SELECT array_agg(conname ORDER BY oid) FROM pg_constraint),
     (SELECT count(*) FROM pg_proc), (SELECT count(*) FROM pg_trigger)))"""
-_END_OTHERS = """SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-WHERE datname = current_database() AND pid <> pg_backend_pid()"""
 
 Connection = psycopg.Connection[tuple[object, ...]]
 
@@ -89,8 +87,8 @@ class DatabasePool:
         content = self._template_content()
         name = self._idle.pop() if self._idle else self.server.create(self.template)
         yield self.server.url(name)
+        name = self.server.rename(name)
         with self._connect(name) as connection:
-            connection.execute(_END_OTHERS)
             is_restored = content.restore(connection)
         if is_restored:
             self._idle.append(name)
