@@ -231,9 +231,11 @@ class WorkflowPipeline(Runnable):
         return [*refreshed.values(), *found]
 
     def definition(self, uid: str, step: Step) -> Sequence[DefinitionPart]:
-        """Return what says which data products are run, and which rows a source reads."""
-        reads = parts_of(SOURCE_KIND, step.source) if isinstance(step, RefreshSource) else ()
-        return (*parts_of(self.kind, uid), *reads)
+        """Return what says which rows a source reads, or which data products are run.
+
+        Whoever made the workflow has not thereby read what a source says: its own author answers for that.
+        """
+        return parts_of(SOURCE_KIND, step.source) if isinstance(step, RefreshSource) else parts_of(self.kind, uid)
 
     def need_step(self, ctx: RequestContext, uid: str, step: Step) -> None:
         """Refuse a step that the caller could not do without the workflow."""

@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 
     from lakehold.workspaces.products.steps import ConsolidateEntities
 
+NEWEST_TAG = "newest"
+"""The tag of the snapshots of the newest version, from which it is published and the next run goes on."""
+
 
 def fill_entities(step: ConsolidateEntities, step_ctx: StepContext) -> StepResult:
     """Make the golden record of each entity, and the version that they are of."""
@@ -38,6 +41,7 @@ def fill_entities(step: ConsolidateEntities, step_ctx: StepContext) -> StepResul
     here.write(ProductTable.CHANGES, changes, WriteMode.APPEND)
     counts = _count(here, written.total)
     snapshots = {table: here.snapshot(table) for table in ProductTable}
+    here.tag(NEWEST_TAG, snapshots)
     uncertain = _uncertain_pairs(here, members)
     with step_ctx.platform.write(step_ctx.caller) as ctx:
         number = versions.save(ctx, step.product, here.run, snapshots, counts)

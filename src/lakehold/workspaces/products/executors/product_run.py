@@ -69,7 +69,7 @@ class ProductRun:
 
     def read_before(self, table: ProductTable) -> DataFrame | None:
         """Return the rows that a table had in the version before; None if there is none."""
-        if self.before is None or table not in self.before.snapshots:
+        if self.before is None or not self.before.snapshots.get(table):
             return None
         return self.tables.read(self.places[table], snapshot=self.before.snapshots[table])
 
@@ -77,6 +77,16 @@ class ProductRun:
         """Return the id of the current snapshot of a table; 0 if it has none."""
         now = self.tables.current_metadata(self.places[table]).current
         return now.id if now else 0
+
+    def tag(self, name: str, snapshots: Mapping[ProductTable, int]) -> None:
+        """Name the snapshots of a version, so that upkeep leaves them alone as long as it has the name."""
+        for table, snapshot in snapshots.items():
+            if snapshot:
+                place = self.places[table]
+                self.tables.writable_metadata(place)
+                self.tables.session.sql(
+                    f"ALTER TABLE {place.sql} CREATE OR REPLACE TAG {name} AS OF VERSION {snapshot}"
+                )
 
     def write(
         self, table: ProductTable, rows: DataFrame, mode: WriteMode = WriteMode.OVERWRITE, keys: Sequence[str] = ()

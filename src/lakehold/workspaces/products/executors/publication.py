@@ -34,8 +34,6 @@ if TYPE_CHECKING:
 
     from pyspark.sql import DataFrame
 
-    from lakehold.lake.iceberg_catalog import TableIdentifier
-    from lakehold.lake.spark.tables import Tables
     from lakehold.workspaces.products.steps import DeliverVersion, PublishVersion
     from lakehold.workspaces.products.versions import ProductVersion
 
@@ -54,8 +52,7 @@ def publish_version(step: PublishVersion, step_ctx: StepContext) -> StepResult:
     content = _VersionContent(here, version)
     count = build_index(folder, content.entities(), content.records(), content.retired())
     step_ctx.check_stopped()
-    for table, snapshot in version.snapshots.items():
-        _tag(here.tables, here.places[table], snapshot)
+    here.tag(PUBLISHED_TAG, version.snapshots)
     with step_ctx.platform.write(step_ctx.caller) as ctx:
         versions.publish(ctx, step.product, version.number)
     # Whoever reads the last version goes on reading it.
@@ -102,19 +99,17 @@ class _VersionContent:
                 yield row["entity"], successors
 
     def _read(self, table: ProductTable) -> DataFrame:
+        """Return the rows of a table that every version has."""
         return self.here.tables.read(self.here.places[table], snapshot=self.version.snapshots[table])
 
     def _rows(self, table: ProductTable) -> Iterator[dict[str, Any]]:
-        """Yield the rows of a table without Spark, whose results all go through the driver."""
+        """Yield the rows of a table without Spark, whose results all go through the driver; none if it has none yet."""
+        if not self.version.snapshots.get(table):
+            return
         location = self.here.tables.lake.need_location(self.here.places[table])
         scan = StaticTable.from_metadata(location).scan(snapshot_id=self.version.snapshots[table])
         for batch in scan.to_arrow_batch_reader():
             yield from batch.to_pylist()
-
-
-def _tag(tables: Tables, place: TableIdentifier, snapshot: int) -> None:
-    tables.writable_metadata(place)
-    tables.session.sql(f"ALTER TABLE {place.sql} CREATE OR REPLACE TAG {PUBLISHED_TAG} AS OF VERSION {snapshot}")
 
 
 def deliver_version(step: DeliverVersion, step_ctx: StepContext) -> StepResult:
