@@ -21,6 +21,7 @@ from lakehold.lake.spark.history import HistoryOptions, update_history
 from lakehold.lake.spark.table_writer import TableWriteOptions, WriteMode, write_rows
 from lakehold.lake.spark.tables import Tables
 from tests.lake.expected_history import HistoryVersion, SourceRow, expected_versions
+from tests.spark import make_rows
 
 Version = tuple[object, ...]
 
@@ -36,7 +37,7 @@ def day(moment: datetime | None) -> int | None:
 def people(spark: SparkSession, *rows: Sequence[object], more: str = "") -> DataFrame:
     """Of an id, a name and a day, and more."""
     found = [(row[0], row[1], None if row[2] is None else at(int(str(row[2]))), *row[3:]) for row in rows]
-    return spark.createDataFrame(found, f"id int, name string, since timestamp{more}")
+    return make_rows(spark, found, f"id int, name string, since timestamp{more}")
 
 
 def versions(tables: Tables, place: TableIdentifier) -> list[Version]:
@@ -207,7 +208,8 @@ def test_it_is_what_one_would_write_by_hand(
             for case, batches in enumerate(cases)
             for row in batches[number]
         ]
-        source = spark.createDataFrame(values, "case int, since timestamp, name string, note int, rank int")
+        columns = "case int, since timestamp, name string, note int, rank int"
+        source = make_rows(spark, values, columns)
         update_history(tables, source, place, history, mark=f"r{number}", moment=at(moment))
         for case, batches in enumerate(cases):
             expected[case] = expected_versions(expected.get(case, []), batches[number], history, moment)

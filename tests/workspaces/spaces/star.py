@@ -25,6 +25,7 @@ from lakehold.workspaces.spaces.tasks.data_mart import (
     StarView,
     StarViewDimension,
 )
+from tests.spark import make_rows
 
 PRODUCT = StarDimension(
     name="product",
@@ -119,11 +120,11 @@ class StarTables:
         self, *rows: ProductRow, moment: int = 50, mark: str | None = None, reload: bool = False
     ) -> TableWriteResult:
         values = [(*row[:3], None if row.since is None else at(row.since)) for row in rows]
-        source = self.spark.createDataFrame(values, "sku string, title string, phone string, since timestamp")
+        source = make_rows(self.spark, values, "sku string, title string, phone string, since timestamp")
         return self.load("product", source, moment=moment, mark=mark, reload=reload)
 
     def shops(self, *rows: tuple[object, ...], moment: int = 50) -> TableWriteResult:
-        return self.load("shop", self.spark.createDataFrame(rows, "country string, nr int, city string"), moment=moment)
+        return self.load("shop", make_rows(self.spark, rows, "country string, nr int, city string"), moment=moment)
 
     def load(
         self, name: str, source: DataFrame, *, moment: int = 50, mark: str | None = None, reload: bool = False
@@ -136,7 +137,7 @@ class StarTables:
     def sales(self, *rows: SaleRow, mark: str | None = None, reload: bool = False) -> TableWriteResult:
         text = "id int, sku string, gift string, sold timestamp, amount int, country string, shop int"
         values = [(*row[:3], None if row.sold is None else at(row.sold), *row[4:]) for row in rows]
-        return self.load_sales(self.spark.createDataFrame(values, text), mark=mark, reload=reload)
+        return self.load_sales(make_rows(self.spark, values, text), mark=mark, reload=reload)
 
     def load_sales(self, source: DataFrame, *, mark: str | None = None, reload: bool = False) -> TableWriteResult:
         self.sources["sale"] = source.schema

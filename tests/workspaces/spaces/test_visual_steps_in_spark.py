@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from pyspark.sql import SparkSession
 from pyspark.sql import types as t
 
+from lakehold.lake.spark.local_rows import local_rows
 from lakehold.workspaces.spaces.tasks.visual_steps.columns import StepColumn, sql_type
 from lakehold.workspaces.spaces.tasks.visual_steps.compiler import CompiledStep, compile_steps
 from lakehold.workspaces.spaces.tasks.visual_steps.settings import (
@@ -214,7 +215,7 @@ def test_the_sql_of_a_chain_has_the_rows_of_its_steps(spark: SparkSession, chain
     schemas = {name: [StepColumn(*column) for column in table.columns] for name, table in chain.inputs.items()}
     for name, table in chain.inputs.items():
         fields = [t.StructField(column, SPARK_TYPES[kind]) for column, kind in table.columns]
-        spark.createDataFrame(list(table.rows), t.StructType(fields)).createOrReplaceTempView(name)
+        local_rows(spark, table.rows, t.StructType(fields)).createOrReplaceTempView(name)
     compiled = compile_steps("first", chain.steps, schemas)
     compiled.check()
     for step in chain.steps:

@@ -13,11 +13,13 @@ from typing import Any, BinaryIO, cast
 
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import types as t
 
 from lakehold.connectors.error_translation import CarriedError
 from lakehold.connectors.sources.row_parsing import MAX_ROW_BYTES
 from lakehold.kit.errors import LakeholdError
 from lakehold.lake.errors import DataError
+from lakehold.lake.spark.local_rows import local_rows
 
 _BUFFER_SIZE = 256 * 1024
 _BATCH_SIZE = 1_000
@@ -41,7 +43,7 @@ def read_in_tasks(
                 except LakeholdError as error:
                     raise CarriedError(error) from None
 
-    paths = spark.createDataFrame([(file,) for file in files], "path string")
+    paths = local_rows(spark, [(file,) for file in files], t.StructType([t.StructField("path", t.StringType())]))
     return paths.repartition(max(1, len(files))).mapInArrow(read_batches, "raw string, place string")
 
 

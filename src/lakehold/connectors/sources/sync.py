@@ -16,6 +16,7 @@ from lakehold.kit.ids import fold_name
 from lakehold.lake.errors import DataError
 from lakehold.lake.iceberg_catalog import TableIdentifier
 from lakehold.lake.spark import table_writer
+from lakehold.lake.spark.local_rows import empty_rows
 from lakehold.lake.spark.table_writer import TableWriteOptions, TableWriteResult, WriteMode
 from lakehold.lake.spark.tables import Tables
 from lakehold.lake.table_metadata import IcebergSnapshot
@@ -104,7 +105,7 @@ def current_cursor(tables: Tables, place: TableIdentifier, cursor: str, mark: st
 
 def _previous_result(tables: Tables, place: TableIdentifier, how: SyncOptions, mark: str) -> SyncResult:
     """Return the result of the earlier sync, without reading the source again."""
-    nothing = tables.session.createDataFrame([], tables.schema(place))
+    nothing = empty_rows(tables.session, tables.schema(place))
     written = table_writer.write_rows(tables, place, nothing, _write_options(how, mark))
     kept = _snapshot_of_write(tables, how.bad.find(), mark) if how.bad else None
     return SyncResult(written, kept.count("added-records") if kept else 0, _new_cursor(tables, place, written, how))

@@ -6,6 +6,7 @@
 - `setup_programs`: programs that fetch the jars and write the archive
 - `jvm`: calls into the JVM, and the Java exceptions behind an error
 - `tables`: Iceberg tables as the platform reads and writes them
+- `local_rows`: DataFrames of rows that are here already, without Python processes
 - `table_writer`: idempotent writes, also of a span of a table, and of rows with other fields than the table has
 - `history`, `scd2`: histories of tables as slowly changing dimensions, type 2
 - `row_checks`: counts of bad rows, and fingerprints

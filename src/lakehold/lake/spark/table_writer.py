@@ -16,6 +16,7 @@ from lakehold.lake.errors import DataError
 from lakehold.lake.iceberg_catalog import TableIdentifier
 from lakehold.lake.row_formats import quote_identifier, quote_literal
 from lakehold.lake.spark.jvm import move_to_session
+from lakehold.lake.spark.local_rows import empty_rows
 from lakehold.lake.spark.scd2 import any_null
 from lakehold.lake.spark.tables import Tables, table_definition
 from lakehold.lake.table_metadata import IcebergSnapshot
@@ -237,7 +238,7 @@ def apply_types_if_empty(tables: Tables, place: TableIdentifier, rows: DataFrame
         [t.StructField(field.name, kinds.get(field.name.lower(), field.dataType)) for field in rows.schema.fields]
     )
     same = [field.dataType for field in typed.fields] == [field.dataType for field in rows.schema.fields]
-    return rows if same or not rows.isEmpty() else tables.session.createDataFrame([], typed)
+    return rows if same or not rows.isEmpty() else empty_rows(tables.session, typed)
 
 
 def refuse_duplicate_fields(schema: t.StructType) -> None:

@@ -14,6 +14,7 @@ from lakehold.kit.errors import NotFoundError
 from lakehold.lake import warehouse
 from lakehold.lake.iceberg_catalog import CATALOG_NAME, IcebergCatalog, TableIdentifier
 from lakehold.lake.row_formats import quote_identifier, quote_literal
+from lakehold.lake.spark.local_rows import empty_rows
 from lakehold.lake.table_metadata import MARK, IcebergMetadata, load_metadata
 
 _MARK_PROPERTY = f"spark.sql.iceberg.snapshot-property.{MARK}"
@@ -111,12 +112,12 @@ class Tables:
         self.lake.need_own_location(place)
         session = self.session
         self.lake.create_namespace(place)
-        table_definition(place, session.createDataFrame([], schema), partitioned_by).create()
+        table_definition(place, empty_rows(session, schema), partitioned_by).create()
 
     def replace(self, place: TableIdentifier, schema: StructType) -> None:
         """Make the table anew, empty. Its files stay until upkeep expires its snapshots: who reads it goes on."""
         self.lake.need_own_location(place)
-        table_definition(place, self.session.createDataFrame([], schema), ()).replace()
+        table_definition(place, empty_rows(self.session, schema), ()).replace()
 
     def need_own_files(self, place: TableIdentifier) -> None:
         """Refuse to delete files of a table if any of its manifests names a file outside the warehouse."""

@@ -17,6 +17,7 @@ from lakehold.lake.iceberg_catalog import TableIdentifier
 from lakehold.lake.row_formats import quote_identifier
 from lakehold.lake.spark.guard import query_errors
 from lakehold.lake.spark.jvm import move_to_session
+from lakehold.lake.spark.local_rows import empty_rows
 from lakehold.lake.spark.table_writer import TableWriteResult, write_once
 from lakehold.lake.spark.tables import Tables
 from lakehold.lake.table_metadata import IcebergMetadata
@@ -89,7 +90,7 @@ def _write_changes(
     session: SparkSession, place: TableIdentifier, file: ChangeFile, fields: Sequence[t.StructField]
 ) -> None:
     if not file.has_file():
-        session.createDataFrame([], t.StructType(list(fields))).writeTo(place.sql).overwrite(f.lit(True))
+        empty_rows(session, t.StructType(list(fields))).writeTo(place.sql).overwrite(f.lit(True))
         return
     lines = session.read.parquet(file.path.resolve().as_uri())
     changes = _ChangedRows(lines, file, fields)

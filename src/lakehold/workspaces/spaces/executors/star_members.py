@@ -16,6 +16,7 @@ from lakehold.kit.errors import InvalidInputError
 from lakehold.lake.errors import DataError
 from lakehold.lake.row_formats import quote_identifier
 from lakehold.lake.spark import scd2
+from lakehold.lake.spark.local_rows import local_rows
 from lakehold.lake.spark.scd2 import CURRENT, FROM, KEY, KIND, TO, EventKind, VersionRule, column
 from lakehold.lake.spark.table_writer import refuse_duplicate_fields
 from lakehold.workspaces.spaces.tasks.data_mart import CHANGED_AT, IS_DELETED, RESERVED, StarDimension
@@ -200,7 +201,7 @@ def unknown_member(stored: DataFrame, dimension: StarDimension) -> DataFrame:
     """Return the member of facts whose own is not there."""
     values = {dimension.key_column: UNKNOWN, CURRENT: True, IS_DELETED: False}
     row = tuple(values.get(name) for name in stored.columns)
-    return stored.sparkSession.createDataFrame([row], t.StructType([_nullable(each) for each in stored.schema.fields]))
+    return local_rows(stored.sparkSession, [row], t.StructType([_nullable(each) for each in stored.schema.fields]))
 
 
 def _nullable(field: t.StructField) -> t.StructField:
