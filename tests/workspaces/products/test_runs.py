@@ -52,9 +52,13 @@ def customers(here: ProductsProject) -> tuple[str, str, str]:
     table = here.table(rows(*CRM))
     crm = here.source({"connector": "lake", "stream": table, "keys": ["id"]})
     succeed(here.run(crm, by=ED))
-    shop = here.refreshed_source(rows(*SHOP))
-    sources = [{"source": each, "columns": MAPPING, "country": "DE"} for each in (crm, shop)]
-    return here.product({"attributes": ATTRIBUTES, "sources": sources}), table, crm
+    return here.product(settings_of(crm, here.refreshed_source(rows(*SHOP)))), table, crm
+
+
+def settings_of(*sources: str) -> dict[str, object]:
+    """The settings of a data product on lists of people."""
+    mapped = [{"source": each, "columns": MAPPING, "country": "DE"} for each in sources]
+    return {"attributes": ATTRIBUTES, "sources": mapped}
 
 
 def succeed(run: Run) -> Run:

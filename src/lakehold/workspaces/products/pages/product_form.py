@@ -22,6 +22,7 @@ from lakehold.workspaces.products.settings import (
 from lakehold.workspaces.products.templates import load_templates
 
 _DEFAULTS = MatchSettings()
+BLANK_SOURCE: Texts = {"source": "", "country": "", "recency": ""}
 BLANK_ATTRIBUTE: Texts = {"name": "", "label": "", "type": "text", "rule": "most frequent", "sql": "", "matched": "1"}
 _NUMBERS = {"match": ("threshold", "review"), "clusters": ("max_records",)}
 
@@ -58,13 +59,21 @@ class ProductForm:
 def parse_form(sent: FormData) -> ProductForm:
     """Parse a submitted form."""
     found = form_tree.parse_texts(sent)
-    texts = texts_of({}) | {"template": found.get("template", ""), "new_source": found.get("new_source", "")}
-    for name in ("attributes", "sources"):
-        texts[name] = records(found, name)
+    texts = texts_of({}) | {name: str(found.get(name, "")) for name in ("template", "new_source")}
+    texts["attributes"] = [_plain(BLANK_ATTRIBUTE | {"matched": ""}, each) for each in records(found, "attributes")]
+    texts["sources"] = [
+        {**_plain(BLANK_SOURCE, each), "columns": {k: str(v) for k, v in _record(each.get("columns")).items()}}
+        for each in records(found, "sources")
+    ]
     for part in _NUMBERS:
-        texts[part] = {**texts[part], **_record(found.get(part))}
+        texts[part] = _plain(texts[part], _record(found.get(part)))
     name, description, version = (str(found.get(each, "")) for each in ("name", "description", "version"))
     return ProductForm(name, description, version, texts)
+
+
+def _plain(blank: Texts, sent: Texts) -> Texts:
+    """Return the fields that a record has, as texts; those that were not sent are as in a blank one."""
+    return {name: str(sent.get(name, default)) for name, default in blank.items()}
 
 
 def form_of(found: ResourceView) -> ProductForm:
@@ -93,7 +102,7 @@ def add_source(filled: ProductForm, source: str, profile: SourceProfile) -> None
             if each["name"] and each["name"] not in RESERVED_NAMES and each["type"] in set(AttributeType)
         ]
         columns = {each.attribute: each.column for each in suggest_mapping(attributes, profile)}
-    blank = {"source": source, "country": "", "recency": "", "columns": columns}
+    blank = {**BLANK_SOURCE, "source": source, "columns": columns}
     form_tree.add_record(filled.texts, "sources", blank)
 
 
