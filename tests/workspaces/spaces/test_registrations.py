@@ -121,7 +121,7 @@ def test_nobody_reads_it_when_the_owner_has_lost_the_right(space: InlineSpace, l
             with pytest.raises(DeniedError, match="Petra may not read"), space.platform.write(OTTO) as ctx:
                 RUNS.start(ctx, task, options)
         (problem,) = plan(space, task, ERIK).problems
-        assert problem.message == f"Petra may not read the table '{table}'."
+        assert problem.message == f"Petra may not read the table {table}."
     assert read(space, CARL, "lost_right") == [(1, "ann"), (2, "bob")]
     space.run(kept)
     assert space.rows(kept, "kept") == [(1, "ann"), (2, "bob")]
@@ -137,7 +137,7 @@ def test_the_refusal_names_person_and_table_to_those_alone_who_may_know(space: I
         return str(found.value)
 
     with lake.without(PETRA, "viewer", table):
-        assert f"Petra may not read the table '{table}'." in told(ERIK)
+        assert f"Petra may not read the table {table}." in told(ERIK)
         assert "Petra may not read the table that it uses, and that you do not see" in told(OTTO)
         for other in (CARL, VERA, VITO):
             assert "Petra" not in told(other)
