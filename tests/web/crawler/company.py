@@ -12,6 +12,8 @@ from lakehold.directory import links
 from lakehold.directory.caller import Caller
 from lakehold.web import app_factory, palette, patterns, routing, urls
 from lakehold.web.routers import ROUTERS
+from lakehold.workspaces.products import versions
+from lakehold.workspaces.products.entity_index import IndexedEntity, IndexedRecord, build_index, version_folder
 from tests.web.crawler import sample_data
 from tests.web.crawler.page_tracker import PageTracker
 from tests.web.crawler.templates import AddressTemplates
@@ -53,6 +55,7 @@ def prepare_company(shop: Shop) -> CrawledCompany:
         "/audit/reads/1",
         *(urls.member(uid) for uid, name in names.items() if name == sample_data.ROBOT),
         *reviews,
+        *_product_starts(shop),
     ]
     ana = ["/workspaces/lake_house/sql/saved/best_shops_this_month/rename"]
     petra, dana = _space_starts(shop)
@@ -80,6 +83,20 @@ def _space_starts(shop: Shop) -> tuple[list[str], list[str]]:
         "/resources/shop_gateway/data-gateway",
     ]
     return petra, dana
+
+
+def _product_starts(shop: Shop) -> list[str]:
+    """The pages of a data product, of which a version is published as a worker does it."""
+    data = shop.platform.settings.data
+    with shop.platform.write(Caller(company.TENANT, "olga")) as ctx:
+        tenant, product = ctx.session.tenant, ctx.view.resource("customer")
+        number = versions.save(ctx, "customer", "run_of_a_test", {}, {"entities": 1, "records": 1})
+        versions.publish(ctx, "customer", number)
+    found = IndexedEntity("e1", {"name": "Anna Müller"}, {"name": "r1"}, 1, ["split"])
+    record = IndexedRecord("r1", "e1", "masters_source", "1", None, {"name": "MÜLLER, Anna"})
+    build_index(version_folder(data, tenant, product, number), [found], [record])
+    parts = ("product", "product/edit", "entities", "entities/e1")
+    return [*(f"/resources/customer/{part}" for part in parts), "/resources/masters_source/product-source/edit"]
 
 
 def _app_starts() -> list[str]:

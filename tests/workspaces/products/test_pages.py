@@ -72,7 +72,7 @@ def published(here: ProductsProject) -> tuple[str, str]:
 
 
 def test_sources_and_data_products_are_set_up_on_pages(here: ProductsProject, pages: Pages) -> None:
-    new = "/workspaces/masters/sources/new?connector=lake"
+    new = "/workspaces/masters/product-sources/new?connector=lake"
     table = here.table(rows(*CRM))
     missing = pages.send("ed", new, connector="lake", name="crm list", stream=table, keys="", do="save")
     assert missing.status_code == 422
@@ -80,9 +80,9 @@ def test_sources_and_data_products_are_set_up_on_pages(here: ProductsProject, pa
     made = pages.send("ed", new, connector="lake", name="crm list", stream=table, keys="id", do="save")
     assert made.status_code == 303, made.text
     source = unquote(made.headers["location"].split("/")[2])
-    assert "Not refreshed yet" in pages.by("ed").get(f"/resources/{source}/source").text
+    assert "Not refreshed yet" in pages.by("ed").get(f"/resources/{source}/product-source").text
     succeed(here.run(source, by=ED))
-    page = unescape(pages.by("ed").get(f"/resources/{source}/source").text)
+    page = unescape(pages.by("ed").get(f"/resources/{source}/product-source").text)
     assert "anna.mueller@example.com" in page
     form = "/workspaces/masters/products/new"
     assert "crm list" in pages.by("ed").get(form).text

@@ -30,9 +30,9 @@ WORKSPACE = Workspace(
         KindDescriptor(
             name="source",
             icon="download",
-            overview="source",
-            create_form="sources/new",
-            edit_form="source/edit",
+            overview="product-source",
+            create_form="product-sources/new",
+            edit_form="product-source/edit",
             reads_rows="see",
             pages=(RUNS_PAGE, TRIGGERS_PAGE, LINEAGE_PAGE),
             unique_name=NameScope.PARENT,
@@ -71,8 +71,8 @@ WORKSPACE = Workspace(
         KindDescriptor(
             name="destination",
             icon="send",
-            create_form="destinations/new",
-            edit_form="destination/edit",
+            create_form="product-destinations/new",
+            edit_form="product-destination/edit",
             unique_name=NameScope.PARENT,
         ),
     ),

@@ -38,7 +38,7 @@ class ProductSourceFormPage(_ProjectFormPage):
     """The form page of a source."""
 
     kind, design = SOURCE_KIND, load_design(FORMS, "source", SOURCE.records)
-    new_part, edit_part, list_view = "sources/new", "source/edit", "source"
+    new_part, edit_part, list_view = "product-sources/new", "product-source/edit", "source"
 
     def test(self, filled: ResourceForm, secrets: Mapping[str, str]) -> ConnectionTest:
         """List the columns of the table, or the streams of the connector; the keys must be among the columns."""
@@ -64,14 +64,14 @@ class ProductSourceFormPage(_ProjectFormPage):
         message = (
             "Saved. Applies from the next refresh." if self.found else f"{filled.name} was created. Refresh it now."
         )
-        return urls.resource(uid, "source"), message
+        return urls.resource(uid, "product-source"), message
 
 
 class ProductDestinationFormPage(_ProjectFormPage):
     """The form page of a destination."""
 
     kind, design = DESTINATION_KIND, load_design(FORMS, "destination", DESTINATION.records)
-    new_part, edit_part, list_view = "destinations/new", "destination/edit", "destination"
+    new_part, edit_part, list_view = "product-destinations/new", "product-destination/edit", "destination"
 
     def test(self, filled: ResourceForm, secrets: Mapping[str, str]) -> ConnectionTest:
         """Test the connection through a worker."""

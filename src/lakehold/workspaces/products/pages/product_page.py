@@ -40,6 +40,9 @@ def product_page(request: Request, ctx: ReadContext, platform: CurrentPlatform, 
         "published": versions.find_published(ctx, uid),
         "versions": found_versions,
         "publish": _publish_action(ctx, found, unpublished=bool(found_versions) and not found_versions[0].published_at),
+        "set_up": resource_header.actions_of(
+            ctx, uid, {"configure": PageAction("Set up", urls.resource(uid, "product/edit"), icon="settings")}
+        )[0],
         "browse": urls.resource(uid, "entities"),
         "attributes": _attributes(ctx, uid) if opened else [],
         "sources": visible.refs(sources),

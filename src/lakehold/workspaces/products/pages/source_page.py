@@ -24,7 +24,7 @@ routes = router("/resources")
 _LATEST, _ROWS = 5, 20
 
 
-@routes.get("/{uid:path}/source")
+@routes.get("/{uid:path}/product-source")
 def source_page(request: Request, ctx: ReadContext, platform: CurrentPlatform, lake: CurrentLake, uid: str) -> Response:
     """Render the page of a source."""
     found = resources.get(ctx, uid)
@@ -40,7 +40,7 @@ def source_page(request: Request, ctx: ReadContext, platform: CurrentPlatform, l
         grid = build_grid(preview.rows.schema, preview.rows.to_batches())
     users = edge_sources(ctx, uid, "sources")
     values: dict[str, object] = {
-        **overview_values(ctx, found, "source", latest_runs(ctx, found, _LATEST)),
+        **overview_values(ctx, found, "product-source", latest_runs(ctx, found, _LATEST)),
         "now": now,
         "profile": source_profiles.load(ctx, uid),
         "grid": grid,
