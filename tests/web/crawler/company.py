@@ -96,7 +96,8 @@ def _product_starts(shop: Shop) -> list[str]:
     record = IndexedRecord("r1", "e1", "masters_source", "1", None, {"name": "MÜLLER, Anna"})
     build_index(version_folder(data, tenant, product, number), [found], [record])
     parts = ("product", "product/edit", "entities", "entities/e1")
-    return [*(f"/resources/customer/{part}" for part in parts), "/resources/masters_source/product-source/edit"]
+    forms = ("masters_source/product-source/edit", "masters_destination/product-destination/edit")
+    return [*(f"/resources/customer/{part}" for part in parts), *(f"/resources/{form}" for form in forms)]
 
 
 def _app_starts() -> list[str]:

@@ -22,7 +22,7 @@ from lakehold.workspaces.products.settings import PRODUCT
 
 routes = router("/resources")
 
-_LATEST, _VERSIONS = 5, 10
+_LATEST, _VERSIONS, _RUNS = 5, 10, 100
 
 
 @routes.get("/{uid:path}/product")
@@ -39,6 +39,8 @@ def product_page(request: Request, ctx: ReadContext, platform: CurrentPlatform, 
         "opened": opened,
         "published": versions.find_published(ctx, uid),
         "versions": found_versions,
+        # Runs can be deleted, and their versions stay.
+        "known_runs": {run.id for run in latest_runs(ctx, found, _RUNS)},
         "publish": _publish_action(ctx, found, unpublished=bool(found_versions) and not found_versions[0].published_at),
         "set_up": resource_header.actions_of(
             ctx, uid, {"configure": PageAction("Set up", urls.resource(uid, "product/edit"), icon="settings")}
