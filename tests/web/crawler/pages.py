@@ -52,7 +52,8 @@ class PageCrawl(Crawl):
         """From the first page wherever links lead, and to every page that needs no id: of each page some, about things
         of different kinds. Returns what was visited.
         """
-        waiting = deque(["/", *starts, *(page for page in self.templates.all() if "{" not in page)])
+        named = list(starts)
+        waiting = deque(["/", *named, *(page for page in self.templates.all() if "{" not in page)])
         known = set(waiting)
         visited: list[str] = []
         shapes: set[object] = set()
@@ -60,10 +61,11 @@ class PageCrawl(Crawl):
         while waiting:
             address = waiting.popleft()
             shape, page = self._shape(address), (self.templates.match(address), "?" in address)
-            if shape in shapes or times[page] == MOST_ALIKE:
+            if shape in shapes or (times[page] == MOST_ALIKE and address not in named):
                 continue
             shapes.add(shape)
-            times[page] += 1
+            # Where somebody begins takes no place of what links lead to.
+            times[page] += address not in named
             visited.append(address)
             for link in self._leads(self._visit(person, client, address), address):
                 if link not in known:
