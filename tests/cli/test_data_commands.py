@@ -66,7 +66,11 @@ def test_what_is_run_is_named_as_well(way: CommandRunner) -> None:
 
 
 def test_all_that_is_run_by_itself_is_known_by_name() -> None:
-    assert {*workspaces.runnables()} - {*registry.runnable_kinds()} == {"lakehouse.table"}
+    assert {*workspaces.runnables()} - {*registry.runnable_kinds()} == {
+        "lakehouse.table",
+        "products.entity_table",
+        "products.record_table",
+    }
 
 
 @pytest.mark.parametrize("option", ["--as", "--tenant"])

@@ -59,10 +59,15 @@ KINDS = {
 """What the law is tested on."""
 _FLOWS = "tests/workspaces/{}/test_authors.py::test_"
 _SPACES = "tests/laws/test_owner_context.py::test_what_arrives_may_be_used_by_the_owner_of_the_project"
+_PRODUCTS = "tests/workspaces/products/test_sources.py::test_"
 ELSEWHERE = {
     "lakehouse.source": f"{_FLOWS.format('lakehouse')}an_editor_cannot_point_a_source_at_a_volume_of_others",
     "lakehouse.table": f"{_FLOWS.format('lakehouse')}a_saved_table_reads_as_the_author_of_its_query_too",
     **{f"spaces.{kind}": _SPACES for kind in ("task", "dataset", "project")},
+    "products.source": f"{_PRODUCTS}it_reads_only_what_its_author_and_its_starter_read",
+    "products.product": f"{_PRODUCTS}a_data_product_reads_no_source_that_its_author_no_longer_sees",
+    "products.workflow": f"{_PRODUCTS}who_makes_a_workflow_does_not_answer_for_a_source",
+    **{f"products.{kind}_table": f"{_PRODUCTS}nobody_runs_a_table" for kind in ("record", "entity")},
     "marts.report": f"{_FLOWS.format('marts')}an_owner_who_lost_the_mart_gets_no_rows_by_editing_the_report",
 }
 """The flow of each other kind that can be run, or the law of its own."""

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from lakehold.catalog import resources
 from lakehold.directory.caller import Caller
 from lakehold.directory.errors import DeniedError, HiddenError
-from lakehold.kit.errors import LakeholdError
+from lakehold.kit.errors import ConflictError, LakeholdError
+from lakehold.workspaces.products.product_tables import ProductTable, list_tables
 from tests.lake.shop import ADA, ED, SECRET
 from tests.workspaces.products.project import CARL, DORA, ProductsProject
 
@@ -69,6 +71,47 @@ def test_roles_of_a_data_product_do_not_reach_sources(here: ProductsProject) -> 
             _ask(here, source, member)
         with pytest.raises((HiddenError, DeniedError)):
             here.run(source, by=member)
+
+
+def _product_of(here: ProductsProject, source: str) -> str:
+    settings = {"attributes": [{"name": "name"}], "sources": [{"source": source, "columns": {"name": "name"}}]}
+    return here.product(settings)
+
+
+def test_a_data_product_reads_no_source_that_its_author_no_longer_sees(here: ProductsProject) -> None:
+    product = _product_of(here, here.refreshed_source(PEOPLE))
+    here.revoke("ed", "editor", "masters")
+    try:
+        run = here.run(product, by=DORA)
+    finally:
+        here.grant("ed", "editor", "masters")
+    assert run.state == "failed"
+    assert "may not see one" in run.error
+    assert here.run(product, by=DORA).state == "succeeded"
+
+
+def test_who_makes_a_workflow_does_not_answer_for_a_source(here: ProductsProject) -> None:
+    # Ada reads the layer secret, Ed, who has written the source, does not.
+    source = here.source({"connector": "lake", "stream": "shop.secret.hidden", "keys": ["id"]})
+    product = _product_of(here, source)
+    with here.inline_runs.shop.platform.write(ADA) as ctx:
+        settings = {"products": [product]}
+        workflow = resources.create(ctx, "products.workflow", "all", edges={"project": "masters"}, settings=settings)
+    run = here.run(workflow, by=ADA)
+    assert run.state == "failed"
+    assert SECRET not in run.error
+    with pytest.raises(LakeholdError):
+        _ask(here, source)
+
+
+def test_nobody_runs_a_table(here: ProductsProject) -> None:
+    product = _product_of(here, here.refreshed_source(PEOPLE))
+    assert here.run(product, by=ED).state == "succeeded"
+    with here.inline_runs.shop.platform.read(ADA) as ctx:
+        tables = list_tables(ctx, product)
+    for table in (ProductTable.RECORDS, ProductTable.ENTITIES):
+        with pytest.raises(ConflictError, match="filled by its data product"):
+            here.run(tables[table], by=ADA)
 
 
 @pytest.mark.parametrize(
