@@ -5,7 +5,6 @@ from enum import StrEnum
 from lakehold.access import Draft
 from lakehold.catalog import resource_metadata
 from lakehold.directory.request_context import RequestContext
-from lakehold.kit.errors import ConflictError
 from lakehold.kit.ids import fold_name
 from lakehold.workspaces.products.settings import ENTITY_TABLE_KIND, RECORD_TABLE_KIND
 
@@ -41,14 +40,6 @@ def list_tables(ctx: RequestContext, product: str) -> dict[ProductTable, str]:
         }
     )
     return {names[name]: uid for name, uid in found.items() if name in names}
-
-
-def need_table(ctx: RequestContext, product: str, table: ProductTable) -> str:
-    """Return the id of a table, or refuse if no run has made it yet."""
-    found = list_tables(ctx, product).get(table)
-    if found is None:
-        raise ConflictError("The data product has no entities yet.", "Run it first.")
-    return found
 
 
 def create_missing_tables(ctx: RequestContext, product: str) -> dict[ProductTable, str]:

@@ -197,10 +197,6 @@ class DataProductSettings(SettingsRecord):
                     hint = f"It has: {', '.join(names) or 'none'}."
                     raise InvalidSettingError(message, hint, field=f"sources.{n}.columns")
 
-    def attribute(self, name: str) -> ProductAttribute:
-        """Return an attribute by its name."""
-        return next(each for each in self.attributes if each.name == name)
-
 
 def _refuse_doubles(noun: str, names: list[str], setting: str) -> None:
     if twice := next((name for name in names if names.count(name) > 1), ""):
